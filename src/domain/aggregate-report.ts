@@ -1,0 +1,104 @@
+/**
+ * A DMARC aggregate report in the standards' own words: one superset of RFC 7489 appendix C and
+ * RFC 9990. `null` stands for what the reporter left out or left blank; protocol defaults are a
+ * matter of views, never of reading.
+ */
+export interface AggregateReport {
+  /** Namespace of the root element and `version`, as found; neither decides how a report is read. */
+  readonly xmlNamespace: string | null;
+  readonly version: string | null;
+  readonly metadata: ReportMetadata;
+  readonly policyPublished: PolicyPublished;
+  readonly tally: Tally;
+  readonly warnings: readonly Warning[];
+  /** SHA-256 (hex) of the XML document's bytes, after every container was taken off. */
+  readonly payloadSha256: string;
+}
+
+export interface ReportMetadata {
+  readonly orgName: string | null;
+  readonly email: string | null;
+  readonly extraContactInfo: string | null;
+  /** Always text: 84 of 206 seen ids are digits past 2^53. */
+  readonly reportId: string | null;
+  /** Seconds since 1970, UTC, as sent (`begin` after `end` is kept, with a warning). */
+  readonly begin: number;
+  readonly end: number;
+  readonly errors: readonly string[];
+  readonly generator: string | null;
+}
+
+export interface PolicyPublished {
+  /** Lower-case A-label without a trailing dot. */
+  readonly domain: string;
+  readonly p: string | null;
+  readonly sp: string | null;
+  readonly np: string | null;
+  readonly adkim: string | null;
+  readonly aspf: string | null;
+  readonly pct: number | null;
+  readonly fo: string | null;
+  readonly testing: string | null;
+  readonly discoveryMethod: string | null;
+}
+
+/** One evaluation record. Placeholder records (all blank) never become one. */
+export interface ReportRecord {
+  /** Canonical text of an IPv4 or IPv6 address; null when missing or not an address. */
+  readonly sourceIp: string | null;
+  /** Messages, a safe integer of 0 or more. */
+  readonly count: number;
+  readonly policyEvaluated: PolicyEvaluated;
+  readonly identifiers: Identifiers;
+  readonly authResults: AuthResults;
+}
+
+/** Results with alignment folded in. Words are lower case; null is "not stated". */
+export interface PolicyEvaluated {
+  readonly disposition: string | null;
+  readonly dkim: string | null;
+  readonly spf: string | null;
+  readonly reasons: readonly { readonly type: string | null; readonly comment: string | null }[];
+}
+
+export interface Identifiers {
+  readonly headerFrom: string | null;
+  readonly envelopeFrom: string | null;
+  readonly envelopeTo: string | null;
+}
+
+/** Raw SPF and DKIM results. They never decide alignment. */
+export interface AuthResults {
+  readonly dkim: readonly DkimAuthResult[];
+  readonly spf: readonly SpfAuthResult[];
+}
+
+export interface DkimAuthResult {
+  readonly domain: string | null;
+  readonly selector: string | null;
+  readonly result: string | null;
+  readonly humanResult: string | null;
+}
+
+export interface SpfAuthResult {
+  readonly domain: string | null;
+  readonly scope: string | null;
+  readonly result: string | null;
+  readonly humanResult: string | null;
+}
+
+/** What the API serves of a report's records. */
+export interface Tally {
+  readonly recordCount: number;
+  readonly totalMessages: number;
+  readonly alignedMessages: number;
+}
+
+/** Something a reporter got wrong that did not stop the reading. */
+export interface Warning {
+  readonly code: string;
+  /** How often it was met in the document. */
+  readonly count: number;
+  /** Where it was met first, for example "line 12, column 5"; null when it has no one place. */
+  readonly where: string | null;
+}

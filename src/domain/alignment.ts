@@ -1,0 +1,24 @@
+import type { PolicyEvaluated, ReportRecord, Tally } from './aggregate-report.ts';
+
+/**
+ * Whether a record's messages passed DMARC: one aligned pass is enough.
+ * `policyEvaluated` has alignment folded in and `authResults` does not, so a raw SPF pass for
+ * somebody else's domain never counts (RFC 9990, policy_evaluated).
+ */
+export function passesDmarc({ dkim, spf }: Pick<PolicyEvaluated, 'dkim' | 'spf'>): boolean {
+  return dkim === 'pass' || spf === 'pass';
+}
+
+export const EMPTY_TALLY: Tally = { recordCount: 0, totalMessages: 0, alignedMessages: 0 };
+
+/** The tally with one more record in it: records are counted one by one, messages by `count`. */
+export function addToTally(
+  tally: Tally,
+  { count, policyEvaluated }: Pick<ReportRecord, 'count' | 'policyEvaluated'>,
+): Tally {
+  return {
+    recordCount: tally.recordCount + 1,
+    totalMessages: tally.totalMessages + count,
+    alignedMessages: tally.alignedMessages + (passesDmarc(policyEvaluated) ? count : 0),
+  };
+}

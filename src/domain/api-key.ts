@@ -1,0 +1,89 @@
+import { hash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { Failure } from './failure.ts';
+
+export type Plan = 'free' | 'pro';
+
+/** Description, section 8. Disabled keys count. */
+export const MAX_KEYS_PER_ACCOUNT = 10;
+
+const KEY_PREFIX = 'plb_live_';
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_LENGTH = 30;
+const CHECKSUM_LENGTH = 6;
+/** How much of a key is kept in the clear, so that people can tell their keys apart. */
+const DISPLAY_LENGTH = KEY_PREFIX.length + 4;
+const KEY_PATTERN = /^plb_live_[0-9A-Za-z]{36}$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+
+export interface NewApiKey {
+  /** The whole key: shown once, never stored. */
+  readonly key: string;
+  readonly prefix: string;
+  readonly sha256: string;
+}
+
+/** A new key: `plb_live_`, 30 random base62 characters, 6 of checksum (decisions, section 2). */
+export function createApiKey(): NewApiKey {
+  const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(62)]).join('');
+  const body = KEY_PREFIX + random;
+  const key = body + checksumOf(body);
+  return { key, prefix: key.slice(0, DISPLAY_LENGTH), sha256: hashApiKey(key) };
+}
+
+/** Whether text can be a key at all: pattern and checksum, so that a mistyped key costs no look-up. */
+export function isApiKey(text: string): boolean {
+  if (!KEY_PATTERN.test(text)) return false;
+  return text.endsWith(checksumOf(text.slice(0, -CHECKSUM_LENGTH)));
+}
+
+/** SHA-256 (hex) of the whole key, which is all that is stored of it. A key has 178 bits: no salt is needed. */
+export function hashApiKey(key: string): string {
+  return hash('sha256', key, 'hex');
+}
+
+/** The name of a key as stored: trimmed, 1 to 100 characters, none of them a control character. */
+export function parseKeyName(text: string): string {
+  const name = text.trim();
+  const length = [...name].length;
+  if (length < 1 || length > 100 || CONTROL_CHARACTER.test(name)) {
+    throw new Failure(
+      'validation_error',
+      'A key needs a name of 1 to 100 characters, without control characters.',
+    );
+  }
+  return name;
+}
+
+/** Refuses a new key for an account that is not on Pro or has as many as it may (1.10, 1.11). */
+export function assertCanCreateKey(plan: Plan, keyCount: number): void {
+  assertCanEnableKey(plan);
+  if (keyCount >= MAX_KEYS_PER_ACCOUNT) {
+    throw new Failure(
+      'limit_reached',
+      `An account has at most ${MAX_KEYS_PER_ACCOUNT} API keys, disabled ones included. Delete one to make room.`,
+    );
+  }
+}
+
+/** Refuses to enable a key while its account is not on Pro (1.10). */
+export function assertCanEnableKey(plan: Plan): void {
+  if (plan !== 'pro') {
+    throw new Failure(
+      'plan_required',
+      'API keys are part of the Pro plan; this account is not on it.',
+    );
+  }
+}
+
+/** CRC-32 of the text in base62, padded with `0` to six characters (62^6 is more than 2^32). */
+function checksumOf(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    digits = BASE62[rest % 62] + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

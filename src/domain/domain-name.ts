@@ -1,0 +1,23 @@
+import { domainToASCII } from 'node:url';
+
+/** `domainToASCII` reads a URL's host: these would end it, or be decoded. */
+const NOT_IN_A_NAME = /[\s/\\?#@:%[\]]/;
+const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
+const ALL_DIGITS = /^\d+$/;
+
+/**
+ * A domain name as it is stored and compared: lower case, A-labels, no trailing dot (RFC 5890).
+ * undefined when the text is no domain name of at least two labels.
+ */
+export function parseDomainName(text: string): string | undefined {
+  const trimmed = text.trim().replace(/\.$/, '');
+  if (NOT_IN_A_NAME.test(trimmed)) return undefined;
+  const name = domainToASCII(trimmed).toLowerCase();
+  const labels = name.split('.');
+  const isName =
+    name.length <= 253 &&
+    labels.length >= 2 &&
+    labels.every((label) => LABEL.test(label)) &&
+    !ALL_DIGITS.test(labels.at(-1) ?? '');
+  return isName ? name : undefined;
+}

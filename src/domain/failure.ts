@@ -1,0 +1,21 @@
+/** What a request can be refused for. The API's codes are those of the description, section 7. */
+export type FailureCode =
+  | 'unauthorized'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'validation_error'
+  | 'rate_limited'
+  | 'conflict'
+  | 'plan_required'
+  | 'limit_reached';
+
+/** A refusal that is the caller's to mend. Its message is written for the caller. */
+export class Failure extends Error {
+  readonly code: FailureCode;
+
+  constructor(code: FailureCode, message: string) {
+    super(message);
+    this.name = 'Failure';
+    this.code = code;
+  }
+}

@@ -1,0 +1,18 @@
+/** UTC, RFC 3339, whole seconds, `Z`: on the wire and in the store alike (decision 1.8). */
+export type Instant = string;
+/** A UTC day, `YYYY-MM-DD`. */
+export type Day = string;
+
+export function toInstant(date: Date): Instant {
+  return `${date.toISOString().slice(0, 19)}Z`;
+}
+
+/** From seconds since 1970; years 1970 to 9999. */
+export function secondsToInstant(seconds: number): Instant {
+  return toInstant(new Date(seconds * 1000));
+}
+
+/** The UTC day an instant falls on. A report's day is that of its `begin_date`. */
+export function toDay(instant: Instant): Day {
+  return instant.slice(0, 10);
+}

@@ -1,0 +1,31 @@
+/** Why a document was not stored as a report. */
+export type RefusalReason =
+  | 'empty'
+  | 'no_report'
+  | 'not_aggregate'
+  | 'bad_archive'
+  | 'too_deep'
+  | 'too_large'
+  | 'bad_xml'
+  | 'doctype_forbidden'
+  | 'missing_dates'
+  | 'missing_domain'
+  | 'bad_field'
+  | 'unreadable';
+
+/**
+ * A document that cannot become a report. Unlike a `Failure`, nobody is waiting for an answer: it is
+ * kept beside the document's original bytes, so `where` says which place a person should look at
+ * ("line 5, column 17", an element's name, a byte offset), null when it is the whole document.
+ */
+export class Refusal extends Error {
+  readonly reason: RefusalReason;
+  readonly where: string | null;
+
+  constructor(reason: RefusalReason, message: string, where: string | null = null) {
+    super(message);
+    this.name = 'Refusal';
+    this.reason = reason;
+    this.where = where;
+  }
+}

@@ -1,0 +1,35 @@
+import { hash } from 'node:crypto';
+import type { AggregateReport } from './aggregate-report.ts';
+
+/**
+ * What makes two documents the same report (decisions, section 3): domain, lower-case org_name,
+ * report_id, begin, end. A report without a report_id is only ever the same as its own bytes.
+ */
+export function toReportIdentity(report: AggregateReport): string {
+  const { metadata, policyPublished, payloadSha256 } = report;
+  return JSON.stringify([
+    policyPublished.domain,
+    metadata.orgName?.toLowerCase() ?? null,
+    metadata.reportId ?? { payloadSha256 },
+    metadata.begin,
+    metadata.end,
+  ]);
+}
+
+/**
+ * The report's id: a UUID made from its identity by SHA-256 (RFC 9562, version 8), so that one unique
+ * column holds both, and a report that is read again into another database keeps its id.
+ */
+export function toReportId(report: AggregateReport): string {
+  const bytes = hash('sha256', toReportIdentity(report), 'buffer');
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex', 0, 16);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(12, 16),
+    hex.slice(16, 20),
+    hex.slice(20),
+  ].join('-');
+}
