@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { Plan } from '../domain/api-key.ts';
+import { Failure } from '../domain/failure.ts';
+import type { Instant } from '../domain/instant.ts';
+import { type Db, newVersion, type Tx } from './heads.ts';
+
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: Plan;
+}
+
+export async function insertAccount(
+  db: Db,
+  { name, plan, now }: { name: string; plan: Plan; now: Instant },
+): Promise<Account> {
+  const account = { id: randomUUID(), name, plan };
+  await db
+    .insertInto('account')
+    .values({
+      ...account,
+      created_at: now,
+      domains_version: newVersion(),
+      alerts_version: newVersion(),
+    })
+    .execute();
+  return account;
+}
+
+export function listAccounts(db: Db): Promise<Account[]> {
+  return db
+    .selectFrom('account')
+    .select(['id', 'name', 'plan'])
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+}
+
+/** Throws `not_found` for an id that is no account's. */
+export async function findAccount(db: Db, id: string): Promise<Account> {
+  const account = await db
+    .selectFrom('account')
+    .select(['id', 'name', 'plan'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (account === undefined) throw new Failure('not_found', `No account has the id ${id}.`);
+  return account;
+}
+
+/** Leaving Pro disables all of the account's keys in the same transaction; coming back enables none (1.10). */
+export async function updatePlan(db: Db, accountId: string, plan: Plan): Promise<Account> {
+  return await db.transaction().execute(async (tx) => {
+    const account = await lockAccount(tx, accountId);
+    await tx.updateTable('account').set({ plan }).where('id', '=', accountId).execute();
+    if (plan !== 'pro') {
+      await tx
+        .updateTable('api_key')
+        .set({ enabled: 0 })
+        .where('account_id', '=', accountId)
+        .execute();
+    }
+    return { ...account, plan };
+  });
+}
+
+/**
+ * The account, held until the transaction ends, so that a rule which counts (at most ten keys) sees
+ * every change made before it. The update of nothing takes the row's lock on every engine.
+ */
+export async function lockAccount(tx: Tx, id: string): Promise<Account> {
+  await tx
+    .updateTable('account')
+    .set((eb) => ({ id: eb.ref('id') }))
+    .where('id', '=', id)
+    .execute();
+  return await findAccount(tx, id);
+}

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { type Instant, toDay } from '../domain/instant.ts';
+import { type Db, type Head, touchAlertLists } from './heads.ts';
+import type { Page, PageOf } from './page.ts';
+import { type BoundQuery, prepareQuery } from './prepared.ts';
+import type { Reader } from './reader.ts';
+import { alertList, countItems, pageSkip, pageUntil, withPageStart } from './timeline.ts';
+
+/** An alert row as it is listed. */
+export interface AlertRow {
+  readonly id: string;
+  readonly domain_id: string;
+  readonly type: string;
+  readonly fired_at: Instant;
+  readonly resolved_at: Instant | null;
+  /** JSON object. */
+  readonly context: string;
+}
+
+/** Whose alerts: a whole account's, or those of one of its domains. */
+export interface AlertScope {
+  readonly accountId: string;
+  readonly domainId: string | undefined;
+}
+
+const COLUMNS = ['id', 'domain_id', 'type', 'fired_at', 'resolved_at', 'context'] as const;
+
+export interface NewAlert {
+  readonly accountId: string;
+  readonly domainId: string;
+  readonly type: string;
+  readonly firedAt: Instant;
+  readonly context: Readonly<Record<string, unknown>>;
+}
+
+/** Stores an alert that has fired, in the lists of its account and its domain. Answers with its id. */
+export async function insertAlert(db: Db, alert: NewAlert): Promise<string> {
+  const { accountId, domainId, type, firedAt } = alert;
+  const id = randomUUID();
+  await db.transaction().execute(async (tx) => {
+    await tx
+      .insertInto('alert')
+      .values({
+        id,
+        account_id: accountId,
+        domain_id: domainId,
+        type,
+        fired_at: firedAt,
+        resolved_at: null,
+        context: JSON.stringify(alert.context),
+      })
+      .execute();
+    const day = new Map([[toDay(firedAt), 1]]);
+    await countItems(tx, alertList(accountId), day);
+    await countItems(tx, alertList(domainId), day);
+    await touchAlertLists(tx, { accountId, domainId, added: 1 });
+  });
+  return id;
+}
+
+/** Resolves an alert, once: the first time stands. */
+export async function resolveAlert(db: Db, id: string, resolvedAt: Instant): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const alert = await tx
+      .updateTable('alert')
+      .set({ resolved_at: resolvedAt })
+      .where('id', '=', id)
+      .where('resolved_at', 'is', null)
+      .returning(['account_id', 'domain_id'])
+      .executeTakeFirst();
+    if (alert === undefined) return;
+    const { account_id: accountId, domain_id: domainId } = alert;
+    await touchAlertLists(tx, { accountId, domainId, added: 0 });
+  });
+}
+
+const accountHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
+  db
+    .selectFrom('account')
+    .select(['alerts_total as total', 'alerts_version as version'])
+    .where('id', '=', param('accountId')),
+);
+
+const domainHead = prepareQuery<{ accountId: string; domainId: string }, Head>((db, param) =>
+  db
+    .selectFrom('domain')
+    .select(['alerts_total as total', 'alerts_version as version'])
+    .where('id', '=', param('domainId'))
+    .where('account_id', '=', param('accountId')),
+);
+
+const accountPage = alertsPage('account_id');
+const domainPage = alertsPage('domain_id');
+
+/** undefined when the account has no such domain, whether or not another has. */
+export async function findAlertsHead(reader: Reader, scope: AlertScope): Promise<Head | undefined> {
+  const [[head]] = await reader.read(headOf(scope));
+  return head;
+}
+
+/** A page of alerts, latest fired first, then latest created. */
+export async function listAlerts(
+  reader: Reader,
+  scope: AlertScope,
+  page: Page,
+): Promise<PageOf<AlertRow>> {
+  const owner = scope.domainId ?? scope.accountId;
+  const pageOf = scope.domainId === undefined ? accountPage : domainPage;
+  const [[head], rows] = await reader.read(
+    headOf(scope),
+    pageOf({ list: alertList(owner), owner, ...page }),
+  );
+  return { ...(head as Head), rows };
+}
+
+function headOf({ accountId, domainId }: AlertScope): BoundQuery<Head> {
+  return domainId === undefined ? accountHead({ accountId }) : domainHead({ accountId, domainId });
+}
+
+function alertsPage(owner: 'account_id' | 'domain_id') {
+  return prepareQuery<{ list: string; owner: string } & Page, AlertRow>((db, param) =>
+    withPageStart(db, param('list'), param('offset'))
+      .selectFrom('alert')
+      .select(COLUMNS)
+      .where(owner, '=', param('owner'))
+      .where('fired_at', '<=', pageUntil)
+      .orderBy('fired_at', 'desc')
+      .orderBy('seq', 'desc')
+      .limit(param('limit'))
+      .offset(pageSkip),
+  );
+}

@@ -1,0 +1,110 @@
+import { type Day, type Instant, toDay } from '../domain/instant.ts';
+import { findOrInsertDomain, type ReportedDomain } from './domains.ts';
+import { newVersion, type Tx, touchDomainList } from './heads.ts';
+import { countItems, reportList } from './timeline.ts';
+
+interface ArrivedReport {
+  readonly begin_date: Instant;
+  readonly total_messages: number;
+  readonly aligned_messages: number;
+}
+
+interface DayCount {
+  readonly reports: number;
+  readonly messages: number;
+  readonly aligned: number;
+}
+
+/**
+ * The reports that one transaction stores, added up by domain and day while they are stored, so that
+ * each count and each head is written once however many reports there are.
+ */
+export class Arrivals {
+  readonly receivedAt: Instant;
+  readonly byDomain = new Map<ReportedDomain, Map<Day, DayCount>>();
+  readonly #domains = new Map<string, ReportedDomain>();
+
+  constructor(receivedAt: Instant) {
+    this.receivedAt = receivedAt;
+  }
+
+  /** The domain of a name, made as unclaimed when it is unknown. */
+  async findDomain(tx: Tx, name: string): Promise<ReportedDomain> {
+    const domain = this.#domains.get(name) ?? (await findOrInsertDomain(tx, name, this.receivedAt));
+    this.#domains.set(name, domain);
+    return domain;
+  }
+
+  add(domain: ReportedDomain, report: ArrivedReport): void {
+    const days = this.byDomain.get(domain) ?? new Map<Day, DayCount>();
+    const day = toDay(report.begin_date);
+    const before = days.get(day) ?? { reports: 0, messages: 0, aligned: 0 };
+    days.set(day, {
+      reports: before.reports + 1,
+      messages: before.messages + report.total_messages,
+      aligned: before.aligned + report.aligned_messages,
+    });
+    this.byDomain.set(domain, days);
+  }
+}
+
+/** Writes the days, the places of pages, and the heads of every list that the reports have changed. */
+export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
+  const { byDomain, receivedAt } = arrivals;
+  const accountIds = new Set<string>();
+  for (const [domain, days] of byDomain) {
+    const reports = new Map([...days].map(([day, count]) => [day, count.reports]));
+    await countDays(tx, domain.id, days);
+    await countItems(tx, reportList(domain.id), reports);
+    await touchReportList(tx, domain.id, sum(reports.values()));
+    if (await updateLastReport(tx, domain, receivedAt)) accountIds.add(domain.accountId ?? '');
+  }
+  for (const accountId of accountIds) await touchDomainList(tx, accountId);
+}
+
+function sum(counts: Iterable<number>): number {
+  return Iterator.from(counts).reduce((total, count) => total + count, 0);
+}
+
+async function countDays(
+  tx: Tx,
+  domainId: string,
+  days: ReadonlyMap<Day, DayCount>,
+): Promise<void> {
+  for (const [day, { reports, messages, aligned }] of days) {
+    await tx
+      .insertInto('domain_day')
+      .values({ domain_id: domainId, day, reports, messages, aligned })
+      .onConflict((oc) =>
+        oc.columns(['domain_id', 'day']).doUpdateSet((eb) => ({
+          reports: eb('domain_day.reports', '+', reports),
+          messages: eb('domain_day.messages', '+', messages),
+          aligned: eb('domain_day.aligned', '+', aligned),
+        })),
+      )
+      .execute();
+  }
+}
+
+/** A domain's reports have changed: the list is longer, and has a new version. */
+async function touchReportList(tx: Tx, domainId: string, added: number): Promise<void> {
+  await tx
+    .updateTable('domain')
+    .set((eb) => ({
+      reports_total: eb('reports_total', '+', added),
+      reports_version: newVersion(),
+    }))
+    .where('id', '=', domainId)
+    .execute();
+}
+
+/** Says whether a list of domains shows the difference: reports of one second are one instant. */
+async function updateLastReport(
+  tx: Tx,
+  { id, accountId, status, lastReportAt }: ReportedDomain,
+  receivedAt: Instant,
+): Promise<boolean> {
+  if (lastReportAt !== null && lastReportAt >= receivedAt) return false;
+  await tx.updateTable('domain').set({ last_report_at: receivedAt }).where('id', '=', id).execute();
+  return accountId !== null && status === 'active';
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { parseDomainName } from '../domain/domain-name.ts';
+import { Failure } from '../domain/failure.ts';
+import type { Instant } from '../domain/instant.ts';
+import { findAccount, lockAccount } from './accounts.ts';
+import { type Db, type Head, newVersion, type Tx, touchDomainList } from './heads.ts';
+import type { Page, PageOf } from './page.ts';
+import { prepareQuery } from './prepared.ts';
+import type { Reader } from './reader.ts';
+import type { DomainStatus } from './tables.ts';
+
+/** A domain row as it is listed. */
+export interface DomainRow {
+  readonly id: string;
+  readonly name: string;
+  readonly status: DomainStatus;
+  readonly last_report_at: Instant | null;
+}
+
+const COLUMNS = ['id', 'name', 'status', 'last_report_at'] as const;
+
+/** Registers a domain, and claims what came for it before. A name belongs to one account. */
+export async function insertDomain(
+  db: Db,
+  { accountId, name, now }: { accountId: string; name: string; now: Instant },
+): Promise<DomainRow> {
+  const parsed = parseDomainName(name);
+  if (parsed === undefined) throw new Failure('validation_error', `“${name}” is no domain name.`);
+  return await db.transaction().execute(async (tx) => {
+    await lockAccount(tx, accountId);
+    const { id } = await findOrInsertDomain(tx, parsed, now);
+    const { numUpdatedRows } = await tx
+      .updateTable('domain')
+      .set({ account_id: accountId })
+      .where('id', '=', id)
+      .where('account_id', 'is', null)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) throw await toTaken(tx, id, accountId);
+    await touchDomainList(tx, accountId, 1);
+    return (await selectDomain(tx, id)) as DomainRow;
+  });
+}
+
+/** A domain as reports find it. Without an account it is unclaimed. */
+export interface ReportedDomain {
+  readonly id: string;
+  readonly accountId: string | null;
+  readonly status: DomainStatus;
+  readonly lastReportAt: Instant | null;
+}
+
+/** The domain that reports for a name belong to; made, as unclaimed, when the name is new. */
+export async function findOrInsertDomain(
+  tx: Tx,
+  name: string,
+  now: Instant,
+): Promise<ReportedDomain> {
+  const known = await findReportedDomain(tx, name);
+  if (known !== undefined) return known;
+  const versions = { reports_version: newVersion(), alerts_version: newVersion() };
+  await tx
+    .insertInto('domain')
+    .values({ id: randomUUID(), name, status: 'active', created_at: now, ...versions })
+    // Another process may have been quicker.
+    .onConflict((oc) => oc.column('name').doNothing())
+    .execute();
+  return (await findReportedDomain(tx, name)) as ReportedDomain;
+}
+
+function findReportedDomain(tx: Tx, name: string): Promise<ReportedDomain | undefined> {
+  return tx
+    .selectFrom('domain')
+    .select(['id', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
+    .where('name', '=', name)
+    .executeTakeFirst();
+}
+
+/** All of an account's domains, paused ones too, by name. */
+export async function listAllDomains(db: Db, accountId: string): Promise<DomainRow[]> {
+  await findAccount(db, accountId);
+  return await db
+    .selectFrom('domain')
+    .select(COLUMNS)
+    .where('account_id', '=', accountId)
+    .orderBy('name')
+    .execute();
+}
+
+/** Pauses or resumes a domain that has an account. Saying it twice changes nothing. */
+export async function updateDomainStatus(
+  db: Db,
+  id: string,
+  status: DomainStatus,
+): Promise<DomainRow> {
+  return await db.transaction().execute(async (tx) => {
+    const changed = await tx
+      .updateTable('domain')
+      .set({ status })
+      .where('id', '=', id)
+      .where('account_id', 'is not', null)
+      .where('status', '<>', status)
+      .returning('account_id')
+      .executeTakeFirst();
+    const domain = await selectDomain(tx, id);
+    if (domain?.account_id == null) throw new Failure('not_found', `No domain has the id ${id}.`);
+    if (changed) await touchDomainList(tx, domain.account_id, status === 'active' ? 1 : -1);
+    return domain;
+  });
+}
+
+const domainsHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
+  db
+    .selectFrom('account')
+    .select(['domains_total as total', 'domains_version as version'])
+    .where('id', '=', param('accountId')),
+);
+
+const domainsPage = prepareQuery<{ accountId: string } & Page, DomainRow>((db, param) =>
+  db
+    .selectFrom('domain')
+    .select(COLUMNS)
+    .where('account_id', '=', param('accountId'))
+    .where('status', '=', 'active')
+    .orderBy('name')
+    .limit(param('limit'))
+    .offset(param('offset')),
+);
+
+/** Whose list this is must exist: the caller's account, which its key has shown. */
+export async function findDomainsHead(reader: Reader, accountId: string): Promise<Head> {
+  const [[head]] = await reader.read(domainsHead({ accountId }));
+  return head as Head;
+}
+
+/** A page of an account's active domains, by name. */
+export async function listDomains(
+  reader: Reader,
+  accountId: string,
+  page: Page,
+): Promise<PageOf<DomainRow>> {
+  const [[head], rows] = await reader.read(
+    domainsHead({ accountId }),
+    domainsPage({ accountId, ...page }),
+  );
+  return { ...(head as Head), rows };
+}
+
+function selectDomain(tx: Tx, id: string) {
+  return tx
+    .selectFrom('domain')
+    .select([...COLUMNS, 'account_id'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+async function toTaken(tx: Tx, id: string, accountId: string): Promise<Failure> {
+  const domain = await selectDomain(tx, id);
+  return domain?.account_id === accountId
+    ? new Failure('conflict', `The account has ${domain.name} already.`)
+    : new Failure('conflict', `${domain?.name} belongs to another account.`);
+}

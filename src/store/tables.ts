@@ -1,0 +1,151 @@
+import type { Generated, GeneratedAlways } from 'kysely';
+import type { Plan } from '../domain/api-key.ts';
+import type { Day, Instant } from '../domain/instant.ts';
+
+/**
+ * The rows, column for column. Instants are RFC 3339 text, which sorts as time does and goes out as it
+ * stands; ids are lower-case UUID text; flags are 0 or 1. `seq` counts arrivals and breaks ties.
+ *
+ * A list's *head* (`…_total`, `…_version`) lies on the row that owns the list and changes in the same
+ * transaction as the list: see heads.ts.
+ */
+export interface Tables {
+  account: AccountTable;
+  api_key: ApiKeyTable;
+  domain: DomainTable;
+  document: DocumentTable;
+  report: ReportTable;
+  conflict: ConflictTable;
+  rejection: RejectionTable;
+  domain_day: DomainDayTable;
+  list_month: ListMonthTable;
+  list_day: ListDayTable;
+  alert: AlertTable;
+}
+
+interface AccountTable {
+  id: string;
+  name: string;
+  plan: Plan;
+  created_at: Instant;
+  domains_total: Generated<number>;
+  domains_version: string;
+  alerts_total: Generated<number>;
+  alerts_version: string;
+}
+
+interface ApiKeyTable {
+  id: string;
+  account_id: string;
+  name: string;
+  prefix: string;
+  sha256: string;
+  enabled: 0 | 1;
+  created_at: Instant;
+  last_used_at: Instant | null;
+}
+
+export type DomainStatus = 'active' | 'paused';
+
+/** A row without an account is an *unclaimed* domain: reports came for it and nobody has registered it. */
+interface DomainTable {
+  id: string;
+  account_id: string | null;
+  name: string;
+  status: DomainStatus;
+  created_at: Instant;
+  last_report_at: Instant | null;
+  reports_total: Generated<number>;
+  reports_version: string;
+  alerts_total: Generated<number>;
+  alerts_version: string;
+}
+
+/** The original bytes of everything that came in. */
+interface DocumentTable {
+  seq: GeneratedAlways<number>;
+  sha256: string;
+  source: string;
+  received_at: Instant;
+  byte_count: number;
+  content: Uint8Array;
+  /** How `content` is compressed; `as_is` for bytes that were so already. */
+  encoding: 'as_is' | 'zstd';
+}
+
+interface ReportTable {
+  seq: GeneratedAlways<number>;
+  /** Made from the report's identity: see domain/report-identity.ts. */
+  id: string;
+  domain_id: string;
+  document_seq: number;
+  member: string | null;
+  received_at: Instant;
+  reporter_org: string | null;
+  reporter_email: string | null;
+  report_id: string | null;
+  begin_date: Instant;
+  end_date: Instant;
+  record_count: number;
+  total_messages: number;
+  aligned_messages: number;
+  payload_sha256: string;
+  xml_namespace: string | null;
+  version: string | null;
+  /** JSON: a list of `Warning`. */
+  warnings: string;
+}
+
+/** A document with the identity of a stored report and other content. */
+interface ConflictTable {
+  seq: GeneratedAlways<number>;
+  report_seq: number;
+  document_seq: number;
+  member: string | null;
+  payload_sha256: string;
+  received_at: Instant;
+}
+
+interface RejectionTable {
+  seq: GeneratedAlways<number>;
+  document_seq: number;
+  member: string | null;
+  reason: string;
+  message: string;
+  place: string | null;
+  received_at: Instant;
+}
+
+/** What the reports of one domain, whose windows begin on one day, add up to. */
+interface DomainDayTable {
+  domain_id: string;
+  day: Day;
+  reports: number;
+  messages: number;
+  aligned: number;
+}
+
+/** How many items of a list lie in a month or on a day: how a deep page is found (timeline.ts). */
+interface ListMonthTable {
+  list_id: string;
+  month: string;
+  items: number;
+}
+
+interface ListDayTable {
+  list_id: string;
+  day: Day;
+  items: number;
+}
+
+interface AlertTable {
+  seq: GeneratedAlways<number>;
+  id: string;
+  account_id: string;
+  domain_id: string;
+  type: string;
+  fired_at: Instant;
+  resolved_at: Instant | null;
+  /** JSON object. */
+  context: string;
+}

@@ -1,0 +1,87 @@
+import { type Expression, type Kysely, sql } from 'kysely';
+import type { Day } from '../domain/instant.ts';
+import type { Tx } from './heads.ts';
+import type { Tables } from './tables.ts';
+
+/*
+ * Lists that are ordered by time, newest first, count their items by month and by day. Skipping rows
+ * costs the more the deeper a page lies; here the months are walked, then the days of one month, and
+ * only what is left of the offset is skipped, inside one day.
+ */
+
+export const reportList = (domainId: string) => `reports:${domainId}`;
+/** Of an account or of a domain. */
+export const alertList = (ownerId: string) => `alerts:${ownerId}`;
+
+interface PageStart {
+  /** The last instant that can be on the page. */
+  until: string;
+  /** How many items from there on lie before the page. */
+  skip: number;
+}
+
+/**
+ * A query that begins with `page_start`: one row that says where the page at `offset` starts, none past
+ * the end of the list. It is part of the page's own statement, and so of its snapshot.
+ */
+export function withPageStart(
+  db: Kysely<Tables>,
+  list: Expression<string>,
+  offset: Expression<number>,
+) {
+  const month = sql<{ month: string; passed: number }>`(
+    select month, passed from (
+      select month, items, sum(items) over (order by month desc) - items as passed
+      from list_month where list_id = ${list}) as months
+    where passed + items > ${offset} order by month desc limit 1)`;
+  const day = sql<PageStart>`(
+    select day || 'T23:59:59Z' as until, ${offset} - passed as skip from (
+      select day, items,
+        (select passed from page_month) + sum(items) over (order by day desc) - items as passed
+      from list_day
+      where list_id = ${list}
+        and day >= (select month || '-01' from page_month)
+        and day <= (select month || '-31' from page_month)) as days
+    where passed + items > ${offset} order by day desc limit 1)`;
+  return db
+    .with(
+      (cte) => cte('page_month').materialized(),
+      () => month,
+    )
+    .with(
+      (cte) => cte('page_start').materialized(),
+      () => day,
+    );
+}
+
+/** Scalars of `page_start`, for the page's own `where` and `offset`. */
+export const pageUntil = sql<string>`(select until from page_start)`;
+export const pageSkip = sql<number>`coalesce((select skip from page_start), 0)`;
+
+/** Counts items into a list's months and days. */
+export async function countItems(
+  tx: Tx,
+  listId: string,
+  items: ReadonlyMap<Day, number>,
+): Promise<void> {
+  for (const [day, count] of items) {
+    await tx
+      .insertInto('list_day')
+      .values({ list_id: listId, day, items: count })
+      .onConflict((oc) =>
+        oc
+          .columns(['list_id', 'day'])
+          .doUpdateSet((eb) => ({ items: eb('list_day.items', '+', count) })),
+      )
+      .execute();
+    await tx
+      .insertInto('list_month')
+      .values({ list_id: listId, month: day.slice(0, 7), items: count })
+      .onConflict((oc) =>
+        oc
+          .columns(['list_id', 'month'])
+          .doUpdateSet((eb) => ({ items: eb('list_month.items', '+', count) })),
+      )
+      .execute();
+  }
+}
