@@ -1,0 +1,55 @@
+/**
+ * How much one reading may cost. Every ceiling counts what really came out while it came out; none
+ * is a ratio, because a genuine report packs 102 : 1 and a bomb is known by its size alone.
+ */
+const MIB = 1024 * 1024;
+
+/** One file, or standard input. Mailbox files are the largest honest sources. */
+export const MAX_SOURCE_BYTES = 128 * MIB;
+
+/** Everything one source unpacks to, all its members together: stops a zip full of zips. */
+export const MAX_UNPACKED_BYTES = 256 * MIB;
+
+/**
+ * One XML document. A genuine report of 100,000 records is about 60 MB; the bombs seen in public
+ * collections are 105 MB.
+ */
+export const MAX_XML_BYTES = 64 * MIB;
+
+/** A container inside a container has to be held whole: it may weigh no more than a document. */
+export const MAX_INNER_CONTAINER_BYTES = 64 * MIB;
+
+/**
+ * One mail, which is held whole, and its largest part once more when that is decoded. Mail providers
+ * stop at 25 to 50 MB.
+ */
+export const MAX_MAIL_BYTES = 48 * MIB;
+
+/** Containers around a document: mail, zip, gzip and zlib each count as one. */
+export const MAX_CONTAINER_DEPTH = 3;
+
+/** Members of one archive, parts of one mail, messages of one mailbox: a year of reports in one zip. */
+export const MAX_MEMBERS = 10_000;
+
+export const MAX_XML_DEPTH = 64;
+
+/** A text, a tag or a comment that goes on for longer is no report's. */
+export const MAX_XML_TEXT_CHARS = 1_000_000;
+
+/**
+ * Elements in one record, and elements outside records. Not in the whole document: 100,000 honest
+ * records are about 1.8 million elements.
+ */
+export const MAX_XML_ELEMENTS = 1_000_000;
+
+/** Authentication results, override reasons or errors kept of one parent element. */
+export const MAX_LIST_LENGTH = 1_000;
+
+/** Characters kept of one value. Names, addresses and comments are far shorter. */
+export const MAX_VALUE_CHARS = 4_096;
+
+/** RFC 9990 sets no limit; the longest id seen has 64 characters. */
+export const MAX_REPORT_ID_CHARS = 512;
+
+/** Folders inside folders. */
+export const MAX_FOLDER_DEPTH = 32;

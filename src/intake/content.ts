@@ -1,0 +1,70 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Refusal } from '../domain/refusal.ts';
+
+/**
+ * A document's bytes as they come: unpacked step by step while they are read, so that nobody has
+ * to hold what a bomb unpacks to.
+ */
+export type Content = AsyncIterable<Uint8Array>;
+
+/** Enough to know any kind by, and to hold the XML declaration with what stands around it. */
+const HEAD_BYTES = 4096;
+const SLICE_BYTES = 64 * 1024;
+/** Parsing takes about 20 ms a mebibyte, as long as other requests should ever wait. */
+const SLICES_PER_TURN = 16;
+
+export async function* toContent(bytes: Uint8Array): Content {
+  if (bytes.length > 0) yield bytes;
+}
+
+interface Peeked {
+  readonly head: Uint8Array;
+  /** The content from its beginning, with at least the head in its first chunk. */
+  readonly whole: Content;
+  /** Ends the content, read or not: an unpacking that nobody asks any more would linger. */
+  readonly close: () => Promise<void>;
+}
+
+/** The first bytes of a content, before it is decided what becomes of it. */
+export async function peek(content: Content): Promise<Peeked> {
+  const chunks = content[Symbol.asyncIterator]();
+  let head: Uint8Array = new Uint8Array();
+  while (head.length < HEAD_BYTES) {
+    const { done, value } = await chunks.next();
+    if (done) break;
+    head = head.length === 0 ? value : Buffer.concat([head, value]);
+  }
+  const close = async (): Promise<void> => {
+    await chunks.return?.();
+  };
+  return { head, whole: resume(head, chunks), close };
+}
+
+async function* resume(head: Uint8Array, chunks: AsyncIterator<Uint8Array>): Content {
+  if (head.length > 0) yield head;
+  for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
+}
+
+/** The whole content in one piece: for containers, which cannot be read front to back. */
+export async function collect(content: Content, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of content) {
+    size += chunk.length;
+    if (size > maxBytes) throw new Refusal('too_large', `Larger than ${maxBytes} bytes.`);
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** The content in small slices, with a pause now and then in which others get their turn. */
+export async function* slice(content: Content): Content {
+  let slices = 0;
+  for await (const chunk of content) {
+    for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
+      yield chunk.subarray(at, at + SLICE_BYTES);
+      slices += 1;
+      if (slices % SLICES_PER_TURN === 0) await nextTurn();
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import type { AggregateReport } from '../domain/aggregate-report.ts';
+import type { Refusal } from '../domain/refusal.ts';
+import { Budget } from './budget.ts';
+import { MAX_UNPACKED_BYTES } from './ceilings.ts';
+import { toContent } from './content.ts';
+import type { Finding } from './finding.ts';
+import { open, type Spot } from './open.ts';
+import { WarningLog } from './warnings.ts';
+
+/** One file's bytes, or standard input's. */
+export interface Source {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+export type IntakeDocument = {
+  /**
+   * Where inside the source: names of members, outermost first (`['report.xml.gz']`), none when the
+   * source itself is the document. For display only.
+   */
+  readonly member: readonly string[];
+} & (
+  | { readonly kind: 'report'; readonly report: AggregateReport }
+  /** A report that cannot be read, or a source without one. */
+  | { readonly kind: 'rejected'; readonly refusal: Refusal }
+  /** Something that lies beside a report and is plainly none itself. */
+  | { readonly kind: 'ignored'; readonly refusal: Refusal }
+);
+
+/**
+ * Every document in a source, in order, at least one. Never throws for what the bytes contain, and
+ * one bad document never stops the rest. What a document is, its bytes alone decide. `now` is in
+ * milliseconds.
+ */
+export async function* readDocuments(
+  { bytes }: Source,
+  now: () => number = Date.now,
+): AsyncGenerator<IntakeDocument> {
+  const outside: Spot = {
+    member: [],
+    depth: 0,
+    isQuiet: false,
+    log: new WarningLog(),
+    budget: new Budget(MAX_UNPACKED_BYTES),
+    now,
+  };
+  for await (const finding of open(toContent(bytes), outside)) yield toDocument(finding);
+}
+
+function toDocument(finding: Finding): IntakeDocument {
+  if (finding.kind !== 'nothing') return finding;
+  return { kind: 'rejected', member: finding.member, refusal: finding.refusal };
+}

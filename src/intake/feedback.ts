@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import type { AggregateReport, ReportRecord, Tally } from '../domain/aggregate-report.ts';
+import { addToTally, EMPTY_TALLY } from '../domain/alignment.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { MAX_XML_BYTES } from './ceilings.ts';
+import { type Content, peek, slice } from './content.ts';
+import type { Element } from './element.ts';
+import { toMetadata } from './metadata.ts';
+import { toPolicyPublished } from './policy.ts';
+import { toRecord } from './record.ts';
+import { ReportTree } from './tree.ts';
+import { renderPlace, type WarningLog } from './warnings.ts';
+import { XmlReader } from './xml.ts';
+import { XmlText } from './xml-text.ts';
+
+export interface FeedbackOptions {
+  readonly log: WarningLog;
+  /** The clock, in milliseconds: a report may not begin in its future without a warning. */
+  readonly now: () => number;
+  /** Gets every record once, in order, before anything is known of what comes after it. */
+  readonly onRecord?: (record: ReportRecord) => void;
+}
+
+/** The report in an XML document (RFC 7489 appendix C, RFC 9990). Throws a Refusal. */
+export async function readFeedback(
+  content: Content,
+  { log, now, onRecord }: FeedbackOptions,
+): Promise<AggregateReport> {
+  let tally = EMPTY_TALLY;
+  const tree = new ReportTree(log, (element) => {
+    const record = toRecord(element);
+    if (record === undefined) return;
+    tally = addSafely(tally, { record, element });
+    onRecord?.(record);
+  });
+  const reader = new XmlReader(tree, log);
+  const payloadSha256 = await readXml(content, { reader, log });
+  const parts = toParts(tree, now());
+  return {
+    ...parts,
+    xmlNamespace: reader.namespace,
+    tally,
+    warnings: log.toList(),
+    payloadSha256,
+  };
+}
+
+interface RecordRead {
+  readonly record: ReportRecord;
+  readonly element: Element;
+}
+
+function addSafely(before: Tally, { record, element }: RecordRead): Tally {
+  const tally = addToTally(before, record);
+  if (Number.isSafeInteger(tally.totalMessages)) return tally;
+  const where = renderPlace(element);
+  throw new Refusal('bad_field', 'The report counts more messages than there can be.', where);
+}
+
+function toParts(
+  { root, recordCount }: ReportTree,
+  now: number,
+): Pick<AggregateReport, 'version' | 'metadata' | 'policyPublished'> {
+  if (recordCount === 0) root.warn('no_records');
+  return {
+    version: root.value('version'),
+    metadata: toMetadata(root.child('report_metadata'), now),
+    policyPublished: toPolicyPublished(root.child('policy_published')),
+  };
+}
+
+interface Reading {
+  readonly reader: XmlReader;
+  readonly log: WarningLog;
+}
+
+/** Reads the document to its end, and returns the hash (SHA-256, hex) of its bytes. */
+async function readXml(content: Content, { reader, log }: Reading): Promise<string> {
+  const { head, whole } = await peek(content);
+  const text = new XmlText(reader, { head, log });
+  const hash = createHash('sha256');
+  let size = 0;
+  let broken: Refusal | undefined;
+  for await (const bytes of slice(whole)) {
+    size += bytes.length;
+    if (size > MAX_XML_BYTES)
+      throw new Refusal('too_large', `The document is larger than ${MAX_XML_BYTES} bytes.`);
+    // What is broken may be a bomb as well, which is the worse news: it is only counted then.
+    if (broken !== undefined) continue;
+    hash.update(bytes);
+    broken = attempt(() => text.write(bytes));
+  }
+  broken ??= attempt(() => text.end());
+  if (broken !== undefined) throw broken;
+  return hash.digest('hex');
+}
+
+/** Runs a step of the parser; gives back that the XML is broken, throws any other refusal. */
+function attempt(step: () => void): Refusal | undefined {
+  try {
+    step();
+  } catch (error) {
+    if (error instanceof Refusal && error.reason === 'bad_xml') return error;
+    throw error;
+  }
+  return undefined;
+}

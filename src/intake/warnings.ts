@@ -1,0 +1,93 @@
+import type { Warning } from '../domain/aggregate-report.ts';
+
+/** Everything that is read around, with a sentence for the person who sees the report. */
+export const WARNINGS = {
+  gzip_truncated: 'The gzip data ends early; what could be unpacked was read.',
+  gzip_bad_checksum: 'The gzip checksum does not match the data.',
+  gzip_several_members: 'The gzip data has several members, which were joined.',
+  misspelt_content_type: 'A mail header is spelt "ContentType" and was read as Content-Type.',
+
+  unknown_encoding: 'The declared encoding is not known; the text was read as UTF-8.',
+  unreadable_characters: 'Some bytes are not valid in the encoding and were read as U+FFFD.',
+  forbidden_characters: 'Characters that XML forbids were replaced by U+FFFD.',
+  bare_ampersand: 'An ampersand was not escaped and was taken literally.',
+  blank_before_declaration: 'There are blanks before the XML declaration.',
+  stray_schema_tag: 'A stray schema tag around the report was dropped.',
+  text_after_report: 'What follows the end of the report was cut off.',
+
+  repeated_element: 'An element that may occur once occurs again; the first was taken.',
+  long_list: 'A list is longer than 1,000 entries; the rest was dropped.',
+  long_value: 'A value is longer than 4,096 characters and was cut.',
+
+  missing_org_name: 'The reporting organisation has no name.',
+  missing_email: 'The reporter gives no e-mail address.',
+  invalid_email: "The reporter's e-mail address is not an address.",
+  missing_report_id: 'The report has no id.',
+  misspelt_date_range: 'The element date_range is spelt "data_range".',
+  millisecond_dates: 'The dates are in milliseconds and were read as seconds.',
+  reversed_dates: 'The report begins after it ends.',
+  long_window: 'The report covers more than 24 hours.',
+  early_begin: 'The report begins before 2012, when there was no DMARC.',
+  future_begin: 'The report begins in the future.',
+
+  unknown_policy_word: 'The published policy has a word that the standards do not know.',
+  invalid_pct: 'pct is not a number from 0 to 100.',
+
+  no_records: 'The report has no records.',
+  empty_record: 'A blank placeholder record was dropped.',
+  missing_source_ip: 'A record has no source address.',
+  invalid_source_ip: "A record's source is not an IP address.",
+  missing_count: 'A record has no count; it was taken as 0.',
+  invalid_count: "A record's count is not a whole number of 0 or more; it was taken as 0.",
+  missing_policy_evaluated: 'A record has no policy_evaluated: its alignment is not stated.',
+  missing_evaluated_result: 'A record leaves out whether DKIM or SPF was aligned.',
+  unknown_evaluated_result: 'An evaluated result is neither pass nor fail; it is not a pass.',
+  missing_disposition: 'A record does not say what was done with the messages.',
+  unknown_disposition: 'A disposition is a word that the standards do not know.',
+  misspelt_identifiers: 'The element identifiers is spelt "identities".',
+  missing_header_from: 'A record has no header_from.',
+  unknown_auth_result: 'An SPF or DKIM result is a word that the standards do not know.',
+} as const satisfies Record<string, string>;
+
+export type WarningCode = keyof typeof WARNINGS;
+
+/** Where in the XML text: lines from 1, columns from 0, as XML parsers count them. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** The place behind some text that begins at a place. */
+export function advance({ line, column }: Place, text: string): Place {
+  const lines = text.split(/\r\n?|\n/);
+  const last = lines.at(-1)?.length ?? 0;
+  return { line: line + lines.length - 1, column: lines.length === 1 ? column + last : last };
+}
+
+export const renderPlace = ({ line, column }: Place): string => `line ${line}, column ${column}`;
+
+/** The warnings of one document: one for each code, so that 100,000 odd records stay one line. */
+export class WarningLog {
+  readonly #met: Map<WarningCode, Warning>;
+
+  /** Begins with what was met on the way in: a mail's warnings belong to each of its reports. */
+  constructor(inherited?: WarningLog) {
+    this.#met = new Map(inherited === undefined ? [] : inherited.#met);
+  }
+
+  /** Once more the warning; only for the first time is its place asked for. */
+  add(code: WarningCode, place?: Place | (() => Place)): void {
+    const known = this.#met.get(code);
+    const where = known === undefined ? toWhere(place) : known.where;
+    this.#met.set(code, { code, count: (known?.count ?? 0) + 1, where });
+  }
+
+  toList(): readonly Warning[] {
+    return [...this.#met.values()];
+  }
+}
+
+function toWhere(place: Place | (() => Place) | undefined): string | null {
+  if (place === undefined) return null;
+  return renderPlace(typeof place === 'function' ? place() : place);
+}

@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parse } from 'csv-parse/sync';
+import { describe, expect, test } from 'vitest';
+import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
+import { readAll } from '../support/intake.ts';
+
+/** Reports by other people, with what an independent reader says of each; not part of the project. */
+const CORPUS = new URL('../../../shared/corpus/', import.meta.url);
+const isThere = existsSync(CORPUS);
+
+interface Row {
+  readonly repo: string;
+  readonly path: string;
+  readonly payload_sha256: string;
+  readonly expect: 'accept' | 'repair' | 'reject';
+  readonly reject_code: string;
+  readonly ambiguous: string;
+  readonly domain_norm: string;
+  readonly org_name: string;
+  readonly email: string;
+  readonly report_id: string;
+  readonly begin: string;
+  readonly end: string;
+  readonly records: string;
+  readonly usable_records: string;
+  readonly total_count: string;
+  readonly aligned_count: string;
+  readonly oddities: string;
+}
+
+const rows: readonly Row[] = isThere
+  ? parse(readFileSync(new URL('expected.csv', CORPUS)), { columns: true })
+  : [];
+
+const open = (row: Row): Buffer =>
+  readFileSync(new URL(encodeURIComponent(row.repo.replace('/', '__')) + encodePath(row), CORPUS));
+
+const encodePath = ({ path }: Row): string =>
+  `/${path.split('/').map(encodeURIComponent).join('/')}`;
+
+const unambiguous = rows.filter(({ ambiguous }) => ambiguous === '');
+const accepted = unambiguous.filter((row) => row.expect !== 'reject');
+const rejected = unambiguous.filter((row) => row.expect === 'reject');
+
+/** The one placeholder among them has a blank address and a count of 0: it is no record of ours. */
+function expectedRecords({ oddities, records, usable_records }: Row): number {
+  const isPlaceholder = oddities.includes('source_ip_blank') && oddities.includes('count_zero');
+  return Number(isPlaceholder ? usable_records : records);
+}
+
+function toExpected(row: Row) {
+  return {
+    domain: row.domain_norm,
+    orgName: row.org_name || null,
+    email: row.email || null,
+    reportId: row.report_id || null,
+    begin: Number(row.begin),
+    end: Number(row.end),
+    records: expectedRecords(row),
+    total: Number(row.total_count),
+    aligned: Number(row.aligned_count),
+    payload: row.payload_sha256,
+  };
+}
+
+function toFound({ metadata, policyPublished, tally, payloadSha256 }: AggregateReport) {
+  const { orgName, email, reportId, begin, end } = metadata;
+  return {
+    ...{ domain: policyPublished.domain, orgName, email, reportId, begin, end },
+    records: tally.recordCount,
+    total: tally.totalMessages,
+    aligned: tally.alignedMessages,
+    payload: payloadSha256,
+  };
+}
+
+describe.skipIf(!isThere)(
+  'the corpus of sample reports (skipped: ../shared/corpus is absent)',
+  () => {
+    test.each(accepted)('$repo $path is read as expected', async (row) => {
+      const [document, ...others] = await readAll(open(row));
+      if (document?.kind !== 'report') throw new Error(`It is ${document?.kind}`);
+      expect(toFound(document.report)).toEqual(toExpected(row));
+      expect(others).toEqual([]);
+    });
+
+    // The independent reader has one word for everything that is another thing than a report.
+    test.each(rejected)('$repo $path is $reject_code', async (row) => {
+      const [document, ...others] = await readAll(open(row));
+      if (document?.kind !== 'rejected') throw new Error(`It is ${document?.kind}`);
+      const { reason } = document.refusal;
+      expect(reason === 'not_aggregate' ? 'no_report' : reason).toBe(row.reject_code);
+      expect(others).toEqual([]);
+    });
+  },
+);

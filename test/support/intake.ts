@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import type { AggregateReport, ReportRecord } from '../../src/domain/aggregate-report.ts';
+import { type Content, toContent } from '../../src/intake/content.ts';
+import { type IntakeDocument, readDocuments } from '../../src/intake/documents.ts';
+import { readFeedback } from '../../src/intake/feedback.ts';
+import { WarningLog } from '../../src/intake/warnings.ts';
+
+/** A moment after every fixture. */
+export const NOW = Date.UTC(2026, 5, 1);
+
+export const fixture = (name: string): Buffer =>
+  readFileSync(new URL(`../fixtures/${name}`, import.meta.url));
+
+/** Two records, seven messages that pass and three that fail, nothing odd. */
+export const PLAIN = fixture('example-plain.xml').toString();
+
+/** The plain report with one thing changed. */
+export function plainWith(from: string, to: string): string {
+  if (!PLAIN.includes(from)) throw new Error(`The plain report has no ${from}`);
+  return PLAIN.replace(from, () => to);
+}
+
+export const toBytes = (content: Uint8Array | string): Uint8Array => Buffer.from(content);
+
+export async function readAll(content: Uint8Array | string): Promise<IntakeDocument[]> {
+  const documents: IntakeDocument[] = [];
+  const source = { name: 'source', bytes: toBytes(content) };
+  for await (const document of readDocuments(source, () => NOW)) documents.push(document);
+  return documents;
+}
+
+/** What the documents are, in short: `report 2026-0001`, `rejected bad_xml`, `ignored no_report`. */
+export async function outcomes(content: Uint8Array | string): Promise<string[]> {
+  return (await readAll(content)).map(toOutcome);
+}
+
+function toOutcome(document: IntakeDocument): string {
+  if (document.kind === 'report') return `report ${document.report.metadata.reportId}`;
+  return `${document.kind} ${document.refusal.reason}`;
+}
+
+export interface FeedbackRead {
+  readonly report: AggregateReport;
+  readonly records: readonly ReportRecord[];
+  readonly warnings: readonly string[];
+}
+
+/** One XML document read as a report, with its records; throws its refusal. */
+export async function read(content: Uint8Array | string | Content): Promise<FeedbackRead> {
+  const records: ReportRecord[] = [];
+  const chunks =
+    typeof content === 'string' || content instanceof Uint8Array
+      ? toContent(toBytes(content))
+      : content;
+  const report = await readFeedback(chunks, {
+    log: new WarningLog(),
+    now: () => NOW,
+    onRecord: (record) => records.push(record),
+  });
+  return { report, records, warnings: report.warnings.map(({ code }) => code) };
+}
