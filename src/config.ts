@@ -1,0 +1,82 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+/** Everything that the environment can say, checked, with its defaults (README, “Configuration”). */
+export interface Config {
+  readonly database: string;
+  readonly host: string;
+  readonly port: number;
+  /** Requests a minute. */
+  readonly requestsPerKey: number;
+  readonly requestsPerIp: number;
+  /** Addresses and networks whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
+  /** Memory for pages that are kept ready, in bytes. */
+  readonly pageCacheBytes: number;
+  readonly logLevel: string;
+}
+
+const limit = z.coerce.number().int().min(1).max(1_000_000_000);
+
+const environment = z.object({
+  PLUMBLINE_DATABASE: z.string().min(1).default('data/plumbline.db'),
+  PLUMBLINE_HOST: z.string().min(1).default('127.0.0.1'),
+  PLUMBLINE_PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
+  PLUMBLINE_REQUESTS_PER_KEY: limit.default(60),
+  PLUMBLINE_REQUESTS_PER_IP: limit.default(200),
+  PLUMBLINE_TRUSTED_PROXIES: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').map((item) => item.trim()))
+    .transform((items) => items.filter((item) => item !== ''))
+    .refine((items) => items.every(isNetwork), {
+      error: 'must be addresses or networks like 10.0.0.0/8, separated by commas',
+    }),
+  PLUMBLINE_PAGE_CACHE_MB: z.coerce.number().min(0).max(100_000).default(32),
+  PLUMBLINE_LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info'),
+});
+
+/** The environment does not say what it must; the message names each variable, for a person to mend. */
+export class ConfigError extends Error {}
+
+/** Reads the configuration. An empty variable counts as one that is not set. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const { data, error } = environment.safeParse(given);
+  if (error !== undefined) throw new ConfigError(toMessage(error));
+  return Object.freeze({
+    database: data.PLUMBLINE_DATABASE,
+    host: data.PLUMBLINE_HOST,
+    port: data.PLUMBLINE_PORT,
+    requestsPerKey: data.PLUMBLINE_REQUESTS_PER_KEY,
+    requestsPerIp: data.PLUMBLINE_REQUESTS_PER_IP,
+    trustedProxies: data.PLUMBLINE_TRUSTED_PROXIES,
+    pageCacheBytes: data.PLUMBLINE_PAGE_CACHE_MB * 1024 * 1024,
+    logLevel: data.PLUMBLINE_LOG_LEVEL,
+  });
+}
+
+/** Adds what an `.env` file in the working directory says; the environment itself wins. */
+export function loadEnvFile(): void {
+  try {
+    process.loadEnvFile();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+function toMessage(error: z.ZodError): string {
+  const lines = error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+  return `The configuration is not right:\n${lines.join('\n')}`;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return (
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+  );
+}

@@ -1,0 +1,43 @@
+import type { RequestHandler, Response } from 'express';
+import { hashApiKey, isApiKey } from '../domain/api-key.ts';
+import { Failure } from '../domain/failure.ts';
+import { findKeyHolder, type KeyHolder } from '../store/api-keys.ts';
+import type { Reader } from '../store/reader.ts';
+
+/** The scheme is case-insensitive; exactly one space, and nothing after the token (RFC 6750, RFC 9110 11.1). */
+const BEARER = /^bearer +(\S+)$/i;
+
+interface Given {
+  readonly reader: Reader;
+  /** Told of every accepted key; must not take the request's time. */
+  readonly onUse: (holder: KeyHolder) => void;
+}
+
+/**
+ * Lets a request on when its API key is enabled and the account on Pro (description, section 5). Each
+ * request asks the store anew, so that a key switched off or deleted is refused at once.
+ */
+export function authenticate({ reader, onUse }: Given): RequestHandler {
+  return async (req, res, next) => {
+    const holder = await findHolder(reader, req.headers.authorization);
+    // One answer for every cause: whoever tries keys learns nothing.
+    if (holder === undefined) throw new Failure('unauthorized', 'Missing or invalid API key.');
+    res.locals['keyHolder'] = holder;
+    onUse(holder);
+    next();
+  };
+}
+
+/** Whom the request's key speaks for. Only after `authenticate`. */
+export function keyHolderOf(res: Response): KeyHolder {
+  return res.locals['keyHolder'] as KeyHolder;
+}
+
+async function findHolder(
+  reader: Reader,
+  authorization: string | undefined,
+): Promise<KeyHolder | undefined> {
+  const key = BEARER.exec(authorization ?? '')?.[1];
+  if (key === undefined || !isApiKey(key)) return undefined;
+  return await findKeyHolder(reader, hashApiKey(key));
+}

@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import addFormatsModule from 'ajv-formats';
+import { type Context, type Document, OpenAPIBackend } from 'openapi-backend';
+import { parse } from 'yaml';
+import { Failure } from '../domain/failure.ts';
+import type { KeyHolder } from '../store/api-keys.ts';
+import type { Reader } from '../store/reader.ts';
+import { handlers, type ListAnswer, type OperationId } from './handlers.ts';
+import { toValidationFailure } from './parameters.ts';
+import { parseQuery } from './query.ts';
+import { PreparedRouter } from './router.ts';
+
+const V1 = new URL('../../openapi/v1.yaml', import.meta.url);
+/** The `uuid` of ajv-formats takes `urn:uuid:…` as well; the contract's does not (decision 1.3). */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A request as the contract sees it. Express's own hides path and query on its prototype. */
+export interface PlainRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Everything after the `?`. */
+  readonly search: string;
+}
+
+export interface Contract {
+  /** Finds the operation, checks the request against it, and asks its handler. Throws `Failure`. */
+  answer(request: PlainRequest, holder: KeyHolder): Promise<ListAnswer<unknown>>;
+}
+
+/** The contract of openapi/v1.yaml, served from a store. */
+export async function openContract(reader: Reader): Promise<Contract> {
+  const definition = parse(readFileSync(V1, 'utf8')) as Document;
+  const api = new OpenAPIBackend({
+    definition,
+    strict: true,
+    ignoreTrailingSlashes: false,
+    customizeAjv: createAjv,
+    handlers: { ...toOperationHandlers(reader), ...refusals },
+    // The key was checked before, in the order of decision 1.1: whoever comes here has one.
+    securityHandlers: { apiKey: (_context: Context, holder: KeyHolder) => holder !== undefined },
+  });
+  await api.init();
+  const router = new PreparedRouter({ definition: api.definition });
+  api.router = router;
+  api.validator.router = router;
+  const queryNames = toQueryNames(router.getOperations());
+  return {
+    answer: ({ method, path, search }, holder) =>
+      api.handleRequest(
+        {
+          method: method === 'HEAD' ? 'GET' : method,
+          path,
+          query: parseQuery(search, queryNames) as Record<string, string | string[]>,
+          headers: {},
+        },
+        holder,
+      ),
+  };
+}
+
+/** openapi-backend would have ajv coerce; here values come typed (query.ts), and unknown ones are dropped. */
+function createAjv(): Ajv {
+  const ajv = new Ajv({ strict: false, removeAdditional: true });
+  addFormatsModule.default(ajv);
+  ajv.addFormat('uuid', UUID);
+  return ajv;
+}
+
+/** A handler as the contract calls it: that the call fits its operation is what validation has seen to. */
+type AnyHandler = (call: unknown, given: { reader: Reader }) => Promise<ListAnswer<unknown>>;
+
+function toOperationHandlers(reader: Reader) {
+  const entries = Object.entries(handlers) as unknown as [OperationId, AnyHandler][];
+  return Object.fromEntries(
+    entries.map(([operationId, handler]) => [
+      operationId,
+      ({ request: { params, query } }: Context, { accountId }: KeyHolder) =>
+        handler({ accountId, params, query }, { reader }),
+    ]),
+  );
+}
+
+const refusals = {
+  notFound: () => {
+    throw new Failure('not_found', 'No such path.');
+  },
+  methodNotAllowed: () => {
+    throw new Failure('method_not_allowed', 'This path answers only to GET and HEAD.');
+  },
+  validationFail: ({ operation, validation }: Context) => {
+    throw toValidationFailure(operation, validation.errors ?? []);
+  },
+  unauthorizedHandler: () => {
+    throw new Failure('unauthorized', 'Missing or invalid API key.');
+  },
+};
+
+function toQueryNames(operations: readonly { parameters?: unknown }[]): string[] {
+  const parameters = operations.flatMap(
+    (operation) => operation.parameters as { in: string; name: string }[],
+  );
+  return [...new Set(parameters.filter((p) => p.in === 'query').map((p) => p.name))];
+}

@@ -1,0 +1,42 @@
+import type { operations } from '../../generated/v1.d.ts';
+import type { Head } from '../store/heads.ts';
+import type { Page } from '../store/page.ts';
+import type { Reader } from '../store/reader.ts';
+import { listAlerts } from './list-alerts.ts';
+import { listDomains } from './list-domains.ts';
+import { listReports } from './list-reports.ts';
+
+export type OperationId = keyof operations;
+
+type BodyOf<O extends OperationId> = operations[O]['responses'][200]['content']['application/json'];
+type ParamsOf<O extends OperationId> = operations[O]['parameters'] extends { path: infer P }
+  ? P
+  : object;
+type QueryOf<O extends OperationId> = NonNullable<operations[O]['parameters']['query']>;
+
+/** A request that the contract has checked, from a caller whose key was accepted. */
+export interface Call<O extends OperationId> {
+  readonly accountId: string;
+  readonly params: ParamsOf<O>;
+  readonly query: QueryOf<O>;
+}
+
+/**
+ * The answer of a list operation. The head alone decides whether anything has to be read at all; `read`
+ * gives the page with the head of its own snapshot, which may be newer.
+ */
+export interface ListAnswer<Body> {
+  readonly head: Head;
+  readonly page: Page;
+  readonly read: () => Promise<{ readonly version: string; readonly body: Body }>;
+}
+
+export type Handler<O extends OperationId> = (
+  call: Call<O>,
+  given: { readonly reader: Reader },
+) => Promise<ListAnswer<BodyOf<O>>>;
+
+/** One handler per operationId: an operation in v1.yaml that nobody serves does not compile. */
+export type Handlers = { readonly [O in OperationId]: Handler<O> };
+
+export const handlers: Handlers = { listDomains, listReports, listAlerts };

@@ -1,0 +1,68 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { ipKeyGenerator, type RateLimitInfo, rateLimit } from 'express-rate-limit';
+import { Failure } from '../domain/failure.ts';
+import { keyHolderOf } from './authenticate.ts';
+
+const WINDOW_MS = 60_000;
+/** A household or a small network has a /64, so counting single IPv6 addresses would limit nobody (1.13). */
+const IPV6_SUBNET = 64;
+
+/** What the limiters leave on a request. */
+type Limited = Request & { ipLimit?: RateLimitInfo; keyLimit?: RateLimitInfo };
+
+/** Protection against floods: requests a minute from one address, whatever they carry. */
+export function limitPerAddress(limit: number): RequestHandler {
+  return createLimit({
+    limit,
+    requestPropertyName: 'ipLimit',
+    keyGenerator: (req) => ipKeyGenerator(req.ip ?? '', IPV6_SUBNET),
+    message: `More than ${limit} requests a minute from this IP address.`,
+  });
+}
+
+/** Requests a minute with one API key. Comes after `authenticate`. */
+export function limitPerKey(limit: number): RequestHandler {
+  return createLimit({
+    limit,
+    requestPropertyName: 'keyLimit',
+    keyGenerator: (_req, res) => keyHolderOf(res).keyId,
+    message: `More than ${limit} requests a minute with this API key.`,
+  });
+}
+
+interface Limit {
+  readonly limit: number;
+  readonly requestPropertyName: 'ipLimit' | 'keyLimit';
+  readonly keyGenerator: (req: Request, res: Response) => string;
+  readonly message: string;
+}
+
+/** Windows are fixed: they begin with a client's first request, and a refused one does not extend them. */
+function createLimit({ message, ...options }: Limit): RequestHandler {
+  return rateLimit({
+    ...options,
+    windowMs: WINDOW_MS,
+    // The headers are ours: the library's add a hash of the client's key, at a SHA-256 a header.
+    standardHeaders: false,
+    legacyHeaders: false,
+    handler: (_req, _res, next) =>
+      next(new Failure('rate_limited', `${message} Try again in 60 seconds.`)),
+  });
+}
+
+/** `RateLimit` and `RateLimit-Policy` for the policies that were applied (draft-ietf-httpapi-ratelimit-headers). */
+export function setRateLimitHeaders(req: Limited, res: Response): void {
+  const { ipLimit, keyLimit } = req;
+  if (ipLimit === undefined) return;
+  const [ip, key] = [toItems('ip', ipLimit), keyLimit && toItems('key', keyLimit)];
+  res.setHeader('RateLimit', key ? `${ip.left}, ${key.left}` : ip.left);
+  res.setHeader('RateLimit-Policy', key ? `${ip.policy}, ${key.policy}` : ip.policy);
+}
+
+function toItems(name: string, { limit, remaining, resetTime }: RateLimitInfo) {
+  const resetMs = (resetTime?.getTime() ?? 0) - Date.now();
+  return {
+    left: `"${name}";r=${remaining};t=${Math.max(0, Math.ceil(resetMs / 1000))}`,
+    policy: `"${name}";q=${limit};w=${WINDOW_MS / 1000}`,
+  };
+}

@@ -1,0 +1,29 @@
+import { randomBytes } from 'node:crypto';
+import type { RequestHandler } from 'express';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Names the request in the answer and in the log. */
+    id: string;
+  }
+}
+
+/** Anything else could forge a line in somebody's log. */
+const KEPT = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Gives every request an id, and every answer an `X-Request-Id`; a caller's own is kept when it fits (1.14). */
+export const requestId: RequestHandler = (req, res, next) => {
+  const given = req.headers['x-request-id'];
+  req.id = typeof given === 'string' && KEPT.test(given) ? given : newRequestId();
+  res.setHeader('X-Request-Id', req.id);
+  next();
+};
+
+/** Random once for the process, then counted: random bytes for each request would cost a system call. */
+const PROCESS = randomBytes(6).toString('base64url');
+let count = 0;
+
+function newRequestId(): string {
+  count += 1;
+  return `${PROCESS}-${count.toString(36)}`;
+}

@@ -1,0 +1,106 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Logger } from 'pino';
+import { createApp } from './app.ts';
+import type { Config } from './config.ts';
+import type { Store } from './store/open.ts';
+
+/** Request line and headers together; a URL cannot be longer than this either. */
+const MAX_HEADER_BYTES = 16 * 1024;
+const HEADERS_TIMEOUT_MS = 15_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Longer than the minute that proxies keep a connection, so that it is they who end it. */
+const KEEP_ALIVE_MS = 65_000;
+/** How long answers under way may take when the process stops. */
+const STOP_TIMEOUT_MS = 10_000;
+
+export interface RunningServer {
+  readonly url: string;
+  /** Refuses new connections, lets answers under way finish, and closes what is open. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Serves the app on the configured address until it is stopped. The store is the caller's to close. */
+export async function startServer(
+  config: Config,
+  { store, log }: { store: Store; log: Logger },
+): Promise<RunningServer> {
+  let isStopping = false;
+  const now = () => new Date();
+  const app = await createApp({ config, store, log, now, isStopping: () => isStopping });
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    },
+    app.express,
+  );
+  server.on('clientError', answerClientError);
+  // What we cannot expect is ignored (RFC 9110, 10.1.1); node would answer 417 without a body.
+  server.on('checkExpectation', (req, res) => server.emit('request', req, res));
+  await listen(server, config);
+  return {
+    url: toUrl(server.address() as AddressInfo),
+    stop: async () => {
+      isStopping = true;
+      await close(server);
+      await app.flush();
+    },
+  };
+}
+
+function listen(server: Server, { host, port }: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function toUrl({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+/** Connections that are idle, or become so, are ended at once; all others at the time limit. */
+async function close(server: Server): Promise<void> {
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const deadline = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS);
+  await new Promise((resolve) => server.close(resolve));
+  clearInterval(sweep);
+  clearTimeout(deadline);
+}
+
+const CLIENT_ERRORS: Readonly<
+  Record<string, readonly [status: string, code: string, message: string]>
+> = {
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    'headers_too_large',
+    `The request line and headers may have ${MAX_HEADER_BYTES} bytes together.`,
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    '408 Request Timeout',
+    'request_timeout',
+    'The request did not arrive in time.',
+  ],
+};
+const BAD_REQUEST = [
+  '400 Bad Request',
+  'bad_request',
+  'This is not a valid HTTP request.',
+] as const;
+
+/** What is not HTTP never reaches Express; it is answered in the API's error shape all the same. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const [status, code, message] = CLIENT_ERRORS[error.code ?? ''] ?? BAD_REQUEST;
+  const body = JSON.stringify({ error: { code, message } });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nCache-Control: no-store\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
