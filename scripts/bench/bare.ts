@@ -1,0 +1,17 @@
+/** The baseline: a bare node:http server that sends the very bytes that the product answered with. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answerCpu } from './cpu.ts';
+
+export interface Recorded {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const { status, headers, body }: Recorded = JSON.parse(process.env['BENCH_ANSWER'] ?? '');
+const bytes = Buffer.from(body);
+const server = createServer((_req, res) => res.writeHead(status, headers).end(bytes));
+server.listen(0, '127.0.0.1', () => {
+  answerCpu(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});

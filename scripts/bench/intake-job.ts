@@ -1,0 +1,66 @@
+/** One piece of intake work in a process of its own: `intake-job.ts <ingest|bare> <folder> <database>`. */
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { SaxesParser } from 'saxes';
+import { listFiles, readFile } from '../../src/intake/files.ts';
+import { ingest, type SourceToRead } from '../../src/intake/ingest.ts';
+import { openStore } from '../../src/store/open.ts';
+
+const [kind, folder = '', database = ''] = process.argv.slice(2);
+
+export interface JobResult {
+  readonly cpuMs: number;
+  readonly seconds: number;
+  /** Most memory of the process, less what it held before the work. */
+  readonly peakMb: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+}
+
+async function* sources(): AsyncGenerator<SourceToRead> {
+  for await (const name of listFiles([folder])) yield { name, read: () => readFile(name) };
+}
+
+/** The baseline: every file read, unpacked and walked by the XML parser, and nothing done about it. */
+async function readBare(): Promise<Record<string, number>> {
+  let read = 0;
+  for await (const source of sources()) {
+    const { bytes } = await source.read();
+    const parser = new SaxesParser();
+    parser.write(gunzipSync(bytes).toString()).close();
+    read += 1;
+  }
+  return { read };
+}
+
+async function ingestAll(): Promise<Record<string, number>> {
+  const outcomes: Record<string, number> = {};
+  for await (const { outcome, refusal } of ingest(
+    { db: store.db, now: () => new Date() },
+    sources(),
+  )) {
+    const name = refusal === null ? outcome : `${outcome} ${refusal.reason}`;
+    outcomes[name] = (outcomes[name] ?? 0) + 1;
+  }
+  return outcomes;
+}
+
+/** `maxRSS` begins with what the process that forked this one held; Linux tells this one's own peak apart. */
+function peakBytes(): number {
+  const own = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8'));
+  return Number(own?.[1]) * 1024;
+}
+
+const store = await openStore(database);
+globalThis.gc?.();
+const idle = process.memoryUsage.rss();
+const [cpu, startedAt] = [process.cpuUsage(), performance.now()];
+const outcomes = await (kind === 'bare' ? readBare() : ingestAll());
+const { user, system } = process.cpuUsage(cpu);
+const result: JobResult = {
+  cpuMs: (user + system) / 1000,
+  seconds: (performance.now() - startedAt) / 1000,
+  peakMb: (peakBytes() - idle) / 1024 / 1024,
+  outcomes,
+};
+await store.close();
+process.send?.(result);

@@ -1,0 +1,95 @@
+/** What reading reports costs: many typical ones, one very large one, and a decompression bomb. */
+import { fork } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { JobResult } from './intake-job.ts';
+import { print } from './print.ts';
+import { renderReport } from './report-xml.ts';
+
+const TYPICAL = { reports: 1_000, records: 10 };
+const LARGE_RECORDS = 100_000;
+const BOMB_BYTES = 1024 ** 3;
+
+export async function benchIntake(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'plumbline-bench-'));
+  try {
+    print('\nIntake, against files read, unpacked and walked by the XML parser alone');
+    await benchTypical(folder);
+    await benchLarge(folder);
+    await benchBomb(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function benchTypical(root: string): Promise<void> {
+  const per: number[] = [];
+  for (const times of [1, 4]) {
+    const folder = await makeFolder(root, `typical-${times}`);
+    const reports = TYPICAL.reports * times;
+    for (let number = 0; number < reports; number++) {
+      const xml = renderReport({ number, records: TYPICAL.records });
+      await writeFile(join(folder, `${number}.xml.gz`), gzipSync(xml));
+    }
+    const [bare, ours] = [await run('bare', folder), await run('ingest', folder)];
+    per.push(ours.cpuMs / reports);
+    print(
+      `  ${reports} reports of ${TYPICAL.records} records: ${Math.round(reports / ours.seconds)} a second, ` +
+        `${Math.round((reports * 1000) / ours.cpuMs)} a second of CPU (goal ≥ 1000), ` +
+        `${(ours.cpuMs / bare.cpuMs).toFixed(2)} × the parser alone; ${toText(ours)}`,
+    );
+  }
+  const [one = 0, four = 0] = per;
+  print(
+    `  a report among 4,000 costs ${(four / one).toFixed(2)} × one among 1,000 (goal: linear, about 1)`,
+  );
+}
+
+async function benchLarge(root: string): Promise<void> {
+  const folder = await makeFolder(root, 'large');
+  const xml = renderReport({ number: 1, records: LARGE_RECORDS });
+  await writeFile(join(folder, 'large.xml.gz'), gzipSync(xml));
+  const [bare, ours] = [await run('bare', folder), await run('ingest', folder)];
+  print(
+    `  one report of ${LARGE_RECORDS} records (${toMb(xml.length)} MB of XML): ${ours.seconds.toFixed(2)} s (goal < 1.5), ` +
+      `${ours.peakMb.toFixed(0)} MB above idle (goal < 150), ` +
+      `${(ours.cpuMs / bare.cpuMs).toFixed(2)} × the parser alone; ${toText(ours)}`,
+  );
+}
+
+async function benchBomb(root: string): Promise<void> {
+  const folder = await makeFolder(root, 'bomb');
+  await writeFile(join(folder, 'bomb.xml.gz'), gzipSync(Buffer.alloc(BOMB_BYTES, '<')));
+  const ours = await run('ingest', folder);
+  print(
+    `  a bomb of ${toMb(BOMB_BYTES)} MB: stopped after ${ours.seconds.toFixed(2)} s, ` +
+      `${ours.peakMb.toFixed(0)} MB above idle; ${toText(ours)}`,
+  );
+}
+
+async function makeFolder(root: string, name: string): Promise<string> {
+  const folder = join(root, name);
+  await mkdir(folder);
+  return folder;
+}
+
+function run(kind: 'ingest' | 'bare', folder: string): Promise<JobResult> {
+  return new Promise((resolve, reject) => {
+    const job = new URL('./intake-job.ts', import.meta.url);
+    const child = fork(job, [kind, folder, `${folder}-${kind}.db`], { execArgv: ['--expose-gc'] });
+    child.once('message', (result) => resolve(result as JobResult));
+    child.once('exit', (code) => reject(new Error(`A job ended with ${code} and no result.`)));
+  });
+}
+
+function toMb(bytes: number): string {
+  return (bytes / 1024 / 1024).toFixed(0);
+}
+
+function toText({ outcomes }: JobResult): string {
+  return Object.entries(outcomes)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ');
+}

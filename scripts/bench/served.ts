@@ -1,0 +1,11 @@
+/** The product as it runs, in a process of its own that can say how much CPU it has used. */
+import { readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/log.ts';
+import { startServer } from '../../src/main.ts';
+import { openStore } from '../../src/store/open.ts';
+import { answerCpu } from './cpu.ts';
+
+const config = readConfig(process.env);
+const store = await openStore(config.database);
+const server = await startServer(config, { store, log: createLog(config.logLevel) });
+answerCpu(server.url);

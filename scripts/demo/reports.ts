@@ -1,0 +1,113 @@
+import { gzipSync } from 'node:zlib';
+import {
+  DEMO_DAYS,
+  type DemoDomain,
+  type DemoRecord,
+  DOMAINS,
+  REPORTERS,
+  type Reporter,
+  toRecords,
+} from './traffic.ts';
+
+const DAY_MS = 86_400_000;
+
+/** The reports about one day, as they came in during the next one. */
+export interface DemoDay {
+  readonly receivedAt: Date;
+  readonly files: readonly { readonly name: string; readonly bytes: Buffer }[];
+}
+
+/** Ninety days of reports about the demo's domains, oldest first, ending with yesterday's. */
+export function* demoDays(today: Date): Generator<DemoDay> {
+  const midnight = Math.floor(today.getTime() / DAY_MS) * DAY_MS;
+  for (let daysAgo = DEMO_DAYS; daysAgo >= 1; daysAgo--) {
+    const day = new Date(midnight - daysAgo * DAY_MS);
+    const receivedAt = new Date(Math.min(day.getTime() + DAY_MS + 4 * 3_600_000, today.getTime()));
+    const files = DOMAINS.flatMap((domain) =>
+      REPORTERS.map((reporter) => toFile(domain, reporter, { day, daysAgo })),
+    );
+    yield { receivedAt, files };
+  }
+}
+
+function toFile(domain: DemoDomain, reporter: Reporter, when: { day: Date; daysAgo: number }) {
+  const begin = when.day.getTime() / 1000;
+  const end = begin + 86_399;
+  const xml = renderReport({
+    domain,
+    reporter,
+    begin,
+    end,
+    records: toRecords(domain, reporter, when),
+  });
+  const name = `${reporter.domain}!${domain.name}!${begin}!${end}.xml`;
+  switch (reporter.delivery) {
+    case 'plain':
+      return { name, bytes: Buffer.from(xml) };
+    case 'gzip':
+      return { name: `${name}.gz`, bytes: gzipSync(xml) };
+    case 'mail':
+      return { name: `${name}.eml`, bytes: renderMail(name, reporter, gzipSync(xml)) };
+  }
+}
+
+interface ReportToRender {
+  readonly domain: DemoDomain;
+  readonly reporter: Reporter;
+  readonly begin: number;
+  readonly end: number;
+  readonly records: readonly DemoRecord[];
+}
+
+/** The XML of RFC 7489, appendix C, as most reporters write it. */
+function renderReport({ domain, reporter, begin, end, records }: ReportToRender): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<feedback>
+  <report_metadata>
+    <org_name>${reporter.org}</org_name>
+    <email>dmarc-reports@${reporter.domain}</email>
+    <report_id>${begin}.${domain.name}@${reporter.domain}</report_id>
+    <date_range><begin>${begin}</begin><end>${end}</end></date_range>
+  </report_metadata>
+  <policy_published>
+    <domain>${domain.name}</domain><adkim>r</adkim><aspf>r</aspf>
+    <p>${domain.policy}</p><sp>${domain.policy}</sp><pct>100</pct>
+  </policy_published>
+${records.map((record) => renderRecord(record, domain)).join('\n')}
+</feedback>
+`;
+}
+
+function renderRecord({ ip, count, dkim, spf }: DemoRecord, { name, policy }: DemoDomain): string {
+  const disposition = dkim === 'pass' || spf === 'pass' ? 'none' : policy;
+  const signature = dkim === 'pass' ? name : 'unrelated.example';
+  return `  <record>
+    <row>
+      <source_ip>${ip}</source_ip><count>${count}</count>
+      <policy_evaluated><disposition>${disposition}</disposition><dkim>${dkim}</dkim><spf>${spf}</spf></policy_evaluated>
+    </row>
+    <identifiers><header_from>${name}</header_from></identifiers>
+    <auth_results>
+      <dkim><domain>${signature}</domain><selector>s1</selector><result>${dkim}</result></dkim>
+      <spf><domain>${spf === 'pass' ? name : 'bounce.example'}</domain><result>pass</result></spf>
+    </auth_results>
+  </record>`;
+}
+
+function renderMail(name: string, { domain }: Reporter, report: Buffer): Buffer {
+  const lines = report.toString('base64').match(/.{1,76}/g) ?? [];
+  return Buffer.from(
+    [
+      `From: dmarc-reports@${domain}`,
+      'To: reports@plumbline.example',
+      `Subject: Report Domain: ${name.split('!')[1]} Submitter: ${domain} Report-ID: <${name}>`,
+      'MIME-Version: 1.0',
+      'Content-Type: application/gzip',
+      'Content-Transfer-Encoding: base64',
+      `Content-Disposition: attachment; filename="${name}.gz"`,
+      '',
+      ...lines,
+      '',
+    ].join('\r\n'),
+  );
+}

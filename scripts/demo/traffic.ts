@@ -1,0 +1,93 @@
+import { hash } from 'node:crypto';
+
+/*
+ * What was sent in the names of two made-up companies over ninety days, as their mailbox providers would
+ * have counted it. The same day always gives the same figures: chance is a hash of what it decides.
+ */
+
+export const DEMO_DAYS = 90;
+
+export interface Reporter {
+  readonly org: string;
+  readonly domain: string;
+  /** Its part of a domain's mail. */
+  readonly share: number;
+  readonly delivery: 'gzip' | 'plain' | 'mail';
+}
+
+export const REPORTERS: readonly Reporter[] = [
+  { org: 'Northwind Mail', domain: 'northwind-mail.example', share: 0.48, delivery: 'gzip' },
+  { org: 'Bluebird Post', domain: 'bluebird-post.example', share: 0.27, delivery: 'mail' },
+  { org: 'Harbour Webmail', domain: 'harbour-webmail.example', share: 0.17, delivery: 'gzip' },
+  { org: 'alpine.example', domain: 'alpine.example', share: 0.08, delivery: 'plain' },
+];
+
+/** Somebody who sends in the domain's name. */
+interface Sender {
+  readonly ip: string;
+  readonly messagesPerDay: number;
+  readonly dkim: 'pass' | 'fail';
+  readonly spf: 'pass' | 'fail';
+  /** Days before today on which its signatures are broken: first and last. */
+  readonly broken?: readonly [number, number];
+}
+
+export interface DemoDomain {
+  readonly name: string;
+  readonly policy: 'none' | 'quarantine' | 'reject';
+  readonly senders: readonly Sender[];
+}
+
+export const DOMAINS: readonly DemoDomain[] = [
+  {
+    name: 'example.com',
+    policy: 'reject',
+    senders: [
+      { ip: '192.0.2.10', messagesPerDay: 1_400, dkim: 'pass', spf: 'pass' },
+      // The newsletter service, whose key was replaced and not published for some days.
+      { ip: '198.51.100.25', messagesPerDay: 900, dkim: 'pass', spf: 'fail', broken: [40, 37] },
+      // Forwarded mail: the address is not the sender's any more, the signature still is.
+      { ip: '203.0.113.7', messagesPerDay: 60, dkim: 'pass', spf: 'fail' },
+      { ip: '203.0.113.66', messagesPerDay: 25, dkim: 'fail', spf: 'fail' },
+    ],
+  },
+  {
+    name: 'shop.example',
+    policy: 'none',
+    senders: [
+      { ip: '2001:db8:10::25', messagesPerDay: 500, dkim: 'pass', spf: 'pass' },
+      // A new invoicing tool, which nobody told about SPF.
+      { ip: '198.51.100.77', messagesPerDay: 260, dkim: 'pass', spf: 'fail', broken: [2, 1] },
+      { ip: '203.0.113.99', messagesPerDay: 15, dkim: 'fail', spf: 'fail' },
+    ],
+  },
+];
+
+export interface DemoRecord {
+  readonly ip: string;
+  readonly count: number;
+  readonly dkim: 'pass' | 'fail';
+  readonly spf: 'pass' | 'fail';
+}
+
+/** What one reporter counted for a domain on a day. */
+export function toRecords(
+  domain: DemoDomain,
+  reporter: Reporter,
+  { day, daysAgo }: { day: Date; daysAgo: number },
+): DemoRecord[] {
+  const isWeekend = day.getUTCDay() % 6 === 0;
+  return domain.senders
+    .map(({ ip, messagesPerDay, dkim, spf, broken }) => {
+      const chance = 0.85 + 0.3 * chanceOf(domain.name, reporter.org, ip, daysAgo);
+      const count = Math.round(messagesPerDay * reporter.share * chance * (isWeekend ? 0.45 : 1));
+      const isBroken = broken !== undefined && daysAgo <= broken[0] && daysAgo >= broken[1];
+      return { ip, count, dkim: isBroken ? ('fail' as const) : dkim, spf };
+    })
+    .filter(({ count }) => count > 0);
+}
+
+/** From 0 to 1, and the same for the same words. */
+function chanceOf(...words: readonly (string | number)[]): number {
+  return hash('sha256', words.join(' '), 'buffer').readUInt32BE(0) / 2 ** 32;
+}

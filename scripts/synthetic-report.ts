@@ -1,0 +1,62 @@
+import { hash } from 'node:crypto';
+import type { AggregateReport } from '../src/domain/aggregate-report.ts';
+
+const FIRST_DAY = Date.UTC(2023, 0, 1) / 1000;
+const DAY_SECONDS = 86_400;
+const REPORTERS = [
+  'alpha',
+  'bravo',
+  'charlie',
+  'delta',
+  'echo',
+  'foxtrot',
+  'golf',
+  'hotel',
+] as const;
+
+interface Wanted {
+  readonly domain: string;
+  readonly number: number;
+  /** Days since the first day. */
+  readonly day: number;
+}
+
+/** A report as the reader would have made it of a reporter's document, without there being one. */
+export function aSyntheticReport({ domain, number, day }: Wanted): AggregateReport {
+  const reporter = `${REPORTERS[number % REPORTERS.length]}.example`;
+  const begin = FIRST_DAY + day * DAY_SECONDS;
+  const totalMessages = 10 + ((number * 7919) % 990);
+  return {
+    xmlNamespace: null,
+    version: null,
+    metadata: {
+      orgName: `Reporter ${reporter}`,
+      email: `dmarc-reports@${reporter}`,
+      extraContactInfo: null,
+      reportId: `${number}`,
+      begin,
+      end: begin + DAY_SECONDS - 1,
+      errors: [],
+      generator: null,
+    },
+    policyPublished: {
+      domain,
+      p: 'none',
+      sp: null,
+      np: null,
+      adkim: null,
+      aspf: null,
+      pct: 100,
+      fo: null,
+      testing: null,
+      discoveryMethod: null,
+    },
+    tally: {
+      recordCount: 1 + (number % 10),
+      totalMessages,
+      alignedMessages: Math.floor(totalMessages * 0.97),
+    },
+    warnings: [],
+    payloadSha256: hash('sha256', `${domain} ${number}`, 'hex'),
+  };
+}

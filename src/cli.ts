@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+import { CommanderError } from 'commander';
+import { createProgram } from './commands/program.ts';
+import { ConfigError } from './config.ts';
+import { Failure } from './domain/failure.ts';
+
+/** Exit statuses: 0 done, 1 refused or something failed, 2 misuse. */
+const [FAILED, MISUSED] = [1, 2];
+
+try {
+  await createProgram().parseAsync();
+} catch (error) {
+  process.exitCode = report(error);
+}
+
+function report(error: unknown): number {
+  // commander has said what is wrong, or shown the help that was asked for.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : MISUSED;
+  const isKnown = error instanceof Failure || error instanceof ConfigError;
+  if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify(toJson(error))}\n`);
+  process.stderr.write(`${isKnown ? error.message : describe(error)}\n`);
+  return error instanceof ConfigError ? MISUSED : FAILED;
+}
+
+function toJson(error: unknown) {
+  const code = error instanceof Failure ? error.code : 'failed';
+  return { error: { code, message: (error as Error).message } };
+}
+
+/** Failures of the system (no space, address in use) are told in a line, faults of ours with their stack. */
+function describe(error: unknown): string {
+  const { code, message, stack } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') return `${message}. Set PLUMBLINE_PORT to serve on another port.`;
+  return code === undefined ? (stack ?? message) : message;
+}

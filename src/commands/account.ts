@@ -1,0 +1,39 @@
+import { Argument, type Command, Option } from 'commander';
+import type { Plan } from '../domain/api-key.ts';
+import { toInstant } from '../domain/instant.ts';
+import { insertAccount, listAccounts, updatePlan } from '../store/accounts.ts';
+import { type OutputOptions, printList, printOne } from './output.ts';
+import { withStore } from './with-store.ts';
+
+const PLANS = ['pro', 'free'] as const;
+
+export function addAccountCommands(program: Command): void {
+  const account = program.command('account').description('Accounts and their plan.');
+
+  account
+    .command('create <name>')
+    .description('Create an account.')
+    .addOption(new Option('--plan <plan>', 'only Pro has the API').choices(PLANS).default('pro'))
+    .action(async (name: string, { plan, ...options }: { plan: Plan } & OutputOptions) => {
+      const now = toInstant(new Date());
+      const created = await withStore(({ db }) => insertAccount(db, { name, plan, now }));
+      printOne({ ...created }, options);
+    });
+
+  account
+    .command('list')
+    .description('List all accounts.')
+    .action(async (options: OutputOptions) => {
+      const accounts = await withStore(({ db }) => listAccounts(db));
+      const rows = accounts.map((account) => ({ ...account }));
+      printList(rows, 'There is no account yet: plumbline account create <name>', options);
+    });
+
+  account
+    .command('plan <account-id>')
+    .description('Change the plan. Leaving Pro disables all of the account’s keys.')
+    .addArgument(new Argument('<plan>').choices(PLANS))
+    .action(async (id: string, plan: Plan, options: OutputOptions) => {
+      printOne({ ...(await withStore(({ db }) => updatePlan(db, id, plan))) }, options);
+    });
+}

@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { toInstant } from '../domain/instant.ts';
+import {
+  type DomainRow,
+  insertDomain,
+  listAllDomains,
+  updateDomainStatus,
+} from '../store/domains.ts';
+import { type OutputOptions, printList, printOne } from './output.ts';
+import { withStore } from './with-store.ts';
+
+export function addDomainCommands(program: Command): void {
+  const domain = program.command('domain').description('The domains that accounts monitor.');
+
+  domain
+    .command('add <account-id> <name>')
+    .description('Register a domain, and claim the reports that came for it before.')
+    .action(async (accountId: string, name: string, options: OutputOptions) => {
+      const now = toInstant(new Date());
+      const added = await withStore(({ db }) => insertDomain(db, { accountId, name, now }));
+      printOne(toOutput(added), options);
+    });
+
+  domain
+    .command('list <account-id>')
+    .description('List an account’s domains, paused ones too.')
+    .action(async (accountId: string, options: OutputOptions) => {
+      const domains = await withStore(({ db }) => listAllDomains(db, accountId));
+      const none = 'The account has no domain yet: plumbline domain add <account-id> <name>';
+      printList(domains.map(toOutput), none, options);
+    });
+
+  for (const [verb, status] of [
+    ['pause', 'paused'],
+    ['resume', 'active'],
+  ] as const) {
+    domain
+      .command(`${verb} <domain-id>`)
+      .description(`Make a domain ${status}.`)
+      .action(async (id: string, options: OutputOptions) => {
+        const changed = await withStore(({ db }) => updateDomainStatus(db, id, status));
+        printOne(toOutput(changed), options);
+      });
+  }
+}
+
+function toOutput({ id, name, status }: DomainRow) {
+  return { id, domain: name, status };
+}

@@ -1,0 +1,129 @@
+import { SingleBar } from 'cli-progress';
+import type { Command } from 'commander';
+import { listFiles, readFile, readSource } from '../intake/files.ts';
+import { type IngestedDocument, ingest, type SourceToRead } from '../intake/ingest.ts';
+import { type OutputOptions, print, printJson, renderTable, tell } from './output.ts';
+import { withStore } from './with-store.ts';
+
+/** How many refused documents the table for people names. */
+const MAX_SHOWN = 50;
+const STANDARD_INPUT = '-';
+
+export function addIngestCommand(program: Command): void {
+  program
+    .command('ingest <path...>')
+    .description('Read report files, folders (with all that is in them), or - for standard input.')
+    .action(async (paths: string[], options: OutputOptions) => {
+      const summary = await withStore(async ({ db }) => {
+        const documents = ingest({ db, now: () => new Date() }, await withProgress(paths, options));
+        return options.json ? await printLines(documents) : await printTable(documents);
+      });
+      if (summary.rejected > 0) process.exitCode = 1;
+    });
+}
+
+const OUTCOMES = ['stored', 'unclaimed', 'duplicate', 'conflict', 'rejected', 'ignored'] as const;
+type Summary = Record<'documents' | (typeof OUTCOMES)[number], number>;
+
+/** One JSON object a line for each document, and a last line with the summary. */
+async function printLines(documents: AsyncIterable<IngestedDocument>): Promise<Summary> {
+  const summary = newSummary();
+  for await (const document of documents) {
+    count(summary, document);
+    printJson(toOutput(document));
+  }
+  printJson({ summary });
+  return summary;
+}
+
+/** A table of what happened, and one of what was refused, for people. */
+async function printTable(documents: AsyncIterable<IngestedDocument>): Promise<Summary> {
+  const summary = newSummary();
+  const refused: IngestedDocument[] = [];
+  for await (const document of documents) {
+    count(summary, document);
+    if (document.outcome === 'rejected' && refused.length < MAX_SHOWN) refused.push(document);
+  }
+  const met = OUTCOMES.filter((outcome) => summary[outcome] > 0);
+  print(
+    renderTable(
+      ['outcome', 'documents'],
+      met.map((outcome) => [outcome, summary[outcome]]),
+    ),
+  );
+  if (refused.length > 0) print(renderRefused(refused));
+  if (summary.rejected > MAX_SHOWN)
+    tell(`… and ${summary.rejected - MAX_SHOWN} more were rejected.`);
+  if (summary.unclaimed > 0) {
+    tell('Unclaimed reports are for domains that nobody has registered: plumbline domain add');
+  }
+  return summary;
+}
+
+function renderRefused(documents: readonly IngestedDocument[]): string {
+  const rows = documents.map(({ source, member, refusal }) => [
+    [source, ...member].join(' > '),
+    refusal?.reason,
+    [refusal?.message, refusal?.where].filter(Boolean).join(' '),
+  ]);
+  return renderTable(['rejected', 'reason', ''], rows);
+}
+
+function toOutput({ source, member, outcome, report, refusal }: IngestedDocument) {
+  return {
+    source,
+    member: member.length === 0 ? null : member.join(' > '),
+    outcome,
+    reason: refusal?.reason ?? null,
+    message: refusal?.message ?? null,
+    where: refusal?.where ?? null,
+    domain: report?.policyPublished.domain ?? null,
+    report_id: report?.metadata.reportId ?? null,
+    record_count: report?.tally.recordCount ?? null,
+    total_messages: report?.tally.totalMessages ?? null,
+    aligned_messages: report?.tally.alignedMessages ?? null,
+    warnings: report?.warnings.map(({ code }) => code) ?? [],
+  };
+}
+
+function newSummary(): Summary {
+  return Object.fromEntries(['documents', ...OUTCOMES].map((name) => [name, 0])) as Summary;
+}
+
+function count(summary: Summary, { outcome }: IngestedDocument): void {
+  summary.documents += 1;
+  summary[outcome] += 1;
+}
+
+/** The sources that the paths stand for; on a terminal a bar on standard error follows their reading. */
+async function withProgress(
+  paths: readonly string[],
+  { json }: OutputOptions,
+): Promise<AsyncGenerator<SourceToRead>> {
+  if (json || !process.stderr.isTTY) return listSources(paths);
+  const total = await Array.fromAsync(listSources(paths)).then((sources) => sources.length);
+  return showProgress(listSources(paths), total);
+}
+
+async function* showProgress(
+  sources: AsyncIterable<SourceToRead>,
+  total: number,
+): AsyncGenerator<SourceToRead> {
+  const bar = new SingleBar({ format: '{bar} {value} of {total} files, {duration_formatted}' });
+  bar.start(total, 0);
+  for await (const source of sources) {
+    yield source;
+    bar.increment();
+  }
+  bar.stop();
+}
+
+async function* listSources(paths: readonly string[]): AsyncGenerator<SourceToRead> {
+  for (const path of paths) {
+    if (path === STANDARD_INPUT) {
+      yield { name: path, read: () => readSource(path, process.stdin) };
+      continue;
+    }
+    for await (const file of listFiles([path])) yield { name: file, read: () => readFile(file) };
+  }
+}

@@ -1,0 +1,12 @@
+import { readConfig } from '../config.ts';
+import { openStore, type Store } from '../store/open.ts';
+
+/** Opens the configured database for as long as a piece of work takes. */
+export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(readConfig(process.env).database);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,240 @@
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { aCommand, finish, printed } from './support/command.ts';
+
+const FIXTURES = fileURLToPath(new URL('./fixtures', import.meta.url));
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const NO_SUCH = '00000000-0000-4000-8000-000000000000';
+
+describe('plumbline account, domain, key', () => {
+  test('an account is created, listed, and moved to another plan', async () => {
+    const { json } = await aCommand();
+    const account = await json('account', 'create', 'My company');
+    expect(account).toEqual({ id: expect.stringMatching(UUID), name: 'My company', plan: 'pro' });
+    expect(await json('account', 'plan', account.id, 'free')).toEqual({ ...account, plan: 'free' });
+    expect(await json('account', 'list')).toEqual([{ ...account, plan: 'free' }]);
+  });
+
+  test('a domain is added, paused, resumed and listed', async () => {
+    const { json } = await aCommand();
+    const account = await json('account', 'create', 'A');
+    const domain = await json('domain', 'add', account.id, 'Example.COM.');
+    expect(domain).toEqual({
+      id: expect.stringMatching(UUID),
+      domain: 'example.com',
+      status: 'active',
+    });
+    expect(await json('domain', 'pause', domain.id)).toEqual({ ...domain, status: 'paused' });
+    expect(await json('domain', 'list', account.id)).toEqual([{ ...domain, status: 'paused' }]);
+    expect(await json('domain', 'resume', domain.id)).toEqual(domain);
+  });
+
+  test('a key is shown whole once, then switched off, on, and deleted', async () => {
+    const { json } = await aCommand();
+    const account = await json('account', 'create', 'A');
+    const { key, ...rest } = await json('key', 'create', account.id, ' Dashboard ');
+    expect(key).toMatch(/^plb_live_[0-9A-Za-z]{36}$/);
+    expect(rest).toEqual({
+      id: expect.stringMatching(UUID),
+      name: 'Dashboard',
+      prefix: key.slice(0, 13),
+      enabled: true,
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      last_used_at: null,
+    });
+    expect(await json('key', 'disable', rest.id)).toEqual({ ...rest, enabled: false });
+    expect(await json('key', 'enable', rest.id)).toEqual(rest);
+    expect(await json('key', 'list', account.id)).toEqual([rest]);
+    expect(await json('key', 'delete', rest.id)).toEqual(rest);
+    expect(await json('key', 'list', account.id)).toEqual([]);
+  });
+
+  test('a new account is on Pro unless it is said otherwise, and a free one gets no key', async () => {
+    const { json, run } = await aCommand();
+    const account = await json('account', 'create', 'A', '--plan', 'free');
+    const { status, stdout, stderr } = await run(['key', 'create', account.id, 'x', '--json']);
+    expect(status).toBe(1);
+    expect(JSON.parse(stdout).error.code).toBe('plan_required');
+    expect(stderr).toMatch(/Pro/);
+  });
+
+  test('people get tables and sentences', async () => {
+    const { run, json } = await aCommand();
+    expect((await run(['account', 'list'])).stdout).toMatch(/no account yet/);
+    const account = await json('account', 'create', 'A');
+    expect((await run(['account', 'list'])).stdout).toContain(account.id);
+    const created = await run(['key', 'create', account.id, 'x']);
+    expect(created.stdout).toMatch(/key +plb_live_/);
+    expect(created.stderr).toMatch(/will not be shown again/);
+  });
+});
+
+describe('exit status', () => {
+  test.each([
+    ['an unknown command', ['frobnicate'], 2],
+    ['an unknown option', ['account', 'list', '--frobnicate'], 2],
+    ['a missing argument', ['account', 'create'], 2],
+    ['a plan that does not exist', ['account', 'create', 'A', '--plan', 'gold'], 2],
+    ['an account that does not exist', ['key', 'list', NO_SUCH], 1],
+    ['a domain that does not exist', ['domain', 'pause', NO_SUCH], 1],
+    ['help', ['--help'], 0],
+    ['a list of nothing', ['account', 'list'], 0],
+  ] as const)('%s', async (_name, args, status) => {
+    const { run } = await aCommand();
+    expect((await run(args)).status).toBe(status);
+  });
+
+  test('a configuration that is wrong names each variable', async () => {
+    const { run } = await aCommand({
+      PLUMBLINE_PORT: 'eighty',
+      PLUMBLINE_TRUSTED_PROXIES: '10.0.0.0/33',
+    });
+    const { status, stderr } = await run(['serve']);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/PLUMBLINE_PORT/);
+    expect(stderr).toMatch(/PLUMBLINE_TRUSTED_PROXIES/);
+  });
+});
+
+describe('plumbline ingest', () => {
+  const lines = (stdout: string) =>
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+
+  async function aCompany() {
+    const command = await aCommand();
+    const account = await command.json('account', 'create', 'A');
+    await command.json('domain', 'add', account.id, 'example.com');
+    await mkdir(join(command.folder, 'in/deep'), { recursive: true });
+    await cp(join(FIXTURES, 'example-plain.xml'), join(command.folder, 'in/deep/a.xml'));
+    return command;
+  }
+
+  test('prints a line for each document and a summary, and knows a report again', async () => {
+    const { run } = await aCompany();
+    const first = await run(['ingest', 'in', '--json']);
+    expect(first.status).toBe(0);
+    const [document, last] = lines(first.stdout);
+    expect(document).toMatchObject({
+      source: join('in', 'deep', 'a.xml'),
+      outcome: 'stored',
+      reason: null,
+      domain: 'example.com',
+    });
+    expect(Object.keys(document)).toEqual(
+      expect.arrayContaining([
+        'report_id',
+        'record_count',
+        'total_messages',
+        'aligned_messages',
+        'warnings',
+      ]),
+    );
+    expect(last.summary).toMatchObject({ documents: 1, stored: 1, rejected: 0 });
+    const second = await run(['ingest', 'in', '--json']);
+    expect(second.status).toBe(0);
+    expect(lines(second.stdout)[0].outcome).toBe('duplicate');
+  });
+
+  test('one bad document fails the run with 1 and does not stop it', async () => {
+    const { run, folder } = await aCompany();
+    await writeFile(join(folder, 'in/0-bad.xml'), '<feedback><report_metadata></feedback>');
+    await writeFile(join(folder, 'in/1-empty.xml'), '');
+    const { status, stdout } = await run(['ingest', 'in', 'nowhere', '--json']);
+    expect(status).toBe(1);
+    const outcomes = lines(stdout).slice(0, -1);
+    expect(outcomes.map(({ outcome, reason }) => [outcome, reason])).toEqual([
+      ['rejected', 'bad_xml'],
+      ['rejected', 'empty'],
+      ['stored', null],
+      ['rejected', 'unreadable'],
+    ]);
+    expect(outcomes[0].where).toMatch(/line \d+, column \d+/);
+    expect(outcomes[3].source).toBe('nowhere');
+  });
+
+  test('reads standard input, and tells people what happened in a table', async () => {
+    const { run } = await aCommand();
+    const { status, stdout } = await run(['ingest', '-'], 'unused');
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/rejected/);
+    expect(stdout).toMatch(/no_report/);
+  });
+
+  test('what came before its domain was added is claimed with it', async () => {
+    const { run, json, folder } = await aCommand();
+    await cp(join(FIXTURES, 'example-plain.xml'), join(folder, 'a.xml'));
+    expect(lines((await run(['ingest', 'a.xml', '--json'])).stdout)[0].outcome).toBe('unclaimed');
+    const account = await json('account', 'create', 'A');
+    await json('domain', 'add', account.id, 'example.com');
+    expect(lines((await run(['ingest', 'a.xml', '--json'])).stdout)[0].outcome).toBe('duplicate');
+  });
+
+  test('gzip on standard input is taken by its bytes', async () => {
+    const { start } = await aCommand();
+    const child = start('ingest', '-', '--json');
+    child.stdin.end(gzipSync('<feedback/>'));
+    const { stdout } = await finish(child);
+    expect(lines(stdout)[0]).toMatchObject({ source: '-', outcome: 'rejected' });
+  });
+});
+
+describe('plumbline serve', () => {
+  test('says where it listens, how to get data, and stops well on SIGTERM', async () => {
+    const { start } = await aCommand();
+    const child = start('serve');
+    const ended = finish(child);
+    const text = await printed(child, /npm run demo/);
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0];
+    expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'ok' });
+    expect(text).toMatch(/account create/);
+    child.kill('SIGTERM');
+    expect((await ended).status).toBe(0);
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
+
+  test('a change by the command shows in the next answer of a running server', async () => {
+    const { start, json, folder } = await aCommand();
+    const account = await json('account', 'create', 'A');
+    const { key, id } = await json('key', 'create', account.id, 'k');
+    const child = start('serve', '--json');
+    const ended = finish(child);
+    const { url } = JSON.parse(await printed(child, /\n/));
+    const get = () =>
+      fetch(`${url}/v1/external/domains`, { headers: { authorization: `Bearer ${key}` } });
+    expect(await (await get()).json()).toEqual({ data: [], total: 0 });
+    await json('domain', 'add', account.id, 'example.com');
+    expect(await (await get()).json()).toMatchObject({ total: 1 });
+    await json('key', 'disable', id);
+    expect((await get()).status).toBe(401);
+    child.kill('SIGTERM');
+    const { status, stderr } = await ended;
+    expect(status).toBe(0);
+    expect(stderr).toContain('/v1/external/domains');
+    expect(stderr + folder).not.toContain(key);
+  });
+});
+
+describe('plumbline demo', () => {
+  test('prints a key and three curl lines that answer with data', async () => {
+    const { start } = await aCommand();
+    const child = start('demo');
+    const ended = finish(child);
+    const text = await printed(child, /Ctrl\+C/);
+    const curls = [...text.matchAll(/curl -H "Authorization: (.+?)" "(.+?)"/g)];
+    expect(curls).toHaveLength(3);
+    for (const [, authorization = '', url = ''] of curls) {
+      const response = await fetch(url, { headers: { authorization } });
+      expect(response.status).toBe(200);
+      const { data } = (await response.json()) as { data: unknown[] };
+      expect(data).not.toEqual([]);
+    }
+    child.kill('SIGTERM');
+    expect((await ended).status).toBe(0);
+  });
+});

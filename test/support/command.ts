@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+
+export interface Ran {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A folder that is gone when the test is over. */
+export async function aFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'plumbline-test-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The real command, in a process of its own, in an empty folder with a database of its own. */
+export async function aCommand(env: NodeJS.ProcessEnv = {}) {
+  const folder = await aFolder();
+  const start = (...args: string[]) =>
+    spawn(process.execPath, [CLI, ...args], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], PLUMBLINE_PORT: '0', ...env },
+    });
+  const run = (args: readonly string[], input = ''): Promise<Ran> => {
+    const child = start(...args);
+    child.stdin.end(input);
+    return finish(child);
+  };
+  /** Runs with `--json` and gives the one value that was printed. */
+  const json = async (...args: string[]) => {
+    const { stdout, stderr, status } = await run([...args, '--json']);
+    if (status !== 0)
+      throw new Error(`plumbline ${args.join(' ')} ended with ${status}: ${stderr}`);
+    return JSON.parse(stdout);
+  };
+  return { folder, start, run, json };
+}
+
+export function finish(child: ReturnType<typeof spawn>): Promise<Ran> {
+  let [stdout, stderr] = ['', ''];
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (status) => resolve({ status, stdout, stderr }));
+  });
+}
+
+/** Everything a process prints until it has printed what is waited for. */
+export function printed(child: ReturnType<typeof spawn>, wanted: RegExp): Promise<string> {
+  let text = '';
+  return new Promise((resolve, reject) => {
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      if (wanted.test(text)) resolve(text);
+    });
+    child.once('close', (status) => reject(new Error(`ended with ${status} after ${text}`)));
+  });
+}
