@@ -1,11 +1,11 @@
-import express, { type Express, type RequestHandler } from 'express';
-import helmet from 'helmet';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { Failure } from './domain/failure.ts';
 import { createExternalApi } from './external/api.ts';
 import { answerErrors } from './external/errors.ts';
 import { requestId } from './external/request-id.ts';
+import { send, toBody } from './external/send.ts';
 import { logRequests } from './log.ts';
 import { isReadable, type Store } from './store/open.ts';
 
@@ -41,9 +41,9 @@ export async function createApp(given: Given): Promise<App> {
   app.set('query parser', false);
   app.set('trust proxy', config.trustedProxies.length > 0 ? config.trustedProxies : false);
 
-  app.use(requestId, logRequests(log), securityHeaders);
+  app.use(requestId, logRequests(log));
   app.use('/v1/external', external.router);
-  app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
+  app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
   app.get('/readyz', answerReady(given));
   app.use(() => {
     throw new Failure('not_found', 'No such path.');
@@ -52,18 +52,19 @@ export async function createApp(given: Given): Promise<App> {
   return { express: app, flush: external.flush };
 }
 
-/** JSON is no page: it loads nothing, is framed nowhere, and is nobody's referrer. */
-const securityHeaders = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-  },
-});
-
 /** Whether the service can do its work now; a load balancer asks. */
 function answerReady({ store, isStopping }: Given): RequestHandler {
-  return async (_req, res) => {
+  return async (req, res) => {
     const isReady = isStopping?.() !== true && (await isReadable(store));
-    res.status(isReady ? 200 : 503).json({ status: isReady ? 'ready' : 'unavailable' });
+    sendStatus(req, res, isReady ? 'ready' : 'unavailable');
   };
+}
+
+function sendStatus(req: Request, res: Response, status: 'ok' | 'ready' | 'unavailable'): void {
+  const headers = ['Cache-Control', 'no-store'];
+  send(req, res, {
+    status: status === 'unavailable' ? 503 : 200,
+    headers,
+    body: toBody({ status }),
+  });
 }

@@ -1,12 +1,11 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
+import { answerClientError, MAX_HEADER_BYTES, requireHost } from './client-error.ts';
 import type { Config } from './config.ts';
 import type { Store } from './store/open.ts';
 
-/** Request line and headers together; a URL cannot be longer than this either. */
-const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 15_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than the minute that proxies keep a connection, so that it is they who end it. */
@@ -34,8 +33,10 @@ export async function startServer(
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
+      // Node's own refusal would have no body.
+      requireHostHeader: false,
     },
-    app.express,
+    requireHost(app.express),
   );
   server.on('clientError', answerClientError);
   // What we cannot expect is ignored (RFC 9110, 10.1.1); node would answer 417 without a body.
@@ -72,35 +73,4 @@ async function close(server: Server): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
   clearInterval(sweep);
   clearTimeout(deadline);
-}
-
-const CLIENT_ERRORS: Readonly<
-  Record<string, readonly [status: string, code: string, message: string]>
-> = {
-  HPE_HEADER_OVERFLOW: [
-    '431 Request Header Fields Too Large',
-    'headers_too_large',
-    `The request line and headers may have ${MAX_HEADER_BYTES} bytes together.`,
-  ],
-  ERR_HTTP_REQUEST_TIMEOUT: [
-    '408 Request Timeout',
-    'request_timeout',
-    'The request did not arrive in time.',
-  ],
-};
-const BAD_REQUEST = [
-  '400 Bad Request',
-  'bad_request',
-  'This is not a valid HTTP request.',
-] as const;
-
-/** What is not HTTP never reaches Express; it is answered in the API's error shape all the same. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const [status, code, message] = CLIENT_ERRORS[error.code ?? ''] ?? BAD_REQUEST;
-  const body = JSON.stringify({ error: { code, message } });
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nCache-Control: no-store\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
 }

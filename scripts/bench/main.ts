@@ -5,7 +5,7 @@
 import { benchApi } from './api.ts';
 import { benchIntake } from './intake.ts';
 
-const SIZES = [1_000, 100_000, 1_000_000];
+const SIZES = (process.env['BENCH_SIZES'] ?? '1000,100000,1000000').split(',').map(Number);
 
 const [part = 'all'] = process.argv.slice(2);
 if (part !== 'intake') await benchApi(SIZES);

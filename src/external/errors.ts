@@ -1,25 +1,25 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { components } from '../../generated/v1.d.ts';
 import { Failure, type FailureCode } from '../domain/failure.ts';
-import { setRateLimitHeaders } from './limits.ts';
+import { send, toBody } from './send.ts';
 
 type ErrorBody = components['schemas']['Error'];
 
 interface Answer {
   readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: readonly string[];
 }
 
 /** The one table from what went wrong to what is answered (description, section 7; decision 1.2). */
 const ANSWERS: Readonly<Record<FailureCode | 'internal_error', Answer>> = {
-  unauthorized: { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } },
+  unauthorized: { status: 401, headers: ['WWW-Authenticate', 'Bearer'] },
   plan_required: { status: 403 },
   not_found: { status: 404 },
-  method_not_allowed: { status: 405, headers: { Allow: 'GET, HEAD' } },
+  method_not_allowed: { status: 405, headers: ['Allow', 'GET, HEAD'] },
   conflict: { status: 409 },
   limit_reached: { status: 409 },
   validation_error: { status: 422 },
-  rate_limited: { status: 429, headers: { 'Retry-After': '60' } },
+  rate_limited: { status: 429, headers: ['Retry-After', '60'] },
   internal_error: { status: 500 },
 };
 
@@ -44,17 +44,11 @@ function sendError(
   res: Response,
   error: { code: keyof typeof ANSWERS; message: string },
 ): void {
-  const { status, headers } = ANSWERS[error.code];
+  const { status, headers = [] } = ANSWERS[error.code];
   const body: ErrorBody = { error };
-  const bytes = Buffer.from(`${JSON.stringify(body)}\n`);
-  setRateLimitHeaders(req, res);
-  // Not `res.set`: it would add a charset, which JSON does not have (RFC 8259, section 11).
-  res
-    .writeHead(status, {
-      ...headers,
-      'Cache-Control': 'no-store',
-      'Content-Type': 'application/json',
-      'Content-Length': bytes.length,
-    })
-    .end(bytes);
+  send(req, res, {
+    status,
+    headers: ['Cache-Control', 'no-store', ...headers],
+    body: toBody(body),
+  });
 }

@@ -51,12 +51,15 @@ function createLimit({ message, ...options }: Limit): RequestHandler {
 }
 
 /** `RateLimit` and `RateLimit-Policy` for the policies that were applied (draft-ietf-httpapi-ratelimit-headers). */
-export function setRateLimitHeaders(req: Limited, res: Response): void {
-  const { ipLimit, keyLimit } = req;
-  if (ipLimit === undefined) return;
-  const [ip, key] = [toItems('ip', ipLimit), keyLimit && toItems('key', keyLimit)];
-  res.setHeader('RateLimit', key ? `${ip.left}, ${key.left}` : ip.left);
-  res.setHeader('RateLimit-Policy', key ? `${ip.policy}, ${key.policy}` : ip.policy);
+export function toRateLimitHeaders({ ipLimit, keyLimit }: Limited): readonly string[] {
+  if (ipLimit === undefined) return [];
+  const ip = toItems('ip', ipLimit);
+  if (keyLimit === undefined) return ['RateLimit', ip.left, 'RateLimit-Policy', ip.policy];
+  const key = toItems('key', keyLimit);
+  return [
+    ...['RateLimit', `${ip.left}, ${key.left}`],
+    ...['RateLimit-Policy', `${ip.policy}, ${key.policy}`],
+  ];
 }
 
 function toItems(name: string, { limit, remaining, resetTime }: RateLimitInfo) {

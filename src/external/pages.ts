@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import type { ListAnswer } from './handlers.ts';
-import { setRateLimitHeaders } from './limits.ts';
+import { send, toBody } from './send.ts';
 
 /** Below this, compressing saves less than a packet. */
 const MIN_COMPRESSED_BYTES = 1_400;
@@ -32,22 +32,22 @@ export function createPages(maxBytes: number) {
     sizeCalculation: ({ bytes }) => bytes.length + 500,
   });
 
+  const makeReady = async (answer: ListAnswer<unknown>): Promise<ReadyPage> => {
+    const { version, body } = await answer.read();
+    const page = { version, bytes: toBody(body), compressed: {} };
+    ready.set(toKey(version, answer), page);
+    return page;
+  };
+
   return async function sendList(req: Request, res: Response, answer: ListAnswer<unknown>) {
     const { version } = answer.head;
     if (isKnown(req.headers['if-none-match'], version)) return sendNotModified(req, res, version);
-    const page = ready.get(toKey(version, answer)) ?? (await makeReady(answer));
-    ready.set(toKey(page.version, answer), page);
-    await sendPage(req, res, page);
+    await sendPage(req, res, ready.get(toKey(version, answer)) ?? (await makeReady(answer)));
   };
 }
 
 function toKey(version: string, { page: { limit, offset } }: ListAnswer<unknown>): string {
   return `${version} ${limit} ${offset}`;
-}
-
-async function makeReady({ read }: ListAnswer<unknown>): Promise<ReadyPage> {
-  const { version, body } = await read();
-  return { version, bytes: Buffer.from(`${JSON.stringify(body)}\n`), compressed: {} };
 }
 
 /** Whether one of the caller's entity tags, compared weakly, is the list's (RFC 9110, 13.1.2). */
@@ -58,25 +58,23 @@ function isKnown(ifNoneMatch: string | undefined, version: string): boolean {
 }
 
 function sendNotModified(req: Request, res: Response, version: string): void {
-  setListHeaders(req, res, version);
-  res.writeHead(304).end();
+  send(req, res, { status: 304, headers: toListHeaders(version) });
 }
 
 async function sendPage(req: Request, res: Response, page: ReadyPage): Promise<void> {
+  const headers = toListHeaders(page.version);
   const encoding = chooseEncoding(req, page);
-  const bytes = encoding === 'identity' ? page.bytes : await compress(page, encoding);
-  setListHeaders(req, res, page.version);
-  if (encoding !== 'identity') res.setHeader('Content-Encoding', encoding);
-  res
-    .writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': bytes.length })
-    .end(bytes);
+  if (encoding === 'identity') return send(req, res, { status: 200, headers, body: page.bytes });
+  const body = await compress(page, encoding);
+  send(req, res, { status: 200, headers: [...headers, 'Content-Encoding', encoding], body });
 }
 
-function setListHeaders(req: Request, res: Response, version: string): void {
-  setRateLimitHeaders(req, res);
-  res.setHeader('ETag', `W/"${version}"`);
-  res.setHeader('Cache-Control', 'private, no-cache');
-  res.setHeader('Vary', 'Authorization, Accept-Encoding');
+function toListHeaders(version: string): readonly string[] {
+  return [
+    ...['ETag', `W/"${version}"`],
+    ...['Cache-Control', 'private, no-cache'],
+    ...['Vary', 'Authorization, Accept-Encoding'],
+  ];
 }
 
 function chooseEncoding(req: Request, { bytes }: ReadyPage): Encoding {

@@ -11,11 +11,10 @@ declare module 'express-serve-static-core' {
 /** Anything else could forge a line in somebody's log. */
 const KEPT = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Gives every request an id, and every answer an `X-Request-Id`; a caller's own is kept when it fits (1.14). */
-export const requestId: RequestHandler = (req, res, next) => {
+/** Gives every request an id, which every answer names; a caller's own is kept when it fits (1.14). */
+export const requestId: RequestHandler = (req, _res, next) => {
   const given = req.headers['x-request-id'];
   req.id = typeof given === 'string' && KEPT.test(given) ? given : newRequestId();
-  res.setHeader('X-Request-Id', req.id);
   next();
 };
 

@@ -7,19 +7,26 @@ interface Route {
 }
 
 /**
- * openapi-backend's router with its patterns made once, and each request matched once. The library flattens
- * all operations, compiles every path and parses query and cookies anew, several times for each request:
- * about as much as all the rest of a request together.
- *
- * Requests come ready to be matched: the path alone, the query as values (query.ts), no headers.
+ * A request in the form that openapi-backend would parse it into: the path alone, the query as values
+ * (query.ts), no headers. Its path parameters are filled in when it is matched.
+ */
+export type MatchableRequest = Request & ParsedRequest;
+
+/**
+ * openapi-backend's router with its patterns made once, and each request parsed and matched once. The
+ * library flattens all operations, compiles every path and parses query and cookies anew, several times for
+ * each request: about as much as all the rest of a request together.
  */
 export class PreparedRouter extends OpenAPIRouter {
   readonly #operations = super.getOperations();
   readonly #routes = this.#operations.map(toRoute).toSorted(byGroups);
-  readonly #params = new WeakMap<Request, Readonly<Record<string, string>>>();
 
   override getOperations(): Operation[] {
     return this.#operations;
+  }
+
+  override parseRequest(request: Request): ParsedRequest {
+    return request as MatchableRequest;
   }
 
   override matchOperation(request: Request): Operation {
@@ -30,28 +37,17 @@ export class PreparedRouter extends OpenAPIRouter {
       if (match === null) continue;
       isPathKnown = true;
       if (operation.method !== method) continue;
-      this.#params.set(request, toParams(match.groups));
+      request.params = decodeAll(match.groups);
       return operation;
     }
     // openapi-backend tells the two apart by how the message begins.
     throw new Error(isPathKnown ? '405-methodNotAllowed' : '404-notFound');
   }
-
-  override parseRequest(request: Request): ParsedRequest {
-    return {
-      method: request.method,
-      path: request.path,
-      params: { ...this.#params.get(request) },
-      query: { ...(request.query as object) },
-      headers: {},
-      cookies: {},
-      requestBody: undefined,
-    };
-  }
 }
 
-function toParams(groups: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(groups).map(([name, text]) => [name, decode(text)]));
+function decodeAll(groups: Record<string, string> = {}): Record<string, string> {
+  for (const name in groups) groups[name] = decode(groups[name] ?? '');
+  return groups;
 }
 
 function toRoute(operation: Operation): Route {

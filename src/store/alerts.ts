@@ -94,7 +94,7 @@ const domainPage = alertsPage('domain_id');
 
 /** undefined when the account has no such domain, whether or not another has. */
 export async function findAlertsHead(reader: Reader, scope: AlertScope): Promise<Head | undefined> {
-  const [[head]] = await reader.read(headOf(scope));
+  const head = await reader.readFirst(headOf(scope));
   return head;
 }
 
@@ -106,7 +106,7 @@ export async function listAlerts(
 ): Promise<PageOf<AlertRow>> {
   const owner = scope.domainId ?? scope.accountId;
   const pageOf = scope.domainId === undefined ? accountPage : domainPage;
-  const [[head], rows] = await reader.read(
+  const [[head], rows] = await reader.readTogether(
     headOf(scope),
     pageOf({ list: alertList(owner), owner, ...page }),
   );

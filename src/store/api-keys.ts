@@ -102,7 +102,7 @@ export async function findKeyHolder(
   reader: Reader,
   sha256: string,
 ): Promise<KeyHolder | undefined> {
-  const [[holder]] = await reader.read(keyHolder({ sha256 }));
+  const holder = await reader.readFirst(keyHolder({ sha256 }));
   return holder;
 }
 

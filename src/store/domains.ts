@@ -128,7 +128,7 @@ const domainsPage = prepareQuery<{ accountId: string } & Page, DomainRow>((db, p
 
 /** Whose list this is must exist: the caller's account, which its key has shown. */
 export async function findDomainsHead(reader: Reader, accountId: string): Promise<Head> {
-  const [[head]] = await reader.read(domainsHead({ accountId }));
+  const head = await reader.readFirst(domainsHead({ accountId }));
   return head as Head;
 }
 
@@ -138,7 +138,7 @@ export async function listDomains(
   accountId: string,
   page: Page,
 ): Promise<PageOf<DomainRow>> {
-  const [[head], rows] = await reader.read(
+  const [[head], rows] = await reader.readTogether(
     domainsHead({ accountId }),
     domainsPage({ accountId, ...page }),
   );

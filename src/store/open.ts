@@ -26,7 +26,7 @@ export async function openStore(path: string): Promise<Store> {
   const writing = connect(path);
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: cached(writing) }) });
   try {
-    await migrate(db);
+    await migrate(db, writing);
   } catch (error) {
     writing.close();
     throw error;
@@ -69,10 +69,16 @@ function cached(connection: Database.Database) {
   return { prepare, close: () => connection.close() };
 }
 
-async function migrate(db: Kysely<Tables>): Promise<void> {
+/**
+ * In one transaction, which Kysely does not begin on SQLite by itself: a migration that breaks off would be
+ * half done, and two processes that open a new file would both begin with the first. Closing rolls back.
+ */
+async function migrate(db: Kysely<Tables>, connection: Database.Database): Promise<void> {
+  connection.exec('begin immediate');
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
+  connection.exec('commit');
 }
 
 /** Whether the database answers. */

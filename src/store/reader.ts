@@ -13,9 +13,12 @@ type Rows<Q extends readonly BoundQuery<unknown>[]> = {
   -readonly [I in keyof Q]: Q[I] extends BoundQuery<infer Row> ? Row[] : never;
 };
 
-/** Runs prepared queries. All that are given together see one snapshot of the database. */
+/** Runs prepared queries. */
 export interface Reader {
-  read<Q extends readonly BoundQuery<unknown>[]>(...queries: Q): Promise<Rows<Q>>;
+  /** The first row, undefined when there is none. */
+  readFirst<Row>(query: BoundQuery<Row>): Promise<Row | undefined>;
+  /** The rows of each query, all from one snapshot of the database. */
+  readTogether<Q extends readonly BoundQuery<unknown>[]>(...queries: Q): Promise<Rows<Q>>;
 }
 
 /**
@@ -24,22 +27,27 @@ export interface Reader {
  */
 export function createSqliteReader(connection: Database.Database, db: Kysely<Tables>): Reader {
   const statements = new Map<Compile<unknown>, Prepared>();
-  const all = ({ compile, params }: BoundQuery<unknown>) => {
-    let prepared = statements.get(compile);
-    if (prepared === undefined) {
-      const text = compile(db);
-      prepared = { text, statement: connection.prepare(text.sql) };
-      statements.set(compile, prepared);
-    }
-    return prepared.statement.all(toValues(prepared.text, params));
+  const prepare = (compile: Compile<unknown>): Prepared => {
+    const known = statements.get(compile);
+    if (known !== undefined) return known;
+    const text = compile(db);
+    const prepared = { text, statement: connection.prepare(text.sql) };
+    statements.set(compile, prepared);
+    return prepared;
   };
-  const allTogether = connection.transaction((queries: readonly BoundQuery<unknown>[]) =>
-    queries.map(all),
+  const readAll = ({ compile, params }: BoundQuery<unknown>) => {
+    const { text, statement } = prepare(compile);
+    return statement.all(toValues(text, params));
+  };
+  const readAllTogether = connection.transaction((queries: readonly BoundQuery<unknown>[]) =>
+    queries.map(readAll),
   );
   return {
-    // One statement is a snapshot by itself.
-    read: async <Q extends readonly BoundQuery<unknown>[]>(...queries: Q) =>
-      (queries.length === 1 ? queries.map(all) : allTogether(queries)) as Rows<Q>,
+    readFirst: async <Row>({ compile, params }: BoundQuery<Row>) => {
+      const { text, statement } = prepare(compile);
+      return statement.get(toValues(text, params)) as Row | undefined;
+    },
+    readTogether: async (...queries) => readAllTogether(queries) as never,
   };
 }
 
@@ -54,7 +62,8 @@ interface Prepared {
  */
 export function createSharedReader(db: Kysely<Tables>): Reader {
   return {
-    read: (...queries) =>
+    readFirst: async (query) => (await runPrepared(db, query))[0],
+    readTogether: (...queries) =>
       db.transaction().execute(async (tx) => {
         const rows: unknown[] = [];
         for (const query of queries) rows.push(await runPrepared(tx, query));

@@ -65,7 +65,7 @@ export async function findReportsHead(
   reader: Reader,
   domain: DomainOfAccount,
 ): Promise<Head | undefined> {
-  const [[head]] = await reader.read(reportsHead(domain));
+  const head = await reader.readFirst(reportsHead(domain));
   return head;
 }
 
@@ -80,6 +80,6 @@ export async function listReports(
     offset === 0
       ? firstPage({ domainId, limit })
       : laterPage({ list: reportList(domainId), domainId, limit, offset });
-  const [[head], rows] = await reader.read(reportsHead(domain), page);
+  const [[head], rows] = await reader.readTogether(reportsHead(domain), page);
   return { ...(head as Head), rows };
 }
