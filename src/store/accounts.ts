@@ -15,15 +15,13 @@ export async function insertAccount(
   { name, plan, now }: { name: string; plan: Plan; now: Instant },
 ): Promise<Account> {
   const account = { id: randomUUID(), name, plan };
-  await db
-    .insertInto('account')
-    .values({
-      ...account,
-      created_at: now,
-      domains_version: newVersion(),
-      alerts_version: newVersion(),
-    })
-    .execute();
+  const versions = { domains_version: newVersion(), alerts_version: newVersion() };
+  await db.transaction().execute(async (tx) => {
+    await tx
+      .insertInto('account')
+      .values({ ...account, ...versions, created_at: now })
+      .execute();
+  });
   return account;
 }
 

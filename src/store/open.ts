@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { Kysely, SqliteDialect } from 'kysely';
+import { Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import { LRUCache } from 'lru-cache';
 import { MIGRATIONS } from './migrations/all.ts';
 import { createSharedReader, createSqliteReader, type Reader } from './reader.ts';
+import { PatientSqliteDialect } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 
 /** The open database. `db` builds and runs any query; `reader` runs the hot ones, prepared. */
@@ -16,17 +16,19 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** How long a connection waits for another process's write before it gives up, in milliseconds. */
-const BUSY_TIMEOUT_MS = 10_000;
+/** How long opening waits for another process that opens the same new file, in milliseconds. */
+const OPEN_TIMEOUT_MS = 10_000;
 const IN_MEMORY = ':memory:';
 
 /** Opens, or creates, the SQLite database at a path (`:memory:` for one that ends with the process), migrated. */
 export async function openStore(path: string): Promise<Store> {
   if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true });
   const writing = connect(path);
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: cached(writing) }) });
+  const db = new Kysely<Tables>({ dialect: new PatientSqliteDialect(writing) });
   try {
     await migrate(db, writing);
+    // From here on it is the beginning of a transaction that waits, in its own way (sqlite.ts).
+    writing.pragma('busy_timeout = 0');
   } catch (error) {
     writing.close();
     throw error;
@@ -41,32 +43,13 @@ export async function openStore(path: string): Promise<Store> {
 }
 
 function connect(path: string, options: Database.Options = {}): Database.Database {
-  const connection = new Database(path, { ...options, timeout: BUSY_TIMEOUT_MS });
+  const connection = new Database(path, { ...options, timeout: OPEN_TIMEOUT_MS });
   if (options.readonly !== true) connection.pragma('journal_mode = WAL');
   // FULL: in WAL mode a commit that was answered survives a power cut.
   connection.pragma('synchronous = FULL');
   connection.pragma('foreign_keys = ON');
   connection.pragma('cache_size = -32000');
   return connection;
-}
-
-/** How many statements are kept prepared; the product has fewer. */
-const MAX_STATEMENTS = 200;
-
-/**
- * What Kysely needs of a connection, with two habits of its own. Statements are prepared once. And a
- * transaction takes the write lock when it begins: one that reads first and then finds that another
- * process has written would fail at once, whatever the busy timeout.
- */
-function cached(connection: Database.Database) {
-  const statements = new LRUCache<string, Database.Statement>({ max: MAX_STATEMENTS });
-  const prepare = (text: string) => {
-    const sql = text === 'begin' ? 'begin immediate' : text;
-    const statement = statements.get(sql) ?? connection.prepare(sql);
-    statements.set(sql, statement);
-    return statement as Database.Statement<unknown[]>;
-  };
-  return { prepare, close: () => connection.close() };
 }
 
 /**
