@@ -1,4 +1,4 @@
-import { type RequestListener, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type RequestListener, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Request line and headers together; a URL cannot be longer than this either. */
@@ -48,14 +48,18 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
-/** HTTP/1.1 demands a `Host` (RFC 9112, 3.2); node's own refusal would have no body. */
-export function requireHost(listener: RequestListener): RequestListener {
+/**
+ * Refuses what node lets through: HTTP/1.1 demands a `Host` (RFC 9112, 3.2; node's own refusal would have no
+ * body), and a request's target has no fragment (3.2.1; with some, express answers in HTML by itself).
+ */
+export function requireValid(listener: RequestListener): RequestListener {
   return (req, res) => {
-    if (req.headers.host !== undefined || req.httpVersion !== '1.1') {
+    const wrong = findWrong(req);
+    if (wrong === undefined) {
       listener(req, res);
       return;
     }
-    const body = toBody({ ...BAD_REQUEST, message: 'The request has no Host header.' });
+    const body = toBody({ ...BAD_REQUEST, message: wrong });
     res
       .writeHead(BAD_REQUEST.status, {
         'Content-Type': 'application/json',
@@ -65,6 +69,11 @@ export function requireHost(listener: RequestListener): RequestListener {
       })
       .end(body);
   };
+}
+
+function findWrong({ headers, httpVersion, url = '' }: IncomingMessage): string | undefined {
+  if (headers.host === undefined && httpVersion === '1.1') return 'The request has no Host header.';
+  return url.includes('#') ? 'The request target has a fragment (#).' : undefined;
 }
 
 function toBody({ code, message }: ClientError): string {

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
-import { answerClientError, MAX_HEADER_BYTES, requireHost } from './client-error.ts';
+import { answerClientError, MAX_HEADER_BYTES, requireValid } from './client-error.ts';
 import type { Config } from './config.ts';
 import type { Store } from './store/open.ts';
 
@@ -36,7 +36,7 @@ export async function startServer(
       // Node's own refusal would have no body.
       requireHostHeader: false,
     },
-    requireHost(app.express),
+    requireValid(app.express),
   );
   server.on('clientError', answerClientError);
   // What we cannot expect is ignored (RFC 9110, 10.1.1); node would answer 417 without a body.

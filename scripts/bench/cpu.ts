@@ -32,7 +32,11 @@ export async function startMeasured(script: string, env: NodeJS.ProcessEnv): Pro
 
 function nextMessage(child: ChildProcess): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    child.once('message', resolve);
-    child.once('exit', (code) => reject(new Error(`A measured process ended with ${code}.`)));
+    const fail = (code: number) => reject(new Error(`A measured process ended with ${code}.`));
+    child.once('exit', fail);
+    child.once('message', (message) => {
+      child.off('exit', fail);
+      resolve(message);
+    });
   });
 }

@@ -1,8 +1,8 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { Measured } from './cpu.ts';
 
 const CONNECTIONS = 10;
-const WARM_UP = 8_000;
+const WARM_UP = 4_000;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 interface Load {
@@ -16,7 +16,7 @@ interface Load {
 
 /** Microseconds of the server's CPU for one request, after a warm-up. */
 export async function cpuPerRequest(server: Measured, load: Load): Promise<number> {
-  await send(server, { ...load, amount: WARM_UP });
+  await send(server, { ...load, amount: Math.min(WARM_UP, load.amount) });
   const before = await server.cpuMicros();
   await send(server, load);
   return ((await server.cpuMicros()) - before) / load.amount;
@@ -24,37 +24,64 @@ export async function cpuPerRequest(server: Measured, load: Load): Promise<numbe
 
 /**
  * Sends the requests on a few connections kept alive, one after another on each. The client does next to
- * nothing with an answer, so that it is the server that is always busy: a server that sleeps between
- * requests pays for being woken, the more the slower its client is.
+ * nothing with an answer, and never sleeps: waking a sleeping client on the same machine would be charged to
+ * the server, and the more to the slower one.
  */
 async function send({ url }: Measured, load: Load): Promise<void> {
   const share = Math.ceil(load.amount / CONNECTIONS);
+  const wake = stayAwake();
   await Promise.all(Array.from({ length: CONNECTIONS }, () => sendOn(new URL(url), load, share)));
+  wake.stop();
 }
 
-function sendOn({ hostname, port, host }: URL, load: Load, amount: number): Promise<void> {
-  const lines = Object.entries({ host, ...load.headers }).map(
-    ([name, value]) => `${name}: ${value}`,
-  );
-  const request = `GET ${load.path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
-  const socket = connect(Number(port), hostname).setNoDelay(true);
+function stayAwake() {
+  let isAwake = true;
+  const turn = () => {
+    if (isAwake) setImmediate(turn);
+  };
+  turn();
+  return {
+    stop: () => {
+      isAwake = false;
+    },
+  };
+}
+
+async function sendOn(url: URL, load: Load, amount: number): Promise<void> {
+  const request = toRequest(url, load);
+  const socket = connect(Number(url.port), url.hostname).setNoDelay(true);
+  for (let sent = 0; sent < amount; sent++) {
+    socket.write(request);
+    const answer = await readAnswer(socket);
+    if (!hasStatus(answer, load.status)) throw toError(load, answer);
+  }
+  socket.end();
+}
+
+function readAnswer(socket: Socket): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    let left = amount;
-    let received = Buffer.alloc(0);
-    socket.once('error', reject).on('data', (chunk) => {
+    let received: Buffer = Buffer.alloc(0);
+    const onData = (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
       if (!isWhole(received)) return;
-      if (received.toString('latin1', 9, 12) !== `${load.status}`) {
-        socket.destroy(new Error(`${load.path} answered ${received.toString('latin1', 0, 15)}`));
-        return;
-      }
-      received = Buffer.alloc(0);
-      left -= 1;
-      if (left > 0) socket.write(request);
-      else socket.end(resolve);
-    });
-    socket.write(request);
+      socket.off('data', onData).off('error', reject);
+      resolve(received);
+    };
+    socket.on('data', onData).once('error', reject);
   });
+}
+
+function toRequest({ host }: URL, { path, headers }: Load): string {
+  const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}`);
+  return `GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
+}
+
+function hasStatus(answer: Buffer, status: number): boolean {
+  return answer.toString('latin1', 9, 12) === `${status}`;
+}
+
+function toError({ path }: Load, answer: Buffer): Error {
+  return new Error(`${path} answered ${answer.toString('latin1', 0, 15)}`);
 }
 
 function isWhole(answer: Buffer): boolean {

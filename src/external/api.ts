@@ -3,7 +3,7 @@ import type { Store } from '../store/open.ts';
 import { authenticate, keyHolderOf } from './authenticate.ts';
 import { type Contract, openContract } from './contract.ts';
 import { createLastUsed } from './last-used.ts';
-import { limitPerAddress, limitPerKey } from './limits.ts';
+import { fixAddress, limitPerAddress, limitPerKey } from './limits.ts';
 import { createPages } from './pages.ts';
 
 interface Given {
@@ -27,6 +27,7 @@ export async function createExternalApi({
   const contract = await openContract(store.reader);
   const lastUsed = createLastUsed({ db: store.db, now, logError });
   const router = Router().use(
+    fixAddress,
     limitPerAddress(requestsPerIp),
     authenticate({ reader: store.reader, onUse: lastUsed.record }),
     limitPerKey(requestsPerKey),

@@ -1,7 +1,7 @@
 import type { Migration } from 'kysely/migration';
-import * as first from './0001-first.ts';
+import { up as first } from './0001-first.ts';
 
 /** In the order they are run. Append only: what has run somewhere is never edited, renamed or removed. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
-  '0001-first': first,
+  '0001-first': { up: first },
 };

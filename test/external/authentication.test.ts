@@ -1,0 +1,254 @@
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { updatePlan } from '../../src/store/accounts.ts';
+import { deleteApiKey, listApiKeys, updateApiKey } from '../../src/store/api-keys.ts';
+import { openStore, type Store } from '../../src/store/open.ts';
+import { type Api, serveApi, startApi } from '../support/api.ts';
+import { aKey, anAccount, NOW, type TestAccount } from '../support/builders.ts';
+import { aDatabasePath } from '../support/store.ts';
+
+const PATHS = [
+  '/v1/external/domains',
+  '/v1/external/domains/0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e/reports',
+  '/v1/external/alerts',
+];
+const [PATH = ''] = PATHS;
+const REFUSED = { error: { code: 'unauthorized', message: 'Missing or invalid API key.' } };
+
+/** A key that is right in form and checksum, and nobody's. */
+const STRANGERS = 'plb_live_1111111111111111111111111111110g6EZO';
+
+describe('401', () => {
+  let api: Api;
+  let account: TestAccount;
+  beforeAll(async () => {
+    api = await startApi();
+    account = await anAccount(api.db);
+    return api.close;
+  });
+
+  test.each<[string, (key: string) => string | undefined]>([
+    ['no header', () => undefined],
+    ['an empty header', () => ''],
+    ['the scheme alone', () => 'Bearer'],
+    ['the scheme and a blank', () => 'Bearer '],
+    ['the key alone', (key) => key],
+    ['another scheme', (key) => `Basic ${key}`],
+    ['a word that only begins like the scheme', (key) => `Bearers ${key}`],
+    ['no blank between', (key) => `Bearer${key}`],
+    ['a tab between', (key) => `Bearer\t${key}`],
+    ['something after the key', (key) => `Bearer ${key} x`],
+    ['a comma after the key', (key) => `Bearer ${key},`],
+    ['the key twice', (key) => `Bearer ${key}${key}`],
+    ['two keys in a list', (key) => `Bearer ${key}, Bearer ${key}`],
+    ['the key in quotes', (key) => `Bearer "${key}"`],
+    ['a character less', (key) => `Bearer ${key.slice(0, -1)}`],
+    ['a character more', (key) => `Bearer ${key}0`],
+    ['the key in upper case', (key) => `Bearer ${key.toUpperCase()}`],
+    ['another prefix', (key) => `Bearer ${key.replace('live', 'test')}`],
+    ['an unknown key', () => `Bearer ${STRANGERS}`],
+    ['another word', () => 'Bearer x'],
+    ['8,000 characters', () => `Bearer ${'x'.repeat(8_000)}`],
+    ["the key's hash", () => `Bearer ${'a'.repeat(64)}`],
+  ])('%s', async (_what, toHeader) => {
+    const header = toHeader(account.key);
+    const headers: Record<string, string> = header === undefined ? {} : { Authorization: header };
+    for (const path of PATHS) {
+      const { status, body, headers: answered } = await api.get(path, { headers });
+      expect([status, body]).toEqual([401, REFUSED]);
+      expect(answered['www-authenticate']).toBe('Bearer');
+    }
+  });
+
+  test('a key in the query, a cookie or another header is never looked at (1.9)', async () => {
+    const { key } = account;
+    for (const name of ['api_key', 'key', 'access_token', 'Authorization', 'token']) {
+      expect((await api.get(`${PATH}?${name}=${key}`)).status).toBe(401);
+      expect((await api.get(`${PATH}?${name}=Bearer%20${key}`)).status).toBe(401);
+    }
+    const headers = { 'X-Api-Key': key, Cookie: `api_key=${key}`, 'Proxy-Authorization': key };
+    expect((await api.get(PATH, { headers })).status).toBe(401);
+  });
+
+  test('one body and one set of headers for every cause (1.9)', async () => {
+    const disabled = await aKey(api.db, account.id);
+    await updateApiKey(api.db, disabled.keyId, false);
+    const deleted = await aKey(api.db, account.id);
+    await deleteApiKey(api.db, deleted.keyId);
+    const free = await anAccount(api.db);
+    await updatePlan(api.db, free.id, 'free');
+    const keys = [undefined, 'x', STRANGERS, disabled.key, deleted.key, free.key];
+    const answers = [];
+    for (const key of keys) {
+      const { status, text, headers } = await api.get(PATH, { key });
+      const { date: _date, ratelimit: _ratelimit, 'x-request-id': _id, ...rest } = headers;
+      answers.push(JSON.stringify([status, text, rest]));
+    }
+    expect(new Set(answers).size).toBe(1);
+  });
+
+  test.each(['bearer', 'BEARER', 'bEaReR'])(
+    'the scheme is case-insensitive: %s',
+    async (scheme) => {
+      const headers = { Authorization: `${scheme} ${account.key}` };
+      expect((await api.get(PATH, { headers })).status).toBe(200);
+    },
+  );
+
+  test('the key may be set apart by several blanks (RFC 9110, 11.4: 1*SP)', async () => {
+    const headers = { Authorization: `Bearer   ${account.key}` };
+    expect((await api.get(PATH, { headers })).status).toBe(200);
+  });
+
+  test('whatever the query says, a right header is enough', async () => {
+    expect((await api.get(`${PATH}?api_key=${STRANGERS}`, { key: account.key })).status).toBe(200);
+  });
+});
+
+describe('the states of a key (description, 3.3), each from the next request on', () => {
+  let api: Api;
+  let account: TestAccount;
+  beforeEach(async () => {
+    api = await serveApi();
+    account = await anAccount(api.db);
+  });
+  const status = async (key = account.key) => {
+    const statuses = new Set<number>();
+    for (const path of PATHS.filter((path) => !path.includes('reports'))) {
+      statuses.add((await api.get(path, { key })).status);
+    }
+    expect(statuses.size).toBe(1);
+    return [...statuses][0];
+  };
+
+  test('enabled → disabled → enabled', async () => {
+    expect(await status()).toBe(200);
+    await updateApiKey(api.db, account.keyId, false);
+    expect(await status()).toBe(401);
+    await updateApiKey(api.db, account.keyId, true);
+    expect(await status()).toBe(200);
+  });
+
+  test('enabled → deleted, for good', async () => {
+    expect(await status()).toBe(200);
+    await deleteApiKey(api.db, account.keyId);
+    expect(await status()).toBe(401);
+    await expect(updateApiKey(api.db, account.keyId, true)).rejects.toThrow(/No API key/);
+    expect(await status()).toBe(401);
+  });
+
+  test('disabled → deleted', async () => {
+    await updateApiKey(api.db, account.keyId, false);
+    await deleteApiKey(api.db, account.keyId);
+    expect(await status()).toBe(401);
+  });
+
+  test('disabling or deleting one key leaves the others', async () => {
+    const { key, keyId } = await aKey(api.db, account.id);
+    await updateApiKey(api.db, account.keyId, false);
+    expect(await status(key)).toBe(200);
+    await deleteApiKey(api.db, account.keyId);
+    expect(await status(key)).toBe(200);
+    await deleteApiKey(api.db, keyId);
+    expect(await status(key)).toBe(401);
+  });
+
+  test("a downgrade disables all of the account's keys, and nobody else's (1.10)", async () => {
+    const second = await aKey(api.db, account.id);
+    const theirs = await anAccount(api.db);
+    await updatePlan(api.db, account.id, 'free');
+    expect([await status(), await status(second.key), await status(theirs.key)]).toEqual([
+      401, 401, 200,
+    ]);
+  });
+
+  test('upgrading again leaves them disabled until the user turns them on (1.10)', async () => {
+    await updatePlan(api.db, account.id, 'free');
+    await updatePlan(api.db, account.id, 'pro');
+    expect(await status()).toBe(401);
+    await updateApiKey(api.db, account.keyId, true);
+    expect(await status()).toBe(200);
+  });
+
+  test('an enabled key of an account that is not on Pro is not accepted (1.10)', async () => {
+    await api.db.updateTable('account').set({ plan: 'free' }).execute();
+    const [key] = await listApiKeys(api.db, account.id);
+    expect(key?.enabled).toBe(true);
+    expect(await status()).toBe(401);
+  });
+
+  test('a known entity tag does not help a key that is off', async () => {
+    const { etag } = (await api.get(PATH, { key: account.key })).headers;
+    await updateApiKey(api.db, account.keyId, false);
+    const headers = { 'If-None-Match': etag as string };
+    expect((await api.get(PATH, { key: account.key, headers })).status).toBe(401);
+  });
+});
+
+describe('last_used_at', () => {
+  /** Only `Date` is set by hand: the writing itself takes place in real time. */
+  const at = (instant: string) => vi.setSystemTime(new Date(instant));
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    at(NOW);
+    return () => void vi.useRealTimers();
+  });
+
+  async function serveKey(store?: Store) {
+    const api = await serveApi(store && { store });
+    const { id, key, keyId } = await anAccount(api.db);
+    const ask = () => api.get(PATH, { key });
+    const lastUsedAt = async () => (await listApiKeys(api.db, id))[0]?.lastUsedAt;
+    return { ...api, key, keyId, ask, lastUsedAt };
+  }
+
+  test('is null before the first use, and not written on the request’s own path', async () => {
+    const { ask, lastUsedAt, flush } = await serveKey();
+    expect(await lastUsedAt()).toBeNull();
+    await ask();
+    expect(await lastUsedAt()).toBeNull();
+    await flush();
+    expect(await lastUsedAt()).toBe(NOW);
+  });
+
+  test('is written without anybody asking for it', async () => {
+    const { ask, lastUsedAt } = await serveKey();
+    await ask();
+    await expect.poll(lastUsedAt, { timeout: 5_000 }).toBe(NOW);
+  });
+
+  test('is written at most once a minute', async () => {
+    const { ask, lastUsedAt, flush } = await serveKey();
+    const usedAt = async (instant: string) => {
+      at(instant);
+      await ask();
+      await flush();
+      return await lastUsedAt();
+    };
+    expect(await usedAt('2026-03-15T12:00:00Z')).toBe('2026-03-15T12:00:00Z');
+    expect(await usedAt('2026-03-15T12:00:59Z')).toBe('2026-03-15T12:00:00Z');
+    expect(await usedAt('2026-03-15T12:01:00Z')).toBe('2026-03-15T12:01:00Z');
+  });
+
+  test('uses that come while one is being written are not written once more', async () => {
+    // In a file, reads do not wait for writes: the key is read as it was before.
+    const { ask, lastUsedAt, flush, db } = await serveKey(await openStore(aDatabasePath()));
+    await ask();
+    const release = Promise.withResolvers<void>();
+    const busy = db.transaction().execute(() => release.promise);
+    const writing = flush();
+    at('2026-03-15T04:12:19Z');
+    await ask();
+    release.resolve();
+    await Promise.all([busy, writing]);
+    await flush();
+    expect(await lastUsedAt()).toBe(NOW);
+  });
+
+  test('a refused key is not used', async () => {
+    const { key, keyId, db, get, lastUsedAt, flush } = await serveKey();
+    await updateApiKey(db, keyId, false);
+    await get(PATH, { key });
+    await flush();
+    expect(await lastUsedAt()).toBeNull();
+  });
+});

@@ -1,0 +1,329 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openStore } from '../../src/store/open.ts';
+import type { Reader } from '../../src/store/reader.ts';
+import { type Api, serveApi, startApi } from '../support/api.ts';
+import { aDomain, anAccount, type TestAccount } from '../support/builders.ts';
+
+const PATH = '/v1/external/domains';
+const NOBODYS = 'f0000000-0000-4000-8000-00000000000f';
+
+/** An API with an account, for tables of requests that change nothing. */
+function shareAccount(): Shared {
+  const shared = {} as Shared;
+  beforeAll(async () => {
+    const api = await startApi();
+    Object.assign(shared, api, await anAccount(api.db));
+    return api.close;
+  });
+  return shared;
+}
+type Shared = Api & TestAccount;
+
+async function serveAccount(wanted: Parameters<typeof serveApi>[0] = {}) {
+  const api = await serveApi(wanted);
+  return { ...api, ...(await anAccount(api.db)) };
+}
+
+describe('404, an unknown path', () => {
+  const shared = shareAccount();
+
+  test.each([
+    '/v1/external',
+    '/v1/external/',
+    '/v1/external/nothing',
+    '/v1/external/domains/',
+    '/v1/external//domains',
+    '/v1/external/Domains',
+    '/V1/External/domains',
+    '/v1/external/domains/x',
+    '/v1/external/domains//reports',
+    '/v1/external/domains/x/reports/',
+    '/v1/external/domains/x/reports/y',
+    '/v1/external/domains/x/y/reports',
+    '/v1/external/alerts/x',
+    '/v1/external/domain',
+    '/v1/external/domains%2F',
+    '/v1/external/%64omains',
+    '/v1/external/domains;x=1',
+    '/v1/external/%',
+    '/v1/external/%zz',
+    '/v1/external/%00',
+    '/v1/external/__proto__',
+    '/v1/external/domains/constructor',
+  ])('%s', async (path) => {
+    const { get, key } = shared;
+    const { status, body } = await get(path, { key });
+    expect(status).toBe(404);
+    expect(body).toEqual({ error: { code: 'not_found', message: 'No such path.' } });
+  });
+
+  test('is 404 for every method', async () => {
+    const { get, key } = shared;
+    for (const method of ['HEAD', 'POST', 'DELETE', 'OPTIONS']) {
+      expect((await get('/v1/external/nothing', { key, method })).status).toBe(404);
+    }
+  });
+});
+
+describe('405', () => {
+  const shared = shareAccount();
+
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])(
+    '%s on every path: no operation writes (1.2)',
+    async (method) => {
+      const { db, get, id, key } = shared;
+      const domain = await aDomain(db, id);
+      for (const path of [PATH, `${PATH}/${domain.id}/reports`, '/v1/external/alerts']) {
+        const { status, headers, body } = await get(path, { key, method });
+        expect([status, headers['allow']]).toEqual([405, 'GET, HEAD']);
+        expect(body.error.code).toBe('method_not_allowed');
+      }
+    },
+  );
+
+  test('X-HTTP-Method-Override overrides nothing', async () => {
+    const { get, key } = shared;
+    const headers = { 'X-HTTP-Method-Override': 'GET' };
+    expect((await get(PATH, { key, method: 'POST', headers })).status).toBe(405);
+  });
+});
+
+describe('the order of checks (1.1)', () => {
+  const UNKNOWN = '/v1/external/nothing';
+
+  test('the limit per address comes before the key', async () => {
+    const { get } = await serveAccount({ requestsPerIp: 1 });
+    expect((await get(PATH)).status).toBe(401);
+    expect((await get(PATH)).status).toBe(429);
+  });
+
+  test('the key comes before path, method, parameters and domain', async () => {
+    const { get } = await serveAccount();
+    const statuses = [
+      (await get(UNKNOWN)).status,
+      (await get(PATH, { method: 'POST' })).status,
+      (await get(`${PATH}?limit=0`)).status,
+      (await get(`${PATH}/${NOBODYS}/reports`)).status,
+    ];
+    expect(statuses).toEqual([401, 401, 401, 401]);
+  });
+
+  test('the key comes before the limit per key', async () => {
+    const { get, key } = await serveAccount({ requestsPerKey: 1 });
+    expect((await get(PATH, { key })).status).toBe(200);
+    expect((await get(PATH, { key })).status).toBe(429);
+    expect((await get(PATH)).status).toBe(401);
+  });
+
+  test('the limit per key comes before path, method, parameters and domain', async () => {
+    const { get, key } = await serveAccount({ requestsPerKey: 1 });
+    await get(PATH, { key });
+    const statuses = [
+      (await get(UNKNOWN, { key })).status,
+      (await get(PATH, { key, method: 'POST' })).status,
+      (await get(`${PATH}?limit=0`, { key })).status,
+      (await get(`${PATH}/${NOBODYS}/reports`, { key })).status,
+    ];
+    expect(statuses).toEqual([429, 429, 429, 429]);
+  });
+
+  test('path and method come before parameters', async () => {
+    const { get, key } = await serveAccount();
+    expect((await get(`${UNKNOWN}?limit=0`, { key })).status).toBe(404);
+    expect((await get(`${PATH}?limit=0`, { key, method: 'POST' })).status).toBe(405);
+    expect((await get(`${PATH}/x/reports`, { key, method: 'POST' })).status).toBe(405);
+  });
+
+  test('parameters come before the domain look-up', async () => {
+    const { get, key } = await serveAccount();
+    const statuses = [
+      (await get(`${PATH}/${NOBODYS}/reports?limit=0`, { key })).status,
+      (await get(`/v1/external/alerts?domain_id=${NOBODYS}&offset=-1`, { key })).status,
+      (await get(`${PATH}/${NOBODYS}/reports`, { key })).status,
+    ];
+    expect(statuses).toEqual([422, 422, 404]);
+  });
+});
+
+describe('500', () => {
+  const SECRET = 'SQLITE_CORRUPT at /var/lib/secret.db, line 42';
+
+  /** The real reader, which breaks when it is asked to. */
+  function breakable(reader: Reader, isBroken: () => boolean): Reader {
+    const breakWhenAsked = () => {
+      if (isBroken()) throw new Error(SECRET);
+    };
+    return {
+      readFirst: async (query) => {
+        breakWhenAsked();
+        return await reader.readFirst(query);
+      },
+      readTogether: async (...queries) => {
+        breakWhenAsked();
+        return await reader.readTogether(...queries);
+      },
+    };
+  }
+
+  /** An API whose store answers so many reads and then breaks. */
+  async function serveBroken(readsBefore: number) {
+    const store = await openStore(':memory:');
+    const account = await anAccount(store.db);
+    let reads = 0;
+    const reader = breakable(store.reader, () => ++reads > readsBefore);
+    return { ...(await serveApi({ store: { ...store, reader } })), ...account };
+  }
+
+  const loggedErrors = ({ logged }: Pick<Api, 'logged'>) =>
+    logged.filter((line) => line['msg'] === 'unexpected error');
+
+  test.each([
+    ['the key is looked up', 0],
+    ['the list is looked up', 1],
+    ['the page is read', 2],
+  ])(
+    'when the store breaks while %s: not a word of the cause, and a line in the log',
+    async (_when, reads) => {
+      const { get, key, logged } = await serveBroken(reads);
+      const { status, headers, text, body } = await get(PATH, {
+        key,
+        headers: { 'X-Request-Id': 'broken-1' },
+      });
+      expect(status).toBe(500);
+      expect(body).toEqual({
+        error: { code: 'internal_error', message: 'Unexpected server error.' },
+      });
+      expect(JSON.stringify(headers) + text).not.toMatch(/SQLITE|secret|line 42|\.ts/);
+      const [line] = loggedErrors({ logged });
+      expect(line?.['request_id']).toBe('broken-1');
+      expect(JSON.stringify(line?.['err'])).toContain(SECRET);
+    },
+  );
+
+  test('one broken request leaves the next ones alone', async () => {
+    const store = await openStore(':memory:');
+    const { key } = await anAccount(store.db);
+    let isBroken = true;
+    const reader = breakable(store.reader, () => isBroken);
+    const { get } = await serveApi({ store: { ...store, reader } });
+    expect((await get(PATH, { key })).status).toBe(500);
+    isBroken = false;
+    expect((await get(PATH, { key })).status).toBe(200);
+  });
+
+  test('a broken store is never a 401', async () => {
+    const { get, key } = await serveBroken(0);
+    expect((await get(PATH, { key })).status).toBe(500);
+    expect((await get(PATH)).status).toBe(401);
+  });
+});
+
+describe('X-Request-Id (1.14)', () => {
+  const shared = shareAccount();
+
+  test.each(['a', 'nightly-sync_0042', 'A'.repeat(64), '-', '_'])('%s is kept', async (id) => {
+    const { get, key } = shared;
+    const { headers } = await get(PATH, { key, headers: { 'X-Request-Id': id } });
+    expect(headers['x-request-id']).toBe(id);
+  });
+
+  test.each(['', 'A'.repeat(65), 'a b', 'a.b', 'a,b', 'é', '{"a":1}', 'a/b', 'a=b', '%0A'])(
+    '%j is replaced',
+    async (id) => {
+      const { get, key } = shared;
+      const { headers } = await get(PATH, { key, headers: { 'X-Request-Id': id } });
+      expect(headers['x-request-id']).not.toBe(id);
+    },
+  );
+
+  test('every answer has one of its own, errors and 304 too', async () => {
+    const { get, send, key } = shared;
+    const answers = [
+      await get(PATH, { key }),
+      await get(PATH, { key, headers: { 'If-None-Match': '*' } }),
+      await get(PATH),
+      await get('/v1/external/nothing', { key }),
+      await get(`${PATH}?limit=0`, { key }),
+      await send('/nothing'),
+      await send('/healthz'),
+    ];
+    const ids = answers.map(({ headers }) => headers['x-request-id']);
+    expect(ids.every((id) => /^[A-Za-z0-9_-]{1,64}$/.test(id ?? ''))).toBe(true);
+    expect(new Set(ids).size).toBe(answers.length);
+  });
+
+  test('is in the log, with method, path and status, and without query or key', async () => {
+    const { get, key, logged } = await serveAccount();
+    await get(`${PATH}/${key}/reports?x=${key}`, { key, headers: { 'X-Request-Id': 'mine' } });
+    await expect.poll(() => logged.length).toBe(1);
+    expect(logged[0]).toMatchObject({ request_id: 'mine', method: 'GET', status: 422 });
+    expect(logged[0]?.['path']).toBe(`${PATH}/plb_live_…/reports`);
+    expect(JSON.stringify(logged)).not.toContain(key.slice(9));
+  });
+});
+
+describe('beside the external API', () => {
+  const shared = shareAccount();
+
+  test('GET /healthz: 200 while the process lives', async () => {
+    const { send } = shared;
+    const { status, body } = await send('/healthz');
+    expect([status, body]).toEqual([200, { status: 'ok' }]);
+  });
+
+  test('GET /readyz: 200 while the store answers', async () => {
+    const { send } = shared;
+    const { status, body } = await send('/readyz');
+    expect([status, body]).toEqual([200, { status: 'ready' }]);
+  });
+
+  test('GET /readyz: 503 when the store does not answer, and when the process stops', async () => {
+    const store = await openStore(':memory:');
+    const closed = await serveApi({ store });
+    await store.close();
+    const stopping = await serveApi({ isStopping: () => true });
+    for (const { send } of [closed, stopping]) {
+      const { status, body } = await send('/readyz');
+      expect([status, body]).toEqual([503, { status: 'unavailable' }]);
+      expect((await send('/healthz')).status).toBe(200);
+    }
+  });
+
+  test.each([
+    '/',
+    '/nothing',
+    '/v1',
+    '/v1/',
+    '/v2/external/domains',
+    '/v1/externals',
+    '//v1/external/domains',
+    '/%',
+    '/%zz',
+  ])('%s: 404 in the one error shape, without any key', async (path) => {
+    const { send } = shared;
+    const { status, headers, body } = await send(path);
+    expect([status, headers['cache-control']]).toEqual([404, 'no-store']);
+    expect(body).toEqual({ error: { code: 'not_found', message: 'No such path.' } });
+  });
+
+  test("every answer has helmet's headers, and none says what serves it", async () => {
+    const { get, send, key } = shared;
+    const answers = [
+      await get(PATH, { key }),
+      await get(PATH, { key, headers: { 'If-None-Match': '*' } }),
+      await get(PATH),
+      await send('/nothing'),
+      await send('/healthz'),
+    ];
+    for (const { headers } of answers) {
+      expect(headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+        'strict-transport-security': expect.stringContaining('max-age='),
+        'referrer-policy': 'no-referrer',
+      });
+      expect(headers).not.toHaveProperty('x-powered-by');
+      expect(headers).not.toHaveProperty('server');
+    }
+  });
+});

@@ -1,0 +1,272 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { updateApiKey } from '../../src/store/api-keys.ts';
+import { type Answer, serveApi } from '../support/api.ts';
+import { aDomain, aKey, anAccount } from '../support/builders.ts';
+
+const PATH = '/v1/external/domains';
+
+/** Minutes pass when a test says so. */
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  vi.setSystemTime('2026-03-15T12:00:00Z');
+  return () => void vi.useRealTimers();
+});
+const wait = (seconds: number) => vi.setSystemTime(Date.now() + seconds * 1000);
+
+interface Limits {
+  readonly requestsPerIp?: number;
+  readonly requestsPerKey?: number;
+  readonly trustedProxies?: readonly string[];
+}
+
+async function serveLimited(limits: Limits) {
+  const api = await serveApi(limits);
+  const account = await anAccount(api.db);
+  const ask = (headers: Record<string, string> = {}, path = PATH) =>
+    api.get(path, { key: account.key, headers });
+  /** Statuses of so many requests. */
+  const askTimes = async (times: number, headers: Record<string, string> = {}) => {
+    const statuses: number[] = [];
+    for (let i = 0; i < times; i++) statuses.push((await ask(headers)).status);
+    return statuses;
+  };
+  return { ...api, account, ask, askTimes };
+}
+
+const left = ({ headers }: Answer) => [headers['ratelimit'], headers['ratelimit-policy']];
+
+describe('60 requests a minute for each API key', () => {
+  test('the 61st is refused with 429 rate_limited and Retry-After: 60', async () => {
+    const { ask, askTimes } = await serveLimited({ requestsPerIp: 200, requestsPerKey: 60 });
+    expect(new Set(await askTimes(60))).toEqual(new Set([200]));
+    const refused = await ask();
+    expect(refused.status).toBe(429);
+    expect(refused.headers['retry-after']).toBe('60');
+    expect(refused.body).toEqual({
+      error: {
+        code: 'rate_limited',
+        message: 'More than 60 requests a minute with this API key. Try again in 60 seconds.',
+      },
+    });
+  });
+
+  test('a minute after the first request all are to be had again', async () => {
+    const { askTimes } = await serveLimited({ requestsPerKey: 3 });
+    expect(await askTimes(4)).toEqual([200, 200, 200, 429]);
+    wait(59);
+    expect(await askTimes(1)).toEqual([429]);
+    wait(1);
+    expect(await askTimes(4)).toEqual([200, 200, 200, 429]);
+  });
+
+  test('refused requests never extend the wait (1.13)', async () => {
+    const { askTimes } = await serveLimited({ requestsPerKey: 2 });
+    expect(await askTimes(2)).toEqual([200, 200]);
+    for (let second = 0; second < 59; second++) {
+      wait(1);
+      expect(await askTimes(2)).toEqual([429, 429]);
+    }
+    wait(1);
+    expect(await askTimes(1)).toEqual([200]);
+  });
+
+  test('whoever waits as long as Retry-After says is let in', async () => {
+    const { ask, askTimes } = await serveLimited({ requestsPerKey: 1 });
+    await askTimes(1);
+    wait(30);
+    wait(Number((await ask()).headers['retry-after']));
+    expect(await askTimes(1)).toEqual([200]);
+  });
+
+  test('applies to every endpoint together', async () => {
+    const { db, account, ask } = await serveLimited({ requestsPerKey: 3 });
+    const { id } = await aDomain(db, account.id);
+    const statuses = [];
+    for (const path of [PATH, `${PATH}/${id}/reports`, '/v1/external/alerts', PATH]) {
+      statuses.push((await ask({}, path)).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 429]);
+  });
+
+  test('each key has its own, though they are of one account', async () => {
+    const { db, account, askTimes, get } = await serveLimited({ requestsPerKey: 2 });
+    const { key } = await aKey(db, account.id);
+    expect(await askTimes(3)).toEqual([200, 200, 429]);
+    expect((await get(PATH, { key })).status).toBe(200);
+  });
+
+  test('counts 304, 404, 405 and 422 as well (1.12)', async () => {
+    const { get, ask, askTimes, account } = await serveLimited({ requestsPerKey: 4 });
+    const statuses = [
+      (await ask({ 'If-None-Match': '*' })).status,
+      (await ask({}, '/v1/external/nothing')).status,
+      (await get(PATH, { key: account.key, method: 'DELETE' })).status,
+      (await ask({}, `${PATH}?limit=0`)).status,
+      ...(await askTimes(1)),
+    ];
+    expect(statuses).toEqual([304, 404, 405, 422, 429]);
+  });
+
+  test('a key that is off uses up nothing of its limit', async () => {
+    const { db, account, askTimes } = await serveLimited({ requestsPerKey: 2 });
+    await updateApiKey(db, account.keyId, false);
+    expect(await askTimes(3)).toEqual([401, 401, 401]);
+    await updateApiKey(db, account.keyId, true);
+    expect(await askTimes(3)).toEqual([200, 200, 429]);
+  });
+});
+
+describe('200 requests a minute for each IP address', () => {
+  test('the 201st is refused with 429 rate_limited and Retry-After: 60', async () => {
+    const { askTimes, ask } = await serveLimited({ requestsPerIp: 200 });
+    expect(new Set(await askTimes(200))).toEqual(new Set([200]));
+    const refused = await ask();
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '60']);
+    expect(refused.body).toEqual({
+      error: {
+        code: 'rate_limited',
+        message: 'More than 200 requests a minute from this IP address. Try again in 60 seconds.',
+      },
+    });
+  });
+
+  test('a minute later all are to be had again; refused requests never extend the wait', async () => {
+    const { askTimes } = await serveLimited({ requestsPerIp: 2 });
+    expect(await askTimes(3)).toEqual([200, 200, 429]);
+    wait(59);
+    expect(await askTimes(3)).toEqual([429, 429, 429]);
+    wait(1);
+    expect(await askTimes(3)).toEqual([200, 200, 429]);
+  });
+
+  test('counts whatever comes: without a key, to no path, with another key', async () => {
+    const { db, get, account, askTimes } = await serveLimited({ requestsPerIp: 3 });
+    const { key } = await aKey(db, account.id);
+    expect((await get(PATH)).status).toBe(401);
+    expect((await get('/v1/external/nothing', { key })).status).toBe(404);
+    expect((await get(PATH, { key: 'plb_live_x' })).status).toBe(401);
+    expect(await askTimes(1)).toEqual([429]);
+  });
+
+  test('applies to external API traffic only', async () => {
+    const { askTimes, send } = await serveLimited({ requestsPerIp: 1 });
+    expect(await askTimes(2)).toEqual([200, 429]);
+    expect((await send('/healthz')).status).toBe(200);
+    expect((await send('/readyz')).status).toBe(200);
+  });
+
+  test('what the address limit refuses does not count for the key', async () => {
+    const trustedProxies = ['127.0.0.1'];
+    const { askTimes } = await serveLimited({
+      requestsPerIp: 1,
+      requestsPerKey: 2,
+      trustedProxies,
+    });
+    const from = (ip: string) => askTimes(1, { 'X-Forwarded-For': ip });
+    expect(await from('192.0.2.1')).toEqual([200]);
+    expect(await from('192.0.2.1')).toEqual([429]);
+    expect(await from('192.0.2.2')).toEqual([200]);
+    expect(await from('192.0.2.3')).toEqual([429]);
+  });
+});
+
+describe('whose address counts (1.13)', () => {
+  const trustedProxies = ['127.0.0.1', '192.0.2.0/24'];
+  const UNTRUSTED = ['198.51.100.7'];
+
+  /** Two requests with these `X-Forwarded-For`, at one request for each address: do they count as one? */
+  test.each<[string, string, string, readonly string[], boolean]>([
+    ['one IPv4 address', '203.0.113.1', '203.0.113.1', trustedProxies, true],
+    ['two IPv4 addresses', '203.0.113.1', '203.0.113.2', trustedProxies, false],
+    ['one /64', '2001:db8:1:1::1', '2001:db8:1:1:ffff:ffff:ffff:ffff', trustedProxies, true],
+    ['two /64 of one /56', '2001:db8:1:1::1', '2001:db8:1:2::1', trustedProxies, false],
+    [
+      'one IPv6 address written twice',
+      '2001:DB8:1:1:0::1',
+      '2001:db8:1:1::1',
+      trustedProxies,
+      true,
+    ],
+    ['IPv4 inside IPv6, one', '::ffff:203.0.113.1', '203.0.113.1', trustedProxies, true],
+    ['IPv4 inside IPv6, two', '::ffff:203.0.113.1', '::ffff:203.0.113.2', trustedProxies, false],
+    ['what a client adds in front', '1, 203.0.113.1', '2, 203.0.113.1', trustedProxies, true],
+    [
+      'trusted proxies behind',
+      '203.0.113.1, 192.0.2.1',
+      '203.0.113.2, 192.0.2.1',
+      trustedProxies,
+      false,
+    ],
+    ['no proxy is trusted', '203.0.113.1', '203.0.113.2', [], true],
+    ['this proxy is not trusted', '203.0.113.1', '203.0.113.2', UNTRUSTED, true],
+    [
+      'a last hop that is not trusted',
+      '203.0.113.1, 198.51.100.9',
+      '203.0.113.2, 198.51.100.9',
+      trustedProxies,
+      true,
+    ],
+  ])('%s: %s and %s, trusting %j, count as one: %s', async (_what, a, b, trusted, isOne) => {
+    const { askTimes } = await serveLimited({ requestsPerIp: 1, trustedProxies: trusted });
+    expect(await askTimes(1, { 'X-Forwarded-For': a })).toEqual([200]);
+    expect(await askTimes(1, { 'X-Forwarded-For': b })).toEqual([isOne ? 429 : 200]);
+  });
+
+  test.each(['', 'garbage', ',', '203.0.113.1:443', '[2001:db8::1]:443', 'unknown', '%00'])(
+    'X-Forwarded-For: %j from a trusted proxy is no reason to fail',
+    async (value) => {
+      const { askTimes } = await serveLimited({ requestsPerIp: 1, trustedProxies });
+      expect(await askTimes(2, { 'X-Forwarded-For': value })).toEqual([200, 429]);
+    },
+  );
+
+  test('Forwarded, X-Real-IP and their like are never believed', async () => {
+    const { askTimes } = await serveLimited({ requestsPerIp: 1, trustedProxies });
+    for (const name of ['Forwarded', 'X-Real-IP', 'CF-Connecting-IP', 'X-Client-IP']) {
+      await askTimes(1, { [name]: '203.0.113.1' });
+    }
+    expect(await askTimes(1, { 'X-Real-IP': '203.0.113.200' })).toEqual([429]);
+  });
+});
+
+describe('RateLimit and RateLimit-Policy', () => {
+  test('say what is left of both policies, and for how long the window runs', async () => {
+    const { ask } = await serveLimited({ requestsPerIp: 200, requestsPerKey: 60 });
+    const policy = '"ip";q=200;w=60, "key";q=60;w=60';
+    expect(left(await ask())).toEqual(['"ip";r=199;t=60, "key";r=59;t=60', policy]);
+    wait(18);
+    expect(left(await ask())).toEqual(['"ip";r=198;t=42, "key";r=58;t=42', policy]);
+    wait(42);
+    expect(left(await ask())).toEqual(['"ip";r=199;t=60, "key";r=59;t=60', policy]);
+  });
+
+  test('are on every answer: of the address alone while no key has been accepted', async () => {
+    const { get, ask, account } = await serveLimited({ requestsPerIp: 9, requestsPerKey: 6 });
+    const { key } = account;
+    const answers = [
+      await get(PATH),
+      await ask({ 'If-None-Match': '*' }),
+      await ask({}, '/v1/external/nothing'),
+      await get(PATH, { key, method: 'POST' }),
+      await ask({}, `${PATH}?limit=0`),
+      await get(PATH, { key, method: 'HEAD' }),
+    ];
+    expect(answers.map((answer) => [answer.status, answer.headers['ratelimit']])).toEqual([
+      [401, '"ip";r=8;t=60'],
+      [304, '"ip";r=7;t=60, "key";r=5;t=60'],
+      [404, '"ip";r=6;t=60, "key";r=4;t=60'],
+      [405, '"ip";r=5;t=60, "key";r=3;t=60'],
+      [422, '"ip";r=4;t=60, "key";r=2;t=60'],
+      [200, '"ip";r=3;t=60, "key";r=1;t=60'],
+    ]);
+  });
+
+  test('say 0, and never less, once a limit is used up', async () => {
+    const byKey = await serveLimited({ requestsPerIp: 9, requestsPerKey: 1 });
+    await byKey.askTimes(3);
+    expect((await byKey.ask()).headers['ratelimit']).toBe('"ip";r=5;t=60, "key";r=0;t=60');
+    const byIp = await serveLimited({ requestsPerIp: 1 });
+    await byIp.askTimes(3);
+    expect(left(await byIp.ask())).toEqual(['"ip";r=0;t=60', '"ip";q=1;w=60']);
+  });
+});

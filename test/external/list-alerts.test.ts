@@ -1,0 +1,263 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { resolveAlert } from '../../src/store/alerts.ts';
+import { updateDomainStatus } from '../../src/store/domains.ts';
+import { type Answer, type Api, serveApi, startApi, walk } from '../support/api.ts';
+import { aDomain, anAccount, anAlert, aReport, receive } from '../support/builders.ts';
+
+const PATH = '/v1/external/alerts';
+const NOBODYS = 'f0000000-0000-4000-8000-00000000000f';
+const ids = ({ body }: Answer): string[] => body.data.map(({ id }: { id: string }) => id);
+
+/** An account with two domains, and a way to read its alerts. */
+async function serveAlerts(api?: Api) {
+  api ??= await serveApi();
+  const account = await anAccount(api.db);
+  const domain = await aDomain(api.db, account.id);
+  const other = await aDomain(api.db, account.id);
+  const owner = { accountId: account.id, domainId: domain.id };
+  const otherOwner = { accountId: account.id, domainId: other.id };
+  const read = (query = '', headers: Record<string, string> = {}) =>
+    api.get(`${PATH}${query}`, { key: account.key, headers });
+  return { ...api, account, domain, other, owner, otherOwner, read };
+}
+
+describe('GET /v1/external/alerts', () => {
+  describe('200', () => {
+    test('answers with the list envelope, its alerts with the six fields of 2.3', async () => {
+      const { db, owner, read } = await serveAlerts();
+      const context = { drop_pct: 31.4, prev_pass_rate: 98.74, curr_pass_rate: 67.34 };
+      const id = await anAlert(db, owner, { firedAt: '2026-03-15T04:12:10Z', context });
+      expect((await read()).body).toStrictEqual({
+        data: [
+          {
+            id,
+            domain_id: owner.domainId,
+            type: 'alert.alignment_regression',
+            fired_at: '2026-03-15T04:12:10Z',
+            resolved_at: null,
+            context,
+          },
+        ],
+        total: 1,
+      });
+    });
+
+    test('active: resolved_at is null; resolved: when; and resolved once only (3.2)', async () => {
+      const { db, owner, read } = await serveAlerts();
+      const id = await anAlert(db, owner);
+      const resolvedAt = async () => (await read()).body.data[0].resolved_at;
+      expect(await resolvedAt()).toBeNull();
+      await resolveAlert(db, id, '2026-03-16T00:00:00Z');
+      await resolveAlert(db, id, '2026-03-17T00:00:00Z');
+      expect(await resolvedAt()).toBe('2026-03-16T00:00:00Z');
+    });
+
+    test('types that the contract does not name are served, whatever their context (1.16)', async () => {
+      const { db, owner, read } = await serveAlerts();
+      const context = { sources: [{ ip: '192.0.2.1', message_count: 5 }], none: null, ok: true };
+      await anAlert(db, owner, { type: 'alert.of_tomorrow', context });
+      await anAlert(db, owner, { type: 'alert.bare', context: {} });
+      const [bare, tomorrow] = (await read()).body.data;
+      expect([tomorrow.type, tomorrow.context]).toEqual(['alert.of_tomorrow', context]);
+      expect(bare.context).toEqual({});
+    });
+
+    test('newest first: by fired_at, and among equals by creation (1.7)', async () => {
+      const { db, owner, otherOwner, read } = await serveAlerts();
+      const a = await anAlert(db, owner, { firedAt: '2026-03-15T00:00:00Z' });
+      const b = await anAlert(db, otherOwner, { firedAt: '2026-03-15T00:00:00Z' });
+      const c = await anAlert(db, owner, { firedAt: '2026-03-16T00:00:00Z' });
+      const d = await anAlert(db, owner, { firedAt: '2026-03-14T23:59:59Z' });
+      expect(ids(await read())).toEqual([c, b, a, d]);
+    });
+
+    test('walked by sevens, 100 alerts with ties come once each and in order', async () => {
+      const { db, owner, otherOwner, read } = await serveAlerts();
+      const days = ['2026-02-28', '2026-03-01', '2026-03-31', '2026-04-01', '2025-12-31'];
+      const fired: { id: string; firedAt: string; i: number; mine: boolean }[] = [];
+      for (let i = 0; i < 100; i++) {
+        const firedAt = `${days[(i * 3) % 5]}T12:00:00Z`;
+        const mine = i % 3 !== 0;
+        fired.push({
+          id: await anAlert(db, mine ? owner : otherOwner, { firedAt }),
+          firedAt,
+          i,
+          mine,
+        });
+      }
+      fired.sort((a, b) => b.firedAt.localeCompare(a.firedAt) || b.i - a.i);
+      const walked = async (query: string) => {
+        const { items, totals } = await walk((path) => read(path), query, 7);
+        expect([...totals]).toEqual([items.length]);
+        return items.map((alert) => (alert as { id: string }).id);
+      };
+      expect(await walked('')).toEqual(fired.map(({ id }) => id));
+      expect(await walked(`?domain_id=${owner.domainId}`)).toEqual(
+        fired.filter(({ mine }) => mine).map(({ id }) => id),
+      );
+    });
+
+    test('every offset is the slice of the whole list, around months and days too', async () => {
+      const { db, owner, read } = await serveAlerts();
+      const days = ['2025-12-31', '2026-01-01', '2026-01-31', '2026-02-01'];
+      const times = ['00:00:00', '00:00:00', '23:59:59'];
+      const instants = days.flatMap((day) => times.map((time) => `${day}T${time}Z`));
+      for (const firedAt of instants) await anAlert(db, owner, { firedAt });
+      const whole = ids(await read('?limit=200'));
+      for (let offset = 0; offset <= 13; offset++) {
+        for (const limit of [1, 5]) {
+          const page = await read(`?limit=${limit}&offset=${offset}`);
+          expect(ids(page), `limit ${limit}, offset ${offset}`).toEqual(
+            whole.slice(offset, offset + limit),
+          );
+        }
+      }
+    });
+
+    test('with domain_id: the alerts of that domain, and total counts only them', async () => {
+      const { db, owner, otherOwner, read } = await serveAlerts();
+      const mine = await anAlert(db, owner);
+      const others = [await anAlert(db, otherOwner), await anAlert(db, otherOwner)];
+      const one = await read(`?domain_id=${owner.domainId}`);
+      const two = await read(`?domain_id=${otherOwner.domainId.toUpperCase()}`);
+      expect([ids(one), one.body.total]).toEqual([[mine], 1]);
+      expect([ids(two), two.body.total]).toEqual([others.toReversed(), 2]);
+    });
+
+    test('a domain without alerts has an empty list', async () => {
+      const { db, owner, otherOwner, read } = await serveAlerts();
+      await anAlert(db, otherOwner);
+      const { body } = await read(`?domain_id=${owner.domainId}`);
+      expect(body).toEqual({ data: [], total: 0 });
+    });
+
+    test('alerts of a paused domain stay readable (1.6)', async () => {
+      const { db, owner, read } = await serveAlerts();
+      await anAlert(db, owner);
+      await updateDomainStatus(db, owner.domainId, 'paused');
+      expect((await read()).body.total).toBe(1);
+      expect((await read(`?domain_id=${owner.domainId}`)).body.total).toBe(1);
+    });
+
+    test('shows nothing of another account', async () => {
+      const { db, owner, get, read } = await serveAlerts();
+      const theirs = await anAccount(db);
+      const foreign = await aDomain(db, theirs.id);
+      const theirAlert = await anAlert(db, { accountId: theirs.id, domainId: foreign.id });
+      const mine = await anAlert(db, owner);
+      expect(ids(await read())).toEqual([mine]);
+      expect(ids(await get(PATH, { key: theirs.key }))).toEqual([theirAlert]);
+    });
+  });
+
+  describe('304', () => {
+    type World = Awaited<ReturnType<typeof serveAlerts>> & { open: string };
+    type Act = (world: World) => Promise<unknown>;
+    /** What happens, and whether it changes: the account's list, the domain's, the other domain's. */
+    test.each<[string, [boolean, boolean, boolean], Act]>([
+      ['an alert fires for the domain', [true, true, false], ({ db, owner }) => anAlert(db, owner)],
+      [
+        'an alert fires for the other domain',
+        [true, false, true],
+        ({ db, otherOwner }) => anAlert(db, otherOwner),
+      ],
+      [
+        'an alert of the domain resolves',
+        [true, true, false],
+        ({ db, open }) => resolveAlert(db, open, '2026-03-16T00:00:00Z'),
+      ],
+      [
+        'a resolved alert is resolved once more',
+        [false, false, false],
+        async ({ db, otherOwner }) => {
+          const { id } = await db
+            .selectFrom('alert')
+            .select('id')
+            .where('domain_id', '=', otherOwner.domainId)
+            .executeTakeFirstOrThrow();
+          await resolveAlert(db, id, '2026-03-18T00:00:00Z');
+        },
+      ],
+      [
+        'a report comes for the domain',
+        [false, false, false],
+        ({ db, domain }) => receive(db, [aReport({ domain: domain.name })]),
+      ],
+      [
+        'the domain is paused',
+        [false, false, false],
+        ({ db, domain }) => updateDomainStatus(db, domain.id, 'paused'),
+      ],
+      [
+        'an alert fires in another account',
+        [false, false, false],
+        async ({ db }) => {
+          const theirs = await anAccount(db);
+          const { id: domainId } = await aDomain(db, theirs.id);
+          await anAlert(db, { accountId: theirs.id, domainId });
+        },
+      ],
+    ])('when %s, the ETags change: %j (1.12)', async (_what, wanted, act) => {
+      const world = await serveAlerts();
+      const { db, owner, otherOwner, read } = world;
+      const open = await anAlert(db, owner);
+      await anAlert(db, otherOwner, { resolvedAt: '2026-03-15T12:00:00Z' });
+      const queries = ['', `?domain_id=${owner.domainId}`, `?domain_id=${otherOwner.domainId}`];
+      const before: Answer[] = [];
+      for (const query of queries) before.push(await read(query));
+      await act({ ...world, open });
+      for (const [i, query] of queries.entries()) {
+        const after = await read(query, { 'If-None-Match': before[i]?.headers['etag'] as string });
+        expect(after.status, query).toBe(wanted[i] ? 200 : 304);
+        expect((await read(query)).text === before[i]?.text, query).toBe(!wanted[i]);
+      }
+    });
+  });
+
+  describe('404', () => {
+    test('a domain_id of another account and one that does not exist: the same bytes (1.5)', async () => {
+      const { db, get, read } = await serveAlerts();
+      const theirs = await anAccount(db);
+      const foreign = await aDomain(db, theirs.id);
+      await anAlert(db, { accountId: theirs.id, domainId: foreign.id });
+      const a = await read(`?domain_id=${foreign.id}`);
+      const b = await read(`?domain_id=${NOBODYS}`);
+      expect([a.status, b.status]).toEqual([404, 404]);
+      expect(a.body).toEqual({ error: { code: 'not_found', message: 'No such domain.' } });
+      expect(b.text).toBe(a.text);
+      const own = await get(`${PATH}?domain_id=${foreign.id}`, { key: theirs.key });
+      expect(own.body.total).toBe(1);
+    });
+  });
+
+  describe('422', () => {
+    let read: Awaited<ReturnType<typeof serveAlerts>>['read'];
+    beforeAll(async () => {
+      const api = await startApi();
+      ({ read } = await serveAlerts(api));
+      return api.close;
+    });
+
+    test.each([
+      'domain_id=',
+      'domain_id=x',
+      'domain_id',
+      'domain_id=1',
+      'domain_id=12345678901234567890123456789012',
+      'domain_id=urn:uuid:0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e',
+      'domain_id=0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e%00',
+      'domain_id=%200b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e',
+      'domain_id=%zz',
+      'domain_id[]=0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e',
+      'domain_id[a]=0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e',
+      'domain_id=0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e&domain_id=0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e',
+    ])('%s', async (query) => {
+      const { status, body } = await read(`?${query}`);
+      expect(status).toBe(422);
+      expect(body.error).toEqual({
+        code: 'validation_error',
+        message: '"domain_id" must be a UUID, given once.',
+      });
+    });
+  });
+});

@@ -1,0 +1,228 @@
+import { connect } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { anAccount } from './support/builders.ts';
+import { holdToErrorShape } from './support/contract.ts';
+import { RawClient } from './support/raw-http.ts';
+import { runServer } from './support/running-server.ts';
+
+const PATH = '/v1/external/domains';
+const toRequest = (path: string, headers: Record<string, string> = {}) =>
+  `GET ${path} HTTP/1.1\r\nHost: api.example\r\n${Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}\r\n`;
+
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A server, an account, and a connection to it that stays open. */
+async function serve(environment: Record<string, string> = {}) {
+  const { server, store } = await runServer(environment);
+  const { key } = await anAccount(store.db);
+  const client = new RawClient(server.url);
+  const authorization = { Authorization: `Bearer ${key}` };
+  return { server, store, key, client, authorization };
+}
+
+describe('a server that runs', () => {
+  test('answers many requests on one connection', async () => {
+    const { client, authorization } = await serve();
+    for (let i = 0; i < 5; i++) {
+      const answer = await client.send(toRequest(PATH, authorization));
+      expect(answer?.status).toBe(200);
+      expect(answer?.headers['connection']).toBe('keep-alive');
+    }
+    client.close();
+  });
+
+  test('fetch reads it', async () => {
+    const { server, authorization } = await serve();
+    const answer = await fetch(`${server.url}${PATH}`, { headers: authorization });
+    expect(await answer.json()).toEqual({ data: [], total: 0 });
+  });
+
+  test('on an IPv6 address, its url has brackets', async () => {
+    const { server } = await serve({ PLUMBLINE_HOST: '::1' });
+    expect(server.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  });
+
+  test('a port that is taken is an error, not a silence', async () => {
+    const { server } = await serve();
+    const port = new URL(server.url).port;
+    await expect(runServer({ PLUMBLINE_PORT: port })).rejects.toThrow(/EADDRINUSE/);
+  });
+});
+
+describe('what is not valid HTTP', () => {
+  test.each([
+    ['a line of garbage', 'garbage\r\n\r\n'],
+    ['a version that is none', `GET ${PATH} HTTP/9.9\r\nHost: a\r\n\r\n`],
+    ['a blank in the path', `GET /v1 /external HTTP/1.1\r\nHost: a\r\n\r\n`],
+    ['NUL in a header', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n`],
+    ['a header without a colon', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nnonsense\r\n\r\n`],
+    ['a method that is none', `GRAB ${PATH} HTTP/1.1\r\nHost: a\r\n\r\n`],
+    [
+      'two lengths',
+      `GET ${PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`,
+    ],
+    ['a length that is none', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n`],
+    [
+      'both a length and chunks',
+      `GET ${PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    ],
+    ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['a fragment in the path', `GET ${PATH}#x HTTP/1.1\r\nHost: a\r\n\r\n`],
+    ['a fragment that hides the path', 'GET //a@# HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['no Host', `GET ${PATH} HTTP/1.1\r\n\r\n`],
+  ])('%s: 400 in the one error shape', async (_what, bytes) => {
+    const { client, server } = await serve();
+    const answer = await client.send(Buffer.from(bytes, 'latin1'));
+    expect(answer?.status).toBe(400);
+    expect(answer?.headers['content-type']).toBe('application/json');
+    expect(answer?.headers['cache-control']).toBe('no-store');
+    holdToErrorShape(answer?.body ?? '');
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  });
+
+  test('more than 16 KB of headers: 431 in the one error shape', async () => {
+    const { client } = await serve();
+    const answer = await client.send(toRequest(PATH, { 'X-Big': 'x'.repeat(17_000) }));
+    expect(answer?.status).toBe(431);
+    holdToErrorShape(answer?.body ?? '');
+    expect(JSON.parse(answer?.body ?? '').error.code).toBe('headers_too_large');
+  });
+
+  test('a URL of more than 16 KB: 431 as well', async () => {
+    const { client } = await serve();
+    const answer = await client.send(toRequest(`${PATH}?x=${'x'.repeat(17_000)}`));
+    expect(answer?.status).toBe(431);
+    holdToErrorShape(answer?.body ?? '');
+  });
+
+  test('8 KB of headers are fine', async () => {
+    const { client, authorization } = await serve();
+    const headers = { ...authorization, 'X-Big': 'x'.repeat(8_000) };
+    expect((await client.send(toRequest(PATH, headers)))?.status).toBe(200);
+    client.close();
+  });
+
+  test('an expectation that nobody can meet is not minded', async () => {
+    const { client, authorization } = await serve();
+    const answer = await client.send(toRequest(PATH, { ...authorization, Expect: 'miracles' }));
+    expect(answer?.status).toBe(200);
+    client.close();
+  });
+
+  test('whoever sent it cannot keep the connection by never closing it', async () => {
+    const { server } = await serve();
+    const port = Number(new URL(server.url).port);
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => undefined).resume();
+    socket.write('garbage\r\n\r\n');
+    await new Promise((resolve) => socket.once('end', resolve));
+    await wait(2_500);
+    // To a connection that is gone, the first byte is answered with a reset, the second cannot be sent.
+    socket.write('.');
+    await wait(200);
+    socket.write('.');
+    await expect.poll(() => socket.destroyed, { timeout: 1_000 }).toBe(true);
+  });
+
+  test('a body that nobody asked for is not minded', async () => {
+    const { client, authorization } = await serve();
+    const head = toRequest(PATH, { ...authorization, 'Content-Length': '5' });
+    expect((await client.send(`${head}12345`))?.status).toBe(200);
+    expect((await client.send(toRequest(PATH, authorization)))?.status).toBe(200);
+    client.close();
+  });
+
+  test('a client that goes away in the middle leaves the others alone', async () => {
+    const { server } = await serve();
+    for (let i = 0; i < 5; i++) {
+      const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+      socket.on('error', () => undefined);
+      await new Promise<void>((resolve) => socket.write(`GET ${PATH} HT`, () => resolve()));
+      socket.resetAndDestroy();
+    }
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  });
+});
+
+describe('stop', () => {
+  /** A read that waits until the store's one connection is free again. */
+  async function serveWaiting() {
+    const running = await serve();
+    const { store, client, authorization } = running;
+    const release = Promise.withResolvers<void>();
+    const busy = store.db.transaction().execute(() => release.promise);
+    const answer = client.send(toRequest(PATH, authorization));
+    // Long enough for the request to have reached its handler.
+    await wait(100);
+    return { ...running, answer, release: () => release.resolve(), busy };
+  }
+
+  test('lets answers under way finish, and then is done', async () => {
+    const { server, answer, release, busy } = await serveWaiting();
+    let isStopped = false;
+    const stopped = server.stop().then(() => {
+      isStopped = true;
+    });
+    await wait(200);
+    expect(isStopped).toBe(false);
+    release();
+    expect((await answer)?.status).toBe(200);
+    await Promise.all([stopped, busy]);
+  });
+
+  test('refuses new connections at once', async () => {
+    const { server, answer, release, busy } = await serveWaiting();
+    const stopped = server.stop();
+    await expect(fetch(`${server.url}/healthz`)).rejects.toThrow(/fetch failed/);
+    release();
+    await Promise.all([stopped, busy, answer]);
+  });
+
+  test('does not wait for connections that are only kept open', async () => {
+    const { server, client, authorization } = await serve();
+    await client.send(toRequest(PATH, authorization));
+    const startedAt = performance.now();
+    await server.stop();
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+
+  test('readyz is 503 while answers are finished', async () => {
+    const { server, store, key } = await serve();
+    const release = Promise.withResolvers<void>();
+    const busy = store.db.transaction().execute(() => release.promise);
+    // On a connection that still waits for an answer: any other would be closed or refused.
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    const isClosed = new Promise((resolve) => socket.once('close', resolve));
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.write(toRequest(PATH, { Authorization: `Bearer ${key}` }));
+    await wait(100);
+    const stopped = server.stop();
+    socket.write(toRequest('/readyz'));
+    await wait(100);
+    release.resolve();
+    await Promise.all([stopped, busy, isClosed]);
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 503']);
+  });
+
+  test('writes last_used_at before it is done', async () => {
+    const { server, store, client, authorization } = await serve();
+    await client.send(toRequest(PATH, authorization));
+    await server.stop();
+    const { last_used_at: usedAt } = await store.db
+      .selectFrom('api_key')
+      .select('last_used_at')
+      .executeTakeFirstOrThrow();
+    expect(usedAt).not.toBeNull();
+  });
+
+  test('may be asked twice', async () => {
+    const { server } = await serve();
+    await Promise.all([server.stop(), server.stop()]);
+  });
+});

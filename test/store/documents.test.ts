@@ -1,0 +1,209 @@
+import { createHash } from 'node:crypto';
+import { gzipSync, zstdDecompressSync } from 'node:zlib';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '../../src/domain/refusal.ts';
+import { insertReceived } from '../../src/store/documents.ts';
+import { openStore, type Store } from '../../src/store/open.ts';
+import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
+import { runTogether } from '../support/processes.ts';
+import { aDatabasePath, aStore } from '../support/store.ts';
+
+const TABLES = ['document', 'report', 'conflict', 'rejection', 'domain', 'domain_day'] as const;
+
+async function countRows(db: Store['db']): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const table of [...TABLES, 'list_day', 'list_month'] as const) {
+    counts[table] = (await db.selectFrom(table).selectAll().execute()).length;
+  }
+  return counts;
+}
+
+const headOf = (db: Store['db'], name: string) =>
+  db
+    .selectFrom('domain')
+    .select(['reports_total', 'reports_version', 'last_report_at'])
+    .where('name', '=', name)
+    .executeTakeFirstOrThrow();
+
+describe('a report', () => {
+  test('for a registered domain is stored, for another it is unclaimed', async () => {
+    const { db } = await aStore();
+    await aDomain(db, await aBareAccount(db), { name: 'example.com' });
+    const reports = [aReport(), aReport({ domain: 'nobody.example' })];
+    expect(await receive(db, reports)).toEqual(['stored', 'unclaimed']);
+  });
+
+  test('of the same identity again is a duplicate, which changes nothing', async () => {
+    const { db } = await aStore();
+    const report = aReport();
+    await receive(db, [report]);
+    const before = [await headOf(db, 'example.com'), await countRows(db)];
+    const bytes = Buffer.from('another file');
+    const documents = [{ member: [], content: report }];
+    const source = { name: 'test', bytes, documents };
+    expect(await insertReceived(db, [source], '2026-04-01T00:00:00Z')).toEqual([['duplicate']]);
+    const [head, counts] = before;
+    expect(await headOf(db, 'example.com')).toEqual(head);
+    // The bytes differ, and are kept.
+    expect(await countRows(db)).toEqual({ ...(counts as object), document: 2 });
+  });
+
+  test('of the same identity with other content is a conflict: the first stands, the second is kept', async () => {
+    const { db } = await aStore();
+    await aDomain(db, await aBareAccount(db), { name: 'example.com' });
+    const first = aReport({ reportId: 'one', totalMessages: 10 });
+    const second = aReport({ reportId: 'one', totalMessages: 99, payload: 'other' });
+    expect(await receive(db, [first, second, second, first])).toEqual([
+      'stored',
+      'conflict',
+      'conflict',
+      'duplicate',
+    ]);
+    const reports = await db.selectFrom('report').select('total_messages').execute();
+    expect(reports).toEqual([{ total_messages: 10 }]);
+    const conflicts = await db.selectFrom('conflict').select('payload_sha256').execute();
+    expect(conflicts).toEqual([{ payload_sha256: second.payloadSha256 }]);
+    expect((await headOf(db, 'example.com')).reports_total).toBe(1);
+  });
+
+  test('and its duplicate in one batch, in one file: stored once', async () => {
+    const { db } = await aStore();
+    const report = aReport();
+    const documents = ['a.xml', 'b.xml'].map((name) => ({ member: [name], content: report }));
+    const source = { name: 'a.zip', bytes: Buffer.from('zip'), documents };
+    expect(await insertReceived(db, [source], NOW)).toEqual([['unclaimed', 'duplicate']]);
+    expect((await headOf(db, 'example.com')).reports_total).toBe(1);
+  });
+
+  test('that two processes store at once is stored once', async () => {
+    const path = aDatabasePath();
+    const store = await openStore(path);
+    await runTogether(
+      2,
+      path,
+      `import { insertReceived } from 'src/store/documents.ts';
+      import { openStore } from 'src/store/open.ts';
+      const report = ${JSON.stringify(aReport())};
+      const { db } = await openStore(process.argv[1]);
+      for (let i = 0; i < 20; i++) {
+        const metadata = { ...report.metadata, reportId: String(i) };
+        const documents = [{ member: [], content: { ...report, metadata } }];
+        const bytes = Buffer.from('file ' + i + process.argv[2]);
+        await insertReceived(db, [{ name: 'x', bytes, documents }], '${NOW}');
+      }`,
+    );
+    expect((await headOf(store.db, 'example.com')).reports_total).toBe(20);
+    expect(await countRows(store.db)).toMatchObject({ report: 20, document: 40, conflict: 0 });
+    await store.close();
+  });
+
+  test('where it lay is kept, outermost first', async () => {
+    const { db } = await aStore();
+    const documents = [{ member: ['report.zip', 'report.xml'], content: aReport() }];
+    await insertReceived(db, [{ name: 'mail.eml', bytes: Buffer.from('x'), documents }], NOW);
+    const { member } = await db.selectFrom('report').select('member').executeTakeFirstOrThrow();
+    expect(member).toBe('report.zip > report.xml');
+  });
+});
+
+describe('a refusal', () => {
+  const refusal = new Refusal('bad_xml', 'not well-formed', 'line 5');
+
+  test('is kept beside the original bytes, with the place to look at', async () => {
+    const { db } = await aStore();
+    expect(await receive(db, [refusal])).toEqual(['rejected']);
+    const [row] = await db.selectFrom('rejection').selectAll().execute();
+    expect(row).toMatchObject({ reason: 'bad_xml', message: 'not well-formed', place: 'line 5' });
+    expect(await countRows(db)).toMatchObject({ document: 1, report: 0, domain: 0 });
+  });
+
+  test('of the same bytes is kept once', async () => {
+    const { db } = await aStore();
+    const source = {
+      name: 'x',
+      bytes: Buffer.from('<feedback'),
+      documents: [{ member: [], content: refusal }],
+    };
+    for (let i = 0; i < 3; i++) {
+      expect(await insertReceived(db, [source], NOW)).toEqual([['rejected']]);
+    }
+    expect(await countRows(db)).toMatchObject({ document: 1, rejection: 1 });
+  });
+
+  test('does not keep the other documents of its file out', async () => {
+    const { db } = await aStore();
+    const documents = [
+      { member: ['a'], content: refusal },
+      { member: ['b'], content: aReport() },
+      { member: ['c'], content: new Refusal('doctype_forbidden', 'a DOCTYPE') },
+    ];
+    const source = { name: 'a.zip', bytes: Buffer.from('zip'), documents };
+    expect(await insertReceived(db, [source], NOW)).toEqual([
+      ['rejected', 'unclaimed', 'rejected'],
+    ]);
+    expect(await countRows(db)).toMatchObject({ rejection: 2, report: 1, document: 1 });
+  });
+});
+
+describe('the original bytes', () => {
+  const xml = Buffer.from(`<feedback>${'<record/>'.repeat(500)}</feedback>\r\n`);
+  test.each<[string, Buffer]>([
+    ['XML', xml],
+    ['gzip', gzipSync(xml)],
+    ['something that only begins like gzip', Buffer.from([0x1f, 0x8b])],
+    ['something that only begins like zip', Buffer.from('PK')],
+    ['every byte there is', Buffer.from(Array.from({ length: 256 }, (_, i) => i))],
+    ['one byte', Buffer.from([0])],
+    ['nothing', Buffer.alloc(0)],
+  ])('%s can be had again, byte for byte', async (_what, bytes) => {
+    const { db } = await aStore();
+    await insertReceived(db, [{ name: 'source', bytes, documents: [] }], NOW);
+    const row = await db.selectFrom('document').selectAll().executeTakeFirstOrThrow();
+    const content = Buffer.from(row.content);
+    expect(row.encoding === 'zstd' ? zstdDecompressSync(content) : content).toEqual(bytes);
+    expect(row.byte_count).toBe(bytes.length);
+    expect(row.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
+  });
+
+  test('are kept once, however often they come in', async () => {
+    const { db } = await aStore();
+    for (const name of ['a', 'b']) {
+      await insertReceived(db, [{ name, bytes: xml, documents: [] }], NOW);
+    }
+    expect((await countRows(db))['document']).toBe(1);
+  });
+
+  test('take less room than they have when they compress', async () => {
+    const { db } = await aStore();
+    await insertReceived(db, [{ name: 'x', bytes: xml, documents: [] }], NOW);
+    const { content } = await db.selectFrom('document').select('content').executeTakeFirstOrThrow();
+    expect(content.length).toBeLessThan(xml.length / 10);
+  });
+});
+
+describe('all or nothing', () => {
+  test('a batch that fails in its last write leaves nothing, not even the bytes', async () => {
+    const { db } = await aStore();
+    await aDomain(db, await aBareAccount(db), { name: 'example.com' });
+    await receive(db, [aReport()]);
+    const before = [await headOf(db, 'example.com'), await countRows(db)];
+    await sql`create trigger brake before update of last_report_at on domain
+      begin select raise(abort, 'brake'); end`.execute(db);
+    const batch = [aReport(), aReport({ domain: 'new.example' }), new Refusal('empty', 'empty')];
+    await expect(receive(db, batch, '2026-04-01T00:00:00Z')).rejects.toThrow('brake');
+    expect([await headOf(db, 'example.com'), await countRows(db)]).toEqual(before);
+    await sql`drop trigger brake`.execute(db);
+    expect(await receive(db, batch, '2026-04-01T00:00:00Z')).toEqual([
+      'stored',
+      'unclaimed',
+      'rejected',
+    ]);
+  });
+
+  test('an empty batch changes nothing', async () => {
+    const { db } = await aStore();
+    expect(await insertReceived(db, [], NOW)).toEqual([]);
+    expect((await countRows(db))['document']).toBe(0);
+  });
+});

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import {
+  findDomainsHead,
+  insertDomain,
+  listAllDomains,
+  listDomains,
+  updateDomainStatus,
+} from '../../src/store/domains.ts';
+import { findReportsHead, listReports } from '../../src/store/reports.ts';
+import { aBareAccount, aDomain, anAccount, aReport, NOW, receive } from '../support/builders.ts';
+import { aStore } from '../support/store.ts';
+
+const WHOLE = { limit: 200, offset: 0 };
+
+describe('insertDomain', () => {
+  test.each([
+    ['Example.COM.', 'example.com'],
+    ['bücher.example', 'xn--bcher-kva.example'],
+  ])('stores %s as %s', async (name, stored) => {
+    const { db } = await aStore();
+    const accountId = await aBareAccount(db);
+    expect((await insertDomain(db, { accountId, name, now: NOW })).name).toBe(stored);
+  });
+
+  test('refuses what is no domain name, and stores nothing', async () => {
+    const { db } = await aStore();
+    const accountId = await aBareAccount(db);
+    const adding = insertDomain(db, { accountId, name: 'localhost', now: NOW });
+    await expect(adding).rejects.toMatchObject({ code: 'validation_error' });
+    expect(await listAllDomains(db, accountId)).toEqual([]);
+  });
+
+  test('a name belongs to one account, however it is written', async () => {
+    const { db, reader } = await aStore();
+    const [mine, theirs] = [await aBareAccount(db), await aBareAccount(db)];
+    await aDomain(db, mine, { name: 'example.com' });
+    const head = await findDomainsHead(reader, mine);
+    for (const accountId of [mine, theirs]) {
+      const adding = insertDomain(db, { accountId, name: 'EXAMPLE.com.', now: NOW });
+      await expect(adding).rejects.toMatchObject({ code: 'conflict' });
+    }
+    expect(await findDomainsHead(reader, mine)).toEqual(head);
+    expect(await listAllDomains(db, theirs)).toEqual([]);
+  });
+
+  test('of two accounts that add a name at once, one has it', async () => {
+    const { db } = await aStore();
+    const [a, b] = [await aBareAccount(db), await aBareAccount(db)];
+    const results = await Promise.allSettled(
+      [a, b].map((accountId) => insertDomain(db, { accountId, name: 'example.com', now: NOW })),
+    );
+    expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  test('for an account that does not exist: refused, and the name stays free', async () => {
+    const { db } = await aStore();
+    const adding = insertDomain(db, { accountId: 'x', name: 'example.com', now: NOW });
+    await expect(adding).rejects.toMatchObject({ code: 'not_found' });
+    await aDomain(db, await aBareAccount(db), { name: 'example.com' });
+  });
+
+  test('claims what came before: reports, totals and the time of the last one', async () => {
+    const { db, reader } = await aStore();
+    const accountId = await aBareAccount(db);
+    const reports = [
+      aReport({ domain: 'early.example', begin: '2026-03-13T00:00:00Z' }),
+      aReport({ domain: 'early.example', begin: '2026-03-14T00:00:00Z' }),
+    ];
+    expect(await receive(db, reports, '2026-03-15T00:00:00Z')).toEqual(['unclaimed', 'unclaimed']);
+    const domain = await insertDomain(db, { accountId, name: 'early.example', now: NOW });
+    expect(domain.last_report_at).toBe('2026-03-15T00:00:00Z');
+    const list = await listReports(reader, { domainId: domain.id, accountId }, WHOLE);
+    expect([list.total, list.rows.length]).toEqual([2, 2]);
+    expect((await findDomainsHead(reader, accountId)).total).toBe(1);
+    expect(await receive(db, [aReport({ domain: 'early.example' })])).toEqual(['stored']);
+    const [known = aReport()] = reports;
+    expect(await receive(db, [known])).toEqual(['duplicate']);
+  });
+
+  test('claiming changes the list of the account that claims, and no other', async () => {
+    const { db, reader } = await aStore();
+    const [mine, theirs] = [await aBareAccount(db), await aBareAccount(db)];
+    await receive(db, [aReport({ domain: 'early.example' })]);
+    const before = [await findDomainsHead(reader, mine), await findDomainsHead(reader, theirs)];
+    await aDomain(db, mine, { name: 'early.example' });
+    expect((await findDomainsHead(reader, mine)).version).not.toBe(before[0]?.version);
+    expect(await findDomainsHead(reader, theirs)).toEqual(before[1]);
+  });
+});
+
+describe('updateDomainStatus', () => {
+  test('counts active domains only, and saying it twice changes nothing', async () => {
+    const { db, reader } = await aStore();
+    const accountId = await aBareAccount(db);
+    const { id } = await aDomain(db, accountId);
+    await updateDomainStatus(db, id, 'paused');
+    const paused = await findDomainsHead(reader, accountId);
+    expect(paused.total).toBe(0);
+    expect((await updateDomainStatus(db, id, 'paused')).status).toBe('paused');
+    expect(await findDomainsHead(reader, accountId)).toEqual(paused);
+    await updateDomainStatus(db, id, 'active');
+    const active = await listDomains(reader, accountId, WHOLE);
+    expect([active.total, active.rows.map((row) => row.id)]).toEqual([1, [id]]);
+  });
+
+  test('of an unclaimed domain, or of none: not found', async () => {
+    const { db } = await aStore();
+    await receive(db, [aReport({ domain: 'nobody.example' })]);
+    const { id } = await db.selectFrom('domain').select('id').executeTakeFirstOrThrow();
+    for (const domainId of [id, 'x']) {
+      const pausing = updateDomainStatus(db, domainId, 'paused');
+      await expect(pausing).rejects.toMatchObject({ code: 'not_found' });
+    }
+  });
+});
+
+describe('a list of another account', () => {
+  test('is not to be had by the domain’s id', async () => {
+    const { db, reader } = await aStore();
+    const [mine, theirs] = [await anAccount(db), await anAccount(db)];
+    const { id: domainId } = await aDomain(db, theirs.id);
+    expect(await findReportsHead(reader, { domainId, accountId: mine.id })).toBeUndefined();
+    expect(await findReportsHead(reader, { domainId, accountId: theirs.id })).toBeDefined();
+  });
+});

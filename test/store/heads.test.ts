@@ -1,0 +1,215 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
+import { resolveAlert } from '../../src/store/alerts.ts';
+import { insertDomain, updateDomainStatus } from '../../src/store/domains.ts';
+import { openStore, type Store } from '../../src/store/open.ts';
+import { listReports } from '../../src/store/reports.ts';
+import { aBareAccount, anAlert, aReport, receive } from '../support/builders.ts';
+import { aDatabasePath } from '../support/store.ts';
+
+/*
+ * Whatever happens, in whatever order: every total is the COUNT(*) of its list, every day the sum of its
+ * reports, and a version changes when, and only when, what is listed does.
+ */
+
+const NAMES = ['a.example', 'b.example', 'c.example'];
+const DAYS = ['2025-12-31', '2026-01-01', '2026-01-31', '2026-02-28', '2026-03-01'];
+const instant = fc
+  .tuple(fc.constantFrom(...DAYS), fc.constantFrom('00:00:00', '12:30:00', '23:59:59'))
+  .map(([day, time]) => `${day}T${time}Z`);
+
+/** Few report ids and payloads, so that duplicates and conflicts come by themselves. */
+const report = fc
+  .record({
+    domain: fc.constantFrom(...NAMES),
+    reportId: fc.nat(5).map(String),
+    payload: fc.constantFrom('one', 'one', 'two'),
+    begin: instant,
+    totalMessages: fc.nat(1_000),
+    alignedMessages: fc.nat(10),
+  })
+  .map(aReport);
+
+type Step =
+  | { readonly kind: 'receive'; readonly reports: AggregateReport[]; readonly at: string }
+  | { readonly kind: 'claim' | 'pause' | 'resume' | 'resolve'; readonly which: number }
+  | { readonly kind: 'fire'; readonly which: number; readonly at: string };
+
+const which = fc.nat(5);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    kind: fc.constant('receive' as const),
+    reports: fc.array(report, { maxLength: 8 }),
+    at: instant,
+  }),
+  fc.record({ kind: fc.constantFrom('claim', 'pause', 'resume', 'resolve'), which }),
+  fc.record({ kind: fc.constant('fire' as const), which, at: instant }),
+);
+
+class World {
+  readonly #db: Store['db'];
+  readonly #accountIds: readonly string[];
+
+  constructor(db: Store['db'], accountIds: readonly string[]) {
+    this.#db = db;
+    this.#accountIds = accountIds;
+  }
+
+  /** Takes a step. What the rules refuse (a name that is taken) is a step that changes nothing. */
+  async take(taken: Step): Promise<void> {
+    if (taken.kind === 'receive') return void (await receive(this.#db, taken.reports, taken.at));
+    if (taken.kind === 'claim') return await this.#claim(taken.which);
+    if (taken.kind === 'resolve') return await this.#resolve(taken.which);
+    const domain = await this.#claimedDomain(taken.which);
+    if (domain === undefined) return;
+    if (taken.kind === 'fire') {
+      const owner = { accountId: domain.account_id as string, domainId: domain.id };
+      return void (await anAlert(this.#db, owner, { firedAt: taken.at }));
+    }
+    await updateDomainStatus(this.#db, domain.id, taken.kind === 'pause' ? 'paused' : 'active');
+  }
+
+  async #claim(i: number): Promise<void> {
+    const accountId = this.#accountIds[i % 2] as string;
+    const name = NAMES[i % 3] as string;
+    await insertDomain(this.#db, { accountId, name, now: '2026-03-15T00:00:00Z' }).catch(
+      (error: { code: string }) => expect(error.code).toBe('conflict'),
+    );
+  }
+
+  async #resolve(i: number): Promise<void> {
+    const alerts = await this.#db.selectFrom('alert').select('id').orderBy('seq').execute();
+    const alert = alerts[i % Math.max(1, alerts.length)];
+    if (alert !== undefined) await resolveAlert(this.#db, alert.id, `2026-03-16T00:00:0${i}Z`);
+  }
+
+  async #claimedDomain(i: number) {
+    const domains = await this.#db
+      .selectFrom('domain')
+      .select(['id', 'account_id'])
+      .where('account_id', 'is not', null)
+      .orderBy('name')
+      .execute();
+    return domains[i % Math.max(1, domains.length)];
+  }
+}
+
+interface List {
+  readonly list: string;
+  readonly total: number;
+  readonly version: string;
+  readonly items: number;
+  /** All that is listed, as text. */
+  readonly shown: string;
+}
+
+/** Every list there is: what its head says, and what the rows themselves say. */
+async function readLists(db: Store['db']): Promise<List[]> {
+  const { rows } = await sql<List>`
+    select 'domains ' || a.id as list, domains_total as total, domains_version as version,
+      (select count(*) from domain where account_id = a.id and status = 'active') as items,
+      (select json_group_array(json_array(d.id, d.last_report_at)) from domain d
+        where account_id = a.id and status = 'active') as shown from account a
+    union all select 'alerts ' || a.id, alerts_total, alerts_version,
+      (select count(*) from alert where account_id = a.id),
+      (select json_group_array(json_array(id, resolved_at)) from alert where account_id = a.id)
+      from account a
+    union all select 'alerts ' || d.id, alerts_total, alerts_version,
+      (select count(*) from alert where domain_id = d.id),
+      (select json_group_array(json_array(id, resolved_at)) from alert where domain_id = d.id)
+      from domain d
+    union all select 'reports ' || d.id, reports_total, reports_version,
+      (select count(*) from report where domain_id = d.id),
+      (select json_group_array(id) from report where domain_id = d.id) from domain d
+  `.execute(db);
+  return rows;
+}
+
+function holdHeads(before: readonly List[], after: readonly List[], taken: Step): void {
+  const known = new Map(before.map((list) => [list.list, list]));
+  for (const { list, total, items, version, shown } of after) {
+    expect(total, `total of ${list}`).toBe(items);
+    const past = known.get(list);
+    if (past === undefined) continue;
+    const isChanged = shown !== past.shown;
+    expect(version !== past.version, `version of ${list} after ${taken.kind}`).toBe(isChanged);
+  }
+  expect(new Set(after.map(({ version }) => version)).size).toBe(after.length);
+}
+
+/** Rows that are in the counts and not in what they count, or the other way round: there are none. */
+async function holdCounts(db: Store['db']): Promise<void> {
+  const listed = sql`select 'reports:' || domain_id as list_id, begin_date as at from report
+    union all select 'alerts:' || domain_id, fired_at from alert
+    union all select 'alerts:' || account_id, fired_at from alert`;
+  const pairs = [
+    [
+      sql`select domain_id, day, reports, messages, aligned from domain_day`,
+      sql`select domain_id, substr(begin_date, 1, 10), count(*), sum(total_messages),
+        sum(aligned_messages) from report group by 1, 2`,
+    ],
+    [
+      sql`select list_id, day, items from list_day`,
+      sql`select list_id, substr(at, 1, 10), count(*) from (${listed}) group by 1, 2`,
+    ],
+    [
+      sql`select list_id, month, items from list_month`,
+      sql`select list_id, substr(at, 1, 7), count(*) from (${listed}) group by 1, 2`,
+    ],
+  ] as const;
+  for (const [counted, wanted] of pairs) {
+    expect((await sql`${counted} except ${wanted}`.execute(db)).rows).toEqual([]);
+    expect((await sql`${wanted} except ${counted}`.execute(db)).rows).toEqual([]);
+  }
+}
+
+/** Every page of a list is the slice of the list. */
+async function holdPages({ db, reader }: Store): Promise<void> {
+  const domains = await db.selectFrom('domain').select(['id', 'account_id']).execute();
+  for (const { id: domainId, account_id: accountId } of domains) {
+    if (accountId === null) continue;
+    const idsOf = async (limit: number, offset: number): Promise<string[]> => {
+      const { rows } = await listReports(reader, { domainId, accountId }, { limit, offset });
+      return rows.map(({ id }) => id);
+    };
+    const whole = await idsOf(1_000, 0);
+    for (let offset = 1; offset <= whole.length + 1; offset += 2) {
+      expect(await idsOf(3, offset)).toEqual(whole.slice(offset, offset + 3));
+    }
+  }
+}
+
+const inMemory = (): string => ':memory:';
+
+test.each([
+  ['in memory', inMemory, 60],
+  ['in a file', aDatabasePath, 10],
+] as const)(
+  '%s: heads, days, months and pages hold after anything that can happen',
+  async (_where, toPath, numRuns) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25, size: 'max' }), async (steps) => {
+        const store = await openStore(toPath());
+        const { db } = store;
+        try {
+          const world = new World(db, [await aBareAccount(db), await aBareAccount(db)]);
+          let before = await readLists(db);
+          for (const taken of steps) {
+            await world.take(taken);
+            const after = await readLists(db);
+            holdHeads(before, after, taken);
+            before = after;
+          }
+          await holdCounts(db);
+          await holdPages(store);
+        } finally {
+          await store.close();
+        }
+      }),
+      { numRuns },
+    );
+  },
+  120_000,
+);

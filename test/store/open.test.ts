@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { openStore } from '../../src/store/open.ts';
+import { listReports } from '../../src/store/reports.ts';
+import { aBareAccount, aDomain, anAccount, aReport, NOW, receive } from '../support/builders.ts';
+import { runTogether } from '../support/processes.ts';
+import { aDatabasePath } from '../support/store.ts';
+
+const OPEN = `import { openStore } from 'src/store/open.ts';
+  const store = await openStore(process.argv[1]);
+  await store.db.selectFrom('account').selectAll().execute();
+  await store.close();
+  console.log('opened');`;
+
+/** The schema as text, table by table. */
+function schemaOf(path: string): unknown[] {
+  const database = new Database(path, { readonly: true });
+  const schema = database.prepare('select name, sql from sqlite_schema order by name').all();
+  database.close();
+  return schema;
+}
+
+describe('openStore', () => {
+  test('makes the folder, the file and the tables', async () => {
+    const path = join(dirname(aDatabasePath()), 'a', 'b', 'plumbline.db');
+    const store = await openStore(path);
+    expect(await store.db.selectFrom('account').selectAll().execute()).toEqual([]);
+    await store.close();
+    expect(existsSync(path)).toBe(true);
+  });
+
+  test('again changes nothing and keeps what is there', async () => {
+    const path = aDatabasePath();
+    const first = await openStore(path);
+    const { id } = await anAccount(first.db);
+    await first.close();
+    const schema = schemaOf(path);
+    const second = await openStore(path);
+    const accounts = await second.db.selectFrom('account').select('id').execute();
+    await second.close();
+    expect(accounts).toEqual([{ id }]);
+    expect(schemaOf(path)).toEqual(schema);
+  });
+
+  test('of a new file by several processes at once works for each of them', async () => {
+    for (let round = 0; round < 3; round++) {
+      const printed = await runTogether(4, aDatabasePath(), OPEN);
+      expect(printed).toEqual(['opened', 'opened', 'opened', 'opened']);
+    }
+  }, 60_000);
+
+  test('a migration that breaks off leaves nothing half done, and may be run again', async () => {
+    const path = aDatabasePath();
+    // A table of ours is there already, so that the first migration fails in its middle.
+    const before = new Database(path);
+    before.exec('create table report (x)');
+    before.close();
+    await expect(openStore(path)).rejects.toThrow(/already exists/);
+    const after = new Database(path);
+    after.exec('drop table report');
+    after.close();
+    const store = await openStore(path);
+    expect(await store.db.selectFrom('report').selectAll().execute()).toEqual([]);
+    await store.close();
+  });
+
+  test('a file that is no database is refused', async () => {
+    const path = aDatabasePath();
+    await import('node:fs/promises').then((fs) => fs.writeFile(path, 'x'.repeat(5_000)));
+    await expect(openStore(path)).rejects.toThrow(/not a database/);
+  });
+});
+
+describe('reads', () => {
+  test('do not wait for a write that is under way, and see the moment before it', async () => {
+    const store = await openStore(aDatabasePath());
+    const accountId = await aBareAccount(store.db);
+    const { id: domainId, name } = await aDomain(store.db, accountId);
+    await receive(store.db, [aReport({ domain: name })]);
+    const read = () => listReports(store.reader, { domainId, accountId }, { limit: 9, offset: 0 });
+    const release = Promise.withResolvers<void>();
+    const writing = store.db.transaction().execute(async (tx) => {
+      await tx.updateTable('domain').set({ reports_total: 99 }).execute();
+      await release.promise;
+    });
+    expect((await read()).total).toBe(1);
+    release.resolve();
+    await writing;
+    expect((await read()).total).toBe(99);
+    await store.close();
+  });
+
+  test('total, version and rows are of one moment while another process writes (1.15)', async () => {
+    const path = aDatabasePath();
+    const store = await openStore(path);
+    const accountId = await aBareAccount(store.db);
+    const { id: domainId } = await aDomain(store.db, accountId, { name: 'example.com' });
+    let isDone = false;
+    const writing = runTogether(
+      1,
+      path,
+      `import { insertReceived } from 'src/store/documents.ts';
+      import { openStore } from 'src/store/open.ts';
+      const report = ${JSON.stringify(aReport())};
+      const { db } = await openStore(process.argv[1]);
+      for (let i = 0; i < 150; i++) {
+        const metadata = { ...report.metadata, reportId: String(i) };
+        const documents = [{ member: [], content: { ...report, metadata } }];
+        await insertReceived(db, [{ name: 'x', bytes: Buffer.from('f' + i), documents }], '${NOW}');
+      }`,
+    ).finally(() => {
+      isDone = true;
+    });
+    const versions = new Map<string, number>();
+    const page = { limit: 200, offset: 0 };
+    while (!isDone) {
+      const { total, rows, version } = await listReports(
+        store.reader,
+        { domainId, accountId },
+        page,
+      );
+      expect(rows).toHaveLength(total);
+      expect(versions.get(version) ?? total).toBe(total);
+      versions.set(version, total);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await writing;
+    expect(versions.size).toBeGreaterThan(2);
+    await store.close();
+  });
+});

@@ -1,0 +1,121 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import pino from 'pino';
+import request from 'supertest';
+import { onTestFinished } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import { openStore, type Store } from '../../src/store/open.ts';
+import { holdToContract } from './contract.ts';
+
+const NO_LIMIT = 1_000_000;
+
+export interface Sent {
+  readonly key?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly method?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body's very text, decompressed; empty when there is none. */
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies that the contract has checked.
+  readonly body: any;
+}
+
+interface Wanted {
+  readonly store?: Store;
+  readonly requestsPerIp?: number;
+  readonly requestsPerKey?: number;
+  readonly trustedProxies?: readonly string[];
+  readonly pageCacheBytes?: number;
+  readonly isStopping?: () => boolean;
+}
+
+export type Api = Awaited<ReturnType<typeof startApi>>;
+
+/** The real app on a store of its own, served until the test ends. */
+export async function serveApi(wanted: Wanted = {}): Promise<Api> {
+  const api = await startApi(wanted);
+  onTestFinished(api.close);
+  return api;
+}
+
+/**
+ * The real app on a store in memory, for many tests that change nothing: close it after the last. Every
+ * answer of `get` is held to v1.yaml before the test sees it; the clock is `Date`, which vitest can set.
+ */
+export async function startApi({ store: given, isStopping, ...wanted }: Wanted = {}) {
+  const store = given ?? (await openStore(':memory:'));
+  const logged: Record<string, unknown>[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.parse(line)) });
+  const config = {
+    requestsPerIp: NO_LIMIT,
+    requestsPerKey: NO_LIMIT,
+    pageCacheBytes: 1024 * 1024,
+    trustedProxies: [],
+    ...wanted,
+  };
+  const now = () => new Date();
+  const app = await createApp({ config, store, log, now, isStopping: isStopping ?? (() => false) });
+  const server = createServer(app.express);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = async () => {
+    await new Promise((resolve) => server.close(resolve));
+    await app.flush();
+    await store.close();
+  };
+
+  const send = async (path: string, sent: Sent = {}): Promise<Answer> => {
+    const method = sent.method ?? 'GET';
+    const answer = await request(server)
+      [toFunctionName(method)](path)
+      .unset('Accept-Encoding')
+      .set(sent.key === undefined ? {} : { Authorization: `Bearer ${sent.key}` })
+      .set(sent.headers ?? {})
+      .buffer(true)
+      .parse(toText);
+    const text = typeof answer.body === 'string' ? answer.body : '';
+    const { status, headers } = answer;
+    return { status, headers, text, body: text === '' ? undefined : JSON.parse(text) };
+  };
+  const get = async (path: string, sent: Sent = {}): Promise<Answer> => {
+    const answer = await send(path, sent);
+    const { status, headers, text: body } = answer;
+    holdToContract({ method: sent.method ?? 'GET', path, status, headers, body });
+    return answer;
+  };
+  const { port } = server.address() as AddressInfo;
+  return { store, db: store.db, port, get, send, logged, flush: app.flush, close };
+}
+
+type Parse = (error: Error | null, body: unknown) => void;
+
+/** Bytes as they are: superagent would parse JSON, and answer `{}` where there is nothing. */
+function toText(response: unknown, done: Parse): void {
+  const chunks: Buffer[] = [];
+  const stream = response as NodeJS.ReadableStream;
+  stream.on('data', (chunk: Buffer | string) => chunks.push(Buffer.from(chunk)));
+  stream.on('end', () => done(null, Buffer.concat(chunks).toString()));
+}
+
+type Method = 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete' | 'options' | 'trace';
+const toFunctionName = (method: string) => method.toLowerCase() as Method;
+
+/** The items of every page, from the first to the one that is empty. */
+export async function walk(
+  get: (path: string) => Promise<Answer>,
+  path: string,
+  limit: number,
+): Promise<{ readonly items: unknown[]; readonly totals: Set<number> }> {
+  const items: unknown[] = [];
+  const totals = new Set<number>();
+  const join = path.includes('?') ? '&' : '?';
+  for (let offset = 0; ; offset += limit) {
+    const { body } = await get(`${path}${join}limit=${limit}&offset=${offset}`);
+    items.push(...body.data);
+    totals.add(body.total);
+    if (body.data.length === 0) return { items, totals };
+  }
+}

@@ -1,0 +1,147 @@
+import { hash } from 'node:crypto';
+import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
+import type { Plan } from '../../src/domain/api-key.ts';
+import type { Instant } from '../../src/domain/instant.ts';
+import { insertAccount } from '../../src/store/accounts.ts';
+import { insertAlert, resolveAlert } from '../../src/store/alerts.ts';
+import { insertApiKey } from '../../src/store/api-keys.ts';
+import { insertReceived, type Outcome, type ReceivedDocument } from '../../src/store/documents.ts';
+import { insertDomain, updateDomainStatus } from '../../src/store/domains.ts';
+import type { Store } from '../../src/store/open.ts';
+import type { DomainStatus } from '../../src/store/tables.ts';
+
+type Db = Store['db'];
+
+/** When everything happens that does not say when. */
+export const NOW: Instant = '2026-03-15T04:12:09Z';
+const DAY_SECONDS = 86_400;
+
+export interface TestAccount {
+  readonly id: string;
+  /** A whole key of the account. */
+  readonly key: string;
+  readonly keyId: string;
+}
+
+/** An account with one key. */
+export async function anAccount(db: Db, { name = 'Example' } = {}): Promise<TestAccount> {
+  const { id } = await insertAccount(db, { name, plan: 'pro', now: NOW });
+  return { id, ...(await aKey(db, id)) };
+}
+
+/** An account without keys, on any plan. */
+export async function aBareAccount(db: Db, plan: Plan = 'pro'): Promise<string> {
+  return (await insertAccount(db, { name: 'Example', plan, now: NOW })).id;
+}
+
+export async function aKey(db: Db, accountId: string, name = 'nightly sync') {
+  const { key, id } = await insertApiKey(db, { accountId, name, now: NOW });
+  return { key, keyId: id };
+}
+
+let count = 0;
+/** Tells things apart that no test cares to name. */
+const next = () => ++count;
+
+/** A domain of an account; answers with its id. */
+export async function aDomain(
+  db: Db,
+  accountId: string,
+  { name = `d${next()}.example`, status = 'active' as DomainStatus, now = NOW } = {},
+): Promise<{ id: string; name: string }> {
+  const { id } = await insertDomain(db, { accountId, name, now });
+  if (status === 'paused') await updateDomainStatus(db, id, 'paused');
+  return { id, name };
+}
+
+/** An alert of an account's domain; answers with its id. */
+export async function anAlert(
+  db: Db,
+  owner: { readonly accountId: string; readonly domainId: string },
+  {
+    type = 'alert.alignment_regression',
+    firedAt = NOW,
+    resolvedAt = undefined as Instant | undefined,
+    context = { drop_pct: 31.4, prev_pass_rate: 98.74, curr_pass_rate: 67.34 } as Record<
+      string,
+      unknown
+    >,
+  } = {},
+): Promise<string> {
+  const id = await insertAlert(db, { ...owner, type, firedAt, context });
+  if (resolvedAt !== undefined) await resolveAlert(db, id, resolvedAt);
+  return id;
+}
+
+interface Wanted {
+  readonly domain?: string;
+  readonly orgName?: string | null;
+  readonly email?: string | null;
+  readonly reportId?: string | null;
+  readonly begin?: Instant;
+  readonly end?: Instant;
+  readonly recordCount?: number;
+  readonly totalMessages?: number;
+  readonly alignedMessages?: number;
+  /** What its bytes say beyond all this: another text, another payload. */
+  readonly payload?: string;
+}
+
+/** A report as the reader would have made it; each is one of its own unless `reportId` says otherwise. */
+export function aReport({
+  domain = 'example.com',
+  orgName = 'Mailbox Provider',
+  email = 'dmarc-reports@provider.example',
+  reportId = `report-${next()}`,
+  begin = '2026-03-14T00:00:00Z',
+  end,
+  recordCount = 2,
+  totalMessages = 10,
+  alignedMessages = 7,
+  payload = `payload of ${reportId}`,
+}: Wanted = {}): AggregateReport {
+  const beginSeconds = Date.parse(begin) / 1000;
+  return {
+    xmlNamespace: null,
+    version: null,
+    metadata: {
+      orgName,
+      email,
+      extraContactInfo: null,
+      reportId,
+      begin: beginSeconds,
+      end: end === undefined ? beginSeconds + DAY_SECONDS - 1 : Date.parse(end) / 1000,
+      errors: [],
+      generator: null,
+    },
+    policyPublished: {
+      domain,
+      p: 'none',
+      sp: null,
+      np: null,
+      adkim: null,
+      aspf: null,
+      pct: null,
+      fo: null,
+      testing: null,
+      discoveryMethod: null,
+    },
+    tally: { recordCount, totalMessages, alignedMessages },
+    warnings: [],
+    payloadSha256: hash('sha256', payload, 'hex'),
+  };
+}
+
+/** Stores documents as if each had come in a file of its own. */
+export async function receive(
+  db: Db,
+  contents: readonly ReceivedDocument['content'][],
+  receivedAt: Instant = NOW,
+): Promise<Outcome[]> {
+  const sources = contents.map((content) => ({
+    name: 'test',
+    bytes: Buffer.from(`file ${next()}`),
+    documents: [{ member: [], content }],
+  }));
+  return (await insertReceived(db, sources, receivedAt)).flat();
+}

@@ -1,0 +1,176 @@
+/**
+ * Holds answers to openapi/v1.yaml, word for word. openapi-backend says nothing about statuses, fields and
+ * headers that are not declared, so what the contract promises is checked here, once, for every answer.
+ */
+import { readFileSync } from 'node:fs';
+import { Ajv, type ValidateFunction } from 'ajv';
+import addFormatsModule from 'ajv-formats';
+import { parse } from 'yaml';
+
+export interface Exchange {
+  readonly method: string;
+  /** With or without a query. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: string;
+}
+
+interface Response {
+  readonly headers?: Readonly<Record<string, { required?: boolean; schema: Schema }>>;
+  readonly content?: Readonly<Record<string, { schema: Schema; examples?: Examples }>>;
+}
+type Examples = Readonly<Record<string, { readonly value: unknown }>>;
+type Schema = Readonly<Record<string, unknown>>;
+type Responses = Readonly<Record<string, Response>>;
+
+const { paths, components } = toResolved(
+  parse(readFileSync(new URL('../../openapi/v1.yaml', import.meta.url), 'utf8')),
+) as {
+  paths: Readonly<Record<string, { get: { operationId: string; responses: Responses } }>>;
+  components: { responses: Responses };
+};
+
+/** Answers of no operation: an unknown path, a method that no path has. */
+const OUTSIDE: Responses = {
+  401: components.responses['Unauthorized'] as Response,
+  404: components.responses['NotFound'] as Response,
+  405: components.responses['MethodNotAllowed'] as Response,
+  429: components.responses['RateLimited'] as Response,
+  500: components.responses['InternalError'] as Response,
+};
+
+/** What any HTTP answer may carry, and helmet's headers; every other header has to be declared. */
+const ANY_ANSWER =
+  /^(date|connection|keep-alive|transfer-encoding|content-.*|cross-origin-(opener|resource)-policy|origin-agent-cluster|referrer-policy|strict-transport-security|x-content-type-options|x-dns-prefetch-control|x-download-options|x-frame-options|x-permitted-cross-domain-policies|x-xss-protection)$/;
+
+/** Throws when an answer under `/v1/external` says anything that the contract does not. */
+export function holdToContract(exchange: Exchange): void {
+  const { method, path, status, body } = exchange;
+  const response = toResponses(method, path)[status];
+  const wrong =
+    response === undefined
+      ? 'a status that is not declared'
+      : (findWrongHeader(exchange, response) ?? findWrongBody(exchange, response));
+  if (wrong !== undefined) {
+    throw new Error(`${method} ${path} → ${status}: ${wrong}\n${body.slice(0, 500)}`);
+  }
+}
+
+/** Throws when a body is not the API's one error shape, whatever the status. */
+export function holdToErrorShape(body: string): void {
+  const schema = components.responses['NotFound']?.content?.['application/json']?.schema as Schema;
+  const wrong = findWrong(schema, parseJson(body));
+  if (wrong !== undefined) throw new Error(`no error body: ${wrong}\n${body.slice(0, 500)}`);
+}
+
+/** Every example of a body in the contract: where it stands, and what is wrong with it, if anything. */
+export function listExamples(): { readonly where: string; readonly wrong: string | undefined }[] {
+  const owners: [string, Responses][] = [
+    ['components', components.responses],
+    ...Object.values(paths).map(({ get }): [string, Responses] => [get.operationId, get.responses]),
+  ];
+  return owners.flatMap(([owner, responses]) =>
+    Object.entries(responses).flatMap(([status, { content }]) => {
+      const { schema = {}, examples = {} } = content?.['application/json'] ?? {};
+      return Object.entries(examples).map(([name, { value }]) => ({
+        where: `${owner} ${status} ${name}`,
+        wrong: findWrong(schema, value),
+      }));
+    }),
+  );
+}
+
+function toResponses(method: string, path: string): Responses {
+  const [name = ''] = path.split('?');
+  const found = Object.entries(paths).find(([template]) => toPattern(template).test(name));
+  if (found === undefined) return { ...OUTSIDE, 405: undefined } as unknown as Responses;
+  return method === 'GET' || method === 'HEAD' ? found[1].get.responses : OUTSIDE;
+}
+
+function toPattern(template: string): RegExp {
+  return new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`);
+}
+
+function findWrongHeader({ headers }: Exchange, { headers: declared = {} }: Response) {
+  for (const [name, { required, schema }] of Object.entries(declared)) {
+    const value = headers[name.toLowerCase()];
+    if (value === undefined && !required) continue;
+    const wrong = findWrong(schema, schema['type'] === 'integer' ? Number(value) : value);
+    if (wrong !== undefined) return `${name}: ${value === undefined ? 'missing' : wrong}`;
+  }
+  const names = new Set(Object.keys(declared).map((name) => name.toLowerCase()));
+  const undeclared = Object.keys(headers).find(
+    (name) => !ANY_ANSWER.test(name) && !names.has(name),
+  );
+  return undeclared && `${undeclared} is not declared`;
+}
+
+function findWrongBody({ method, headers, body }: Exchange, { content }: Response) {
+  const isBodiless = method === 'HEAD' || content === undefined;
+  if (isBodiless) return body === '' ? undefined : 'a body where none may be';
+  const type = headers['content-type'] ?? 'none';
+  const media = content[type];
+  return media ? findWrong(media.schema, parseJson(body)) : `media type ${type} is not declared`;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function findWrong(schema: Schema, value: unknown): string | undefined {
+  const validate = toValidate(schema);
+  if (validate(value)) return undefined;
+  return ajv.errorsText(validate.errors, { dataVar: 'value' });
+}
+
+const ajv = new Ajv({ strict: true, strictTypes: false });
+addFormatsModule.default(ajv);
+ajv.addFormat('uuid', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+// Decision 1.8: UTC, whole seconds, `Z`.
+ajv.addFormat('date-time', {
+  validate: (text: string) =>
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) &&
+    new Date(text).toISOString() === text.replace('Z', '.000Z'),
+});
+ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
+ajv.addKeyword('example');
+
+const compiled = new Map<Schema, ValidateFunction>();
+function toValidate(schema: Schema): ValidateFunction {
+  const known = compiled.get(schema) ?? ajv.compile(toClosed(schema) as Schema);
+  compiled.set(schema, known);
+  return known;
+}
+
+/** OpenAPI 3.0 as JSON Schema: objects closed unless the contract opens them, `nullable` as a type. */
+function toClosed(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(toClosed);
+  if (typeof node !== 'object' || node === null) return node;
+  const { nullable, ...schema } = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, key === 'example' ? value : toClosed(value)]),
+  );
+  if (nullable === true) schema['type'] = [schema['type'], 'null'];
+  const isObject = schema['type'] === 'object';
+  return isObject ? { additionalProperties: false, ...schema } : schema;
+}
+
+/** The document with what its `$ref`s point to in their places; it has no circles. */
+function toResolved(root: unknown): unknown {
+  const at = (ref: string) =>
+    ref
+      .slice(2)
+      .split('/')
+      .reduce<unknown>((node, key) => (node as Record<string, unknown>)[key], root);
+  const resolve = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(resolve);
+    if (typeof node !== 'object' || node === null) return node;
+    if ('$ref' in node) return resolve(at(node.$ref as string));
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, resolve(value)]));
+  };
+  return resolve(root);
+}

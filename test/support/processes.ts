@@ -1,0 +1,17 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const SOURCE = new URL('../../src/', import.meta.url).href;
+
+/**
+ * Runs one module's text in several processes at once, each given its number and `path`, and answers with
+ * what each prints. `src/` in its imports is ours. One process cannot wait for its own locks.
+ */
+export async function runTogether(count: number, path: string, text: string): Promise<string[]> {
+  const code = text.replaceAll("'src/", `'${SOURCE}`);
+  const options = ['--no-warnings', '--input-type=module', '-e', code];
+  const runs = Array.from({ length: count }, (_, i) =>
+    promisify(execFile)(process.execPath, [...options, path, `${i}`], { timeout: 60_000 }),
+  );
+  return (await Promise.all(runs)).map(({ stdout }) => stdout.trim());
+}

@@ -1,0 +1,27 @@
+import pino from 'pino';
+import { onTestFinished } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { type RunningServer, startServer } from '../../src/main.ts';
+import { openStore, type Store } from '../../src/store/open.ts';
+
+const SILENT = pino({ level: 'silent' });
+
+/** The server as `plumbline serve` starts it, on a free port, its limits lifted, until the test ends. */
+export async function runServer(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ readonly server: RunningServer; readonly store: Store }> {
+  const config = readConfig({
+    PLUMBLINE_DATABASE: ':memory:',
+    PLUMBLINE_PORT: '0',
+    PLUMBLINE_REQUESTS_PER_IP: '1000000000',
+    PLUMBLINE_REQUESTS_PER_KEY: '1000000000',
+    ...environment,
+  });
+  const store = await openStore(config.database);
+  const server = await startServer(config, { store, log: SILENT });
+  onTestFinished(async () => {
+    await server.stop();
+    await store.close();
+  });
+  return { server, store };
+}
