@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseDomainName } from '../domain/domain-name.ts';
 import { Failure } from '../domain/failure.ts';
-import type { Instant } from '../domain/instant.ts';
+import { type Instant, toInstant } from '../domain/instant.ts';
 import { findAccount, lockAccount } from './accounts.ts';
 import { type Db, type Head, newVersion, type Tx, touchDomainList } from './heads.ts';
 import type { Page, PageOf } from './page.ts';
@@ -91,11 +91,13 @@ export async function updateDomainStatus(
   db: Db,
   id: string,
   status: DomainStatus,
+  now: Instant = toInstant(new Date()),
 ): Promise<DomainRow> {
   return await db.transaction().execute(async (tx) => {
     const changed = await tx
       .updateTable('domain')
-      .set({ status })
+      // Alerts of a domain that is resumed start afresh.
+      .set(status === 'active' ? { status, watched_since: now } : { status })
       .where('id', '=', id)
       .where('account_id', 'is not', null)
       .where('status', '<>', status)

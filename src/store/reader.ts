@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
+import type { Tx } from './heads.ts';
 import {
   type BoundQuery,
   type Compile,
@@ -54,11 +55,17 @@ interface Prepared {
  */
 export function createSharedReader(db: Kysely<Tables>): Reader {
   return {
-    read: (...queries) =>
-      db.transaction().execute(async (tx) => {
-        const rows: unknown[] = [];
-        for (const query of queries) rows.push(await runPrepared(tx, query));
-        return rows as never;
-      }),
+    read: (...queries) => db.transaction().execute((tx) => toReader(tx).read(...queries)),
+  };
+}
+
+/** Reads in a transaction that is under way, and so what it has written. */
+export function toReader(tx: Tx): Reader {
+  return {
+    read: async (...queries) => {
+      const rows: unknown[] = [];
+      for (const query of queries) rows.push(await runPrepared(tx, query));
+      return rows as never;
+    },
   };
 }

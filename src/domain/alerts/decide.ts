@@ -1,0 +1,50 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Facts, KnownAlert } from './facts.ts';
+import { RULES } from './registry.ts';
+import { type AlertRule, alertsOf, type Occurrence } from './rule.ts';
+import type { Thresholds } from './thresholds.ts';
+
+/** What has to happen so that the open alerts are those that the facts give reason for. */
+export type Decision =
+  | { readonly kind: 'fire'; readonly type: string; readonly occurrence: Occurrence }
+  | { readonly kind: 'resolve'; readonly alert: KnownAlert }
+  /** Late reports have changed the figures of an alert that stands. */
+  | {
+      readonly kind: 'update';
+      readonly alert: KnownAlert;
+      readonly context: KnownAlert['context'];
+    };
+
+/** Decisions for one domain. Once they are carried out, the same facts ask for nothing more. */
+export function decide(facts: Facts, thresholds: Thresholds): Decision[] {
+  return RULES.flatMap((rule) => decideType(rule, facts, thresholds));
+}
+
+function decideType(rule: AlertRule, facts: Facts, thresholds: Thresholds): Decision[] {
+  const { type } = rule;
+  const known = alertsOf(facts, type);
+  const occurrences = rule.findOccurrences(facts, thresholds);
+  const lasting = new Map(
+    occurrences
+      .filter(({ isOver }) => !isOver)
+      .map((occurrence) => [occurrence.subject, occurrence]),
+  );
+  const open = new Map(known.filter(({ isOpen }) => isOpen).map((alert) => [alert.subject, alert]));
+  const missed = occurrences.filter((o) => o.isOver && !known.some((alert) => isAbout(alert, o)));
+  return [
+    ...open.values().flatMap((alert) => decideOpen(alert, lasting.get(alert.subject))),
+    ...[...missed, ...lasting.values().filter(({ subject }) => !open.has(subject))].map(
+      (occurrence) => ({ kind: 'fire' as const, type, occurrence }),
+    ),
+  ];
+}
+
+function decideOpen(alert: KnownAlert, occurrence: Occurrence | undefined): Decision[] {
+  if (occurrence === undefined) return [{ kind: 'resolve', alert }];
+  const { context } = occurrence;
+  return isDeepStrictEqual(context, alert.context) ? [] : [{ kind: 'update', alert, context }];
+}
+
+function isAbout(alert: KnownAlert, { subject, context }: Occurrence): boolean {
+  return alert.subject === subject && alert.context['day'] === context['day'];
+}
