@@ -23,19 +23,22 @@ export function decide(facts: Facts, thresholds: Thresholds): Decision[] {
 function decideType(rule: AlertRule, facts: Facts, thresholds: Thresholds): Decision[] {
   const { type } = rule;
   const known = alertsOf(facts, type);
+  const open = known.filter(({ isOpen }) => isOpen);
   const occurrences = rule.findOccurrences(facts, thresholds);
-  const lasting = new Map(
-    occurrences
-      .filter(({ isOver }) => !isOver)
-      .map((occurrence) => [occurrence.subject, occurrence]),
+  const lasting = occurrences.filter(({ isOver }) => !isOver);
+  // What was over before anybody looked has fired too, or late reports could not bring it back.
+  const unknown = occurrences.filter(
+    (occurrence) => !(occurrence.isOver ? known : open).some((alert) => isAbout(alert, occurrence)),
   );
-  const open = new Map(known.filter(({ isOpen }) => isOpen).map((alert) => [alert.subject, alert]));
-  const missed = occurrences.filter((o) => o.isOver && !known.some((alert) => isAbout(alert, o)));
   return [
-    ...open.values().flatMap((alert) => decideOpen(alert, lasting.get(alert.subject))),
-    ...[...missed, ...lasting.values().filter(({ subject }) => !open.has(subject))].map(
-      (occurrence) => ({ kind: 'fire' as const, type, occurrence }),
+    // Alerts are resolved first: another occurrence of the same subject is another alert.
+    ...open.flatMap((alert) =>
+      decideOpen(
+        alert,
+        lasting.find((o) => isAbout(alert, o)),
+      ),
     ),
+    ...unknown.map((occurrence) => ({ kind: 'fire' as const, type, occurrence })),
   ];
 }
 
