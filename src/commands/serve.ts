@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { scheduleAlerts } from '../alerts/schedule.ts';
 import { type Config, readConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import { type RunningServer, startServer } from '../main.ts';
@@ -27,6 +28,12 @@ export function addServeCommand(program: Command): void {
 export async function serveUntilStopped(config: Config, store: Store): Promise<RunningServer> {
   const log = createLog(config.logLevel);
   const server = await startServer(config, { store, log });
+  const alerts = scheduleAlerts({
+    store,
+    thresholds: config.alertThresholds,
+    now: () => new Date(),
+    logError: (error) => log.error({ err: error }, 'alerts could not be evaluated'),
+  });
   let isStopping = false;
   const stop = async () => {
     // npm passes a signal on that the terminal has sent already.
@@ -34,6 +41,7 @@ export async function serveUntilStopped(config: Config, store: Store): Promise<R
     isStopping = true;
     log.info('stopping');
     await server.stop();
+    await alerts.stop();
     await store.close();
     log.flush();
   };

@@ -95,6 +95,28 @@ export async function settleAlert(
   return true;
 }
 
+/** An alert as an operator sees it. */
+export interface AlertOfAccount extends AlertRow {
+  readonly domain: string;
+}
+
+/** How many alerts an operator is shown; partners page through all of them. */
+const MAX_SHOWN = 200;
+
+/** The account's newest alerts, with the names of their domains. */
+export function listAccountAlerts(db: Db, accountId: string): Promise<AlertOfAccount[]> {
+  return db
+    .selectFrom('alert')
+    .innerJoin('domain', 'domain.id', 'alert.domain_id')
+    .select(['alert.id', 'domain_id', 'domain.name as domain', 'type', 'fired_at', 'resolved_at'])
+    .select('context')
+    .where('alert.account_id', '=', accountId)
+    .orderBy('fired_at', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(MAX_SHOWN)
+    .execute();
+}
+
 const accountHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
   db
     .selectFrom('account')
