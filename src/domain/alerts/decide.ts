@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Facts, KnownAlert } from './facts.ts';
 import { RULES } from './registry.ts';
 import { type AlertRule, alertsOf, type Occurrence } from './rule.ts';
@@ -45,7 +44,12 @@ function decideType(rule: AlertRule, facts: Facts, thresholds: Thresholds): Deci
 function decideOpen(alert: KnownAlert, occurrence: Occurrence | undefined): Decision[] {
   if (occurrence === undefined) return [{ kind: 'resolve', alert }];
   const { context } = occurrence;
-  return isDeepStrictEqual(context, alert.context) ? [] : [{ kind: 'update', alert, context }];
+  return isSame(context, alert.context) ? [] : [{ kind: 'update', alert, context }];
+}
+
+/** Contexts are JSON, and a rule always names its keys in the same order. */
+function isSame(a: KnownAlert['context'], b: KnownAlert['context']): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 function isAbout(alert: KnownAlert, { subject, context }: Occurrence): boolean {
