@@ -181,15 +181,16 @@ export interface components {
              */
             readonly resolved_at: string | null;
             /**
-             * @description Figures that belong to the type. For `alert.alignment_regression`, all numbers:
+             * @description Figures that belong to the type. Each type has a schema of its own; further keys may be added, and
+             *     a type that you do not know has other keys.
              *
-             *     | key | meaning |
+             *     | type | schema |
              *     |---|---|
-             *     | `drop_pct` | how far the pass rate fell, in percentage points |
-             *     | `prev_pass_rate` | pass rate before, 0 to 100 |
-             *     | `curr_pass_rate` | pass rate now, 0 to 100 |
-             *
-             *     Further keys may be added, and other types have other keys.
+             *     | `alert.alignment_regression` | `AlignmentRegressionContext` |
+             *     | `alert.reports_missing` | `ReportsMissingContext` |
+             *     | `alert.new_failing_source` | `NewFailingSourceContext` |
+             *     | `alert.dns_record_changed` | `DnsRecordChangedContext` |
+             *     | `alert.policy_weakened` | `PolicyWeakenedContext` |
              * @example {
              *       "drop_pct": 31.4,
              *       "prev_pass_rate": 98.74,
@@ -198,7 +199,238 @@ export interface components {
              */
             readonly context: {
                 readonly [key: string]: unknown;
+            } | components["schemas"]["AlignmentRegressionContext"] | components["schemas"]["ReportsMissingContext"] | components["schemas"]["NewFailingSourceContext"] | components["schemas"]["DnsRecordChangedContext"] | components["schemas"]["PolicyWeakenedContext"] | {
+                readonly [key: string]: unknown;
             };
+        };
+        /**
+         * @description Context of `alert.alignment_regression`: the pass rate of a day lies at least 10 points under that of the 7
+         *     data days before it, with at least 100 messages on both sides. It resolves on a later day that is back
+         *     within 5 points of `prev_pass_rate`, or after 14 data days. Reports of the day that come later change the
+         *     figures.
+         * @example {
+         *       "drop_pct": 31.4,
+         *       "prev_pass_rate": 98.74,
+         *       "curr_pass_rate": 67.34,
+         *       "day": "2026-03-14",
+         *       "message_count": 2410,
+         *       "failed_count": 787
+         *     }
+         */
+        readonly AlignmentRegressionContext: {
+            /**
+             * @description How far the pass rate fell, in percentage points.
+             * @example 31.4
+             */
+            readonly drop_pct: number;
+            /**
+             * @description Percentage of messages that passed DMARC before.
+             * @example 98.74
+             */
+            readonly prev_pass_rate: number;
+            /**
+             * @description Percentage of messages that passed DMARC on the day.
+             * @example 67.34
+             */
+            readonly curr_pass_rate: number;
+            /**
+             * Format: date
+             * @description The UTC day that it is about.
+             * @example 2026-03-14
+             */
+            readonly day?: string;
+            /**
+             * Format: int64
+             * @description Messages on the day.
+             * @example 2410
+             */
+            readonly message_count?: number;
+            /**
+             * Format: int64
+             * @description Messages on the day that did not pass.
+             * @example 787
+             */
+            readonly failed_count?: number;
+        };
+        /**
+         * @description Context of `alert.reports_missing`: reports came on at least 5 of 14 days, and then none for 72 hours. It
+         *     resolves with the next report. The figures are those of the moment when it fired.
+         * @example {
+         *       "last_report_at": "2026-03-11T04:12:09Z",
+         *       "hours_since_last_report": 72,
+         *       "previous_daily_average": 7.64
+         *     }
+         */
+        readonly ReportsMissingContext: {
+            /**
+             * Format: date-time
+             * @description When the last report was received.
+             * @example 2026-03-11T04:12:09Z
+             */
+            readonly last_report_at: string;
+            /**
+             * @description Whole hours without a report when the alert fired.
+             * @example 72
+             */
+            readonly hours_since_last_report: number;
+            /**
+             * @description Reports a day in the 14 days up to the last one.
+             * @example 7.64
+             */
+            readonly previous_daily_average: number;
+        };
+        /**
+         * @description Context of `alert.new_failing_source`: addresses not seen in the 30 data days before sent at least 20 messages
+         *     each on one day, of which at least 90 % failed. One alert for each day. It resolves when none of them has sent
+         *     20 failing messages a day for 7 data days.
+         * @example {
+         *       "day": "2026-03-14",
+         *       "message_count": 4125,
+         *       "failed_count": 4120,
+         *       "sources": [
+         *         {
+         *           "ip": "203.0.113.66",
+         *           "message_count": 4100,
+         *           "failed_count": 4100
+         *         },
+         *         {
+         *           "ip": "2001:db8::66",
+         *           "message_count": 25,
+         *           "failed_count": 20
+         *         }
+         *       ],
+         *       "additional_sources": 0
+         *     }
+         */
+        readonly NewFailingSourceContext: {
+            /**
+             * Format: date
+             * @description The UTC day that it is about.
+             * @example 2026-03-14
+             */
+            readonly day?: string;
+            /**
+             * Format: int64
+             * @description Messages of all these sources on the day.
+             * @example 4125
+             */
+            readonly message_count: number;
+            /**
+             * Format: int64
+             * @description Those of them that did not pass DMARC.
+             * @example 4120
+             */
+            readonly failed_count: number;
+            /** @description The sources that failed most, 10 at the most unless it is configured otherwise. */
+            readonly sources: readonly components["schemas"]["AlertSource"][];
+            /**
+             * @description How many more sources there are.
+             * @example 0
+             */
+            readonly additional_sources: number;
+        };
+        /** @description A source address, and what it sent in the domain's name on the day. */
+        readonly AlertSource: {
+            /**
+             * @description IPv4 or IPv6 address.
+             * @example 203.0.113.66
+             */
+            readonly ip: string;
+            /**
+             * Format: int64
+             * @description Messages.
+             * @example 4100
+             */
+            readonly message_count: number;
+            /**
+             * Format: int64
+             * @description Messages that did not pass DMARC.
+             * @example 4100
+             */
+            readonly failed_count: number;
+        };
+        /**
+         * @description Context of `alert.dns_record_changed`: two checks in a row, at least 10 minutes apart, found the DMARC or SPF
+         *     record changed. It resolves when the former value returns, or after 7 days without another change.
+         * @example {
+         *       "record_type": "spf",
+         *       "record_name": "example.com",
+         *       "change": "modified",
+         *       "previous_value": "v=spf1 mx -all",
+         *       "current_value": "v=spf1 mx ~all"
+         *     }
+         */
+        readonly DnsRecordChangedContext: {
+            /**
+             * @description `dmarc` or `spf`.
+             * @example spf
+             */
+            readonly record_type: string;
+            /**
+             * @description The name that the record lies at.
+             * @example example.com
+             */
+            readonly record_name: string;
+            /**
+             * @description `added`, `removed` or `modified`.
+             * @example modified
+             */
+            readonly change: string;
+            /**
+             * @description The record before; null when there was none. Several records stand on a line each.
+             * @example v=spf1 mx -all
+             */
+            readonly previous_value: string | null;
+            /**
+             * @description The record now; null when there is none.
+             * @example v=spf1 mx ~all
+             */
+            readonly current_value: string | null;
+        };
+        /**
+         * @description Context of `alert.policy_weakened`: the DMARC policy asks for less than it did (reject, quarantine, none,
+         *     absent). It takes the place of `alert.dns_record_changed` for that change, and resolves when the former
+         *     strength is back.
+         * @example {
+         *       "previous_policy": "reject",
+         *       "current_policy": "none",
+         *       "record_name": "_dmarc.example.com",
+         *       "tag": "p",
+         *       "previous_value": "v=DMARC1; p=reject",
+         *       "current_value": "v=DMARC1; p=none"
+         *     }
+         */
+        readonly PolicyWeakenedContext: {
+            /**
+             * @description `reject`, `quarantine` or `none`.
+             * @example reject
+             */
+            readonly previous_policy: string;
+            /**
+             * @description `quarantine`, `none` or `absent`.
+             * @example none
+             */
+            readonly current_policy: string;
+            /**
+             * @description The name that the record lies at.
+             * @example _dmarc.example.com
+             */
+            readonly record_name: string;
+            /**
+             * @description `p`, or `sp` when only the policy for subdomains is weaker.
+             * @example p
+             */
+            readonly tag?: string;
+            /**
+             * @description The record before.
+             * @example v=DMARC1; p=reject
+             */
+            readonly previous_value?: string | null;
+            /**
+             * @description The record now; null when there is none.
+             * @example v=DMARC1; p=none
+             */
+            readonly current_value?: string | null;
         };
         /**
          * Format: int64

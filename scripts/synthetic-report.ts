@@ -26,6 +26,7 @@ export function aSyntheticReport({ domain, number, day }: Wanted): AggregateRepo
   const reporter = `${REPORTERS[number % REPORTERS.length]}.example`;
   const begin = FIRST_DAY + day * DAY_SECONDS;
   const totalMessages = 10 + ((number * 7919) % 990);
+  const alignedMessages = Math.floor(totalMessages * 0.97);
   return {
     xmlNamespace: null,
     version: null,
@@ -54,8 +55,12 @@ export function aSyntheticReport({ domain, number, day }: Wanted): AggregateRepo
     tally: {
       recordCount: 1 + (number % 10),
       totalMessages,
-      alignedMessages: Math.floor(totalMessages * 0.97),
+      alignedMessages,
     },
+    sources: [
+      { address: '192.0.2.10', messages: alignedMessages, aligned: alignedMessages },
+      { address: '192.0.2.20', messages: totalMessages - alignedMessages, aligned: 0 },
+    ],
     warnings: [],
     payloadSha256: hash('sha256', `${domain} ${number}`, 'hex'),
   };

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { THRESHOLD_VARIABLES, toThresholds } from './config-thresholds.ts';
+import type { Thresholds } from './domain/alerts/thresholds.ts';
 
 /** Everything that the environment can say, checked, with its defaults (README, “Configuration”). */
 export interface Config {
@@ -14,9 +16,20 @@ export interface Config {
   /** Memory for pages that are kept ready, in bytes. */
   readonly pageCacheBytes: number;
   readonly logLevel: string;
+  readonly alertThresholds: Thresholds;
+  readonly dnsChecks: boolean;
+  /** Addresses, with or without a port; none for the system's own. */
+  readonly dnsServers: readonly string[];
 }
 
 const limit = z.coerce.number().int().min(1).max(1_000_000_000);
+
+/** A list in one variable, separated by commas. */
+const list = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((item) => item.trim()))
+  .transform((items) => items.filter((item) => item !== ''));
 
 const environment = z.object({
   PLUMBLINE_DATABASE: z.string().min(1).default('data/plumbline.db'),
@@ -24,18 +37,19 @@ const environment = z.object({
   PLUMBLINE_PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   PLUMBLINE_REQUESTS_PER_KEY: limit.default(60),
   PLUMBLINE_REQUESTS_PER_IP: limit.default(200),
-  PLUMBLINE_TRUSTED_PROXIES: z
-    .string()
-    .default('')
-    .transform((text) => text.split(',').map((item) => item.trim()))
-    .transform((items) => items.filter((item) => item !== ''))
-    .refine((items) => items.every(isNetwork), {
-      error: 'must be addresses or networks like 10.0.0.0/8, separated by commas',
-    }),
+  PLUMBLINE_TRUSTED_PROXIES: list.refine((items) => items.every(isNetwork), {
+    error: 'must be addresses or networks like 10.0.0.0/8, separated by commas',
+  }),
   PLUMBLINE_PAGE_CACHE_MB: z.coerce.number().min(0).max(100_000).default(32),
   PLUMBLINE_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info'),
+  PLUMBLINE_DNS_CHECKS: z.enum(['on', 'off']).default('off'),
+  PLUMBLINE_DNS_SERVERS: list.refine((items) => items.every(isServer), {
+    error:
+      'must be addresses like 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353, separated by commas',
+  }),
+  ...THRESHOLD_VARIABLES,
 });
 
 /** The environment does not say what it must; the message names each variable, for a person to mend. */
@@ -55,6 +69,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     trustedProxies: data.PLUMBLINE_TRUSTED_PROXIES,
     pageCacheBytes: data.PLUMBLINE_PAGE_CACHE_MB * 1024 * 1024,
     logLevel: data.PLUMBLINE_LOG_LEVEL,
+    alertThresholds: toThresholds(data),
+    dnsChecks: data.PLUMBLINE_DNS_CHECKS === 'on',
+    dnsServers: data.PLUMBLINE_DNS_SERVERS,
   });
 }
 
@@ -79,4 +96,10 @@ function isNetwork(text: string): boolean {
   return (
     bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
   );
+}
+
+/** An address, with or without a port, as node:dns takes it. */
+function isServer(text: string): boolean {
+  const [, bracketed, plain] = /^(?:\[(.+)\]|([^:]+))(?::\d{1,5})?$/.exec(text) ?? [];
+  return isIP(text) !== 0 || isIP(bracketed ?? '') === 6 || isIP(plain ?? '') === 4;
 }

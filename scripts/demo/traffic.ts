@@ -30,6 +30,8 @@ interface Sender {
   readonly spf: 'pass' | 'fail';
   /** Days before today on which its signatures are broken: first and last. */
   readonly broken?: readonly [number, number];
+  /** Days before today on which it sent at all, when not on all: first and last. */
+  readonly seen?: readonly [number, number];
 }
 
 export interface DemoDomain {
@@ -49,6 +51,8 @@ export const DOMAINS: readonly DemoDomain[] = [
       // Forwarded mail: the address is not the sender's any more, the signature still is.
       { ip: '203.0.113.7', messagesPerDay: 60, dkim: 'pass', spf: 'fail' },
       { ip: '203.0.113.66', messagesPerDay: 25, dkim: 'fail', spf: 'fail' },
+      // Somebody who forged the company's name for three days.
+      { ip: '203.0.113.201', messagesPerDay: 90, dkim: 'fail', spf: 'fail', seen: [20, 18] },
     ],
   },
   {
@@ -78,13 +82,18 @@ export function toRecords(
 ): DemoRecord[] {
   const isWeekend = day.getUTCDay() % 6 === 0;
   return domain.senders
+    .filter(({ seen }) => seen === undefined || isBetween(daysAgo, seen))
     .map(({ ip, messagesPerDay, dkim, spf, broken }) => {
       const chance = 0.85 + 0.3 * chanceOf(domain.name, reporter.org, ip, daysAgo);
       const count = Math.round(messagesPerDay * reporter.share * chance * (isWeekend ? 0.45 : 1));
-      const isBroken = broken !== undefined && daysAgo <= broken[0] && daysAgo >= broken[1];
+      const isBroken = broken !== undefined && isBetween(daysAgo, broken);
       return { ip, count, dkim: isBroken ? ('fail' as const) : dkim, spf };
     })
     .filter(({ count }) => count > 0);
+}
+
+function isBetween(daysAgo: number, [first, last]: readonly [number, number]): boolean {
+  return daysAgo <= first && daysAgo >= last;
 }
 
 /** From 0 to 1, and the same for the same words. */

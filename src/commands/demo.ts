@@ -1,14 +1,14 @@
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { demoAlerts } from '../../scripts/demo/alerts.ts';
-import { demoDays } from '../../scripts/demo/reports.ts';
+import { type DemoDay, demoDays } from '../../scripts/demo/reports.ts';
 import { DOMAINS } from '../../scripts/demo/traffic.ts';
+import { evaluate } from '../alerts/evaluate.ts';
 import { type Config, readConfig } from '../config.ts';
+import { DEFAULT_THRESHOLDS as thresholds } from '../domain/alerts/thresholds.ts';
 import { toInstant } from '../domain/instant.ts';
 import { ingest } from '../intake/ingest.ts';
 import { insertAccount } from '../store/accounts.ts';
-import { insertAlert, resolveAlert } from '../store/alerts.ts';
 import { insertApiKey } from '../store/api-keys.ts';
 import { insertDomain } from '../store/domains.ts';
 import { openStore, type Store } from '../store/open.ts';
@@ -39,7 +39,8 @@ interface Demo {
 
 /** The demo has a database of its own, made anew each time, beside the one that is configured. */
 function toDemoConfig(config: Config): Config {
-  return { ...config, database: join(dirname(config.database), DATABASE) };
+  // Its domains are made up: nobody's resolver has anything to say about them.
+  return { ...config, database: join(dirname(config.database), DATABASE), dnsChecks: false };
 }
 
 async function openEmptyStore(path: string): Promise<Store> {
@@ -58,42 +59,26 @@ async function fillStore(store: Store, today: Date): Promise<Demo> {
     const { id } = await insertDomain(db, { accountId: account.id, name, now });
     domains.push({ id, domain: name });
   }
-  await ingestReports(store, today);
-  await fireAlerts(store, today, { accountId: account.id, domains });
+  const domainIds = domains.map(({ id }) => id);
+  for (const day of demoDays(today)) {
+    await ingestDay(store, day);
+    await evaluate({ store, thresholds, now: () => day.receivedAt }, domainIds);
+  }
   return { account_id: account.id, key, domains };
 }
 
-async function ingestReports({ db }: Store, today: Date): Promise<void> {
-  for (const { receivedAt, files } of demoDays(today)) {
-    const sources = files.values().map(({ name, bytes }) => ({
-      name,
-      read: async () => ({ name, bytes }),
-    }));
-    for await (const { outcome, source } of ingest(
-      { db, now: () => receivedAt },
-      toAsync(sources),
-    )) {
-      if (outcome !== 'stored') throw new Error(`The demo's ${source} was ${outcome}.`);
-    }
+async function ingestDay({ db }: Store, { receivedAt, files }: DemoDay): Promise<void> {
+  const sources = files.values().map(({ name, bytes }) => ({
+    name,
+    read: async () => ({ name, bytes }),
+  }));
+  for await (const { outcome, source } of ingest({ db, now: () => receivedAt }, toAsync(sources))) {
+    if (outcome !== 'stored') throw new Error(`The demo's ${source} was ${outcome}.`);
   }
 }
 
 async function* toAsync<T>(values: Iterable<T>): AsyncGenerator<T> {
   yield* values;
-}
-
-async function fireAlerts(
-  { db }: Store,
-  today: Date,
-  { accountId, domains }: { accountId: string; domains: Demo['domains'] },
-): Promise<void> {
-  for (const { domain, firedAt, resolvedAt, context } of demoAlerts(today)) {
-    const domainId = domains.find((d) => d.domain === domain)?.id as string;
-    const type = 'alert.alignment_regression';
-    const alert = { accountId, domainId, type, firedAt: toInstant(firedAt), context };
-    const id = await insertAlert(db, alert);
-    if (resolvedAt !== null) await resolveAlert(db, id, toInstant(resolvedAt));
-  }
 }
 
 function renderWelcome(

@@ -38,7 +38,8 @@ export function addDomainCommands(program: Command): void {
       .command(`${verb} <domain-id>`)
       .description(`Make a domain ${status}.`)
       .action(async (id: string, options: OutputOptions) => {
-        const changed = await withStore(({ db }) => updateDomainStatus(db, id, status));
+        const now = toInstant(new Date());
+        const changed = await withStore(({ db }) => updateDomainStatus(db, id, status, now));
         printOne(toOutput(changed), options);
       });
   }

@@ -2,6 +2,8 @@ import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { listFiles, readFile, readSource } from '../intake/files.ts';
 import { type IngestedDocument, ingest, type SourceToRead } from '../intake/ingest.ts';
+import { findDomainIds } from '../store/domains.ts';
+import { evaluateNow } from './alerts.ts';
 import { type OutputOptions, print, printJson, renderTable, tell } from './output.ts';
 import { withStore } from './with-store.ts';
 
@@ -14,12 +16,28 @@ export function addIngestCommand(program: Command): void {
     .command('ingest <path...>')
     .description('Read report files, folders (with all that is in them), or - for standard input.')
     .action(async (paths: string[], options: OutputOptions) => {
-      const summary = await withStore(async ({ db }) => {
-        const documents = ingest({ db, now: () => new Date() }, await withProgress(paths, options));
-        return options.json ? await printLines(documents) : await printTable(documents);
+      const summary = await withStore(async (store) => {
+        const sources = await withProgress(paths, options);
+        const names = new Set<string>();
+        const documents = noteStored(ingest({ ...store, now: () => new Date() }, sources), names);
+        const counted = options.json ? await printLines(documents) : await printTable(documents);
+        await evaluateNow(store, await findDomainIds(store.db, [...names]));
+        return counted;
       });
       if (summary.rejected > 0) process.exitCode = 1;
     });
+}
+
+/** Passes documents on, and notes which domains have new reports. */
+async function* noteStored(
+  documents: AsyncIterable<IngestedDocument>,
+  names: Set<string>,
+): AsyncGenerator<IngestedDocument> {
+  for await (const document of documents) {
+    const { outcome, report } = document;
+    if (outcome === 'stored' && report !== null) names.add(report.policyPublished.domain);
+    yield document;
+  }
 }
 
 const OUTCOMES = ['stored', 'unclaimed', 'duplicate', 'conflict', 'rejected', 'ignored'] as const;

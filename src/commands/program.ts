@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { loadEnvFile } from '../config.ts';
 import { addAccountCommands } from './account.ts';
+import { addAlertCommands } from './alerts.ts';
 import { addDemoCommand } from './demo.ts';
 import { addDomainCommands } from './domain.ts';
 import { addIngestCommand } from './ingest.ts';
@@ -20,6 +21,7 @@ export function createProgram(): Command {
   addAccountCommands(program);
   addDomainCommands(program);
   addKeyCommands(program);
+  addAlertCommands(program);
   for (const leaf of leavesOf(program)) {
     leaf.option('--json', 'one JSON value on standard output, messages on standard error');
   }

@@ -1,4 +1,8 @@
 import type { Command } from 'commander';
+import type { Logger } from 'pino';
+import { createLookUp } from '../alerts/dns-lookup.ts';
+import { watchDns } from '../alerts/dns-watch.ts';
+import { scheduleAlerts } from '../alerts/schedule.ts';
 import { type Config, readConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import { type RunningServer, startServer } from '../main.ts';
@@ -27,6 +31,7 @@ export function addServeCommand(program: Command): void {
 export async function serveUntilStopped(config: Config, store: Store): Promise<RunningServer> {
   const log = createLog(config.logLevel);
   const server = await startServer(config, { store, log });
+  const stopAlerts = startAlerts(config, { store, log });
   let isStopping = false;
   const stop = async () => {
     // npm passes a signal on that the terminal has sent already.
@@ -34,12 +39,28 @@ export async function serveUntilStopped(config: Config, store: Store): Promise<R
     isStopping = true;
     log.info('stopping');
     await server.stop();
+    await stopAlerts();
     await store.close();
     log.flush();
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   return server;
+}
+
+/** Evaluates alerts each hour, and watches DNS when that is wanted. */
+function startAlerts(
+  { alertThresholds: thresholds, dnsChecks, dnsServers }: Config,
+  { store, log }: { store: Store; log: Logger },
+): () => Promise<void> {
+  const logError = (error: unknown) => log.error({ err: error }, 'alerts could not be evaluated');
+  const given = { store, thresholds, now: () => new Date(), logError };
+  const schedule = scheduleAlerts(given);
+  const dns = dnsChecks ? watchDns({ ...given, lookUp: createLookUp(dnsServers) }) : undefined;
+  return async () => {
+    await dns?.stop();
+    await schedule.stop();
+  };
 }
 
 function toFirstSteps(database: string): string {

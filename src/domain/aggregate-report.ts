@@ -10,6 +10,8 @@ export interface AggregateReport {
   readonly metadata: ReportMetadata;
   readonly policyPublished: PolicyPublished;
   readonly tally: Tally;
+  /** What each address sent, the largest first and not all when there are many; absent when nobody counted. */
+  readonly sources?: readonly SourceTally[];
   readonly warnings: readonly Warning[];
   /** SHA-256 (hex) of the XML document's bytes, after every container was taken off. */
   readonly payloadSha256: string;
@@ -92,6 +94,13 @@ export interface Tally {
   readonly recordCount: number;
   readonly totalMessages: number;
   readonly alignedMessages: number;
+}
+
+/** What one source address sent. */
+export interface SourceTally {
+  readonly address: string;
+  readonly messages: number;
+  readonly aligned: number;
 }
 
 /** Something a reporter got wrong that did not stop the reading. */

@@ -16,3 +16,20 @@ export function secondsToInstant(seconds: number): Instant {
 export function toDay(instant: Instant): Day {
   return instant.slice(0, 10);
 }
+
+const DAY_MS = 86_400_000;
+
+/** The day so many days later, or earlier when negative. */
+export function addDays(day: Day, days: number): Day {
+  return toDay(new Date(Date.parse(day) + days * DAY_MS).toISOString());
+}
+
+/** How many days the second day lies after the first. */
+export function daysBetween(from: Day, to: Day): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
+}
+
+/** How many whole hours have gone by. */
+export function hoursBetween(from: Instant, to: Instant): number {
+  return Math.floor((Date.parse(to) - Date.parse(from)) / 3_600_000);
+}

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AggregateReport, ReportRecord, Tally } from '../domain/aggregate-report.ts';
 import { addToTally, EMPTY_TALLY } from '../domain/alignment.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { SourceCounts } from '../domain/source-counts.ts';
 import { MAX_XML_BYTES } from './ceilings.ts';
 import { type Content, peek, slice } from './content.ts';
 import type { Element } from './element.ts';
@@ -27,10 +28,12 @@ export async function readFeedback(
   { log, now, onRecord }: FeedbackOptions,
 ): Promise<AggregateReport> {
   let tally = EMPTY_TALLY;
+  const sources = new SourceCounts();
   const tree = new ReportTree(log, (element) => {
     const record = toRecord(element);
     if (record === undefined) return;
     tally = addSafely(tally, { record, element });
+    sources.add(record);
     onRecord?.(record);
   });
   const reader = new XmlReader(tree, log);
@@ -40,6 +43,7 @@ export async function readFeedback(
     ...parts,
     xmlNamespace: reader.namespace,
     tally,
+    sources: sources.largest(),
     warnings: log.toList(),
     payloadSha256,
   };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Instant, toDay } from '../domain/instant.ts';
-import { type Db, type Head, touchAlertLists } from './heads.ts';
+import { type Db, type Head, type Tx, touchAlertLists } from './heads.ts';
 import type { Page, PageOf } from './page.ts';
 import { type BoundQuery, prepareQuery } from './prepared.ts';
 import type { Reader } from './reader.ts';
@@ -29,49 +29,92 @@ export interface NewAlert {
   readonly accountId: string;
   readonly domainId: string;
   readonly type: string;
+  /** What tells it from other alerts of its type and domain; an alert without one stands for itself. */
+  readonly subject?: string;
   readonly firedAt: Instant;
   readonly context: Readonly<Record<string, unknown>>;
 }
 
 /** Stores an alert that has fired, in the lists of its account and its domain. Answers with its id. */
 export async function insertAlert(db: Db, alert: NewAlert): Promise<string> {
-  const { accountId, domainId, type, firedAt } = alert;
-  const id = randomUUID();
-  await db.transaction().execute(async (tx) => {
-    await tx
-      .insertInto('alert')
-      .values({
-        id,
-        account_id: accountId,
-        domain_id: domainId,
-        type,
-        fired_at: firedAt,
-        resolved_at: null,
-        context: JSON.stringify(alert.context),
-      })
-      .execute();
-    const day = new Map([[toDay(firedAt), 1]]);
-    await countItems(tx, alertList(accountId), day);
-    await countItems(tx, alertList(domainId), day);
-    await touchAlertLists(tx, { accountId, domainId, added: 1 });
-  });
+  const id = await db.transaction().execute((tx) => fireAlert(tx, alert));
+  if (id === undefined) throw new Error(`${alert.type} is open already for ${alert.subject}.`);
   return id;
 }
 
 /** Resolves an alert, once: the first time stands. */
 export async function resolveAlert(db: Db, id: string, resolvedAt: Instant): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    const alert = await tx
-      .updateTable('alert')
-      .set({ resolved_at: resolvedAt })
-      .where('id', '=', id)
-      .where('resolved_at', 'is', null)
-      .returning(['account_id', 'domain_id'])
-      .executeTakeFirst();
-    if (alert === undefined) return;
-    const { account_id: accountId, domain_id: domainId } = alert;
-    await touchAlertLists(tx, { accountId, domainId, added: 0 });
-  });
+  await db.transaction().execute((tx) => settleAlert(tx, id, { resolved_at: resolvedAt }));
+}
+
+/** undefined when one with its domain, type and subject is open already: another process was quicker. */
+export async function fireAlert(tx: Tx, alert: NewAlert): Promise<string | undefined> {
+  const { accountId, domainId, type, firedAt } = alert;
+  const id = randomUUID();
+  const inserted = await tx
+    .insertInto('alert')
+    .values({
+      id,
+      account_id: accountId,
+      domain_id: domainId,
+      type,
+      subject: alert.subject ?? id,
+      fired_at: firedAt,
+      resolved_at: null,
+      context: JSON.stringify(alert.context),
+    })
+    .onConflict((oc) =>
+      oc.columns(['domain_id', 'type', 'subject']).where('resolved_at', 'is', null).doNothing(),
+    )
+    .returning('id')
+    .executeTakeFirst();
+  if (inserted === undefined) return undefined;
+  const day = new Map([[toDay(firedAt), 1]]);
+  await countItems(tx, alertList(accountId), day);
+  await countItems(tx, alertList(domainId), day);
+  await touchAlertLists(tx, { accountId, domainId, added: 1 });
+  return id;
+}
+
+/** Changes an open alert: resolves it, or brings its context up to date. Says whether it was open. */
+export async function settleAlert(
+  tx: Tx,
+  id: string,
+  change: { readonly resolved_at: Instant } | { readonly context: string },
+): Promise<boolean> {
+  const alert = await tx
+    .updateTable('alert')
+    .set(change)
+    .where('id', '=', id)
+    .where('resolved_at', 'is', null)
+    .returning(['account_id', 'domain_id'])
+    .executeTakeFirst();
+  if (alert === undefined) return false;
+  const { account_id: accountId, domain_id: domainId } = alert;
+  await touchAlertLists(tx, { accountId, domainId, added: 0 });
+  return true;
+}
+
+/** An alert as an operator sees it. */
+export interface AlertOfAccount extends AlertRow {
+  readonly domain: string;
+}
+
+/** How many alerts an operator is shown; partners page through all of them. */
+const MAX_SHOWN = 200;
+
+/** The account's newest alerts, with the names of their domains. */
+export function listAccountAlerts(db: Db, accountId: string): Promise<AlertOfAccount[]> {
+  return db
+    .selectFrom('alert')
+    .innerJoin('domain', 'domain.id', 'alert.domain_id')
+    .select(['alert.id', 'domain_id', 'domain.name as domain', 'type', 'fired_at', 'resolved_at'])
+    .select('context')
+    .where('alert.account_id', '=', accountId)
+    .orderBy('fired_at', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(MAX_SHOWN)
+    .execute();
 }
 
 const accountHead = prepareQuery<{ accountId: string }, Head>((db, param) =>

@@ -1,6 +1,9 @@
+import type { SourceTally } from '../domain/aggregate-report.ts';
 import { type Day, type Instant, toDay } from '../domain/instant.ts';
 import { findOrInsertDomain, type ReportedDomain } from './domains.ts';
 import { newVersion, type Tx, touchDomainList } from './heads.ts';
+import { prepareQuery, runPrepared } from './prepared.ts';
+import { addSources, countSources, type SourcesOfDay } from './sources.ts';
 import { countItems, reportList } from './timeline.ts';
 
 interface ArrivedReport {
@@ -10,9 +13,10 @@ interface ArrivedReport {
 }
 
 interface DayCount {
-  readonly reports: number;
-  readonly messages: number;
-  readonly aligned: number;
+  reports: number;
+  messages: number;
+  aligned: number;
+  readonly sources: SourcesOfDay;
 }
 
 /**
@@ -35,15 +39,15 @@ export class Arrivals {
     return domain;
   }
 
-  add(domain: ReportedDomain, report: ArrivedReport): void {
+  add(domain: ReportedDomain, report: ArrivedReport, sources: readonly SourceTally[] = []): void {
     const days = this.byDomain.get(domain) ?? new Map<Day, DayCount>();
     const day = toDay(report.begin_date);
-    const before = days.get(day) ?? { reports: 0, messages: 0, aligned: 0 };
-    days.set(day, {
-      reports: before.reports + 1,
-      messages: before.messages + report.total_messages,
-      aligned: before.aligned + report.aligned_messages,
-    });
+    const count = days.get(day) ?? { reports: 0, messages: 0, aligned: 0, sources: new Map() };
+    count.reports += 1;
+    count.messages += report.total_messages;
+    count.aligned += report.aligned_messages;
+    addSources(count.sources, sources);
+    days.set(day, count);
     this.byDomain.set(domain, days);
   }
 }
@@ -57,6 +61,7 @@ export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
     await countDays(tx, domain.id, days);
     await countItems(tx, reportList(domain.id), reports);
     await touchReportList(tx, domain.id, sum(reports.values()));
+    await countReceipts(tx, domain.id, { receivedAt, reports: sum(reports.values()) });
     if (await updateLastReport(tx, domain, receivedAt)) accountIds.add(domain.accountId ?? '');
   }
   for (const accountId of accountIds) await touchDomainList(tx, accountId);
@@ -71,19 +76,59 @@ async function countDays(
   domainId: string,
   days: ReadonlyMap<Day, DayCount>,
 ): Promise<void> {
-  for (const [day, { reports, messages, aligned }] of days) {
-    await tx
-      .insertInto('domain_day')
-      .values({ domain_id: domainId, day, reports, messages, aligned })
-      .onConflict((oc) =>
-        oc.columns(['domain_id', 'day']).doUpdateSet((eb) => ({
-          reports: eb('domain_day.reports', '+', reports),
-          messages: eb('domain_day.messages', '+', messages),
-          aligned: eb('domain_day.aligned', '+', aligned),
-        })),
-      )
-      .execute();
+  for (const [day, { sources, ...counts }] of days) {
+    const query = dayUpsert({ domainId, day, ...counts, sources: sources.size });
+    const [stored] = await runPrepared(tx, query);
+    await countSources(tx, { domainId, day }, { sources, atMost: Number(stored?.sources) });
   }
+}
+
+type DayUpsert = {
+  domainId: string;
+  day: Day;
+  reports: number;
+  messages: number;
+  aligned: number;
+  sources: number;
+};
+
+const dayUpsert = prepareQuery<DayUpsert, { sources: number }>((db, param) =>
+  db
+    .insertInto('domain_day')
+    .values({
+      domain_id: param('domainId'),
+      day: param('day'),
+      reports: param('reports'),
+      messages: param('messages'),
+      aligned: param('aligned'),
+      sources: param('sources'),
+    })
+    .onConflict((oc) =>
+      oc.columns(['domain_id', 'day']).doUpdateSet((eb) => ({
+        reports: eb('domain_day.reports', '+', eb.ref('excluded.reports')),
+        messages: eb('domain_day.messages', '+', eb.ref('excluded.messages')),
+        aligned: eb('domain_day.aligned', '+', eb.ref('excluded.aligned')),
+        sources: eb('domain_day.sources', '+', eb.ref('excluded.sources')),
+      })),
+    )
+    .returning('sources'),
+);
+
+/** When reports come, whatever they cover: their silence is what `alert.reports_missing` is about. */
+async function countReceipts(
+  tx: Tx,
+  domainId: string,
+  { receivedAt, reports }: { receivedAt: Instant; reports: number },
+): Promise<void> {
+  await tx
+    .insertInto('domain_receipt')
+    .values({ domain_id: domainId, day: toDay(receivedAt), reports })
+    .onConflict((oc) =>
+      oc
+        .columns(['domain_id', 'day'])
+        .doUpdateSet((eb) => ({ reports: eb('domain_receipt.reports', '+', reports) })),
+    )
+    .execute();
 }
 
 /** A domain's reports have changed: the list is longer, and has a new version. */

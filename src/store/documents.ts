@@ -95,7 +95,7 @@ async function insertReport(tx: Tx, report: AggregateReport, placed: Placed): Pr
   const row = toReportRow(report, domain, placed);
   const [inserted] = await runPrepared(tx, reportInsert(row));
   if (inserted === undefined) return await insertConflict(tx, report, placed);
-  arrivals.add(domain, row);
+  arrivals.add(domain, row, report.sources);
   return domain.accountId === null ? 'unclaimed' : 'stored';
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseDomainName } from '../domain/domain-name.ts';
 import { Failure } from '../domain/failure.ts';
-import type { Instant } from '../domain/instant.ts';
+import { type Instant, toInstant } from '../domain/instant.ts';
 import { findAccount, lockAccount } from './accounts.ts';
 import { type Db, type Head, newVersion, type Tx, touchDomainList } from './heads.ts';
 import type { Page, PageOf } from './page.ts';
@@ -86,16 +86,56 @@ export async function listAllDomains(db: Db, accountId: string): Promise<DomainR
     .execute();
 }
 
+/** Every account's active domains: those that alerts are about. */
+export async function listWatchedDomainIds(db: Db): Promise<string[]> {
+  const rows = await db
+    .selectFrom('domain')
+    .select('id')
+    .where('account_id', 'is not', null)
+    .where('status', '=', 'active')
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** How many names one statement asks for: every engine limits its parameters. */
+const NAMES_AT_ONCE = 500;
+
+/** Ids of those names that are known. */
+export async function findDomainIds(db: Db, names: readonly string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (let from = 0; from < names.length; from += NAMES_AT_ONCE) {
+    const some = names.slice(from, from + NAMES_AT_ONCE);
+    const rows = await db.selectFrom('domain').select('id').where('name', 'in', some).execute();
+    ids.push(...rows.map(({ id }) => id));
+  }
+  return ids;
+}
+
+/** Throws `not_found` for an id that no account's domain has. */
+export async function findOwnedDomain(db: Db, id: string): Promise<DomainRow> {
+  const domain = await db
+    .selectFrom('domain')
+    .select(COLUMNS)
+    .where('id', '=', id)
+    .where('account_id', 'is not', null)
+    .executeTakeFirst();
+  if (domain === undefined) throw new Failure('not_found', `No domain has the id ${id}.`);
+  return domain;
+}
+
 /** Pauses or resumes a domain that has an account. Saying it twice changes nothing. */
 export async function updateDomainStatus(
   db: Db,
   id: string,
   status: DomainStatus,
+  now: Instant = toInstant(new Date()),
 ): Promise<DomainRow> {
   return await db.transaction().execute(async (tx) => {
     const changed = await tx
       .updateTable('domain')
-      .set({ status })
+      // Alerts of a domain that is resumed start afresh.
+      .set(status === 'active' ? { status, watched_since: now } : { status })
       .where('id', '=', id)
       .where('account_id', 'is not', null)
       .where('status', '<>', status)

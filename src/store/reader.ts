@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
+import type { Tx } from './heads.ts';
 import {
   type BoundQuery,
   type Compile,
@@ -64,10 +65,18 @@ export function createSharedReader(db: Kysely<Tables>): Reader {
   return {
     readFirst: async (query) => (await runPrepared(db, query))[0],
     readTogether: (...queries) =>
-      db.transaction().execute(async (tx) => {
-        const rows: unknown[] = [];
-        for (const query of queries) rows.push(await runPrepared(tx, query));
-        return rows as never;
-      }),
+      db.transaction().execute((tx) => toReader(tx).readTogether(...queries)),
+  };
+}
+
+/** Reads in a transaction that is under way, and so what it has written. */
+export function toReader(tx: Tx): Reader {
+  return {
+    readFirst: async (query) => (await runPrepared(tx, query))[0],
+    readTogether: async (...queries) => {
+      const rows: unknown[] = [];
+      for (const query of queries) rows.push(await runPrepared(tx, query));
+      return rows as never;
+    },
   };
 }

@@ -18,6 +18,9 @@ export interface Tables {
   conflict: ConflictTable;
   rejection: RejectionTable;
   domain_day: DomainDayTable;
+  domain_source: DomainSourceTable;
+  domain_receipt: DomainReceiptTable;
+  dns_record: DnsRecordTable;
   list_month: ListMonthTable;
   list_day: ListDayTable;
   alert: AlertTable;
@@ -55,6 +58,8 @@ interface DomainTable {
   status: DomainStatus;
   created_at: Instant;
   last_report_at: Instant | null;
+  /** When it was last resumed: alerts start afresh from there. null when it has never been paused. */
+  watched_since: Generated<Instant | null>;
   reports_total: Generated<number>;
   reports_version: string;
   alerts_total: Generated<number>;
@@ -123,6 +128,33 @@ interface DomainDayTable {
   reports: number;
   messages: number;
   aligned: number;
+  /** At least as many as it has rows in `domain_source`; 0 when no report named any. */
+  sources: Generated<number>;
+}
+
+/** What one address sent in a domain's name on one day; at most the 1,000 largest a day are kept. */
+interface DomainSourceTable {
+  domain_id: string;
+  day: Day;
+  address: string;
+  messages: number;
+  aligned: number;
+}
+
+/** How many reports came in for a domain on one day, whatever they cover. */
+interface DomainReceiptTable {
+  domain_id: string;
+  day: Day;
+  reports: number;
+}
+
+/** What is known of one of a domain's records in DNS. */
+interface DnsRecordTable {
+  domain_id: string;
+  record_type: 'dmarc' | 'spf';
+  checked_at: Instant;
+  /** JSON: see domain/dns-watch.ts. */
+  state: string;
 }
 
 /** How many items of a list lie in a month or on a day: how a deep page is found (timeline.ts). */
@@ -144,6 +176,8 @@ interface AlertTable {
   account_id: string;
   domain_id: string;
   type: string;
+  /** Tells apart what one type may be about in one domain at the same time. */
+  subject: string;
   fired_at: Instant;
   resolved_at: Instant | null;
   /** JSON object. */

@@ -37,6 +37,10 @@ describe('a report', () => {
         discoveryMethod: null,
       },
       tally: { recordCount: 2, totalMessages: 10, alignedMessages: 7 },
+      sources: [
+        { address: '192.0.2.1', messages: 7, aligned: 7 },
+        { address: '2001:db8::25', messages: 3, aligned: 0 },
+      ],
       warnings: [],
       payloadSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     });

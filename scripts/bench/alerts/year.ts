@@ -1,0 +1,134 @@
+import { hash } from 'node:crypto';
+import { addDays, type Day } from '../../../src/domain/instant.ts';
+
+/*
+ * A made-up year of several domains, with incidents planted where they are known. The same every time: chance
+ * is a hash of what it decides.
+ */
+
+export const FIRST_DAY: Day = '2025-01-01';
+export const YEAR_DAYS = 365;
+
+/** Something that must be noticed, by an alert of this type that fires soon after. */
+export interface Incident {
+  readonly type: string;
+  /** Days since the first day: from when on there is something to notice. */
+  readonly from: number;
+  /** How many days later the alert may fire at the latest. */
+  readonly within: number;
+  /** Days on which it goes on. */
+  readonly days: number;
+}
+
+export interface YearOfDomain {
+  readonly name: string;
+  readonly kind: string;
+  readonly messagesPerDay: number;
+  /** Part of the mail that passes, on a usual day so many days after the first. */
+  readonly passes: (day: number) => number;
+  readonly isWeekly?: boolean;
+  readonly incidents: readonly Incident[];
+}
+
+const regression = (from: number, days: number): Incident => ({
+  type: 'alert.alignment_regression',
+  from,
+  within: 2,
+  days,
+});
+const silence = (from: number, days: number): Incident => ({
+  type: 'alert.reports_missing',
+  from,
+  within: 5,
+  days,
+});
+const burst = (from: number, days: number): Incident => ({
+  type: 'alert.new_failing_source',
+  from,
+  within: 2,
+  days,
+});
+const change = (type: string, from: number, days: number): Incident => ({
+  type,
+  from,
+  within: 1,
+  days,
+});
+
+const steady = (rate: number) => () => rate;
+
+export const DOMAINS: readonly YearOfDomain[] = [
+  {
+    name: 'incidents.example',
+    kind: 'busy, with every kind of incident',
+    messagesPerDay: 4_000,
+    passes: steady(0.985),
+    incidents: [
+      regression(60, 4),
+      burst(90, 2),
+      silence(130, 8),
+      regression(180, 30),
+      burst(230, 1),
+      change('alert.policy_weakened', 250, 3),
+      change('alert.dns_record_changed', 280, 2),
+      silence(310, 5),
+      regression(340, 3),
+    ],
+  },
+  {
+    name: 'small.example',
+    kind: 'small, with incidents just above the thresholds',
+    messagesPerDay: 420,
+    passes: steady(0.96),
+    // The burst lies on working days: on a Sunday it would be so much of so little mail that the day is a
+    // regression as well, and rightly so.
+    incidents: [regression(100, 5), burst(202, 3), silence(300, 6)],
+  },
+  {
+    name: 'weekends.example',
+    kind: 'quiet, nearly no mail on weekends',
+    messagesPerDay: 900,
+    passes: steady(0.97),
+    isWeekly: true,
+    incidents: [],
+  },
+  {
+    name: 'drift.example',
+    kind: 'quiet, slowly from 99 to 74 %',
+    messagesPerDay: 2_000,
+    passes: (day) => 0.99 - (0.25 * day) / YEAR_DAYS,
+    incidents: [],
+  },
+  {
+    name: 'tiny.example',
+    kind: 'quiet, 12 messages a day of any rate',
+    messagesPerDay: 12,
+    passes: (day) => chanceOf('tiny', day),
+    incidents: [],
+  },
+  {
+    name: 'forwarded.example',
+    kind: 'quiet, many forwarders that come and go',
+    messagesPerDay: 3_000,
+    passes: steady(0.9),
+    incidents: [],
+  },
+  {
+    name: 'monthly.example',
+    kind: 'quiet, reports once a week at the most',
+    messagesPerDay: 700,
+    passes: steady(0.95),
+    incidents: [],
+  },
+];
+
+/** From 0 to 1, and the same for the same words. */
+export function chanceOf(...words: readonly (string | number)[]): number {
+  return hash('sha256', words.join(' '), 'buffer').readUInt32BE(0) / 2 ** 32;
+}
+
+export function isDuring({ from, days }: Incident, day: number): boolean {
+  return day >= from && day < from + days;
+}
+
+export const dayOf = (day: number): Day => addDays(FIRST_DAY, day);

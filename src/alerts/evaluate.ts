@@ -1,0 +1,99 @@
+import { type Decision, decide } from '../domain/alerts/decide.ts';
+import type { Thresholds } from '../domain/alerts/thresholds.ts';
+import { type Instant, toInstant } from '../domain/instant.ts';
+import { findFacts, type WatchedDomain } from '../store/alert-facts.ts';
+import { fireAlert, settleAlert } from '../store/alerts.ts';
+import type { Tx } from '../store/heads.ts';
+import type { Store } from '../store/open.ts';
+import { toReader } from '../store/reader.ts';
+
+export interface Given {
+  readonly store: Store;
+  readonly thresholds: Thresholds;
+  readonly now: () => Date;
+}
+
+/** What an evaluation did. */
+export interface Evaluated {
+  readonly domains: number;
+  readonly fired: number;
+  readonly resolved: number;
+}
+
+/** Brings the open alerts of some domains in line with what is known of them, each domain by itself. */
+export async function evaluate(given: Given, domainIds: Iterable<string>): Promise<Evaluated> {
+  const sum = { domains: 0, fired: 0, resolved: 0 };
+  for (const domainId of domainIds) {
+    const { fired, resolved } = await evaluateDomain(given, domainId);
+    sum.domains += 1;
+    sum.fired += fired;
+    sum.resolved += resolved;
+  }
+  return sum;
+}
+
+type Changed = Omit<Evaluated, 'domains'>;
+
+/**
+ * Most evaluations change nothing, and those only read: the write lock is another process's meanwhile. When
+ * there is something to do, all of it is looked at again, and done, in one transaction.
+ */
+async function evaluateDomain(
+  { store, thresholds, now }: Given,
+  domainId: string,
+): Promise<Changed> {
+  const asked = { domainId, now: toInstant(now()), thresholds };
+  const seen = await findFacts(store.reader, asked);
+  if (seen === undefined || decide(seen.facts, thresholds).length === 0)
+    return { fired: 0, resolved: 0 };
+  return await store.db.transaction().execute(async (tx) => {
+    const domain = await findFacts(toReader(tx), asked);
+    if (domain === undefined) return { fired: 0, resolved: 0 };
+    return await carryOut(tx, domain, decide(domain.facts, thresholds));
+  });
+}
+
+async function carryOut(
+  tx: Tx,
+  domain: WatchedDomain,
+  decisions: readonly Decision[],
+): Promise<Changed> {
+  let [fired, resolved] = [0, 0];
+  for (const decision of decisions) {
+    const changed = await CARRY_OUT[decision.kind](tx, domain, decision as never);
+    fired += changed.fired;
+    resolved += changed.resolved;
+  }
+  return { fired, resolved };
+}
+
+type CarryOut = {
+  readonly [K in Decision['kind']]: (
+    tx: Tx,
+    domain: WatchedDomain,
+    decision: Extract<Decision, { kind: K }>,
+  ) => Promise<Changed>;
+};
+
+const CARRY_OUT: CarryOut = {
+  fire: async (tx, { id, accountId, facts: { now } }, { type, occurrence }) => {
+    const { subject, context, isOver } = occurrence;
+    const alert = { accountId, domainId: id, type, subject, firedAt: now, context };
+    const alertId = await fireAlert(tx, alert);
+    if (alertId === undefined) return { fired: 0, resolved: 0 };
+    return { fired: 1, resolved: isOver ? await resolve(tx, alertId, now) : 0 };
+  },
+  resolve: async (tx, { facts }, { alert }) => ({
+    fired: 0,
+    resolved: await resolve(tx, alert.id, facts.now),
+  }),
+  update: async (tx, _domain, { alert, context }) => {
+    await settleAlert(tx, alert.id, { context: JSON.stringify(context) });
+    return { fired: 0, resolved: 0 };
+  },
+};
+
+/** How many were resolved: none when another process was quicker. */
+async function resolve(tx: Tx, id: string, now: Instant): Promise<number> {
+  return (await settleAlert(tx, id, { resolved_at: now })) ? 1 : 0;
+}

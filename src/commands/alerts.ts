@@ -1,0 +1,89 @@
+import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { type Evaluated, evaluate } from '../alerts/evaluate.ts';
+import { readConfig } from '../config.ts';
+import { RULES } from '../domain/alerts/registry.ts';
+import type { Thresholds } from '../domain/alerts/thresholds.ts';
+import { Failure } from '../domain/failure.ts';
+import { toInstant } from '../domain/instant.ts';
+import { findAccount } from '../store/accounts.ts';
+import { findFacts } from '../store/alert-facts.ts';
+import { type AlertOfAccount, listAccountAlerts } from '../store/alerts.ts';
+import { findOwnedDomain, listWatchedDomainIds } from '../store/domains.ts';
+import type { Store } from '../store/open.ts';
+import { type OutputOptions, print, printJson, printList, printOne } from './output.ts';
+import { withStore } from './with-store.ts';
+
+const TYPES = RULES.map(({ type }) => type);
+
+export function addAlertCommands(program: Command): void {
+  const alerts = program.command('alerts').description('What has fired, and why.');
+
+  alerts
+    .command('evaluate')
+    .description('Fire and resolve alerts now, for all active domains or for one.')
+    .option('--domain <domain-id>', 'only this domain')
+    .action(async ({ domain, ...options }: { domain?: string } & OutputOptions) => {
+      const evaluated = await withStore(async (store) => {
+        if (domain !== undefined) await findOwnedDomain(store.db, domain);
+        const ids = domain === undefined ? await listWatchedDomainIds(store.db) : [domain];
+        return await evaluateNow(store, ids);
+      });
+      printOne({ ...evaluated }, options);
+    });
+
+  alerts
+    .command('list <account-id>')
+    .description('List an account’s alerts, the newest 200.')
+    .action(async (accountId: string, options: OutputOptions) => {
+      const found = await withStore(async ({ db }) => {
+        await findAccount(db, accountId);
+        return await listAccountAlerts(db, accountId);
+      });
+      const rows = found.map((alert) => (options.json ? toJson(alert) : toRow(alert)));
+      printList(rows, 'Nothing has fired.', options);
+    });
+
+  alerts
+    .command('explain <domain-id>')
+    .addArgument(new Argument('<type>', TYPES.join(', ')).argParser(parseType))
+    .description('Say why an alert is open, or how far from firing it is.')
+    .action(async (domainId: string, type: string, options: OutputOptions) => {
+      const explained = await withStore((store) => explain(store, domainId, type));
+      if (options.json) printJson(explained);
+      else print(explained.explanation.join('\n'));
+    });
+}
+
+/** A type by its name, with or without the `alert.` that all of them begin with. */
+function parseType(text: string): string {
+  const found = TYPES.find((type) => type === text || type === `alert.${text}`);
+  if (found === undefined) throw new InvalidArgumentError(`It is one of ${TYPES.join(', ')}.`);
+  return found;
+}
+
+/** Evaluates domains with the thresholds that are configured. */
+export function evaluateNow(store: Store, domainIds: readonly string[]): Promise<Evaluated> {
+  const thresholds = readConfig(process.env).alertThresholds;
+  return evaluate({ store, thresholds, now: () => new Date() }, domainIds);
+}
+
+async function explain({ db, reader }: Store, domainId: string, type: string) {
+  const thresholds: Thresholds = readConfig(process.env).alertThresholds;
+  const { name, status } = await findOwnedDomain(db, domainId);
+  const domain = await findFacts(reader, { domainId, now: toInstant(new Date()), thresholds });
+  const rule = RULES.find((r) => r.type === type);
+  if (rule === undefined) throw new Failure('not_found', `There is no alert type ${type}.`);
+  const said = { domain: name, type };
+  if (domain === undefined)
+    return { ...said, open: false, explanation: [`${name} is ${status}: nothing fires for it.`] };
+  const open = domain.facts.alerts.some((alert) => alert.type === type && alert.isOpen);
+  return { ...said, open, explanation: [...rule.explain(domain.facts, thresholds)] };
+}
+
+function toJson({ context, ...alert }: AlertOfAccount) {
+  return { ...alert, context: JSON.parse(context) };
+}
+
+function toRow({ id, domain, type, fired_at, resolved_at }: AlertOfAccount) {
+  return { id, domain, type: type.replace(/^alert\./, ''), fired_at, resolved_at };
+}

@@ -1,0 +1,109 @@
+import type { Day } from '../instant.ts';
+import type { DataDay, Facts } from './facts.ts';
+import { addUp, type Counts, isDrop, isWithin, toDrop, toPassRate } from './rate.ts';
+import { type AlertRule, alertsOf, isFresh, isWatched, type Occurrence } from './rule.ts';
+import type { Thresholds } from './thresholds.ts';
+
+const TYPE = 'alert.alignment_regression';
+
+/** The pass rate of a day fell far below that of the days before it. */
+export const alignmentRegression: AlertRule = {
+  type: TYPE,
+  findOccurrences: (facts, thresholds) => replay(facts, thresholds).map(toOccurrence),
+  explain: (facts, thresholds) => {
+    const last = replay(facts, thresholds).at(-1);
+    return last !== undefined && !last.isOver
+      ? explainOpen(last, facts, thresholds)
+      : explainLatest(facts, thresholds);
+  },
+};
+
+interface Regression {
+  readonly index: number;
+  readonly day: DataDay;
+  readonly before: Counts;
+  isOver: boolean;
+}
+
+/**
+ * Goes through the days as if each had been the newest once, so that days which come late or in another
+ * order end in the same. A day that is no longer fresh counts if it fired when it was.
+ */
+function replay(facts: Facts, thresholds: Thresholds): Regression[] {
+  const found: Regression[] = [];
+  const mayFire = toMayFire(facts, thresholds);
+  for (const [index, day] of facts.days.entries()) {
+    const open = found.at(-1);
+    if (open !== undefined && !open.isOver) open.isOver = isOver(open, { index, day }, thresholds);
+    if (open !== undefined && !open.isOver) continue;
+    const before = baselineOf(facts.days, index, thresholds);
+    if (before === undefined || !mayFire(day.day)) continue;
+    if (isRegression(before, day, thresholds)) found.push({ index, day, before, isOver: false });
+  }
+  return found;
+}
+
+function toMayFire(facts: Facts, thresholds: Thresholds): (day: Day) => boolean {
+  const fired = new Set(alertsOf(facts, TYPE).map(({ context }) => context['day']));
+  return (day) =>
+    isFresh(day, facts, thresholds) || (fired.has(day) && isWatched(day, facts.watchedSince));
+}
+
+/** undefined while there are fewer days than it takes to know what is usual. */
+function baselineOf(
+  days: readonly DataDay[],
+  index: number,
+  { baselineDays }: Thresholds,
+): Counts | undefined {
+  return index < baselineDays ? undefined : addUp(days.slice(index - baselineDays, index));
+}
+
+function isRegression(before: Counts, day: Counts, t: Thresholds): boolean {
+  const hasEnough = before.messages >= t.minMessages && day.messages >= t.minMessages;
+  return hasEnough && isDrop(before, day, t.dropPoints);
+}
+
+function isOver(
+  { index: since, before }: Regression,
+  { index, day }: { index: number; day: DataDay },
+  t: Thresholds,
+): boolean {
+  if (index - since >= t.regressionDays) return true;
+  return day.messages >= t.minMessages && isWithin(before, day, t.recoveryPoints);
+}
+
+function toOccurrence({ day, before, isOver }: Regression): Occurrence {
+  const context = {
+    drop_pct: toDrop(before, day),
+    prev_pass_rate: toPassRate(before),
+    curr_pass_rate: toPassRate(day),
+    day: day.day,
+    message_count: day.messages,
+    failed_count: day.messages - day.aligned,
+  };
+  return { subject: '', isOver, context };
+}
+
+function explainOpen({ index, day, before }: Regression, { days }: Facts, t: Thresholds) {
+  const later = days.length - 1 - index;
+  const rate = toPassRate(before);
+  return [
+    `Open: on ${day.day} ${toPassRate(day)} % of ${day.messages} messages passed, ${toDrop(before, day)} points under the ${rate} % of the ${t.baselineDays} data days before.`,
+    `It resolves on a later day with at least ${t.minMessages} messages within ${t.recoveryPoints} points of ${rate} %, or when ${t.regressionDays} data days have gone by; ${later} have.`,
+  ];
+}
+
+function explainLatest({ days }: Facts, t: Thresholds): string[] {
+  const day = days.at(-1);
+  if (day === undefined) return ['Not open: there are no reports yet.'];
+  const before = baselineOf(days, days.length - 1, t);
+  if (before === undefined)
+    return [`Not open: ${days.length - 1} of ${t.baselineDays} data days lie before ${day.day}.`];
+  const counts = `${day.day} has ${day.messages} messages, the ${t.baselineDays} data days before it ${before.messages}`;
+  if (day.messages < t.minMessages || before.messages < t.minMessages)
+    return [`Not open: ${counts}; both sides need ${t.minMessages}.`];
+  return [
+    `Not open: ${counts}.`,
+    `${toPassRate(day)} % passed, and ${toPassRate(before)} % before: a drop of ${toDrop(before, day)} points; it fires at ${t.dropPoints}, on a day at most ${t.maxAgeDays} days old.`,
+  ];
+}

@@ -1,0 +1,57 @@
+import type { Facts, KnownAlert } from './facts.ts';
+import { RULES } from './registry.ts';
+import { type AlertRule, alertsOf, type Occurrence } from './rule.ts';
+import type { Thresholds } from './thresholds.ts';
+
+/** What has to happen so that the open alerts are those that the facts give reason for. */
+export type Decision =
+  | { readonly kind: 'fire'; readonly type: string; readonly occurrence: Occurrence }
+  | { readonly kind: 'resolve'; readonly alert: KnownAlert }
+  /** Late reports have changed the figures of an alert that stands. */
+  | {
+      readonly kind: 'update';
+      readonly alert: KnownAlert;
+      readonly context: KnownAlert['context'];
+    };
+
+/** Decisions for one domain. Once they are carried out, the same facts ask for nothing more. */
+export function decide(facts: Facts, thresholds: Thresholds): Decision[] {
+  return RULES.flatMap((rule) => decideType(rule, facts, thresholds));
+}
+
+function decideType(rule: AlertRule, facts: Facts, thresholds: Thresholds): Decision[] {
+  const { type } = rule;
+  const known = alertsOf(facts, type);
+  const open = known.filter(({ isOpen }) => isOpen);
+  const occurrences = rule.findOccurrences(facts, thresholds);
+  const lasting = occurrences.filter(({ isOver }) => !isOver);
+  // What was over before anybody looked has fired too, or late reports could not bring it back.
+  const unknown = occurrences.filter(
+    (occurrence) => !(occurrence.isOver ? known : open).some((alert) => isAbout(alert, occurrence)),
+  );
+  return [
+    // Alerts are resolved first: another occurrence of the same subject is another alert.
+    ...open.flatMap((alert) =>
+      decideOpen(
+        alert,
+        lasting.find((o) => isAbout(alert, o)),
+      ),
+    ),
+    ...unknown.map((occurrence) => ({ kind: 'fire' as const, type, occurrence })),
+  ];
+}
+
+function decideOpen(alert: KnownAlert, occurrence: Occurrence | undefined): Decision[] {
+  if (occurrence === undefined) return [{ kind: 'resolve', alert }];
+  const { context } = occurrence;
+  return isSame(context, alert.context) ? [] : [{ kind: 'update', alert, context }];
+}
+
+/** Contexts are JSON, and a rule always names its keys in the same order. */
+function isSame(a: KnownAlert['context'], b: KnownAlert['context']): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function isAbout(alert: KnownAlert, { subject, context }: Occurrence): boolean {
+  return alert.subject === subject && alert.context['day'] === context['day'];
+}

@@ -1,0 +1,70 @@
+import { RECORD_TYPES, type RecordType, toRecordName } from '../dns-record.ts';
+import { type DnsChange, isRecent } from '../dns-watch.ts';
+import { toDay } from '../instant.ts';
+import type { Facts } from './facts.ts';
+import { type AlertRule, findOpen, isFresh, isWatched, type Occurrence } from './rule.ts';
+import type { Thresholds } from './thresholds.ts';
+
+const TYPE = 'alert.dns_record_changed';
+
+/** The DMARC or SPF record is not what it was. */
+export const dnsRecordChanged: AlertRule = {
+  type: TYPE,
+  findOccurrences: (facts, thresholds) =>
+    RECORD_TYPES.flatMap((type) => {
+      const change = facts.dns[type]?.change ?? null;
+      if (change === null || !isRecent(change, facts.now, thresholds)) return [];
+      const isKnown = findOpen(facts, TYPE, type) !== undefined;
+      return mayStand(change, isKnown, facts, thresholds)
+        ? [toOccurrence(type, change, facts)]
+        : [];
+    }),
+  explain: (facts, thresholds) =>
+    RECORD_TYPES.map((type) => explainRecord(type, facts, thresholds)),
+};
+
+/** A change fires while it is fresh, and stands as long as it may once it has. */
+export function mayStand(
+  { at }: DnsChange,
+  isKnown: boolean,
+  facts: Facts,
+  thresholds: Thresholds,
+): boolean {
+  const day = toDay(at);
+  if (facts.watchedSince !== null && at < facts.watchedSince) return false;
+  return isFresh(day, facts, thresholds) || (isKnown && isWatched(day, facts.watchedSince));
+}
+
+function toOccurrence(
+  type: RecordType,
+  { former, current }: DnsChange,
+  { domain }: Facts,
+): Occurrence {
+  const context = {
+    record_type: type,
+    record_name: toRecordName(type, domain),
+    change: former === null ? 'added' : current === null ? 'removed' : 'modified',
+    previous_value: former,
+    current_value: current,
+  };
+  return { subject: type, isOver: false, context };
+}
+
+/** What is known of a record, and how far from firing it is. */
+export function explainRecord(type: RecordType, facts: Facts, t: Thresholds): string {
+  const state = facts.dns[type];
+  const name = `${type.toUpperCase()} at ${toRecordName(type, facts.domain)}`;
+  if (state === undefined || (state.confirmed === null && state.candidate === null))
+    return `${name}: not checked yet (PLUMBLINE_DNS_CHECKS=on turns checks on).`;
+  if (state.confirmed === null) return `${name}: seen once; a second check confirms it.`;
+  const parts = [`${name}: ${state.confirmed.value ?? 'no record'}.`];
+  if (state.candidate !== null)
+    parts.push(
+      `Something else since ${state.candidate.since}; it counts when a check ${t.dnsConfirmMinutes} minutes later still differs: ${state.candidate.value ?? 'no record'}.`,
+    );
+  if (state.change !== null && isRecent(state.change, facts.now, t))
+    parts.push(
+      `Changed at ${state.change.at} from ${state.change.former ?? 'no record'}; that is told about until it returns, or for ${t.dnsChangeDays} days.`,
+    );
+  return parts.join(' ');
+}

@@ -1,0 +1,51 @@
+import type { RecordType } from '../dns-record.ts';
+import type { DnsRecordState } from '../dns-watch.ts';
+import type { Day, Instant } from '../instant.ts';
+
+/** All that is known of one domain at one moment; the rules look at nothing else. */
+export interface Facts {
+  readonly now: Instant;
+  readonly domain: string;
+  /** When the domain was last resumed; null when it has never been paused. */
+  readonly watchedSince: Instant | null;
+  /** When the newest report was received. */
+  readonly lastReportAt: Instant | null;
+  /** The latest days that have data, oldest first. */
+  readonly days: readonly DataDay[];
+  /** The latest days on which reports came in, oldest first. */
+  readonly receipts: readonly { readonly day: Day; readonly reports: number }[];
+  /** Addresses that failed more than the thresholds allow, on days that may have an alert of their own. */
+  readonly failingSources: readonly FailingSource[];
+  readonly dns: Readonly<Partial<Record<RecordType, DnsRecordState>>>;
+  readonly alerts: readonly KnownAlert[];
+}
+
+/** What the reports of one day add up to, exactly. */
+export interface DataDay {
+  readonly day: Day;
+  readonly messages: number;
+  readonly aligned: number;
+  /** 0 when no report of the day has named any. */
+  readonly sources: number;
+}
+
+export interface FailingSource {
+  readonly day: Day;
+  readonly address: string;
+  readonly messages: number;
+  readonly aligned: number;
+  /** Data days since it last sent anything, not counting that one and this; null when it never had. */
+  readonly absentDays: number | null;
+  /** Later days on which it sent too many failing messages. */
+  readonly laterFailingDays: readonly Day[];
+}
+
+/** An alert that has fired. */
+export interface KnownAlert {
+  readonly id: string;
+  readonly type: string;
+  readonly subject: string;
+  readonly isOpen: boolean;
+  readonly firedAt: Instant;
+  readonly context: Readonly<Record<string, unknown>>;
+}

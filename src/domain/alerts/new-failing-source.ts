@@ -1,0 +1,99 @@
+import type { Day } from '../instant.ts';
+import type { Facts, FailingSource } from './facts.ts';
+import { type AlertRule, alertsOf, isFresh, isWatched, type Occurrence } from './rule.ts';
+import type { Thresholds } from './thresholds.ts';
+
+const TYPE = 'alert.new_failing_source';
+
+/** Addresses that nobody knew sent failing messages: a spoofer, or a tool that nobody set up for DMARC. */
+export const newFailingSource: AlertRule = {
+  type: TYPE,
+  findOccurrences: (facts, thresholds) =>
+    findDays(facts, thresholds).map((day) => toOccurrence(day, facts, thresholds)),
+  explain: (facts, thresholds) => {
+    const occurrences = newFailingSource.findOccurrences(facts, thresholds);
+    const open = occurrences.filter(({ isOver }) => !isOver);
+    return [
+      ...(open.length === 0 ? ['Not open.'] : open.map(explainOpen)),
+      ...explainLatest(facts, thresholds),
+    ];
+  },
+};
+
+/** Days on which new sources failed, and which may fire or have. */
+function findDays(facts: Facts, thresholds: Thresholds): Day[] {
+  const fired = new Set(alertsOf(facts, TYPE).map(({ subject }) => subject));
+  const days = new Set(newSources(facts, thresholds).map(({ day }) => day));
+  return [...days]
+    .filter((day) => isWatched(day, facts.watchedSince))
+    .filter((day) => fired.has(day) || (isFresh(day, facts, thresholds) && hasHistory(day, facts)))
+    .sort();
+}
+
+/** Those of the failing sources that had sent nothing in the data days before. */
+function newSources({ failingSources }: Facts, { newSourceDays }: Thresholds): FailingSource[] {
+  return failingSources.filter(
+    ({ absentDays }) => absentDays === null || absentDays >= newSourceDays,
+  );
+}
+
+/** On a domain's first day with sources each of them would be new. */
+function hasHistory(day: Day, { days }: Facts): boolean {
+  return days.some((before) => before.day < day && before.sources > 0);
+}
+
+function toOccurrence(day: Day, facts: Facts, thresholds: Thresholds): Occurrence {
+  const sources = newSources(facts, thresholds).filter((source) => source.day === day);
+  const listed = sources.map(toListed).sort(byFailed);
+  const sum = (key: 'message_count' | 'failed_count') =>
+    listed.reduce((total, source) => total + source[key], 0);
+  const context = {
+    day,
+    message_count: sum('message_count'),
+    failed_count: sum('failed_count'),
+    sources: listed.slice(0, thresholds.newSourcesListed),
+    additional_sources: Math.max(0, listed.length - thresholds.newSourcesListed),
+  };
+  return { subject: day, isOver: isOver(day, { facts, sources }, thresholds), context };
+}
+
+/** Over for good as soon as none of them has failed much for so many data days together. */
+function isOver(
+  day: Day,
+  { facts: { days }, sources }: { facts: Facts; sources: readonly FailingSource[] },
+  { newSourceQuietDays }: Thresholds,
+): boolean {
+  const failing = new Set(sources.flatMap(({ laterFailingDays }) => laterFailingDays));
+  let quiet = 0;
+  for (const later of days) {
+    if (later.day <= day) continue;
+    quiet = failing.has(later.day) ? 0 : quiet + 1;
+    if (quiet >= newSourceQuietDays) return true;
+  }
+  return false;
+}
+
+function toListed({ address, messages, aligned }: FailingSource) {
+  return { ip: address, message_count: messages, failed_count: messages - aligned };
+}
+
+function byFailed(a: ReturnType<typeof toListed>, b: ReturnType<typeof toListed>): number {
+  return b.failed_count - a.failed_count || (a.ip < b.ip ? -1 : 1);
+}
+
+function explainOpen({ subject, context }: Occurrence): string {
+  const { failed_count, message_count, sources, additional_sources } = context;
+  const addresses = (sources as readonly { ip: string }[]).map(({ ip }) => ip).join(', ');
+  const others = additional_sources === 0 ? '' : ` and ${additional_sources} more`;
+  return `Open: on ${subject} ${failed_count} of ${message_count} messages from addresses not seen before failed: ${addresses}${others}.`;
+}
+
+function explainLatest({ days, failingSources }: Facts, t: Thresholds): string[] {
+  const day = days.at(-1)?.day;
+  if (day === undefined) return ['There are no reports yet.'];
+  const failing = failingSources.filter((source) => source.day === day).length;
+  return [
+    `It fires when addresses not seen in the ${t.newSourceDays} data days before send at least ${t.newSourceMessages} messages each of which ${t.newSourceFailPercent} % fail. On ${day}, ${failing} ${failing === 1 ? 'address fails' : 'addresses fail'} so much, known ones included.`,
+    `It resolves when none of them has sent ${t.newSourceMessages} failing messages a day for ${t.newSourceQuietDays} data days.`,
+  ];
+}

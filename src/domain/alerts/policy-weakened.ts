@@ -1,0 +1,42 @@
+import { findWeakerTag, toPolicies, toRecordName } from '../dns-record.ts';
+import type { DnsChange } from '../dns-watch.ts';
+import { explainRecord, mayStand } from './dns-record-changed.ts';
+import type { Facts } from './facts.ts';
+import { type AlertRule, findOpen, type Occurrence } from './rule.ts';
+
+const TYPE = 'alert.policy_weakened';
+
+/** The DMARC policy asks for less than it did. It lasts until the former strength is back. */
+export const policyWeakened: AlertRule = {
+  type: TYPE,
+  findOccurrences: (facts, thresholds) => {
+    const change = facts.dns.dmarc?.weakening ?? null;
+    const isKnown = findOpen(facts, TYPE, '') !== undefined;
+    if (change === null || !mayStand(change, isKnown, facts, thresholds)) return [];
+    return [toOccurrence(change, facts)];
+  },
+  explain: (facts, thresholds) => {
+    const change = facts.dns.dmarc?.weakening ?? null;
+    if (change === null)
+      return ['Not open: no weakening was seen.', explainRecord('dmarc', facts, thresholds)];
+    const { tag, previous_policy, current_policy } = toOccurrence(change, facts).context;
+    const isOpen = findOpen(facts, TYPE, '') !== undefined;
+    return [
+      `${isOpen ? 'Open' : 'Not open'}: ${tag} was ${previous_policy}, and is ${current_policy} since ${change.at}.`,
+      `It resolves when ${tag} is ${previous_policy} again, or stronger.`,
+    ];
+  },
+};
+
+function toOccurrence({ former, current }: DnsChange, { domain }: Facts): Occurrence {
+  const tag = findWeakerTag(former, current) ?? 'p';
+  const context = {
+    record_name: toRecordName('dmarc', domain),
+    tag,
+    previous_policy: toPolicies(former)[tag],
+    current_policy: toPolicies(current)[tag],
+    previous_value: former,
+    current_value: current,
+  };
+  return { subject: '', isOver: false, context };
+}

@@ -1,0 +1,68 @@
+import { addDays, type Day, hoursBetween, type Instant, toDay } from '../instant.ts';
+import type { Facts } from './facts.ts';
+import { type AlertRule, findOpen, isFresh, isWatched } from './rule.ts';
+import type { Thresholds } from './thresholds.ts';
+
+const TYPE = 'alert.reports_missing';
+
+/**
+ * Reports came regularly, and then none. What counts is when they were received, not what they cover: the
+ * silence is about their coming. Its day is that of the last receipt, and so is its subject: the report that
+ * ends a silence leaves it without reason. What was true when it fired is not counted on.
+ */
+export const reportsMissing: AlertRule = {
+  type: TYPE,
+  findOccurrences: (facts, thresholds) => {
+    const silence = findSilence(facts, thresholds);
+    if (silence === undefined || silence.hours < thresholds.silenceHours) return [];
+    const { lastReportAt: subject } = silence;
+    const open = findOpen(facts, TYPE, subject);
+    if (open !== undefined) return [{ subject, isOver: false, context: open.context }];
+    const mayFire =
+      isFresh(silence.day, facts, thresholds) && silence.reportDays >= thresholds.silenceReportDays;
+    return mayFire ? [{ subject, isOver: false, context: toContext(silence, thresholds) }] : [];
+  },
+  explain: (facts, thresholds) => {
+    const silence = findSilence(facts, thresholds);
+    if (silence === undefined) return ['Not open: no report has been received yet.'];
+    const isOpen = findOpen(facts, TYPE, silence.lastReportAt) !== undefined;
+    return [
+      `${isOpen ? 'Open' : 'Not open'}: the last report was received at ${silence.lastReportAt}, ${silence.hours} hours ago; it fires after ${thresholds.silenceHours}, if that day is at most ${thresholds.maxAgeDays} days ago.`,
+      `Reports came on ${silence.reportDays} of the ${thresholds.silenceWindowDays} days up to then; it takes ${thresholds.silenceReportDays}.`,
+      ...(isOpen ? ['It resolves when the next report is stored.'] : []),
+    ];
+  },
+};
+
+interface Silence {
+  readonly lastReportAt: Instant;
+  readonly day: Day;
+  readonly hours: number;
+  readonly reportDays: number;
+  readonly reports: number;
+}
+
+function findSilence(
+  { now, lastReportAt, receipts, watchedSince }: Facts,
+  { silenceWindowDays }: Thresholds,
+): Silence | undefined {
+  if (lastReportAt === null) return undefined;
+  const day = toDay(lastReportAt);
+  const from = addDays(day, 1 - silenceWindowDays);
+  const window = receipts.filter((r) => r.day >= from && isWatched(r.day, watchedSince));
+  return {
+    lastReportAt,
+    day,
+    hours: hoursBetween(lastReportAt, now),
+    reportDays: window.length,
+    reports: window.reduce((sum, { reports }) => sum + reports, 0),
+  };
+}
+
+function toContext({ lastReportAt, hours, reports }: Silence, { silenceWindowDays }: Thresholds) {
+  return {
+    last_report_at: lastReportAt,
+    hours_since_last_report: hours,
+    previous_daily_average: Math.round((reports * 100) / silenceWindowDays) / 100,
+  };
+}

@@ -1,0 +1,31 @@
+/** The figures of decisions.md, section 4. Points are of a pass rate from 0 to 100. */
+export const DEFAULT_THRESHOLDS = {
+  /** A day older than this fires nothing. */
+  maxAgeDays: 4,
+  dropPoints: 10,
+  recoveryPoints: 5,
+  minMessages: 100,
+  baselineDays: 7,
+  regressionDays: 14,
+  silenceHours: 72,
+  silenceReportDays: 5,
+  silenceWindowDays: 14,
+  newSourceDays: 30,
+  newSourceMessages: 20,
+  newSourceFailPercent: 90,
+  newSourceQuietDays: 7,
+  newSourcesListed: 10,
+  dnsChangeDays: 7,
+  dnsConfirmMinutes: 10,
+} as const;
+
+export type Thresholds = Readonly<Record<keyof typeof DEFAULT_THRESHOLDS, number>>;
+
+/** How many data days the rules look back on, at the most. */
+export function daysNeeded(t: Thresholds): number {
+  // A day that may fire still is one of the latest `maxAgeDays + 2`: today's and tomorrow's are among them.
+  const fresh = t.maxAgeDays + 2;
+  return (
+    fresh + Math.max(t.baselineDays + t.regressionDays, t.newSourceDays + t.newSourceQuietDays)
+  );
+}

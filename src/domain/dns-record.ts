@@ -1,0 +1,78 @@
+export type RecordType = 'dmarc' | 'spf';
+
+/** A record as DNS answers it: text, or null when there is none. */
+export type RecordValue = string | null;
+
+export const RECORD_TYPES = ['dmarc', 'spf'] as const satisfies readonly RecordType[];
+
+const VERSIONS = { dmarc: /^v\s*=\s*dmarc1\s*(;|$)/i, spf: /^v=spf1(\s|$)/i } as const;
+/** Tags whose value is a word; addresses keep their case. */
+const WORDS = new Set(['v', 'p', 'sp', 'np', 'adkim', 'aspf', 'fo', 'pct', 't', 'psd', 'rf', 'ri']);
+const STRENGTHS = ['absent', 'none', 'quarantine', 'reject'] as const;
+export type Policy = (typeof STRENGTHS)[number];
+
+/** Where a domain's record lies (RFC 9989, RFC 7208). */
+export function toRecordName(type: RecordType, domain: string): string {
+  return type === 'dmarc' ? `_dmarc.${domain}` : domain;
+}
+
+/** The record among a name's TXT records, their strings joined; several of one kind stand on a line each. */
+export function findRecord(type: RecordType, texts: readonly string[]): RecordValue {
+  const records = texts.map((text) => text.trim()).filter((text) => VERSIONS[type].test(text));
+  return records.length === 0 ? null : records.sort().join('\n');
+}
+
+/** Whether two records say the same: the order of what they say, blanks and the case of words do not matter. */
+export function isSameRecord(type: RecordType, a: RecordValue, b: RecordValue): boolean {
+  return toCanonical(type, a) === toCanonical(type, b);
+}
+
+function toCanonical(type: RecordType, value: RecordValue): string | null {
+  if (value === null) return null;
+  const lines = value.split('\n').map((line) => (type === 'dmarc' ? toTags(line) : toTerms(line)));
+  return lines.sort().join('\n');
+}
+
+function toTags(line: string): string {
+  return parseTags(line)
+    .map(([name, text]) => `${name}=${WORDS.has(name) ? text.toLowerCase() : text}`)
+    .sort()
+    .join(';');
+}
+
+function parseTags(line: string): [name: string, text: string][] {
+  return line
+    .split(';')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '')
+    .map((tag) => {
+      const [name = '', ...text] = tag.split('=');
+      return [name.trim().toLowerCase(), text.join('=').replace(/\s+/g, '')];
+    });
+}
+
+function toTerms(line: string): string {
+  return line.toLowerCase().split(/\s+/).filter(Boolean).sort().join(' ');
+}
+
+/**
+ * What a DMARC record asks for, for the domain and for its subdomains. Several records are none, and one
+ * whose `p` is missing or unknown asks for nothing (RFC 9989).
+ */
+export function toPolicies(value: RecordValue): { readonly p: Policy; readonly sp: Policy } {
+  if (value === null || value.includes('\n')) return { p: 'absent', sp: 'absent' };
+  const tags = new Map(parseTags(value).reverse());
+  const p = toPolicy(tags.get('p'));
+  return { p, sp: tags.has('sp') ? toPolicy(tags.get('sp')) : p };
+}
+
+function toPolicy(text = ''): Policy {
+  return STRENGTHS.slice(1).find((word) => word === text.toLowerCase()) ?? 'none';
+}
+
+/** The tag whose policy is weaker than it was; undefined when neither is. */
+export function findWeakerTag(former: RecordValue, current: RecordValue): 'p' | 'sp' | undefined {
+  const [before, after] = [toPolicies(former), toPolicies(current)];
+  const strength = (policy: Policy) => STRENGTHS.indexOf(policy);
+  return (['p', 'sp'] as const).find((tag) => strength(after[tag]) < strength(before[tag]));
+}

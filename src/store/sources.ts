@@ -1,0 +1,115 @@
+import type { Expression } from 'kysely';
+import type { SourceTally } from '../domain/aggregate-report.ts';
+import type { Day } from '../domain/instant.ts';
+import { MAX_SOURCES } from '../domain/source-counts.ts';
+import type { Tx } from './heads.ts';
+import { prepareQuery, runPrepared } from './prepared.ts';
+
+/*
+ * What each address sent in a domain's name, day by day. The day's totals (`domain_day`) are exact whatever
+ * happens here; of the addresses only the largest are kept, so that a flood of them stays bounded.
+ */
+
+/** What addresses sent on one day, by address. */
+export type SourcesOfDay = Map<string, { messages: number; aligned: number }>;
+
+interface DomainDay {
+  readonly domainId: string;
+  readonly day: Day;
+}
+
+export function addSources(to: SourcesOfDay, sources: readonly SourceTally[]): void {
+  for (const { address, messages, aligned } of sources) {
+    const known = to.get(address);
+    if (known === undefined) to.set(address, { messages, aligned });
+    else {
+      known.messages += messages;
+      known.aligned += aligned;
+    }
+  }
+}
+
+/** Adds sources to a day that may then have `atMost` so many, and keeps the largest. */
+export async function countSources(
+  tx: Tx,
+  domainDay: DomainDay,
+  { sources, atMost }: { sources: SourcesOfDay; atMost: number },
+): Promise<void> {
+  const rows = [...sources];
+  for (let from = 0; from < rows.length; ) {
+    const left = rows.length - from;
+    const size = UPSERT_SIZES.find((rows) => rows <= left) ?? 1;
+    await runPrepared(tx, toUpsert(domainDay, rows.slice(from, from + size)));
+    from += size;
+  }
+  if (atMost > MAX_SOURCES) await keepLargest(tx, domainDay);
+}
+
+type SourceRow = readonly [address: string, { messages: number; aligned: number }];
+
+/** Rows that one statement writes: several, because a statement of its own costs more than the row. */
+const UPSERT_SIZES = [64, 8, 4, 2, 1] as const;
+const UPSERTS = new Map(UPSERT_SIZES.map((size) => [size as number, prepareUpsert(size)]));
+
+function toUpsert({ domainId, day }: DomainDay, rows: readonly SourceRow[]) {
+  const values: Record<string, string | number> = { domainId, day };
+  for (const [i, [address, { messages, aligned }]] of rows.entries()) {
+    values[`address${i}`] = address;
+    values[`messages${i}`] = messages;
+    values[`aligned${i}`] = aligned;
+  }
+  return (UPSERTS.get(rows.length) as ReturnType<typeof prepareUpsert>)(values);
+}
+
+function prepareUpsert(size: number) {
+  return prepareQuery<Readonly<Record<string, string | number>>, never>((db, param) => {
+    const rows = Array.from({ length: size }, (_, i) => ({
+      domain_id: param('domainId') as Expression<string>,
+      day: param('day') as Expression<string>,
+      address: param(`address${i}`) as Expression<string>,
+      messages: param(`messages${i}`) as Expression<number>,
+      aligned: param(`aligned${i}`) as Expression<number>,
+    }));
+    return db
+      .insertInto('domain_source')
+      .values(rows)
+      .onConflict((oc) =>
+        oc.columns(['domain_id', 'day', 'address']).doUpdateSet((eb) => ({
+          messages: eb('domain_source.messages', '+', eb.ref('excluded.messages')),
+          aligned: eb('domain_source.aligned', '+', eb.ref('excluded.aligned')),
+        })),
+      );
+  });
+}
+
+/** An address that is cut off and comes again is counted anew: its figure may be too small, never too large. */
+async function keepLargest(tx: Tx, { domainId, day }: DomainDay): Promise<void> {
+  await tx
+    .deleteFrom('domain_source')
+    .where('domain_id', '=', domainId)
+    .where('day', '=', day)
+    .where('address', 'in', (eb) =>
+      eb
+        .selectFrom('domain_source as ranked')
+        .select('ranked.address')
+        .where('ranked.domain_id', '=', domainId)
+        .where('ranked.day', '=', day)
+        .orderBy('ranked.messages', 'desc')
+        .orderBy('ranked.address')
+        .limit(1_000_000)
+        .offset(MAX_SOURCES),
+    )
+    .execute();
+  await tx
+    .updateTable('domain_day')
+    .set((eb) => ({
+      sources: eb
+        .selectFrom('domain_source')
+        .select((count) => count.fn.countAll<number>().as('kept'))
+        .where('domain_id', '=', domainId)
+        .where('day', '=', day),
+    }))
+    .where('domain_id', '=', domainId)
+    .where('day', '=', day)
+    .execute();
+}

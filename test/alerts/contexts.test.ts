@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import addFormatsModule from 'ajv-formats';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { Facts } from '../../src/domain/alerts/facts.ts';
+import { RULES } from '../../src/domain/alerts/registry.ts';
+import { UNKNOWN_RECORD } from '../../src/domain/dns-watch.ts';
+import { carryOut, D, days, facts, NOW, times } from '../domain/alerts/facts.ts';
+
+const contract = parse(
+  readFileSync(new URL('../../openapi/v1.yaml', import.meta.url), 'utf8'),
+  // An example is no keyword, and ajv knows `nullable` only beside a type.
+) as { components: { schemas: Record<string, object> } };
+
+const ajv = new Ajv({ strict: false, allErrors: true });
+addFormatsModule.default(ajv);
+ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
+ajv.addSchema(contract, 'v1');
+
+const GOOD = days([...times(31, [1000, 990]), [1000, 500]]);
+const change = { former: 'v=DMARC1; p=reject', current: null, at: NOW };
+
+/** For each type, what gives reason for it. */
+const REASONS: Readonly<Record<string, Partial<Facts>>> = {
+  'alert.alignment_regression': { days: GOOD },
+  'alert.reports_missing': {
+    lastReportAt: '2026-03-12T05:00:00Z',
+    receipts: ['07', '08', '09', '10', '12'].map((day) => ({ day: `2026-03-${day}`, reports: 3 })),
+  },
+  'alert.new_failing_source': {
+    days: GOOD,
+    failingSources: ['192.0.2.1', '2001:db8::1'].map((address) => ({
+      ...{ day: D, address, messages: 25, aligned: 1 },
+      ...{ absentDays: null, laterFailingDays: [] },
+    })),
+  },
+  'alert.dns_record_changed': { dns: { spf: { ...UNKNOWN_RECORD, change } } },
+  'alert.policy_weakened': { dns: { dmarc: { ...UNKNOWN_RECORD, weakening: change } } },
+};
+
+test('every type has a reason here', () => {
+  expect(Object.keys(REASONS)).toEqual(RULES.map(({ type }) => type));
+});
+
+test.each(Object.entries(REASONS))(
+  'the context of %s is as the contract says, and no more',
+  (type, known) => {
+    const context = carryOut(facts(known)).find((alert) => alert.type === type)?.context ?? {};
+    const name = `${type
+      .replace('alert', '')
+      .replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase())}Context`;
+    const schema = contract.components.schemas[name] as { properties: object; example: object };
+    expect(schema, name).toBeDefined();
+    const validate = ajv.getSchema(`v1#/components/schemas/${name}`);
+    expect(validate?.(context), JSON.stringify(validate?.errors)).toBe(true);
+    expect(Object.keys(context).sort()).toEqual(Object.keys(schema.properties).sort());
+    expect(Object.keys(schema.example).sort()).toEqual(Object.keys(context).sort());
+  },
+);

@@ -1,0 +1,130 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createLookUp } from '../../src/alerts/dns-lookup.ts';
+import { checkDomain, watchDns } from '../../src/alerts/dns-watch.ts';
+import { toInstant } from '../../src/domain/instant.ts';
+import { updateDomainStatus } from '../../src/store/domains.ts';
+import { openStore } from '../../src/store/open.ts';
+import { serveDns, type Zone } from '../support/dns-server.ts';
+import { aWorld } from './world.ts';
+
+const TIMEOUT_MS = 200;
+const START = Date.parse('2026-03-01T00:00:00Z');
+const at = (minutes: number) => toInstant(new Date(START + minutes * 60_000));
+
+describe('looking a record up', () => {
+  const zone: Zone = {
+    '_dmarc.joined.example': [['v=DMARC1; p=re', 'ject; rua=mailto:d@', 'joined.example']],
+    'many.example': [['some-verification=1'], ['v=spf1 mx ', '-all'], ['other']],
+    'other.example': [['some-verification=1']],
+    'empty.example': 'empty',
+    'broken.example': 'servfail',
+    'silent.example': 'silent',
+  };
+
+  test.each([
+    ['dmarc', 'joined.example', 'v=DMARC1; p=reject; rua=mailto:d@joined.example'],
+    ['spf', 'many.example', 'v=spf1 mx -all'],
+    ['spf', 'other.example', null],
+    ['spf', 'empty.example', null],
+    ['dmarc', 'nxdomain.example', null],
+    ['spf', 'broken.example', undefined],
+    ['spf', 'silent.example', undefined],
+  ] as const)('%s of %s: %s', async (type, domain, wanted) => {
+    const { address } = await serveDns(zone);
+    expect(await createLookUp([address], TIMEOUT_MS)(type, domain)).toBe(wanted);
+  });
+
+  test('a server that is not there says nothing', async () => {
+    expect(await createLookUp(['127.0.0.1:1'], TIMEOUT_MS)('spf', 'example.com')).toBeUndefined();
+  });
+});
+
+async function aWatchedWorld(zone: Zone) {
+  const store = await openStore(':memory:');
+  onTestFinished(() => store.close());
+  const { address, asked } = await serveDns(zone);
+  const world = await aWorld(store, { name: 'example.com' });
+  const given = { ...world.given, lookUp: createLookUp([address], TIMEOUT_MS) };
+  /** Types of the open alerts after a check so many minutes after the start. */
+  const check = async (minutes: number) => {
+    world.setNow(at(minutes));
+    await checkDomain(given, { id: world.id, name: world.name });
+    const open = (await world.alerts()).filter(({ resolved_at }) => resolved_at === null);
+    return open.map(({ type, subject }) => `${type.replace('alert.', '')} ${subject}`.trim());
+  };
+  return { ...world, store, given, asked, check };
+}
+
+describe('watching', () => {
+  test('a changed record fires after two checks ten minutes apart; what is no answer never counts', async () => {
+    const zone: Zone = {
+      'example.com': [['v=spf1 mx -all']],
+      '_dmarc.example.com': [['v=DMARC1; p=reject']],
+    };
+    const { check, alerts } = await aWatchedWorld(zone);
+    expect([await check(0), await check(60)]).toEqual([[], []]);
+    zone['example.com'] = [['v=spf1 ', ' -all   mx']];
+    expect([await check(120), await check(180)]).toEqual([[], []]);
+    zone['example.com'] = [['v=spf1 mx ~all']];
+    expect([await check(240), await check(245)]).toEqual([[], []]);
+    zone['example.com'] = 'servfail';
+    expect(await check(260)).toEqual([]);
+    zone['example.com'] = 'silent';
+    expect(await check(280)).toEqual([]);
+    zone['example.com'] = [['v=spf1 mx ~all']];
+    expect(await check(300)).toEqual(['dns_record_changed spf']);
+    expect((await alerts())[0]?.context).toEqual({
+      record_type: 'spf',
+      record_name: 'example.com',
+      change: 'modified',
+      // As it stood when it was confirmed, blanks and all.
+      previous_value: 'v=spf1 mx -all',
+      current_value: 'v=spf1 mx ~all',
+    });
+    zone['example.com'] = [['v=spf1 mx -all']];
+    expect([await check(360), await check(370)]).toEqual([['dns_record_changed spf'], []]);
+  });
+
+  test('a name that is gone counts: the policy is weaker, and that is one alert', async () => {
+    const zone: Zone = { '_dmarc.example.com': [['v=DMARC1; p=quarantine']] };
+    const { check } = await aWatchedWorld(zone);
+    await check(0);
+    await check(60);
+    delete zone['_dmarc.example.com'];
+    expect([await check(120), await check(180)]).toEqual([[], ['policy_weakened']]);
+    zone['_dmarc.example.com'] = [['v=DMARC1; p=quarantine']];
+    expect([await check(240), await check(300)]).toEqual([['policy_weakened'], []]);
+  });
+
+  test('a paused domain learns nothing, and a resumed one starts afresh', async () => {
+    const zone: Zone = { '_dmarc.example.com': [['v=DMARC1; p=reject']] };
+    const { check, store, id } = await aWatchedWorld(zone);
+    await check(0);
+    await check(60);
+    await updateDomainStatus(store.db, id, 'paused', at(70));
+    zone['_dmarc.example.com'] = [['v=DMARC1; p=none']];
+    expect([await check(120), await check(180)]).toEqual([[], []]);
+    await updateDomainStatus(store.db, id, 'active', at(200));
+    expect([await check(240), await check(300), await check(360)]).toEqual([[], [], []]);
+    zone['_dmarc.example.com'] = [];
+    expect([await check(420), await check(480)]).toEqual([[], ['policy_weakened']]);
+  });
+
+  test('every active domain is asked about once a round, one after the other', async () => {
+    const { store, given, asked } = await aWatchedWorld({});
+    const others = [];
+    for (let i = 0; i < 4; i++) others.push(await aWorld(store, { name: `d${i}.example` }));
+    await updateDomainStatus(store.db, (others[0] as { id: string }).id, 'paused', at(0));
+    const logged: unknown[] = [];
+    const logError = (error: unknown) => void logged.push(error);
+    const watch = watchDns({ ...given, logError, everyMs: 400 });
+    while (new Set(asked).size < 8) await new Promise((resolve) => setTimeout(resolve, 10));
+    await watch.stop();
+    const names = ['example.com', 'd1.example', 'd2.example', 'd3.example'];
+    expect(new Set(asked)).toEqual(new Set(names.flatMap((name) => [name, `_dmarc.${name}`])));
+    expect(logged).toEqual([]);
+    const after = asked.length;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(asked).toHaveLength(after);
+  });
+});

@@ -1,0 +1,68 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Evaluated } from '../../src/alerts/evaluate.ts';
+import { addDays } from '../../src/domain/instant.ts';
+import { openStore } from '../../src/store/open.ts';
+import { aWorld, reportOf, type Sent } from './world.ts';
+
+const ROUNDS = 100;
+const GOOD: Sent[] = [['192.0.2.1', 1000, 990]];
+const BAD: Sent[] = [['192.0.2.1', 1000, 500]];
+
+function next<T>(child: ChildProcess): Promise<T> {
+  return new Promise((resolve, reject) => {
+    child.once('message', (message) => resolve(message as T));
+    child.once('exit', (code) => reject(new Error(`a process ended with ${code}`)));
+  });
+}
+
+async function start(path: string): Promise<ChildProcess> {
+  const child = fork(new URL('./evaluate-process.ts', import.meta.url), [path]);
+  child.setMaxListeners(0);
+  onTestFinished(() => void child.kill());
+  await next(child);
+  return child;
+}
+
+test('two processes that evaluate at once never fire or resolve anything twice', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'plumbline-'));
+  const path = join(folder, 'plumbline.db');
+  const store = await openStore(path);
+  onTestFinished(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+  const world = await aWorld(store);
+  const children = [await start(path), await start(path)];
+  const sum = { fired: 0, resolved: 0 };
+  for (let n = 0; n < ROUNDS; n++) {
+    const day = addDays('2026-03-01', n);
+    const stranger: Sent = [`203.0.113.${n}`, 50, 0];
+    const sent = n % 9 === 8 ? [...BAD, stranger] : GOOD;
+    const at = `${addDays(day, 1)}T06:00:00Z`;
+    await world.receive([reportOf(world.name, day, sent)], at);
+    const answers = children.map((child) => next<Evaluated>(child));
+    for (const child of children) child.send(at);
+    for (const { fired, resolved } of await Promise.all(answers)) {
+      sum.fired += fired;
+      sum.resolved += resolved;
+    }
+    const alerts = await world.alerts();
+    const open = alerts.filter(({ resolved_at }) => resolved_at === null);
+    const subjects = open.map(({ type, subject }) => `${type} ${subject}`);
+    expect(new Set(subjects).size, day).toBe(subjects.length);
+    expect(alerts, day).toHaveLength(sum.fired);
+    expect(alerts.length - open.length, day).toBe(sum.resolved);
+  }
+  // Eleven days fell, each with a stranger.
+  expect(sum.fired).toBe(22);
+  const { alerts_total: total } = await store.db
+    .selectFrom('domain')
+    .select('alerts_total')
+    .where('id', '=', world.id)
+    .executeTakeFirstOrThrow();
+  expect(total).toBe(22);
+}, 120_000);

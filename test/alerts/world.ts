@@ -1,0 +1,86 @@
+import { evaluate, type Given } from '../../src/alerts/evaluate.ts';
+import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
+import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
+import { addDays, type Day, type Instant } from '../../src/domain/instant.ts';
+import { insertAccount } from '../../src/store/accounts.ts';
+import { insertReceived } from '../../src/store/documents.ts';
+import { insertDomain } from '../../src/store/domains.ts';
+import type { Store } from '../../src/store/open.ts';
+
+let count = 0;
+
+/** What one address sent. */
+export type Sent = readonly [address: string, messages: number, aligned: number];
+
+/** A report about one day. */
+export function reportOf(
+  domain: string,
+  day: Day,
+  sent: readonly Sent[],
+  reportId = `report ${++count}`,
+): AggregateReport {
+  const begin = Date.parse(day) / 1000;
+  const sum = (i: 1 | 2) => sent.reduce((total, source) => total + source[i], 0);
+  const unknown = { sp: null, np: null, adkim: null, aspf: null, pct: null, fo: null };
+  return {
+    xmlNamespace: null,
+    version: null,
+    metadata: {
+      orgName: 'Mailbox Provider',
+      email: null,
+      extraContactInfo: null,
+      reportId,
+      begin,
+      end: begin + 86_399,
+      errors: [],
+      generator: null,
+    },
+    policyPublished: { domain, p: 'none', ...unknown, testing: null, discoveryMethod: null },
+    tally: { recordCount: sent.length, totalMessages: sum(1), alignedMessages: sum(2) },
+    sources: sent.map(([address, messages, aligned]) => ({ address, messages, aligned })),
+    warnings: [],
+    payloadSha256: reportId,
+  };
+}
+
+/** An account with one domain, its clock, and how things happen to it. */
+export async function aWorld(store: Store, { name = `d${++count}.example` } = {}) {
+  let now: Instant = '2026-03-01T00:00:00Z';
+  const { db } = store;
+  const account = await insertAccount(db, { name: 'A', plan: 'pro', now });
+  const { id } = await insertDomain(db, { accountId: account.id, name, now });
+  const given: Given = { store, thresholds: DEFAULT_THRESHOLDS, now: () => new Date(now) };
+  const receive = async (reports: readonly AggregateReport[], at: Instant) => {
+    now = at;
+    const documents = reports.map((content) => ({ member: [], content }));
+    const source = { name: 'test', bytes: Buffer.from(`file ${++count}`), documents };
+    await insertReceived(db, [source], at);
+  };
+  return {
+    id,
+    accountId: account.id,
+    name,
+    given,
+    receive,
+    setNow: (at: Instant) => {
+      now = at;
+    },
+    evaluate: () => evaluate(given, [id]),
+    /** Reports about a day come in the morning after, and alerts are evaluated. */
+    day: async (day: Day, sent: readonly Sent[]) => {
+      await receive([reportOf(name, day, sent)], `${addDays(day, 1)}T06:00:00Z`);
+      return await evaluate(given, [id]);
+    },
+    alerts: () => listOf(store, id),
+  };
+}
+
+async function listOf({ db }: Store, domainId: string) {
+  const rows = await db
+    .selectFrom('alert')
+    .select(['id', 'type', 'subject', 'fired_at', 'resolved_at', 'context'])
+    .where('domain_id', '=', domainId)
+    .orderBy('seq')
+    .execute();
+  return rows.map(({ context, ...row }) => ({ ...row, context: JSON.parse(context) }));
+}

@@ -1,0 +1,64 @@
+import { decide } from '../../../src/domain/alerts/decide.ts';
+import type { DataDay, Facts, KnownAlert } from '../../../src/domain/alerts/facts.ts';
+import { RULES } from '../../../src/domain/alerts/registry.ts';
+import type { Occurrence } from '../../../src/domain/alerts/rule.ts';
+import { DEFAULT_THRESHOLDS } from '../../../src/domain/alerts/thresholds.ts';
+import { addDays, type Day, type Instant } from '../../../src/domain/instant.ts';
+
+/** The newest day of every test that does not say otherwise; its reports come on the next. */
+export const D: Day = '2026-03-14';
+export const NOW: Instant = '2026-03-15T06:00:00Z';
+
+/** Everything that can be known of a domain, and nothing of it that a test does not name. */
+export function facts(known: Partial<Facts> = {}): Facts {
+  return {
+    now: NOW,
+    domain: 'example.com',
+    watchedSince: null,
+    lastReportAt: '2026-03-15T04:00:00Z',
+    days: [],
+    receipts: [],
+    failingSources: [],
+    dns: {},
+    alerts: [],
+    ...known,
+  };
+}
+
+type Counts = readonly [messages: number, aligned: number];
+
+/** Days in a row that end with `last`, oldest first. */
+export function days(counts: readonly Counts[], last: Day = D): DataDay[] {
+  return counts.map(([messages, aligned], i) => ({
+    day: addDays(last, i + 1 - counts.length),
+    messages,
+    aligned,
+    sources: 3,
+  }));
+}
+
+/** The same day so many times. */
+export const times = (count: number, day: Counts): Counts[] => Array(count).fill(day);
+
+export function occurrences(type: string, known: Facts): readonly Occurrence[] {
+  const rule = RULES.find((r) => r.type === type);
+  return rule?.findOccurrences(known, DEFAULT_THRESHOLDS) ?? [];
+}
+
+/** The alerts that are known after what the facts ask for has been carried out. */
+export function carryOut(known: Facts): KnownAlert[] {
+  const alerts = new Map(known.alerts.map((alert) => [alert.id, alert]));
+  for (const decision of decide(known, DEFAULT_THRESHOLDS)) {
+    if (decision.kind === 'fire') {
+      const { type, occurrence } = decision;
+      const { subject, context, isOver } = occurrence;
+      const id = `${alerts.size + 1}`;
+      alerts.set(id, { id, type, subject, context, isOpen: !isOver, firedAt: known.now });
+    } else if (decision.kind === 'resolve') {
+      alerts.set(decision.alert.id, { ...decision.alert, isOpen: false });
+    } else {
+      alerts.set(decision.alert.id, { ...decision.alert, context: decision.context });
+    }
+  }
+  return [...alerts.values()];
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import type { ReportRecord } from '../../src/domain/aggregate-report.ts';
+import { MAX_SOURCES, SourceCounts } from '../../src/domain/source-counts.ts';
+
+function aRecord(sourceIp: string | null, count: number, dkim = 'fail'): ReportRecord {
+  return {
+    sourceIp,
+    count,
+    policyEvaluated: { disposition: null, dkim, spf: null, reasons: [] },
+    identifiers: { headerFrom: null, envelopeFrom: null, envelopeTo: null },
+    authResults: { dkim: [], spf: [] },
+  };
+}
+
+function count(records: Iterable<ReportRecord>) {
+  const counts = new SourceCounts();
+  for (const record of records) counts.add(record);
+  return counts.largest();
+}
+
+describe('sources of a report', () => {
+  test('records of one address are one source; no address and no message are none', () => {
+    expect(
+      count([
+        aRecord('192.0.2.1', 5),
+        aRecord('192.0.2.2', 9, 'pass'),
+        aRecord('192.0.2.1', 7, 'pass'),
+        aRecord(null, 100),
+        aRecord('192.0.2.3', 0),
+      ]),
+    ).toEqual([
+      { address: '192.0.2.1', messages: 12, aligned: 7 },
+      { address: '192.0.2.2', messages: 9, aligned: 9 },
+    ]);
+  });
+
+  test('of 120,000 addresses the largest stay, and none is made larger than it was', () => {
+    const sizeOf = (i: number) => (i % 200 === 7 ? 50 + (i % 13) : 1 + (i % 3));
+    const records = function* () {
+      for (let i = 0; i < 120_000; i++) yield aRecord(`2001:db8::${i.toString(16)}`, sizeOf(i));
+    };
+    const largest = count(records());
+    expect(largest).toHaveLength(MAX_SOURCES);
+    // There are 600 large ones, spread over the whole report.
+    expect(largest.filter(({ messages }) => messages >= 50)).toHaveLength(600);
+    for (const { address, messages } of largest) {
+      expect(messages).toBe(sizeOf(Number.parseInt(address.slice(10), 16)));
+    }
+    expect(largest.map(({ messages }) => messages)).toEqual(
+      largest.map(({ messages }) => messages).toSorted((a, b) => b - a),
+    );
+  });
+
+  test('an address that was forgotten comes back smaller, never larger', () => {
+    const others = function* () {
+      yield aRecord('192.0.2.1', 3);
+      for (let i = 0; i < 20_000; i++) yield aRecord(`2001:db8::${i.toString(16)}`, 5);
+      yield aRecord('192.0.2.1', 40);
+    };
+    const [first] = count(others());
+    expect(first).toEqual({ address: '192.0.2.1', messages: 40, aligned: 0 });
+  });
+});

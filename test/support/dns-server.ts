@@ -1,0 +1,36 @@
+import dns2 from 'dns2';
+import { onTestFinished } from 'vitest';
+
+/** TXT records of a name, each a list of strings; a word for an answer of another kind. */
+export type Zone = Record<string, readonly (readonly string[])[] | 'servfail' | 'silent' | 'empty'>;
+
+const { NXDOMAIN, SERVFAIL } = dns2.Packet.RCODE;
+
+/** A DNS server on loopback that answers from a zone, which a test may change at any time. */
+export async function serveDns(zone: Zone): Promise<{ address: string; asked: string[] }> {
+  const asked: string[] = [];
+  const server = dns2.createUDPServer((request, send) => {
+    const { name = '' } = request.questions[0] ?? {};
+    asked.push(name);
+    const answer = zone[name.toLowerCase()];
+    if (answer === 'silent') return;
+    const response = dns2.Packet.createResponseFromRequest(request);
+    if (answer === undefined) response.header.rcode = NXDOMAIN;
+    else if (answer === 'servfail') response.header.rcode = SERVFAIL;
+    else if (answer !== 'empty') {
+      response.answers.push(...answer.map((strings) => toTxt(name, strings)));
+    }
+    void send(response);
+  });
+  await server.listen(0, '127.0.0.1');
+  onTestFinished(async () => void (await server.close()));
+  const { port } = server.address() as { port: number };
+  return { address: `127.0.0.1:${port}`, asked };
+}
+
+function toTxt(name: string, data: readonly string[]) {
+  const type = dns2.Packet.TYPE.TXT;
+  const answer = { name, type, class: dns2.Packet.CLASS.IN, ttl: 60, data: [...data] };
+  // The server encodes plain objects; its types ask for more.
+  return answer as unknown as InstanceType<typeof dns2.Packet.Resource>;
+}
