@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type CreateTableBuilder, type Kysely, SqliteAdapter, sql } from 'kysely';
 
 /** What alerts are made of: sources, receipts and DNS records by domain, and one open alert a subject. */
 export async function up(db: Kysely<never>): Promise<void> {
@@ -39,12 +39,19 @@ async function createSources(db: Kysely<never>): Promise<void> {
     .addColumn('messages', 'bigint', (c) => c.notNull())
     .addColumn('aligned', 'bigint', (c) => c.notNull())
     .addPrimaryKeyConstraint('domain_source_key', ['domain_id', 'day', 'address'])
+    .$call((table) => clusterByKey(db, table))
     .execute();
   await db.schema
     .createIndex('domain_source_history')
     .on('domain_source')
     .columns(['domain_id', 'address', 'day'])
     .execute();
+}
+
+/** On SQLite the rows then lie in the key's own tree: one tree less to write for each source. */
+function clusterByKey<T extends string>(db: Kysely<never>, table: CreateTableBuilder<T, never>) {
+  const isSqlite = db.getExecutor().adapter instanceof SqliteAdapter;
+  return isSqlite ? table.modifyEnd(sql`without rowid`) : table;
 }
 
 async function createReceipts(db: Kysely<never>): Promise<void> {
