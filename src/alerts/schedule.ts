@@ -20,8 +20,8 @@ export interface AlertSchedule {
 }
 
 /**
- * Evaluates every domain each hour, for silence makes no noise, and the domains that reports came for soon
- * after they did. Never two evaluations at a time, and never a reason for the process to stay.
+ * Evaluates every domain at once and then each hour, for silence makes no noise, and the domains that reports
+ * came for soon after they did. Never two evaluations at a time, and never a reason for the process to stay.
  */
 export function scheduleAlerts(given: Scheduled): AlertSchedule {
   const { store, logError, everyMs = HOUR_MS, debounceMs = DEBOUNCE_MS } = given;
@@ -41,7 +41,10 @@ export function scheduleAlerts(given: Scheduled): AlertSchedule {
     }
   };
 
-  const hourly = setInterval(() => run(() => listWatchedDomainIds(store.db)), everyMs).unref();
+  const evaluateAll = () => run(() => listWatchedDomainIds(store.db));
+  const hourly = setInterval(evaluateAll, everyMs).unref();
+  // An hour may have gone by, or many, while nobody looked.
+  evaluateAll();
   let soon: NodeJS.Timeout | undefined;
   const evaluateTouched = () => {
     soon = undefined;
