@@ -7,13 +7,15 @@ import { createExternalApi } from './external/api.ts';
 import { answerErrors } from './external/errors.ts';
 import { requestId } from './external/request-id.ts';
 import { logRequests } from './log.ts';
+import { createSettings } from './settings/settings.ts';
 import { isReadable, type Store } from './store/open.ts';
 
 interface Given {
   readonly config: Pick<
     Config,
     'requestsPerIp' | 'requestsPerKey' | 'pageCacheBytes' | 'trustedProxies'
-  >;
+  > &
+    Partial<Pick<Config, 'baseUrl'>>;
   readonly store: Store;
   readonly now: () => Date;
   readonly log: Logger;
@@ -43,6 +45,8 @@ export async function createApp(given: Given): Promise<App> {
 
   app.use(requestId, logRequests(log), securityHeaders);
   app.use('/v1/external', external.router);
+  app.get('/', showBrowsersIn);
+  app.use('/settings', createSettings({ ...given, baseUrl: config.baseUrl, logError }));
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', answerReady(given));
   app.use(() => {
@@ -51,6 +55,12 @@ export async function createApp(given: Given): Promise<App> {
   app.use(answerErrors(logError));
   return { express: app, flush: external.flush };
 }
+
+/** Whoever comes with a browser means the settings pages. */
+const showBrowsersIn: RequestHandler = (req, res, next) => {
+  if (req.headers.accept?.includes('text/html')) res.redirect(303, '/settings');
+  else next();
+};
 
 /** JSON is no page: it loads nothing, is framed nowhere, and is nobody's referrer. */
 const securityHeaders = helmet({

@@ -14,6 +14,8 @@ export interface Config {
   /** Memory for pages that are kept ready, in bytes. */
   readonly pageCacheBytes: number;
   readonly logLevel: string;
+  /** Where people and partners find the service, without a slash at the end. */
+  readonly baseUrl?: string | undefined;
 }
 
 const limit = z.coerce.number().int().min(1).max(1_000_000_000);
@@ -36,6 +38,10 @@ const environment = z.object({
   PLUMBLINE_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info'),
+  PLUMBLINE_BASE_URL: z
+    .url({ protocol: /^https?$/, error: 'must be a URL like https://dmarc.example.com' })
+    .transform((url) => new URL(url).origin)
+    .optional(),
 });
 
 /** The environment does not say what it must; the message names each variable, for a person to mend. */
@@ -55,6 +61,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     trustedProxies: data.PLUMBLINE_TRUSTED_PROXIES,
     pageCacheBytes: data.PLUMBLINE_PAGE_CACHE_MB * 1024 * 1024,
     logLevel: data.PLUMBLINE_LOG_LEVEL,
+    baseUrl: data.PLUMBLINE_BASE_URL,
   });
 }
 
