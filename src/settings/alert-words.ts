@@ -42,7 +42,7 @@ function tellRegression(context: Context): string {
   const [drop, prev, curr] = ['drop_pct', 'prev_pass_rate', 'curr_pass_rate'].map((name) =>
     toNumber(context[name]),
   );
-  const fall = `The pass rate fell by ${drop} points, from ${prev} % to ${curr} %.`;
+  const fall = `The pass rate fell by ${drop} points, from ${prev}% to ${curr}%.`;
   if (typeof messages !== 'number' || typeof failed !== 'number') return fall;
   const when = typeof day === 'string' ? ` on ${toDate(day)}` : '';
   return `${fall} ${toCount(failed)} of ${toCounted(messages, 'message')} failed${when}.`;

@@ -54,7 +54,7 @@ function renderCreated({ name, key }: CreatedKey, baseUrl: string): Html {
 function renderCopyable({ id, label, text }: { id: string; label: string; text: string }): Html {
   return html`<label for="${id}">${label}</label>
     <div class="copyable">
-      <input id="${id}" type="text" readonly value="${text}" autocomplete="off" spellcheck="false" ${id === 'key' ? html`autofocus` : ''}>
+      <textarea id="${id}" rows="1" readonly autocomplete="off" spellcheck="false" ${id === 'key' ? html`autofocus` : ''}>${text}</textarea>
       <button type="button" class="secondary" data-copy="${id}" aria-label="Copy: ${label}" hidden>Copy</button>
     </div>`;
 }
@@ -111,7 +111,7 @@ function renderKeys({ keys, visitor, now }: ApiKeysPage): Html {
       <h2 id="list">Keys</h2>
       <p class="muted">${keys.length} of ${MAX_KEYS_PER_ACCOUNT}</p>
     </div>
-    <table class="keys" role="table">
+    <table class="keys cards" role="table">
       <thead role="rowgroup"><tr role="row">
         <th role="columnheader" scope="col">Name</th><th role="columnheader" scope="col">Key</th>
         <th role="columnheader" scope="col">Created</th><th role="columnheader" scope="col">Last used</th>

@@ -39,7 +39,7 @@ export function sum(days: readonly ChartDay[]): { messages: number; aligned: num
 /** A day's column is 4 wide with a gap of 2, in a chart 100 high that its style stretches. */
 const [STEP, BAR, HEIGHT] = [6, 4, 100];
 /** The least that failures take of a column, so that one in a thousand is seen. */
-const MIN_FAILED = 8;
+const MIN_FAILED = 4;
 
 /** Pass rates of some days, small: what passed below, what failed on top of it. */
 export function renderSparkline(days: readonly ChartDay[], name: string): Html {
@@ -80,7 +80,7 @@ export function renderPassRate(days: readonly ChartDay[]): Html {
     .join('');
   const words = `Pass rate by day; all ${days.length} days: ${toPassRate(sum(days))}`;
   const line = html`<path class="line" d="${path}"/>`;
-  return renderFigure('Pass rate', ['100 %', '50 %', '0 %'], {
+  return renderFigure('Pass rate', ['100%', '50%', '0%'], {
     days,
     chart: renderSvg({ kind: 'plot', columns: days.length, words }, [renderGrid(days), line]),
   });
@@ -132,7 +132,7 @@ function renderSvg(
 }
 
 function renderGrid(days: readonly ChartDay[]): Html {
-  const end = days.length * STEP;
+  const end = days.length * STEP - (STEP - BAR);
   return html`<path class="grid" d="M0 0H${end}M0 50H${end}M0 100H${end}"/>`;
 }
 

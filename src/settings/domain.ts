@@ -86,24 +86,24 @@ function renderReports({ rows, total }: { rows: readonly ReportRow[]; total: num
   return html`<section class="card" aria-labelledby="reports">
     <h2 id="reports">Latest reports</h2>
     <p class="muted">${rows.length === total ? 'All' : `The latest ${rows.length}`} of ${toCounted(total, 'report')}.</p>
-    <table class="reports" role="table">
-      <thead role="rowgroup"><tr role="row">
-        <th role="columnheader" scope="col">Reporter</th>
-        <th role="columnheader" scope="col">Window begins</th>
-        <th role="columnheader" scope="col" class="number">Messages</th>
-        <th role="columnheader" scope="col" class="number">Pass rate</th>
+    <table class="reports">
+      <thead><tr>
+        <th scope="col">Reporter</th>
+        <th scope="col">Window begins</th>
+        <th scope="col" class="number">Messages</th>
+        <th scope="col" class="number">Pass rate</th>
       </tr></thead>
-      <tbody role="rowgroup">${rows.map(renderReport)}</tbody>
+      <tbody>${rows.map(renderReport)}</tbody>
     </table>
   </section>`;
 }
 
 function renderReport(report: ReportRow): Html {
   const { reporter_org, begin_date, total_messages: messages, aligned_messages: aligned } = report;
-  return html`<tr role="row">
-    <th role="rowheader" scope="row">${reporter_org ?? 'Unnamed reporter'}</th>
-    <td role="cell" data-label="Window begins"><time datetime="${begin_date}" title="${begin_date}">${toDate(begin_date)}</time></td>
-    <td role="cell" class="number" data-label="Messages">${toCount(messages)}</td>
-    <td role="cell" class="number" data-label="Pass rate">${toPassRate({ messages, aligned })}</td>
+  return html`<tr>
+    <th scope="row">${reporter_org ?? 'Unnamed reporter'}</th>
+    <td><time datetime="${begin_date}">${toDate(begin_date)}</time></td>
+    <td class="number">${toCount(messages)}</td>
+    <td class="number">${toPassRate({ messages, aligned })}</td>
   </tr>`;
 }

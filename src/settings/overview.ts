@@ -60,7 +60,7 @@ function renderDomains(rows: readonly Html[]): Html {
   }
   return html`<section class="card" aria-labelledby="domains">
     <h2 id="domains">Domains</h2>
-    <table class="domains" role="table">
+    <table class="domains cards" role="table">
       <thead role="rowgroup"><tr role="row">
         <th role="columnheader" scope="col">Domain</th>
         <th role="columnheader" scope="col">Pass rate, ${DAYS} days</th>

@@ -123,7 +123,7 @@ function renderPassword(visitor: Visitor, problem: Problem | undefined): Html {
     <h2 id="password">Change your password</h2>
     <form method="post" action="${PATH}/password" class="narrow">
       ${renderFormToken(visitor)}
-      <input type="hidden" name="username" autocomplete="username" value="${visitor.email}">
+      <input type="text" name="username" autocomplete="username" value="${visitor.email}" hidden>
       <label for="current">Current password</label>
       <input id="current" name="current" type="password" required autocomplete="current-password"
         ${wrong ? html`aria-invalid="true" aria-describedby="current-help" autofocus` : ''}>

@@ -43,7 +43,7 @@ async function sendWelcome(
     <p>for <strong>${email}</strong></p>
     <form method="post" action="/settings/welcome">
       <input type="hidden" name="link" value="${link}">
-      <input type="hidden" name="username" autocomplete="username" value="${email}">
+      <input type="text" name="username" autocomplete="username" value="${email}" hidden>
       ${renderNewPassword(problem)}
       <button>Save and sign in</button>
     </form>

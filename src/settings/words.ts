@@ -47,8 +47,8 @@ export function toCounted(value: number, one: string): string {
   return `${toCount(value)} ${value === 1 ? one : `${one}s`}`;
 }
 
-/** Pass rates are cut, not rounded: 100 % means that every message passed. */
+/** Pass rates are cut, not rounded: 100% means that every message passed. */
 export function toPassRate({ messages, aligned }: { messages: number; aligned: number }): string {
   if (messages === 0) return '–';
-  return `${Math.floor((aligned / messages) * 1000) / 10} %`;
+  return `${(Math.floor((aligned / messages) * 1000) / 10).toFixed(1)}%`;
 }
