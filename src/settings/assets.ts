@@ -2,15 +2,18 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
 import { type RequestHandler, Router } from 'express';
 import Negotiator from 'negotiator';
 
-/** Where browsers find the pages' style and script: named by content, so that they may be kept for ever. */
+/** A style, script or picture of the pages: named by its content, so that browsers may keep it for ever. */
 interface Asset {
   readonly name: string;
   readonly type: string;
-  readonly bodies: Readonly<Record<'br' | 'gzip' | 'identity', Buffer>>;
+  readonly bytes: Buffer;
+  /** Compressed once, when the first browser asks for it. */
+  readonly compressed: { br?: Promise<Buffer>; gzip?: Promise<Buffer> };
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -42,24 +45,30 @@ export function serveAssets(): Router {
   return router;
 }
 
-function send({ type, bodies }: Asset): RequestHandler {
-  return (req, res) => {
-    const [encoding = 'identity'] = new Negotiator(req).encodings(['br', 'gzip', 'identity']);
-    const body = bodies[encoding as keyof typeof bodies];
-    res.set({ 'Content-Type': type, Vary: 'Accept-Encoding' });
+function send(asset: Asset): RequestHandler {
+  return async (req, res) => {
+    const [encoding] = new Negotiator(req).encodings(['br', 'gzip', 'identity']);
+    res.set({ 'Content-Type': asset.type, Vary: 'Accept-Encoding' });
     res.set('Cache-Control', 'public, max-age=31536000, immutable');
-    if (encoding !== 'identity') res.set('Content-Encoding', encoding);
-    res.end(body);
+    if (encoding !== 'br' && encoding !== 'gzip') return void res.end(asset.bytes);
+    const body = await compress(asset, encoding);
+    res.set('Content-Encoding', encoding).end(body);
   };
 }
 
+function compress({ bytes, compressed }: Asset, encoding: 'br' | 'gzip'): Promise<Buffer> {
+  compressed[encoding] ??= promisify(encoding === 'br' ? brotliCompress : gzip)(bytes);
+  return compressed[encoding];
+}
+
 function read(name: string, file: string | URL): Asset {
-  const identity = readFileSync(file);
+  const bytes = readFileSync(file);
   const extension = extname(name);
-  const version = hash('sha256', identity, 'hex').slice(0, 12);
+  const version = hash('sha256', bytes, 'hex').slice(0, 12);
   return {
     name: name.replace(extension, `.${version}${extension}`),
     type: TYPES[extension] as string,
-    bodies: { identity, br: brotliCompressSync(identity), gzip: gzipSync(identity) },
+    bytes,
+    compressed: {},
   };
 }
