@@ -23,8 +23,11 @@ interface ApiKeysPage {
   readonly refused?: { readonly failure: Failure; readonly name: string } | undefined;
 }
 
-/** With a little script, htmx puts the new `#keys` and `#notice` into the page that is there. */
-const SWAP = html`hx-target="#keys" hx-select="#keys" hx-swap="outerHTML" hx-select-oob="#notice:innerHTML" hx-disabled-elt="find button"`;
+/**
+ * With a little script, htmx puts the new `#keys` and `#notice` into the page that is there. A second click
+ * is dropped, not kept off by disabling the button: that would take the keyboard away from it.
+ */
+const SWAP = html`hx-target="#keys" hx-select="#keys" hx-swap="outerHTML" hx-select-oob="#notice:innerHTML" hx-sync="this:drop"`;
 
 /** Settings → Integrations → API keys. */
 export function renderApiKeys(page: ApiKeysPage): Html {
