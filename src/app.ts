@@ -15,7 +15,7 @@ interface Given {
     Config,
     'requestsPerIp' | 'requestsPerKey' | 'pageCacheBytes' | 'trustedProxies'
   > &
-    Partial<Pick<Config, 'baseUrl'>>;
+    Partial<Pick<Config, 'baseUrl' | 'singleSignOn'>>;
   readonly store: Store;
   readonly now: () => Date;
   readonly log: Logger;
@@ -46,7 +46,7 @@ export async function createApp(given: Given): Promise<App> {
   app.use(requestId, logRequests(log), securityHeaders);
   app.use('/v1/external', external.router);
   app.get('/', showBrowsersIn);
-  app.use('/settings', createSettings({ ...given, baseUrl: config.baseUrl, logError }));
+  app.use('/settings', createSettings({ ...config, store, now: given.now, logError }));
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', answerReady(given));
   app.use(() => {

@@ -4,20 +4,22 @@ import { toInstant } from '../domain/instant.ts';
 import { isPassword } from '../domain/password.ts';
 import { findCredentials } from '../store/people.ts';
 import { deleteSessionOf, insertSession } from '../store/sessions.ts';
-import { clearSessionCookie, readSessionToken, setSessionCookie } from './cookies.ts';
+import { clearCookie, readSessionToken, setSessionCookie } from './cookies.ts';
 import { readField, readQuery } from './form.ts';
 import type { Given } from './given.ts';
 import { type Html, sendPage } from './page.ts';
 import { addressOf, findVisitor } from './visitor.ts';
 
 const HOME = '/settings/overview';
-/** Where somebody was going, when it is a page of ours; never a way to another site. */
+/** Never a way to another site. */
 const OWN_PAGE = /^\/settings(\/[a-z0-9-]+)+$/;
 
-export const showSignIn: RequestHandler = async (req, res) => {
-  if (findVisitor(res) !== undefined) res.redirect(303, HOME);
-  else await sendSignIn(res, { next: readQuery(req, 'next') });
-};
+export function showSignIn(given: Given): RequestHandler {
+  return async (req, res) => {
+    if (findVisitor(res) !== undefined) res.redirect(303, HOME);
+    else await sendSignIn(given, res, { next: readQuery(req, 'next') });
+  };
+}
 
 /** One answer for every cause, after the same time: nobody learns who has an account. */
 export function signIn(given: Given): RequestHandler {
@@ -26,10 +28,10 @@ export function signIn(given: Given): RequestHandler {
     const person = await findCredentials(given.store.db, email);
     const isRight = await isPassword(readField(req, 'password'), person?.passwordHash ?? null);
     if (person === undefined || !isRight) {
-      return await sendSignIn(res, { next, email, isWrong: true });
+      return await sendSignIn(given, res, { next, email, isWrong: true });
     }
     await openSession(given, req, res, person);
-    res.redirect(303, OWN_PAGE.test(next) ? next : HOME);
+    res.redirect(303, toOwnPage(next));
   };
 }
 
@@ -55,7 +57,7 @@ export function signOut({ store: { db } }: Given): RequestHandler {
   return async (req, res) => {
     const token = readSessionToken(req);
     if (token !== undefined) await deleteSessionOf(db, token);
-    clearSessionCookie(req, res);
+    clearCookie(req, res, 'session');
     res.redirect(303, '/settings/sign-in');
   };
 }
@@ -66,12 +68,18 @@ interface Attempt {
   readonly isWrong?: boolean;
 }
 
-async function sendSignIn(res: Response, attempt: Attempt): Promise<void> {
-  const status = attempt.isWrong ? 401 : 200;
-  await sendPage(res, { title: 'Sign in', status, main: renderSignIn(attempt) });
+/** Where somebody was going, when that is a page of ours, else the overview. */
+export function toOwnPage(next: string): string {
+  return OWN_PAGE.test(next) ? next : HOME;
 }
 
-function renderSignIn({ next, email = '', isWrong = false }: Attempt): Html {
+async function sendSignIn(given: Given, res: Response, attempt: Attempt): Promise<void> {
+  const status = attempt.isWrong ? 401 : 200;
+  const main = renderSignIn(attempt, given.singleSignOn !== undefined);
+  await sendPage(res, { title: 'Sign in', status, main });
+}
+
+function renderSignIn({ next, email = '', isWrong = false }: Attempt, hasSso: boolean): Html {
   return html`<section class="card">
     <h1>Sign in</h1>
     ${isWrong ? html`<p class="wrong" role="alert">E-mail or password is not right.</p>` : ''}
@@ -83,6 +91,7 @@ function renderSignIn({ next, email = '', isWrong = false }: Attempt): Html {
       <input id="password" name="password" type="password" required autocomplete="current-password" ${isWrong ? html`autofocus` : ''}>
       <button>Sign in</button>
     </form>
+    ${hasSso ? html`<a class="wide secondary" role="button" href="/settings/single-sign-on?next=${encodeURIComponent(next)}">Single sign-on</a>` : ''}
     <p class="muted">No password, or a forgotten one? Whoever runs your Plumbline can send you a link.</p>
   </section>`;
 }

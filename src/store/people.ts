@@ -78,24 +78,28 @@ export async function findCredentials(
 
 /**
  * The person whom an OpenID provider has recognised: the one who came in by that door before, else the one
- * with this (verified) e-mail address who never did. undefined for everybody else.
+ * with this (verified) e-mail address who never did, and from now on has. undefined for everybody else.
  */
 export async function findSignedOn(
   db: Db,
-  { subject, email }: { subject: string; email: string },
+  { subject, email }: { readonly subject: string; readonly email: string },
 ): Promise<{ readonly personId: string } | undefined> {
-  return await db
-    .updateTable('person')
-    .set({ single_sign_on: subject })
-    .where('disabled', '=', 0)
-    .where((eb) =>
-      eb.or([
-        eb('single_sign_on', '=', subject),
-        eb.and([eb('email_key', '=', toEmailKey(email)), eb('single_sign_on', 'is', null)]),
-      ]),
-    )
-    .returning('id as personId')
-    .executeTakeFirst();
+  return await db.transaction().execute(async (tx) => {
+    const known = await tx
+      .selectFrom('person')
+      .select(['id as personId', 'disabled'])
+      .where('single_sign_on', '=', subject)
+      .executeTakeFirst();
+    if (known !== undefined) return known.disabled === 0 ? known : undefined;
+    return await tx
+      .updateTable('person')
+      .set({ single_sign_on: subject })
+      .where('email_key', '=', toEmailKey(email))
+      .where('single_sign_on', 'is', null)
+      .where('disabled', '=', 0)
+      .returning('id as personId')
+      .executeTakeFirst();
+  });
 }
 
 /** A disabled person is signed out everywhere, in the same transaction, and cannot sign in. */

@@ -90,11 +90,11 @@ describe('stolen and planted sessions', () => {
   test('a session that somebody planted before is not the one that signing in opens', async () => {
     const { email } = await aPerson(api, accountId);
     const victim = new Browser(api);
-    victim.cookie = 'plumbline=planted-by-somebody';
+    victim.cookie = 'plumbline-session=planted-by-somebody';
     await victim.signIn(email);
-    expect(victim.cookie).not.toBe('plumbline=planted-by-somebody');
+    expect(victim.cookie).not.toBe('plumbline-session=planted-by-somebody');
     const thief = new Browser(api);
-    thief.cookie = 'plumbline=planted-by-somebody';
+    thief.cookie = 'plumbline-session=planted-by-somebody';
     expect((await thief.get(KEYS)).status).toBe(303);
   });
 

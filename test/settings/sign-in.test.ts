@@ -44,9 +44,9 @@ describe('POST /settings/sign-in', () => {
       expect(cookie).toMatch(/; Path=\/(;|$)/);
       expect(cookie).not.toMatch(/Domain/i);
     }
-    expect(plain).toMatch(/^plumbline=/);
+    expect(plain).toMatch(/^plumbline-session=/);
     expect(plain).not.toMatch(/Secure/);
-    expect(secure).toMatch(/^__Host-plumbline=/);
+    expect(secure).toMatch(/^__Host-plumbline-session=/);
     expect(secure).toMatch(/; Secure/);
   });
 
