@@ -7,13 +7,15 @@ import { answerErrors } from './external/errors.ts';
 import { requestId } from './external/request-id.ts';
 import { send, toBody } from './external/send.ts';
 import { logRequests } from './log.ts';
+import { createSettings } from './settings/settings.ts';
 import { isReadable, type Store } from './store/open.ts';
 
 interface Given {
   readonly config: Pick<
     Config,
     'requestsPerIp' | 'requestsPerKey' | 'pageCacheBytes' | 'trustedProxies'
-  >;
+  > &
+    Partial<Pick<Config, 'baseUrl' | 'singleSignOn'>>;
   readonly store: Store;
   readonly now: () => Date;
   readonly log: Logger;
@@ -43,6 +45,9 @@ export async function createApp(given: Given): Promise<App> {
 
   app.use(requestId, logRequests(log));
   app.use('/v1/external', external.router);
+  app.use(nameRequest);
+  app.get('/', showBrowsersIn);
+  app.use('/settings', createSettings({ ...config, store, now: given.now, logError }));
   app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
   app.get('/readyz', answerReady(given));
   app.use(() => {
@@ -51,6 +56,18 @@ export async function createApp(given: Given): Promise<App> {
   app.use(answerErrors(logError));
   return { express: app, flush: external.flush };
 }
+
+/** Answers in JSON name their request themselves (send.ts). */
+const nameRequest: RequestHandler = (req, res, next) => {
+  res.setHeader('X-Request-Id', req.id);
+  next();
+};
+
+/** Whoever comes with a browser means the settings pages. */
+const showBrowsersIn: RequestHandler = (req, res, next) => {
+  if (req.headers.accept?.includes('text/html')) res.redirect(303, '/settings');
+  else next();
+};
 
 /** Whether the service can do its work now; a load balancer asks. */
 function answerReady({ store, isStopping }: Given): RequestHandler {

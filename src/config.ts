@@ -20,6 +20,16 @@ export interface Config {
   readonly dnsChecks: boolean;
   /** Addresses, with or without a port; none for the system's own. */
   readonly dnsServers: readonly string[];
+  /** Where people and partners find the service, without a slash at the end. */
+  readonly baseUrl?: string | undefined;
+  /** The OpenID provider that people may sign in with. */
+  readonly singleSignOn?: SingleSignOn | undefined;
+}
+
+export interface SingleSignOn {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
 }
 
 const limit = z.coerce.number().int().min(1).max(1_000_000_000);
@@ -50,6 +60,27 @@ const environment = z.object({
       'must be addresses like 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353, separated by commas',
   }),
   ...THRESHOLD_VARIABLES,
+  PLUMBLINE_BASE_URL: z
+    .url({ protocol: /^https?$/, error: 'must be a URL like https://dmarc.example.com' })
+    .transform((url) => new URL(url).origin)
+    .optional(),
+  PLUMBLINE_OIDC_ISSUER: z.url().refine(isSafeIssuer, { error: 'must be an https URL' }).optional(),
+  PLUMBLINE_OIDC_CLIENT_ID: z.string().optional(),
+  PLUMBLINE_OIDC_CLIENT_SECRET: z.string().optional(),
+});
+
+/** What single sign-on needs beside its issuer. */
+const WITH_ISSUER = [
+  'PLUMBLINE_OIDC_CLIENT_ID',
+  'PLUMBLINE_OIDC_CLIENT_SECRET',
+  'PLUMBLINE_BASE_URL',
+] as const;
+
+const checked = environment.superRefine((data, context) => {
+  if (data.PLUMBLINE_OIDC_ISSUER === undefined) return;
+  for (const name of WITH_ISSUER.filter((needed) => data[needed] === undefined)) {
+    context.addIssue({ code: 'custom', path: [name], message: 'PLUMBLINE_OIDC_ISSUER needs it' });
+  }
 });
 
 /** The environment does not say what it must; the message names each variable, for a person to mend. */
@@ -58,7 +89,7 @@ export class ConfigError extends Error {}
 /** Reads the configuration. An empty variable counts as one that is not set. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const { data, error } = environment.safeParse(given);
+  const { data, error } = checked.safeParse(given);
   if (error !== undefined) throw new ConfigError(toMessage(error));
   return Object.freeze({
     database: data.PLUMBLINE_DATABASE,
@@ -72,7 +103,18 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     alertThresholds: toThresholds(data),
     dnsChecks: data.PLUMBLINE_DNS_CHECKS === 'on',
     dnsServers: data.PLUMBLINE_DNS_SERVERS,
+    baseUrl: data.PLUMBLINE_BASE_URL,
+    singleSignOn: toSingleSignOn(data),
   });
+}
+
+function toSingleSignOn(data: z.infer<typeof environment>): SingleSignOn | undefined {
+  const issuer = data.PLUMBLINE_OIDC_ISSUER;
+  const [clientId = '', clientSecret = ''] = [
+    data.PLUMBLINE_OIDC_CLIENT_ID,
+    data.PLUMBLINE_OIDC_CLIENT_SECRET,
+  ];
+  return issuer === undefined ? undefined : { issuer, clientId, clientSecret };
 }
 
 /** Adds what an `.env` file in the working directory says; the environment itself wins. */
@@ -87,6 +129,12 @@ export function loadEnvFile(): void {
 function toMessage(error: z.ZodError): string {
   const lines = error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
   return `The configuration is not right:\n${lines.join('\n')}`;
+}
+
+/** Plain HTTP is for a provider on this very machine. */
+function isSafeIssuer(text: string): boolean {
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || (protocol === 'http:' && hostname === '127.0.0.1');
 }
 
 function isNetwork(text: string): boolean {

@@ -7,15 +7,19 @@ import { evaluate } from '../alerts/evaluate.ts';
 import { type Config, readConfig } from '../config.ts';
 import { DEFAULT_THRESHOLDS as thresholds } from '../domain/alerts/thresholds.ts';
 import { toInstant } from '../domain/instant.ts';
+import { hashPassword } from '../domain/password.ts';
 import { ingest } from '../intake/ingest.ts';
 import { insertAccount } from '../store/accounts.ts';
 import { insertApiKey } from '../store/api-keys.ts';
 import { insertDomain } from '../store/domains.ts';
 import { openStore, type Store } from '../store/open.ts';
+import { insertPerson } from '../store/people.ts';
 import { type OutputOptions, print, printJson } from './output.ts';
 import { serveUntilStopped } from './serve.ts';
 
 const DATABASE = 'demo.db';
+/** Not a secret: the demo listens on this machine, and holds nothing that is true. */
+const PERSON = { email: 'demo@example.com', password: 'plumb lines are straight' };
 
 export function addDemoCommand(program: Command): void {
   program
@@ -34,6 +38,8 @@ export function addDemoCommand(program: Command): void {
 interface Demo {
   readonly account_id: string;
   readonly key: string;
+  readonly email: string;
+  readonly password: string;
   readonly domains: readonly { readonly id: string; readonly domain: string }[];
 }
 
@@ -54,6 +60,8 @@ async function fillStore(store: Store, today: Date): Promise<Demo> {
   const now = toInstant(today);
   const account = await insertAccount(db, { name: 'Demo account', plan: 'pro', now });
   const { key } = await insertApiKey(db, { accountId: account.id, name: 'Demo key', now });
+  const passwordHash = await hashPassword(PERSON.password);
+  await insertPerson(db, { accountId: account.id, email: PERSON.email, passwordHash, now });
   const domains: { id: string; domain: string }[] = [];
   for (const { name } of DOMAINS) {
     const { id } = await insertDomain(db, { accountId: account.id, name, now });
@@ -64,7 +72,7 @@ async function fillStore(store: Store, today: Date): Promise<Demo> {
     await ingestDay(store, day);
     await evaluate({ store, thresholds, now: () => day.receivedAt }, domainIds);
   }
-  return { account_id: account.id, key, domains };
+  return { account_id: account.id, key, ...PERSON, domains };
 }
 
 async function ingestDay({ db }: Store, { receivedAt, files }: DemoDay): Promise<void> {
@@ -83,12 +91,18 @@ async function* toAsync<T>(values: Iterable<T>): AsyncGenerator<T> {
 
 function renderWelcome(
   url: string,
-  { key, domains, database }: Demo & { database: string },
+  { key, email, password, domains, database }: Demo & { database: string },
 ): string {
   const get = (path: string) =>
     `  curl -H "Authorization: Bearer ${key}" "${url}/v1/external${path}"`;
   return `
 Plumbline's demo listens on ${url}, with made-up data in ${database}.
+
+Sign in to the settings pages, where people see their domains and manage their keys:
+
+  ${url}/settings
+  E-mail    ${email}
+  Password  ${password}
 
 The API key of its account, which a real account would be shown once:
 

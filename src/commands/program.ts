@@ -2,11 +2,13 @@ import { Command } from 'commander';
 import { loadEnvFile } from '../config.ts';
 import { addAccountCommands } from './account.ts';
 import { addAlertCommands } from './alerts.ts';
+import { addAuditCommand } from './audit.ts';
 import { addDemoCommand } from './demo.ts';
 import { addDomainCommands } from './domain.ts';
 import { addIngestCommand } from './ingest.ts';
 import { addKeyCommands } from './key.ts';
 import { addServeCommand } from './serve.ts';
+import { addUserCommands } from './user.ts';
 
 /** The `plumbline` command. Every leaf takes `--json`. */
 export function createProgram(): Command {
@@ -22,6 +24,8 @@ export function createProgram(): Command {
   addDomainCommands(program);
   addKeyCommands(program);
   addAlertCommands(program);
+  addUserCommands(program);
+  addAuditCommand(program);
   for (const leaf of leavesOf(program)) {
     leaf.option('--json', 'one JSON value on standard output, messages on standard error');
   }

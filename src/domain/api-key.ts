@@ -56,25 +56,31 @@ export function parseKeyName(text: string): string {
   return name;
 }
 
-/** Refuses a new key for an account that is not on Pro or has as many as it may (1.10, 1.11). */
-export function assertCanCreateKey(plan: Plan, keyCount: number): void {
-  assertCanEnableKey(plan);
-  if (keyCount >= MAX_KEYS_PER_ACCOUNT) {
-    throw new Failure(
-      'limit_reached',
-      `An account has at most ${MAX_KEYS_PER_ACCOUNT} API keys, disabled ones included. Delete one to make room.`,
-    );
-  }
-}
-
-/** Refuses to enable a key while its account is not on Pro (1.10). */
-export function assertCanEnableKey(plan: Plan): void {
+/** Why an account can have no new key: it is not on Pro, or has as many as it may (1.10, 1.11). */
+export function findKeyRefusal(plan: Plan, keyCount: number): Failure | undefined {
   if (plan !== 'pro') {
-    throw new Failure(
+    return new Failure(
       'plan_required',
       'API keys are part of the Pro plan; this account is not on it.',
     );
   }
+  if (keyCount >= MAX_KEYS_PER_ACCOUNT) {
+    return new Failure(
+      'limit_reached',
+      `An account has at most ${MAX_KEYS_PER_ACCOUNT} API keys, disabled ones included. Delete one to make room.`,
+    );
+  }
+  return undefined;
+}
+
+export function assertCanCreateKey(plan: Plan, keyCount: number): void {
+  const refusal = findKeyRefusal(plan, keyCount);
+  if (refusal !== undefined) throw refusal;
+}
+
+/** Refuses to enable a key while its account is not on Pro (1.10). */
+export function assertCanEnableKey(plan: Plan): void {
+  assertCanCreateKey(plan, 0);
 }
 
 /** CRC-32 of the text in base62, padded with `0` to six characters (62^6 is more than 2^32). */

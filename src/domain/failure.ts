@@ -1,6 +1,7 @@
 /** What a request can be refused for. The API's codes are those of the description, section 7. */
 export type FailureCode =
   | 'unauthorized'
+  | 'forbidden'
   | 'not_found'
   | 'method_not_allowed'
   | 'validation_error'

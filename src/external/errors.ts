@@ -13,6 +13,7 @@ interface Answer {
 /** The one table from what went wrong to what is answered (description, section 7; decision 1.2). */
 const ANSWERS: Readonly<Record<FailureCode | 'internal_error', Answer>> = {
   unauthorized: { status: 401, headers: ['WWW-Authenticate', 'Bearer'] },
+  forbidden: { status: 403 },
   plan_required: { status: 403 },
   not_found: { status: 404 },
   method_not_allowed: { status: 405, headers: ['Allow', 'GET, HEAD'] },

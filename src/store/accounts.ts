@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Plan } from '../domain/api-key.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Instant } from '../domain/instant.ts';
+import { type Actor, insertAudit, operator } from './audit.ts';
 import { type Db, newVersion, type Tx } from './heads.ts';
 
 export interface Account {
@@ -46,19 +47,29 @@ export async function findAccount(db: Db, id: string): Promise<Account> {
 }
 
 /** Leaving Pro disables all of the account's keys in the same transaction; coming back enables none (1.10). */
-export async function updatePlan(db: Db, accountId: string, plan: Plan): Promise<Account> {
+export async function updatePlan(
+  db: Db,
+  accountId: string,
+  plan: Plan,
+  by: Actor = operator(),
+): Promise<Account> {
   return await db.transaction().execute(async (tx) => {
     const account = await lockAccount(tx, accountId);
     await tx.updateTable('account').set({ plan }).where('id', '=', accountId).execute();
-    if (plan !== 'pro') {
-      await tx
-        .updateTable('api_key')
-        .set({ enabled: 0 })
-        .where('account_id', '=', accountId)
-        .execute();
-    }
+    if (plan !== 'pro') await disableApiKeys(tx, accountId, by);
     return { ...account, plan };
   });
+}
+
+async function disableApiKeys(tx: Tx, accountId: string, by: Actor): Promise<void> {
+  const keys = await tx
+    .updateTable('api_key')
+    .set({ enabled: 0 })
+    .where('account_id', '=', accountId)
+    .where('enabled', '=', 1)
+    .returning(['account_id', 'name', 'prefix'])
+    .execute();
+  for (const key of keys) await insertAudit(tx, by, { action: 'disabled_by_plan', key });
 }
 
 /**

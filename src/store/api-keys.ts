@@ -8,6 +8,7 @@ import {
 import { Failure } from '../domain/failure.ts';
 import type { Instant } from '../domain/instant.ts';
 import { findAccount, lockAccount } from './accounts.ts';
+import { type Actor, insertAudit, operator } from './audit.ts';
 import type { Db, Tx } from './heads.ts';
 import { prepareQuery } from './prepared.ts';
 import type { Reader } from './reader.ts';
@@ -30,10 +31,16 @@ export interface KeyHolder {
 
 const COLUMNS = ['id', 'name', 'prefix', 'enabled', 'created_at', 'last_used_at'] as const;
 
+/*
+ * Every change of a key is written down in its own transaction, with who made it (audit.ts). A person's
+ * changes reach the keys of their account only: any other key is not found.
+ */
+
 /** Creates a key. The whole key is in the answer, and nowhere else, ever. */
 export async function insertApiKey(
   db: Db,
   { accountId, name, now }: { accountId: string; name: string; now: Instant },
+  by: Actor = operator(now),
 ): Promise<ApiKey & { readonly key: string }> {
   const keyName = parseKeyName(name);
   const { key, prefix, sha256 } = createApiKey();
@@ -45,6 +52,7 @@ export async function insertApiKey(
       .insertInto('api_key')
       .values({ ...row, account_id: accountId, sha256, enabled: 1 })
       .execute();
+    await insertAudit(tx, by, { action: 'created', key: { ...row, account_id: accountId } });
   });
   return { ...toApiKey({ ...row, enabled: 1 }), key };
 }
@@ -63,24 +71,37 @@ export async function listApiKeys(db: Db, accountId: string): Promise<ApiKey[]> 
 }
 
 /** Switches a key on or off. Throws `plan_required` when it may not be on. */
-export async function updateApiKey(db: Db, id: string, isEnabled: boolean): Promise<ApiKey> {
+export async function updateApiKey(
+  db: Db,
+  id: string,
+  isEnabled: boolean,
+  by: Actor = operator(),
+): Promise<ApiKey> {
   return await db.transaction().execute(async (tx) => {
-    const { account_id: accountId } = await findApiKey(tx, id);
-    const { plan } = await lockAccount(tx, accountId);
-    if (isEnabled) assertCanEnableKey(plan);
+    const key = await lockApiKey(tx, id, by);
+    if (isEnabled) assertCanEnableKey(key.plan);
     const enabled = isEnabled ? 1 : 0;
-    await tx.updateTable('api_key').set({ enabled }).where('id', '=', id).execute();
-    return toApiKey(await findApiKey(tx, id));
+    if (key.enabled !== enabled) {
+      await tx.updateTable('api_key').set({ enabled }).where('id', '=', id).execute();
+      await insertAudit(tx, by, { action: isEnabled ? 'enabled' : 'disabled', key });
+    }
+    return toApiKey({ ...key, enabled });
   });
 }
 
 /** Deletes a key for good, and answers with what it was. */
-export async function deleteApiKey(db: Db, id: string): Promise<ApiKey> {
+export async function deleteApiKey(db: Db, id: string, by: Actor = operator()): Promise<ApiKey> {
   return await db.transaction().execute(async (tx) => {
-    const key = await findApiKey(tx, id);
+    const key = await lockApiKey(tx, id, by);
     await tx.deleteFrom('api_key').where('id', '=', id).execute();
+    await insertAudit(tx, by, { action: 'deleted', key });
     return toApiKey(key);
   });
+}
+
+/** A key of an account; throws `not_found` when it is another's. */
+export async function findApiKey(db: Db, accountId: string, id: string): Promise<ApiKey> {
+  return toApiKey(await selectApiKey(db, id, accountId));
 }
 
 const keyHolder = prepareQuery<{ sha256: string }, KeyHolder>((db, param) =>
@@ -124,11 +145,19 @@ async function countApiKeys(tx: Tx, accountId: string): Promise<number> {
   return Number(count);
 }
 
-async function findApiKey(tx: Tx, id: string) {
-  const row = await tx
+/** The key as it is once nobody else can change it, with its account's plan. */
+async function lockApiKey(tx: Tx, id: string, { accountId }: Actor) {
+  const { account_id } = await selectApiKey(tx, id, accountId);
+  const { plan } = await lockAccount(tx, account_id);
+  return { ...(await selectApiKey(tx, id, accountId)), plan };
+}
+
+async function selectApiKey(db: Db, id: string, accountId: string | undefined) {
+  const row = await db
     .selectFrom('api_key')
     .select([...COLUMNS, 'account_id'])
     .where('id', '=', id)
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId as string))
     .executeTakeFirst();
   if (row === undefined) throw new Failure('not_found', `No API key has the id ${id}.`);
   return row;

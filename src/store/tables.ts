@@ -24,6 +24,10 @@ export interface Tables {
   list_month: ListMonthTable;
   list_day: ListDayTable;
   alert: AlertTable;
+  person: PersonTable;
+  session: SessionTable;
+  one_time_link: OneTimeLinkTable;
+  audit: AuditTable;
 }
 
 interface AccountTable {
@@ -182,4 +186,55 @@ interface AlertTable {
   resolved_at: Instant | null;
   /** JSON object. */
   context: string;
+}
+
+interface PersonTable {
+  id: string;
+  account_id: string;
+  /** As it was written, and as it is looked up: domain/person.ts. */
+  email: string;
+  email_key: string;
+  /** argon2id, PHC text; null until the person has chosen a password. */
+  password_hash: string | null;
+  /** Issuer and subject at the OpenID provider, once the person has come in by that door. */
+  single_sign_on: string | null;
+  disabled: 0 | 1;
+  created_at: Instant;
+}
+
+interface SessionTable {
+  id: string;
+  person_id: string;
+  sha256: string;
+  created_at: Instant;
+  last_seen_at: Instant;
+  /** However much it is used. */
+  expires_at: Instant;
+  address: string;
+  user_agent: string;
+  /** What the next page says was done; read once. */
+  notice: string | null;
+}
+
+/** A person has one link at most: a new one takes the place of the old. */
+interface OneTimeLinkTable {
+  sha256: string;
+  person_id: string;
+  expires_at: Instant;
+}
+
+export type AuditAction = 'created' | 'enabled' | 'disabled' | 'disabled_by_plan' | 'deleted';
+
+/** What was done to a key, which may be gone since: name and prefix stay. */
+interface AuditTable {
+  seq: GeneratedAlways<number>;
+  account_id: string;
+  at: Instant;
+  /** A person's e-mail address, or `operator`. */
+  actor: string;
+  action: AuditAction;
+  key_name: string;
+  key_prefix: string;
+  /** null for a command. */
+  address: string | null;
 }

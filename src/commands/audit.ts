@@ -1,0 +1,30 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { findAccount } from '../store/accounts.ts';
+import { type AuditEntry, listAudit } from '../store/audit.ts';
+import { type OutputOptions, printList } from './output.ts';
+import { withStore } from './with-store.ts';
+
+const DEFAULT_LIMIT = 100;
+
+export function addAuditCommand(program: Command): void {
+  program
+    .command('audit <account-id>')
+    .description('Who did what to which API key, latest first.')
+    .option('--limit <entries>', 'how many entries', parseLimit, DEFAULT_LIMIT)
+    .action(async (accountId: string, { limit, ...options }: { limit: number } & OutputOptions) => {
+      const entries = await withStore(async ({ db }) => {
+        await findAccount(db, accountId);
+        return await listAudit(db, accountId, { limit });
+      });
+      printList(entries.map(toOutput), 'Nothing was done to the account’s keys yet.', options);
+    });
+}
+
+function parseLimit(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be 1 to 999999.');
+  return Number(text);
+}
+
+function toOutput({ at, actor, action, key_name, key_prefix, address }: AuditEntry) {
+  return { at, actor, action, key_name, key_prefix, address };
+}

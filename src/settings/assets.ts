@@ -1,0 +1,74 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { extname } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
+import { type RequestHandler, Router } from 'express';
+import Negotiator from 'negotiator';
+
+/** A style, script or picture of the pages: named by its content, so that browsers may keep it for ever. */
+interface Asset {
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Buffer;
+  /** Compressed once, when the first browser asks for it. */
+  readonly compressed: { br?: Promise<Buffer>; gzip?: Promise<Buffer> };
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+const packaged = createRequire(import.meta.url);
+const own = (name: string) => new URL(`./assets/${name}`, import.meta.url);
+
+const ASSETS = {
+  pico: read('pico.css', packaged.resolve('@picocss/pico/css/pico.min.css')),
+  style: read('settings.css', own('settings.css')),
+  htmx: read('htmx.js', packaged.resolve('htmx.org/dist/htmx.min.js')),
+  script: read('settings.js', own('settings.js')),
+  icon: read('icon.svg', own('icon.svg')),
+};
+
+/** The path of an asset, for a page to name. */
+export function assetPath(asset: keyof typeof ASSETS): string {
+  return `/settings/assets/${ASSETS[asset].name}`;
+}
+
+/** Serves the assets, and nothing else that lies beside them. */
+export function serveAssets(): Router {
+  const router = Router();
+  for (const asset of Object.values(ASSETS)) router.get(`/${asset.name}`, send(asset));
+  return router;
+}
+
+function send(asset: Asset): RequestHandler {
+  return async (req, res) => {
+    const [encoding] = new Negotiator(req).encodings(['br', 'gzip', 'identity']);
+    res.set({ 'Content-Type': asset.type, Vary: 'Accept-Encoding' });
+    res.set('Cache-Control', 'public, max-age=31536000, immutable');
+    if (encoding !== 'br' && encoding !== 'gzip') return void res.end(asset.bytes);
+    const body = await compress(asset, encoding);
+    res.set('Content-Encoding', encoding).end(body);
+  };
+}
+
+function compress({ bytes, compressed }: Asset, encoding: 'br' | 'gzip'): Promise<Buffer> {
+  compressed[encoding] ??= promisify(encoding === 'br' ? brotliCompress : gzip)(bytes);
+  return compressed[encoding];
+}
+
+function read(name: string, file: string | URL): Asset {
+  const bytes = readFileSync(file);
+  const extension = extname(name);
+  const version = hash('sha256', bytes, 'hex').slice(0, 12);
+  return {
+    name: name.replace(extension, `.${version}${extension}`),
+    type: TYPES[extension] as string,
+    bytes,
+    compressed: {},
+  };
+}

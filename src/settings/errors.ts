@@ -1,0 +1,57 @@
+import type { ErrorRequestHandler } from 'express';
+import { html } from 'hono/html';
+import { Failure, type FailureCode } from '../domain/failure.ts';
+import type { Given } from './given.ts';
+import { sendPage, type View } from './page.ts';
+import { findVisitor } from './visitor.ts';
+
+/** What went wrong, for a person: the API's table of the same is in external/errors.ts. */
+const ANSWERS: Readonly<Record<FailureCode, readonly [status: number, title: string]>> = {
+  unauthorized: [401, 'Please sign in'],
+  forbidden: [403, 'This was not done'],
+  plan_required: [403, 'Part of the Pro plan'],
+  not_found: [404, 'Not found'],
+  method_not_allowed: [405, 'Not found'],
+  conflict: [409, 'This was not done'],
+  limit_reached: [409, 'This was not done'],
+  validation_error: [422, 'This was not done'],
+  rate_limited: [429, 'Too many attempts'],
+};
+
+export function statusOf({ code }: Failure): number {
+  return ANSWERS[code][0];
+}
+
+/** A page for what was thrown. What is our own fault is logged whole, and told in no word. */
+export function answerErrors({ logError }: Given): ErrorRequestHandler {
+  return async (error: unknown, req, res, next) => {
+    const failure = error instanceof Failure ? error : toFormFailure(error);
+    if (failure === undefined) logError(error, req);
+    if (res.headersSent) next(error);
+    else
+      await sendPage(res, toView(failure, { isSignedIn: !!findVisitor(res), requestId: req.id }));
+  };
+}
+
+function toView(
+  failure: Failure | undefined,
+  { isSignedIn, requestId }: { isSignedIn: boolean; requestId: string },
+): View {
+  const [status, title] = failure ? ANSWERS[failure.code] : [500, 'Something went wrong'];
+  const message =
+    failure?.message ?? `It is our fault, and has been written down as ${requestId}. Please retry.`;
+  const [path, text] = isSignedIn ? ['overview', 'To the overview'] : ['sign-in', 'To the sign-in'];
+  const main = html`<section class="card refusal">
+    <h1>${title}</h1>
+    <p>${message}</p>
+    <p><a href="/settings/${path}">${text}</a></p>
+  </section>`;
+  return { title, status, main };
+}
+
+/** A form that is too large or in no form's shape: the body parser says so with a status. */
+function toFormFailure(error: unknown): Failure | undefined {
+  const status = (error as { status?: number }).status ?? 500;
+  if (status >= 500) return undefined;
+  return new Failure('validation_error', 'This form could not be read.');
+}

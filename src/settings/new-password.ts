@@ -1,0 +1,25 @@
+import type { Request } from 'express';
+import { html } from 'hono/html';
+import { Failure } from '../domain/failure.ts';
+import { PASSWORD_RULE } from '../domain/password.ts';
+import { readField } from './form.ts';
+import type { Html } from './page.ts';
+
+/** The fields for a new password, typed twice. */
+export function renderNewPassword(problem: Failure | undefined): Html {
+  const isWrong = problem !== undefined;
+  return html`<label for="new">New password</label>
+    <input id="new" name="new" type="password" required minlength="12" autocomplete="new-password" aria-describedby="new-help"
+      ${isWrong ? html`aria-invalid="true" autofocus` : ''}>
+    <small id="new-help" ${isWrong ? html`role="alert"` : ''}>${problem?.message ?? PASSWORD_RULE}</small>
+    <label for="again">The same again</label>
+    <input id="again" name="again" type="password" required autocomplete="new-password">`;
+}
+
+export function readNewPassword(req: Request): string {
+  const password = readField(req, 'new');
+  if (password !== readField(req, 'again')) {
+    throw new Failure('validation_error', 'The two passwords are not the same.');
+  }
+  return password;
+}

@@ -1,0 +1,101 @@
+import { Router } from 'express';
+import helmet from 'helmet';
+import { Failure } from '../domain/failure.ts';
+import { showAccount } from './account.ts';
+import { askToDelete, createApiKey, removeApiKey, showApiKeys, switchApiKey } from './api-keys.ts';
+import { serveAssets } from './assets.ts';
+import { showAudit } from './audit.ts';
+import { showDomain } from './domain.ts';
+import { answerErrors } from './errors.ts';
+import { refuseForeignForms, requireFormToken } from './forgery.ts';
+import { parseForm } from './form.ts';
+import type { Given } from './given.ts';
+import { showOverview } from './overview.ts';
+import { changePassword, endOtherSessions, endSession, showSecurity } from './security.ts';
+import { showSignIn, signIn, signOut } from './sign-in.ts';
+import { createSingleSignOn } from './single-sign-on.ts';
+import { throttleAddress, throttleEmail, throttleVisitor } from './throttle.ts';
+import { recogniseVisitor, requireVisitor } from './visitor.ts';
+import { choosePassword, showWelcome } from './welcome.ts';
+
+/** Everything under `/settings`: pages for people, drawn here, that need no script. */
+export function createSettings(given: Given): Router {
+  const router = createRouter();
+  router.use(pageHeaders);
+  router.use('/assets', serveAssets());
+  router.use((_req, res, next) => {
+    res.set('Cache-Control', 'no-store');
+    next();
+  });
+  router.use(refuseForeignForms(given.baseUrl), parseForm, recogniseVisitor(given));
+  router.use(requireFormToken);
+  addDoors(router, given);
+  router.use(requireVisitor);
+  addPages(router, given);
+  addApiKeys(router, given);
+  router.use(() => {
+    throw new Failure('not_found', 'There is no such page.');
+  });
+  router.use(answerErrors(given));
+  return router;
+}
+
+/** For whoever is not signed in. */
+function addDoors(router: Router, given: Given): void {
+  router.get('/sign-in', showSignIn(given));
+  router.post('/sign-in', throttleAddress(), throttleEmail(), signIn(given));
+  router.post('/sign-out', signOut(given));
+  router.get('/welcome', showWelcome(given));
+  router.post('/welcome', choosePassword(given));
+  if (given.singleSignOn !== undefined) {
+    const { leave, comeBack } = createSingleSignOn({ ...given, ...given.singleSignOn });
+    router.get('/single-sign-on', leave);
+    router.get('/single-sign-on/callback', comeBack);
+  }
+}
+
+function addPages(router: Router, given: Given): void {
+  router.get('/', (_req, res) => res.redirect(303, '/settings/overview'));
+  router.get('/overview', showOverview(given));
+  router.get('/domains/:id', showDomain(given));
+  router.get('/account', showAccount(given));
+  router.get('/audit', showAudit(given));
+  router.get('/security', showSecurity(given));
+  router.post('/security/password', throttleVisitor(), changePassword(given));
+  router.post('/security/sessions/others', endOtherSessions(given));
+  router.post('/security/sessions/:id', endSession(given));
+}
+
+function addApiKeys(router: Router, given: Given): void {
+  const keys = createRouter();
+  keys.get('/', showApiKeys(given));
+  keys.post('/', createApiKey(given));
+  keys.post('/:id/enable', switchApiKey(given, true));
+  keys.post('/:id/disable', switchApiKey(given, false));
+  keys.get('/:id/delete', askToDelete(given));
+  keys.post('/:id/delete', removeApiKey(given));
+  router.use('/integrations/api-keys', keys);
+}
+
+function createRouter(): Router {
+  return Router({ caseSensitive: true });
+}
+
+/** Nothing inline, nothing from elsewhere. Pico draws its marks from `data:` images. */
+const pageHeaders = helmet({
+  // With `no-referrer` browsers would send `Origin: null` with our own forms (Fetch, 3.2).
+  referrerPolicy: { policy: 'same-origin' },
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'"],
+      imgSrc: ["'self'", 'data:'],
+      connectSrc: ["'self'"],
+      formAction: ["'self'"],
+      baseUri: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+});

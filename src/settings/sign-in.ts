@@ -1,0 +1,97 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { html } from 'hono/html';
+import { toInstant } from '../domain/instant.ts';
+import { isPassword } from '../domain/password.ts';
+import { findCredentials } from '../store/people.ts';
+import { deleteSessionOf, insertSession } from '../store/sessions.ts';
+import { clearCookie, readSessionToken, setSessionCookie } from './cookies.ts';
+import { readField, readQuery } from './form.ts';
+import type { Given } from './given.ts';
+import { type Html, sendPage } from './page.ts';
+import { addressOf, findVisitor } from './visitor.ts';
+
+const HOME = '/settings/overview';
+/** Never a way to another site. */
+const OWN_PAGE = /^\/settings(\/[a-z0-9-]+)+$/;
+
+export function showSignIn(given: Given): RequestHandler {
+  return async (req, res) => {
+    if (findVisitor(res) !== undefined) res.redirect(303, HOME);
+    else await sendSignIn(given, res, { next: readQuery(req, 'next') });
+  };
+}
+
+/** One answer for every cause, after the same time: nobody learns who has an account. */
+export function signIn(given: Given): RequestHandler {
+  return async (req, res) => {
+    const [email, next] = [readField(req, 'email'), readField(req, 'next')];
+    const person = await findCredentials(given.store.db, email);
+    const isRight = await isPassword(readField(req, 'password'), person?.passwordHash ?? null);
+    if (person === undefined || !isRight) {
+      return await sendSignIn(given, res, { next, email, isWrong: true });
+    }
+    await openSession(given, req, res, person);
+    res.redirect(303, toOwnPage(next));
+  };
+}
+
+/** Always a new session with a new token; whatever the browser came with ends. */
+export async function openSession(
+  { store: { db }, now }: Given,
+  req: Request,
+  res: Response,
+  person: { readonly personId: string; readonly notice?: string },
+): Promise<void> {
+  const before = readSessionToken(req);
+  if (before !== undefined) await deleteSessionOf(db, before);
+  const token = await insertSession(db, {
+    ...person,
+    address: addressOf(req),
+    userAgent: req.headers['user-agent'] ?? '',
+    now: toInstant(now()),
+  });
+  setSessionCookie(req, res, token);
+}
+
+export function signOut({ store: { db } }: Given): RequestHandler {
+  return async (req, res) => {
+    const token = readSessionToken(req);
+    if (token !== undefined) await deleteSessionOf(db, token);
+    clearCookie(req, res, 'session');
+    res.redirect(303, '/settings/sign-in');
+  };
+}
+
+interface Attempt {
+  readonly next: string;
+  readonly email?: string;
+  readonly isWrong?: boolean;
+}
+
+/** Where somebody was going, when that is a page of ours, else the overview. */
+export function toOwnPage(next: string): string {
+  return OWN_PAGE.test(next) ? next : HOME;
+}
+
+async function sendSignIn(given: Given, res: Response, attempt: Attempt): Promise<void> {
+  const status = attempt.isWrong ? 401 : 200;
+  const main = renderSignIn(attempt, given.singleSignOn !== undefined);
+  await sendPage(res, { title: 'Sign in', status, main });
+}
+
+function renderSignIn({ next, email = '', isWrong = false }: Attempt, hasSso: boolean): Html {
+  return html`<section class="card">
+    <h1>Sign in</h1>
+    ${isWrong ? html`<p class="wrong" role="alert">E-mail or password is not right.</p>` : ''}
+    <form method="post" action="/settings/sign-in">
+      <input type="hidden" name="next" value="${next}">
+      <label for="email">E-mail</label>
+      <input id="email" name="email" type="email" required autocomplete="username" value="${email}" ${isWrong ? '' : html`autofocus`}>
+      <label for="password">Password</label>
+      <input id="password" name="password" type="password" required autocomplete="current-password" ${isWrong ? html`autofocus` : ''}>
+      <button>Sign in</button>
+    </form>
+    ${hasSso ? html`<a class="wide secondary" role="button" href="/settings/single-sign-on?next=${encodeURIComponent(next)}">Single sign-on</a>` : ''}
+    <p class="muted">No password, or a forgotten one? Whoever runs your Plumbline can send you a link.</p>
+  </section>`;
+}

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import type { Plan } from '../domain/api-key.ts';
+import { Failure } from '../domain/failure.ts';
+import type { Instant } from '../domain/instant.ts';
+import { later, SESSION_IDLE_MS, SESSION_MS } from '../domain/lifetime.ts';
+import { createSecret, hashSecret } from '../domain/secret.ts';
+import type { Db } from './heads.ts';
+import { prepareQuery } from './prepared.ts';
+import type { Reader } from './reader.ts';
+
+/** A session that is open, with whom it stands for. */
+export interface OpenSession {
+  readonly id: string;
+  readonly lastSeenAt: Instant;
+  /** What the next page says was done. */
+  readonly notice: string | null;
+  readonly personId: string;
+  readonly email: string;
+  readonly accountId: string;
+  readonly accountName: string;
+  readonly plan: Plan;
+}
+
+/** A session as a person sees it in the list of their own. */
+export interface SessionRow {
+  readonly id: string;
+  readonly created_at: Instant;
+  readonly last_seen_at: Instant;
+  readonly address: string;
+  readonly user_agent: string;
+}
+
+interface NewSession {
+  readonly personId: string;
+  readonly address: string;
+  readonly userAgent: string;
+  readonly now: Instant;
+  /** What its first page says was done. */
+  readonly notice?: string | undefined;
+}
+
+/** User agents are strangers' text; this much tells one browser from another. */
+const MAX_USER_AGENT = 300;
+
+/** Opens a session: the answer is its token, which is kept nowhere else. Sessions that are over go. */
+export async function insertSession(db: Db, session: NewSession): Promise<string> {
+  const { personId, address, userAgent, now, notice = null } = session;
+  const { token, sha256 } = createSecret();
+  await db.transaction().execute(async (tx) => {
+    await tx.deleteFrom('session').where('expires_at', '<=', now).execute();
+    await tx
+      .insertInto('session')
+      .values({
+        id: randomUUID(),
+        person_id: personId,
+        sha256,
+        created_at: now,
+        last_seen_at: now,
+        expires_at: later(now, SESSION_MS),
+        address,
+        user_agent: userAgent.slice(0, MAX_USER_AGENT),
+        notice,
+      })
+      .execute();
+  });
+  return token;
+}
+
+const openSession = prepareQuery<{ sha256: string; now: Instant; idleSince: Instant }, OpenSession>(
+  (db, param) =>
+    db
+      .selectFrom('session')
+      .innerJoin('person', 'person.id', 'session.person_id')
+      .innerJoin('account', 'account.id', 'person.account_id')
+      .select([
+        'session.id as id',
+        'session.last_seen_at as lastSeenAt',
+        'session.notice as notice',
+        'person.id as personId',
+        'person.email as email',
+        'account.id as accountId',
+        'account.name as accountName',
+        'account.plan as plan',
+      ])
+      .where('session.sha256', '=', param('sha256'))
+      .where('session.expires_at', '>', param('now'))
+      .where('session.last_seen_at', '>', param('idleSince'))
+      .where('person.disabled', '=', 0),
+);
+
+/** The open session with this token; undefined when there is none, whatever the cause. */
+export async function findSession(
+  reader: Reader,
+  token: string,
+  now: Instant,
+): Promise<OpenSession | undefined> {
+  const idleSince = later(now, -SESSION_IDLE_MS);
+  const session = await reader.readFirst(
+    openSession({ sha256: hashSecret(token), now, idleSince }),
+  );
+  return session;
+}
+
+/** The person's open sessions, latest used first. */
+export function listSessions(db: Db, personId: string, now: Instant): Promise<SessionRow[]> {
+  return db
+    .selectFrom('session')
+    .select(['id', 'created_at', 'last_seen_at', 'address', 'user_agent'])
+    .where('person_id', '=', personId)
+    .where('expires_at', '>', now)
+    .where('last_seen_at', '>', later(now, -SESSION_IDLE_MS))
+    .orderBy('last_seen_at', 'desc')
+    .orderBy('id')
+    .execute();
+}
+
+export async function updateLastSeen(db: Db, id: string, now: Instant): Promise<void> {
+  await db.updateTable('session').set({ last_seen_at: now }).where('id', '=', id).execute();
+}
+
+/** What the session's next page says was done; null when it has been said. */
+export async function updateNotice(db: Db, id: string, notice: string | null): Promise<void> {
+  await db.updateTable('session').set({ notice }).where('id', '=', id).execute();
+}
+
+/** Ends one of a person's sessions. Throws `not_found` when it is not theirs. */
+export async function deleteSession(db: Db, personId: string, id: string): Promise<void> {
+  const { numDeletedRows } = await db
+    .deleteFrom('session')
+    .where('id', '=', id)
+    .where('person_id', '=', personId)
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) throw new Failure('not_found', 'No such session.');
+}
+
+/** Ends all of a person's sessions but one, and answers with how many those were. */
+export async function deleteOtherSessions(
+  db: Db,
+  { id, personId }: { id: string; personId: string },
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('session')
+    .where('person_id', '=', personId)
+    .where('id', '<>', id)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
+/** Ends the session with this token, if there is one. */
+export async function deleteSessionOf(db: Db, token: string): Promise<void> {
+  await db.deleteFrom('session').where('sha256', '=', hashSecret(token)).execute();
+}

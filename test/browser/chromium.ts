@@ -1,0 +1,91 @@
+import { mkdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+
+/** Debian's; another one may be named. */
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const SHOTS = fileURLToPath(new URL('../../screenshots/', import.meta.url));
+const axeScript = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+export const WIDTHS = [360, 1440] as const;
+const HEIGHT = 900;
+
+/** Chromium in a profile of its own, which asks nobody for anything. */
+export const browser = await chromium.launch({
+  executablePath: CHROMIUM,
+  args: [
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ],
+});
+
+export interface Look extends Pick<BrowserContextOptions, 'colorScheme' | 'javaScriptEnabled'> {
+  readonly width: (typeof WIDTHS)[number];
+}
+
+/** A window on a service, with what went wrong in it so far: errors of scripts, broken policies, strangers. */
+export async function openWindow(url: string, { width, ...options }: Look) {
+  const context = await browser.newContext({
+    ...options,
+    baseURL: url,
+    viewport: { width, height: HEIGHT },
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  const wrong: string[] = [];
+  page.on('pageerror', (error) => wrong.push(error.message));
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) wrong.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/settings`)) wrong.push(request.url());
+  });
+  return { page, wrong };
+}
+
+/** Leaves a picture of the whole page in `screenshots/`, for people to look at. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  mkdirSync(SHOTS, { recursive: true });
+  // Hiding the caret would leave a style attribute behind, which the policy forbids.
+  await page.screenshot({ path: `${SHOTS}${name}.png`, fullPage: true, caret: 'initial' });
+}
+
+/** What axe-core finds, each with the element that it is found on. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  await page.evaluate(await readFile(axeScript, 'utf8'));
+  const found = await page.evaluate(
+    `axe.run(document).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => [id, html, failureSummary].join('\\n'))))`,
+  );
+  return found as string[];
+}
+
+/** How far things have moved by themselves since the page came (Cumulative Layout Shift), 0 for not at all. */
+export async function findLayoutShift(page: Page): Promise<number> {
+  const shift = await page.evaluate(`new Promise((resolve) => {
+    let total = 0;
+    new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) total += value;
+    }).observe({ type: 'layout-shift', buffered: true });
+    setTimeout(() => resolve(total), 200);
+  })`);
+  return shift as number;
+}
+
+/** Nothing is wider than the window. */
+export async function expectToFit(page: Page): Promise<void> {
+  const [wide, width] = (await page.evaluate(
+    '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
+  )) as [number, number];
+  expect(wide).toBeLessThanOrEqual(width);
+}

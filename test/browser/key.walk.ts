@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'vitest';
+import { updatePlan } from '../../src/store/accounts.ts';
+import { aBareAccount, aDomain } from '../support/builders.ts';
+import { runServer } from '../support/running-server.ts';
+import { aPerson, KEYS, PASSWORD } from '../support/visitor.ts';
+import { browser, expectToFit, openWindow, WIDTHS } from './chromium.ts';
+
+const LOOKS = WIDTHS.flatMap((width) => [
+  { width, javaScriptEnabled: true },
+  { width, javaScriptEnabled: false },
+]);
+
+describe.each(LOOKS)('at $width pixels, scripts: $javaScriptEnabled', (look) => {
+  async function start() {
+    const { server, store } = await runServer();
+    const accountId = await aBareAccount(store.db);
+    await aDomain(store.db, accountId, { name: 'example.com' });
+    const { email } = await aPerson(store, accountId);
+    const { page, wrong } = await openWindow(server.url, look);
+    const ask = async (key: string) => {
+      const headers = { authorization: `Bearer ${key}` };
+      return (await fetch(`${server.url}/v1/external/domains`, { headers })).status;
+    };
+    return { db: store.db, accountId, email, page, wrong, ask };
+  }
+  type Started = Awaited<ReturnType<typeof start>>;
+
+  async function signIn({ page, email }: Pick<Started, 'page' | 'email'>) {
+    await page.goto(KEYS);
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'API keys' }).waitFor();
+  }
+
+  async function createKey({ page }: Pick<Started, 'page'>, name: string): Promise<string> {
+    await page.getByLabel('Name').fill(name);
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('heading', { name: `Your new key “${name}”` }).waitFor();
+    return await page.getByLabel('API key', { exact: true }).inputValue();
+  }
+
+  test('from signing in to a deleted key, and from a downgrade to the eleventh key', async () => {
+    const started = await start();
+    const { page, ask, db, accountId, wrong } = started;
+    await signIn(started);
+
+    const key = await createKey(started, 'nightly');
+    await expectToFit(page);
+    if (look.javaScriptEnabled) {
+      await page.getByRole('button', { name: 'Copy: API key' }).click();
+      await page.getByText('Copied to the clipboard.').waitFor();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(key);
+    } else {
+      expect(await page.getByRole('button', { name: /^Copy/ }).count()).toBe(0);
+    }
+    expect(await page.getByLabel('Try it in a terminal', { exact: true }).inputValue()).toContain(
+      key,
+    );
+    expect(await ask(key)).toBe(200);
+
+    const theSwitch = page.getByRole('switch', { name: 'Accept requests with “nightly”' });
+    await theSwitch.click();
+    await page.getByRole('status').getByText('“nightly” is off').waitFor();
+    expect([await theSwitch.getAttribute('aria-checked'), await ask(key)]).toEqual(['false', 401]);
+    await theSwitch.click();
+    await page.getByRole('status').getByText('“nightly” is on').waitFor();
+    expect([await theSwitch.getAttribute('aria-checked'), await ask(key)]).toEqual(['true', 200]);
+    expect(await page.content()).not.toContain(key);
+
+    await page.getByRole('link', { name: 'Delete “nightly”' }).click();
+    await page.getByRole('heading', { name: 'Delete “nightly”?' }).waitFor();
+    await expectToFit(page);
+    await page.getByText('Keep it').click();
+    expect(await ask(key)).toBe(200);
+    await page.getByRole('link', { name: 'Delete “nightly”' }).click();
+    await page.getByRole('button', { name: 'Delete key' }).click();
+    await page.getByRole('status').getByText('“nightly” is deleted').waitFor();
+    expect(await ask(key)).toBe(401);
+
+    const second = await createKey(started, 'second');
+    await updatePlan(db, accountId, 'free');
+    await page.goto(KEYS);
+    await page.getByRole('heading', { name: 'The API is part of the Pro plan' }).waitFor();
+    const secondSwitch = page.getByRole('switch', { name: /second/ });
+    expect([await secondSwitch.isDisabled(), await ask(second)]).toEqual([true, 401]);
+    await expectToFit(page);
+    await updatePlan(db, accountId, 'pro');
+    await page.goto(KEYS);
+    expect(await secondSwitch.getAttribute('aria-checked')).toBe('false');
+    expect(await ask(second)).toBe(401);
+    await secondSwitch.click();
+    await page.getByRole('status').getByText('“second” is on').waitFor();
+    expect(await ask(second)).toBe(200);
+
+    for (let i = 2; i <= 10; i++) await createKey(started, `key ${i}`);
+    await page.getByRole('heading', { name: '10 of 10 keys' }).waitFor();
+    expect(await page.getByText('Delete one to make room').isVisible()).toBe(true);
+    expect(await page.getByLabel('Name').count()).toBe(0);
+    expect(wrong).toEqual([]);
+  });
+
+  test('a key is gone from the page that the browser goes back to', async () => {
+    const started = await start();
+    const { page } = started;
+    await signIn(started);
+    const key = await createKey(started, 'k');
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await page.getByRole('heading', { name: 'Audit' }).waitFor();
+    // Without scripts there is nothing to go back to: the browser asks whether to send the form again.
+    await page.goBack().catch(() => undefined);
+    await expect.poll(() => page.content().catch(() => key)).not.toContain(key);
+  });
+
+  test('all of it by keyboard', async () => {
+    const started = await start();
+    const { page, email, ask } = started;
+    await page.goto(KEYS);
+    await page.locator('#email:focus').waitFor();
+    await page.keyboard.type(email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'API keys' }).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').textContent()).toBe('Skip to content');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('by hand');
+    await page.keyboard.press('Enter');
+    const field = page.getByLabel('API key', { exact: true });
+    const key = await field.inputValue();
+    expect(await isFocused(field)).toBe(true);
+    const theSwitch = page.getByRole('switch', { name: /by hand/ });
+    for (let i = 0; i < 12 && !(await isFocused(theSwitch)); i++) await page.keyboard.press('Tab');
+    await page.keyboard.press('Space');
+    await page.getByText('“by hand” is off').waitFor();
+    expect(await ask(key)).toBe(401);
+    // With scripts the page stays, and the keyboard where it was.
+    if (look.javaScriptEnabled) await expect.poll(() => isFocused(theSwitch)).toBe(true);
+  });
+});
+
+type Locator = ReturnType<Awaited<ReturnType<typeof openWindow>>['page']['locator']>;
+
+const isFocused = (locator: Locator) => locator.evaluate((element) => element.matches(':focus'));
+
+test('the dialog is left by Escape, and the keyboard goes back to where it was', async () => {
+  const { server, store } = await runServer();
+  const { email } = await aPerson(store, await aBareAccount(store.db));
+  const { page } = await openWindow(server.url, { width: 1440 });
+  await page.goto(KEYS);
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Name').fill('k');
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'Delete “k”' }).press('Enter');
+  await page.getByRole('dialog', { name: 'Delete “k”?' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  await expect.poll(() => isFocused(page.getByRole('link', { name: 'Delete “k”' }))).toBe(true);
+});
+
+test('the browser that was found is a browser', () => {
+  expect(browser.version()).toMatch(/^\d+\./);
+});

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import { updatePlan } from '../../src/store/accounts.ts';
+import type { Store } from '../../src/store/open.ts';
+import { insertOneTimeLink } from '../../src/store/people.ts';
+import { aBareAccount, aDomain, aKey, anAlert, aReport, receive } from '../support/builders.ts';
+import { runServer } from '../support/running-server.ts';
+import { aPerson, KEYS, PASSWORD } from '../support/visitor.ts';
+import {
+  expectToFit,
+  findBarriers,
+  findLayoutShift,
+  openWindow,
+  shoot,
+  WIDTHS,
+} from './chromium.ts';
+
+const LOOKS = WIDTHS.flatMap((width) => [
+  { width, colorScheme: 'light' as const },
+  { width, colorScheme: 'dark' as const },
+]);
+const LONG_NAME = `${'a-very-long-label-'.repeat(3)}x.${'and-another-one-'.repeat(3)}y.example`;
+const DAY_MS = 86_400_000;
+
+/** An account in which much has happened: long names, failures, gaps, alerts of each state. */
+async function fill({ db }: Store) {
+  const now = new Date();
+  const accountId = await aBareAccount(db);
+  const domain = await aDomain(db, accountId, { name: 'example.com' });
+  await aDomain(db, accountId, { name: LONG_NAME });
+  const days = Array.from({ length: 40 }, (_, i) => i + 1).filter((ago) => ago % 9 !== 0);
+  await receive(
+    db,
+    days.map((ago) =>
+      aReport({
+        begin: `${new Date(now.getTime() - ago * DAY_MS).toISOString().slice(0, 10)}T00:00:00Z`,
+        orgName: ago === 1 ? LONG_NAME : 'Mailbox Provider',
+        totalMessages: 800 + ago * 13,
+        alignedMessages: 780 + ago * 5 - (ago < 4 ? 300 : 0),
+      }),
+    ),
+    now.toISOString(),
+  );
+  const owner = { accountId, domainId: domain.id };
+  await anAlert(db, owner, { resolvedAt: now.toISOString() });
+  await anAlert(db, owner);
+  const { keyId } = await aKey(db, accountId, 'Security dashboard');
+  await aKey(db, accountId, 'W'.repeat(100));
+  const person = await aPerson({ db }, accountId);
+  const invited = await aPerson({ db }, accountId, `${'long-'.repeat(12)}@mail.example.com`);
+  const link = await insertOneTimeLink(db, invited.id, now.toISOString());
+  return { accountId, domain, keyId, email: person.email, link };
+}
+
+describe.each(LOOKS)('every page at $width pixels, $colorScheme', (look) => {
+  test('has no barrier, nothing that moves, nothing too wide, nothing that the policy forbids', async () => {
+    const { server, store } = await runServer();
+    const { accountId, domain, keyId, email, link } = await fill(store);
+    const { page, wrong } = await openWindow(server.url, look);
+
+    const check = async (name: string) => {
+      expect(await findBarriers(page), name).toEqual([]);
+      expect(await findLayoutShift(page), name).toBe(0);
+      await expectToFit(page);
+      expect(wrong, name).toEqual([]);
+      await shoot(page, `${name}-${look.width}-${look.colorScheme}`);
+    };
+    const visit = async (name: string, path: string) => {
+      await page.goto(path);
+      await check(name);
+    };
+
+    await visit('sign-in', '/settings/sign-in');
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill('not the right one');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    await check('sign-in-refused');
+    await visit('welcome', `/settings/welcome?link=${link}`);
+    await visit('welcome-void', '/settings/welcome?link=void');
+    await page.goto('/settings/sign-in');
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await check('overview');
+    await visit('domain', `/settings/domains/${domain.id}`);
+    await page.getByText('The same in numbers').click();
+    await check('domain-numbers');
+    await visit('domain-90', `/settings/domains/${domain.id}?days=90`);
+    await visit('keys', KEYS);
+    await page.getByLabel('Name').fill('New key');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: /^Your new key/ }).waitFor();
+    await check('keys-created');
+    await page.getByRole('switch', { name: /dashboard/ }).click();
+    await page.getByRole('status').getByText('is off').waitFor();
+    await check('keys-switched');
+    await page.getByRole('link', { name: /^Delete “Security/ }).click();
+    await page.getByRole('dialog').waitFor();
+    await check('keys-dialog');
+    await visit('keys-delete', `${KEYS}/${keyId}/delete`);
+    for (let i = 0; i < 7; i++) await aKey(store.db, accountId, `key ${i}`);
+    await visit('keys-full', KEYS);
+    await updatePlan(store.db, accountId, 'free');
+    await visit('keys-free', KEYS);
+    await visit('account', '/settings/account');
+    await visit('security', '/settings/security');
+    await page.getByLabel('Current password').fill('not the right one');
+    await page.getByLabel('New password').fill('twelve or more');
+    await page.getByLabel('The same again').fill('twelve or more');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    await check('security-refused');
+    await visit('audit', '/settings/audit');
+    await visit('not-found', '/settings/nothing');
+  });
+});
+
+test('an account in which nothing has happened yet', async () => {
+  const { server, store } = await runServer();
+  const { email } = await aPerson(store, await aBareAccount(store.db));
+  const { page, wrong } = await openWindow(server.url, { width: 1440 });
+  await page.goto('/settings');
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  for (const place of ['overview', 'integrations/api-keys', 'audit']) {
+    await page.goto(`/settings/${place}`);
+    expect(await findBarriers(page)).toEqual([]);
+    await shoot(page, `empty-${place.replace('/', '-')}`);
+  }
+  expect(wrong).toEqual([]);
+});

@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { aCommand, finish } from './support/command.ts';
+
+const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
+const PASSWORD = 'plumb lines are straight';
+const NO_SUCH = '00000000-0000-4000-8000-000000000000';
+
+async function aCompany(env: NodeJS.ProcessEnv = {}) {
+  const command = await aCommand(env);
+  const { id: accountId } = await command.json('account', 'create', 'A');
+  const add = (email: string, input = `${PASSWORD}\n`) =>
+    command.run(['user', 'add', accountId, email, '--password-stdin', '--json'], input);
+  return { ...command, accountId, add };
+}
+
+test('a person is added with a password from standard input, listed, disabled and enabled', async () => {
+  const { accountId, add, json } = await aCompany();
+  const { stdout, stderr } = await add('Ada@example.com');
+  const person = JSON.parse(stdout);
+  expect(person).toEqual({
+    id: expect.any(String),
+    email: 'Ada@example.com',
+    disabled: false,
+    has_password: true,
+    created_at: expect.stringMatching(/Z$/),
+  });
+  expect(stdout + stderr).not.toContain(PASSWORD);
+  expect(await json('user', 'disable', person.id)).toEqual({ ...person, disabled: true });
+  expect(await json('user', 'list', accountId)).toEqual([{ ...person, disabled: true }]);
+  expect(await json('user', 'enable', person.id)).toEqual(person);
+});
+
+test('invitations and resets print a link to where people find the service', async () => {
+  const { accountId, json, run } = await aCompany({
+    PLUMBLINE_BASE_URL: 'https://dmarc.example.com/',
+  });
+  const invited = await json('user', 'add', accountId, 'ada@example.com', '--invite');
+  expect(invited).toMatchObject({ has_password: false });
+  const link = /^https:\/\/dmarc\.example\.com\/settings\/welcome\?link=[\w-]{43}$/;
+  expect(invited.link).toMatch(link);
+  const reset = await json('user', 'reset', invited.id);
+  expect(reset.link).toMatch(link);
+  expect(reset.link).not.toBe(invited.link);
+  expect((await run(['user', 'reset', invited.id])).stderr).toMatch(/works once, within 24 hours/);
+});
+
+test.each([
+  ['a short password', ['user', 'add', 'ACCOUNT', 'a@example.com', '--password-stdin'], 'short', 1],
+  ['no terminal to ask on', ['user', 'add', 'ACCOUNT', 'a@example.com'], '', 1],
+  ['no e-mail address', ['user', 'add', 'ACCOUNT', 'ada', '--invite'], '', 1],
+  ['an account that does not exist', ['user', 'add', NO_SUCH, 'a@example.com', '--invite'], '', 1],
+  ['a person who does not exist', ['user', 'reset', NO_SUCH], '', 1],
+  ['a person who does not exist', ['user', 'disable', NO_SUCH], '', 1],
+  ['the audit of no account', ['audit', NO_SUCH], '', 1],
+  [
+    'both ways at once',
+    ['user', 'add', 'ACCOUNT', 'a@b.example', '--invite', '--password-stdin'],
+    '',
+    2,
+  ],
+  ['a limit that is none', ['audit', 'ACCOUNT', '--limit', '0'], '', 2],
+] as const)('%s is refused', async (_what, args, input, status) => {
+  const { accountId, run } = await aCompany();
+  const given = args.map((arg) => (arg === 'ACCOUNT' ? accountId : arg));
+  expect((await run(given, input)).status).toBe(status);
+});
+
+test('a base URL that is none is named', async () => {
+  const { run } = await aCommand({ PLUMBLINE_BASE_URL: 'dmarc.example.com' });
+  const { status, stderr } = await run(['account', 'list']);
+  expect([status, stderr]).toEqual([2, expect.stringContaining('PLUMBLINE_BASE_URL')]);
+});
+
+test('on a terminal the password is asked for twice, and not shown', async () => {
+  const { accountId, folder, json } = await aCompany();
+  const command = `'${process.execPath}' '${CLI}' user add ${accountId} ada@example.com`;
+  // `script` gives the command a terminal of its own.
+  const child = spawn('script', ['-qec', command, '/dev/null'], { cwd: folder });
+  const ended = finish(child);
+  let asked = '';
+  let answers = 0;
+  child.stdout.on('data', (text: string) => {
+    asked += text;
+    const questions = asked.match(/Password: |The same again: /g)?.length ?? 0;
+    for (; answers < questions; answers++) child.stdin.write(`${PASSWORD}\r`);
+  });
+  const { status, stdout } = await ended;
+  expect([status, answers]).toEqual([0, 2]);
+  expect(stdout).toContain('ada@example.com');
+  expect(stdout).not.toContain(PASSWORD.slice(0, 5));
+  expect(await json('user', 'list', accountId)).toMatchObject([{ has_password: true }]);
+});
+
+test('what operators do to keys is in the audit', async () => {
+  const { accountId, json, run } = await aCompany();
+  expect((await run(['audit', accountId])).stdout).toMatch(/Nothing was done/);
+  const { id, prefix } = await json('key', 'create', accountId, 'nightly');
+  await json('key', 'disable', id);
+  await json('key', 'enable', id);
+  await json('account', 'plan', accountId, 'free');
+  await json('key', 'delete', id);
+  const entries = await json('audit', accountId);
+  expect(entries.map(({ action }: { action: string }) => action)).toEqual([
+    'deleted',
+    'disabled_by_plan',
+    'enabled',
+    'disabled',
+    'created',
+  ]);
+  expect(entries[0]).toEqual({
+    at: expect.stringMatching(/Z$/),
+    actor: 'operator',
+    action: 'deleted',
+    key_name: 'nightly',
+    key_prefix: prefix,
+    address: null,
+  });
+  expect(await json('audit', accountId, '--limit', '2')).toHaveLength(2);
+});

@@ -1,0 +1,215 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { hashPassword, isPassword } from '../../src/domain/password.ts';
+import { updateDisabled } from '../../src/store/people.ts';
+import { type Api, serveApi } from '../support/api.ts';
+import { aBareAccount, NOW } from '../support/builders.ts';
+import { aPerson, aVisitor, Browser, KEYS, PASSWORD } from '../support/visitor.ts';
+
+let api: Api;
+let accountId: string;
+
+beforeEach(async () => {
+  api = await serveApi({ trustedProxies: ['127.0.0.1'] });
+  accountId = await aBareAccount(api.db);
+});
+
+describe('POST /settings/sign-in', () => {
+  test('with the right password opens a session, and leads to the overview', async () => {
+    const { email } = await aPerson(api, accountId);
+    const browser = new Browser(api);
+    const { status, headers } = await browser.signIn(email);
+    expect([status, headers['location']]).toEqual([303, '/settings/overview']);
+    const { text } = await browser.get('/settings/overview');
+    expect(text).toContain(email);
+  });
+
+  test('takes the e-mail address however it is spelt', async () => {
+    await aPerson(api, accountId, 'Ada@Example.com');
+    expect((await new Browser(api).signIn(' aDA@example.COM')).status).toBe(303);
+  });
+
+  test('the cookie is HttpOnly, SameSite and for the whole host; on HTTPS it is __Host- and Secure', async () => {
+    const { email } = await aPerson(api, accountId);
+    const send = (headers: Record<string, string>) =>
+      new Browser(api).post(
+        '/settings/sign-in',
+        { email, password: PASSWORD },
+        { 'Sec-Fetch-Site': 'same-origin', ...headers },
+      );
+    const plain = String((await send({})).headers['set-cookie']);
+    const secure = String((await send({ 'X-Forwarded-Proto': 'https' })).headers['set-cookie']);
+    for (const cookie of [plain, secure]) {
+      expect(cookie).toMatch(/; HttpOnly/);
+      expect(cookie).toMatch(/; SameSite=Lax/);
+      expect(cookie).toMatch(/; Path=\/(;|$)/);
+      expect(cookie).not.toMatch(/Domain/i);
+    }
+    expect(plain).toMatch(/^plumbline-session=/);
+    expect(plain).not.toMatch(/Secure/);
+    expect(secure).toMatch(/^__Host-plumbline-session=/);
+    expect(secure).toMatch(/; Secure/);
+  });
+
+  test('one answer for a wrong password, an unknown, a disabled and an invited person', async () => {
+    const known = await aPerson(api, accountId);
+    const disabled = await aPerson(api, accountId);
+    await updateDisabled(api.db, disabled.id, true);
+    const invited = await aPerson(api, accountId);
+    await api.db
+      .updateTable('person')
+      .set({ password_hash: null })
+      .where('id', '=', invited.id)
+      .execute();
+    const attempts = [
+      [known.email, 'not the right one'],
+      [disabled.email, PASSWORD],
+      [invited.email, PASSWORD],
+      [invited.email, ''],
+      ['nobody@example.com', PASSWORD],
+      ['', ''],
+    ] as const;
+    const answers = await Promise.all(
+      attempts.map(async ([email, password]) => {
+        const { status, text, headers } = await new Browser(api).signIn(email, password);
+        expect(headers).not.toHaveProperty('set-cookie');
+        return `${status} ${text.replaceAll(`value="${email}"`, 'value=""')}`;
+      }),
+    );
+    expect(new Set(answers).size).toBe(1);
+    expect(answers[0]).toMatch(/^401 .*E-mail or password is not right/s);
+  });
+
+  test('takes as long for nobody as for somebody', async () => {
+    const hash = await hashPassword(PASSWORD);
+    const median = async (of: string | null) => {
+      const times: number[] = [];
+      for (let i = 0; i < 9; i++) {
+        const start = performance.now();
+        expect(await isPassword('a wrong password', of)).toBe(false);
+        times.push(performance.now() - start);
+      }
+      return times.toSorted((a, b) => a - b)[4] as number;
+    };
+    await isPassword('warm', null);
+    const ratio = (await median(null)) / (await median(hash));
+    // Without a hash to compare with it would be a thousandth.
+    expect(ratio).toBeGreaterThan(0.3);
+    expect(ratio).toBeLessThan(3);
+  });
+
+  test.each([
+    ['/settings/integrations/api-keys', '/settings/integrations/api-keys'],
+    ['/settings', '/settings/overview'],
+    ['https://evil.example/', '/settings/overview'],
+    ['//evil.example/', '/settings/overview'],
+    ['/settings/../..//evil.example', '/settings/overview'],
+    ['/settings//evil.example', '/settings/overview'],
+    ['/settings/\\evil.example', '/settings/overview'],
+  ])('afterwards, next=%s leads to %s', async (next, location) => {
+    const { email } = await aPerson(api, accountId);
+    const fields = { email, password: PASSWORD, next };
+    const { headers } = await new Browser(api).post('/settings/sign-in', fields);
+    expect(headers['location']).toBe(location);
+  });
+
+  test('a form that is no form gets a page, not a fault', async () => {
+    const { status, text } = await new Browser(api).post('/settings/sign-in', {
+      email: 'x'.repeat(20_000),
+    });
+    expect(status).toBe(422);
+    expect(text).toContain('could not be read');
+  });
+});
+
+describe('brute force', () => {
+  const from = (address: string) => ({
+    'Sec-Fetch-Site': 'same-origin',
+    'X-Forwarded-For': address,
+  });
+  const guess = (email: string, address: string, password = 'not the right one') =>
+    new Browser(api).post('/settings/sign-in', { email, password }, from(address));
+
+  test.each(['somebody', 'nobody'])(
+    'ten guesses for %s, from anywhere, then 429, also with the right password',
+    async (who) => {
+      const email = who === 'nobody' ? 'nobody@example.com' : (await aPerson(api, accountId)).email;
+      const guesses = Array.from({ length: 20 }, (_, i) => guess(email, `192.0.2.${i}`));
+      const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+      expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+      const { status, headers, text } = await guess(email, '198.51.100.1', PASSWORD);
+      expect([status, headers['retry-after']]).toEqual([429, '900']);
+      expect(text).toContain('Try again in 15 minutes');
+    },
+  );
+
+  test('thirty guesses from one address, for whomever, then 429; others go on', async () => {
+    const { email } = await aPerson(api, accountId);
+    for (let i = 0; i < 30; i++) {
+      expect((await guess(`n${i}@example.com`, '192.0.2.1')).status).toBe(401);
+    }
+    expect((await guess(email, '192.0.2.1', PASSWORD)).status).toBe(429);
+    expect((await guess(email, '192.0.2.2', PASSWORD)).status).toBe(303);
+  });
+
+  test('signing in counts for nothing', async () => {
+    const { email } = await aPerson(api, accountId);
+    for (let i = 0; i < 32; i++) {
+      expect((await guess(email, '192.0.2.1', PASSWORD)).status).toBe(303);
+    }
+  });
+});
+
+describe('a session', () => {
+  const at = (instant: string) => vi.setSystemTime(new Date(instant));
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    at(NOW);
+    return () => void vi.useRealTimers();
+  });
+  const isIn = async (browser: Browser) => (await browser.get('/settings/account')).status === 200;
+
+  test('ends after seven days without use', async () => {
+    const { browser } = await aVisitor(api, accountId);
+    at('2026-03-22T04:12:08Z');
+    expect(await isIn(browser)).toBe(true);
+    at('2026-03-29T04:12:07Z');
+    expect(await isIn(browser)).toBe(true);
+    at('2026-04-05T04:12:07Z');
+    expect(await isIn(browser)).toBe(false);
+  });
+
+  test('ends after thirty days of use', async () => {
+    const { browser } = await aVisitor(api, accountId);
+    for (let day = 15; day <= 31; day += 4) {
+      at(`2026-03-${day}T12:00:00Z`);
+      expect(await isIn(browser)).toBe(true);
+    }
+    at('2026-04-06T12:00:00Z');
+    expect(await isIn(browser)).toBe(true);
+    at('2026-04-12T12:00:00Z');
+    expect(await isIn(browser)).toBe(true);
+    at('2026-04-14T04:12:09Z');
+    expect(await isIn(browser)).toBe(false);
+  });
+
+  test('without one every page leads to the sign-in, and back afterwards', async () => {
+    const browser = new Browser(api);
+    const { status, headers } = await browser.get(KEYS);
+    expect([status, headers['location']]).toEqual([303, `/settings/sign-in?next=${KEYS}`]);
+    const { text } = await browser.get(headers['location'] as string);
+    expect(text).toContain(`name="next" value="${KEYS}"`);
+    expect((await browser.get('/settings/nothing')).status).toBe(303);
+    expect((await browser.post(KEYS, { name: 'x' })).headers['location']).toBe('/settings/sign-in');
+  });
+
+  test('htmx is told to load the sign-in page, not to swap it in', async () => {
+    const { headers, text } = await new Browser(api).get(KEYS, { 'HX-Request': 'true' });
+    expect([headers['hx-redirect'], text]).toEqual(['/settings/sign-in', '']);
+  });
+});
+
+test('GET / leads browsers to the settings pages', async () => {
+  const { status, headers } = await new Browser(api).get('/', { Accept: 'text/html,*/*' });
+  expect([status, headers['location']]).toEqual([303, '/settings']);
+});

@@ -1,0 +1,96 @@
+import request from 'supertest';
+import { hashPassword } from '../../src/domain/password.ts';
+import { insertPerson } from '../../src/store/people.ts';
+import type { Api } from './api.ts';
+import { NOW } from './builders.ts';
+
+export const PASSWORD = 'plumb lines are straight';
+/** Of PASSWORD, made once: hashing takes its time on purpose. */
+const passwordHash = hashPassword(PASSWORD);
+
+export const KEYS = '/settings/integrations/api-keys';
+
+type Headers = Readonly<Record<string, string>>;
+type Fields = Readonly<Record<string, string>>;
+
+export interface PageAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The page as it came. */
+  readonly text: string;
+}
+
+let count = 0;
+
+/** A person of an account, with a password. */
+export async function aPerson(
+  { db }: Pick<Api, 'db'>,
+  accountId: string,
+  email = `person-${++count}@example.com`,
+): Promise<{ readonly id: string; readonly email: string }> {
+  const person = { accountId, email, passwordHash: await passwordHash, now: NOW };
+  const { id } = await insertPerson(db, person);
+  return { id, email };
+}
+
+/** What a browser does: keeps the cookie, sends forms with the fields that the page has hidden in them. */
+export class Browser {
+  readonly #origin: string;
+  cookie = '';
+  formToken = '';
+
+  constructor({ port }: Pick<Api, 'port'>) {
+    this.#origin = `http://127.0.0.1:${port}`;
+  }
+
+  async get(path: string, headers: Headers = {}): Promise<PageAnswer> {
+    return this.#keep(await request(this.#origin).get(path).set(this.#headers(headers)));
+  }
+
+  /** Sends a form of ours; `headers` replaces where the browser says it comes from. */
+  async post(
+    path: string,
+    fields: Fields = {},
+    headers: Headers = { 'Sec-Fetch-Site': 'same-origin' },
+  ): Promise<PageAnswer> {
+    const form = { form_token: this.formToken, ...fields };
+    return this.#keep(
+      await request(this.#origin).post(path).set(this.#headers(headers)).type('form').send(form),
+    );
+  }
+
+  async signIn(email: string, password = PASSWORD): Promise<PageAnswer> {
+    const answer = await this.post('/settings/sign-in', { email, password, next: '' });
+    if (answer.status === 303) await this.get('/settings/account');
+    return answer;
+  }
+
+  #headers(headers: Headers): Headers {
+    return this.cookie === '' ? headers : { ...headers, Cookie: this.cookie };
+  }
+
+  #keep({ status, headers, text }: request.Response): PageAnswer {
+    const cookies = (headers['set-cookie'] ?? []) as unknown as readonly string[];
+    for (const cookie of cookies) this.cookie = cookie.split(';')[0] ?? '';
+    this.formToken = /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? this.formToken;
+    return { status, headers, text };
+  }
+}
+
+/** Somebody of an account, signed in. */
+export async function aVisitor(api: Api, accountId: string) {
+  const person = await aPerson(api, accountId);
+  const browser = new Browser(api);
+  await browser.signIn(person.email);
+  return { ...person, browser };
+}
+
+/** A page's text as a person reads it, without markup. */
+export function toReadable(text: string): string {
+  return text
+    .replace(/<head>.*<\/head>/s, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, ' ');
+}
