@@ -89,3 +89,8 @@ export async function expectToFit(page: Page): Promise<void> {
   )) as [number, number];
   expect(wide).toBeLessThanOrEqual(width);
 }
+
+/** htmx binds what it has put in a moment later. Nobody clicks in between; a test would. */
+export async function toSettle(page: Page): Promise<void> {
+  await page.locator('.htmx-swapping, .htmx-settling').first().waitFor({ state: 'detached' });
+}

@@ -3,7 +3,7 @@ import { updatePlan } from '../../src/store/accounts.ts';
 import { aBareAccount, aDomain } from '../support/builders.ts';
 import { runServer } from '../support/running-server.ts';
 import { aPerson, KEYS, PASSWORD } from '../support/visitor.ts';
-import { browser, expectToFit, openWindow, WIDTHS } from './chromium.ts';
+import { browser, expectToFit, openWindow, toSettle, WIDTHS } from './chromium.ts';
 
 const LOOKS = WIDTHS.flatMap((width) => [
   { width, javaScriptEnabled: true },
@@ -37,6 +37,7 @@ describe.each(LOOKS)('at $width pixels, scripts: $javaScriptEnabled', (look) => 
     await page.getByLabel('Name').fill(name);
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('heading', { name: `Your new key “${name}”` }).waitFor();
+    await toSettle(page);
     return await page.getByLabel('API key', { exact: true }).inputValue();
   }
 
@@ -155,6 +156,8 @@ test('the dialog is left by Escape, and the keyboard goes back to where it was',
   await page.keyboard.press('Enter');
   await page.getByLabel('Name').fill('k');
   await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Your new key “k”' }).waitFor();
+  await toSettle(page);
   await page.getByRole('link', { name: 'Delete “k”' }).press('Enter');
   await page.getByRole('dialog', { name: 'Delete “k”?' }).waitFor();
   await page.keyboard.press('Escape');
