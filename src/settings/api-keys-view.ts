@@ -58,7 +58,7 @@ function renderCopyable({ id, label, text }: { id: string; label: string; text: 
   return html`<label for="${id}">${label}</label>
     <div class="copyable">
       <textarea id="${id}" rows="1" readonly autocomplete="off" spellcheck="false" ${id === 'key' ? html`autofocus` : ''}>${text}</textarea>
-      <button type="button" class="secondary" data-copy="${id}" aria-label="Copy: ${label}" hidden>Copy</button>
+      <button type="button" class="secondary" data-copy="${id}" aria-label="Copy: ${label}">Copy</button>
     </div>`;
 }
 

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { updatePlan } from '../../src/store/accounts.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -51,11 +53,20 @@ async function fill({ db }: Store) {
   return { accountId, domain, keyId, email: person.email, link };
 }
 
+/** What moves within half a second after a click is forgiven; a slow service is forgiven nothing. */
+async function answerSlowly(page: Page): Promise<void> {
+  await page.route(`**${KEYS}**`, async (route) => {
+    await setTimeout(600);
+    await route.continue();
+  });
+}
+
 describe.each(LOOKS)('every page at $width pixels, $colorScheme', (look) => {
   test('has no barrier, nothing that moves, nothing too wide, nothing that the policy forbids', async () => {
     const { server, store } = await runServer();
     const { accountId, domain, keyId, email, link } = await fill(store);
     const { page, wrong } = await openWindow(server.url, look);
+    await answerSlowly(page);
 
     const check = async (name: string) => {
       expect(await findBarriers(page), name).toEqual([]);

@@ -23,7 +23,6 @@ addEventListener('pagehide', () => {
 prepare(document);
 
 function prepare(part) {
-  for (const button of part.querySelectorAll('[data-copy]')) button.hidden = false;
   part.querySelector('#key')?.select();
 }
 
