@@ -23,6 +23,14 @@ const LOOKS = WIDTHS.flatMap((width) => [
 const LONG_NAME = `${'a-very-long-label-'.repeat(3)}x.${'and-another-one-'.repeat(3)}y.example`;
 const DAY_MS = 86_400_000;
 
+/** Its link stands on the sign-in page; nobody follows it here. */
+const WITH_SINGLE_SIGN_ON = {
+  PLUMBLINE_BASE_URL: 'https://dmarc.example.com',
+  PLUMBLINE_OIDC_ISSUER: 'https://login.example.com',
+  PLUMBLINE_OIDC_CLIENT_ID: 'plumbline',
+  PLUMBLINE_OIDC_CLIENT_SECRET: 'unused',
+};
+
 /** An account in which much has happened: long names, failures, gaps, alerts of each state. */
 async function fill({ db }: Store) {
   const now = new Date();
@@ -63,7 +71,7 @@ async function answerSlowly(page: Page): Promise<void> {
 
 describe.each(LOOKS)('every page at $width pixels, $colorScheme', (look) => {
   test('has no barrier, nothing that moves, nothing too wide, nothing that the policy forbids', async () => {
-    const { server, store } = await runServer();
+    const { server, store } = await runServer(WITH_SINGLE_SIGN_ON);
     const { accountId, domain, keyId, email, link } = await fill(store);
     const { page, wrong } = await openWindow(server.url, look);
     await answerSlowly(page);
