@@ -1,3 +1,4 @@
+import { type Expression, sql } from 'kysely';
 import type { FailingSource, KnownAlert } from '../domain/alerts/facts.ts';
 import type { Thresholds } from '../domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant, toDay } from '../domain/instant.ts';
@@ -76,13 +77,7 @@ const failing = prepareQuery<Wanted, Found>((db, param) =>
     .where('source.day', '>=', param('since'))
     .where('source.day', '<=', param('until'))
     .where('source.messages', '>=', param('messages'))
-    .where((eb) =>
-      eb(
-        eb(eb.parens(eb('source.messages', '-', eb.ref('source.aligned'))), '*', 100),
-        '>=',
-        eb('source.messages', '*', param('percent')),
-      ),
-    ),
+    .where(failsTooOften(param('percent'))),
 );
 
 interface Later {
@@ -107,16 +102,15 @@ const failingLater = prepareQuery<Wanted & { from: Day }, Later>((db, param) =>
     .where('source.day', '>=', param('since'))
     .where('source.day', '<=', param('until'))
     .where('source.messages', '>=', param('messages'))
-    .where((eb) =>
-      eb(
-        eb(eb.parens(eb('source.messages', '-', eb.ref('source.aligned'))), '*', 100),
-        '>=',
-        eb('source.messages', '*', param('percent')),
-      ),
-    )
+    .where(failsTooOften(param('percent')))
     .where((eb) => eb(eb('later.messages', '-', eb.ref('later.aligned')), '>=', param('messages'))),
 );
 
 function daysOf({ day, address }: Found, later: readonly Later[]): Day[] {
   return later.filter((row) => row.since === day && row.address === address).map((row) => row.day);
+}
+
+/** Whether so many of 100 of a source's messages fail, in whole numbers. */
+function failsTooOften(percent: Expression<number>) {
+  return sql<boolean>`(source.messages - source.aligned) * 100 >= source.messages * ${percent}`;
 }
