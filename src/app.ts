@@ -21,6 +21,8 @@ interface Given {
   readonly log: Logger;
   /** Whether the process is on its way out: then no new request should come. */
   readonly isStopping?: () => boolean;
+  /** Serves the API alone: nobody signs in to data that is made up, and whose key all the world has. */
+  readonly isSandbox?: boolean;
 }
 
 export interface App {
@@ -46,8 +48,10 @@ export async function createApp(given: Given): Promise<App> {
   app.use(requestId, logRequests(log));
   app.use('/v1/external', external.router);
   app.use(nameRequest);
-  app.get('/', showBrowsersIn);
-  app.use('/settings', createSettings({ ...config, store, now: given.now, logError }));
+  if (!given.isSandbox) {
+    app.get('/', showBrowsersIn);
+    app.use('/settings', createSettings({ ...config, store, now: given.now, logError }));
+  }
   app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
   app.get('/readyz', answerReady(given));
   app.use(() => {

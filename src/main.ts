@@ -22,11 +22,11 @@ export interface RunningServer {
 /** Serves the app on the configured address until it is stopped. The store is the caller's to close. */
 export async function startServer(
   config: Config,
-  { store, log }: { store: Store; log: Logger },
+  { store, log, isSandbox = false }: { store: Store; log: Logger; isSandbox?: boolean },
 ): Promise<RunningServer> {
   let isStopping = false;
   const now = () => new Date();
-  const app = await createApp({ config, store, log, now, isStopping: () => isStopping });
+  const app = await createApp({ config, store, log, now, isSandbox, isStopping: () => isStopping });
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,

@@ -64,7 +64,7 @@ function renderReport({ domain, reporter, begin, end, records }: ReportToRender)
   return `<?xml version="1.0" encoding="UTF-8"?>
 <feedback>
   <report_metadata>
-    <org_name>${reporter.org}</org_name>
+    ${reporter.org === undefined ? '' : `<org_name>${reporter.org}</org_name>`}
     <email>dmarc-reports@${reporter.domain}</email>
     <report_id>${begin}.${domain.name}@${reporter.domain}</report_id>
     <date_range><begin>${begin}</begin><end>${end}</end></date_range>

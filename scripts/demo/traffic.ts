@@ -8,7 +8,8 @@ import { hash } from 'node:crypto';
 export const DEMO_DAYS = 90;
 
 export interface Reporter {
-  readonly org: string;
+  /** undefined for one that leaves its name out. */
+  readonly org: string | undefined;
   readonly domain: string;
   /** Its part of a domain's mail. */
   readonly share: number;
@@ -19,7 +20,7 @@ export const REPORTERS: readonly Reporter[] = [
   { org: 'Northwind Mail', domain: 'northwind-mail.example', share: 0.48, delivery: 'gzip' },
   { org: 'Bluebird Post', domain: 'bluebird-post.example', share: 0.27, delivery: 'mail' },
   { org: 'Harbour Webmail', domain: 'harbour-webmail.example', share: 0.17, delivery: 'gzip' },
-  { org: 'alpine.example', domain: 'alpine.example', share: 0.08, delivery: 'plain' },
+  { org: undefined, domain: 'alpine.example', share: 0.08, delivery: 'plain' },
 ];
 
 /** Somebody who sends in the domain's name. */
@@ -84,7 +85,8 @@ export function toRecords(
   return domain.senders
     .filter(({ seen }) => seen === undefined || isBetween(daysAgo, seen))
     .map(({ ip, messagesPerDay, dkim, spf, broken }) => {
-      const chance = 0.85 + 0.3 * chanceOf(domain.name, reporter.org, ip, daysAgo);
+      const chance =
+        0.85 + 0.3 * chanceOf(domain.name, reporter.org ?? reporter.domain, ip, daysAgo);
       const count = Math.round(messagesPerDay * reporter.share * chance * (isWeekend ? 0.45 : 1));
       const isBroken = broken !== undefined && isBetween(daysAgo, broken);
       return { ip, count, dkim: isBroken ? ('fail' as const) : dkim, spf };

@@ -1,19 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { type DemoDay, demoDays } from '../../scripts/demo/reports.ts';
-import { DOMAINS } from '../../scripts/demo/traffic.ts';
-import { evaluate } from '../alerts/evaluate.ts';
 import { type Config, readConfig } from '../config.ts';
-import { DEFAULT_THRESHOLDS as thresholds } from '../domain/alerts/thresholds.ts';
 import { toInstant } from '../domain/instant.ts';
 import { hashPassword } from '../domain/password.ts';
-import { ingest } from '../intake/ingest.ts';
-import { insertAccount } from '../store/accounts.ts';
-import { insertApiKey } from '../store/api-keys.ts';
-import { insertDomain } from '../store/domains.ts';
 import { openStore, type Store } from '../store/open.ts';
 import { insertPerson } from '../store/people.ts';
+import { type DemoAccount, ingestDemo, insertDemoAccount } from './demo-data.ts';
 import { type OutputOptions, print, printJson } from './output.ts';
 import { serveUntilStopped } from './serve.ts';
 
@@ -35,14 +28,6 @@ export function addDemoCommand(program: Command): void {
     });
 }
 
-interface Demo {
-  readonly account_id: string;
-  readonly key: string;
-  readonly email: string;
-  readonly password: string;
-  readonly domains: readonly { readonly id: string; readonly domain: string }[];
-}
-
 /** The demo has a database of its own, made anew each time, beside the one that is configured. */
 function toDemoConfig(config: Config): Config {
   // Its domains are made up: nobody's resolver has anything to say about them.
@@ -54,39 +39,23 @@ async function openEmptyStore(path: string): Promise<Store> {
   return await openStore(path);
 }
 
-/** Everything comes in by the doors that real data comes in by. */
+interface Demo extends DemoAccount {
+  readonly email: string;
+  readonly password: string;
+}
+
 async function fillStore(store: Store, today: Date): Promise<Demo> {
-  const { db } = store;
-  const now = toInstant(today);
-  const account = await insertAccount(db, { name: 'Demo account', plan: 'pro', now });
-  const { key } = await insertApiKey(db, { accountId: account.id, name: 'Demo key', now });
+  const account = await insertDemoAccount(store.db, { today });
   const passwordHash = await hashPassword(PERSON.password);
-  await insertPerson(db, { accountId: account.id, email: PERSON.email, passwordHash, now });
-  const domains: { id: string; domain: string }[] = [];
-  for (const { name } of DOMAINS) {
-    const { id } = await insertDomain(db, { accountId: account.id, name, now });
-    domains.push({ id, domain: name });
-  }
-  const domainIds = domains.map(({ id }) => id);
-  for (const day of demoDays(today)) {
-    await ingestDay(store, day);
-    await evaluate({ store, thresholds, now: () => day.receivedAt }, domainIds);
-  }
-  return { account_id: account.id, key, ...PERSON, domains };
-}
-
-async function ingestDay({ db }: Store, { receivedAt, files }: DemoDay): Promise<void> {
-  const sources = files.values().map(({ name, bytes }) => ({
-    name,
-    read: async () => ({ name, bytes }),
-  }));
-  for await (const { outcome, source } of ingest({ db, now: () => receivedAt }, toAsync(sources))) {
-    if (outcome !== 'stored') throw new Error(`The demo's ${source} was ${outcome}.`);
-  }
-}
-
-async function* toAsync<T>(values: Iterable<T>): AsyncGenerator<T> {
-  yield* values;
+  const { account_id: accountId } = account;
+  await insertPerson(store.db, {
+    accountId,
+    email: PERSON.email,
+    passwordHash,
+    now: toInstant(today),
+  });
+  await ingestDemo(store, account, today);
+  return { ...account, ...PERSON };
 }
 
 function renderWelcome(

@@ -8,14 +8,18 @@ import { createLog } from '../log.ts';
 import { type RunningServer, startServer } from '../main.ts';
 import { listAccounts } from '../store/accounts.ts';
 import { openStore, type Store } from '../store/open.ts';
+import type { DemoAccount } from './demo-data.ts';
 import { type OutputOptions, print, printJson } from './output.ts';
+import { openSandbox } from './sandbox.ts';
 
 export function addServeCommand(program: Command): void {
   program
     .command('serve')
     .description('Serve the API until the process is told to stop.')
-    .action(async (options: OutputOptions) => {
+    .option('--sandbox', 'serve made-up data from memory, under one published key')
+    .action(async (options: OutputOptions & { sandbox?: boolean }) => {
       const config = readConfig(process.env);
+      if (options.sandbox) return await serveSandbox(config, options);
       const store = await openStore(config.database);
       const { url } = await serveUntilStopped(config, store);
       if (options.json) {
@@ -27,11 +31,23 @@ export function addServeCommand(program: Command): void {
     });
 }
 
+async function serveSandbox(config: Config, options: OutputOptions): Promise<void> {
+  const { store, account } = await openSandbox(new Date());
+  const { url } = await serveUntilStopped(config, store, { isSandbox: true });
+  if (options.json) printJson({ url, ...account });
+  else print(renderSandbox(url, account));
+}
+
 /** Serves a store, and closes it, once, when SIGTERM or SIGINT asks for it and the last answer is out. */
-export async function serveUntilStopped(config: Config, store: Store): Promise<RunningServer> {
+export async function serveUntilStopped(
+  config: Config,
+  store: Store,
+  { isSandbox = false } = {},
+): Promise<RunningServer> {
   const log = createLog(config.logLevel);
-  const server = await startServer(config, { store, log });
-  const stopAlerts = startAlerts(config, { store, log });
+  const server = await startServer(config, { store, log, isSandbox });
+  // A sandbox stays as it began: its made-up days would otherwise be missed after three.
+  const stopAlerts = isSandbox ? async () => {} : startAlerts(config, { store, log });
   let isStopping = false;
   const stop = async () => {
     // npm passes a signal on that the terminal has sent already.
@@ -73,5 +89,20 @@ The database ${database} is empty. To get data into it, in another terminal:
   npx plumbline ingest <files and folders with DMARC aggregate reports>
 
 Or stop this, and look around with made-up data: npm run demo
+`;
+}
+
+function renderSandbox(url: string, { key, domains }: DemoAccount): string {
+  return `
+Plumbline's sandbox listens on ${url}. Its data is made up, lies in memory, and begins
+anew with each start. The key is published, and works in a sandbox only:
+
+  export PLUMBLINE_BASE_URL=${url}
+  export PLUMBLINE_API_KEY=${key}
+  export DOMAIN_ID=${domains[0]?.id}
+
+  curl -H "Authorization: Bearer $PLUMBLINE_API_KEY" "$PLUMBLINE_BASE_URL/v1/external/domains"
+
+Ctrl+C ends the sandbox.
 `;
 }

@@ -28,7 +28,11 @@ export interface NewApiKey {
 export function createApiKey(): NewApiKey {
   const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(62)]).join('');
   const body = KEY_PREFIX + random;
-  const key = body + checksumOf(body);
+  return toNewApiKey(body + checksumOf(body));
+}
+
+/** What is stored of a key that is known already. */
+export function toNewApiKey(key: string): NewApiKey {
   return { key, prefix: key.slice(0, DISPLAY_LENGTH), sha256: hashApiKey(key) };
 }
 

@@ -4,6 +4,7 @@ import {
   assertCanEnableKey,
   createApiKey,
   parseKeyName,
+  toNewApiKey,
 } from '../domain/api-key.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Instant } from '../domain/instant.ts';
@@ -36,14 +37,19 @@ const COLUMNS = ['id', 'name', 'prefix', 'enabled', 'created_at', 'last_used_at'
  * changes reach the keys of their account only: any other key is not found.
  */
 
-/** Creates a key. The whole key is in the answer, and nowhere else, ever. */
+/** Creates a key. The whole key is in the answer, and nowhere else, ever. Only the sandbox gives its own `key`. */
 export async function insertApiKey(
   db: Db,
-  { accountId, name, now }: { accountId: string; name: string; now: Instant },
+  {
+    accountId,
+    name,
+    now,
+    key: given,
+  }: { accountId: string; name: string; now: Instant; key?: string },
   by: Actor = operator(now),
 ): Promise<ApiKey & { readonly key: string }> {
   const keyName = parseKeyName(name);
-  const { key, prefix, sha256 } = createApiKey();
+  const { key, prefix, sha256 } = given === undefined ? createApiKey() : toNewApiKey(given);
   const row = { id: randomUUID(), name: keyName, prefix, created_at: now, last_used_at: null };
   await db.transaction().execute(async (tx) => {
     const account = await lockAccount(tx, accountId);

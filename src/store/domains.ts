@@ -19,16 +19,24 @@ export interface DomainRow {
 
 const COLUMNS = ['id', 'name', 'status', 'last_report_at'] as const;
 
+interface NewDomain {
+  readonly accountId: string;
+  readonly name: string;
+  readonly now: Instant;
+  /** For a domain that is to have the same id in every run; anew otherwise. */
+  readonly id?: string | undefined;
+}
+
 /** Registers a domain, and claims what came for it before. A name belongs to one account. */
 export async function insertDomain(
   db: Db,
-  { accountId, name, now }: { accountId: string; name: string; now: Instant },
+  { accountId, name, now, id: newId }: NewDomain,
 ): Promise<DomainRow> {
   const parsed = parseDomainName(name);
   if (parsed === undefined) throw new Failure('validation_error', `“${name}” is no domain name.`);
   return await db.transaction().execute(async (tx) => {
     await lockAccount(tx, accountId);
-    const { id } = await findOrInsertDomain(tx, parsed, now);
+    const { id } = await findOrInsertDomain(tx, parsed, now, newId);
     const { numUpdatedRows } = await tx
       .updateTable('domain')
       .set({ account_id: accountId })
@@ -54,13 +62,14 @@ export async function findOrInsertDomain(
   tx: Tx,
   name: string,
   now: Instant,
+  id: string = randomUUID(),
 ): Promise<ReportedDomain> {
   const known = await findReportedDomain(tx, name);
   if (known !== undefined) return known;
   const versions = { reports_version: newVersion(), alerts_version: newVersion() };
   await tx
     .insertInto('domain')
-    .values({ id: randomUUID(), name, status: 'active', created_at: now, ...versions })
+    .values({ id, name, status: 'active', created_at: now, ...versions })
     // Another process may have been quicker.
     .onConflict((oc) => oc.column('name').doNothing())
     .execute();

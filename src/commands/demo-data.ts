@@ -1,0 +1,68 @@
+import { type DemoDay, demoDays } from '../../scripts/demo/reports.ts';
+import { DOMAINS } from '../../scripts/demo/traffic.ts';
+import { evaluate } from '../alerts/evaluate.ts';
+import { DEFAULT_THRESHOLDS as thresholds } from '../domain/alerts/thresholds.ts';
+import { toInstant } from '../domain/instant.ts';
+import { ingest } from '../intake/ingest.ts';
+import { insertAccount } from '../store/accounts.ts';
+import { insertApiKey } from '../store/api-keys.ts';
+import { insertDomain } from '../store/domains.ts';
+import type { Db } from '../store/heads.ts';
+import type { Store } from '../store/open.ts';
+
+export interface DemoAccount {
+  readonly account_id: string;
+  readonly key: string;
+  readonly domains: readonly { readonly id: string; readonly domain: string }[];
+}
+
+interface Wanted {
+  readonly today: Date;
+  /** The key and the domains' ids, when they are not to be made by chance. */
+  readonly key?: string;
+  readonly ids?: Readonly<Record<string, string>>;
+}
+
+/** The account that the made-up data belongs to, with its key and its domains. */
+export async function insertDemoAccount(
+  db: Db,
+  { today, key: given, ids }: Wanted,
+): Promise<DemoAccount> {
+  const now = toInstant(today);
+  const { id: accountId } = await insertAccount(db, { name: 'Demo account', plan: 'pro', now });
+  const named = { accountId, name: 'Demo key', now };
+  const { key } = await insertApiKey(db, given === undefined ? named : { ...named, key: given });
+  const domains: { id: string; domain: string }[] = [];
+  for (const { name } of DOMAINS) {
+    const { id } = await insertDomain(db, { accountId, name, now, id: ids?.[name] });
+    domains.push({ id, domain: name });
+  }
+  return { account_id: accountId, key, domains };
+}
+
+/** Ninety days of reports, and the alerts they give reason for, by the doors that real data comes in by. */
+export async function ingestDemo(
+  store: Store,
+  { domains }: DemoAccount,
+  today: Date,
+): Promise<void> {
+  const domainIds = domains.map(({ id }) => id);
+  for (const day of demoDays(today)) {
+    await ingestDay(store, day);
+    await evaluate({ store, thresholds, now: () => day.receivedAt }, domainIds);
+  }
+}
+
+async function ingestDay({ db }: Store, { receivedAt, files }: DemoDay): Promise<void> {
+  const sources = files.values().map(({ name, bytes }) => ({
+    name,
+    read: async () => ({ name, bytes }),
+  }));
+  for await (const { outcome, source } of ingest({ db, now: () => receivedAt }, toAsync(sources))) {
+    if (outcome !== 'stored') throw new Error(`The demo's ${source} was ${outcome}.`);
+  }
+}
+
+async function* toAsync<T>(values: Iterable<T>): AsyncGenerator<T> {
+  yield* values;
+}

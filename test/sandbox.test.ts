@@ -1,0 +1,107 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { openSandbox } from '../src/commands/sandbox.ts';
+import { isApiKey } from '../src/domain/api-key.ts';
+import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../src/domain/sandbox.ts';
+import { serveApi, startApi, walk } from './support/api.ts';
+import { anAccount } from './support/builders.ts';
+import { aCommand, finish, printed } from './support/command.ts';
+import { runServer } from './support/running-server.ts';
+
+const TODAY = new Date('2026-03-18T09:00:00Z');
+const { 'example.com': EXAMPLE, 'waiting.example': WAITING } = SANDBOX_DOMAIN_IDS;
+
+async function serveSandbox() {
+  const { store } = await openSandbox(TODAY);
+  const { get } = await serveApi({ store });
+  return (path: string) => get(`/v1/external${path}`, { key: SANDBOX_KEY });
+}
+
+describe('the sandbox', () => {
+  test('has three domains, whose ids are the same in every run', async () => {
+    const get = await serveSandbox();
+    const { body } = await get('/domains');
+    const listed = body.data.map(({ id, domain }: Record<string, string>) => [domain, id]);
+    expect(Object.fromEntries(listed)).toEqual(SANDBOX_DOMAIN_IDS);
+  });
+
+  test('has ninety days of reports of four reporters, one of which leaves out its name', async () => {
+    const get = await serveSandbox();
+    const { items } = await walk(get, `/domains/${EXAMPLE}/reports`, 200);
+    const reports = items as Record<string, string | null>[];
+    expect(reports).toHaveLength(360);
+    expect(reports.at(0)?.['begin_date']).toBe('2026-03-17T00:00:00Z');
+    expect(new Set(reports.map((report) => report['reporter_org'])).size).toBe(4);
+    expect(reports.filter((report) => report['reporter_org'] === null)).toHaveLength(90);
+  });
+
+  test('has a domain that waits for its first report', async () => {
+    const get = await serveSandbox();
+    const { body } = await get('/domains?offset=2');
+    expect(body.data[0]).toMatchObject({ domain: 'waiting.example', last_report_at: null });
+    expect((await get(`/domains/${WAITING}/reports`)).body).toEqual({ data: [], total: 0 });
+    expect((await get(`/alerts?domain_id=${WAITING}`)).body).toEqual({ data: [], total: 0 });
+  });
+
+  test('has open and resolved alerts, and one of a type that no client knows', async () => {
+    const get = await serveSandbox();
+    const { body } = await get('/alerts');
+    const states = body.data.map(
+      ({ type, resolved_at }: Record<string, unknown>) =>
+        `${type} ${resolved_at === null ? 'open' : 'resolved'}`,
+    );
+    expect(states).toEqual([
+      'alert.sandbox_notice open',
+      'alert.alignment_regression open',
+      'alert.new_failing_source resolved',
+      'alert.alignment_regression resolved',
+    ]);
+  });
+
+  test('has an alert open whatever day of the week it is started on', async () => {
+    for (let day = 1; day <= 7; day++) {
+      const { store } = await openSandbox(new Date(TODAY.getTime() + day * 86_400_000));
+      const { get, close } = await startApi({ store });
+      const { body } = await get('/v1/external/alerts', { key: SANDBOX_KEY });
+      expect(body.data[1]).toMatchObject({ type: 'alert.alignment_regression', resolved_at: null });
+      await close();
+    }
+  });
+});
+
+describe('the key of the sandbox', () => {
+  test('is made like every key, so that clients and scanners see a real one', () => {
+    expect(isApiKey(SANDBOX_KEY)).toBe(true);
+  });
+
+  test('opens nothing but a sandbox', async () => {
+    const { db, get } = await serveApi();
+    await anAccount(db);
+    const { status } = await get('/v1/external/domains', { key: SANDBOX_KEY });
+    expect(status).toBe(401);
+  });
+});
+
+describe('plumbline serve --sandbox', () => {
+  test('prints lines to paste, serves no settings, leaves no file, and stops well on SIGTERM', async () => {
+    const { start, folder } = await aCommand();
+    const child = start('serve', '--sandbox');
+    const ended = finish(child);
+    const text = await printed(child, /Ctrl\+C/);
+    const url = /PLUMBLINE_BASE_URL=(.+)/.exec(text)?.[1];
+    expect(text).toContain(`PLUMBLINE_API_KEY=${SANDBOX_KEY}`);
+    expect(text).toContain(`DOMAIN_ID=${EXAMPLE}`);
+    const headers = { authorization: `Bearer ${SANDBOX_KEY}` };
+    const answer = await fetch(`${url}/v1/external/domains`, { headers });
+    expect(await answer.json()).toMatchObject({ total: 3 });
+    expect((await fetch(`${url}/settings`, { redirect: 'manual' })).status).toBe(404);
+    child.kill('SIGTERM');
+    expect((await ended).status).toBe(0);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('a server without the flag has settings', async () => {
+    const { server } = await runServer();
+    expect((await fetch(`${server.url}/settings/sign-in`)).status).toBe(200);
+  });
+});
