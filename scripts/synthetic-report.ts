@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { AggregateReport } from '../src/domain/aggregate-report.ts';
+import { BARE_METADATA, BARE_POLICY, BARE_REPORT } from './bare-report.ts';
 
 const FIRST_DAY = Date.UTC(2023, 0, 1) / 1000;
 const DAY_SECONDS = 86_400;
@@ -28,30 +29,16 @@ export function aSyntheticReport({ domain, number, day }: Wanted): AggregateRepo
   const totalMessages = 10 + ((number * 7919) % 990);
   const alignedMessages = Math.floor(totalMessages * 0.97);
   return {
-    xmlNamespace: null,
-    version: null,
+    ...BARE_REPORT,
     metadata: {
+      ...BARE_METADATA,
       orgName: `Reporter ${reporter}`,
       email: `dmarc-reports@${reporter}`,
-      extraContactInfo: null,
       reportId: `${number}`,
       begin,
       end: begin + DAY_SECONDS - 1,
-      errors: [],
-      generator: null,
     },
-    policyPublished: {
-      domain,
-      p: 'none',
-      sp: null,
-      np: null,
-      adkim: null,
-      aspf: null,
-      pct: 100,
-      fo: null,
-      testing: null,
-      discoveryMethod: null,
-    },
+    policyPublished: { ...BARE_POLICY, domain, pct: 100 },
     tally: {
       recordCount: 1 + (number % 10),
       totalMessages,
@@ -61,7 +48,6 @@ export function aSyntheticReport({ domain, number, day }: Wanted): AggregateRepo
       { address: '192.0.2.10', messages: alignedMessages, aligned: alignedMessages },
       { address: '192.0.2.20', messages: totalMessages - alignedMessages, aligned: 0 },
     ],
-    warnings: [],
     payloadSha256: hash('sha256', `${domain} ${number}`, 'hex'),
   };
 }

@@ -25,9 +25,12 @@ const TYPES: Readonly<Record<string, string>> = {
 const packaged = createRequire(import.meta.url);
 const own = (name: string) => new URL(`./assets/${name}`, import.meta.url);
 
+/** In this order: what comes later stands over what came before. */
+const STYLE = ['colours', 'frame', 'words', 'forms', 'lists', 'drawings', 'over'];
+
 const ASSETS = {
   pico: read('pico.css', packaged.resolve('@picocss/pico/css/pico.min.css')),
-  style: read('settings.css', own('settings.css')),
+  style: read('settings.css', ...STYLE.map((name) => own(`style/${name}.css`))),
   htmx: read('htmx.js', packaged.resolve('htmx.org/dist/htmx.min.js')),
   script: read('settings.js', own('settings.js')),
   icon: read('icon.svg', own('icon.svg')),
@@ -61,8 +64,9 @@ function compress({ bytes, compressed }: Asset, encoding: 'br' | 'gzip'): Promis
   return compressed[encoding];
 }
 
-function read(name: string, file: string | URL): Asset {
-  const bytes = readFileSync(file);
+/** One asset of one file, or of several, one after another. */
+function read(name: string, ...files: (string | URL)[]): Asset {
+  const bytes = Buffer.concat(files.map((file) => readFileSync(file)));
   const extension = extname(name);
   const version = hash('sha256', bytes, 'hex').slice(0, 12);
   return {

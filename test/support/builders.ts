@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { BARE_METADATA, BARE_POLICY, BARE_REPORT } from '../../scripts/bare-report.ts';
 import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
 import type { Plan } from '../../src/domain/api-key.ts';
 import type { Instant } from '../../src/domain/instant.ts';
@@ -102,32 +103,17 @@ export function aReport({
 }: Wanted = {}): AggregateReport {
   const beginSeconds = Date.parse(begin) / 1000;
   return {
-    xmlNamespace: null,
-    version: null,
+    ...BARE_REPORT,
     metadata: {
+      ...BARE_METADATA,
       orgName,
       email,
-      extraContactInfo: null,
       reportId,
       begin: beginSeconds,
       end: end === undefined ? beginSeconds + DAY_SECONDS - 1 : Date.parse(end) / 1000,
-      errors: [],
-      generator: null,
     },
-    policyPublished: {
-      domain,
-      p: 'none',
-      sp: null,
-      np: null,
-      adkim: null,
-      aspf: null,
-      pct: null,
-      fo: null,
-      testing: null,
-      discoveryMethod: null,
-    },
+    policyPublished: { ...BARE_POLICY, domain },
     tally: { recordCount, totalMessages, alignedMessages },
-    warnings: [],
     payloadSha256: hash('sha256', payload, 'hex'),
   };
 }

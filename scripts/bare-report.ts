@@ -1,0 +1,30 @@
+import type { AggregateReport } from '../src/domain/aggregate-report.ts';
+
+/*
+ * What a report says that says no more than it must: made-up reports begin with it, and name only what
+ * matters to them.
+ */
+
+export const BARE_REPORT = {
+  xmlNamespace: null,
+  version: null,
+  warnings: [],
+} satisfies Partial<AggregateReport>;
+
+export const BARE_METADATA = {
+  extraContactInfo: null,
+  errors: [],
+  generator: null,
+} satisfies Partial<AggregateReport['metadata']>;
+
+export const BARE_POLICY = {
+  p: 'none',
+  sp: null,
+  np: null,
+  adkim: null,
+  aspf: null,
+  pct: null,
+  fo: null,
+  testing: null,
+  discoveryMethod: null,
+} satisfies Partial<AggregateReport['policyPublished']>;
