@@ -480,6 +480,8 @@ export interface components {
                 readonly ETag: components["headers"]["ETag"];
                 readonly "Cache-Control": components["headers"]["CacheControl"];
                 readonly Vary: components["headers"]["Vary"];
+                readonly Deprecation: components["headers"]["Deprecation"];
+                readonly Sunset: components["headers"]["Sunset"];
                 readonly RateLimit: components["headers"]["RateLimit"];
                 readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -630,6 +632,16 @@ export interface components {
          */
         readonly Vary: string;
         /**
+         * @description Only when the operation is deprecated: since when, in seconds since 1970 behind an `@` (RFC 9745).
+         * @example @1767225600
+         */
+        readonly Deprecation: string;
+        /**
+         * @description Only when the operation is deprecated: when it will go away, at least six months later (RFC 8594).
+         * @example Wed, 01 Jul 2026 00:00:00 GMT
+         */
+        readonly Sunset: string;
+        /**
          * @description What is left, one item for each policy (IETF draft-ietf-httpapi-ratelimit-headers): `r` requests in the
          *     next `t` seconds.
          * @example "ip";r=187;t=41, "key";r=58;t=41
@@ -706,6 +718,8 @@ export interface operations {
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Cache-Control": components["headers"]["CacheControl"];
                     readonly Vary: components["headers"]["Vary"];
+                    readonly Deprecation: components["headers"]["Deprecation"];
+                    readonly Sunset: components["headers"]["Sunset"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -769,6 +783,8 @@ export interface operations {
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Cache-Control": components["headers"]["CacheControl"];
                     readonly Vary: components["headers"]["Vary"];
+                    readonly Deprecation: components["headers"]["Deprecation"];
+                    readonly Sunset: components["headers"]["Sunset"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -832,6 +848,8 @@ export interface operations {
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Cache-Control": components["headers"]["CacheControl"];
                     readonly Vary: components["headers"]["Vary"];
+                    readonly Deprecation: components["headers"]["Deprecation"];
+                    readonly Sunset: components["headers"]["Sunset"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { Failure } from './domain/failure.ts';
 import { createExternalApi } from './external/api.ts';
+import type { ContractDocument } from './external/contract.ts';
 import { answerErrors } from './external/errors.ts';
 import { requestId } from './external/request-id.ts';
 import { send, toBody } from './external/send.ts';
@@ -21,6 +22,8 @@ interface Given {
   readonly log: Logger;
   /** Whether the process is on its way out: then no new request should come. */
   readonly isStopping?: () => boolean;
+  /** The contract to serve; openapi/v1.yaml when none is given. */
+  readonly document?: ContractDocument;
   /** Serves the API alone: nobody signs in to data that is made up, and whose key all the world has. */
   readonly isSandbox?: boolean;
 }
@@ -33,10 +36,10 @@ export interface App {
 
 /** The rooms, hung on Express. */
 export async function createApp(given: Given): Promise<App> {
-  const { config, store, log } = given;
+  const { config, store, log, now, document } = given;
   const logError = (error: unknown, req?: { id: string }) =>
     log.error({ err: error, request_id: req?.id }, 'unexpected error');
-  const external = await createExternalApi({ ...config, store, now: given.now, logError });
+  const external = await createExternalApi({ ...config, store, now, logError, document });
 
   const app = express();
   app.disable('x-powered-by');
@@ -50,7 +53,7 @@ export async function createApp(given: Given): Promise<App> {
   app.use(nameRequest);
   if (!given.isSandbox) {
     app.get('/', showBrowsersIn);
-    app.use('/settings', createSettings({ ...config, store, now: given.now, logError }));
+    app.use('/settings', createSettings({ ...config, store, now, logError }));
   }
   app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
   app.get('/readyz', answerReady(given));

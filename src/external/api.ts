@@ -1,7 +1,7 @@
 import { type RequestHandler, Router } from 'express';
 import type { Store } from '../store/open.ts';
 import { authenticate, keyHolderOf } from './authenticate.ts';
-import { type Contract, openContract } from './contract.ts';
+import { type Contract, type ContractDocument, openContract } from './contract.ts';
 import { createLastUsed } from './last-used.ts';
 import { fixAddress, limitPerAddress, limitPerKey } from './limits.ts';
 import { createPages } from './pages.ts';
@@ -13,6 +13,8 @@ interface Given {
   readonly pageCacheBytes: number;
   readonly now: () => Date;
   readonly logError: (error: unknown) => void;
+  /** openapi/v1.yaml when none is given. */
+  readonly document?: ContractDocument | undefined;
 }
 
 /** Everything under `/v1/external`. The order of the chain is the contract's order of checks (decision 1.1). */
@@ -23,8 +25,9 @@ export async function createExternalApi({
   pageCacheBytes,
   now,
   logError,
+  document,
 }: Given) {
-  const contract = await openContract(store.reader);
+  const contract = await openContract(store.reader, document);
   const lastUsed = createLastUsed({ db: store.db, now, logError });
   const router = Router().use(
     fixAddress,

@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { Failure } from '../domain/failure.ts';
 import type { KeyHolder } from '../store/api-keys.ts';
 import type { Reader } from '../store/reader.ts';
+import { toDeprecations } from './deprecation.ts';
 import { handlers, type ListAnswer, type OperationId } from './handlers.ts';
 import { toValidationFailure } from './parameters.ts';
 import { parseQuery } from './query.ts';
@@ -28,16 +29,26 @@ export interface Contract {
   answer(request: PlainRequest, holder: KeyHolder): Promise<ListAnswer<unknown>>;
 }
 
-/** The contract of openapi/v1.yaml, served from a store. */
-export async function openContract(reader: Reader): Promise<Contract> {
+/** The contract as it was written: openapi/v1.yaml. */
+export type ContractDocument = Document;
+
+export function readContract(): ContractDocument {
+  return parse(readFileSync(V1, 'utf8'));
+}
+
+/** The contract, served from a store. Throws when it says half of a deprecation. */
+export async function openContract(
+  reader: Reader,
+  document: ContractDocument = readContract(),
+): Promise<Contract> {
   // Keys are checked before, in the order of decision 1.1: whoever comes here has one.
-  const definition: Document = { ...parse(readFileSync(V1, 'utf8')), security: [] };
+  const definition: Document = { ...document, security: [] };
   const api = new OpenAPIBackend({
     definition,
     strict: true,
     ignoreTrailingSlashes: false,
     customizeAjv: createAjv,
-    handlers: { ...toOperationHandlers(reader), ...refusals },
+    handlers: { ...toOperationHandlers(reader, document), ...refusals },
   });
   await api.init();
   const router = new PreparedRouter({ definition: api.definition });
@@ -71,15 +82,24 @@ function createAjv(): Ajv {
 /** A handler as the contract calls it: that the call fits its operation is what validation has seen to. */
 type AnyHandler = (call: unknown, given: { reader: Reader }) => Promise<ListAnswer<unknown>>;
 
-function toOperationHandlers(reader: Reader) {
+function toOperationHandlers(reader: Reader, { paths = {} }: ContractDocument) {
   const entries = Object.entries(handlers) as unknown as [OperationId, AnyHandler][];
+  const deprecations = toDeprecations(paths);
   return Object.fromEntries(
-    entries.map(([operationId, handler]) => [
-      operationId,
-      ({ request: { params, query } }: Context, { accountId }: KeyHolder) =>
-        handler({ accountId, params, query }, { reader }),
-    ]),
+    entries.map(([operationId, handler]) => {
+      const answer = ({ request: { params, query } }: Context, { accountId }: KeyHolder) =>
+        handler({ accountId, params, query }, { reader });
+      const headers = deprecations.get(operationId);
+      return [operationId, headers === undefined ? answer : announce(answer, headers)];
+    }),
   );
+}
+
+function announce<Args extends unknown[]>(
+  answer: (...args: Args) => Promise<ListAnswer<unknown>>,
+  headers: readonly string[],
+) {
+  return async (...args: Args) => ({ ...(await answer(...args)), headers });
 }
 
 const refusals = {

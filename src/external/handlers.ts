@@ -29,6 +29,8 @@ export interface ListAnswer<Body> {
   readonly head: Head;
   readonly page: Page;
   readonly read: () => Promise<{ readonly version: string; readonly body: Body }>;
+  /** What the operation says beyond every list's headers, names and values by turns. */
+  readonly headers?: readonly string[];
 }
 
 export type Handler<O extends OperationId> = (

@@ -41,8 +41,11 @@ export function createPages(maxBytes: number) {
 
   return async function sendList(req: Request, res: Response, answer: ListAnswer<unknown>) {
     const { version } = answer.head;
-    if (isKnown(req.headers['if-none-match'], version)) return sendNotModified(req, res, version);
-    await sendPage(req, res, ready.get(toKey(version, answer)) ?? (await makeReady(answer)));
+    if (isKnown(req.headers['if-none-match'], version)) {
+      return send(req, res, { status: 304, headers: toListHeaders(version, answer) });
+    }
+    const page = ready.get(toKey(version, answer)) ?? (await makeReady(answer));
+    await sendPage(req, res, { page, headers: toListHeaders(page.version, answer) });
   };
 }
 
@@ -57,23 +60,28 @@ function isKnown(ifNoneMatch: string | undefined, version: string): boolean {
   return ifNoneMatch.match(TAG)?.includes(`"${version}"`) ?? false;
 }
 
-function sendNotModified(req: Request, res: Response, version: string): void {
-  send(req, res, { status: 304, headers: toListHeaders(version) });
-}
-
-async function sendPage(req: Request, res: Response, page: ReadyPage): Promise<void> {
-  const headers = toListHeaders(page.version);
+async function sendPage(
+  req: Request,
+  res: Response,
+  { page, headers }: { page: ReadyPage; headers: readonly string[] },
+): Promise<void> {
   const encoding = chooseEncoding(req, page);
   if (encoding === 'identity') return send(req, res, { status: 200, headers, body: page.bytes });
   const body = await compress(page, encoding);
   send(req, res, { status: 200, headers: [...headers, 'Content-Encoding', encoding], body });
 }
 
-function toListHeaders(version: string): readonly string[] {
+const NONE: readonly string[] = [];
+
+function toListHeaders(
+  version: string,
+  { headers = NONE }: ListAnswer<unknown>,
+): readonly string[] {
   return [
     ...['ETag', `W/"${version}"`],
     ...['Cache-Control', 'private, no-cache'],
     ...['Vary', 'Authorization, Accept-Encoding'],
+    ...headers,
   ];
 }
 

@@ -4,6 +4,7 @@ import pino from 'pino';
 import request from 'supertest';
 import { onTestFinished } from 'vitest';
 import { createApp } from '../../src/app.ts';
+import type { ContractDocument } from '../../src/external/contract.ts';
 import { openStore, type Store } from '../../src/store/open.ts';
 import { holdToContract } from './contract.ts';
 
@@ -31,6 +32,7 @@ interface Wanted {
   readonly trustedProxies?: readonly string[];
   readonly pageCacheBytes?: number;
   readonly isStopping?: () => boolean;
+  readonly document?: ContractDocument;
 }
 
 export type Api = Awaited<ReturnType<typeof startApi>>;
@@ -46,7 +48,7 @@ export async function serveApi(wanted: Wanted = {}): Promise<Api> {
  * The real app on a store in memory, for many tests that change nothing: close it after the last. Every
  * answer of `get` is held to v1.yaml before the test sees it; the clock is `Date`, which vitest can set.
  */
-export async function startApi({ store: given, isStopping, ...wanted }: Wanted = {}) {
+export async function startApi({ store: given, isStopping, document, ...wanted }: Wanted = {}) {
   const store = given ?? (await openStore(':memory:'));
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.parse(line)) });
@@ -58,7 +60,11 @@ export async function startApi({ store: given, isStopping, ...wanted }: Wanted =
     ...wanted,
   };
   const now = () => new Date();
-  const app = await createApp({ config, store, log, now, isStopping: isStopping ?? (() => false) });
+  const app = await createApp({
+    ...{ config, store, log, now },
+    isStopping: isStopping ?? (() => false),
+    ...(document === undefined ? {} : { document }),
+  });
   const server = createServer(app.express);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const close = async () => {

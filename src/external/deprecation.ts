@@ -1,0 +1,49 @@
+import { z } from 'zod';
+
+/** How long an operation announces that it will go away, at the least (decision 1.16). */
+const MIN_MONTHS = 6;
+const DAY = z.iso.date().transform((day) => new Date(day));
+
+/** What the contract says of an operation: all three, or none. */
+interface Operation {
+  readonly operationId?: string;
+  readonly deprecated?: boolean;
+  readonly 'x-deprecated-at'?: unknown;
+  readonly 'x-sunset'?: unknown;
+}
+type Paths = Readonly<Record<string, { readonly get?: Operation } | undefined>>;
+
+/**
+ * The headers by which deprecated operations announce that they will go away, by operationId: `Deprecation`
+ * (RFC 9745, a structured date) and `Sunset` (RFC 8594, an HTTP-date). Throws when one says only half.
+ */
+export function toDeprecations(paths: Paths): ReadonlyMap<string, readonly string[]> {
+  const operations = Object.values(paths).flatMap((path) => path?.get ?? []);
+  const marked = operations.filter((operation) =>
+    [operation.deprecated, operation['x-deprecated-at'], operation['x-sunset']].some(Boolean),
+  );
+  return new Map(marked.map((operation) => [operation.operationId ?? '', toHeaders(operation)]));
+}
+
+function toHeaders(operation: Operation): readonly string[] {
+  const since = DAY.safeParse(operation['x-deprecated-at']).data;
+  const sunset = DAY.safeParse(operation['x-sunset']).data;
+  if (!operation.deprecated || since === undefined || sunset === undefined) {
+    throw toError(operation, 'wants deprecated: true, and days for x-deprecated-at and x-sunset');
+  }
+  if (sunset < addMonths(since, MIN_MONTHS)) {
+    throw toError(
+      operation,
+      `has its x-sunset less than ${MIN_MONTHS} months after x-deprecated-at`,
+    );
+  }
+  return ['Deprecation', `@${since.getTime() / 1000}`, 'Sunset', sunset.toUTCString()];
+}
+
+function addMonths(date: Date, months: number): Date {
+  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, date.getUTCDate()));
+}
+
+function toError({ operationId }: Operation, wrong: string): Error {
+  return new Error(`The operation ${operationId} of the contract ${wrong}.`);
+}
