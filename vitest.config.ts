@@ -1,9 +1,35 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+/** Where tests note what of the contract they exercise (test/support/contract-coverage.ts), one for each run. */
+const exercised = mkdtempSync(join(tmpdir(), 'plumbline-exercised-'));
+process.once('exit', () => rmSync(exercised, { recursive: true }));
+
+/** Has to know what all other tests exercised. */
+const LAST = 'test/contract-coverage.test.ts';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     reporters: ['default', './test/support/closing-line.ts'],
     testTimeout: 30_000,
+    env: { CONTRACT_COVERAGE: exercised },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'tests',
+          include: ['test/**/*.test.ts'],
+          exclude: [LAST],
+          // Not 0: a machine that has one worker would run that group after all others.
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'coverage', include: [LAST], sequence: { groupOrder: 2 } },
+      },
+    ],
   },
 });

@@ -169,23 +169,26 @@ describe('500', () => {
   async function serveBroken(readsBefore: number) {
     const store = await openStore(':memory:');
     const account = await anAccount(store.db);
+    const domain = await aDomain(store.db, account.id);
     let reads = 0;
     const reader = breakable(store.reader, () => ++reads > readsBefore);
-    return { ...(await serveApi({ store: { ...store, reader } })), ...account };
+    return { ...(await serveApi({ store: { ...store, reader } })), ...account, domain };
   }
 
   const loggedErrors = ({ logged }: Pick<Api, 'logged'>) =>
     logged.filter((line) => line['msg'] === 'unexpected error');
 
-  test.each([
-    ['the key is looked up', 0],
-    ['the list is looked up', 1],
-    ['the page is read', 2],
-  ])(
-    'when the store breaks while %s: not a word of the cause, and a line in the log',
-    async (_when, reads) => {
-      const { get, key, logged } = await serveBroken(reads);
-      const { status, headers, text, body } = await get(PATH, {
+  const LISTS = [PATH, `${PATH}/{domain_id}/reports`, '/v1/external/alerts'];
+  const MOMENTS = [
+    { when: 'the key is looked up', reads: 0 },
+    { when: 'the list is looked up', reads: 1 },
+    { when: 'the page is read', reads: 2 },
+  ];
+  test.each(LISTS.flatMap((list) => MOMENTS.map((moment) => ({ list, ...moment }))))(
+    '$list, when the store breaks while $when: not a word of the cause, and a line in the log',
+    async ({ list, reads }) => {
+      const { get, key, logged, domain } = await serveBroken(reads);
+      const { status, headers, text, body } = await get(list.replace('{domain_id}', domain.id), {
         key,
         headers: { 'X-Request-Id': 'broken-1' },
       });
@@ -225,6 +228,15 @@ describe('X-Request-Id (1.14)', () => {
     const { get, key } = shared;
     const { headers } = await get(PATH, { key, headers: { 'X-Request-Id': id } });
     expect(headers['x-request-id']).toBe(id);
+  });
+
+  test('is kept on every list', async () => {
+    const { db, get, id, key } = shared;
+    const domain = await aDomain(db, id);
+    for (const path of [PATH, `${PATH}/${domain.id}/reports`, '/v1/external/alerts']) {
+      const { headers } = await get(path, { key, headers: { 'X-Request-Id': 'mine' } });
+      expect(headers['x-request-id'], path).toBe('mine');
+    }
   });
 
   test.each(['', 'A'.repeat(65), 'a b', 'a.b', 'a,b', 'é', '{"a":1}', 'a/b', 'a=b', '%0A'])(

@@ -7,6 +7,7 @@ import { createApp } from '../../src/app.ts';
 import type { ContractDocument } from '../../src/external/contract.ts';
 import { openStore, type Store } from '../../src/store/open.ts';
 import { holdToContract } from './contract.ts';
+import { noteExercised } from './contract-coverage.ts';
 
 const NO_LIMIT = 1_000_000;
 
@@ -89,7 +90,9 @@ export async function startApi({ store: given, isStopping, document, ...wanted }
   const get = async (path: string, sent: Sent = {}): Promise<Answer> => {
     const answer = await send(path, sent);
     const { status, headers, text: body } = answer;
-    holdToContract({ method: sent.method ?? 'GET', path, status, headers, body });
+    const exchange = { method: sent.method ?? 'GET', path, status, headers, body };
+    holdToContract(exchange);
+    noteExercised(exchange, sent.headers);
     return answer;
   };
   const { port } = server.address() as AddressInfo;

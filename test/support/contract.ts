@@ -2,10 +2,16 @@
  * Holds answers to openapi/v1.yaml, word for word. openapi-backend says nothing about statuses, fields and
  * headers that are not declared, so what the contract promises is checked here, once, for every answer.
  */
-import { readFileSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormatsModule from 'ajv-formats';
-import { parse } from 'yaml';
+import {
+  components,
+  findOperation,
+  operations,
+  type Response,
+  type Responses,
+  type Schema,
+} from './contract-document.ts';
 
 export interface Exchange {
   readonly method: string;
@@ -15,21 +21,6 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: string;
 }
-
-interface Response {
-  readonly headers?: Readonly<Record<string, { required?: boolean; schema: Schema }>>;
-  readonly content?: Readonly<Record<string, { schema: Schema; examples?: Examples }>>;
-}
-type Examples = Readonly<Record<string, { readonly value: unknown }>>;
-type Schema = Readonly<Record<string, unknown>>;
-type Responses = Readonly<Record<string, Response>>;
-
-const { paths, components } = toResolved(
-  parse(readFileSync(new URL('../../openapi/v1.yaml', import.meta.url), 'utf8')),
-) as {
-  paths: Readonly<Record<string, { get: { operationId: string; responses: Responses } }>>;
-  components: { responses: Responses };
-};
 
 /** Answers of no operation: an unknown path, a method that no path has. */
 const OUTSIDE: Responses = {
@@ -68,7 +59,10 @@ export function holdToErrorShape(body: string): void {
 export function listExamples(): { readonly where: string; readonly wrong: string | undefined }[] {
   const owners: [string, Responses][] = [
     ['components', components.responses],
-    ...Object.values(paths).map(({ get }): [string, Responses] => [get.operationId, get.responses]),
+    ...operations.map((operation): [string, Responses] => [
+      operation.operationId,
+      operation.responses,
+    ]),
   ];
   return owners.flatMap(([owner, responses]) =>
     Object.entries(responses).flatMap(([status, { content }]) => {
@@ -82,14 +76,9 @@ export function listExamples(): { readonly where: string; readonly wrong: string
 }
 
 function toResponses(method: string, path: string): Responses {
-  const [name = ''] = path.split('?');
-  const found = Object.entries(paths).find(([template]) => toPattern(template).test(name));
-  if (found === undefined) return { ...OUTSIDE, 405: undefined } as unknown as Responses;
-  return method === 'GET' || method === 'HEAD' ? found[1].get.responses : OUTSIDE;
-}
-
-function toPattern(template: string): RegExp {
-  return new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`);
+  const operation = findOperation(path);
+  if (operation === undefined) return { ...OUTSIDE, 405: undefined } as unknown as Responses;
+  return method === 'GET' || method === 'HEAD' ? operation.responses : OUTSIDE;
 }
 
 function findWrongHeader({ headers }: Exchange, { headers: declared = {} }: Response) {
@@ -157,20 +146,4 @@ function toClosed(node: unknown): unknown {
   if (nullable === true) schema['type'] = [schema['type'], 'null'];
   const isObject = schema['type'] === 'object';
   return isObject ? { additionalProperties: false, ...schema } : schema;
-}
-
-/** The document with what its `$ref`s point to in their places; it has no circles. */
-function toResolved(root: unknown): unknown {
-  const at = (ref: string) =>
-    ref
-      .slice(2)
-      .split('/')
-      .reduce<unknown>((node, key) => (node as Record<string, unknown>)[key], root);
-  const resolve = (node: unknown): unknown => {
-    if (Array.isArray(node)) return node.map(resolve);
-    if (typeof node !== 'object' || node === null) return node;
-    if ('$ref' in node) return resolve(at(node.$ref as string));
-    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, resolve(value)]));
-  };
-  return resolve(root);
 }

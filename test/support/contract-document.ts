@@ -1,0 +1,53 @@
+/** openapi/v1.yaml as the tests read it, once: its operations, with nothing left to look up. */
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+export interface Operation {
+  readonly operationId: string;
+  readonly parameters: readonly { readonly in: string; readonly name: string }[];
+  readonly responses: Responses;
+}
+export type Responses = Readonly<Record<string, Response>>;
+export interface Response {
+  readonly headers?: Readonly<Record<string, { required?: boolean; schema: Schema }>>;
+  readonly content?: Readonly<Record<string, { schema: Schema; examples?: Examples }>>;
+}
+export type Schema = Readonly<Record<string, unknown>>;
+type Examples = Readonly<Record<string, { readonly value: unknown }>>;
+
+const document = toResolved(
+  parse(readFileSync(new URL('../../openapi/v1.yaml', import.meta.url), 'utf8')),
+) as {
+  paths: Readonly<Record<string, { get: Operation }>>;
+  components: { responses: Responses };
+};
+
+export const { components } = document;
+export const operations = Object.values(document.paths).map(({ get }) => get);
+
+/** The operation of a path, whatever the method; the path may have a query. */
+export function findOperation(path: string): Operation | undefined {
+  const [name = ''] = path.split('?');
+  return Object.entries(document.paths).find(([template]) => toPattern(template).test(name))?.[1]
+    .get;
+}
+
+function toPattern(template: string): RegExp {
+  return new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`);
+}
+
+/** The document with what its `$ref`s point to in their places; it has no circles. */
+function toResolved(root: unknown): unknown {
+  const at = (ref: string) =>
+    ref
+      .slice(2)
+      .split('/')
+      .reduce<unknown>((node, key) => (node as Record<string, unknown>)[key], root);
+  const resolve = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(resolve);
+    if (typeof node !== 'object' || node === null) return node;
+    if ('$ref' in node) return resolve(at(node.$ref as string));
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, resolve(value)]));
+  };
+  return resolve(root);
+}
