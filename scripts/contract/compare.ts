@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { ADDITIONS, nameArguments } from './additions.ts';
+import { listNamed } from './changelog.ts';
+import { argumentsOf, type Change, INFO, listChanges } from './oasdiff.ts';
+import { listErrorCodes, listUnseen } from './unseen.ts';
+
+/** A change that oasdiff takes for a break, and why it is none. */
+interface Accepted {
+  readonly id: string;
+  readonly about: string;
+  readonly why: string;
+}
+
+const ACCEPTED: readonly Accepted[] = parse(
+  readFileSync(new URL('../../openapi/released/accepted.yaml', import.meta.url), 'utf8'),
+);
+
+/** Remarks on the version; the release refuses one that stays (release.ts). */
+const REMARKS = new Set(['api-major-version-not-bumped', 'api-version-not-bumped']);
+
+interface Compared {
+  /** What somebody's client would stumble over. */
+  readonly breaks: readonly string[];
+  /** What is new; the changelog has to say each of these words. */
+  readonly names: readonly string[];
+}
+
+/** What has become of a released contract. */
+export function compare(released: string, current: string): Compared {
+  const changes = listChanges(released, current).filter(({ id }) => !REMARKS.has(id));
+  const breaks = changes.filter((change) => toNames(change) === undefined);
+  const [before, after] = [listErrorCodes(released), listErrorCodes(current)];
+  return {
+    breaks: [
+      ...breaks.map(({ id, text, operationId }) => [operationId, text, `(${id})`].join(' ').trim()),
+      ...listUnseen(released, current).map((where) => `${where} is not the same`),
+      ...before
+        .difference(after)
+        .values()
+        .map((code) => `the error code \`${code}\` is gone`),
+    ],
+    names: [
+      ...new Set(changes.flatMap((change) => toNames(change) ?? [])),
+      ...after.difference(before),
+    ],
+  };
+}
+
+/** Those names that a text does not say. */
+export function listUnnamed(names: readonly string[], text: string): readonly string[] {
+  const named = listNamed(text);
+  return names.filter((name) => !named.has(name.toLowerCase()));
+}
+
+/** How the changelog names a change; undefined when it breaks something. */
+function toNames(change: Change): readonly string[] | undefined {
+  if (change.level === INFO) return ADDITIONS[change.id]?.(change);
+  return isAccepted(change) ? nameArguments(0)(change) : undefined;
+}
+
+function isAccepted(change: Change): boolean {
+  return ACCEPTED.some(({ id, about }) => id === change.id && argumentsOf(change).includes(about));
+}
