@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** The workflows that partners go through. They call the others, which need more than a key. */
+export const WORKFLOWS = ['walk-all-reports', 'poll-cheaply', 'follow-an-alert'] as const;
+export const ARAZZO = fileURLToPath(
+  new URL('../../openapi/workflows.arazzo.yaml', import.meta.url),
+);
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+interface Wanted {
+  readonly url: string;
+  readonly key: string;
+  readonly file?: string;
+  readonly workflows?: readonly string[];
+  readonly onOutput?: (text: string) => void;
+}
+
+/** Runs workflows against a live server. The status is 1 when a check of theirs has failed. */
+export async function runRespect({
+  url,
+  key,
+  file = ARAZZO,
+  workflows = WORKFLOWS,
+  onOutput = () => {},
+}: Wanted): Promise<{ readonly status: number | null; readonly output: string }> {
+  const args = workflows.flatMap((workflow) => ['--workflow', workflow]);
+  const child = spawn('redocly', ['respect', file, ...args], {
+    cwd: ROOT,
+    // By the environment, because everybody on the machine can read a command line.
+    env: {
+      ...process.env,
+      REDOCLY_CLI_RESPECT_SERVER: `v1=${url}`,
+      REDOCLY_CLI_RESPECT_INPUT: `api_key=${key}`,
+      REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      onOutput(text);
+    });
+  }
+  const [status] = await once(child, 'close');
+  return { status, output };
+}

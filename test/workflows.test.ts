@@ -1,0 +1,54 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ARAZZO, runRespect, type WORKFLOWS } from '../scripts/workflows/respect.ts';
+import { openSandbox } from '../src/commands/sandbox.ts';
+import { SANDBOX_KEY as key } from '../src/domain/sandbox.ts';
+import { startApi } from './support/api.ts';
+import { aFolder } from './support/command.ts';
+
+const V1 = fileURLToPath(new URL('../openapi/v1.yaml', import.meta.url));
+let url = '';
+
+beforeAll(async () => {
+  const { store } = await openSandbox(new Date());
+  const api = await startApi({ store });
+  url = `http://127.0.0.1:${api.port}`;
+  return api.close;
+});
+
+type Workflow = (typeof WORKFLOWS)[number];
+
+/** Runs a copy of the workflows in which one thing is another. */
+async function runWith(workflow: Workflow, [from, to]: readonly [from: string, to: string]) {
+  const text = await readFile(ARAZZO, 'utf8');
+  if (!text.includes(from)) throw new Error(`No workflow has ${from}`);
+  const file = join(await aFolder(), 'workflows.arazzo.yaml');
+  await writeFile(file, text.replaceAll(from, to).replace('url: v1.yaml', `url: ${V1}`));
+  return await runRespect({ url, key, file, workflows: [workflow] });
+}
+
+describe('the workflows of workflows.arazzo.yaml', () => {
+  test('pass against the sandbox, and do not print the key', async () => {
+    const workflows = ['walk-all-reports', 'poll-cheaply'];
+    const { status, output } = await runRespect({ url, key, workflows });
+    expect(output).toContain('Workflows: 2 passed, 2 total');
+    expect(output).not.toContain(key);
+    expect(status).toBe(0);
+  });
+
+  test.each<[Workflow, string, readonly [string, string]]>([
+    ['walk-all-reports', 'a page that is not there', ['value: 300', 'value: 3000']],
+    ['walk-all-reports', 'an end before the list’s', ['/total <= 400', '/total <= 300']],
+    ['walk-all-reports', 'a fourth domain', ['/total <= 3\n', '/total <= 2\n']],
+    ['poll-cheaply', 'a list that is sent again', ['$statusCode == 304', '$statusCode == 200']],
+    ['poll-cheaply', 'an ETag that no list has', ['$steps.read-once.outputs.etag', 'W/"old"']],
+    ['follow-an-alert', 'an alert that does not resolve', ['retryLimit: 60', 'retryLimit: 1']],
+    ['follow-an-alert', 'no open alert', ['resolved_at == null', 'fired_at == null']],
+  ])('%s fails on %s', async (workflow, _what, change) => {
+    const { status, output } = await runWith(workflow, change);
+    expect(output).toContain('Workflows: 1 failed, 1 total');
+    expect(status).toBe(1);
+  });
+});
