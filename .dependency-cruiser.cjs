@@ -53,7 +53,13 @@ module.exports = {
       from: { path: '^src/', pathNot: '^src/(cli\\.ts$|settings/assets/)', orphan: true },
       to: {},
     },
-    { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'resolvable',
+      comment: 'What a generated client is made of is there only after `npm run test:client`.',
+      severity: 'error',
+      from: { pathNot: '^test/clients/[^/]+/' },
+      to: { couldNotResolve: true },
+    },
   ],
   options: {
     tsConfig: { fileName: 'tsconfig.json' },

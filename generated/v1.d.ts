@@ -85,12 +85,7 @@ export interface components {
              * @example example.com
              */
             readonly domain: string;
-            /**
-             * @description The domain list holds only active domains.
-             * @example active
-             * @enum {string}
-             */
-            readonly status: "active" | "paused";
+            readonly status: components["schemas"]["DomainStatus"];
             /**
              * Format: date-time
              * @description When the most recent report was received (not what it covers); null before the first.
@@ -98,6 +93,12 @@ export interface components {
              */
             readonly last_report_at: string | null;
         };
+        /**
+         * @description Whether the domain is monitored. The domain list holds only active domains.
+         * @example active
+         * @enum {string}
+         */
+        readonly DomainStatus: "active" | "paused";
         /** @description A DMARC aggregate report, in figures. */
         readonly Report: {
             /**
@@ -180,28 +181,27 @@ export interface components {
              * @example null
              */
             readonly resolved_at: string | null;
-            /**
-             * @description Figures that belong to the type. Each type has a schema of its own; further keys may be added, and
-             *     a type that you do not know has other keys.
-             *
-             *     | type | schema |
-             *     |---|---|
-             *     | `alert.alignment_regression` | `AlignmentRegressionContext` |
-             *     | `alert.reports_missing` | `ReportsMissingContext` |
-             *     | `alert.new_failing_source` | `NewFailingSourceContext` |
-             *     | `alert.dns_record_changed` | `DnsRecordChangedContext` |
-             *     | `alert.policy_weakened` | `PolicyWeakenedContext` |
-             * @example {
-             *       "drop_pct": 31.4,
-             *       "prev_pass_rate": 98.74,
-             *       "curr_pass_rate": 67.34
-             *     }
-             */
-            readonly context: {
-                readonly [key: string]: unknown;
-            } | components["schemas"]["AlignmentRegressionContext"] | components["schemas"]["ReportsMissingContext"] | components["schemas"]["NewFailingSourceContext"] | components["schemas"]["DnsRecordChangedContext"] | components["schemas"]["PolicyWeakenedContext"] | {
-                readonly [key: string]: unknown;
-            };
+            readonly context: components["schemas"]["AlertContext"];
+        };
+        /**
+         * @description Figures that belong to the alert's type. Read them by the schema that `type` names; further keys may be
+         *     added. A type that is not listed has keys that this contract does not know.
+         *
+         *     | type | schema |
+         *     |---|---|
+         *     | `alert.alignment_regression` | `AlignmentRegressionContext` |
+         *     | `alert.reports_missing` | `ReportsMissingContext` |
+         *     | `alert.new_failing_source` | `NewFailingSourceContext` |
+         *     | `alert.dns_record_changed` | `DnsRecordChangedContext` |
+         *     | `alert.policy_weakened` | `PolicyWeakenedContext` |
+         * @example {
+         *       "drop_pct": 31.4,
+         *       "prev_pass_rate": 98.74,
+         *       "curr_pass_rate": 67.34
+         *     }
+         */
+        readonly AlertContext: {
+            readonly [key: string]: unknown;
         };
         /**
          * @description Context of `alert.alignment_regression`: the pass rate of a day lies at least 10 points under that of the 7
@@ -219,16 +219,19 @@ export interface components {
          */
         readonly AlignmentRegressionContext: {
             /**
+             * Format: double
              * @description How far the pass rate fell, in percentage points.
              * @example 31.4
              */
             readonly drop_pct: number;
             /**
+             * Format: double
              * @description Percentage of messages that passed DMARC before.
              * @example 98.74
              */
             readonly prev_pass_rate: number;
             /**
+             * Format: double
              * @description Percentage of messages that passed DMARC on the day.
              * @example 67.34
              */
@@ -274,6 +277,7 @@ export interface components {
              */
             readonly hours_since_last_report: number;
             /**
+             * Format: double
              * @description Reports a day in the 14 days up to the last one.
              * @example 7.64
              */
@@ -432,45 +436,55 @@ export interface components {
              */
             readonly current_value?: string | null;
         };
-        /**
-         * Format: int64
-         * @description Total number of items available for the query, on all pages together.
-         * @example 182
-         */
-        readonly Total: number;
         /** @description A page of domains. */
         readonly DomainList: {
             /** @description The domains of this page, by name. */
             readonly data: readonly components["schemas"]["Domain"][];
-            readonly total: components["schemas"]["Total"];
+            /**
+             * Format: int64
+             * @description Total number of items available for the query, on all pages together.
+             * @example 182
+             */
+            readonly total: number;
         };
         /** @description A page of reports. */
         readonly ReportList: {
             /** @description The reports of this page, newest first. */
             readonly data: readonly components["schemas"]["Report"][];
-            readonly total: components["schemas"]["Total"];
+            /**
+             * Format: int64
+             * @description Total number of items available for the query, on all pages together.
+             * @example 182
+             */
+            readonly total: number;
         };
         /** @description A page of alerts. */
         readonly AlertList: {
             /** @description The alerts of this page, newest first. */
             readonly data: readonly components["schemas"]["Alert"][];
-            readonly total: components["schemas"]["Total"];
+            /**
+             * Format: int64
+             * @description Total number of items available for the query, on all pages together.
+             * @example 182
+             */
+            readonly total: number;
         };
         /** @description The one shape of every error. */
-        readonly Error: {
-            /** @description What went wrong. */
-            readonly error: {
-                /**
-                 * @description A word to branch on.
-                 * @example not_found
-                 */
-                readonly code: string;
-                /**
-                 * @description A sentence for people. It may change; do not parse it.
-                 * @example No such domain.
-                 */
-                readonly message: string;
-            };
+        readonly ErrorBody: {
+            readonly error: components["schemas"]["ErrorDetail"];
+        };
+        /** @description What went wrong. */
+        readonly ErrorDetail: {
+            /**
+             * @description A word to branch on.
+             * @example not_found
+             */
+            readonly code: string;
+            /**
+             * @description A sentence for people. It may change; do not parse it.
+             * @example No such domain.
+             */
+            readonly message: string;
         };
     };
     responses: {
@@ -503,7 +517,7 @@ export interface components {
                 readonly [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["Error"];
+                readonly "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description The resource does not exist or does not belong to the account; the answer is the same for both. */
@@ -516,7 +530,7 @@ export interface components {
                 readonly [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["Error"];
+                readonly "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description The path exists, and answers only to GET and HEAD. No operation of this API writes. */
@@ -530,7 +544,7 @@ export interface components {
                 readonly [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["Error"];
+                readonly "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description A parameter is malformed or out of range. The message names it and says what is allowed. */
@@ -543,7 +557,7 @@ export interface components {
                 readonly [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["Error"];
+                readonly "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description The key's or the address's limit is used up. Wait as long as `Retry-After` says. */
@@ -557,7 +571,7 @@ export interface components {
                 readonly [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["Error"];
+                readonly "application/json": components["schemas"]["ErrorBody"];
             };
         };
         /** @description Something failed on our side. Try again later; `X-Request-Id` tells us which request it was. */
@@ -570,7 +584,7 @@ export interface components {
                 readonly [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["Error"];
+                readonly "application/json": components["schemas"]["ErrorBody"];
             };
         };
     };

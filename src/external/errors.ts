@@ -3,7 +3,7 @@ import type { components } from '../../generated/v1.d.ts';
 import { Failure, type FailureCode } from '../domain/failure.ts';
 import { send, toBody } from './send.ts';
 
-type ErrorBody = components['schemas']['Error'];
+type ErrorBody = components['schemas']['ErrorBody'];
 
 interface Answer {
   readonly status: number;

@@ -62,6 +62,12 @@ describe('GET /v1/external/alerts', () => {
       expect(bare.context).toEqual({});
     });
 
+    test('a context that does not fit the type would not pass these tests', async () => {
+      const { db, owner, read } = await serveAlerts();
+      await anAlert(db, owner, { type: 'alert.reports_missing', context: { drop_pct: 31.4 } });
+      await expect(read()).rejects.toThrow('x-schema-by-type');
+    });
+
     test('newest first: by fired_at, and among equals by creation (1.7)', async () => {
       const { db, owner, otherOwner, read } = await serveAlerts();
       const a = await anAlert(db, owner, { firedAt: '2026-03-15T00:00:00Z' });

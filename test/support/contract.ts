@@ -127,7 +127,16 @@ ajv.addFormat('date-time', {
     new Date(text).toISOString() === text.replace('Z', '.000Z'),
 });
 ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
-ajv.addKeyword('example');
+ajv.addVocabulary(['example', 'x-go-type', 'x-go-type-import']);
+// An alert's context is held to the schema of the alert's type; the type lies beside it.
+ajv.addKeyword({
+  keyword: 'x-schema-by-type',
+  compile: (schemas: Readonly<Record<string, Schema>>) => {
+    const validates = Object.entries(schemas).map(([type, schema]) => [type, ajv.compile(schema)]);
+    const byType: Readonly<Record<string, ValidateFunction>> = Object.fromEntries(validates);
+    return (context: unknown, at) => byType[at?.parentData['type']]?.(context) ?? true;
+  },
+});
 
 const compiled = new Map<Schema, ValidateFunction>();
 function toValidate(schema: Schema): ValidateFunction {

@@ -1,0 +1,81 @@
+/**
+ * Makes one of the clients and runs its program against a sandbox of its own: `npm run test:client -- go`.
+ *
+ * Each client has a folder here. Its build.sh installs the pinned generator, generates from openapi/v1.yaml into
+ * build/ and compiles with the language's strict settings. Its run.sh goes through the checks of scenario.txt
+ * against PLUMBLINE_BASE_URL with PLUMBLINE_API_KEY, and prints one line for each check, which is one of
+ *
+ *     ok 304
+ *     ok 304 # what this client does differently, in a few words
+ *     not ok 304: what was seen
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const toPath = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const CLI = toPath('../../src/cli.ts');
+const CHECKS = readFileSync(toPath('scenario.txt'), 'utf8').trim().split('\n');
+const OK = /^ok (.+?)( # .*)?$/;
+
+const [name = ''] = process.argv.slice(2);
+const folder = toPath(`${name}/`);
+
+await build();
+const { lines, status } = await run();
+const passed = CHECKS.filter((check) => lines.some((line) => OK.exec(line)?.[1] === check));
+// A check that was never reached has failed.
+const failed = CHECKS.filter((check) => !passed.includes(check));
+for (const check of failed) print(`✗ ${name}: ${check}`);
+print(`${passed.length} passed, ${failed.length} failed`);
+// A line more than there are checks is one that the scenario does not know.
+const isWhole = failed.length === 0 && lines.length === CHECKS.length && status === 0;
+process.exitCode = isWhole ? 0 : 1;
+
+async function build(): Promise<void> {
+  const started = performance.now();
+  const [status] = await once(
+    spawn(toPath(`${name}/build.sh`), { cwd: folder, stdio: 'inherit' }),
+    'close',
+  );
+  if (status !== 0) throw new Error(`${name} could not be built: status ${status}`);
+  print(`built in ${Math.round((performance.now() - started) / 1000)} s`);
+}
+
+/** What the program prints, and how it ends. The sandbox is fresh, and so are its limits. */
+async function run() {
+  const sandbox = spawn(process.execPath, [CLI, 'serve', '--sandbox', '--json'], {
+    env: { ...process.env, PLUMBLINE_PORT: '0', PLUMBLINE_LOG_LEVEL: 'warn' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const [started] = await once(createInterface({ input: sandbox.stdout }), 'line');
+    const { url, key } = JSON.parse(started);
+    return await runProgram({ PLUMBLINE_BASE_URL: url, PLUMBLINE_API_KEY: key });
+  } finally {
+    sandbox.kill();
+  }
+}
+
+async function runProgram(given: Readonly<Record<string, string>>) {
+  const env = { ...process.env, ...given };
+  const program = spawn(toPath(`${name}/run.sh`), {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(program, 'close');
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: program.stdout })) {
+    print(line);
+    lines.push(line);
+  }
+  const [status] = await ended;
+  return { lines, status };
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
