@@ -127,7 +127,7 @@ ajv.addFormat('date-time', {
     new Date(text).toISOString() === text.replace('Z', '.000Z'),
 });
 ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
-ajv.addVocabulary(['example', 'x-go-type', 'x-go-type-import']);
+ajv.addVocabulary(['example', 'x-go-type']);
 // An alert's context is held to the schema of the alert's type; the type lies beside it.
 ajv.addKeyword({
   keyword: 'x-schema-by-type',
