@@ -7,7 +7,7 @@ if ! command -v go >/dev/null; then
   export PATH="$PWD/build/go/bin:$PATH"
 fi
 mkdir -p build/plumbline
-go tool oapi-codegen -config oapi-codegen.yaml ../../../openapi/v1.yaml
+go tool oapi-codegen -config oapi-codegen.yaml -o build/plumbline/client.go ../../../openapi/v1.yaml
 go vet ./...
 go tool staticcheck ./...
 go build -o build/scenario .

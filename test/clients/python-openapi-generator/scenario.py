@@ -150,7 +150,7 @@ def check(name: str, body: Callable[[], None]) -> None:
         body()
         print(f"ok {name}")
     except Exception as error:
-        print(f"not ok {name}: {error!r}")
+        print(f"not ok {name}: {' '.join(repr(error).split())}")
 
 
 check("every page", every_page)
