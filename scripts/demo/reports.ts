@@ -31,7 +31,11 @@ export function* demoDays(today: Date): Generator<DemoDay> {
 }
 
 /** One reporter’s report about one day, as it comes in. */
-export function toFile(domain: DemoDomain, reporter: Reporter, when: { day: Date; daysAgo: number }) {
+export function toFile(
+  domain: DemoDomain,
+  reporter: Reporter,
+  when: { day: Date; daysAgo: number },
+) {
   const begin = when.day.getTime() / 1000;
   const end = begin + 86_399;
   const xml = renderReport({

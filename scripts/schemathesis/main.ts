@@ -1,0 +1,120 @@
+/**
+ * Schemathesis against live servers, from openapi/v1.yaml: `npm run schemathesis`, with `schemathesis` on the PATH
+ * (test/schemathesis/requirements.txt). Arguments go on to it: `-- --seed 7` tries other cases than CI does.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { toFile } from '../demo/reports.ts';
+import { DOMAINS, REPORTERS } from '../demo/traffic.ts';
+import { runPlumbline, type ServedPlumbline, servePlumbline } from '../served-plumbline.ts';
+import { type Ran, runSchemathesis } from './run.ts';
+
+const NO_LIMITS = {
+  PLUMBLINE_REQUESTS_PER_KEY: '1000000000',
+  PLUMBLINE_REQUESTS_PER_IP: '1000000000',
+};
+const WANTED_CASES = 10_000;
+const CHAINED_CASES = 6_600;
+/** Each has a seed of its own: 1, 2, 3 … */
+const MOST_CHAIN_RUNS = 8;
+
+const folder = await mkdtemp(join(tmpdir(), 'plumbline-schemathesis-'));
+try {
+  const runs = [...(await fuzzSandbox()), await fuzzTwoAccounts(), await fuzzWithLimits()];
+  const cases = sumCases(runs);
+  const failed = runs.filter(({ isPassed }) => !isPassed).length;
+  process.stdout.write(
+    `\nSchemathesis: ${cases} test cases in ${runs.length} runs, ${failed} failed\n`,
+  );
+  process.exitCode = failed === 0 && cases >= WANTED_CASES ? 0 : 1;
+} finally {
+  await rm(folder, { recursive: true });
+}
+
+/** Single requests and chains of them, at the same time: Schemathesis is a process for one core. */
+async function fuzzSandbox(): Promise<Ran[]> {
+  const sandbox = await servePlumbline(['serve', '--sandbox'], NO_LIMITS);
+  const single = { name: 'requests', phases: 'examples,coverage,fuzzing', maxExamples: 1_200 };
+  return await whileServed(sandbox, async () => {
+    const chains = fuzzChains(sandbox);
+    return [await runSchemathesis({ ...sandbox, folder, ...single }), ...(await chains)];
+  });
+}
+
+/**
+ * Requests whose parameters come from earlier answers, by the contract's links. Schemathesis ends such a run early,
+ * and calls it passed, when a chain cannot be repeated as it was; so there are as many as it takes.
+ */
+async function fuzzChains(sandbox: ServedPlumbline): Promise<Ran[]> {
+  const runs: Ran[] = [];
+  while (sumCases(runs) < CHAINED_CASES && runs.length < MOST_CHAIN_RUNS) {
+    const seed = runs.length + 1;
+    const chains = { name: `chains ${seed}`, phases: 'stateful', maxExamples: 500, seed };
+    runs.push(await runSchemathesis({ ...sandbox, folder, ...chains }));
+  }
+  return runs;
+}
+
+/** Nobody gets in without a key, and no key opens what is another account's. */
+async function fuzzTwoAccounts(): Promise<Ran> {
+  // The demo keeps its database beside the one that is configured.
+  const demo = await servePlumbline(['demo'], {
+    ...NO_LIMITS,
+    PLUMBLINE_DATABASE: join(folder, 'plumbline.db'),
+  });
+  return await whileServed(demo, async () => {
+    const keys = join(folder, 'keys.json');
+    const other = await addOtherAccount({ PLUMBLINE_DATABASE: join(folder, 'demo.db') });
+    await writeFile(keys, toKeysFile({ demo: demo.key, other }));
+    const run = { name: 'two accounts', config: 'two-accounts.toml', maxExamples: 100 };
+    return await runSchemathesis({ ...demo, folder, ...run, keys });
+  });
+}
+
+/** Most answers are a 429, which is in the contract as well. */
+async function fuzzWithLimits(): Promise<Ran> {
+  const sandbox = await servePlumbline(['serve', '--sandbox'], {});
+  const run = { name: 'limits', config: 'limits.toml', phases: 'coverage,fuzzing' };
+  const ran = await whileServed(sandbox, () =>
+    runSchemathesis({ ...sandbox, folder, ...run, maxExamples: 100 }),
+  );
+  const isLimited = ran.rateLimited.length === 3;
+  if (!isLimited) process.stdout.write('✗ limits: not every operation was limited\n');
+  return { ...ran, isPassed: ran.isPassed && isLimited };
+}
+
+function sumCases(runs: readonly Ran[]): number {
+  return runs.reduce((sum, { cases }) => sum + cases, 0);
+}
+
+async function whileServed<T>({ stop }: ServedPlumbline, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } finally {
+    await stop();
+  }
+}
+
+/** An account with a domain and a report, beside the demo's; answers with its key. */
+async function addOtherAccount(database: Readonly<Record<string, string>>): Promise<string> {
+  const { id } = await runPlumbline(['account', 'create', 'Other'], database);
+  await runPlumbline(['domain', 'add', id, 'other.example'], database);
+  const [domain] = DOMAINS;
+  const [reporter] = REPORTERS;
+  if (domain === undefined || reporter === undefined) throw new Error('The demo has changed.');
+  const when = { day: new Date('2026-01-01T00:00:00Z'), daysAgo: 1 };
+  const { bytes } = toFile({ ...domain, name: 'other.example' }, reporter, when);
+  await runPlumbline(['ingest', '-'], database, bytes);
+  const { key } = await runPlumbline(['key', 'create', id, 'Other key'], database);
+  return key;
+}
+
+/** Web Fuzzing Commons, in which Schemathesis reads several identities. */
+function toKeysFile(keys: Readonly<Record<string, string>>): string {
+  const auth = Object.entries(keys).map(([name, key]) => ({
+    name,
+    fixedHeaders: [{ name: 'Authorization', value: `Bearer ${key}` }],
+  }));
+  return JSON.stringify({ auth });
+}

@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const V1 = fileURLToPath(new URL('../../openapi/v1.yaml', import.meta.url));
+const CONFIGS = fileURLToPath(new URL('../../test/schemathesis/', import.meta.url));
+
+interface Wanted {
+  readonly name: string;
+  readonly url: string;
+  readonly key: string;
+  /** A file with several keys, when one is not enough. */
+  readonly keys?: string;
+  /** For what Schemathesis writes. */
+  readonly folder: string;
+  readonly config?: string;
+  readonly phases?: string;
+  readonly maxExamples: number;
+  readonly seed?: number;
+}
+
+export interface Ran {
+  readonly isPassed: boolean;
+  readonly cases: number;
+  /** Operations that mostly answered 429. */
+  readonly rateLimited: readonly unknown[];
+}
+
+/** One run of Schemathesis. What it says is printed when it has ended, because another may run beside it. */
+export async function runSchemathesis(wanted: Wanted): Promise<Ran> {
+  const { name, folder } = wanted;
+  const report = join(folder, `${name}.json`);
+  const { status, output } = await run(
+    [...toArguments(wanted), '--report-json-path', report],
+    wanted,
+  );
+  process.stdout.write(`\n${name}:\n${output}`);
+  const { complete, test_cases, warnings } = JSON.parse(await readFile(report, 'utf8'));
+  return {
+    isPassed: status === 0 && complete,
+    cases: test_cases.generated,
+    rateLimited: warnings.rate_limited,
+  };
+}
+
+function toArguments({ url, config = 'schemathesis.toml', phases, maxExamples, seed = 1 }: Wanted) {
+  return [
+    ...['--config-file', join(CONFIGS, config), 'run', V1, '--url', url],
+    ...['--max-examples', `${maxExamples}`, '--seed', `${seed}`],
+    ...(phases === undefined ? [] : ['--phases', phases]),
+    ...process.argv.slice(2),
+  ];
+}
+
+async function run(args: readonly string[], { folder, key, keys = '' }: Wanted) {
+  const child = spawn('schemathesis', args, {
+    // It keeps what it has learned in the folder that it runs in.
+    cwd: folder,
+    env: { ...process.env, PLUMBLINE_API_KEY: key, PLUMBLINE_API_KEYS: keys },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const [status] = await once(child, 'close');
+  return { status, output };
+}

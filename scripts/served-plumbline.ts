@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
+
+type Environment = Readonly<Record<string, string>>;
+
+/** A server in a process of its own, as `--json` tells of it. */
+export interface ServedPlumbline {
+  readonly url: string;
+  readonly key: string;
+  readonly account_id: string;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts the demo or a sandbox on a free port, and waits until it serves. */
+export async function servePlumbline(
+  args: readonly string[],
+  environment: Environment,
+): Promise<ServedPlumbline> {
+  const child = start(args, environment);
+  const closed = once(child, 'close');
+  const died = closed.then(([status]) => {
+    throw new Error(`plumbline ${args.join(' ')} ended with ${status}`);
+  });
+  const [line] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), died]);
+  const stop = async () => {
+    child.kill();
+    await closed;
+  };
+  return { ...JSON.parse(line), stop };
+}
+
+/** Runs a command to its end, and answers with the last JSON value that it prints. */
+export async function runPlumbline(
+  args: readonly string[],
+  environment: Environment,
+  input?: Uint8Array,
+) {
+  const child = start(args, environment);
+  child.stdin.end(input);
+  const closed = once(child, 'close');
+  let last = '';
+  for await (const line of createInterface({ input: child.stdout })) last = line;
+  const [status] = await closed;
+  if (status !== 0) throw new Error(`plumbline ${args.join(' ')} ended with ${status}`);
+  return JSON.parse(last);
+}
+
+function start(args: readonly string[], environment: Environment) {
+  return spawn(process.execPath, [CLI, ...args, '--json'], {
+    env: { ...process.env, PLUMBLINE_PORT: '0', PLUMBLINE_LOG_LEVEL: 'warn', ...environment },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+}
