@@ -18,7 +18,7 @@ interface Wanted {
   readonly config?: string;
   readonly phases?: string;
   readonly maxExamples: number;
-  readonly seed?: number;
+  readonly seed: number;
 }
 
 export interface Ran {
@@ -45,12 +45,12 @@ export async function runSchemathesis(wanted: Wanted): Promise<Ran> {
   };
 }
 
-function toArguments({ url, config = 'schemathesis.toml', phases, maxExamples, seed = 1 }: Wanted) {
+function toArguments({ url, config = 'schemathesis.toml', phases, maxExamples, seed }: Wanted) {
   return [
     ...['--config-file', join(CONFIGS, config), 'run', V1, '--url', url],
-    ...['--max-examples', `${maxExamples}`, '--seed', `${seed}`],
     ...(phases === undefined ? [] : ['--phases', phases]),
-    ...process.argv.slice(2),
+    // Of an option that is given twice the last one counts.
+    ...['--max-examples', `${maxExamples}`, ...process.argv.slice(2), '--seed', `${seed}`],
   ];
 }
 
