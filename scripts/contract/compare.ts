@@ -1,22 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
-import { ADDITIONS, nameArguments } from './additions.ts';
+import { ADDITIONS } from './additions.ts';
 import { listNamed } from './changelog.ts';
-import { argumentsOf, type Change, INFO, listChanges } from './oasdiff.ts';
+import { withComparable } from './comparable.ts';
+import { type Change, INFO, listChanges } from './oasdiff.ts';
 import { listErrorCodes, listUnseen } from './unseen.ts';
 
-/** A change that oasdiff takes for a break, and why it is none. */
-interface Accepted {
-  readonly id: string;
-  readonly about: string;
-  readonly why: string;
-}
-
-const ACCEPTED: readonly Accepted[] = parse(
-  readFileSync(new URL('../../openapi/released/accepted.yaml', import.meta.url), 'utf8'),
-);
-
-/** Remarks on the version; the release refuses one that stays (release.ts). */
+/** Remarks on the version; the release refuses one that stays (check.ts). */
 const REMARKS = new Set(['api-major-version-not-bumped', 'api-version-not-bumped']);
 
 interface Compared {
@@ -28,6 +16,10 @@ interface Compared {
 
 /** What has become of a released contract. */
 export function compare(released: string, current: string): Compared {
+  return withComparable([released, current], compareFiles);
+}
+
+function compareFiles(released: string, current: string): Compared {
   const changes = listChanges(released, current).filter(({ id }) => !REMARKS.has(id));
   const breaks = changes.filter((change) => toNames(change) === undefined);
   const [before, after] = [listErrorCodes(released), listErrorCodes(current)];
@@ -55,10 +47,5 @@ export function listUnnamed(names: readonly string[], text: string): readonly st
 
 /** How the changelog names a change; undefined when it breaks something. */
 function toNames(change: Change): readonly string[] | undefined {
-  if (change.level === INFO) return ADDITIONS[change.id]?.(change);
-  return isAccepted(change) ? nameArguments(0)(change) : undefined;
-}
-
-function isAccepted(change: Change): boolean {
-  return ACCEPTED.some(({ id, about }) => id === change.id && argumentsOf(change).includes(about));
+  return change.level === INFO ? ADDITIONS[change.id]?.(change) : undefined;
 }

@@ -31,11 +31,11 @@ describe('accepted when the changelog names it, and only then', () => {
     ],
     [
       "another alert type's context",
-      'VolumeContext',
+      'alert.volume',
       (tree) => {
         tree.components.schemas.VolumeContext = { type: 'object', properties: { day: WHEN } };
         const added = { $ref: '#/components/schemas/VolumeContext' };
-        v1.field('alerts', 'context')(tree).anyOf.splice(-1, 0, added);
+        Object.assign(v1.contexts(tree), { 'alert.volume': added });
       },
     ],
     ['a header', 'Age', set(v1.headers('domains', 200), { Age: { schema: { type: 'integer' } } })],

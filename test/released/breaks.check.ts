@@ -27,8 +27,11 @@ const ANSWERED: readonly [string, ...Plant[]][] = [
   ['a field has one value more', (tree) => v1.field('domains', 'status')(tree).enum.push('new')],
   ['a field has one value less', (tree) => v1.field('domains', 'status')(tree).enum.pop()],
   ['an open object is closed', set(v1.field('alerts', 'context'), { additionalProperties: false })],
-  ["an alert type's context goes", (tree) => v1.field('alerts', 'context')(tree).anyOf.shift()],
-  ['contexts are no longer open', (tree) => v1.field('alerts', 'context')(tree).anyOf.pop()],
+  ["an alert type's context goes", (tree) => delete v1.contexts(tree)[v1.REGRESSION]],
+  [
+    "an alert type has another's context",
+    (tree) => Object.assign(v1.contexts(tree), { [v1.REGRESSION]: { $ref: v1.MISSING } }),
+  ],
   ['a header is removed', drop(v1.headers('domains', 200), 'ETag')],
   ['an optional header is removed', drop(v1.headers('domains', 200), 'Sunset')],
   ['a header becomes optional', set(RETRY_AFTER, { required: false })],

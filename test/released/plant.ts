@@ -74,13 +74,18 @@ export const field =
   (v1) =>
     look(v1, item(list)(v1).properties[name]);
 
-/** A field of the context that alert.alignment_regression has. */
 export const contextField =
   (name: string): Find =>
   (v1) =>
     look(v1, context(v1).properties[name]);
 
-export const context: Find = (v1) => look(v1, field('alerts', 'context')(v1).anyOf[0]);
+export const REGRESSION = 'alert.alignment_regression';
+export const MISSING = '#/components/schemas/ReportsMissingContext';
+
+export const contexts: Find = (v1) => field('alerts', 'context')(v1)['x-schema-by-type'];
+
+/** That of alert.alignment_regression. */
+export const context: Find = (v1) => look(v1, contexts(v1)[REGRESSION]);
 
 export const parameter =
   (list: List, name: string): Find =>

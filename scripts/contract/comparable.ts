@@ -1,0 +1,43 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+interface Contract {
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+interface Schema {
+  readonly 'x-schema-by-type'?: Readonly<Record<string, object>>;
+  properties?: Readonly<Record<string, object>>;
+}
+
+/** Hands on copies of two contracts as oasdiff is to see them; they are gone when `use` has ended. */
+export function withComparable<T>(
+  [released, current]: readonly [released: string, current: string],
+  use: (released: string, current: string) => T,
+): T {
+  const folder = mkdtempSync(join(tmpdir(), 'plumbline-contract-'));
+  const copy = (name: string, file: string) => {
+    const path = join(folder, name);
+    writeFileSync(path, toComparable(readFileSync(file, 'utf8')));
+    return path;
+  };
+  try {
+    return use(copy('released.json', released), copy('current.json', current));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/**
+ * oasdiff follows references alone: the schemas that `x-schema-by-type` names stand where they apply, each
+ * as a field that is named for its type.
+ */
+function toComparable(text: string): string {
+  const contract = parse(text) as Contract;
+  for (const schema of Object.values(contract.components.schemas)) {
+    const { 'x-schema-by-type': byType } = schema;
+    if (byType !== undefined) schema.properties = byType;
+  }
+  return JSON.stringify(contract);
+}
