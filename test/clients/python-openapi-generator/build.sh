@@ -4,5 +4,6 @@ set -euo pipefail
 python3 -m venv build/venv
 export PATH="$PWD/build/venv/bin:$PATH"
 pip install --quiet --requirement requirements.txt
-openapi-generator-cli generate --input-spec ../../../openapi/v1.yaml --config config.yaml --output build --global-property apiTests=false,modelTests=false,apiDocs=false,modelDocs=false >build/generator.log
+openapi-generator-cli generate --input-spec ../../../openapi/v1.yaml --config config.yaml --output build \
+  >build/generator.log || { cat build/generator.log; exit 1; }
 mypy scenario.py build/plumbline
