@@ -58,8 +58,8 @@ final class Scenario {
     require(total > 200, "only " + total + " reports");
     var ids = reports.stream().map(Report::getId).distinct();
     require(ids.count() == total, "an id twice, or another total");
-    var newestFirst = reports.stream().sorted(comparing(Report::getBeginDate, reverseOrder())).toList();
-    require(reports.equals(newestFirst), "not newest first");
+    var byDate = comparing(Report::getBeginDate, reverseOrder());
+    require(reports.equals(reports.stream().sorted(byDate).toList()), "not newest first");
   }
 
   private static void anEmptyList() throws ApiException {
@@ -69,14 +69,15 @@ final class Scenario {
 
   private static void aNull() throws Exception {
     // What may be null says so to the checkers of those who use one.
-    require(isNullable(Domain.class.getMethod("getLastReportAt")), "last_report_at is not nullable");
-    require(isNullable(Alert.class.getMethod("getResolvedAt")), "resolved_at is not nullable");
+    requireNullable(Domain.class.getMethod("getLastReportAt"));
+    requireNullable(Alert.class.getMethod("getResolvedAt"));
     require(findDomain("waiting.example").getLastReportAt() == null, "a report");
     require(isPast(findDomain("example.com").getLastReportAt()), "no report");
     var ends = listAlerts().stream().map(Alert::getResolvedAt).toList();
     require(ends.stream().anyMatch(Objects::isNull), "no open alert");
-    require(ends.stream().filter(Objects::nonNull).findAny().isPresent(), "no resolved alert");
-    require(ends.stream().filter(Objects::nonNull).allMatch(Scenario::isPast), "resolved in the future");
+    var resolved = ends.stream().filter(Objects::nonNull).toList();
+    require(!resolved.isEmpty(), "no resolved alert");
+    require(resolved.stream().allMatch(Scenario::isPast), "resolved in the future");
   }
 
   private static void anUnknownAlertType() throws ApiException {
@@ -86,10 +87,10 @@ final class Scenario {
   }
 
   private static void aTypedContext() throws ApiException {
+    var mapper = CLIENT.getObjectMapper();
     for (var alert : findAlerts("alert.alignment_regression")) {
-      var context =
-          CLIENT.getObjectMapper().convertValue(alert.getContext(), AlignmentRegressionContext.class);
-      require(context.getDropPct().doubleValue() >= 10, "a small drop: " + context);
+      var context = mapper.convertValue(alert.getContext(), AlignmentRegressionContext.class);
+      require(context.getDropPct() >= 10, "a small drop: " + context);
     }
   }
 
@@ -158,8 +159,9 @@ final class Scenario {
     return alerts;
   }
 
-  private static boolean isNullable(Method method) {
-    return method.getAnnotatedReturnType().isAnnotationPresent(Nullable.class);
+  private static void requireNullable(Method getter) {
+    var isNullable = getter.getAnnotatedReturnType().isAnnotationPresent(Nullable.class);
+    require(isNullable, getter.getName() + " is not nullable");
   }
 
   private static boolean isPast(OffsetDateTime instant) {
@@ -191,7 +193,7 @@ final class Scenario {
     void run() throws Exception;
   }
 
-  /** Prints what came of a check; a remark after its name says what this client does in its own way. */
+  /** Prints what came of a check; a remark after its name says what this client does otherwise. */
   private static void check(String name, Body body) {
     try {
       body.run();

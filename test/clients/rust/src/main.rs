@@ -200,7 +200,7 @@ fn require(is_true: bool, otherwise: &str) -> Checked {
     }
 }
 
-/// Prints what came of a check; a remark after its name says what this client does in its own way.
+/// Prints what came of a check; a remark after its name says what this client does otherwise.
 fn print(name: &str, checked: Checked) {
     match checked {
         Ok(()) => println!("ok {name}"),
