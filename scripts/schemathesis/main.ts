@@ -2,13 +2,12 @@
  * Schemathesis against live servers, from openapi/v1.yaml: `npm run schemathesis`, with `schemathesis` on the PATH
  * (test/schemathesis/requirements.txt). `-- --seed 7` tries other cases than CI does; other arguments go on to it.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { toFile } from '../demo/reports.ts';
-import { DOMAINS, REPORTERS } from '../demo/traffic.ts';
-import { runPlumbline, type ServedPlumbline, servePlumbline } from '../served-plumbline.ts';
+import { type ServedPlumbline, servePlumbline } from '../served-plumbline.ts';
+import { addOtherAccount, writeKeys } from './accounts.ts';
 import { type Ran, runSchemathesis } from './run.ts';
 
 const NO_LIMITS = {
@@ -69,9 +68,9 @@ async function fuzzTwoAccounts(): Promise<Ran> {
     PLUMBLINE_DATABASE: join(folder, 'plumbline.db'),
   });
   return await whileServed(demo, async () => {
-    const keys = join(folder, 'keys.json');
     const other = await addOtherAccount({ PLUMBLINE_DATABASE: join(folder, 'demo.db') });
-    await writeFile(keys, toKeysFile({ demo: demo.key, other }));
+    const keys = join(folder, 'keys.json');
+    await writeKeys(keys, { demo: demo.key, other });
     const run = { name: 'two accounts', config: 'two-accounts.toml', maxExamples: 100, seed };
     return await runSchemathesis({ ...demo, folder, ...run, keys });
   });
@@ -81,7 +80,7 @@ async function fuzzTwoAccounts(): Promise<Ran> {
 async function fuzzWithLimits(): Promise<Ran> {
   const limits = { PLUMBLINE_REQUESTS_PER_KEY: '5', PLUMBLINE_REQUESTS_PER_IP: '50' };
   const sandbox = await servePlumbline(['serve', '--sandbox'], limits);
-  const run = { name: 'limits', config: 'limits.toml', phases: 'coverage,fuzzing' };
+  const run = { name: 'limits', config: 'limits.toml', phases: 'fuzzing' };
   const ran = await whileServed(sandbox, () =>
     runSchemathesis({ ...sandbox, folder, ...run, maxExamples: 100, seed }),
   );
@@ -100,27 +99,4 @@ async function whileServed<T>({ stop }: ServedPlumbline, work: () => Promise<T>)
   } finally {
     await stop();
   }
-}
-
-/** An account with a domain and a report, beside the demo's; answers with its key. */
-async function addOtherAccount(database: Readonly<Record<string, string>>): Promise<string> {
-  const { id } = await runPlumbline(['account', 'create', 'Other'], database);
-  await runPlumbline(['domain', 'add', id, 'other.example'], database);
-  const [domain] = DOMAINS;
-  const [reporter] = REPORTERS;
-  if (domain === undefined || reporter === undefined) throw new Error('The demo has changed.');
-  const when = { day: new Date('2026-01-01T00:00:00Z'), daysAgo: 1 };
-  const { bytes } = toFile({ ...domain, name: 'other.example' }, reporter, when);
-  await runPlumbline(['ingest', '-'], database, bytes);
-  const { key } = await runPlumbline(['key', 'create', id, 'Other key'], database);
-  return key;
-}
-
-/** Web Fuzzing Commons, in which Schemathesis reads several identities. */
-function toKeysFile(keys: Readonly<Record<string, string>>): string {
-  const auth = Object.entries(keys).map(([name, key]) => ({
-    name,
-    fixedHeaders: [{ name: 'Authorization', value: `Bearer ${key}` }],
-  }));
-  return JSON.stringify({ auth });
 }
