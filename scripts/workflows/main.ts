@@ -26,7 +26,10 @@ try {
   let mended: Promise<void> | undefined;
   const onOutput = (text: string) => {
     process.stdout.write(text);
-    if (WAITING.test(text)) mended ??= runPlumbline(['ingest', '-'], demoDatabase, aGoodDay());
+    if (!WAITING.test(text)) return;
+    mended ??= runPlumbline(['ingest', '-'], demoDatabase, aGoodDay());
+    // That it failed is told when respect has ended, and the demo can be stopped.
+    mended.catch(() => undefined);
   };
   const { status } = await runRespect({ ...demo, onOutput });
   await mended;
