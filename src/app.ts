@@ -1,6 +1,7 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import { serveDocs } from './docs.ts';
 import { Failure } from './domain/failure.ts';
 import { createExternalApi } from './external/api.ts';
 import type { ContractDocument } from './external/contract.ts';
@@ -20,6 +21,8 @@ interface Given {
   readonly store: Store;
   readonly now: () => Date;
   readonly log: Logger;
+  /** The folder of the docs site, when it is not `site/`. */
+  readonly site?: string | undefined;
   /** Whether the process is on its way out: then no new request should come. */
   readonly isStopping?: () => boolean;
   /** The contract to serve; openapi/v1.yaml when none is given. */
@@ -51,8 +54,9 @@ export async function createApp(given: Given): Promise<App> {
   app.use(requestId, logRequests(log));
   app.use('/v1/external', external.router);
   app.use(nameRequest);
+  app.use('/docs', serveDocs(given.site));
+  app.get('/', showBrowsersIn(given.isSandbox ? '/docs/' : '/settings'));
   if (!given.isSandbox) {
-    app.get('/', showBrowsersIn);
     app.use('/settings', createSettings({ ...config, store, now, logError }));
   }
   app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
@@ -70,11 +74,13 @@ const nameRequest: RequestHandler = (req, res, next) => {
   next();
 };
 
-/** Whoever comes with a browser means the settings pages. */
-const showBrowsersIn: RequestHandler = (req, res, next) => {
-  if (req.headers.accept?.includes('text/html')) res.redirect(303, '/settings');
-  else next();
-};
+/** Whoever comes with a browser means the settings pages; in a sandbox, which has none, the docs. */
+function showBrowsersIn(path: string): RequestHandler {
+  return (req, res, next) => {
+    if (req.headers.accept?.includes('text/html')) res.redirect(303, path);
+    else next();
+  };
+}
 
 /** Whether the service can do its work now; a load balancer asks. */
 function answerReady({ store, isStopping }: Given): RequestHandler {

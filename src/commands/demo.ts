@@ -83,6 +83,8 @@ ${get('/domains')}
 ${get(`/domains/${domains[0]?.id}/reports?limit=5`)}
 ${get('/alerts')}
 
+What partners read is at ${url}/docs/
+
 Ctrl+C ends the demo.
 `;
 }

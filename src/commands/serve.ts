@@ -103,6 +103,8 @@ anew with each start. The key is published, and works in a sandbox only:
 
   curl -H "Authorization: Bearer $PLUMBLINE_API_KEY" "$PLUMBLINE_BASE_URL/v1/external/domains"
 
+What to do with it is at ${url}/docs/getting-started
+
 Ctrl+C ends the sandbox.
 `;
 }

@@ -34,7 +34,8 @@ export function renderApiKeys(page: ApiKeysPage): Html {
   const { keys, created, baseUrl } = page;
   return html`<p class="trail">Settings / Integrations</p>
     <h1>API keys</h1>
-    <p class="lead">Dashboards and scripts read this account’s domains, reports and alerts with a key.</p>
+    <p class="lead">Dashboards and scripts read this account’s domains, reports and alerts with a key.
+      <a href="/docs/getting-started">How to begin</a></p>
     <div id="keys">
       ${created === undefined ? '' : renderCreated(created, baseUrl)}
       ${renderCreation(page)}

@@ -34,6 +34,7 @@ interface Wanted {
   readonly pageCacheBytes?: number;
   readonly isStopping?: () => boolean;
   readonly document?: ContractDocument;
+  readonly site?: string;
 }
 
 export type Api = Awaited<ReturnType<typeof startApi>>;
@@ -49,7 +50,13 @@ export async function serveApi(wanted: Wanted = {}): Promise<Api> {
  * The real app on a store in memory, for many tests that change nothing: close it after the last. Every
  * answer of `get` is held to v1.yaml before the test sees it; the clock is `Date`, which vitest can set.
  */
-export async function startApi({ store: given, isStopping, document, ...wanted }: Wanted = {}) {
+export async function startApi({
+  store: given,
+  isStopping,
+  document,
+  site,
+  ...wanted
+}: Wanted = {}) {
   const store = given ?? (await openStore(':memory:'));
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.parse(line)) });
@@ -65,6 +72,7 @@ export async function startApi({ store: given, isStopping, document, ...wanted }
     ...{ config, store, log, now },
     isStopping: isStopping ?? (() => false),
     ...(document === undefined ? {} : { document }),
+    site,
   });
   const server = createServer(app.express);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

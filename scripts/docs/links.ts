@@ -1,0 +1,41 @@
+/** A page as it is served: its name under `/docs/`, and its HTML. */
+interface Linked {
+  readonly name: string;
+  readonly html: string;
+}
+
+/**
+ * Every link that leads nowhere, as `page: link`. `files` are all that the site has. Links to other sites are
+ * not followed; the reference's places are drawn by its script, and come as `places`.
+ */
+export function findDeadLinks(
+  pages: readonly Linked[],
+  files: ReadonlySet<string>,
+  places: ReadonlySet<string>,
+): string[] {
+  const anchors = new Map<string, ReadonlySet<string>>(
+    pages.map(({ name, html }) => [name, findAnchors(html)]),
+  );
+  anchors.set('reference', places);
+  return pages.flatMap(({ name, html }) =>
+    findLinks(html)
+      .filter((link) => !leadsSomewhere(link, name))
+      .map((link) => `${name}: ${link}`),
+  );
+
+  function leadsSomewhere(link: string, from: string): boolean {
+    if (/^https?:/.test(link)) return true;
+    const [path = '', hash] = link.replace(/^\/docs\//, './').split(/#(.*)/s);
+    const name = path === '' ? from : path.replace(/^\.\//, '') || 'index';
+    if (!anchors.has(name)) return files.has(name) && hash === undefined;
+    return hash === undefined || hash === 'main' || anchors.get(name)?.has(hash) === true;
+  }
+}
+
+function findLinks(html: string): string[] {
+  return [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, link = '']) => link);
+}
+
+function findAnchors(html: string): Set<string> {
+  return new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id));
+}

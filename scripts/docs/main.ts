@@ -1,0 +1,46 @@
+/**
+ * `npm run docs` builds the docs site into `site/`. With `--if-needed`, only when it is older than what it is
+ * made from; what cannot be built then (the packages for it are not installed) is said, and is no failure.
+ */
+import { globSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const SITE = join(ROOT, 'site');
+const SOURCES = [
+  'openapi/**/*',
+  'scripts/docs/**/*',
+  'CHANGELOG.md',
+  'package.json',
+  'redocly.yaml',
+];
+
+const isOptional = process.argv.includes('--if-needed');
+if (!isOptional || isOlder()) await build();
+
+async function build(): Promise<void> {
+  try {
+    // Only here: a site that is there is served without the packages that build one.
+    const { buildSite, writeSite } = await import('./site.ts');
+    const site = await buildSite();
+    await writeSite(site, SITE);
+    tell(`The docs are in site/: ${site.size} files.`);
+  } catch (error) {
+    if (!isOptional) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    const cause = code === 'ERR_MODULE_NOT_FOUND' ? 'the development packages build them' : message;
+    tell(`The docs in site/ are missing or not the newest: ${cause}. All else is served.`);
+  }
+}
+
+function isOlder(): boolean {
+  // The file that is written last: a build that was broken off counts for none.
+  const builtAt = statSync(join(SITE, '404.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const sources = globSync(SOURCES, { cwd: ROOT }).map((path) => join(ROOT, path));
+  return sources.some((path) => statSync(path).mtimeMs > builtAt);
+}
+
+function tell(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+
+/** A page of the site: its path under `/docs/`, and what the menu calls it. */
+export interface Page {
+  readonly slug: string;
+  readonly title: string;
+}
+
+/** Every page, in the order in which a newcomer needs them. A guide has its words in `openapi/guides/<slug>.md`. */
+export const PAGES: readonly Page[] = [
+  { slug: 'index', title: 'Overview' },
+  { slug: 'getting-started', title: 'Getting started' },
+  { slug: 'reference', title: 'Reference' },
+  { slug: 'errors', title: 'Errors' },
+  { slug: 'limits', title: 'Limits' },
+  { slug: 'keys', title: 'API keys' },
+  { slug: 'versioning', title: 'Versioning' },
+  { slug: 'clients', title: 'Generated clients' },
+  { slug: 'changelog', title: 'Changelog' },
+];
+
+/** These two are made from other words of the house. */
+const MADE = new Set(['reference', 'changelog']);
+
+export const GUIDES: readonly Page[] = PAGES.filter(({ slug }) => !MADE.has(slug));
+
+export function readGuide(slug: string): string {
+  return readFileSync(new URL(`../../openapi/guides/${slug}.md`, import.meta.url), 'utf8');
+}
+
+/** What changed for partners: the part of CHANGELOG.md about the API, release by release. */
+export function readChanges(): string {
+  const text = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
+  const releases = text.split(/^(?=## )/m).slice(1);
+  const parts = releases.flatMap((release) => {
+    const [, api] = /^### API\n(.*?)(?=^### |$(?![\s\S]))/ms.exec(release) ?? [];
+    return api === undefined ? [] : [`${release.split('\n', 1)[0]}\n${api}`];
+  });
+  return `# Changelog\n\nWhat changed in the API. Its version is its path prefix, \`/v1/external\`; see [versioning](versioning.md).\n\n${parts.join('\n')}`;
+}

@@ -1,0 +1,140 @@
+import { hash } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress } from 'node:zlib';
+import GithubSlugger from 'github-slugger';
+import { html } from 'hono/html';
+import { parse } from 'yaml';
+import type { Contract } from './drawn.ts';
+import { type Assets, renderPage } from './frame.ts';
+import { findDeadLinks } from './links.ts';
+import { renderMarkdown } from './markdown.ts';
+import { GUIDES, PAGES, type Page, readChanges, readGuide } from './pages.ts';
+import { buildReference, type Reference } from './reference.ts';
+
+/** Every file of the site, by its name. */
+export type Site = ReadonlyMap<string, Buffer | string>;
+
+/** In the order in which they stand in the one stylesheet. */
+const STYLE = ['frame', 'words', 'samples'].map((name) => `assets/style/${name}.css`);
+
+/** Builds the whole site in memory. Throws when a link in it leads nowhere. */
+export async function buildSite(): Promise<Site> {
+  const yaml = await readFile(new URL('../../openapi/v1.yaml', import.meta.url), 'utf8');
+  const contract: Contract = parse(yaml);
+  const reference = await buildReference(contract);
+  const files = new Map<string, Buffer | string>([
+    ['v1.yaml', yaml],
+    ['v1.json', `${JSON.stringify(contract, null, 2)}\n`],
+  ]);
+  const assets = await addAssets(files, reference);
+  const pages = new Map<string, string>();
+  for (const page of GUIDES)
+    pages.set(page.slug, await renderGuide(page, readGuide(page.slug), assets));
+  pages.set('changelog', await renderGuide(at('changelog'), readChanges(), assets));
+  holdLinks(pages, new Set([...files.keys(), 'reference', '404']), contract);
+  pages.set('reference', await renderReference(reference, assets));
+  pages.set('404', await renderMissing(assets));
+  for (const [slug, page] of pages) files.set(`${slug}.html`, page);
+  return files;
+}
+
+/** Puts the site in the place of the one that was there. */
+export async function writeSite(site: Site, folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  for (const [name, content] of site) {
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, content);
+  }
+}
+
+/** Styles and scripts, each named by its content, and compressed once for all. */
+async function addAssets(
+  files: Map<string, Buffer | string>,
+  reference: Reference,
+): Promise<Assets> {
+  const own = (path: string) => readFile(new URL(path, import.meta.url), 'utf8');
+  const contents = {
+    'docs.css': (await Promise.all(STYLE.map(own))).join('\n'),
+    'docs.js': await own('assets/docs.js'),
+    'icon.svg': await own('../../src/settings/assets/icon.svg'),
+    'redoc.css': reference.css,
+    'reference.css': await own('assets/reference.css'),
+    'color.js': reference.colorScript,
+    'redoc.js': reference.script,
+  };
+  const assets: Record<string, string> = {};
+  for (const [name, content] of Object.entries(contents)) {
+    const hashed = `assets/${name.replace('.', `.${hash('sha256', content, 'hex').slice(0, 12)}.`)}`;
+    assets[name] = hashed;
+    files.set(hashed, content);
+    files.set(`${hashed}.br`, await promisify(brotliCompress)(content));
+  }
+  return assets;
+}
+
+async function renderGuide(page: Page, text: string, assets: Assets): Promise<string> {
+  const main = `<main id="main" tabindex="-1">\n${renderMarkdown(text)}</main>`;
+  const head = `<script src="${assets['docs.js']}" defer></script>`;
+  return await renderPage({ page, assets, main, head });
+}
+
+async function renderReference({ html: drawn }: Reference, assets: Assets): Promise<string> {
+  const head = `<link rel="stylesheet" href="${assets['redoc.css']}">
+    <link rel="stylesheet" href="${assets['reference.css']}">
+    <script src="${assets['color.js']}"></script>
+    <script type="module" src="${assets['redoc.js']}"></script>`;
+  const main = `<div id="main" tabindex="-1">
+    <noscript><p class="note">The reference is drawn by a script. The contract itself is <a href="v1.yaml">v1.yaml</a>.</p></noscript>
+    ${drawn}</div>`;
+  return await renderPage({ page: at('reference'), assets, main, head, layout: 'whole' });
+}
+
+async function renderMissing(assets: Assets): Promise<string> {
+  const main = html`<main id="main" tabindex="-1">
+    <h1>There is no such page</h1>
+    <p>The menu has all of them. <a href="/docs/">The overview</a> says what each is about.</p>
+  </main>`;
+  const page = await renderPage({
+    page: { slug: '404', title: 'Not found' },
+    assets,
+    main: String(main),
+  });
+  // It stands at any depth, so its links cannot be relative.
+  return page.replaceAll(/ (href|src)="(?![/#])(?:\.\/)?/g, ' $1="/docs/');
+}
+
+function holdLinks(pages: Map<string, string>, files: Set<string>, contract: Contract): void {
+  const { description } = contract.info;
+  // Redoc makes anchors of its own.
+  const words = renderMarkdown(description).replaceAll(/<a class="anchor".*?<\/a>/g, '');
+  const linked = [...pages, ['reference', words] as const];
+  const dead = findDeadLinks(
+    linked.map(([name, text]) => ({ name, html: text })),
+    files,
+    listPlaces(contract),
+  );
+  if (dead.length > 0) throw new Error(`Links that lead nowhere:\n  ${dead.join('\n  ')}`);
+}
+
+/** What Redoc calls the places of its page: `/alerts/listalerts`, `/section/limits`. */
+function listPlaces({ info, paths }: Contract): Set<string> {
+  const slugger = new GithubSlugger();
+  const sections = [...info.description.matchAll(/^## (.+)$/gm)].map(
+    ([, title = '']) => `/section/${slugger.slug(title)}`,
+  );
+  const operations = Object.values(paths).flatMap((item) => Object.values(item));
+  const places = operations.flatMap(({ tags: [tag = ''], operationId }) => [
+    `/${tag.toLowerCase()}`,
+    `/${tag.toLowerCase()}/${operationId.toLowerCase()}`,
+  ]);
+  return new Set(['/', ...sections, ...places]);
+}
+
+function at(slug: string): Page {
+  const page = PAGES.find((candidate) => candidate.slug === slug);
+  if (page === undefined) throw new Error(`No page ${slug}.`);
+  return page;
+}
