@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from 'node:util';
+import { SANDBOX_DOMAIN_IDS } from '../../src/domain/sandbox.ts';
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const FIXED_IDS = new Set(Object.values(SANDBOX_DOMAIN_IDS));
+
+/**
+ * Why what was printed is not what a page shows; undefined when it is. The sandbox's days end with yesterday, so
+ * times, made-up figures and the ids made from them are compared by kind, and all else by value.
+ */
+export function findDifference(
+  shown: { readonly language: string; readonly text: string },
+  printed: string,
+): string | undefined {
+  const [wanted, got] = [shown.text, printed].map((text) => toKinds(shown.language, text));
+  if (shown.language === 'http') return findHttpDifference(shown.text, printed);
+  if (isDeepStrictEqual(wanted, got)) return undefined;
+  return `shown:\n${shown.text}\nprinted:\n${printed}`;
+}
+
+function toKinds(language: string, text: string): unknown {
+  return language === 'json' ? toKind('', parseJson(text)) : withoutFigures(text.trim());
+}
+
+function toKind(key: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => toKind('', item));
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, toKind(name, item)]),
+    );
+  }
+  if (typeof value === 'number') return key === 'total' ? value : 'a number';
+  if (typeof value !== 'string' || FIXED_IDS.has(value)) return value;
+  if (INSTANT.test(value)) return 'a time';
+  return UUID.test(value) ? 'an id' : value;
+}
+
+/** A page shows the headers that it is about: each of those has to be there. */
+function findHttpDifference(shown: string, printed: string): string | undefined {
+  const [wanted, got] = [parseHttp(shown), parseHttp(printed)];
+  const missing = wanted.lines.filter((line) => !got.lines.includes(line));
+  const isSameBody =
+    wanted.body === ''
+      ? true
+      : isDeepStrictEqual(toKinds('json', wanted.body), toKinds('json', got.body));
+  if (missing.length === 0 && isSameBody) return undefined;
+  return `shown, but not printed: ${missing.join(' | ') || 'the body'}\n${printed}`;
+}
+
+function parseHttp(text: string) {
+  const [head = '', ...body] = text.replaceAll('\r', '').split('\n\n');
+  return { lines: head.trim().split('\n').map(toComparable), body: body.join('\n\n').trim() };
+}
+
+function toComparable(line: string): string {
+  if (line.startsWith('ETag: ')) return line.replace(/".+"/, '"…"');
+  return line.startsWith('RateLimit: ') ? withoutFigures(line) : line;
+}
+
+function withoutFigures(text: string): string {
+  return text.replaceAll(/\d+(\.\d+)?/g, 'N');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { marked, type Token, type Tokens } from 'marked';
+import { parse } from 'yaml';
+import { type Contract, toDrawn } from '../../scripts/docs/drawn.ts';
+import { GUIDES, readGuide } from '../../scripts/docs/pages.ts';
+import { groupSamples, type Samples, toLanguage } from '../../scripts/docs/samples.ts';
+
+export interface Program {
+  readonly language: string;
+  readonly text: string;
+  readonly file?: string | undefined;
+  readonly args: readonly string[];
+}
+
+/** Programs that do the same, and what each of them has to print. */
+export interface Step {
+  readonly programs: readonly Program[];
+  readonly output?: { readonly language: string; readonly text: string };
+}
+
+export interface SamplePage {
+  readonly name: string;
+  readonly steps: readonly Step[];
+  /** Whether the reader comes with the variables that the guides have them set. */
+  readonly isPrepared: boolean;
+}
+
+const OUTPUTS = new Set(['json', 'http', 'text']);
+
+/** Every page with samples in it: the guides, the contract's descriptions, and the README's curl lines. */
+export function listSamplePages(): SamplePage[] {
+  const contract = parse(read('openapi/v1.yaml'));
+  return [
+    ...GUIDES.map(({ slug }) => toPage(slug, readGuide(slug))),
+    ...listDescriptions(contract, 'v1.yaml').map(([name, text]) => ({
+      ...toPage(name, text),
+      isPrepared: true,
+    })),
+    { name: 'reference', steps: listCodeSamples(contract), isPrepared: true },
+    { name: 'README.md', steps: listCurlLines(read('README.md')), isPrepared: true },
+  ].filter(({ steps }) => steps.length > 0);
+}
+
+/** The samples of a text, in order. A block that nobody can run or compare with anything is an error. */
+export function toPage(name: string, text: string): SamplePage {
+  const steps: Step[] = [];
+  for (const token of groupSamples(marked.lexer(text))) {
+    if (token.type === 'samples') steps.push({ programs: toPrograms(token as Samples) });
+    for (const code of listCode(token)) steps.push(withOutput(name, steps.pop(), code));
+  }
+  return { name, steps, isPrepared: false };
+}
+
+function withOutput(name: string, step: Step | undefined, code: Tokens.Code): Step {
+  const { language } = toLanguage(code);
+  if (!OUTPUTS.has(language)) throw new Error(`${name}: nobody can run “${language}”.`);
+  if (step === undefined || step.output !== undefined) {
+    throw new Error(`${name}: no sample prints\n${code.text}`);
+  }
+  return { ...step, output: { language, text: code.text } };
+}
+
+/** Blocks deeper down, in a list or a quotation, count as well. */
+function listCode(token: Token): Tokens.Code[] {
+  if (token.type === 'code') return [token as Tokens.Code];
+  const { tokens = [], items = [] } = token as Tokens.Generic & { items?: Token[] };
+  return [...tokens, ...items].flatMap(listCode);
+}
+
+function toPrograms({ programs }: Samples): Program[] {
+  return programs.map((code) => ({ ...toLanguage(code), text: code.text }));
+}
+
+function listDescriptions(node: unknown, path: string): [string, string][] {
+  if (typeof node !== 'object' || node === null) return [];
+  return Object.entries(node).flatMap(([key, value]) =>
+    key === 'description' && typeof value === 'string'
+      ? [[path, value] as [string, string]]
+      : listDescriptions(value, `${path} ${key}`),
+  );
+}
+
+/** Those that Redoc shows beside each operation. */
+function listCodeSamples(contract: Contract): Step[] {
+  const operations = Object.values(toDrawn(contract).paths).flatMap((item) => Object.values(item));
+  return operations
+    .flatMap((operation) => operation['x-codeSamples'])
+    .map(({ source }) => ({ programs: [{ language: 'sh', text: source, args: [] }] }));
+}
+
+function listCurlLines(text: string): Step[] {
+  const lines = text.split('\n').filter((line) => line.startsWith('curl '));
+  return lines.map((line) => ({ programs: [{ language: 'sh', text: line, args: [] }] }));
+}
+
+function read(path: string): string {
+  return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+}

@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { OnTestFinishedHandler } from 'vitest';
+import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../../src/domain/sandbox.ts';
+import { finish, type Ran } from '../support/command.ts';
+import type { Program, SamplePage, Step } from './pages.ts';
+
+/** Where the pages say that the sandbox is. */
+const SHOWN_URL = 'http://127.0.0.1:8080';
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+
+/** Readers read at the same time: what is to be cleared away belongs to each test. */
+type Finish = (clear: OnTestFinishedHandler) => void;
+
+/** Lines that are not run here, and why. */
+export const NOT_RUN: Readonly<Record<string, string>> = {
+  'npm ci': 'it installs: the first step of .ci/run',
+  'npx plumbline serve --sandbox':
+    'it runs until it is stopped: every sample here is run against one',
+};
+
+/** The program of a step that a reader of one language takes; shell is for everybody. */
+export function choose({ programs }: Step, language: string): Program | undefined {
+  return (
+    programs.find((program) => program.language === language) ??
+    programs.find((program) => program.language === 'sh')
+  );
+}
+
+/** Somebody who goes through a page from top to bottom, in a folder and a shell of their own. */
+export async function aReader(page: SamplePage, url: string, onTestFinished: Finish) {
+  const folder = await mkdtemp(join(tmpdir(), 'plumbline-reader-'));
+  const state = await mkdtemp(join(tmpdir(), 'plumbline-shell-'));
+  onTestFinished(async () => {
+    for (const path of [folder, state]) await rm(path, { recursive: true });
+  });
+  const variables = join(state, 'variables');
+  await writeFile(variables, page.isPrepared ? prepare(url) : '');
+
+  /** Runs one program with what the shell has been told so far. */
+  return async function run({ language, text, file, args }: Program): Promise<Ran> {
+    const adapted = withoutUnrun(text).replaceAll(SHOWN_URL, url);
+    const name = file ?? (language === 'python' ? 'sample.py' : 'sample.mjs');
+    const script = language === 'sh' ? adapted : `${RUNNERS[language]} ${name} ${args.join(' ')}`;
+    if (language !== 'sh') await writeFile(join(folder, name), adapted);
+    // Variables outlive a block, as they do in the reader's terminal.
+    const shell = `. "${variables}"\n${script}\nexport -p > "${variables}"`;
+    const child = spawn('bash', ['-eo', 'pipefail', '-c', shell], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], HOME: state },
+      timeout: 150_000,
+    });
+    child.stdin.end();
+    return await finish(child);
+  };
+}
+
+const RUNNERS: Readonly<Record<string, string>> = { js: 'node', python: 'python3' };
+
+function prepare(url: string): string {
+  return `export PLUMBLINE_BASE_URL=${url} PLUMBLINE_API_KEY=${SANDBOX_KEY} KEY=${SANDBOX_KEY}
+export DOMAIN_ID=${SANDBOX_DOMAIN_IDS['example.com']}
+`;
+}
+
+function withoutUnrun(text: string): string {
+  const lines = text.split('\n').filter((line) => NOT_RUN[line] === undefined);
+  return lines.join('\n');
+}
+
+/** The sandbox, on a free port. Each reader has one, so that nobody else uses up their limits. */
+export async function startSandbox(onTestFinished: Finish): Promise<string> {
+  const child = spawn(process.execPath, [CLI, 'serve', '--sandbox', '--json'], {
+    env: { PATH: process.env['PATH'], PLUMBLINE_PORT: '0', PLUMBLINE_LOG_LEVEL: 'silent' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill());
+  for await (const line of child.stdout) return JSON.parse(String(line)).url;
+  throw new Error('The sandbox did not start.');
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { findDifference } from './compare.ts';
+import { listSamplePages, type Program, type SamplePage } from './pages.ts';
+import { aReader, choose, NOT_RUN, startSandbox } from './reader.ts';
+
+/*
+ * Every sample of the docs, run against `plumbline serve --sandbox`. A page is gone through once for each
+ * language that it has samples in, from top to bottom, as somebody would who pastes what it says.
+ */
+
+const pages = listSamplePages();
+const readings = pages.flatMap((page) => languagesOf(page).map((language) => ({ page, language })));
+const ran = new Set<Program>();
+
+describe.concurrent.for(readings)('$page.name, read for $language', ({ page, language }) => {
+  test('every sample does what the page says', { timeout: 300_000 }, async (given) => {
+    const { expect, onTestFinished } = given;
+    const run = await aReader(page, await startSandbox(onTestFinished), onTestFinished);
+    for (const step of page.steps) {
+      const program = choose(step, language);
+      if (program === undefined) continue;
+      ran.add(program);
+      const { status, stdout, stderr } = await run(program);
+      expect(status, `${program.text}\n${stderr}`).toBe(0);
+      if (step.output !== undefined) expect(findDifference(step.output, stdout)).toBeUndefined();
+    }
+  });
+});
+
+test('no sample was left out', () => {
+  const all = pages.flatMap(({ steps }) => steps.flatMap(({ programs }) => programs));
+  expect(all.filter((program) => !ran.has(program)).map(({ text }) => text)).toEqual([]);
+  expect(all.length).toBeGreaterThan(30);
+});
+
+test('what is not run stands in the docs', () => {
+  const texts = pages
+    .flatMap(({ steps }) => steps.flatMap(({ programs }) => programs))
+    .map(({ text }) => text);
+  const lines = new Set(texts.flatMap((text) => text.split('\n')));
+  expect(Object.keys(NOT_RUN).filter((line) => !lines.has(line))).toEqual([]);
+});
+
+function languagesOf({ steps }: SamplePage): string[] {
+  return [...new Set(steps.flatMap(({ programs }) => programs.map(({ language }) => language)))];
+}
