@@ -29,11 +29,13 @@ export const browser = await chromium.launch({
 });
 
 export interface Look extends Pick<BrowserContextOptions, 'colorScheme' | 'javaScriptEnabled'> {
-  readonly width: (typeof WIDTHS)[number];
+  readonly width: number;
+  /** Where the pages lie, `/settings` unless it is said otherwise: what is asked for elsewhere is wrong. */
+  readonly place?: string;
 }
 
 /** A window on a service, with what went wrong in it so far: errors of scripts, broken policies, strangers. */
-export async function openWindow(url: string, { width, ...options }: Look) {
+export async function openWindow(url: string, { width, place = '/settings', ...options }: Look) {
   const context = await browser.newContext({
     ...options,
     baseURL: url,
@@ -48,26 +50,30 @@ export async function openWindow(url: string, { width, ...options }: Look) {
     if (message.text().includes('Content Security Policy')) wrong.push(message.text());
   });
   page.on('request', (request) => {
-    if (!request.url().startsWith(`${url}/settings`)) wrong.push(request.url());
+    if (!request.url().startsWith(url + place)) wrong.push(request.url());
   });
   return { page, wrong };
 }
 
-/** Leaves a picture of the whole page in `screenshots/`, for people to look at. */
-export async function shoot(page: Page, name: string): Promise<void> {
+/** Leaves a picture of the whole page, or of what the window shows, in `screenshots/`, for people to look at. */
+export async function shoot(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
   mkdirSync(SHOTS, { recursive: true });
   // Hiding the caret would leave a style attribute behind, which the policy forbids.
-  await page.screenshot({ path: `${SHOTS}${name}.png`, fullPage: true, caret: 'initial' });
+  await page.screenshot({ path: `${SHOTS}${name}.png`, fullPage, caret: 'initial' });
 }
 
-/** What axe-core finds, each with the element that it is found on. */
-export async function findBarriers(page: Page): Promise<string[]> {
+/** What axe-core finds, each with the element that it is found on; rules in `except` are not asked. */
+export async function findBarriers(page: Page, except: readonly string[] = []): Promise<string[]> {
   await page.evaluate(await readFile(axeScript, 'utf8'));
   const found = await page.evaluate(
-    `axe.run(document).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+    `axe.run(document, { rules: ${JSON.stringify(toRules(except))} }).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => [id, html, failureSummary].join('\\n'))))`,
   );
   return found as string[];
+}
+
+function toRules(except: readonly string[]) {
+  return Object.fromEntries(except.map((rule) => [rule, { enabled: false }]));
 }
 
 /** How far things have moved by themselves since the page came (Cumulative Layout Shift), 0 for not at all. */

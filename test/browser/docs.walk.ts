@@ -1,0 +1,119 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { PAGES } from '../../scripts/docs/pages.ts';
+import { runServer } from '../support/running-server.ts';
+import { expectToFit, findBarriers, findLayoutShift, openWindow, shoot } from './chromium.ts';
+
+const SCHEMES = ['light', 'dark'] as const;
+const LOOKS = [390, 1280].flatMap((width) =>
+  SCHEMES.map((colorScheme) => ({ width, colorScheme, place: '/docs' })),
+);
+const GUIDES = PAGES.filter(({ slug }) => slug !== 'reference');
+
+/**
+ * Of Redoc's own making, and not ours to mend: an `h4` under an `h2`, a menu called “Example” whose button shows
+ * the name of the one that is chosen, and its menu, which lies in no landmark.
+ */
+const REDOCS_OWN = ['heading-order', 'label-content-name-mismatch', 'region'];
+
+/** A window on the docs that reaches nothing but our own server, whatever a page asks for. */
+async function openDocs(look: (typeof LOOKS)[number] & { javaScriptEnabled?: boolean }) {
+  const { server } = await runServer();
+  const { page, wrong } = await openWindow(server.url, look);
+  page.on('console', (message) => {
+    if (message.type() === 'error') wrong.push(message.text());
+  });
+  await page.route('**', async (route) => {
+    const isOurs = route.request().url().startsWith(server.url);
+    await (isOurs ? route.continue() : route.abort());
+  });
+  return { page, wrong, url: server.url };
+}
+
+describe.each(LOOKS)('at $width pixels, $colorScheme', (look) => {
+  const name = (slug: string) => `docs-${slug}-${look.width}-${look.colorScheme}`;
+
+  test('every guide has no barrier, nothing too wide, and asks nobody else', async () => {
+    const { page, wrong } = await openDocs(look);
+    for (const { slug, title } of GUIDES) {
+      await page.goto(`/docs/${slug === 'index' ? '' : slug}`);
+      expect(await page.getByRole('link', { name: title, exact: true }).count(), slug).toBe(1);
+      expect(await findBarriers(page), slug).toEqual([]);
+      expect(await findLayoutShift(page), slug).toBe(0);
+      await expectToFit(page);
+      expect(wrong, slug).toEqual([]);
+      await shoot(page, name(slug));
+    }
+  });
+
+  test('the reference draws every operation, finds words, and asks nobody else', async () => {
+    const { page, wrong } = await openDocs(look);
+    await page.goto('/docs/reference');
+    await page.getByRole('heading', { name: 'Plumbline external API' }).waitFor();
+    await expectToFit(page);
+    await shoot(page, name('reference'));
+    const operations = [
+      ['/domains/listdomains', 'List domains'],
+      ['/reports/listreports', "List a domain's reports"],
+      ['/alerts/listalerts', 'List alerts'],
+    ] as const;
+    for (const [place, heading] of operations) {
+      await page.goto(`/docs/reference#${place}`);
+      await page.getByRole('heading', { name: heading }).waitFor();
+      await page.getByText('RateLimit-Policy').first().waitFor();
+      await expectToFit(page);
+      expect(await findBarriers(page, REDOCS_OWN), place).toEqual([]);
+    }
+    await shoot(page, name('reference-alerts'));
+    await searchFor(page, 'reporter_org');
+    await shoot(page, name('reference-search'), { fullPage: false });
+    await page.getByText('response 200 fields').first().click();
+    await expect.poll(() => page.url()).toContain('#/reports/listreports');
+    expect(wrong).toEqual([]);
+  });
+});
+
+async function searchFor(page: Page, words: string): Promise<void> {
+  const menu = page.getByRole('button', { name: 'Open navigation menu' });
+  if (await menu.isVisible()) await menu.click();
+  await page.getByTestId('search-trigger').click();
+  await page.getByRole('textbox').first().fill(words);
+  // How a result says where it is; no page does.
+  await page.getByText('response 200 fields').first().waitFor();
+}
+
+test('without a script every guide can be read, and the reference’s words', async () => {
+  const look = { width: 390, colorScheme: 'light', place: '/docs' } as const;
+  const { page } = await openDocs({ ...look, javaScriptEnabled: false });
+  await page.goto('/docs/');
+  await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).click();
+  await page.waitForURL('**/docs/keys');
+  const python = page.getByText('from zlib import crc32');
+  expect(await python.isVisible()).toBe(false);
+  await page.getByText('Python', { exact: true }).click();
+  expect(await python.isVisible()).toBe(true);
+  await page.getByRole('link', { name: 'Next: Versioning' }).click();
+  await page.getByRole('heading', { name: 'Versioning' }).waitFor();
+  await page.goto('/docs/reference');
+  await page.getByRole('heading', { name: 'Plumbline external API' }).waitFor();
+});
+
+test('a sample is copied as it stands', async () => {
+  const { page, wrong } = await openDocs({ width: 1280, colorScheme: 'light', place: '/docs' });
+  await page.goto('/docs/keys');
+  await page.getByText('echo').first().hover();
+  await page.getByRole('button', { name: 'Copy' }).first().click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^echo "key = .+\ngrep /);
+  expect(wrong).toEqual([]);
+});
+
+test('what is wrong is seen: another origin, a script that stands in the page', async () => {
+  const { page, wrong } = await openDocs({ width: 1280, colorScheme: 'light', place: '/docs' });
+  await page.goto('/docs/');
+  await page.evaluate(`document.body.append(
+    Object.assign(document.createElement('img'), { src: 'https://elsewhere.example/a.png' }),
+    Object.assign(document.createElement('script'), { textContent: 'true' }))`);
+  await expect.poll(() => wrong.length).toBeGreaterThan(1);
+  expect(wrong.join()).toMatch(/Content Security Policy/);
+});
