@@ -2,6 +2,11 @@
 export interface Contract {
   readonly info: { readonly description: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+interface Schema {
+  readonly 'x-schema-by-type'?: Readonly<Record<string, object>>;
 }
 
 export interface Operation {
@@ -15,8 +20,8 @@ interface CodeSample {
 }
 
 /**
- * The contract as Redoc draws it: served from where the reader is (it cannot fill in a server's variables), and
- * with a line to paste for each operation. The variables are those that the guides have the reader set.
+ * The contract as Redoc draws it: served from where the reader is (it cannot fill in a server's variables),
+ * with a line to paste for each operation, and with each type's context under the alert. The variables are those that the guides have the reader set.
  */
 export function toDrawn<C extends Contract>(contract: C) {
   const paths = Object.entries(contract.paths).map(([path, item]) => [
@@ -29,7 +34,17 @@ export function toDrawn<C extends Contract>(contract: C) {
     ),
   ]);
   const servers = [{ url: '/', description: 'Where this page was served from.' }];
-  return { ...contract, servers, paths: Object.fromEntries(paths) as DrawnPaths };
+  const components = { ...contract.components, schemas: toDrawnSchemas(contract) };
+  return { ...contract, servers, components, paths: Object.fromEntries(paths) as DrawnPaths };
+}
+
+/** Redoc follows references alone; what `x-schema-by-type` names it draws as one schema or another. */
+function toDrawnSchemas({ components }: Contract) {
+  const schemas = Object.entries(components.schemas).map(([name, schema]) => {
+    const { 'x-schema-by-type': byType } = schema;
+    return [name, byType === undefined ? schema : { ...schema, anyOf: Object.values(byType) }];
+  });
+  return Object.fromEntries(schemas);
 }
 
 type DrawnPaths = Record<
