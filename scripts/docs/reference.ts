@@ -68,7 +68,7 @@ function withoutLogo(script: string): string {
   return script.replaceAll(/https:\/\/cdn\.redoc\.ly\/redoc\/[a-z-]+\.svg/g, 'data:,');
 }
 
-/** What was drawn beforehand names its places as paths, which only its script would understand. */
+/** What was drawn beforehand names its places as paths, which only its script would understand; guides have theirs. */
 function toHashLinks(html: string): string {
-  return html.replaceAll(/href="(\/[^"]*)"/g, 'href="#$1"');
+  return html.replaceAll(/href="(\/(?!docs\/)[^"]*)"/g, 'href="#$1"');
 }

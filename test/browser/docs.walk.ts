@@ -96,6 +96,8 @@ test('without a script every guide can be read, and the reference’s words', as
   await page.getByRole('heading', { name: 'Versioning' }).waitFor();
   await page.goto('/docs/reference');
   await page.getByRole('heading', { name: 'Plumbline external API' }).waitFor();
+  await page.getByRole('link', { name: 'limits', exact: true }).click();
+  await page.waitForURL('**/docs/limits');
 });
 
 test('a sample is copied as it stands', async () => {
