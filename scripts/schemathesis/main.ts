@@ -84,8 +84,8 @@ async function fuzzWithLimits(): Promise<Ran> {
   const ran = await whileServed(sandbox, () =>
     runSchemathesis({ ...sandbox, folder, ...run, maxExamples: 100, seed }),
   );
-  const isLimited = ran.rateLimited.length === 3;
-  if (!isLimited) process.stdout.write('✗ limits: not every operation was limited\n');
+  const isLimited = ran.rateLimited.length > 0;
+  if (!isLimited) process.stdout.write('✗ limits: no operation was limited\n');
   return { ...ran, isPassed: ran.isPassed && isLimited };
 }
 
