@@ -36,7 +36,7 @@ function createRenderer(): RendererObject {
 
 /** In the repository a guide is a file beside its neighbours; on the site, a page without an ending. */
 function toSitePath(href: string): string {
-  return href.replace(/^\.\.\/(?=v1\.)/, '').replace(/^([a-z-]+)\.md(?=#|$)/, '$1');
+  return href.replace(/^\.\.\/(?=[^/]+\.(yaml|json)$)/, '').replace(/^([a-z-]+)\.md(?=#|$)/, '$1');
 }
 
 function renderCode(token: Tokens.Code): string {

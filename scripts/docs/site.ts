@@ -16,17 +16,22 @@ import { buildReference, type Reference } from './reference.ts';
 /** Every file of the site, by its name. */
 export type Site = ReadonlyMap<string, Buffer | string>;
 
+const WORKFLOWS = 'workflows.arazzo.yaml';
+
 /** In the order in which they stand in the one stylesheet. */
 const STYLE = ['frame', 'words', 'samples'].map((name) => `assets/style/${name}.css`);
 
 /** Builds the whole site in memory. Throws when a link in it leads nowhere. */
 export async function buildSite(): Promise<Site> {
-  const yaml = await readFile(new URL('../../openapi/v1.yaml', import.meta.url), 'utf8');
+  const read = (name: string) =>
+    readFile(new URL(`../../openapi/${name}`, import.meta.url), 'utf8');
+  const yaml = await read('v1.yaml');
   const contract: Contract = parse(yaml);
   const reference = await buildReference(contract);
   const files = new Map<string, Buffer | string>([
     ['v1.yaml', yaml],
     ['v1.json', `${JSON.stringify(contract, null, 2)}\n`],
+    [WORKFLOWS, await read(WORKFLOWS)],
   ]);
   const assets = await addAssets(files, reference);
   const pages = new Map<string, string>();

@@ -55,9 +55,10 @@ describe('what is built', () => {
     );
   });
 
-  test('v1.yaml as it is, and the same as v1.json', () => {
+  test('v1.yaml as it is, and the same as v1.json; the workflows as they are', () => {
     expect(site.get('v1.yaml')).toBe(read('openapi/v1.yaml'));
     expect(JSON.parse(String(site.get('v1.json')))).toEqual(parse(read('openapi/v1.yaml')));
+    expect(site.get('workflows.arazzo.yaml')).toBe(read('openapi/workflows.arazzo.yaml'));
   });
 
   test('nothing in a page is inline, and nothing comes from elsewhere', () => {
