@@ -48,7 +48,7 @@ func everyPage() {
 	ids := map[uuid.UUID]bool{}
 	var begin time.Time
 	total := int64(1)
-	for offset := int64(0); offset < total; offset += 100 {
+	for offset := 0; int64(offset) < total; offset += 100 {
 		params := &plumbline.ListReportsParams{Limit: new(100), Offset: &offset}
 		page := must(client.ListReportsWithResponse(ctx, domain.ID, params)).JSON200
 		want(page != nil && len(page.Data) > 0, "a page is missing")

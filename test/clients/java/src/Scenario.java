@@ -144,7 +144,7 @@ final class Scenario {
     return domains.filter(domain -> domain.getDomain().equals(name)).findFirst().orElseThrow();
   }
 
-  private static ReportList listReports(UUID domainId, int limit, long offset) throws ApiException {
+  private static ReportList listReports(UUID domainId, int limit, int offset) throws ApiException {
     var request = APIListReportsRequest.newBuilder().domainId(domainId).limit(limit).offset(offset);
     return new ReportsApi(CLIENT).listReports(request.build());
   }
