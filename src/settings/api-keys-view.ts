@@ -34,13 +34,13 @@ export function renderApiKeys(page: ApiKeysPage): Html {
   const { keys, created, baseUrl } = page;
   return html`<p class="trail">Settings / Integrations</p>
     <h1>API keys</h1>
-    <p class="lead">Dashboards and scripts read this account’s domains, reports and alerts with a key.
-      <a href="/docs/getting-started">How to begin</a></p>
+    <p class="lead">Dashboards and scripts read this account’s domains, reports and alerts with a key.</p>
     <div id="keys">
       ${created === undefined ? '' : renderCreated(created, baseUrl)}
       ${renderCreation(page)}
       ${keys.length === 0 ? '' : renderKeys(page)}
-    </div>`;
+    </div>
+    <p class="muted">What to do with a key: <a href="/docs/getting-started">getting started</a></p>`;
 }
 
 /** The one time that a whole key is on a page. */
