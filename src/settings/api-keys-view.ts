@@ -39,8 +39,7 @@ export function renderApiKeys(page: ApiKeysPage): Html {
       ${created === undefined ? '' : renderCreated(created, baseUrl)}
       ${renderCreation(page)}
       ${keys.length === 0 ? '' : renderKeys(page)}
-    </div>
-    <p class="muted">What to do with a key: <a href="/docs/getting-started">getting started</a></p>`;
+    </div>`;
 }
 
 /** The one time that a whole key is on a page. */

@@ -17,7 +17,10 @@ export interface View {
 
 const MENU = {
   Monitoring: { overview: ['/settings/overview', 'Overview'] },
-  Integrations: { 'api-keys': ['/settings/integrations/api-keys', 'API keys'] },
+  Integrations: {
+    'api-keys': ['/settings/integrations/api-keys', 'API keys'],
+    docs: ['/docs/', 'API docs'],
+  },
   Account: {
     account: ['/settings/account', 'Account'],
     security: ['/settings/security', 'Sign-in & sessions'],
