@@ -9,11 +9,15 @@ import { Failure } from './domain/failure.ts';
 /** Where `npm run docs` puts the site. */
 const SITE = fileURLToPath(new URL('../site/', import.meta.url));
 
+/** Files are sent whole: of a range that is not there express would make a fault of ours. */
+const WHOLE = { acceptRanges: false };
+
 /** The docs site under `/docs`: static files, under a policy that lets them ask nobody but us. */
 export function serveDocs(site: string = SITE): Router {
   const router = Router({ caseSensitive: true });
-  router.use(requireSite(site), pageHeaders, toCleanPath);
+  router.use(requireSite(site), pageHeaders, toCleanPath, ignoreConditions);
   router.get('/reference', referenceHeaders);
+  router.get('/404', answerMissing(site));
   router.use('/assets', preferCompressed, serve(join(site, 'assets'), setAssetHeaders));
   router.use(serve(site, setPageHeaders));
   router.use(answerMissing(site));
@@ -21,7 +25,7 @@ export function serveDocs(site: string = SITE): Router {
 }
 
 function serve(folder: string, setHeaders: (res: Response, path: string) => void): RequestHandler {
-  return express.static(folder, { extensions: ['html'], redirect: false, setHeaders });
+  return express.static(folder, { ...WHOLE, extensions: ['html'], redirect: false, setHeaders });
 }
 
 /** A site may be built while the server runs. */
@@ -40,6 +44,13 @@ const toCleanPath: RequestHandler = (req, res, next) => {
   const clean = path.replace(/^\/index(\.html)?$/, '/').replace(/(?<=.)(\.html|\/)$/, '');
   if (!isBare && clean === path) next();
   else res.redirect(301, `/docs${clean}`);
+};
+
+/** These two are for writing, and the API does not look at them either; express would make a fault of ours of them. */
+const ignoreConditions: RequestHandler = ({ headers }, _res, next) => {
+  delete headers['if-match'];
+  delete headers['if-unmodified-since'];
+  next();
 };
 
 /** Names in `assets/` have a hash of the content in them; beside each lies the same, compressed. */
@@ -65,7 +76,10 @@ function answerMissing(site: string): RequestHandler {
     if (!req.headers.accept?.includes('text/html')) {
       throw new Failure('not_found', 'No such path.');
     }
-    res.status(404).set('Cache-Control', 'no-store').sendFile('404.html', { root: site });
+    res
+      .status(404)
+      .set('Cache-Control', 'no-store')
+      .sendFile('404.html', { ...WHOLE, root: site });
   };
 }
 

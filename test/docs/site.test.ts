@@ -159,6 +159,18 @@ describe('what is served', () => {
     expect((await ask('/docs/errors', `If-None-Match: ${etag}\r\n`))?.status).toBe(304);
   });
 
+  test.each([
+    'Range: bytes=0-9',
+    'Range: bytes=99999999-',
+    'If-Match: "other"',
+    'If-Unmodified-Since: Sat, 01 Jan 2000 00:00:00 GMT',
+  ])('whole, whatever part or condition is asked for: %s', async (header) => {
+    const page = await ask('/docs/errors', `${header}\r\n`);
+    expect([page?.status, page?.body]).toEqual([200, site.get('errors.html')]);
+    const missing = await ask('/docs/nothing', `Accept: text/html\r\n${header}\r\n`);
+    expect([missing?.status, missing?.body]).toEqual([404, site.get('404.html')]);
+  });
+
   test('assets for ever, and compressed for whoever can read that', async () => {
     const [name, content] = [...site].find(([key]) => /redoc\.\w+\.js$/.test(key)) ?? [''];
     const plain = await get(`/docs/${name}`, { 'accept-encoding': 'identity' });
@@ -188,6 +200,7 @@ describe('what is served', () => {
       'text/html; charset=utf-8',
     ]);
     expect(await page.text()).toContain('href="/docs/getting-started"');
+    expect((await get('/docs/404', HTML)).status).toBe(404);
     const answer = await get('/docs/nothing');
     expect(answer.status).toBe(404);
     holdToErrorShape(await answer.text());
