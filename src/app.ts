@@ -8,7 +8,7 @@ import type { ContractDocument } from './external/contract.ts';
 import { answerErrors } from './external/errors.ts';
 import { requestId } from './external/request-id.ts';
 import { send, toBody } from './external/send.ts';
-import { logRequests } from './log.ts';
+import { logRequests, withoutKeys } from './log.ts';
 import { createSettings } from './settings/settings.ts';
 import { isReadable, type Store } from './store/open.ts';
 
@@ -41,7 +41,7 @@ export interface App {
 export async function createApp(given: Given): Promise<App> {
   const { config, store, log, now, document } = given;
   const logError = (error: unknown, req?: { id: string }) =>
-    log.error({ err: error, request_id: req?.id }, 'unexpected error');
+    log.error({ err: error, request_id: req && withoutKeys(req.id) }, 'unexpected error');
   const external = await createExternalApi({ ...config, store, now, logError, document });
 
   const app = express();

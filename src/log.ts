@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import pino, { type Logger } from 'pino';
 
-/** A key in the wrong place (a path, a query) is still a key: it must never be logged. */
+/** A key in the wrong place (a path, a request's id) is still a key: it must never be logged. */
 const ANY_KEY = /plb_live_[0-9A-Za-z]*/g;
 
 /** How many bytes of log are gathered for one write, and for how long at the most. */
@@ -32,7 +32,7 @@ export function logRequests(log: Logger): RequestHandler {
     res.once('close', () => {
       const level = res.statusCode >= 500 ? 'error' : 'info';
       log[level]({
-        request_id: req.id,
+        request_id: withoutKeys(req.id),
         method,
         path: toLoggedPath(originalUrl),
         status: res.statusCode,
@@ -47,5 +47,9 @@ export function logRequests(log: Logger): RequestHandler {
 
 /** The path without the query, which can hold anything. */
 function toLoggedPath(url: string): string {
-  return (url.split('?', 1)[0] ?? '').replace(ANY_KEY, 'plb_live_…');
+  return withoutKeys(url.split('?', 1)[0] ?? '');
+}
+
+export function withoutKeys(text: string): string {
+  return text.replace(ANY_KEY, 'plb_live_…');
 }

@@ -272,6 +272,15 @@ describe('X-Request-Id (1.14)', () => {
     expect(logged[0]?.['path']).toBe(`${PATH}/plb_live_…/reports`);
     expect(JSON.stringify(logged)).not.toContain(key.slice(9));
   });
+
+  test('is kept in the answer, and not in the log, when it is a key', async () => {
+    const { get, key, logged } = await serveAccount();
+    const { headers } = await get(PATH, { key, headers: { 'X-Request-Id': key } });
+    expect(headers['x-request-id']).toBe(key);
+    await expect.poll(() => logged.length).toBe(1);
+    expect(logged[0]?.['request_id']).toBe('plb_live_…');
+    expect(JSON.stringify(logged)).not.toContain(key.slice(9));
+  });
 });
 
 describe('beside the external API', () => {
