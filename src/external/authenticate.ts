@@ -4,7 +4,7 @@ import { Failure } from '../domain/failure.ts';
 import { findKeyHolder, type KeyHolder } from '../store/api-keys.ts';
 import type { Reader } from '../store/reader.ts';
 
-/** The scheme is case-insensitive; exactly one space, and nothing after the token (RFC 6750, RFC 9110 11.1). */
+/** The scheme is case-insensitive; one space or more, and nothing after the token (RFC 9110, 11.1 and 11.4). */
 const BEARER = /^bearer +(\S+)$/i;
 
 interface Given {
