@@ -220,7 +220,8 @@ export interface components {
         readonly AlignmentRegressionContext: {
             /**
              * Format: double
-             * @description How far the pass rate fell, in percentage points.
+             * @description How far the pass rate fell, in percentage points. Each of the three figures is rounded by itself, so this
+             *     may differ by 0.01 from the difference of the other two.
              * @example 31.4
              */
             readonly drop_pct: number;
