@@ -18,19 +18,25 @@ export interface ServedPlumbline {
 /** Starts the demo or a sandbox on a free port, and waits until it serves. */
 export async function servePlumbline(
   args: readonly string[],
-  environment: Environment,
+  environment: Environment = {},
 ): Promise<ServedPlumbline> {
   const child = start(args, environment);
   const closed = once(child, 'close');
   const died = closed.then(([status]) => {
     throw new Error(`plumbline ${args.join(' ')} ended with ${status}`);
   });
-  const [line] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), died]);
   const stop = async () => {
     child.kill();
     await closed;
   };
-  return { ...JSON.parse(line), stop };
+  try {
+    const lines = createInterface({ input: child.stdout });
+    const [line] = await Promise.race([once(lines, 'line'), died]);
+    return { ...JSON.parse(line), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 /** Runs a command to its end, and answers with the last JSON value that it prints. */

@@ -14,9 +14,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { servePlumbline } from '../../scripts/served-plumbline.ts';
 
 const toPath = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const CLI = toPath('../../src/cli.ts');
 const CHECKS = readFileSync(toPath('scenario.txt'), 'utf8').trim().split('\n');
 const OK = /^ok (.+?)( # .*)?$/;
 
@@ -46,16 +46,11 @@ async function build(): Promise<void> {
 
 /** What the program prints, and how it ends. The sandbox is fresh, and so are its limits. */
 async function run() {
-  const sandbox = spawn(process.execPath, [CLI, 'serve', '--sandbox', '--json'], {
-    env: { ...process.env, PLUMBLINE_PORT: '0', PLUMBLINE_LOG_LEVEL: 'warn' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const { url, key, stop } = await servePlumbline(['serve', '--sandbox']);
   try {
-    const [started] = await once(createInterface({ input: sandbox.stdout }), 'line');
-    const { url, key } = JSON.parse(started);
     return await runProgram({ PLUMBLINE_BASE_URL: url, PLUMBLINE_API_KEY: key });
   } finally {
-    sandbox.kill();
+    await stop();
   }
 }
 

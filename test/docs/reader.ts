@@ -2,15 +2,16 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { OnTestFinishedHandler } from 'vitest';
+import { servePlumbline } from '../../scripts/served-plumbline.ts';
 import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../../src/domain/sandbox.ts';
 import { finish, type Ran } from '../support/command.ts';
 import type { Program, SamplePage, Step } from './pages.ts';
 
 /** Where the pages say that the sandbox is. */
 const SHOWN_URL = 'http://127.0.0.1:8080';
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+/** Readers are refused on purpose, many times. */
+const SILENT = { PLUMBLINE_LOG_LEVEL: 'silent' };
 
 /** Readers read at the same time: what is to be cleared away belongs to each test. */
 type Finish = (clear: OnTestFinishedHandler) => void;
@@ -72,11 +73,7 @@ function withoutUnrun(text: string): string {
 
 /** The sandbox, on a free port. Each reader has one, so that nobody else uses up their limits. */
 export async function startSandbox(onTestFinished: Finish): Promise<string> {
-  const child = spawn(process.execPath, [CLI, 'serve', '--sandbox', '--json'], {
-    env: { PATH: process.env['PATH'], PLUMBLINE_PORT: '0', PLUMBLINE_LOG_LEVEL: 'silent' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void child.kill());
-  for await (const line of child.stdout) return JSON.parse(String(line)).url;
-  throw new Error('The sandbox did not start.');
+  const { url, stop } = await servePlumbline(['serve', '--sandbox'], SILENT);
+  onTestFinished(stop);
+  return url;
 }
