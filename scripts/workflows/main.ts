@@ -17,26 +17,34 @@ const DAY_MS = 86_400_000;
 const WAITING = /Retrying step/;
 
 const folder = await mkdtemp(join(tmpdir(), 'plumbline-workflows-'));
-// The demo keeps its database beside the one that is configured.
-const demoDatabase = { PLUMBLINE_DATABASE: join(folder, 'demo.db') };
-const demo = await servePlumbline(['demo'], { PLUMBLINE_DATABASE: join(folder, 'plumbline.db') });
 try {
-  // As a new domain is: it waits for its first report, and has an empty list.
-  await runPlumbline(['domain', 'add', demo.account_id, 'waiting.example'], demoDatabase);
-  let mended: Promise<void> | undefined;
-  const onOutput = (text: string) => {
-    process.stdout.write(text);
-    if (!WAITING.test(text)) return;
-    mended ??= runPlumbline(['ingest', '-'], demoDatabase, aGoodDay());
-    // That it failed is told when respect has ended, and the demo can be stopped.
-    mended.catch(() => undefined);
-  };
-  const { status } = await runRespect({ ...demo, onOutput });
-  await mended;
-  process.exitCode = status ?? 1;
+  process.exitCode = await followWorkflows();
 } finally {
-  await demo.stop();
   await rm(folder, { recursive: true });
+}
+
+/** Runs them all, and answers with the status that respect ended with. */
+async function followWorkflows(): Promise<number> {
+  // The demo keeps its database beside the one that is configured.
+  const demoDatabase = { PLUMBLINE_DATABASE: join(folder, 'demo.db') };
+  const demo = await servePlumbline(['demo'], { PLUMBLINE_DATABASE: join(folder, 'plumbline.db') });
+  try {
+    // As a new domain is: it waits for its first report, and has an empty list.
+    await runPlumbline(['domain', 'add', demo.account_id, 'waiting.example'], demoDatabase);
+    let mended: Promise<void> | undefined;
+    const onOutput = (text: string) => {
+      process.stdout.write(text);
+      if (!WAITING.test(text)) return;
+      mended ??= runPlumbline(['ingest', '-'], demoDatabase, aGoodDay());
+      // That it failed is told when respect has ended, and the demo can be stopped.
+      mended.catch(() => undefined);
+    };
+    const { status } = await runRespect({ ...demo, onOutput });
+    await mended;
+    return status ?? 1;
+  } finally {
+    await demo.stop();
+  }
 }
 
 /** A report about today, on which nobody's signatures are broken any more. */
