@@ -32,7 +32,9 @@ try {
   process.stdout.write(
     `\nSchemathesis: ${cases} test cases in ${runs.length} runs, ${failed} failed\n`,
   );
-  process.exitCode = failed === 0 && cases >= WANTED_CASES ? 0 : 1;
+  const isEnough = cases >= WANTED_CASES;
+  if (!isEnough) process.stdout.write(`✗ fewer test cases than ${WANTED_CASES}\n`);
+  process.exitCode = failed === 0 && isEnough ? 0 : 1;
 } finally {
   await rm(folder, { recursive: true });
 }
