@@ -10,8 +10,6 @@ import type { Program, SamplePage, Step } from './pages.ts';
 
 /** Where the pages say that the sandbox is. */
 const SHOWN_URL = 'http://127.0.0.1:8080';
-/** Readers are refused on purpose, many times. */
-const SILENT = { PLUMBLINE_LOG_LEVEL: 'silent' };
 
 /** Readers read at the same time: what is to be cleared away belongs to each test. */
 type Finish = (clear: OnTestFinishedHandler) => void;
@@ -73,7 +71,7 @@ function withoutUnrun(text: string): string {
 
 /** The sandbox, on a free port. Each reader has one, so that nobody else uses up their limits. */
 export async function startSandbox(onTestFinished: Finish): Promise<string> {
-  const { url, stop } = await servePlumbline(['serve', '--sandbox'], SILENT);
+  const { url, stop } = await servePlumbline(['serve', '--sandbox']);
   onTestFinished(stop);
   return url;
 }
