@@ -1,10 +1,19 @@
-/** The part about the API of a release, `## 1.0.0 (2026-11-21)`, or of `## Unreleased`. */
+/** The part about the API of each release, by its heading: `1.0.0 (2026-11-21)`, or `Unreleased`. */
+export function listApiParts(changelog: string): ReadonlyMap<string, string> {
+  const releases = changelog.split(/^## /m).slice(1);
+  return new Map(
+    releases.flatMap((release) => {
+      const api = release.split(/^### API\n/m)[1]?.split(/^### /m)[0];
+      return api === undefined ? [] : [[release.split('\n', 1)[0] ?? '', api]];
+    }),
+  );
+}
+
+/** The part about the API of one release, named by its version or `Unreleased`. */
 export function findApiPart(changelog: string, release: string): string | undefined {
-  return changelog
-    .split(/^## /m)
-    .find((part) => part.split(/\s/, 1)[0] === release)
-    ?.split(/^### /m)
-    .find((part) => part.startsWith('API\n'));
+  return listApiParts(changelog)
+    .entries()
+    .find(([heading]) => heading.split(' ', 1)[0] === release)?.[1];
 }
 
 /** The words of a text's code spans: what it names. In lower case, as header names may be. */

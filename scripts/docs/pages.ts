@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { listApiParts } from '../contract/changelog.ts';
 
 /** A page of the site: its path under `/docs/`, and what the menu calls it. */
 export interface Page {
@@ -31,10 +32,6 @@ export function readGuide(slug: string): string {
 /** What changed for partners: the part of CHANGELOG.md about the API, release by release. */
 export function readChanges(): string {
   const text = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
-  const releases = text.split(/^(?=## )/m).slice(1);
-  const parts = releases.flatMap((release) => {
-    const [, api] = /^### API\n(.*?)(?=^### |$(?![\s\S]))/ms.exec(release) ?? [];
-    return api === undefined ? [] : [`${release.split('\n', 1)[0]}\n${api}`];
-  });
+  const parts = [...listApiParts(text)].map(([heading, api]) => `## ${heading}\n${api}`);
   return `# Changelog\n\nWhat changed in the API. Its version is its path prefix, \`/v1/external\`; see [versioning](versioning.md).\n\n${parts.join('\n')}`;
 }
