@@ -11,6 +11,8 @@ const SITE = join(ROOT, 'site');
 const SOURCES = [
   'openapi/**/*',
   'scripts/docs/**/*',
+  'scripts/contract/changelog.ts',
+  'src/settings/assets/icon.svg',
   'CHANGELOG.md',
   'package.json',
   'redocly.yaml',
