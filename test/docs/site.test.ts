@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
@@ -23,14 +23,17 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'plumbline-site-'));
+  const served = join(folder, 'site');
   site = await buildSite();
-  await writeSite(site, folder);
-  api = await startApi({ site: folder });
+  await writeSite(site, served);
+  // What nobody may read; without it there would be nothing to find.
+  for (const path of ['package.json', 'site/.env']) await writeFile(join(folder, path), '{}');
+  api = await startApi({ site: served });
 }, 60_000);
 
 afterAll(async () => {
-  await api.close();
   await rm(folder, { recursive: true });
+  await api.close();
 });
 
 const get = async (path: string, headers: Record<string, string> = {}) =>
