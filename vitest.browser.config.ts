@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Walks through the settings pages in a real browser: `npm run test:browser`. */
+/** Walks through the settings pages and the docs in a real browser: `npm run test:browser`. */
 export default defineConfig({
   test: {
     include: ['test/browser/*.walk.ts'],

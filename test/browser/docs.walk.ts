@@ -8,7 +8,8 @@ const SCHEMES = ['light', 'dark'] as const;
 const LOOKS = [390, 1280].flatMap((width) =>
   SCHEMES.map((colorScheme) => ({ width, colorScheme, place: '/docs' })),
 );
-const GUIDES = PAGES.filter(({ slug }) => slug !== 'reference');
+/** All but the one that Redoc draws. */
+const OWN_PAGES = PAGES.filter(({ slug }) => slug !== 'reference');
 
 /**
  * Of Redoc's own making, and not ours to mend: an `h4` under an `h2`, a menu called “Example” whose button shows
@@ -33,9 +34,9 @@ async function openDocs(look: (typeof LOOKS)[number] & { javaScriptEnabled?: boo
 describe.each(LOOKS)('at $width pixels, $colorScheme', (look) => {
   const name = (slug: string) => `docs-${slug}-${look.width}-${look.colorScheme}`;
 
-  test('every guide has no barrier, nothing too wide, and asks nobody else', async () => {
+  test('every page of ours has no barrier, nothing too wide, and asks nobody else', async () => {
     const { page, wrong } = await openDocs(look);
-    for (const { slug, title } of GUIDES) {
+    for (const { slug, title } of OWN_PAGES) {
       await page.goto(`/docs/${slug === 'index' ? '' : slug}`);
       expect(await page.getByRole('link', { name: title, exact: true }).count(), slug).toBe(1);
       expect(await findBarriers(page), slug).toEqual([]);
