@@ -13,8 +13,8 @@ export function findDifference(
   shown: { readonly language: string; readonly text: string },
   printed: string,
 ): string | undefined {
-  const [wanted, got] = [shown.text, printed].map((text) => toKinds(shown.language, text));
   if (shown.language === 'http') return findHttpDifference(shown.text, printed);
+  const [wanted, got] = [shown.text, printed].map((text) => toKinds(shown.language, text));
   if (isDeepStrictEqual(wanted, got)) return undefined;
   return `shown:\n${shown.text}\nprinted:\n${printed}`;
 }
@@ -41,9 +41,8 @@ function findHttpDifference(shown: string, printed: string): string | undefined 
   const [wanted, got] = [parseHttp(shown), parseHttp(printed)];
   const missing = wanted.lines.filter((line) => !got.lines.includes(line));
   const isSameBody =
-    wanted.body === ''
-      ? true
-      : isDeepStrictEqual(toKinds('json', wanted.body), toKinds('json', got.body));
+    wanted.body === '' ||
+    isDeepStrictEqual(toKinds('json', wanted.body), toKinds('json', got.body));
   if (missing.length === 0 && isSameBody) return undefined;
   return `shown, but not printed: ${missing.join(' | ') || 'the body'}\n${printed}`;
 }
