@@ -20,8 +20,9 @@ interface CodeSample {
 }
 
 /**
- * The contract as Redoc draws it: served from where the reader is (it cannot fill in a server's variables),
- * with a line to paste for each operation, and with each type's context under the alert. The variables are those that the guides have the reader set.
+ * The contract as Redoc draws it: served from where the reader is (Redoc cannot fill in a server's variables),
+ * with a line to paste for each operation, and with each type's context under the alert. The lines' variables are
+ * those that the guides have the reader set.
  */
 export function toDrawn<C extends Contract>(contract: C) {
   const paths = Object.entries(contract.paths).map(([path, item]) => [

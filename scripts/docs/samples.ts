@@ -1,6 +1,6 @@
 import type { Token, Tokens } from 'marked';
 
-/** Languages that a sample can be in, as the reader's choice calls them. What is in any other is what a sample prints. */
+/** A sample's languages, as the reader's choice calls them. What is in any other is what a sample prints. */
 export const PROGRAMS: Readonly<Record<string, string>> = {
   sh: 'Shell',
   js: 'JavaScript',
