@@ -11,7 +11,8 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { servePlumbline } from '../../scripts/served-plumbline.ts';
@@ -20,7 +21,12 @@ const toPath = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const CHECKS = readFileSync(toPath('scenario.txt'), 'utf8').trim().split('\n');
 const OK = /^ok (.+?)( # .*)?$/;
 
+/** A client is a folder that can be built. */
+const CLIENTS = globSync('*/build.sh', { cwd: toPath('.') }).map((script) => dirname(script));
+
 const [name = ''] = process.argv.slice(2);
+if (!CLIENTS.includes(name))
+  throw new Error(`no client “${name}”; there are ${CLIENTS.join(', ')}`);
 const folder = toPath(`${name}/`);
 
 await build();
