@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['test/browser/*.walk.ts'],
     reporters: ['default', './test/support/closing-line.ts'],
     testTimeout: 120_000,
-    // Two browsers at once are enough for a small machine.
-    maxWorkers: 2,
+    // One browser at a time: on a small machine two keep each other waiting.
+    maxWorkers: 1,
   },
 });

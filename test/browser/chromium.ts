@@ -76,16 +76,19 @@ function toRules(except: readonly string[]) {
   return Object.fromEntries(except.map((rule) => [rule, { enabled: false }]));
 }
 
-/** How far things have moved by themselves since the page came (Cumulative Layout Shift), 0 for not at all. */
-export async function findLayoutShift(page: Page): Promise<number> {
-  const shift = await page.evaluate(`new Promise((resolve) => {
-    let total = 0;
+/** What has moved by itself since the page came (Cumulative Layout Shift): how far, what, and from where to where. */
+export async function findLayoutShifts(page: Page): Promise<string[]> {
+  const shifts = await page.evaluate(`new Promise((resolve) => {
+    const shifts = [];
+    const tell = ({ node, previousRect: from, currentRect: to }) =>
+      (node?.nodeName ?? 'gone') + ' ' + JSON.stringify(from) + ' → ' + JSON.stringify(to);
     new PerformanceObserver((list) => {
-      for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) total += value;
+      for (const { value, sources, hadRecentInput } of list.getEntries())
+        if (!hadRecentInput) shifts.push([value, innerWidth, innerHeight, ...sources.map(tell)].join(' '));
     }).observe({ type: 'layout-shift', buffered: true });
-    setTimeout(() => resolve(total), 200);
+    setTimeout(() => resolve(shifts), 200);
   })`);
-  return shift as number;
+  return shifts as string[];
 }
 
 /** Nothing is wider than the window. */
