@@ -1,5 +1,6 @@
 import { type IncomingMessage, type RequestListener, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { toBody } from './external/send.ts';
 
 /** Request line and headers together; a URL cannot be longer than this either. */
 export const MAX_HEADER_BYTES = 16 * 1024;
@@ -38,11 +39,11 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
     return;
   }
   const clientError = CLIENT_ERRORS[error.code ?? ''] ?? BAD_REQUEST;
-  const { status } = clientError;
-  const body = toBody(clientError);
+  const { status, code, message } = clientError;
+  const body = toBody({ error: { code, message } });
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
-      `Cache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `Cache-Control: no-store\r\nContent-Length: ${body.length}\r\n` +
       `Connection: close\r\n\r\n${body}`,
   );
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
@@ -59,11 +60,11 @@ export function requireValid(listener: RequestListener): RequestListener {
       listener(req, res);
       return;
     }
-    const body = toBody({ ...BAD_REQUEST, message: wrong });
+    const body = toBody({ error: { code: BAD_REQUEST.code, message: wrong } });
     res
       .writeHead(BAD_REQUEST.status, {
         'Content-Type': 'application/json',
-        'Content-Length': Buffer.byteLength(body),
+        'Content-Length': body.length,
         'Cache-Control': 'no-store',
         Connection: 'close',
       })
@@ -74,8 +75,4 @@ export function requireValid(listener: RequestListener): RequestListener {
 function findWrong({ headers, httpVersion, url = '' }: IncomingMessage): string | undefined {
   if (headers.host === undefined && httpVersion === '1.1') return 'The request has no Host header.';
   return url.includes('#') ? 'The request target has a fragment (#).' : undefined;
-}
-
-function toBody({ code, message }: ClientError): string {
-  return `${JSON.stringify({ error: { code, message } })}\n`;
 }

@@ -1,4 +1,5 @@
 import { html, raw } from 'hono/html';
+import { renderMark } from '../../src/settings/mark.ts';
 import { PAGES, type Page } from './pages.ts';
 
 /** The names of what pages load, each with a hash of its content in it. */
@@ -57,9 +58,4 @@ function renderNext(page: Page) {
 
 function toPath(slug: string): string {
   return slug === 'index' ? './' : slug;
-}
-
-/** The plumb line. */
-function renderMark() {
-  return html`<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M8 0v7"/><path class="bob" d="M4.5 7h7L8 16z"/></svg>`;
 }

@@ -13,6 +13,8 @@ const SOURCES = [
   'scripts/docs/**/*',
   'scripts/contract/changelog.ts',
   'src/settings/assets/icon.svg',
+  'src/settings/assets/style/{palette,brand}.css',
+  'src/settings/mark.ts',
   'CHANGELOG.md',
   'package.json',
   'redocly.yaml',

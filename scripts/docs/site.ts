@@ -19,7 +19,10 @@ export type Site = ReadonlyMap<string, Buffer | string>;
 const WORKFLOWS = 'workflows.arazzo.yaml';
 
 /** In the order in which they stand in the one stylesheet. */
-const STYLE = ['frame', 'words', 'samples'].map((name) => `assets/style/${name}.css`);
+const STYLE = [
+  ...['palette', 'brand'].map((name) => `../../src/settings/assets/style/${name}.css`),
+  ...['frame', 'words', 'samples'].map((name) => `assets/style/${name}.css`),
+];
 
 /** Builds the whole site in memory. Throws when a link in it leads nowhere. */
 export async function buildSite(): Promise<Site> {

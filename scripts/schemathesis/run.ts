@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { outputOf } from '../output-of.ts';
 
 const V1 = fileURLToPath(new URL('../../openapi/v1.yaml', import.meta.url));
 const CONFIGS = fileURLToPath(new URL('../../test/schemathesis/', import.meta.url));
@@ -54,19 +54,12 @@ function toArguments({ url, config = 'schemathesis.toml', phases, maxExamples, s
   ];
 }
 
-async function run(args: readonly string[], { folder, key, keys = '' }: Wanted) {
+function run(args: readonly string[], { folder, key, keys = '' }: Wanted) {
   const child = spawn('schemathesis', args, {
     // It keeps what it has learned in the folder that it runs in.
     cwd: folder,
     env: { ...process.env, PLUMBLINE_API_KEY: key, PLUMBLINE_API_KEYS: keys },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  }
-  const [status] = await once(child, 'close');
-  return { status, output };
+  return outputOf(child);
 }

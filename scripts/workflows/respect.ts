@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { outputOf } from '../output-of.ts';
 
 /** The workflows that partners go through. They call the others, which need more than a key. */
 export const WORKFLOWS = ['walk-all-reports', 'poll-cheaply', 'follow-an-alert'] as const;
@@ -23,7 +23,7 @@ export async function runRespect({
   key,
   file = ARAZZO,
   workflows = WORKFLOWS,
-  onOutput = () => {},
+  onOutput,
 }: Wanted): Promise<{ readonly status: number | null; readonly output: string }> {
   const args = workflows.flatMap((workflow) => ['--workflow', workflow]);
   const child = spawn('redocly', ['respect', file, ...args], {
@@ -37,13 +37,5 @@ export async function runRespect({
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      onOutput(text);
-    });
-  }
-  const [status] = await once(child, 'close');
-  return { status, output };
+  return await outputOf(child, onOutput);
 }

@@ -26,12 +26,11 @@ interface Wanted {
 /** The account that the made-up data belongs to, with its key and its domains. */
 export async function insertDemoAccount(
   db: Db,
-  { today, key: given, ids }: Wanted,
+  { today, key: wanted, ids }: Wanted,
 ): Promise<DemoAccount> {
   const now = toInstant(today);
   const { id: accountId } = await insertAccount(db, { name: 'Demo account', plan: 'pro', now });
-  const named = { accountId, name: 'Demo key', now };
-  const { key } = await insertApiKey(db, given === undefined ? named : { ...named, key: given });
+  const { key } = await insertApiKey(db, { accountId, name: 'Demo key', now, key: wanted });
   const domains: { id: string; domain: string }[] = [];
   for (const { name } of DOMAINS) {
     const { id } = await insertDomain(db, { accountId, name, now, id: ids?.[name] });

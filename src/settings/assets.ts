@@ -26,7 +26,7 @@ const packaged = createRequire(import.meta.url);
 const own = (name: string) => new URL(`./assets/${name}`, import.meta.url);
 
 /** In this order: what comes later stands over what came before. */
-const STYLE = ['colours', 'frame', 'words', 'forms', 'lists', 'drawings', 'over'];
+const STYLE = ['palette', 'pico', 'brand', 'frame', 'words', 'forms', 'lists', 'drawings', 'over'];
 
 const ASSETS = {
   pico: read('pico.css', packaged.resolve('@picocss/pico/css/pico.min.css')),

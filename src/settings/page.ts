@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import { html } from 'hono/html';
 import { assetPath } from './assets.ts';
+import { renderMark } from './mark.ts';
 import { findVisitor, type Visitor } from './visitor.ts';
 
 /** Markup whose values were escaped; `hono/html` makes no other. */
@@ -114,9 +115,4 @@ function renderNotice(notice: string | null): Html | '' {
 /** Belongs into every form that a signed-in person sends (forgery.ts). */
 export function renderFormToken({ formToken }: Visitor): Html {
   return html`<input type="hidden" name="form_token" value="${formToken}">`;
-}
-
-/** The plumb line. */
-function renderMark(): Html {
-  return html`<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M8 0v7"/><path class="bob" d="M4.5 7h7L8 16z"/></svg>`;
 }

@@ -42,11 +42,6 @@ export async function insertAlert(db: Db, alert: NewAlert): Promise<string> {
   return id;
 }
 
-/** Resolves an alert, once: the first time stands. */
-export async function resolveAlert(db: Db, id: string, resolvedAt: Instant): Promise<void> {
-  await db.transaction().execute((tx) => settleAlert(tx, id, { resolved_at: resolvedAt }));
-}
-
 /** undefined when one with its domain, type and subject is open already: another process was quicker. */
 export async function fireAlert(tx: Tx, alert: NewAlert): Promise<string | undefined> {
   const { accountId, domainId, type, firedAt } = alert;
@@ -137,8 +132,7 @@ const domainPage = alertsPage('domain_id');
 
 /** undefined when the account has no such domain, whether or not another has. */
 export async function findAlertsHead(reader: Reader, scope: AlertScope): Promise<Head | undefined> {
-  const head = await reader.readFirst(headOf(scope));
-  return head;
+  return await reader.readFirst(headOf(scope));
 }
 
 /** A page of alerts, latest fired first, then latest created. */

@@ -45,7 +45,7 @@ export async function insertApiKey(
     name,
     now,
     key: given,
-  }: { accountId: string; name: string; now: Instant; key?: string },
+  }: { accountId: string; name: string; now: Instant; key?: string | undefined },
   by: Actor = operator(now),
 ): Promise<ApiKey & { readonly key: string }> {
   const keyName = parseKeyName(name);

@@ -1,8 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { resolveAlert } from '../../src/store/alerts.ts';
 import { updateDomainStatus } from '../../src/store/domains.ts';
 import { type Answer, type Api, serveApi, startApi, walk } from '../support/api.ts';
-import { aDomain, anAccount, anAlert, aReport, receive } from '../support/builders.ts';
+import {
+  aDomain,
+  anAccount,
+  anAlert,
+  aReport,
+  receive,
+  resolveAlert,
+} from '../support/builders.ts';
 
 const PATH = '/v1/external/alerts';
 const NOBODYS = 'f0000000-0000-4000-8000-00000000000f';

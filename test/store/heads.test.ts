@@ -2,11 +2,10 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
-import { resolveAlert } from '../../src/store/alerts.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/domains.ts';
 import { openStore, type Store } from '../../src/store/open.ts';
 import { listReports } from '../../src/store/reports.ts';
-import { aBareAccount, anAlert, aReport, receive } from '../support/builders.ts';
+import { aBareAccount, anAlert, aReport, receive, resolveAlert } from '../support/builders.ts';
 import { aDatabasePath } from '../support/store.ts';
 
 /*

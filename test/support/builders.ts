@@ -4,7 +4,7 @@ import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
 import type { Plan } from '../../src/domain/api-key.ts';
 import type { Instant } from '../../src/domain/instant.ts';
 import { insertAccount } from '../../src/store/accounts.ts';
-import { insertAlert, resolveAlert } from '../../src/store/alerts.ts';
+import { insertAlert, settleAlert } from '../../src/store/alerts.ts';
 import { insertApiKey } from '../../src/store/api-keys.ts';
 import { insertReceived, type Outcome, type ReceivedDocument } from '../../src/store/documents.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/domains.ts';
@@ -72,6 +72,11 @@ export async function anAlert(
   const id = await insertAlert(db, { ...owner, type, firedAt, context });
   if (resolvedAt !== undefined) await resolveAlert(db, id, resolvedAt);
   return id;
+}
+
+/** Resolves an alert, once: the first time stands. */
+export async function resolveAlert(db: Db, id: string, resolvedAt: Instant): Promise<void> {
+  await db.transaction().execute((tx) => settleAlert(tx, id, { resolved_at: resolvedAt }));
 }
 
 interface Wanted {
