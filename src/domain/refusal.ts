@@ -11,6 +11,10 @@ export type RefusalReason =
   | 'missing_dates'
   | 'missing_domain'
   | 'bad_field'
+  | 'count_too_large'
+  | 'window_in_future'
+  | 'too_costly'
+  | 'reader_failed'
   | 'unreadable';
 
 /**

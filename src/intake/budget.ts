@@ -1,20 +1,95 @@
 import { Refusal } from '../domain/refusal.ts';
+import {
+  CPU_BASE_MS,
+  CPU_MS_PER_MIB,
+  KEPT_BASE_BYTES,
+  KEPT_PER_SOURCE_BYTE,
+  MAX_UNPACKED_BYTES,
+  MEMBERS_BASE,
+  SOURCE_BYTES_PER_MEMBER,
+} from './ceilings.ts';
 
-/** What one source may still unpack to, all its members together. */
+const MIB = 1024 * 1024;
+
+/**
+ * What reading one source may cost in all. Every stage spends from it before it does the work, and a
+ * source that has spent it is refused with `too_large` or `too_costly`. The source's own size scales the
+ * limits, so that a large mailbox is read whole and a small file cannot cost much.
+ */
 export class Budget {
-  #left: number;
+  readonly #sourceBytes: number;
+  readonly #cpuMs: () => number;
+  readonly #cpuStartMs: number;
+  #unpacked = 0;
+  #scanned = 0;
+  #members = 0;
+  #kept = 0;
+  #isSpent = false;
 
-  constructor(bytes: number) {
-    this.#left = bytes;
+  /** `cpuMs` says how much CPU the process has used, in milliseconds. */
+  constructor(sourceBytes: number, cpuMs: () => number = processCpuMs) {
+    this.#sourceBytes = sourceBytes;
+    this.#cpuMs = cpuMs;
+    this.#cpuStartMs = cpuMs();
   }
 
+  /** Whether a limit was passed; the rest of the source is then not read. */
   get isSpent(): boolean {
-    return this.#left < 0;
+    return this.#isSpent;
   }
 
-  spend(bytes: number): void {
-    this.#left -= bytes;
-    if (this.#left < 0)
-      throw new Refusal('too_large', 'The source unpacks to too much; the rest was not read.');
+  /** Bytes that came out of a decompressor or a decoder. */
+  unpack(bytes: number): void {
+    this.#unpacked += bytes;
+    if (this.#unpacked > MAX_UNPACKED_BYTES) this.#refuse('too_large', 'it unpacks to too much');
+    this.checkCpu();
   }
+
+  /**
+   * Bytes that a decompressor read. Honest data is read once in each container, so it never adds up to more
+   * than the source and all that came out of it; overlapping members are read again and again.
+   */
+  scan(bytes: number): void {
+    this.#scanned += bytes;
+    if (this.#scanned > this.#sourceBytes + this.#unpacked + MIB)
+      this.#refuse('too_large', 'its members overlap');
+    this.checkCpu();
+  }
+
+  /** One member of an archive, message of a mailbox or part of a mail. */
+  addMember(): void {
+    this.#members += 1;
+    if (this.#members > MEMBERS_BASE + this.#sourceBytes / SOURCE_BYTES_PER_MEMBER)
+      this.#refuse('too_large', 'it has too many members');
+    this.checkCpu();
+  }
+
+  /** Bytes that will be stored of a document, estimated. */
+  keep(bytes: number): void {
+    this.#kept += bytes;
+    if (this.keepable < 0) this.#refuse('too_large', 'it has too many documents');
+  }
+
+  /** How many bytes may still be stored. */
+  get keepable(): number {
+    return KEPT_BASE_BYTES + KEPT_PER_SOURCE_BYTE * this.#sourceBytes - this.#kept;
+  }
+
+  /** To be called in every loop over the source's content. */
+  checkCpu(): void {
+    const limitMs = CPU_BASE_MS + (CPU_MS_PER_MIB * this.#sourceBytes) / MIB;
+    if (this.#cpuMs() - this.#cpuStartMs > limitMs)
+      this.#refuse('too_costly', 'reading it takes too long');
+  }
+
+  #refuse(reason: 'too_large' | 'too_costly', why: string): never {
+    this.#isSpent = true;
+    throw new Refusal(reason, `The source was not read to its end: ${why}.`);
+  }
+}
+
+/** User and system time of the whole process: decompression runs on other threads. */
+function processCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }

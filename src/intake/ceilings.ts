@@ -28,8 +28,24 @@ export const MAX_MAIL_BYTES = 48 * MIB;
 /** Containers around a document: mail, zip, gzip and zlib each count as one. */
 export const MAX_CONTAINER_DEPTH = 3;
 
-/** Members of one archive, parts of one mail, messages of one mailbox: a year of reports in one zip. */
-export const MAX_MEMBERS = 10_000;
+/**
+ * Members of archives, parts of mails and messages of mailboxes in one source: so many, and one more for
+ * so many bytes of the source. A mailbox of 9,000 reports has 10 MB.
+ */
+export const MEMBERS_BASE = 10_000;
+export const SOURCE_BYTES_PER_MEMBER = 100;
+
+/** CPU time for one source: so much, and so much more for each mebibyte of it. 60 MB of XML take 1.5 s. */
+export const CPU_BASE_MS = 3_000;
+export const CPU_MS_PER_MIB = 1_000;
+
+/** What one source may add to the database beside its own bytes, estimated: so much, and so many times its size. */
+export const KEPT_BASE_BYTES = MIB;
+export const KEPT_PER_SOURCE_BYTE = 2;
+
+/** What one report and one of its source addresses take in the database, with their indexes. */
+export const REPORT_ROW_BYTES = 800;
+export const SOURCE_ROW_BYTES = 150;
 
 export const MAX_XML_DEPTH = 64;
 
