@@ -153,7 +153,7 @@ describe('stop', () => {
     const running = await serve();
     const { store, client, authorization } = running;
     const release = Promise.withResolvers<void>();
-    const busy = store.db.transaction().execute(() => release.promise);
+    const busy = store.db.write(() => release.promise);
     const answer = client.send(toRequest(PATH, authorization));
     // Long enough for the request to have reached its handler.
     await wait(100);
@@ -192,7 +192,7 @@ describe('stop', () => {
   test('readyz is 503 while answers are finished', async () => {
     const { server, store, key } = await serve();
     const release = Promise.withResolvers<void>();
-    const busy = store.db.transaction().execute(() => release.promise);
+    const busy = store.db.write(() => release.promise);
     // On a connection that still waits for an answer: any other would be closed or refused.
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
     const isClosed = new Promise((resolve) => socket.once('close', resolve));

@@ -3,7 +3,7 @@ import type { Thresholds } from '../domain/alerts/thresholds.ts';
 import { type Instant, toInstant } from '../domain/instant.ts';
 import { findFacts, type WatchedDomain } from '../store/alert-facts.ts';
 import { fireAlert, settleAlert } from '../store/alerts.ts';
-import type { Tx } from '../store/heads.ts';
+import type { Tx } from '../store/database.ts';
 import type { Store } from '../store/open.ts';
 import { toReader } from '../store/reader.ts';
 
@@ -46,7 +46,7 @@ async function evaluateDomain(
   const seen = await findFacts(store.reader, asked);
   if (seen === undefined || decide(seen.facts, thresholds).length === 0)
     return { fired: 0, resolved: 0 };
-  return await store.db.transaction().execute(async (tx) => {
+  return await store.db.write(async (tx) => {
     const domain = await findFacts(toReader(tx), asked);
     if (domain === undefined) return { fired: 0, resolved: 0 };
     return await carryOut(tx, domain, decide(domain.facts, thresholds));

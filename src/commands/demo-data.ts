@@ -6,8 +6,8 @@ import { toInstant } from '../domain/instant.ts';
 import { ingest } from '../intake/ingest.ts';
 import { insertAccount } from '../store/accounts.ts';
 import { insertApiKey } from '../store/api-keys.ts';
+import type { Db } from '../store/database.ts';
 import { insertDomain } from '../store/domains.ts';
-import type { Db } from '../store/heads.ts';
 import type { Store } from '../store/open.ts';
 
 export interface DemoAccount {

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { toInstant } from '../domain/instant.ts';
 import { hashPassword } from '../domain/password.ts';
-import type { Db } from '../store/heads.ts';
+import type { Db } from '../store/database.ts';
 import {
   insertOneTimeLink,
   insertPerson,

@@ -8,7 +8,8 @@ export type FailureCode =
   | 'rate_limited'
   | 'conflict'
   | 'plan_required'
-  | 'limit_reached';
+  | 'limit_reached'
+  | 'unavailable';
 
 /** A refusal that is the caller's to mend. Its message is written for the caller. */
 export class Failure extends Error {

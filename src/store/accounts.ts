@@ -3,7 +3,8 @@ import type { Plan } from '../domain/api-key.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Instant } from '../domain/instant.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
-import { type Db, newVersion, type Tx } from './heads.ts';
+import type { Db, Queries, Tx } from './database.ts';
+import { newVersion } from './heads.ts';
 
 export interface Account {
   readonly id: string;
@@ -17,7 +18,7 @@ export async function insertAccount(
 ): Promise<Account> {
   const account = { id: randomUUID(), name, plan };
   const versions = { domains_version: newVersion(), alerts_version: newVersion() };
-  await db.transaction().execute(async (tx) => {
+  await db.write(async (tx) => {
     await tx
       .insertInto('account')
       .values({ ...account, ...versions, created_at: now })
@@ -36,7 +37,7 @@ export function listAccounts(db: Db): Promise<Account[]> {
 }
 
 /** Throws `not_found` for an id that is no account's. */
-export async function findAccount(db: Db, id: string): Promise<Account> {
+export async function findAccount(db: Queries, id: string): Promise<Account> {
   const account = await db
     .selectFrom('account')
     .select(['id', 'name', 'plan'])
@@ -53,7 +54,7 @@ export async function updatePlan(
   plan: Plan,
   by: Actor = operator(),
 ): Promise<Account> {
-  return await db.transaction().execute(async (tx) => {
+  return await db.write(async (tx) => {
     const account = await lockAccount(tx, accountId);
     await tx.updateTable('account').set({ plan }).where('id', '=', accountId).execute();
     if (plan !== 'pro') await disableApiKeys(tx, accountId, by);

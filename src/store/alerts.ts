@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Instant, toDay } from '../domain/instant.ts';
-import { type Db, type Head, type Tx, touchAlertLists } from './heads.ts';
+import type { Db, Tx } from './database.ts';
+import { type Head, touchAlertLists } from './heads.ts';
 import type { Page, PageOf } from './page.ts';
 import { type BoundQuery, prepareQuery } from './prepared.ts';
 import type { Reader } from './reader.ts';
@@ -37,7 +38,7 @@ export interface NewAlert {
 
 /** Stores an alert that has fired, in the lists of its account and its domain. Answers with its id. */
 export async function insertAlert(db: Db, alert: NewAlert): Promise<string> {
-  const id = await db.transaction().execute((tx) => fireAlert(tx, alert));
+  const id = await db.write((tx) => fireAlert(tx, alert));
   if (id === undefined) throw new Error(`${alert.type} is open already for ${alert.subject}.`);
   return id;
 }

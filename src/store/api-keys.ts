@@ -10,7 +10,7 @@ import { Failure } from '../domain/failure.ts';
 import type { Instant } from '../domain/instant.ts';
 import { findAccount, lockAccount } from './accounts.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
-import type { Db, Tx } from './heads.ts';
+import type { Db, Queries, Tx } from './database.ts';
 import { prepareQuery } from './prepared.ts';
 import type { Reader } from './reader.ts';
 
@@ -51,7 +51,7 @@ export async function insertApiKey(
   const keyName = parseKeyName(name);
   const { key, prefix, sha256 } = given === undefined ? createApiKey() : toNewApiKey(given);
   const row = { id: randomUUID(), name: keyName, prefix, created_at: now, last_used_at: null };
-  await db.transaction().execute(async (tx) => {
+  await db.write(async (tx) => {
     const account = await lockAccount(tx, accountId);
     assertCanCreateKey(account.plan, await countApiKeys(tx, accountId));
     await tx
@@ -83,7 +83,7 @@ export async function updateApiKey(
   isEnabled: boolean,
   by: Actor = operator(),
 ): Promise<ApiKey> {
-  return await db.transaction().execute(async (tx) => {
+  return await db.write(async (tx) => {
     const key = await lockApiKey(tx, id, by);
     if (isEnabled) assertCanEnableKey(key.plan);
     const enabled = isEnabled ? 1 : 0;
@@ -97,7 +97,7 @@ export async function updateApiKey(
 
 /** Deletes a key for good, and answers with what it was. */
 export async function deleteApiKey(db: Db, id: string, by: Actor = operator()): Promise<ApiKey> {
-  return await db.transaction().execute(async (tx) => {
+  return await db.write(async (tx) => {
     const key = await lockApiKey(tx, id, by);
     await tx.deleteFrom('api_key').where('id', '=', id).execute();
     await insertAudit(tx, by, { action: 'deleted', key });
@@ -135,7 +135,7 @@ export async function findKeyHolder(
 
 /** Writes when keys were last used; a key that is gone by now is none the wiser. */
 export async function updateLastUsed(db: Db, uses: ReadonlyMap<string, Instant>): Promise<void> {
-  await db.transaction().execute(async (tx) => {
+  await db.write(async (tx) => {
     for (const [id, usedAt] of uses) {
       await tx.updateTable('api_key').set({ last_used_at: usedAt }).where('id', '=', id).execute();
     }
@@ -158,7 +158,7 @@ async function lockApiKey(tx: Tx, id: string, { accountId }: Actor) {
   return { ...(await selectApiKey(tx, id, accountId)), plan };
 }
 
-async function selectApiKey(db: Db, id: string, accountId: string | undefined) {
+async function selectApiKey(db: Queries, id: string, accountId: string | undefined) {
   const row = await db
     .selectFrom('api_key')
     .select([...COLUMNS, 'account_id'])

@@ -1,7 +1,8 @@
 import type { SourceTally } from '../domain/aggregate-report.ts';
 import { type Day, type Instant, toDay } from '../domain/instant.ts';
+import type { Tx } from './database.ts';
 import { findOrInsertDomain, type ReportedDomain } from './domains.ts';
-import { newVersion, type Tx, touchDomainList } from './heads.ts';
+import { newVersion, touchDomainList } from './heads.ts';
 import { prepareQuery, runPrepared } from './prepared.ts';
 import { addSources, countSources, type SourcesOfDay } from './sources.ts';
 import { countItems, reportList } from './timeline.ts';

@@ -1,5 +1,5 @@
 import { type Instant, toInstant } from '../domain/instant.ts';
-import type { Db, Tx } from './heads.ts';
+import type { Db, Tx } from './database.ts';
 import type { AuditAction } from './tables.ts';
 
 /** Who changes something, when, and from where. */

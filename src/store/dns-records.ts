@@ -1,7 +1,7 @@
 import type { RecordType } from '../domain/dns-record.ts';
 import { type DnsRecordState, UNKNOWN_RECORD } from '../domain/dns-watch.ts';
 import type { Instant } from '../domain/instant.ts';
-import type { Db } from './heads.ts';
+import type { Db } from './database.ts';
 import { prepareQuery } from './prepared.ts';
 
 interface RecordRow {
@@ -53,7 +53,7 @@ interface Checked {
  * domain that was paused while the answer was under way learns nothing.
  */
 export async function updateDnsRecord(db: Db, { domainId, type, at, update }: Checked) {
-  await db.transaction().execute(async (tx) => {
+  await db.write(async (tx) => {
     const domain = await tx
       .selectFrom('domain')
       .select('watched_since')

@@ -3,8 +3,8 @@ import { type Instant, secondsToInstant } from '../domain/instant.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { toReportId } from '../domain/report-identity.ts';
 import { Arrivals, countArrivals } from './arrivals.ts';
+import type { Db, Tx } from './database.ts';
 import type { ReportedDomain } from './domains.ts';
-import type { Db, Tx } from './heads.ts';
 import { insertOriginal, type Original, toOriginal } from './originals.ts';
 import { prepareQuery, runPrepared } from './prepared.ts';
 
@@ -39,7 +39,7 @@ export async function insertReceived(
 ): Promise<Outcome[][]> {
   // Compressing needs no lock, so it is done before one is held.
   const originals = sources.map((source) => toOriginal(source, receivedAt));
-  return await db.transaction().execute(async (tx) => {
+  return await db.write(async (tx) => {
     const arrivals = new Arrivals(receivedAt);
     const outcomes: Outcome[][] = [];
     for (const [i, { documents }] of sources.entries()) {

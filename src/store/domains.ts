@@ -3,7 +3,8 @@ import { parseDomainName } from '../domain/domain-name.ts';
 import { Failure } from '../domain/failure.ts';
 import { type Instant, toInstant } from '../domain/instant.ts';
 import { findAccount, lockAccount } from './accounts.ts';
-import { type Db, type Head, newVersion, type Tx, touchDomainList } from './heads.ts';
+import type { Db, Tx } from './database.ts';
+import { type Head, newVersion, touchDomainList } from './heads.ts';
 import type { Page, PageOf } from './page.ts';
 import { prepareQuery } from './prepared.ts';
 import type { Reader } from './reader.ts';
@@ -34,7 +35,7 @@ export async function insertDomain(
 ): Promise<DomainRow> {
   const parsed = parseDomainName(name);
   if (parsed === undefined) throw new Failure('validation_error', `“${name}” is no domain name.`);
-  return await db.transaction().execute(async (tx) => {
+  return await db.write(async (tx) => {
     await lockAccount(tx, accountId);
     const { id } = await findOrInsertDomain(tx, parsed, now, newId);
     const { numUpdatedRows } = await tx
@@ -140,7 +141,7 @@ export async function updateDomainStatus(
   status: DomainStatus,
   now: Instant = toInstant(new Date()),
 ): Promise<DomainRow> {
-  return await db.transaction().execute(async (tx) => {
+  return await db.write(async (tx) => {
     const changed = await tx
       .updateTable('domain')
       // Alerts of a domain that is resumed start afresh.

@@ -1,10 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Kysely, Transaction } from 'kysely';
-import type { Tables } from './tables.ts';
-
-/** A transaction under way. What takes one is part of a change that stands or falls as a whole. */
-export type Tx = Transaction<Tables>;
-export type Db = Kysely<Tables>;
+import type { Tx } from './database.ts';
 
 /** What is known of a list without touching it: how long it is, and a name for its present state. */
 export interface Head {

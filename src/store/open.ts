@@ -2,44 +2,98 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { Kysely } from 'kysely';
-import { Migrator } from 'kysely/migration';
-import { MIGRATIONS } from './migrations/all.ts';
+import type { Db, Tx } from './database.ts';
+import { migrate } from './migrate.ts';
 import { createSharedReader, createSqliteReader, type Reader } from './reader.ts';
-import { PatientSqliteDialect } from './sqlite.ts';
+import { PreparedSqliteDialect, WritingSqliteDialect } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 
-/** The open database. `db` builds and runs any query; `reader` runs the hot ones, prepared. */
+/** The open database. `db` runs any query and every change; `reader` runs the frequent queries, prepared. */
 export interface Store {
-  readonly db: Kysely<Tables>;
+  readonly db: Db;
   readonly reader: Reader;
-  /** Waits for the write under way, then closes every connection. */
+  /** Refuses new changes, waits for those under way, and closes every connection. */
   close(): Promise<void>;
 }
 
-/** How long opening waits for another process that opens the same new file, in milliseconds. */
+/** How long a connection waits, blocking, for another process that opens, recovers or closes the same file. */
 const OPEN_TIMEOUT_MS = 10_000;
+/** The same for reads after that. Readiness has to be answered within half a second. */
+const READ_TIMEOUT_MS = 200;
 const IN_MEMORY = ':memory:';
+/** A larger write-ahead log is cut back to this size when it is checkpointed. */
+const MAX_IDLE_LOG_BYTES = 16 * 1024 * 1024;
 
 /** Opens, or creates, the SQLite database at a path (`:memory:` for one that ends with the process), migrated. */
 export async function openStore(path: string): Promise<Store> {
   if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true });
-  const writing = connect(path);
-  const db = new Kysely<Tables>({ dialect: new PatientSqliteDialect(writing) });
+  const connection = connect(path);
+  const writing = new Kysely<Tables>({ dialect: new WritingSqliteDialect(connection) });
   try {
-    await migrate(db, writing);
-    // From here on it is the beginning of a transaction that waits, in its own way (sqlite.ts).
-    writing.pragma('busy_timeout = 0');
+    await migrate(writing, connection);
   } catch (error) {
-    writing.close();
+    connection.close();
     throw error;
   }
-  if (path === IN_MEMORY) return { db, reader: createSharedReader(db), close: () => db.destroy() };
-  const reading = connect(path, { readonly: true });
+  return path === IN_MEMORY ? toMemoryStore(writing) : toFileStore(path, writing);
+}
+
+/** A database in memory has one connection: reads take turns with the changes. */
+function toMemoryStore(writing: Kysely<Tables>): Store {
+  const { write, close } = createWriter(writing);
+  return { db: toDb(writing, write), reader: createSharedReader(writing), close };
+}
+
+/** In WAL mode reads on a connection of their own never wait for a change. */
+function toFileStore(path: string, writing: Kysely<Tables>): Store {
+  const connection = connect(path, { readonly: true });
+  connection.pragma(`busy_timeout = ${READ_TIMEOUT_MS}`);
+  const reading = new Kysely<Tables>({ dialect: new PreparedSqliteDialect(connection) });
+  const writer = createWriter(writing);
   const close = async () => {
-    await db.destroy();
-    reading.close();
+    await writer.settle();
+    // Closed before the writing connection, because the last connection checkpoints, and a reading one cannot.
+    await reading.destroy();
+    await writer.close();
   };
-  return { db, reader: createSqliteReader(reading, db), close };
+  return {
+    db: toDb(reading, writer.write),
+    reader: createSqliteReader(connection, reading),
+    close,
+  };
+}
+
+function toDb(reading: Kysely<Tables>, write: Db['write']): Db {
+  return {
+    selectFrom: reading.selectFrom.bind(reading) as Db['selectFrom'],
+    with: reading.with.bind(reading) as Db['with'],
+    write,
+  };
+}
+
+/** The one way to change the database, and what closing it has to wait for. */
+function createWriter(writing: Kysely<Tables>) {
+  const underWay = new Set<Promise<unknown>>();
+  let isClosing = false;
+  const write = async <T>(change: (tx: Tx) => Promise<T>): Promise<T> => {
+    if (isClosing) throw new Error('The database is closed.');
+    const running = writing.transaction().execute(change);
+    underWay.add(running);
+    try {
+      return await running;
+    } finally {
+      underWay.delete(running);
+    }
+  };
+  const settle = async () => {
+    isClosing = true;
+    await Promise.allSettled(underWay);
+  };
+  const close = async () => {
+    await settle();
+    await writing.destroy();
+  };
+  return { write, settle, close };
 }
 
 function connect(path: string, options: Database.Options = {}): Database.Database {
@@ -49,27 +103,29 @@ function connect(path: string, options: Database.Options = {}): Database.Databas
   connection.pragma('synchronous = FULL');
   connection.pragma('foreign_keys = ON');
   connection.pragma('cache_size = -32000');
+  connection.pragma(`journal_size_limit = ${MAX_IDLE_LOG_BYTES}`);
+  // From here on the beginning of a transaction waits, in its own way (sqlite.ts).
+  connection.pragma('busy_timeout = 0');
   return connection;
 }
 
-/**
- * In one transaction, which Kysely does not begin on SQLite by itself: a migration that breaks off would be
- * half done, and two processes that open a new file would both begin with the first. Closing rolls back.
- */
-async function migrate(db: Kysely<Tables>, connection: Database.Database): Promise<void> {
-  connection.exec('begin immediate');
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
-  connection.exec('commit');
-}
+/** How long a readiness check waits for the database, in milliseconds. */
+const READY_TIMEOUT_MS = 400;
 
-/** Whether the database answers. */
-export async function isReadable({ db }: Store): Promise<boolean> {
+/** Whether the database answers in time. */
+export async function isReadable({ db }: Pick<Store, 'db'>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), READY_TIMEOUT_MS);
+  });
+  const query = db.selectFrom('account').select('id').limit(1).execute();
+  const read = query.then(
+    () => true,
+    () => false,
+  );
   try {
-    await db.selectFrom('account').select('id').limit(1).execute();
-    return true;
-  } catch {
-    return false;
+    return await Promise.race([read, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

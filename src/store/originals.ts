@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { zstdCompressSync } from 'node:zlib';
 import type { Instant } from '../domain/instant.ts';
-import type { Tx } from './heads.ts';
+import type { Tx } from './database.ts';
 import { prepareQuery, runPrepared } from './prepared.ts';
 
 /** The original bytes of a source as they are kept, so that a better parser can read them again. */

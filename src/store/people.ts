@@ -5,7 +5,7 @@ import { LINK_MS, later } from '../domain/lifetime.ts';
 import { parseEmail, toEmailKey } from '../domain/person.ts';
 import { createSecret, hashSecret } from '../domain/secret.ts';
 import { findAccount } from './accounts.ts';
-import type { Db, Tx } from './heads.ts';
+import type { Db, Queries, Tx } from './database.ts';
 
 /** Somebody who signs in to the settings pages of one account. */
 export interface Person {
@@ -39,11 +39,13 @@ export async function insertPerson(db: Db, person: NewPerson): Promise<Person> {
     disabled: 0 as const,
     created_at: person.now,
   };
-  const { numInsertedOrUpdatedRows } = await db
-    .insertInto('person')
-    .values({ ...row, email_key: toEmailKey(email), single_sign_on: null })
-    .onConflict((oc) => oc.column('email_key').doNothing())
-    .executeTakeFirst();
+  const { numInsertedOrUpdatedRows } = await db.write((tx) =>
+    tx
+      .insertInto('person')
+      .values({ ...row, email_key: toEmailKey(email), single_sign_on: null })
+      .onConflict((oc) => oc.column('email_key').doNothing())
+      .executeTakeFirst(),
+  );
   if (numInsertedOrUpdatedRows === 0n) {
     throw new Failure('conflict', `Somebody signs in with ${email} already.`);
   }
@@ -83,7 +85,7 @@ export async function findSignedOn(
   db: Db,
   { subject, email }: { readonly subject: string; readonly email: string },
 ): Promise<{ readonly personId: string } | undefined> {
-  return await db.transaction().execute(async (tx) => {
+  return await db.write(async (tx) => {
     const known = await tx
       .selectFrom('person')
       .select(['id as personId', 'disabled'])
@@ -103,7 +105,7 @@ export async function findSignedOn(
 
 /** A disabled person is signed out everywhere, in the same transaction, and cannot sign in. */
 export async function updateDisabled(db: Db, id: string, isDisabled: boolean): Promise<Person> {
-  return await db.transaction().execute(async (tx) => {
+  return await db.write(async (tx) => {
     const disabled = isDisabled ? 1 : 0;
     await tx.updateTable('person').set({ disabled }).where('id', '=', id).execute();
     const person = await findPerson(tx, id);
@@ -119,12 +121,14 @@ export async function updateDisabled(db: Db, id: string, isDisabled: boolean): P
 export async function insertOneTimeLink(db: Db, personId: string, now: Instant): Promise<string> {
   const { token, sha256 } = createSecret();
   const link = { sha256, expires_at: later(now, LINK_MS) };
-  await findPerson(db, personId);
-  await db
-    .insertInto('one_time_link')
-    .values({ ...link, person_id: personId })
-    .onConflict((oc) => oc.column('person_id').doUpdateSet(link))
-    .execute();
+  await db.write(async (tx) => {
+    await findPerson(tx, personId);
+    await tx
+      .insertInto('one_time_link')
+      .values({ ...link, person_id: personId })
+      .onConflict((oc) => oc.column('person_id').doUpdateSet(link))
+      .execute();
+  });
   return token;
 }
 
@@ -150,7 +154,7 @@ export async function updatePassword(
   personId: string,
   { passwordHash, link }: { passwordHash: string; link?: string },
 ): Promise<void> {
-  await db.transaction().execute(async (tx) => {
+  await db.write(async (tx) => {
     if (link !== undefined) await spendLink(tx, personId, link);
     await tx
       .updateTable('person')
@@ -176,7 +180,7 @@ async function letNobodyIn(tx: Tx, personId: string): Promise<void> {
   await tx.deleteFrom('one_time_link').where('person_id', '=', personId).execute();
 }
 
-async function findPerson(db: Db, id: string): Promise<Person> {
+async function findPerson(db: Queries, id: string): Promise<Person> {
   const row = await db.selectFrom('person').select(COLUMNS).where('id', '=', id).executeTakeFirst();
   if (row === undefined) throw new Failure('not_found', `No person has the id ${id}.`);
   return toPerson(row);

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
-import type { Tx } from './heads.ts';
+import type { Tx } from './database.ts';
 import {
   type BoundQuery,
   type Compile,

@@ -4,7 +4,7 @@ import { Failure } from '../domain/failure.ts';
 import type { Instant } from '../domain/instant.ts';
 import { later, SESSION_IDLE_MS, SESSION_MS } from '../domain/lifetime.ts';
 import { createSecret, hashSecret } from '../domain/secret.ts';
-import type { Db } from './heads.ts';
+import type { Db } from './database.ts';
 import { prepareQuery } from './prepared.ts';
 import type { Reader } from './reader.ts';
 
@@ -46,7 +46,7 @@ const MAX_USER_AGENT = 300;
 export async function insertSession(db: Db, session: NewSession): Promise<string> {
   const { personId, address, userAgent, now, notice = null } = session;
   const { token, sha256 } = createSecret();
-  await db.transaction().execute(async (tx) => {
+  await db.write(async (tx) => {
     await tx.deleteFrom('session').where('expires_at', '<=', now).execute();
     await tx
       .insertInto('session')
@@ -115,21 +115,25 @@ export function listSessions(db: Db, personId: string, now: Instant): Promise<Se
 }
 
 export async function updateLastSeen(db: Db, id: string, now: Instant): Promise<void> {
-  await db.updateTable('session').set({ last_seen_at: now }).where('id', '=', id).execute();
+  await db.write((tx) =>
+    tx.updateTable('session').set({ last_seen_at: now }).where('id', '=', id).execute(),
+  );
 }
 
 /** What the session's next page says was done; null when it has been said. */
 export async function updateNotice(db: Db, id: string, notice: string | null): Promise<void> {
-  await db.updateTable('session').set({ notice }).where('id', '=', id).execute();
+  await db.write((tx) => tx.updateTable('session').set({ notice }).where('id', '=', id).execute());
 }
 
 /** Ends one of a person's sessions. Throws `not_found` when it is not theirs. */
 export async function deleteSession(db: Db, personId: string, id: string): Promise<void> {
-  const { numDeletedRows } = await db
-    .deleteFrom('session')
-    .where('id', '=', id)
-    .where('person_id', '=', personId)
-    .executeTakeFirst();
+  const { numDeletedRows } = await db.write((tx) =>
+    tx
+      .deleteFrom('session')
+      .where('id', '=', id)
+      .where('person_id', '=', personId)
+      .executeTakeFirst(),
+  );
   if (numDeletedRows === 0n) throw new Failure('not_found', 'No such session.');
 }
 
@@ -138,15 +142,19 @@ export async function deleteOtherSessions(
   db: Db,
   { id, personId }: { id: string; personId: string },
 ): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('session')
-    .where('person_id', '=', personId)
-    .where('id', '<>', id)
-    .executeTakeFirst();
+  const { numDeletedRows } = await db.write((tx) =>
+    tx
+      .deleteFrom('session')
+      .where('person_id', '=', personId)
+      .where('id', '<>', id)
+      .executeTakeFirst(),
+  );
   return Number(numDeletedRows);
 }
 
 /** Ends the session with this token, if there is one. */
 export async function deleteSessionOf(db: Db, token: string): Promise<void> {
-  await db.deleteFrom('session').where('sha256', '=', hashSecret(token)).execute();
+  await db.write((tx) =>
+    tx.deleteFrom('session').where('sha256', '=', hashSecret(token)).execute(),
+  );
 }

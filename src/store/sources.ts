@@ -2,7 +2,7 @@ import type { Expression } from 'kysely';
 import type { SourceTally } from '../domain/aggregate-report.ts';
 import type { Day } from '../domain/instant.ts';
 import { MAX_SOURCES } from '../domain/source-counts.ts';
-import type { Tx } from './heads.ts';
+import type { Tx } from './database.ts';
 import { prepareQuery, runPrepared } from './prepared.ts';
 
 /*

@@ -9,15 +9,30 @@ import {
   SqliteDriver,
 } from 'kysely';
 import { LRUCache } from 'lru-cache';
+import { Failure } from '../domain/failure.ts';
 
-/** How long a transaction waits for another process's before it gives up, in milliseconds. */
-const MAX_WAIT_MS = 10_000;
-const RETRY_MS = 10;
+/** How long a transaction waits for the write lock before it fails with `unavailable`, in milliseconds. */
+const MAX_WAIT_MS = 15_000;
+const RETRY_MS = 5;
+/**
+ * After a transaction that held the lock for longer than `LONG_MS`, this process does not ask for it again
+ * for `REST_MS`. SQLite has no queue for the lock: without the pause, a process that writes one batch after
+ * another would take the lock again before any waiting process retries.
+ */
+const LONG_MS = 20;
+const REST_MS = 15;
 /** How many statements are kept prepared; the product has fewer. */
 const MAX_STATEMENTS = 200;
 
-/** Kysely's SQLite dialect on one connection, with transactions that wait well and statements prepared once. */
-export class PatientSqliteDialect extends SqliteDialect {
+/** Kysely's SQLite dialect on one connection. It prepares each statement once. */
+export class PreparedSqliteDialect extends SqliteDialect {
+  constructor(connection: Database.Database) {
+    super({ database: withPreparedStatements(connection) });
+  }
+}
+
+/** The same for the connection that writes: its transactions wait for the write lock. */
+export class WritingSqliteDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig;
 
   constructor(connection: Database.Database) {
@@ -27,36 +42,65 @@ export class PatientSqliteDialect extends SqliteDialect {
   }
 
   override createDriver(): Driver {
-    return new PatientSqliteDriver(this.#config);
+    return new WritingSqliteDriver(this.#config);
   }
 }
 
 /**
- * A transaction takes the write lock when it begins: one that reads first, and then finds that another
- * process has written, would fail. And it waits for the lock without holding up the process, which
- * SQLite's own busy timeout would do to every request under way.
+ * A transaction takes the write lock when it begins: a transaction that reads first fails when another process
+ * has written meanwhile. It waits for the lock with timers, because SQLite's own busy timeout sleeps in the
+ * calling thread and so blocks every request of the process.
  */
-class PatientSqliteDriver extends SqliteDriver {
+class WritingSqliteDriver extends SqliteDriver {
+  #begunAt = 0;
+  #restUntil = 0;
+
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    const giveUpAt = Date.now() + MAX_WAIT_MS;
-    while (!(await tryBegin(connection, giveUpAt))) await sleep(RETRY_MS);
+    const restMs = this.#restUntil - performance.now();
+    if (restMs > 0) await sleep(restMs);
+    await waitForLock(() => connection.executeQuery(BEGIN));
+    this.#begunAt = performance.now();
+  }
+
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await super.commitTransaction(connection);
+    this.#rest();
+  }
+
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await super.rollbackTransaction(connection);
+    this.#rest();
+  }
+
+  #rest(): void {
+    const now = performance.now();
+    if (now - this.#begunAt > LONG_MS) this.#restUntil = now + REST_MS;
   }
 }
 
 const BEGIN = CompiledQuery.raw('begin immediate');
 
-async function tryBegin(connection: DatabaseConnection, giveUpAt: number): Promise<boolean> {
+/** Begins a transaction, again and again until no other process holds the write lock. */
+export async function waitForLock(begin: () => unknown): Promise<void> {
+  const giveUpAt = performance.now() + MAX_WAIT_MS;
+  while (!(await isBegun(begin))) {
+    if (performance.now() > giveUpAt)
+      throw new Failure('unavailable', 'The database is busy. Try again in a moment.');
+    await sleep(RETRY_MS);
+  }
+}
+
+async function isBegun(begin: () => unknown): Promise<boolean> {
   try {
-    await connection.executeQuery(BEGIN);
+    await begin();
     return true;
   } catch (error) {
-    const isBusy = (error as { code?: string }).code === 'SQLITE_BUSY';
-    if (!isBusy || Date.now() > giveUpAt) throw error;
+    if (!String((error as { code?: string }).code).startsWith('SQLITE_BUSY')) throw error;
     return false;
   }
 }
 
-/** What Kysely needs of a connection. It would prepare each statement anew, each time. */
+/** The interface that Kysely needs of a connection. By itself it would prepare each statement each time. */
 function withPreparedStatements(connection: Database.Database) {
   const statements = new LRUCache<string, Database.Statement>({ max: MAX_STATEMENTS });
   const prepare = (sql: string) => {

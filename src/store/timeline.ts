@@ -1,6 +1,6 @@
 import { type Expression, type Kysely, sql } from 'kysely';
 import type { Day } from '../domain/instant.ts';
-import type { Tx } from './heads.ts';
+import type { Tx } from './database.ts';
 import type { Tables } from './tables.ts';
 
 /*

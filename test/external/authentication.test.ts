@@ -170,7 +170,7 @@ describe('the states of a key (description, 3.3), each from the next request on'
   });
 
   test('an enabled key of an account that is not on Pro is not accepted (1.10)', async () => {
-    await api.db.updateTable('account').set({ plan: 'free' }).execute();
+    await api.db.write((tx) => tx.updateTable('account').set({ plan: 'free' }).execute());
     const [key] = await listApiKeys(api.db, account.id);
     expect(key?.enabled).toBe(true);
     expect(await status()).toBe(401);
@@ -234,7 +234,7 @@ describe('last_used_at', () => {
     const { ask, lastUsedAt, flush, db } = await serveKey(await openStore(aDatabasePath()));
     await ask();
     const release = Promise.withResolvers<void>();
-    const busy = db.transaction().execute(() => release.promise);
+    const busy = db.write(() => release.promise);
     const writing = flush();
     at('2026-03-15T04:12:19Z');
     await ask();

@@ -173,18 +173,18 @@ describe('the audit', () => {
 
   test('what was refused, or failed, leaves no entry; what was done always one', async () => {
     const { keyId } = await aKey(api.db, accountId);
-    await api.db.schema.alterTable('audit').renameTo('gone').execute();
+    await api.db.write((tx) => tx.schema.alterTable('audit').renameTo('gone').execute());
     expect((await browser.post(`${KEYS}/${keyId}/disable`)).status).toBe(500);
     expect((await browser.post(KEYS, { name: 'x' })).status).toBe(500);
     expect((await browser.post(`${KEYS}/${keyId}/delete`)).status).toBe(500);
-    await api.db.schema.alterTable('gone').renameTo('audit').execute();
+    await api.db.write((tx) => tx.schema.alterTable('gone').renameTo('audit').execute());
     expect(await keys()).toMatchObject([{ id: keyId, enabled: true }]);
   });
 
   test('is walked page by page', async () => {
     for (let i = 0; i < 60; i++) {
       const { id } = await insertApiKey(api.db, { accountId, name: `k${i}`, now: NOW });
-      await api.db.deleteFrom('api_key').where('id', '=', id).execute();
+      await api.db.write((tx) => tx.deleteFrom('api_key').where('id', '=', id).execute());
     }
     const first = (await browser.get('/settings/audit')).text;
     expect(first.match(/“k\d+”/g)).toHaveLength(50);

@@ -228,11 +228,13 @@ describe('stored scripts', () => {
     const nasty = 'alert.dns_record_changed';
     const context = { record_type: 'TXT', previous_value: EVIL, current_value: EVIL };
     await anAlert(api.db, { accountId, domainId: domain.id }, { type: nasty, context });
-    await api.db.updateTable('domain').set({ name: EVIL }).execute();
-    await api.db.updateTable('account').set({ name: EVIL }).execute();
+    await api.db.write((tx) => tx.updateTable('domain').set({ name: EVIL }).execute());
+    await api.db.write((tx) => tx.updateTable('account').set({ name: EVIL }).execute());
     const { browser } = await aVisitor(api, accountId);
-    await api.db.updateTable('person').set({ email: EVIL }).execute();
-    await api.db.updateTable('session').set({ user_agent: EVIL, address: EVIL }).execute();
+    await api.db.write((tx) => tx.updateTable('person').set({ email: EVIL }).execute());
+    await api.db.write((tx) =>
+      tx.updateTable('session').set({ user_agent: EVIL, address: EVIL }).execute(),
+    );
     const created = await browser.post(KEYS, { name: EVIL });
     expect(created.status).toBe(200);
     const [key] = await listApiKeys(api.db, accountId);
@@ -311,7 +313,7 @@ describe('every page', () => {
 
   test('a fault of ours is logged, and told in no word', async () => {
     const { browser } = await aVisitor(api, accountId);
-    await api.db.schema.dropTable('audit').execute();
+    await api.db.write((tx) => tx.schema.dropTable('audit').execute());
     const { status, text } = await browser.get('/settings/audit');
     expect(status).toBe(500);
     expect(text).not.toMatch(/no such table|sqlite/i);

@@ -133,10 +133,8 @@ describe('sessions', () => {
         return other;
       }),
     );
-    await api.db
-      .updateTable('session')
-      .set({ user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' })
-      .execute();
+    const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+    await api.db.write((tx) => tx.updateTable('session').set({ user_agent: firefox }).execute());
     const { text } = await browser.get('/settings/security');
     expect(toReadable(text).match(/Firefox on Linux/g)).toHaveLength(4);
     expect(toReadable(text)).toContain('127.0.0.1');

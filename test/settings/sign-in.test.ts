@@ -55,11 +55,9 @@ describe('POST /settings/sign-in', () => {
     const disabled = await aPerson(api, accountId);
     await updateDisabled(api.db, disabled.id, true);
     const invited = await aPerson(api, accountId);
-    await api.db
-      .updateTable('person')
-      .set({ password_hash: null })
-      .where('id', '=', invited.id)
-      .execute();
+    await api.db.write((tx) =>
+      tx.updateTable('person').set({ password_hash: null }).where('id', '=', invited.id).execute(),
+    );
     const attempts = [
       [known.email, 'not the right one'],
       [disabled.email, PASSWORD],

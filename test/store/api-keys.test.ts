@@ -175,8 +175,10 @@ describe('updatePlan', () => {
   test('a downgrade that fails leaves plan and keys as they were', async () => {
     const { db } = await aStore();
     const { id, keyId } = await anAccount(db);
-    await sql`create trigger brake before update of enabled on api_key
-      begin select raise(abort, 'brake'); end`.execute(db);
+    await db.write((tx) =>
+      sql`create trigger brake before update of enabled on api_key
+      begin select raise(abort, 'brake'); end`.execute(tx),
+    );
     await expect(updatePlan(db, id, 'free')).rejects.toThrow('brake');
     const account = await db.selectFrom('account').select('plan').executeTakeFirstOrThrow();
     expect(account.plan).toBe('pro');

@@ -188,12 +188,14 @@ describe('all or nothing', () => {
     await aDomain(db, await aBareAccount(db), { name: 'example.com' });
     await receive(db, [aReport()]);
     const before = [await headOf(db, 'example.com'), await countRows(db)];
-    await sql`create trigger brake before update of last_report_at on domain
-      begin select raise(abort, 'brake'); end`.execute(db);
+    await db.write((tx) =>
+      sql`create trigger brake before update of last_report_at on domain
+      begin select raise(abort, 'brake'); end`.execute(tx),
+    );
     const batch = [aReport(), aReport({ domain: 'new.example' }), new Refusal('empty', 'empty')];
     await expect(receive(db, batch, '2026-04-01T00:00:00Z')).rejects.toThrow('brake');
     expect([await headOf(db, 'example.com'), await countRows(db)]).toEqual(before);
-    await sql`drop trigger brake`.execute(db);
+    await db.write((tx) => sql`drop trigger brake`.execute(tx));
     expect(await receive(db, batch, '2026-04-01T00:00:00Z')).toEqual([
       'stored',
       'unclaimed',

@@ -106,7 +106,7 @@ interface List {
 
 /** Every list there is: what its head says, and what the rows themselves say. */
 async function readLists(db: Store['db']): Promise<List[]> {
-  const { rows } = await sql<List>`
+  const lists = sql<List>`
     select 'domains ' || a.id as list, domains_total as total, domains_version as version,
       (select count(*) from domain where account_id = a.id and status = 'active') as items,
       (select json_group_array(json_array(d.id, d.last_report_at)) from domain d
@@ -122,8 +122,8 @@ async function readLists(db: Store['db']): Promise<List[]> {
     union all select 'reports ' || d.id, reports_total, reports_version,
       (select count(*) from report where domain_id = d.id),
       (select json_group_array(id) from report where domain_id = d.id) from domain d
-  `.execute(db);
-  return rows;
+  `;
+  return (await db.write((tx) => lists.execute(tx))).rows;
 }
 
 function holdHeads(before: readonly List[], after: readonly List[], taken: Step): void {
@@ -159,8 +159,8 @@ async function holdCounts(db: Store['db']): Promise<void> {
     ],
   ] as const;
   for (const [counted, wanted] of pairs) {
-    expect((await sql`${counted} except ${wanted}`.execute(db)).rows).toEqual([]);
-    expect((await sql`${wanted} except ${counted}`.execute(db)).rows).toEqual([]);
+    expect((await db.write((tx) => sql`${counted} except ${wanted}`.execute(tx))).rows).toEqual([]);
+    expect((await db.write((tx) => sql`${wanted} except ${counted}`.execute(tx))).rows).toEqual([]);
   }
 }
 

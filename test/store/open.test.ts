@@ -81,7 +81,7 @@ describe('reads', () => {
     await receive(store.db, [aReport({ domain: name })]);
     const read = () => listReports(store.reader, { domainId, accountId }, { limit: 9, offset: 0 });
     const release = Promise.withResolvers<void>();
-    const writing = store.db.transaction().execute(async (tx) => {
+    const writing = store.db.write(async (tx) => {
       await tx.updateTable('domain').set({ reports_total: 99 }).execute();
       await release.promise;
     });

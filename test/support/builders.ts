@@ -76,7 +76,7 @@ export async function anAlert(
 
 /** Resolves an alert, once: the first time stands. */
 export async function resolveAlert(db: Db, id: string, resolvedAt: Instant): Promise<void> {
-  await db.transaction().execute((tx) => settleAlert(tx, id, { resolved_at: resolvedAt }));
+  await db.write((tx) => settleAlert(tx, id, { resolved_at: resolvedAt }));
 }
 
 interface Wanted {
