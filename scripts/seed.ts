@@ -7,9 +7,9 @@ import { loadEnvFile, readConfig } from '../src/config.ts';
 import { toInstant } from '../src/domain/instant.ts';
 import { insertAccount } from '../src/store/accounts.ts';
 import { insertApiKey } from '../src/store/api-keys.ts';
-import { insertReceived } from '../src/store/documents.ts';
 import { insertDomain } from '../src/store/domains.ts';
 import { openStore, type Store } from '../src/store/open.ts';
+import { receiveSources } from './receive.ts';
 import { aSyntheticReport } from './synthetic-report.ts';
 
 /** Reports that one transaction stores. */
@@ -65,7 +65,7 @@ async function seedBatch(store: Store, { name, from, to, reports }: Batch): Prom
   }
   const bytes = Buffer.from(`synthetic reports ${from} to ${to} of ${name}`);
   const source = { name: `seed:${name}`, bytes, documents };
-  await insertReceived(store.db, [source], toInstant(new Date()));
+  await receiveSources(store.db, [source], toInstant(new Date()));
 }
 
 async function main(): Promise<void> {

@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { SaxesParser } from 'saxes';
 import { listFiles, readFile } from '../../src/intake/files.ts';
 import { ingest, type SourceToRead } from '../../src/intake/ingest.ts';
+import { createReaderProcess } from '../../src/intake/reader-process.ts';
 import { openStore } from '../../src/store/open.ts';
 
 const [kind, folder = '', database = ''] = process.argv.slice(2);
@@ -34,10 +35,8 @@ async function readBare(): Promise<Record<string, number>> {
 
 async function ingestAll(): Promise<Record<string, number>> {
   const outcomes: Record<string, number> = {};
-  for await (const { outcome, refusal } of ingest(
-    { db: store.db, now: () => new Date() },
-    sources(),
-  )) {
+  const given = { db: store.db, now: () => new Date(), documentReader };
+  for await (const { outcome, refusal } of ingest(given, sources())) {
     const name = refusal === null ? outcome : `${outcome} ${refusal.reason}`;
     outcomes[name] = (outcomes[name] ?? 0) + 1;
   }
@@ -45,21 +44,31 @@ async function ingestAll(): Promise<Record<string, number>> {
 }
 
 /** `maxRSS` begins with what the process that forked this one held; Linux tells this one's own peak apart. */
-function peakBytes(): number {
-  const own = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8'));
+function peakBytes(pid: number | 'self' = 'self'): number {
+  const own = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Number(own?.[1]) * 1024;
 }
 
+/** CPU milliseconds of the child processes that have ended. The field counts in hundredths of a second. */
+function childCpuMs(): number {
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[13]) + Number(fields[14])) * 10;
+}
+
 const store = await openStore(database);
+const documentReader = createReaderProcess();
 globalThis.gc?.();
 const idle = process.memoryUsage.rss();
 const [cpu, startedAt] = [process.cpuUsage(), performance.now()];
 const outcomes = await (kind === 'bare' ? readBare() : ingestAll());
+const seconds = (performance.now() - startedAt) / 1000;
+const readerPeak = documentReader.pid === undefined ? 0 : peakBytes(documentReader.pid);
+await documentReader.close();
 const { user, system } = process.cpuUsage(cpu);
 const result: JobResult = {
-  cpuMs: (user + system) / 1000,
-  seconds: (performance.now() - startedAt) / 1000,
-  peakMb: (peakBytes() - idle) / 1024 / 1024,
+  cpuMs: (user + system) / 1000 + childCpuMs(),
+  seconds,
+  peakMb: (peakBytes() - idle + readerPeak) / 1024 / 1024,
   outcomes,
 };
 await store.close();

@@ -2,7 +2,9 @@ import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { listFiles, readFile, readSource } from '../intake/files.ts';
 import { type IngestedDocument, ingest, type SourceToRead } from '../intake/ingest.ts';
+import { createReaderProcess } from '../intake/reader-process.ts';
 import { findDomainIds } from '../store/domains.ts';
+import type { Store } from '../store/open.ts';
 import { evaluateNow } from './alerts.ts';
 import { type OutputOptions, print, printJson, renderTable, tell } from './output.ts';
 import { withStore } from './with-store.ts';
@@ -16,16 +18,28 @@ export function addIngestCommand(program: Command): void {
     .command('ingest <path...>')
     .description('Read report files, folders (with all that is in them), or - for standard input.')
     .action(async (paths: string[], options: OutputOptions) => {
-      const summary = await withStore(async (store) => {
-        const sources = await withProgress(paths, options);
-        const names = new Set<string>();
-        const documents = noteStored(ingest({ ...store, now: () => new Date() }, sources), names);
-        const counted = options.json ? await printLines(documents) : await printTable(documents);
-        await evaluateNow(store, await findDomainIds(store.db, [...names]));
-        return counted;
-      });
+      const summary = await withStore((store) => ingestPaths(store, paths, options));
       if (summary.rejected > 0) process.exitCode = 1;
     });
+}
+
+async function ingestPaths(
+  store: Store,
+  paths: readonly string[],
+  options: OutputOptions,
+): Promise<Summary> {
+  const documentReader = createReaderProcess();
+  try {
+    const sources = await withProgress(paths, options);
+    const names = new Set<string>();
+    const given = { db: store.db, now: () => new Date(), documentReader };
+    const documents = noteStored(ingest(given, sources), names);
+    const summary = options.json ? await printLines(documents) : await printTable(documents);
+    await evaluateNow(store, await findDomainIds(store.db, [...names]));
+    return summary;
+  } finally {
+    await documentReader.close();
+  }
 }
 
 /** Passes documents on, and notes which domains have new reports. */
@@ -40,7 +54,15 @@ async function* noteStored(
   }
 }
 
-const OUTCOMES = ['stored', 'unclaimed', 'duplicate', 'conflict', 'rejected', 'ignored'] as const;
+const OUTCOMES = [
+  'stored',
+  'unclaimed',
+  'duplicate',
+  'conflict',
+  'removed',
+  'rejected',
+  'ignored',
+] as const;
 type Summary = Record<'documents' | (typeof OUTCOMES)[number], number>;
 
 /** One JSON object a line for each document, and a last line with the summary. */

@@ -1,15 +1,22 @@
 import type { AggregateReport } from '../domain/aggregate-report.ts';
-import { toInstant } from '../domain/instant.ts';
+import { type Instant, toInstant } from '../domain/instant.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { Db } from '../store/database.ts';
 import { insertReceived, type Outcome, type ReceivedDocument } from '../store/documents.ts';
-import type { Store } from '../store/open.ts';
-import { type IntakeDocument, readDocuments, type Source } from './documents.ts';
+import { keepOriginal, type Original } from '../store/originals.ts';
+import { ahead } from './ahead.ts';
+import { REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from './ceilings.ts';
+import type { IntakeDocument, Source } from './documents.ts';
+import type { DocumentReader } from './reader.ts';
 
-/** One transaction stores at most so many sources, or so many bytes of them and one more source. */
-const BATCH_SOURCES = 200;
-const BATCH_BYTES = 8 * 1024 * 1024;
+/** Sources that are read together have so many bytes at the most, or there is one of them. */
+const GROUP_BYTES = 1024 * 1024;
+const GROUP_SOURCES = 64;
+/** Documents that are stored together, and their estimated bytes in memory. */
+const BATCH_DOCUMENTS = 200;
+const BATCH_BYTES = 4 * 1024 * 1024;
 
-/** Something that can be read, once its turn comes. `read` throws a Refusal when it cannot be. */
+/** Something that can be read, once its turn comes. `read` throws when it cannot be. */
 export interface SourceToRead {
   readonly name: string;
   readonly read: () => Promise<Source>;
@@ -27,88 +34,149 @@ export interface IngestedDocument {
 }
 
 interface Given {
-  readonly db: Store['db'];
+  readonly db: Db;
   readonly now: () => Date;
-}
-
-interface ReadSource extends Source {
-  readonly documents: readonly IntakeDocument[];
+  readonly documentReader: DocumentReader;
 }
 
 /**
- * Reads sources and stores what is in them, many in one transaction. A document is given out only once it
- * is stored for good. What cannot be read is a document with a refusal, and the next source is read.
+ * Reads sources and stores what is in them, many in one transaction, while the next ones are read. A document
+ * is given out only once it is stored for good. A source that cannot be read is a document with a refusal,
+ * and the next source is read.
  */
 export async function* ingest(
   given: Given,
   sources: AsyncIterable<SourceToRead>,
 ): AsyncGenerator<IngestedDocument> {
-  let batch: ReadSource[] = [];
-  let bytes = 0;
-  for await (const source of sources) {
-    const read = await readWhole(source, given);
-    if ('refusal' in read) {
-      yield* await store(given, batch);
-      yield read;
-    } else {
-      batch.push(read);
-      bytes += read.bytes.length;
-      if (batch.length < BATCH_SOURCES && bytes < BATCH_BYTES) continue;
-      yield* await store(given, batch);
+  const batches = toBatches(readAll(given, sources));
+  for await (const batch of ahead(batches)) yield* store(given, batch);
+}
+
+/** A document that was read; one of a source without bytes has no original, and is not stored. */
+interface ReadDocument {
+  readonly source: string;
+  readonly original: Original | undefined;
+  readonly ordinal: number;
+  readonly document: IntakeDocument;
+}
+
+async function* readAll(
+  given: Given,
+  sources: AsyncIterable<SourceToRead>,
+): AsyncGenerator<ReadDocument> {
+  for await (const group of toGroups(sources)) {
+    if (group instanceof Unreadable) yield group.toDocument();
+    else yield* readGroup(given, group);
+  }
+}
+
+/** Reads the sources of a group. Their bytes are kept first: reading them may be given up. */
+async function* readGroup(
+  { db, now, documentReader }: Given,
+  group: readonly Source[],
+): AsyncGenerator<ReadDocument> {
+  const receivedAt = now();
+  const originals: Original[] = [];
+  for (const source of group) originals.push(await keepOriginal(db, source, toInstant(receivedAt)));
+  const counts = group.map(() => 0);
+  const bytes = group.map((source) => source.bytes);
+  for await (const { index, document } of documentReader.read(bytes, receivedAt.getTime())) {
+    const ordinal = counts[index] ?? 0;
+    counts[index] = ordinal + 1;
+    const { name } = group[index] as Source;
+    yield { source: name, original: originals[index], ordinal, document };
+  }
+}
+
+/** A source whose bytes could not be had. */
+class Unreadable {
+  readonly #name: string;
+  readonly #refusal: Refusal;
+
+  constructor(name: string, error: unknown) {
+    this.#name = name;
+    this.#refusal =
+      error instanceof Refusal ? error : new Refusal('unreadable', 'It cannot be read.');
+  }
+
+  toDocument(): ReadDocument {
+    const document = { kind: 'rejected', member: [], refusal: this.#refusal } as const;
+    return { source: this.#name, original: undefined, ordinal: 0, document };
+  }
+}
+
+/** Small sources together, a large one by itself, in their order. */
+async function* toGroups(
+  sources: AsyncIterable<SourceToRead>,
+): AsyncGenerator<Source[] | Unreadable> {
+  let [group, size]: [Source[], number] = [[], 0];
+  for await (const { name, read } of sources) {
+    const source = await read().catch((error: unknown) => new Unreadable(name, error));
+    const isUnreadable = source instanceof Unreadable;
+    const bytes = isUnreadable ? 0 : source.bytes.length;
+    const isFull = size + bytes > GROUP_BYTES || group.length >= GROUP_SOURCES;
+    if (group.length > 0 && (isUnreadable || isFull)) {
+      yield group;
+      [group, size] = [[], 0];
     }
+    if (isUnreadable) yield source;
+    else {
+      group.push(source);
+      size += bytes;
+    }
+  }
+  if (group.length > 0) yield group;
+}
+
+async function* toBatches(documents: AsyncIterable<ReadDocument>): AsyncGenerator<ReadDocument[]> {
+  let [batch, bytes]: [ReadDocument[], number] = [[], 0];
+  for await (const document of documents) {
+    batch.push(document);
+    bytes += sizeOf(document);
+    if (batch.length < BATCH_DOCUMENTS && bytes < BATCH_BYTES) continue;
+    yield batch;
     [batch, bytes] = [[], 0];
   }
-  yield* await store(given, batch);
+  if (batch.length > 0) yield batch;
 }
 
-async function readWhole(
-  { name, read }: SourceToRead,
-  { now }: Given,
-): Promise<ReadSource | IngestedDocument> {
-  try {
-    const source = await read();
-    const documents = await Array.fromAsync(readDocuments(source, () => now().getTime()));
-    return { ...source, documents };
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return { source: name, member: [], outcome: 'rejected', report: null, refusal: error };
+/** The source's own bytes count with its first document. */
+function sizeOf({ original, ordinal, document }: ReadDocument): number {
+  const sources = document.kind === 'report' ? (document.report.sources?.length ?? 0) : 0;
+  const content = ordinal === 0 ? (original?.content.length ?? 0) : 0;
+  return REPORT_ROW_BYTES + sources * SOURCE_ROW_BYTES + content;
+}
+
+async function* store(
+  { db, now }: Given,
+  batch: readonly ReadDocument[],
+): AsyncGenerator<IngestedDocument> {
+  const received = batch.flatMap(toReceived);
+  const receivedAt: Instant = toInstant(now());
+  const outcomes = (await insertReceived(db, received, receivedAt)).values();
+  for (const document of batch) {
+    const isStored = toReceived(document).length > 0;
+    yield toIngested(document, isStored ? (outcomes.next().value as Outcome) : undefined);
   }
 }
 
-async function store(
-  { db, now }: Given,
-  batch: readonly ReadSource[],
-): Promise<IngestedDocument[]> {
-  if (batch.length === 0) return [];
-  const received = batch.map(({ name, bytes, documents }) => ({
-    name,
-    bytes,
-    documents: documents.filter(({ kind }) => kind !== 'ignored').map(toReceived),
-  }));
-  const outcomes = await insertReceived(db, received, toInstant(now()));
-  return batch.flatMap(({ name, documents }, i) => {
-    const stored = (outcomes[i] ?? []).values();
-    return documents.map((document) => toIngested(name, document, stored));
-  });
-}
-
-function toReceived(document: IntakeDocument): ReceivedDocument {
+/** None for what is not stored: something beside a report, or a source without bytes. */
+function toReceived({ original, ordinal, document }: ReadDocument): ReceivedDocument[] {
+  if (original === undefined || document.kind === 'ignored') return [];
   const content = document.kind === 'report' ? document.report : document.refusal;
-  return { member: document.member, content };
+  return [{ original, ordinal, member: document.member, content }];
 }
 
-/** Takes the next outcome for each document that was stored; an ignored one has none. */
 function toIngested(
-  source: string,
-  document: IntakeDocument,
-  outcomes: Iterator<Outcome>,
+  { source, document }: ReadDocument,
+  outcome: Outcome | undefined,
 ): IngestedDocument {
-  const outcome = document.kind === 'ignored' ? 'ignored' : (outcomes.next().value as Outcome);
+  const isReport = document.kind === 'report';
   return {
     source,
     member: document.member,
-    outcome,
-    report: document.kind === 'report' ? document.report : null,
-    refusal: document.kind === 'report' ? null : document.refusal,
+    outcome: outcome ?? (document.kind === 'ignored' ? 'ignored' : 'rejected'),
+    report: isReport ? document.report : null,
+    refusal: isReport ? null : document.refusal,
   };
 }

@@ -1,9 +1,12 @@
 import type { SourceTally } from '../domain/aggregate-report.ts';
 import { type Day, type Instant, toDay } from '../domain/instant.ts';
+import { addSafely } from '../domain/safe-sum.ts';
+
 import type { Tx } from './database.ts';
 import { findOrInsertDomain, type ReportedDomain } from './domains.ts';
 import { newVersion, touchDomainList } from './heads.ts';
 import { prepareQuery, runPrepared } from './prepared.ts';
+import { addedSafely } from './safe-sum.ts';
 import { addSources, countSources, type SourcesOfDay } from './sources.ts';
 import { countItems, reportList } from './timeline.ts';
 
@@ -28,6 +31,8 @@ export class Arrivals {
   readonly receivedAt: Instant;
   readonly byDomain = new Map<ReportedDomain, Map<Day, DayCount>>();
   readonly #domains = new Map<string, ReportedDomain>();
+  /** Rows of source addresses that will be written, at the most. */
+  sourceRows = 0;
 
   constructor(receivedAt: Instant) {
     this.receivedAt = receivedAt;
@@ -45,9 +50,10 @@ export class Arrivals {
     const day = toDay(report.begin_date);
     const count = days.get(day) ?? { reports: 0, messages: 0, aligned: 0, sources: new Map() };
     count.reports += 1;
-    count.messages += report.total_messages;
-    count.aligned += report.aligned_messages;
+    count.messages = addSafely(count.messages, report.total_messages);
+    count.aligned = addSafely(count.aligned, report.aligned_messages);
     addSources(count.sources, sources);
+    this.sourceRows += sources.length;
     days.set(day, count);
     this.byDomain.set(domain, days);
   }
@@ -107,8 +113,8 @@ const dayUpsert = prepareQuery<DayUpsert, { sources: number }>((db, param) =>
     .onConflict((oc) =>
       oc.columns(['domain_id', 'day']).doUpdateSet((eb) => ({
         reports: eb('domain_day.reports', '+', eb.ref('excluded.reports')),
-        messages: eb('domain_day.messages', '+', eb.ref('excluded.messages')),
-        aligned: eb('domain_day.aligned', '+', eb.ref('excluded.aligned')),
+        messages: addedSafely('domain_day.messages', 'excluded.messages'),
+        aligned: addedSafely('domain_day.aligned', 'excluded.aligned'),
         sources: eb('domain_day.sources', '+', eb.ref('excluded.sources')),
       })),
     )

@@ -5,17 +5,15 @@ import { toReportId } from '../domain/report-identity.ts';
 import { Arrivals, countArrivals } from './arrivals.ts';
 import type { Db, Tx } from './database.ts';
 import type { ReportedDomain } from './domains.ts';
-import { insertOriginal, type Original, toOriginal } from './originals.ts';
+import { insertOriginal, type Original } from './originals.ts';
 import { prepareQuery, runPrepared } from './prepared.ts';
 
-/** The bytes of one file or message, and what was found in them. */
-export interface ReceivedSource {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-  readonly documents: readonly ReceivedDocument[];
-}
-
+/** A document that was found in a source. */
 export interface ReceivedDocument {
+  /** The source's row, from `keepOriginal`; the same object for each document of one source. */
+  readonly original: Original;
+  /** Its place among the documents of its source, from 0. Reading the source again gives the same. */
+  readonly ordinal: number;
   /** Names of the containers' members it lay in, outermost first. */
   readonly member: readonly string[];
   /** The report, or why there is none. */
@@ -24,43 +22,66 @@ export interface ReceivedDocument {
 
 /**
  * What became of a document (decisions, section 3): `unclaimed` is stored for a domain that nobody has
- * registered, `duplicate` is known already, `conflict` has a known report's identity and other content.
+ * registered, `duplicate` is known already, `conflict` has a known report's identity and other content,
+ * `removed` was taken out by an operator before.
  */
-export type Outcome = 'stored' | 'unclaimed' | 'duplicate' | 'conflict' | 'rejected';
+export type Outcome = 'stored' | 'unclaimed' | 'duplicate' | 'conflict' | 'removed' | 'rejected';
 
 /**
- * Stores what was received, all or nothing: original bytes, reports, refusals, and every count and head
- * that they change. Answers with an outcome for each document of each source.
+ * What one transaction stores at the most: documents, rows of source addresses, and time, whichever ends
+ * first. Counts and heads are written after that, so the write lock is held a little longer. Goal: 250 ms.
+ */
+const MAX_DOCUMENTS = 200;
+const MAX_SOURCE_ROWS = 4_000;
+const MAX_MS = 80;
+
+/**
+ * Stores documents in as many transactions as their bounds ask for, and answers with the outcome of each. A
+ * transaction stores documents with their source's row, and every count and head that they change. When a
+ * process ends between two transactions, storing the same documents again counts nothing twice.
  */
 export async function insertReceived(
   db: Db,
-  sources: readonly ReceivedSource[],
+  documents: readonly ReceivedDocument[],
   receivedAt: Instant,
-): Promise<Outcome[][]> {
-  // Compressing needs no lock, so it is done before one is held.
-  const originals = sources.map((source) => toOriginal(source, receivedAt));
-  return await db.write(async (tx) => {
-    const arrivals = new Arrivals(receivedAt);
-    const outcomes: Outcome[][] = [];
-    for (const [i, { documents }] of sources.entries()) {
-      const original = await insertOriginal(tx, originals[i] as Original);
-      const found: Outcome[] = [];
-      for (const document of documents) {
-        found.push(await insertDocument(tx, { ...original, document, arrivals }));
-      }
-      outcomes.push(found);
-    }
-    await countArrivals(tx, arrivals);
-    return outcomes;
-  });
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  while (outcomes.length < documents.length) {
+    const left = documents.slice(outcomes.length);
+    outcomes.push(...(await db.write((tx) => insertSome(tx, left, receivedAt))));
+  }
+  return outcomes;
+}
+
+/** Stores the first documents, at least one, and answers with their outcomes. */
+async function insertSome(
+  tx: Tx,
+  documents: readonly ReceivedDocument[],
+  receivedAt: Instant,
+): Promise<Outcome[]> {
+  const endAt = performance.now() + MAX_MS;
+  const arrivals = new Arrivals(receivedAt);
+  const seqs = new Map<Original, number>();
+  const hasRemovals = (await runPrepared(tx, anyRemoval({}))).length > 0;
+  const outcomes: Outcome[] = [];
+  for (const document of documents) {
+    const { original } = document;
+    const documentSeq = seqs.get(original) ?? (await insertOriginal(tx, original));
+    seqs.set(original, documentSeq);
+    outcomes.push(await insertDocument(tx, { documentSeq, document, arrivals, hasRemovals }));
+    const isFull = outcomes.length >= MAX_DOCUMENTS || arrivals.sourceRows >= MAX_SOURCE_ROWS;
+    if (isFull || performance.now() > endAt) break;
+  }
+  await countArrivals(tx, arrivals);
+  return outcomes;
 }
 
 interface Placed {
   readonly documentSeq: number;
-  /** Whether these original bytes came in for the first time. */
-  readonly isNew: boolean;
   readonly document: ReceivedDocument;
   readonly arrivals: Arrivals;
+  /** Whether an operator has ever taken a payload out. */
+  readonly hasRemovals: boolean;
 }
 
 async function insertDocument(tx: Tx, placed: Placed): Promise<Outcome> {
@@ -72,31 +93,50 @@ async function insertDocument(tx: Tx, placed: Placed): Promise<Outcome> {
 
 /** A refusal of the same bytes is kept once. */
 async function insertRejection(tx: Tx, refusal: Refusal, placed: Placed): Promise<Outcome> {
-  if (placed.isNew) {
-    await tx
-      .insertInto('rejection')
-      .values({
-        document_seq: placed.documentSeq,
-        member: toMember(placed.document),
-        reason: refusal.reason,
-        message: refusal.message,
-        place: refusal.where,
-        received_at: placed.arrivals.receivedAt,
-      })
-      .execute();
-  }
+  await tx
+    .insertInto('rejection')
+    .values({
+      document_seq: placed.documentSeq,
+      ordinal: placed.document.ordinal,
+      member: toMember(placed.document),
+      reason: refusal.reason,
+      message: refusal.message,
+      place: refusal.where,
+      received_at: placed.arrivals.receivedAt,
+    })
+    .onConflict((oc) => oc.columns(['document_seq', 'ordinal']).doNothing())
+    .execute();
   return 'rejected';
 }
 
 /** The first report of an identity stands; what comes later under the same identity never changes it. */
 async function insertReport(tx: Tx, report: AggregateReport, placed: Placed): Promise<Outcome> {
   const { arrivals } = placed;
+  if (placed.hasRemovals && (await isRemoved(tx, report))) return 'removed';
   const domain = await arrivals.findDomain(tx, report.policyPublished.domain);
   const row = toReportRow(report, domain, placed);
   const [inserted] = await runPrepared(tx, reportInsert(row));
   if (inserted === undefined) return await insertConflict(tx, report, placed);
   arrivals.add(domain, row, report.sources);
   return domain.accountId === null ? 'unclaimed' : 'stored';
+}
+
+const anyRemoval = prepareQuery<Record<string, never>, { report_id: string }>((db) =>
+  db.selectFrom('removed_payload').select('report_id').limit(1),
+);
+
+const removedPayload = prepareQuery<{ id: string; sha256: string }, { report_id: string }>(
+  (db, param) =>
+    db
+      .selectFrom('removed_payload')
+      .select('report_id')
+      .where('report_id', '=', param('id'))
+      .where('payload_sha256', '=', param('sha256')),
+);
+
+async function isRemoved(tx: Tx, report: AggregateReport): Promise<boolean> {
+  const query = removedPayload({ id: toReportId(report), sha256: report.payloadSha256 });
+  return (await runPrepared(tx, query)).length > 0;
 }
 
 const reportInsert = prepareQuery<ReturnType<typeof toReportRow>, { seq: number }>((db, param) =>

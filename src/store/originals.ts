@@ -1,25 +1,87 @@
 import { hash } from 'node:crypto';
-import { zstdCompressSync } from 'node:zlib';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { Failure } from '../domain/failure.ts';
 import type { Instant } from '../domain/instant.ts';
-import type { Tx } from './database.ts';
+import type { Db, Queries, Tx } from './database.ts';
 import { prepareQuery, runPrepared } from './prepared.ts';
 
-/** The original bytes of a source as they are kept, so that a better parser can read them again. */
-export type Original = ReturnType<typeof toOriginal>;
+/*
+ * The original bytes of a source, kept so that a better parser can read them again. They are stored in parts,
+ * each compressed by itself, so that no transaction writes more than one part whatever the source's size.
+ */
+
+/** Bytes of the source in one part. Nearly all sources have one part, which lies in the document's own row. */
+const PART_BYTES = 1024 * 1024;
+/** Names of files are as long as somebody likes. */
+const MAX_NAME_CHARS = 1_000;
+
+/** A source's row, with its first part. */
+export type Original = ReturnType<typeof toRow>;
 
 interface Source {
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-export function toOriginal({ name, bytes }: Source, receivedAt: Instant) {
+/**
+ * Prepares the row of a source, which `insertOriginal` writes together with the first document found in it. The
+ * parts of a larger source are written at once, a transaction each, before anything is read from it.
+ */
+export async function keepOriginal(db: Db, source: Source, receivedAt: Instant): Promise<Original> {
+  const { bytes } = source;
+  const original = toRow(source, receivedAt);
+  if (bytes.length <= PART_BYTES) return original;
+  const documentSeq = await db.write((tx) => insertOriginal(tx, original));
+  for (let part = 1; part * PART_BYTES < bytes.length; part += 1) {
+    const row = { documentSeq, part, content: compress(toPart(bytes, part), original.encoding) };
+    await db.write((tx) => runPrepared(tx, partInsert(row)));
+  }
+  return original;
+}
+
+/** Stores a source's row once, however often it comes in, and answers with its `seq`. */
+export async function insertOriginal(tx: Tx, original: Original): Promise<number> {
+  const [inserted] = await runPrepared(tx, originalInsert(original));
+  if (inserted !== undefined) return inserted.seq;
+  const [known] = await runPrepared(tx, originalBySha256({ sha256: original.sha256 }));
+  return (known as { seq: number }).seq;
+}
+
+/** The bytes of a source as they came in. Throws `not_found` when parts of it are missing. */
+export async function readOriginal(db: Queries, seq: number): Promise<Source> {
+  const { source, byte_count, encoding, content } = await db
+    .selectFrom('document')
+    .select(['source', 'byte_count', 'encoding', 'content'])
+    .where('seq', '=', seq)
+    .executeTakeFirstOrThrow();
+  const parts = await db
+    .selectFrom('document_part')
+    .select('content')
+    .where('document_seq', '=', seq)
+    .orderBy('part')
+    .execute();
+  const bytes = Buffer.concat(
+    [content, ...parts.map((part) => part.content)].map((part) => decompress(part, encoding)),
+  );
+  if (bytes.length !== Number(byte_count))
+    throw new Failure('not_found', `The original of ${source} was not stored to its end.`);
+  return { name: source, bytes };
+}
+
+function toRow({ name, bytes }: Source, receivedAt: Instant) {
+  const encoding = isCompressed(bytes) ? ('as_is' as const) : ('zstd' as const);
   return {
     sha256: hash('sha256', bytes, 'hex'),
-    source: name,
+    source: name.slice(0, MAX_NAME_CHARS),
     received_at: receivedAt,
     byte_count: bytes.length,
-    ...compress(bytes),
+    encoding,
+    content: compress(toPart(bytes, 0), encoding),
   };
+}
+
+function toPart(bytes: Uint8Array, part: number): Uint8Array {
+  return bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES);
 }
 
 const originalInsert = prepareQuery<Original, { seq: number }>((db, param) =>
@@ -37,31 +99,34 @@ const originalInsert = prepareQuery<Original, { seq: number }>((db, param) =>
     .returning('seq'),
 );
 
-/** Keeps the bytes once, however often they come in. */
-export async function insertOriginal(
-  tx: Tx,
-  original: Original,
-): Promise<{ readonly documentSeq: number; readonly isNew: boolean }> {
-  const [inserted] = await runPrepared(tx, originalInsert(original));
-  if (inserted !== undefined) return { documentSeq: inserted.seq, isNew: true };
-  const known = await tx
-    .selectFrom('document')
-    .select('seq')
-    .where('sha256', '=', original.sha256)
-    .executeTakeFirstOrThrow();
-  return { documentSeq: known.seq, isNew: false };
-}
+const originalBySha256 = prepareQuery<{ sha256: string }, { seq: number }>((db, param) =>
+  db.selectFrom('document').select('seq').where('sha256', '=', param('sha256')),
+);
+
+const partInsert = prepareQuery<{ documentSeq: number; part: number; content: Uint8Array }, never>(
+  (db, param) =>
+    db
+      .insertInto('document_part')
+      .values({
+        document_seq: param('documentSeq'),
+        part: param('part'),
+        content: param('content'),
+      })
+      .onConflict((oc) => oc.columns(['document_seq', 'part']).doNothing()),
+);
 
 /** Most reports come compressed, and would not get smaller. */
-function compress(bytes: Uint8Array) {
-  if (isGzip(bytes) || isZip(bytes)) return { content: bytes, encoding: 'as_is' as const };
-  return { content: zstdCompressSync(bytes), encoding: 'zstd' as const };
+function isCompressed(bytes: Uint8Array): boolean {
+  const [first, second] = bytes;
+  const isGzip = first === 0x1f && second === 0x8b;
+  const isZip = first === 0x50 && second === 0x4b;
+  return isGzip || isZip;
 }
 
-function isGzip(bytes: Uint8Array): boolean {
-  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+function compress(bytes: Uint8Array, encoding: 'as_is' | 'zstd'): Uint8Array {
+  return encoding === 'as_is' ? bytes : zstdCompressSync(bytes);
 }
 
-function isZip(bytes: Uint8Array): boolean {
-  return bytes[0] === 0x50 && bytes[1] === 0x4b;
+function decompress(bytes: Uint8Array, encoding: 'as_is' | 'zstd'): Uint8Array {
+  return encoding === 'as_is' ? bytes : zstdDecompressSync(bytes);
 }

@@ -1,9 +1,11 @@
 import type { Expression } from 'kysely';
 import type { SourceTally } from '../domain/aggregate-report.ts';
 import type { Day } from '../domain/instant.ts';
+import { addSafely } from '../domain/safe-sum.ts';
 import { MAX_SOURCES } from '../domain/source-counts.ts';
 import type { Tx } from './database.ts';
 import { prepareQuery, runPrepared } from './prepared.ts';
+import { addedSafely } from './safe-sum.ts';
 
 /*
  * What each address sent in a domain's name, day by day. The day's totals (`domain_day`) are exact whatever
@@ -23,8 +25,8 @@ export function addSources(to: SourcesOfDay, sources: readonly SourceTally[]): v
     const known = to.get(address);
     if (known === undefined) to.set(address, { messages, aligned });
     else {
-      known.messages += messages;
-      known.aligned += aligned;
+      known.messages = addSafely(known.messages, messages);
+      known.aligned = addSafely(known.aligned, aligned);
     }
   }
 }
@@ -74,9 +76,9 @@ function prepareUpsert(size: number) {
       .insertInto('domain_source')
       .values(rows)
       .onConflict((oc) =>
-        oc.columns(['domain_id', 'day', 'address']).doUpdateSet((eb) => ({
-          messages: eb('domain_source.messages', '+', eb.ref('excluded.messages')),
-          aligned: eb('domain_source.aligned', '+', eb.ref('excluded.aligned')),
+        oc.columns(['domain_id', 'day', 'address']).doUpdateSet(() => ({
+          messages: addedSafely('domain_source.messages', 'excluded.messages'),
+          aligned: addedSafely('domain_source.aligned', 'excluded.aligned'),
         })),
       );
   });

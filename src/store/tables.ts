@@ -14,9 +14,11 @@ export interface Tables {
   api_key: ApiKeyTable;
   domain: DomainTable;
   document: DocumentTable;
+  document_part: DocumentPartTable;
   report: ReportTable;
   conflict: ConflictTable;
   rejection: RejectionTable;
+  removed_payload: RemovedPayloadTable;
   domain_day: DomainDayTable;
   domain_source: DomainSourceTable;
   domain_receipt: DomainReceiptTable;
@@ -70,7 +72,7 @@ interface DomainTable {
   alerts_version: string;
 }
 
-/** The original bytes of everything that came in. */
+/** The original bytes of everything that came in; of a large source the first mebibyte. */
 interface DocumentTable {
   seq: GeneratedAlways<number>;
   sha256: string;
@@ -78,8 +80,16 @@ interface DocumentTable {
   received_at: Instant;
   byte_count: number;
   content: Uint8Array;
-  /** How `content` is compressed; `as_is` for bytes that were so already. */
+  /** How every part of the content is compressed; `as_is` for bytes that were so already. */
   encoding: 'as_is' | 'zstd';
+}
+
+/** What follows the first mebibyte of a document's bytes, one mebibyte a part. */
+interface DocumentPartTable {
+  document_seq: number;
+  /** From 1: the first part is the document's own `content`. */
+  part: number;
+  content: Uint8Array;
 }
 
 interface ReportTable {
@@ -118,11 +128,20 @@ interface ConflictTable {
 interface RejectionTable {
   seq: GeneratedAlways<number>;
   document_seq: number;
+  /** Its place among the documents of its source, from 0. */
+  ordinal: number;
   member: string | null;
   reason: string;
   message: string;
   place: string | null;
   received_at: Instant;
+}
+
+/** A payload that an operator took out: it is not stored again when it comes in again. */
+interface RemovedPayloadTable {
+  report_id: string;
+  payload_sha256: string;
+  removed_at: Instant;
 }
 
 /** What the reports of one domain, whose windows begin on one day, add up to. */

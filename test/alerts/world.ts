@@ -1,9 +1,9 @@
+import { receiveSources } from '../../scripts/receive.ts';
 import { evaluate, type Given } from '../../src/alerts/evaluate.ts';
 import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant } from '../../src/domain/instant.ts';
 import { insertAccount } from '../../src/store/accounts.ts';
-import { insertReceived } from '../../src/store/documents.ts';
 import { insertDomain } from '../../src/store/domains.ts';
 import type { Store } from '../../src/store/open.ts';
 
@@ -54,7 +54,7 @@ export async function aWorld(store: Store, { name = `d${++count}.example` } = {}
     now = at;
     const documents = reports.map((content) => ({ member: [], content }));
     const source = { name: 'test', bytes: Buffer.from(`file ${++count}`), documents };
-    await insertReceived(db, [source], at);
+    await receiveSources(db, [source], at);
   };
   return {
     id,

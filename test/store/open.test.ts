@@ -103,12 +103,15 @@ describe('reads', () => {
       path,
       `import { insertReceived } from 'src/store/documents.ts';
       import { openStore } from 'src/store/open.ts';
+      import { keepOriginal } from 'src/store/originals.ts';
       const report = ${JSON.stringify(aReport())};
       const { db } = await openStore(process.argv[1]);
       for (let i = 0; i < 150; i++) {
         const metadata = { ...report.metadata, reportId: String(i) };
-        const documents = [{ member: [], content: { ...report, metadata } }];
-        await insertReceived(db, [{ name: 'x', bytes: Buffer.from('f' + i), documents }], '${NOW}');
+        const bytes = Buffer.from('f' + i);
+        const original = await keepOriginal(db, { name: 'x', bytes }, '${NOW}');
+        const document = { original, ordinal: 0, member: [], content: { ...report, metadata } };
+        await insertReceived(db, [document], '${NOW}');
       }`,
     ).finally(() => {
       isDone = true;

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto';
 import { BARE_METADATA, BARE_POLICY, BARE_REPORT } from '../../scripts/bare-report.ts';
+import { receiveSources } from '../../scripts/receive.ts';
 import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
 import type { Plan } from '../../src/domain/api-key.ts';
 import type { Instant } from '../../src/domain/instant.ts';
 import { insertAccount } from '../../src/store/accounts.ts';
 import { insertAlert, settleAlert } from '../../src/store/alerts.ts';
 import { insertApiKey } from '../../src/store/api-keys.ts';
-import { insertReceived, type Outcome, type ReceivedDocument } from '../../src/store/documents.ts';
+import type { Outcome, ReceivedDocument } from '../../src/store/documents.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/domains.ts';
 import type { Store } from '../../src/store/open.ts';
 import type { DomainStatus } from '../../src/store/tables.ts';
@@ -134,5 +135,5 @@ export async function receive(
     bytes: Buffer.from(`file ${next()}`),
     documents: [{ member: [], content }],
   }));
-  return (await insertReceived(db, sources, receivedAt)).flat();
+  return await receiveSources(db, sources, receivedAt);
 }

@@ -5,10 +5,10 @@ import { evaluate } from '../../../src/alerts/evaluate.ts';
 import { DEFAULT_THRESHOLDS as thresholds } from '../../../src/domain/alerts/thresholds.ts';
 import { insertAccount } from '../../../src/store/accounts.ts';
 import { findFacts } from '../../../src/store/alert-facts.ts';
-import { insertReceived } from '../../../src/store/documents.ts';
 import { insertDomain } from '../../../src/store/domains.ts';
 import { openStore, type Store } from '../../../src/store/open.ts';
 import type { Reader } from '../../../src/store/reader.ts';
+import { receiveSources } from '../../receive.ts';
 import { print } from '../print.ts';
 import { reportsOf } from './reports.ts';
 import { DOMAINS, dayOf } from './year.ts';
@@ -67,7 +67,7 @@ async function fillDomain({ db }: Store, name: string, number: number): Promise<
       })),
     );
     const source = { name: 'bench', bytes: Buffer.from(`${name} ${from}`), documents };
-    await insertReceived(db, [source], `${dayOf(from + days.length)}T06:00:00Z`);
+    await receiveSources(db, [source], `${dayOf(from + days.length)}T06:00:00Z`);
   }
 }
 

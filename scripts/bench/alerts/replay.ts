@@ -5,9 +5,10 @@ import { DEFAULT_THRESHOLDS as thresholds } from '../../../src/domain/alerts/thr
 import type { RecordType } from '../../../src/domain/dns-record.ts';
 import { daysBetween, toDay, toInstant } from '../../../src/domain/instant.ts';
 import { insertAccount } from '../../../src/store/accounts.ts';
-import { insertReceived } from '../../../src/store/documents.ts';
+import type { Db } from '../../../src/store/database.ts';
 import { insertDomain } from '../../../src/store/domains.ts';
 import { openStore } from '../../../src/store/open.ts';
+import { type MadeUpSource, receiveSources } from '../../receive.ts';
 import { print } from '../print.ts';
 import { reportsOf } from './reports.ts';
 import {
@@ -83,7 +84,7 @@ async function replay(): Promise<Fired[]> {
   return rows;
 }
 
-type Arrivals = Parameters<typeof insertReceived>[1][number]['documents'];
+type Arrivals = MadeUpSource['documents'];
 
 /** Reports by the hour since the first day in which they come. */
 function planArrivals(): Map<number, Arrivals> {
@@ -100,12 +101,12 @@ function planArrivals(): Map<number, Arrivals> {
 }
 
 async function receive(
-  db: Parameters<typeof insertReceived>[0],
+  db: Db,
   documents: Arrivals,
   { hour, at }: { hour: number; at: string },
 ): Promise<void> {
   if (documents.length === 0) return;
-  await insertReceived(db, [{ name: 'bench', bytes: Buffer.from(`hour ${hour}`), documents }], at);
+  await receiveSources(db, [{ name: 'bench', bytes: Buffer.from(`hour ${hour}`), documents }], at);
 }
 
 /** The records of a day; now and then a resolver gives no answer, or blanks and order change. */

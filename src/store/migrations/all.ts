@@ -2,10 +2,12 @@ import type { Migration } from 'kysely/migration';
 import { up as first } from './0001-first.ts';
 import { up as alerts } from './0002-alerts.ts';
 import { up as people } from './0003-people.ts';
+import { up as documents } from './0004-documents.ts';
 
 /** In the order they are run. Append only: what has run somewhere is never edited, renamed or removed. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-first': { up: first },
   '0002-alerts': { up: alerts },
   '0003-people': { up: people },
+  '0004-documents': { up: documents },
 };

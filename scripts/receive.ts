@@ -1,0 +1,30 @@
+import type { AggregateReport } from '../src/domain/aggregate-report.ts';
+import type { Instant } from '../src/domain/instant.ts';
+import type { Refusal } from '../src/domain/refusal.ts';
+import type { Db } from '../src/store/database.ts';
+import { insertReceived, type Outcome, type ReceivedDocument } from '../src/store/documents.ts';
+import { keepOriginal } from '../src/store/originals.ts';
+
+/** A source whose documents are known without reading it. */
+export interface MadeUpSource {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly documents: readonly {
+    readonly member: readonly string[];
+    readonly content: AggregateReport | Refusal;
+  }[];
+}
+
+/** Stores sources as if they had been read, and answers with the outcome of each document. */
+export async function receiveSources(
+  db: Db,
+  sources: readonly MadeUpSource[],
+  receivedAt: Instant,
+): Promise<Outcome[]> {
+  const received: ReceivedDocument[] = [];
+  for (const { documents, ...source } of sources) {
+    const original = await keepOriginal(db, source, receivedAt);
+    received.push(...documents.map((document, ordinal) => ({ original, ordinal, ...document })));
+  }
+  return await insertReceived(db, received, receivedAt);
+}
