@@ -5,13 +5,16 @@ import { send, toBody } from './send.ts';
 
 type ErrorBody = components['schemas']['ErrorBody'];
 
+/** The contract has no 503: a store that stays busy is answered like any fault of ours. */
+type Code = Exclude<FailureCode, 'unavailable'> | 'internal_error';
+
 interface Answer {
   readonly status: number;
   readonly headers?: readonly string[];
 }
 
 /** The one table from what went wrong to what is answered (description, section 7; decision 1.2). */
-const ANSWERS: Readonly<Record<FailureCode | 'internal_error', Answer>> = {
+const ANSWERS: Readonly<Record<Code, Answer>> = {
   unauthorized: { status: 401, headers: ['WWW-Authenticate', 'Bearer'] },
   forbidden: { status: 403 },
   plan_required: { status: 403 },
@@ -24,27 +27,27 @@ const ANSWERS: Readonly<Record<FailureCode | 'internal_error', Answer>> = {
   internal_error: { status: 500 },
 };
 
-/** Answers what was thrown. What is not a `Failure` is our own fault: logged whole, told in no word. */
+/** Answers what was thrown. What is no `Failure` of the caller's is logged whole, and the caller reads none of it. */
 export function answerErrors(
   logError: (error: unknown, req: Request) => void,
 ): ErrorRequestHandler {
   return (error: unknown, req, res, next) => {
-    const failure = error instanceof Failure ? error : undefined;
-    if (failure === undefined) logError(error, req);
+    const code = toCode(error);
+    if (code === 'internal_error') logError(error, req);
     // Part of an answer is out already: all that is left is to break the connection.
     if (res.headersSent) return next(error);
-    sendError(req, res, {
-      code: failure?.code ?? 'internal_error',
-      message: failure?.message ?? 'Unexpected server error.',
-    });
+    const message =
+      code === 'internal_error' ? 'Unexpected server error.' : (error as Failure).message;
+    sendError(req, res, { code, message });
   };
 }
 
-function sendError(
-  req: Request,
-  res: Response,
-  error: { code: keyof typeof ANSWERS; message: string },
-): void {
+function toCode(error: unknown): Code {
+  if (!(error instanceof Failure) || error.code === 'unavailable') return 'internal_error';
+  return error.code;
+}
+
+function sendError(req: Request, res: Response, error: { code: Code; message: string }): void {
   const { status, headers = [] } = ANSWERS[error.code];
   const body: ErrorBody = { error };
   send(req, res, {

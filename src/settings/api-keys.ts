@@ -7,13 +7,12 @@ import {
   listApiKeys,
   updateApiKey,
 } from '../store/api-keys.ts';
-import { updateNotice } from '../store/sessions.ts';
 import { type CreatedKey, renderApiKeys, renderDeletion } from './api-keys-view.ts';
 import { statusOf } from './errors.ts';
 import { readField } from './form.ts';
 import type { Given } from './given.ts';
 import { sendPage } from './page.ts';
-import { actorOf, visitorOf } from './visitor.ts';
+import { actorOf, leaveNotice, visitorOf } from './visitor.ts';
 
 const PATH = '/settings/integrations/api-keys';
 const PLACE = { title: 'API keys', place: 'api-keys' } as const;
@@ -38,7 +37,7 @@ export function createApiKey(given: Given): RequestHandler {
       const created = await insertApiKey(given.store.db, wanted, by);
       await sendApiKeys(given, req, res, { created });
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
+      if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
       await sendApiKeys(given, req, res, { refused: { failure: error, name } });
     }
   };
@@ -93,8 +92,8 @@ async function sendApiKeys(
   await sendPage(res, { ...PLACE, status, main });
 }
 
-async function goBack({ store }: Given, res: Response, notice: string): Promise<void> {
-  await updateNotice(store.db, visitorOf(res).id, notice);
+async function goBack(given: Given, res: Response, notice: string): Promise<void> {
+  await leaveNotice(given, res, notice);
   res.redirect(303, PATH);
 }
 

@@ -16,20 +16,24 @@ const ANSWERS: Readonly<Record<FailureCode, readonly [status: number, title: str
   limit_reached: [409, 'This was not done'],
   validation_error: [422, 'This was not done'],
   rate_limited: [429, 'Too many attempts'],
+  unavailable: [503, 'Busy at the moment'],
 };
+
+/** When to try again what could not be done for lack of time, in seconds. */
+const RETRY_SECONDS = 5;
 
 export function statusOf({ code }: Failure): number {
   return ANSWERS[code][0];
 }
 
-/** A page for what was thrown. What is our own fault is logged whole, and told in no word. */
+/** A page for what was thrown. What is our own fault is logged whole, and the page says none of it. */
 export function answerErrors({ logError }: Given): ErrorRequestHandler {
   return async (error: unknown, req, res, next) => {
     const failure = error instanceof Failure ? error : toFormFailure(error);
     if (failure === undefined) logError(error, req);
-    if (res.headersSent) next(error);
-    else
-      await sendPage(res, toView(failure, { isSignedIn: !!findVisitor(res), requestId: req.id }));
+    if (res.headersSent) return next(error);
+    if (failure?.code === 'unavailable') res.set('Retry-After', String(RETRY_SECONDS));
+    await sendPage(res, toView(failure, { isSignedIn: !!findVisitor(res), requestId: req.id }));
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
 import { Failure } from '../domain/failure.ts';
-import { PASSWORD_RULE } from '../domain/password.ts';
+import { hashPassword, PASSWORD_RULE } from '../domain/password.ts';
 import { readField } from './form.ts';
 import type { Html } from './page.ts';
 
@@ -16,7 +16,17 @@ export function renderNewPassword(problem: Failure | undefined): Html {
     <input id="again" name="again" type="password" required autocomplete="new-password">`;
 }
 
-export function readNewPassword(req: Request): string {
+/** The hash of the new password, or the reason why it was refused, which the form then shows. */
+export async function readNewHash(req: Request): Promise<string | Failure> {
+  try {
+    return await hashPassword(readNewPassword(req));
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'validation_error') return error;
+    throw error;
+  }
+}
+
+function readNewPassword(req: Request): string {
   const password = readField(req, 'new');
   if (password !== readField(req, 'again')) {
     throw new Failure('validation_error', 'The two passwords are not the same.');

@@ -2,22 +2,21 @@ import type { RequestHandler, Response } from 'express';
 import { html } from 'hono/html';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
-import { hashPassword, isPassword } from '../domain/password.ts';
+import { isPassword } from '../domain/password.ts';
 import { findCredentials, updatePassword } from '../store/people.ts';
 import {
   deleteOtherSessions,
   deleteSession,
   listSessions,
   type SessionRow,
-  updateNotice,
 } from '../store/sessions.ts';
 import { readField } from './form.ts';
 import type { Given } from './given.ts';
-import { readNewPassword, renderNewPassword } from './new-password.ts';
+import { readNewHash, renderNewPassword } from './new-password.ts';
 import { type Html, renderFormToken, sendPage } from './page.ts';
 import { openSession } from './sign-in.ts';
 import { toBrowser } from './user-agent.ts';
-import { type Visitor, visitorOf } from './visitor.ts';
+import { leaveNotice, type Visitor, visitorOf } from './visitor.ts';
 import { renderTime, toCounted } from './words.ts';
 
 const PATH = '/settings/security';
@@ -38,18 +37,18 @@ export function changePassword(given: Given): RequestHandler {
     const { db } = given.store;
     const { email, personId } = visitorOf(res);
     const known = await findCredentials(db, email);
-    if (!(await isPassword(readField(req, 'current'), known?.passwordHash ?? null))) {
+    const current = known?.passwordHash ?? null;
+    if (!(await isPassword(readField(req, 'current'), current)) || current === null) {
       const failure = new Failure('validation_error', 'This is not your password.');
       return await sendSecurity(given, res, { field: 'current', failure });
     }
-    try {
-      const passwordHash = await hashPassword(readNewPassword(req));
-      await updatePassword(db, personId, { passwordHash });
-    } catch (failure) {
-      if (!(failure instanceof Failure)) throw failure;
-      return await sendSecurity(given, res, { field: 'new', failure });
+    const passwordHash = await readNewHash(req);
+    if (passwordHash instanceof Failure) {
+      return await sendSecurity(given, res, { field: 'new', failure: passwordHash });
     }
-    await openSession(given, req, res, { personId, notice: 'Your password is changed.' });
+    await updatePassword(db, personId, { passwordHash, replaced: current });
+    const proof = { password_hash: passwordHash };
+    await openSession(given, req, res, { personId, proof, notice: 'Your password is changed.' });
     res.redirect(303, PATH);
   };
 }
@@ -57,20 +56,26 @@ export function changePassword(given: Given): RequestHandler {
 export function endSession(given: Given): RequestHandler {
   return async (req, res) => {
     const { personId } = visitorOf(res);
-    await deleteSession(given.store.db, personId, String(req.params['id']));
+    const id = String(req.params['id']);
+    await deleteSession(given.store.db, personId, id).catch(sayStillOpen);
     await goBack(given, res, 'The session has ended.');
   };
 }
 
 export function endOtherSessions(given: Given): RequestHandler {
   return async (_req, res) => {
-    const ended = await deleteOtherSessions(given.store.db, visitorOf(res));
+    const ended = await deleteOtherSessions(given.store.db, visitorOf(res)).catch(sayStillOpen);
     await goBack(given, res, `${toCounted(ended, 'other session')} ended.`);
   };
 }
 
-async function goBack({ store }: Given, res: Response, notice: string): Promise<void> {
-  await updateNotice(store.db, visitorOf(res).id, notice);
+function sayStillOpen(error: unknown): never {
+  if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
+  throw new Failure('unavailable', 'No session was ended: all are still open. Please try again.');
+}
+
+async function goBack(given: Given, res: Response, notice: string): Promise<void> {
+  await leaveNotice(given, res, notice);
   res.redirect(303, PATH);
 }
 

@@ -1,9 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { html } from 'hono/html';
+import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { isPassword } from '../domain/password.ts';
 import { findCredentials } from '../store/people.ts';
-import { deleteSessionOf, insertSession } from '../store/sessions.ts';
+import { deleteSessionOf, insertSession, type Proof } from '../store/sessions.ts';
 import { clearCookie, readSessionToken, setSessionCookie } from './cookies.ts';
 import { readField, readQuery } from './form.ts';
 import type { Given } from './given.ts';
@@ -26,26 +27,27 @@ export function signIn(given: Given): RequestHandler {
   return async (req, res) => {
     const [email, next] = [readField(req, 'email'), readField(req, 'next')];
     const person = await findCredentials(given.store.db, email);
-    const isRight = await isPassword(readField(req, 'password'), person?.passwordHash ?? null);
-    if (person === undefined || !isRight) {
+    const passwordHash = person?.passwordHash ?? null;
+    const isRight = await isPassword(readField(req, 'password'), passwordHash);
+    if (person === undefined || passwordHash === null || !isRight) {
       return await sendSignIn(given, res, { next, email, isWrong: true });
     }
-    await openSession(given, req, res, person);
+    const proof = { password_hash: passwordHash };
+    await openSession(given, req, res, { personId: person.personId, proof });
     res.redirect(303, toOwnPage(next));
   };
 }
 
-/** Always a new session with a new token; whatever the browser came with ends. */
+/** Always a new session with a new token; the session that the browser came with ends. */
 export async function openSession(
   { store: { db }, now }: Given,
   req: Request,
   res: Response,
-  person: { readonly personId: string; readonly notice?: string },
+  person: { readonly personId: string; readonly proof: Proof; readonly notice?: string },
 ): Promise<void> {
-  const before = readSessionToken(req);
-  if (before !== undefined) await deleteSessionOf(db, before);
   const token = await insertSession(db, {
     ...person,
+    before: readSessionToken(req),
     address: addressOf(req),
     userAgent: req.headers['user-agent'] ?? '',
     now: toInstant(now()),
@@ -56,10 +58,17 @@ export async function openSession(
 export function signOut({ store: { db } }: Given): RequestHandler {
   return async (req, res) => {
     const token = readSessionToken(req);
-    if (token !== undefined) await deleteSessionOf(db, token);
+    // The cookie goes only when the session has ended: otherwise it would stay open without anybody knowing.
+    if (token !== undefined) await deleteSessionOf(db, token).catch(sayStillSignedIn);
     clearCookie(req, res, 'session');
     res.redirect(303, '/settings/sign-in');
   };
+}
+
+function sayStillSignedIn(error: unknown): never {
+  if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
+  const message = 'You are still signed in: your session could not be ended. Please try again.';
+  throw new Failure('unavailable', message);
 }
 
 interface Attempt {

@@ -75,9 +75,11 @@ function comeBackFrom(given: GivenProvider, provider: Provider): RequestHandler 
     const url = new URL(given.baseUrl + req.originalUrl);
     const config = await orRefuse(given, req, provider());
     const identity = await orRefuse(given, req, identify(config, url, flow));
-    const person = identity && (await findSignedOn(given.store.db, identity));
+    if (identity === undefined) throw notKnown();
+    const person = await findSignedOn(given.store.db, identity);
     if (person === undefined) throw notKnown();
-    await openSession(given, req, res, person);
+    const proof = { single_sign_on: identity.subject };
+    await openSession(given, req, res, { ...person, proof });
     res.redirect(303, flow.next);
   };
 }

@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
+import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { SESSION_TOUCH_MS } from '../domain/lifetime.ts';
 import type { Actor } from '../store/audit.ts';
-import { findSession, type OpenSession, updateLastSeen, updateNotice } from '../store/sessions.ts';
+import { findSession, type OpenSession, updateNotice, updateSeen } from '../store/sessions.ts';
 import { readSessionToken } from './cookies.ts';
 import type { Given } from './given.ts';
 
@@ -14,14 +15,15 @@ export interface Visitor extends OpenSession {
 }
 
 /** Finds out who is there. Each request asks the store anew: a session that was ended is over at once. */
-export function recogniseVisitor({ store, now }: Given): RequestHandler {
+export function recogniseVisitor(given: Given): RequestHandler {
+  const { store, now } = given;
   return async (req, res, next) => {
     const token = readSessionToken(req);
     const at = now();
     const session = token && (await findSession(store.reader, token, toInstant(at)));
     if (token && session) {
       res.locals['visitor'] = { ...session, formToken: toFormToken(token) };
-      await keepAlive(req, session, { store, at });
+      noteSeen(req, session, given);
     }
     next();
   };
@@ -32,16 +34,28 @@ function toFormToken(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('form').digest('base64url');
 }
 
-/** Writes down that the session is in use, and forgets the notice that the page to come will show. */
-async function keepAlive(
-  { method }: Request,
-  { id, lastSeenAt, notice }: OpenSession,
-  { store: { db }, at }: Pick<Given, 'store'> & { at: Date },
-): Promise<void> {
-  if (at.getTime() - Date.parse(lastSeenAt) >= SESSION_TOUCH_MS) {
-    await updateLastSeen(db, id, toInstant(at));
+/**
+ * Writes down that the session is in use, and that this page shows its notice. No page waits for it: while an
+ * ingest holds the write lock, the worst is a notice that is shown twice.
+ */
+function noteSeen(req: Request, session: OpenSession, { store, now, logError }: Given): void {
+  const { id, lastSeenAt, notice } = session;
+  const at = now();
+  const isOld = at.getTime() - Date.parse(lastSeenAt) >= SESSION_TOUCH_MS;
+  const hasShownNotice = notice !== null && req.method === 'GET';
+  if (!isOld && !hasShownNotice) return;
+  updateSeen(store.db, id, { now: toInstant(at), hasShownNotice }).catch((error: unknown) =>
+    logError(error, req),
+  );
+}
+
+/** What the next page says was done. It was done, so a notice that cannot be stored fails nothing. */
+export async function leaveNotice(given: Given, res: Response, notice: string): Promise<void> {
+  try {
+    await updateNotice(given.store.db, visitorOf(res).id, notice);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
   }
-  if (notice !== null && method === 'GET') await updateNotice(db, id, null);
 }
 
 export function findVisitor(res: Response): Visitor | undefined {

@@ -2,11 +2,10 @@ import type { RequestHandler, Response } from 'express';
 import { html } from 'hono/html';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
-import { hashPassword } from '../domain/password.ts';
 import { findLinkHolder, updatePassword } from '../store/people.ts';
 import { readField, readQuery } from './form.ts';
 import type { Given } from './given.ts';
-import { readNewPassword, renderNewPassword } from './new-password.ts';
+import { readNewHash, renderNewPassword } from './new-password.ts';
 import { sendPage } from './page.ts';
 import { openSession } from './sign-in.ts';
 
@@ -20,14 +19,13 @@ export function choosePassword(given: Given): RequestHandler {
   return async (req, res) => {
     const link = readField(req, 'link');
     const { personId } = await findHolder(given, link);
-    try {
-      const passwordHash = await hashPassword(readNewPassword(req));
-      await updatePassword(given.store.db, personId, { passwordHash, link });
-    } catch (error) {
-      if (!(error instanceof Failure) || error.code !== 'validation_error') throw error;
-      return await sendWelcome(given, res, { link, problem: error });
+    const passwordHash = await readNewHash(req);
+    if (passwordHash instanceof Failure) {
+      return await sendWelcome(given, res, { link, problem: passwordHash });
     }
-    await openSession(given, req, res, { personId, notice: 'Your password is saved.' });
+    await updatePassword(given.store.db, personId, { passwordHash, link });
+    const proof = { password_hash: passwordHash };
+    await openSession(given, req, res, { personId, proof, notice: 'Your password is saved.' });
     res.redirect(303, '/settings/overview');
   };
 }

@@ -148,14 +148,18 @@ export async function findLinkHolder(
     .executeTakeFirst();
 }
 
-/** Gives a person a password, and ends every session and link that the old one had opened. */
+/**
+ * Gives a person a password, and ends every session and link that the old one had opened. `replaced` is the
+ * hash of the password that the person showed, or `link` the link that they followed: each must still stand.
+ */
 export async function updatePassword(
   db: Db,
   personId: string,
-  { passwordHash, link }: { passwordHash: string; link?: string },
+  { passwordHash, ...proof }: { passwordHash: string } & ({ link: string } | { replaced: string }),
 ): Promise<void> {
   await db.write(async (tx) => {
-    if (link !== undefined) await spendLink(tx, personId, link);
+    if ('link' in proof) await spendLink(tx, personId, proof.link);
+    else await refuseIfReplaced(tx, personId, proof.replaced);
     await tx
       .updateTable('person')
       .set({ password_hash: passwordHash })
@@ -163,6 +167,20 @@ export async function updatePassword(
       .execute();
     await letNobodyIn(tx, personId);
   });
+}
+
+/** Of two changes that began with the same password, the second is too late. */
+async function refuseIfReplaced(tx: Tx, personId: string, passwordHash: string): Promise<void> {
+  const person = await tx
+    .selectFrom('person')
+    .select('id')
+    .where('id', '=', personId)
+    .where('password_hash', '=', passwordHash)
+    .where('disabled', '=', 0)
+    .executeTakeFirst();
+  if (person === undefined) {
+    throw new Failure('unauthorized', 'Your sign-in has changed meanwhile. Please sign in again.');
+  }
 }
 
 /** Of two who follow one link at once, one is too late. */

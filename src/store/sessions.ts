@@ -4,7 +4,7 @@ import { Failure } from '../domain/failure.ts';
 import type { Instant } from '../domain/instant.ts';
 import { later, SESSION_IDLE_MS, SESSION_MS } from '../domain/lifetime.ts';
 import { createSecret, hashSecret } from '../domain/secret.ts';
-import type { Db } from './database.ts';
+import type { Db, Tx } from './database.ts';
 import { prepareQuery } from './prepared.ts';
 import type { Reader } from './reader.ts';
 
@@ -30,8 +30,14 @@ export interface SessionRow {
   readonly user_agent: string;
 }
 
+/** What a person has shown, as it is stored: it must still be so when the session begins. */
+export type Proof = { readonly password_hash: string } | { readonly single_sign_on: string };
+
 interface NewSession {
   readonly personId: string;
+  readonly proof: Proof;
+  /** The token of the session that the browser had until now; it ends. */
+  readonly before?: string | undefined;
   readonly address: string;
   readonly userAgent: string;
   readonly now: Instant;
@@ -42,12 +48,18 @@ interface NewSession {
 /** User agents are strangers' text; this much tells one browser from another. */
 const MAX_USER_AGENT = 300;
 
-/** Opens a session: the answer is its token, which is kept nowhere else. Sessions that are over go. */
+/**
+ * Opens a session: the answer is its token, which is kept nowhere else. Expired sessions are deleted. Throws
+ * `unauthorized` when the person was disabled or their proof changed since it was verified: hashing takes long
+ * enough for a change of the password to come in between.
+ */
 export async function insertSession(db: Db, session: NewSession): Promise<string> {
-  const { personId, address, userAgent, now, notice = null } = session;
+  const { personId, proof, before, address, userAgent, now, notice = null } = session;
   const { token, sha256 } = createSecret();
   await db.write(async (tx) => {
+    if (!(await isStillProof(tx, personId, proof))) throw noLongerProof();
     await tx.deleteFrom('session').where('expires_at', '<=', now).execute();
+    if (before !== undefined) await deleteToken(tx, before);
     await tx
       .insertInto('session')
       .values({
@@ -64,6 +76,21 @@ export async function insertSession(db: Db, session: NewSession): Promise<string
       .execute();
   });
   return token;
+}
+
+async function isStillProof(tx: Tx, personId: string, proof: Proof): Promise<boolean> {
+  const person = await tx
+    .selectFrom('person')
+    .select('id')
+    .where('id', '=', personId)
+    .where('disabled', '=', 0)
+    .where((eb) => eb.and(proof))
+    .executeTakeFirst();
+  return person !== undefined;
+}
+
+function noLongerProof(): Failure {
+  return new Failure('unauthorized', 'Your sign-in has changed meanwhile. Please sign in again.');
 }
 
 const openSession = prepareQuery<{ sha256: string; now: Instant; idleSince: Instant }, OpenSession>(
@@ -114,14 +141,20 @@ export function listSessions(db: Db, personId: string, now: Instant): Promise<Se
     .execute();
 }
 
-export async function updateLastSeen(db: Db, id: string, now: Instant): Promise<void> {
-  await db.write((tx) =>
-    tx.updateTable('session').set({ last_seen_at: now }).where('id', '=', id).execute(),
-  );
+/** Writes down that a session is in use; its notice, which the page to come shows, is deleted. */
+export async function updateSeen(
+  db: Db,
+  id: string,
+  { now, hasShownNotice }: { now: Instant; hasShownNotice: boolean },
+): Promise<void> {
+  const seen = { last_seen_at: now, ...(hasShownNotice ? { notice: null } : undefined) };
+  await db.write(async (tx) => {
+    await tx.updateTable('session').set(seen).where('id', '=', id).execute();
+  });
 }
 
-/** What the session's next page says was done; null when it has been said. */
-export async function updateNotice(db: Db, id: string, notice: string | null): Promise<void> {
+/** What the session's next page says was done. */
+export async function updateNotice(db: Db, id: string, notice: string): Promise<void> {
   await db.write((tx) => tx.updateTable('session').set({ notice }).where('id', '=', id).execute());
 }
 
@@ -154,7 +187,9 @@ export async function deleteOtherSessions(
 
 /** Ends the session with this token, if there is one. */
 export async function deleteSessionOf(db: Db, token: string): Promise<void> {
-  await db.write((tx) =>
-    tx.deleteFrom('session').where('sha256', '=', hashSecret(token)).execute(),
-  );
+  await db.write((tx) => deleteToken(tx, token));
+}
+
+async function deleteToken(tx: Tx, token: string): Promise<void> {
+  await tx.deleteFrom('session').where('sha256', '=', hashSecret(token)).execute();
 }

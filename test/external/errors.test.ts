@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { Failure } from '../../src/domain/failure.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Reader } from '../../src/store/reader.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
@@ -146,6 +147,18 @@ describe('the order of checks (1.1)', () => {
 });
 
 describe('500', () => {
+  test('a store that stays busy: the contract has no 503', async () => {
+    const busy = () => Promise.reject(new Failure('unavailable', 'The database is busy.'));
+    const store = await openStore(':memory:');
+    const { key } = await anAccount(store.db);
+    const reader = { ...store.reader, readFirst: busy };
+    const { get, logged } = await serveApi({ store: { ...store, reader } });
+    const { status, body } = await get(PATH, { key });
+    expect([status, body.error.code]).toEqual([500, 'internal_error']);
+    expect(JSON.stringify(body)).not.toContain('busy');
+    expect(logged.some(({ msg }) => msg === 'unexpected error')).toBe(true);
+  });
+
   const SECRET = 'SQLITE_CORRUPT at /var/lib/secret.db, line 42';
 
   /** The real reader, which breaks when it is asked to. */

@@ -1,0 +1,69 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { hashPassword } from '../../src/domain/password.ts';
+import type { Store } from '../../src/store/open.ts';
+import {
+  findCredentials,
+  findSignedOn,
+  insertOneTimeLink,
+  updateDisabled,
+  updatePassword,
+} from '../../src/store/people.ts';
+import { insertSession, listSessions } from '../../src/store/sessions.ts';
+import { aBareAccount, NOW } from '../support/builders.ts';
+import { aStore } from '../support/store.ts';
+import { aPerson } from '../support/visitor.ts';
+
+const NEW = 'as straight as a plumb line';
+
+let db: Store['db'];
+let id: string;
+let email: string;
+
+beforeEach(async () => {
+  ({ db } = await aStore());
+  ({ id, email } = await aPerson({ db }, await aBareAccount(db)));
+});
+
+const open = (proof: Parameters<typeof insertSession>[1]['proof']) =>
+  insertSession(db, { personId: id, proof, address: '192.0.2.1', userAgent: '', now: NOW });
+const verifiedHash = async () => (await findCredentials(db, email))?.passwordHash as string;
+const sessions = async () => (await listSessions(db, id, NOW)).length;
+
+describe('what changes between the check of a password and the session that it opens', () => {
+  test('a session that began with the old password is not opened after the change', async () => {
+    const replaced = await verifiedHash();
+    await updatePassword(db, id, { passwordHash: await hashPassword(NEW), replaced });
+    await expect(open({ password_hash: replaced })).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(await sessions()).toBe(0);
+    await open({ password_hash: await verifiedHash() });
+    expect(await sessions()).toBe(1);
+  });
+
+  test('a person who is disabled meanwhile gets no session', async () => {
+    const proof = { password_hash: await verifiedHash() };
+    await updateDisabled(db, id, true);
+    await expect(open(proof)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  test('a person who is disabled while the provider answers gets no session either', async () => {
+    const subject = '["https://id.example","ada"]';
+    await findSignedOn(db, { subject, email });
+    await updateDisabled(db, id, true);
+    await expect(open({ single_sign_on: subject })).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  test('a password that was changed with the same old one first stays', async () => {
+    const replaced = await verifiedHash();
+    await updatePassword(db, id, { passwordHash: await hashPassword(NEW), replaced });
+    const late = { passwordHash: await hashPassword('the password of a thief'), replaced };
+    await expect(updatePassword(db, id, late)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  test('a one-time link that was spent while the password was hashed changes nothing', async () => {
+    const link = await insertOneTimeLink(db, id, NOW);
+    const replaced = await verifiedHash();
+    await updatePassword(db, id, { passwordHash: await hashPassword(NEW), replaced });
+    const late = { passwordHash: await hashPassword('the password of a thief'), link };
+    await expect(updatePassword(db, id, late)).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
