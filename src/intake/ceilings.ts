@@ -61,8 +61,19 @@ export const MAX_XML_ELEMENTS = 1_000_000;
 /** Authentication results, override reasons or errors kept of one parent element. */
 export const MAX_LIST_LENGTH = 1_000;
 
-/** Characters kept of one value. Names, addresses and comments are far shorter. */
-export const MAX_VALUE_CHARS = 4_096;
+/** Characters kept of one value: of the namespace, of a name or word, and of a comment or error. */
+export const MAX_NAMESPACE_CHARS = 200;
+export const MAX_NAME_CHARS = 1_000;
+export const MAX_TEXT_CHARS = 4_000;
+
+/** Characters kept of all errors of one report together. */
+export const MAX_ERRORS_CHARS = 32_000;
+
+/** Characters of the name of an element. The longest name of the standards has 21. */
+export const MAX_XML_NAME_CHARS = 1_000;
+
+/** How long after its receipt a report may begin: clocks of reporters are wrong by a day, not by more. */
+export const MAX_BEGIN_AHEAD_MS = 2 * 24 * 60 * 60 * 1000;
 
 /** RFC 9990 sets no limit; the longest id seen has 64 characters. */
 export const MAX_REPORT_ID_CHARS = 512;

@@ -1,9 +1,12 @@
 import { Refusal } from '../domain/refusal.ts';
-import { MAX_LIST_LENGTH, MAX_VALUE_CHARS, MAX_XML_TEXT_CHARS } from './ceilings.ts';
+import { MAX_LIST_LENGTH, MAX_XML_TEXT_CHARS } from './ceilings.ts';
+import { copyText, cutText } from './copy-text.ts';
 import { LEAF, type Shape } from './shape.ts';
 import type { Place, WarningCode, WarningLog } from './warnings.ts';
 
 const NONE: readonly Element[] = [];
+/** A list that is longer keeps copies of its texts: each may be a part of another piece of the document. */
+const SHORT_LIST = 16;
 
 /**
  * An element that was kept, with its text and its children by local name. Asking for a child or
@@ -18,7 +21,11 @@ export class Element implements Place {
   readonly #log: WarningLog;
   /** None for a leaf, and four elements in five are leaves. */
   #children: Map<string, Element[]> | undefined;
+  /** The text without blanks before it, and no longer than one character over its ceiling. */
   #text = '';
+  #length = 0;
+  /** Something other than blanks came after the text was full. */
+  #isCut = false;
 
   constructor(name: string, { shape, place, log, isAbsent = false }: ElementOptions) {
     this.name = name;
@@ -29,10 +36,20 @@ export class Element implements Place {
     this.#log = log;
   }
 
+  /** Takes a piece of the text in. What is over the ceiling is not held, because a record may have many texts. */
   addText(text: string): void {
-    this.#text += text;
-    if (this.#text.length > MAX_XML_TEXT_CHARS)
+    this.#length += text.length;
+    if (this.#length > MAX_XML_TEXT_CHARS)
       throw new Refusal('too_large', `The text of <${this.name}> is too long.`);
+    const added = this.#text === '' ? text.trimStart() : text;
+    const room = this.shape.maxChars + 1 - this.#text.length;
+    if (added.length <= room) this.#text += added;
+    else this.#fill(added, room);
+  }
+
+  #fill(text: string, room: number): void {
+    if (room > 0) this.#text = copyText(this.#text + text.slice(0, room));
+    this.#isCut ||= text.slice(room).trim() !== '';
   }
 
   /** Takes a child in: of a repeated one the first, of a list as many as the ceiling allows. */
@@ -41,8 +58,16 @@ export class Element implements Place {
     const siblings = this.#children.get(child.name);
     if (siblings === undefined) this.#children.set(child.name, [child]);
     else if (!child.shape.isList) child.warn('repeated_element');
-    else if (siblings.length < MAX_LIST_LENGTH) siblings.push(child);
-    else child.warn('long_list');
+    else if (siblings.length >= MAX_LIST_LENGTH) child.warn('long_list');
+    else siblings.push(siblings.length < SHORT_LIST ? child : child.#detach());
+  }
+
+  /** This element, with texts that keep no piece of the document in memory. */
+  #detach(): this {
+    this.#text = copyText(this.#text);
+    for (const children of this.#children?.values() ?? [])
+      for (const child of children) child.#detach();
+    return this;
   }
 
   /** Every child of a name. */
@@ -62,10 +87,11 @@ export class Element implements Place {
   }
 
   ownValue(): string | null {
-    const text = this.#text.trim();
-    if (text.length <= MAX_VALUE_CHARS) return text === '' ? null : text;
+    const { maxChars } = this.shape;
+    const text = this.#text.trimEnd();
+    if (text.length <= maxChars && !this.#isCut) return text === '' ? null : text;
     this.warn('long_value');
-    return text.slice(0, MAX_VALUE_CHARS);
+    return cutText(text, maxChars);
   }
 
   /** A child's text as a keyword: RFC words are lower case, reporters' (`Pass`, `None`) are not. */

@@ -1,10 +1,22 @@
 import { createHash } from 'node:crypto';
-import type { AggregateReport, ReportRecord, Tally } from '../domain/aggregate-report.ts';
-import { addToTally, EMPTY_TALLY } from '../domain/alignment.ts';
+import type {
+  AggregateReport,
+  ReportRecord,
+  SourceTally,
+  Tally,
+} from '../domain/aggregate-report.ts';
+import { addToTally, EMPTY_TALLY, MAX_REPORT_MESSAGES } from '../domain/alignment.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { SourceCounts } from '../domain/source-counts.ts';
-import { MAX_XML_BYTES } from './ceilings.ts';
+import type { Budget } from './budget.ts';
+import {
+  MAX_NAMESPACE_CHARS,
+  MAX_XML_BYTES,
+  REPORT_ROW_BYTES,
+  SOURCE_ROW_BYTES,
+} from './ceilings.ts';
 import { type Content, peek, slice } from './content.ts';
+import { cutText } from './copy-text.ts';
 import type { Element } from './element.ts';
 import { toMetadata } from './metadata.ts';
 import { toPolicyPublished } from './policy.ts';
@@ -18,6 +30,8 @@ export interface FeedbackOptions {
   readonly log: WarningLog;
   /** The clock, in milliseconds: a report may not begin in its future without a warning. */
   readonly now: () => number;
+  /** What may still be spent on the source that the document lies in. */
+  readonly budget?: Budget;
   /** Gets every record once, in order, before anything is known of what comes after it. */
   readonly onRecord?: (record: ReportRecord) => void;
 }
@@ -25,7 +39,7 @@ export interface FeedbackOptions {
 /** The report in an XML document (RFC 7489 appendix C, RFC 9990). Throws a Refusal. */
 export async function readFeedback(
   content: Content,
-  { log, now, onRecord }: FeedbackOptions,
+  { log, now, budget, onRecord }: FeedbackOptions,
 ): Promise<AggregateReport> {
   let tally = EMPTY_TALLY;
   const sources = new SourceCounts();
@@ -37,16 +51,42 @@ export async function readFeedback(
     onRecord?.(record);
   });
   const reader = new XmlReader(tree, log);
-  const payloadSha256 = await readXml(content, { reader, log });
+  const payloadSha256 = await readXml(content, { reader, log, budget });
   const parts = toParts(tree, now());
-  return {
+  const xmlNamespace = toNamespace(reader, log);
+  const kept = keepSources({ ...parts, xmlNamespace }, { sources: sources.largest(), log, budget });
+  // A copy, because the texts of the tree keep pieces of the document in memory.
+  return structuredClone({
     ...parts,
-    xmlNamespace: reader.namespace,
+    xmlNamespace,
     tally,
-    sources: sources.largest(),
+    sources: kept,
     warnings: log.toList(),
     payloadSha256,
-  };
+  });
+}
+
+/** The namespace of the root, as long as one may be. */
+function toNamespace({ namespace }: XmlReader, log: WarningLog): string | null {
+  if (namespace === null || namespace.length <= MAX_NAMESPACE_CHARS) return namespace;
+  log.add('long_value');
+  return cutText(namespace, MAX_NAMESPACE_CHARS);
+}
+
+interface Sources {
+  readonly sources: readonly SourceTally[];
+  readonly log: WarningLog;
+  readonly budget: Budget | undefined;
+}
+
+/** Spends the report from what the source may keep. When there is room for fewer sources, the largest stay. */
+function keepSources(parts: object, { sources, log, budget }: Sources): readonly SourceTally[] {
+  if (budget === undefined) return sources;
+  budget.keep(REPORT_ROW_BYTES + JSON.stringify(parts).length);
+  const kept = sources.slice(0, Math.floor(budget.keepable / SOURCE_ROW_BYTES));
+  budget.keep(kept.length * SOURCE_ROW_BYTES);
+  if (kept.length < sources.length) log.add('sources_cut');
+  return kept;
 }
 
 interface RecordRead {
@@ -56,9 +96,9 @@ interface RecordRead {
 
 function addSafely(before: Tally, { record, element }: RecordRead): Tally {
   const tally = addToTally(before, record);
-  if (Number.isSafeInteger(tally.totalMessages)) return tally;
-  const where = renderPlace(element);
-  throw new Refusal('bad_field', 'The report counts more messages than there can be.', where);
+  if (tally.totalMessages <= MAX_REPORT_MESSAGES) return tally;
+  const message = `The report counts more than ${MAX_REPORT_MESSAGES} messages.`;
+  throw new Refusal('count_too_large', message, renderPlace(element));
 }
 
 function toParts(
@@ -76,16 +116,18 @@ function toParts(
 interface Reading {
   readonly reader: XmlReader;
   readonly log: WarningLog;
+  readonly budget: Budget | undefined;
 }
 
 /** Reads the document to its end, and returns the hash (SHA-256, hex) of its bytes. */
-async function readXml(content: Content, { reader, log }: Reading): Promise<string> {
+async function readXml(content: Content, { reader, log, budget }: Reading): Promise<string> {
   const { head, whole } = await peek(content);
   const text = new XmlText(reader, { head, log });
   const hash = createHash('sha256');
   let size = 0;
   let broken: Refusal | undefined;
   for await (const bytes of slice(whole)) {
+    budget?.checkCpu();
     size += bytes.length;
     if (size > MAX_XML_BYTES)
       throw new Refusal('too_large', `The document is larger than ${MAX_XML_BYTES} bytes.`);

@@ -1,6 +1,6 @@
 import type { ReportMetadata } from '../domain/aggregate-report.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { MAX_REPORT_ID_CHARS } from './ceilings.ts';
+import { MAX_BEGIN_AHEAD_MS, MAX_ERRORS_CHARS, MAX_REPORT_ID_CHARS } from './ceilings.ts';
 import type { Element } from './element.ts';
 import { renderPlace } from './warnings.ts';
 
@@ -13,7 +13,10 @@ const DAY_SECONDS = 24 * 60 * 60;
 /** DMARC was first published in January 2012. */
 const FIRST_REPORTS = Date.UTC(2012, 0, 1) / 1000;
 
-/** `report_metadata`; `now` is in milliseconds. Refuses only a report that covers no known time. */
+/**
+ * `report_metadata`; `now` is in milliseconds. Refuses a report that covers no known time or begins in the far
+ * future, and an id that is too long to be one.
+ */
 export function toMetadata(metadata: Element, now: number): ReportMetadata {
   const { begin, end } = toDateRange(metadata, now);
   return {
@@ -23,7 +26,7 @@ export function toMetadata(metadata: Element, now: number): ReportMetadata {
     reportId: toReportId(metadata),
     begin,
     end,
-    errors: metadata.all('error').flatMap((error) => error.ownValue() ?? []),
+    errors: toErrors(metadata),
     generator: metadata.value('generator'),
   };
 }
@@ -37,11 +40,18 @@ function toDateRange(metadata: Element, now: number): DateRange {
   const range = findDateRange(metadata);
   const begin = toSeconds(range, 'begin');
   const end = toSeconds(range, 'end');
+  if (begin * 1000 > now + MAX_BEGIN_AHEAD_MS) throw windowInFuture(range);
   if (begin > end) range.warn('reversed_dates');
   if (end - begin > DAY_SECONDS) range.warn('long_window');
   if (begin < FIRST_REPORTS) range.warn('early_begin');
   if (begin * 1000 > now) range.warn('future_begin');
   return { begin, end };
+}
+
+/** A report that begins in the year 5138 would stand first in every list for ever. */
+function windowInFuture(range: Element): Refusal {
+  const message = 'The report begins more than 2 days after it was received.';
+  return new Refusal('window_in_future', message, renderPlace(range.child('begin')));
 }
 
 function findDateRange(metadata: Element): Element {
@@ -87,4 +97,20 @@ function toReportId(metadata: Element): string | null {
   if ((id?.length ?? 0) <= MAX_REPORT_ID_CHARS) return id;
   const where = renderPlace(metadata.child('report_id'));
   throw new Refusal('bad_field', `The report id is longer than ${MAX_REPORT_ID_CHARS}.`, where);
+}
+
+/** As many errors as all of them together may have characters. */
+function toErrors(metadata: Element): string[] {
+  const errors: string[] = [];
+  let room = MAX_ERRORS_CHARS;
+  for (const element of metadata.all('error')) {
+    const error = element.ownValue();
+    room -= error?.length ?? 0;
+    if (room < 0) {
+      element.warn('long_list');
+      break;
+    }
+    if (error !== null) errors.push(error);
+  }
+  return errors;
 }

@@ -1,16 +1,31 @@
+import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from './ceilings.ts';
+
 /** The children that are kept of an element, by local name; of a leaf it is the text. */
 export interface Shape {
   readonly children: ReadonlyMap<string, Shape>;
   readonly isLeaf: boolean;
+  /** How many characters of a leaf's text are kept. */
+  readonly maxChars: number;
   /** Whether its parent may have several. */
   readonly isList: boolean;
 }
 
-export const LEAF: Shape = { children: new Map(), isLeaf: true, isList: false };
+const leaf = (maxChars: number): Shape => ({
+  children: new Map(),
+  isLeaf: true,
+  maxChars,
+  isList: false,
+});
+
+/** A name, a number or a word of the standards. */
+export const LEAF: Shape = leaf(MAX_NAME_CHARS);
+/** A text that a person wrote. */
+const TEXT: Shape = leaf(MAX_TEXT_CHARS);
 
 const parent = (children: Readonly<Record<string, Shape>>): Shape => ({
   children: new Map(Object.entries(children)),
   isLeaf: false,
+  maxChars: 0,
   isList: false,
 });
 
@@ -27,14 +42,14 @@ const RECORD = parent({
     ...leaves('source_ip', 'count'),
     policy_evaluated: parent({
       ...leaves('disposition', 'dkim', 'spf'),
-      reason: list(parent(leaves('type', 'comment'))),
+      reason: list(parent({ ...leaves('type'), comment: TEXT })),
     }),
   }),
   identifiers: IDENTIFIERS,
   identities: IDENTIFIERS,
   auth_results: parent({
-    dkim: list(parent(leaves('domain', 'selector', 'result', 'human_result'))),
-    spf: list(parent(leaves('domain', 'scope', 'result', 'human_result'))),
+    dkim: list(parent({ ...leaves('domain', 'selector', 'result'), human_result: TEXT })),
+    spf: list(parent({ ...leaves('domain', 'scope', 'result'), human_result: TEXT })),
   }),
 });
 
@@ -46,8 +61,9 @@ const RECORD = parent({
 export const FEEDBACK = parent({
   version: LEAF,
   report_metadata: parent({
-    ...leaves('org_name', 'email', 'extra_contact_info', 'report_id', 'generator'),
-    error: list(LEAF),
+    ...leaves('org_name', 'email', 'report_id', 'generator'),
+    extra_contact_info: TEXT,
+    error: list(TEXT),
     date_range: DATES,
     data_range: DATES,
   }),

@@ -16,8 +16,10 @@ export const WARNINGS = {
   text_after_report: 'What follows the end of the report was cut off.',
 
   repeated_element: 'An element that may occur once occurs again; the first was taken.',
-  long_list: 'A list is longer than 1,000 entries; the rest was dropped.',
-  long_value: 'A value is longer than 4,096 characters and was cut.',
+  long_list: 'A list has too many entries, or too much text; the rest was dropped.',
+  long_value: 'A value is longer than its limit and was cut.',
+  sources_cut:
+    'The source holds so much that not every source address was kept; the totals are exact.',
 
   missing_org_name: 'The reporting organisation has no name.',
   missing_email: 'The reporter gives no e-mail address.',

@@ -1,6 +1,12 @@
 import { SaxesParser, type SaxesTagPlain } from 'saxes';
 import { Refusal } from '../domain/refusal.ts';
-import { MAX_XML_DEPTH, MAX_XML_ELEMENTS, MAX_XML_TEXT_CHARS } from './ceilings.ts';
+import {
+  MAX_XML_DEPTH,
+  MAX_XML_ELEMENTS,
+  MAX_XML_NAME_CHARS,
+  MAX_XML_TEXT_CHARS,
+} from './ceilings.ts';
+import { cutText } from './copy-text.ts';
 import { type Place, renderPlace, type WarningLog } from './warnings.ts';
 
 /**
@@ -18,6 +24,7 @@ const ROOT = 'feedback';
 const RECORD = 'record';
 const ANOTHER_ROOT = /<(?:[\w.-]+:)?feedback[\s/>]/;
 const TAG_CHARS = 64;
+const MAX_REASON_CHARS = 200;
 
 /**
  * An XML document with `feedback` as its root, read piece by piece: well-formed, without a document
@@ -86,7 +93,11 @@ export class XmlReader {
       throw new Refusal('not_aggregate', `The root element is <${name.slice(0, TAG_CHARS)}>.`);
   }
 
-  #open({ name, attributes }: SaxesTagPlain): void {
+  #open(tag: SaxesTagPlain): void {
+    const { name, attributes } = tag;
+    // The parser holds every open tag, and 64 of them may have 250,000 attributes each.
+    tag.attributes = {};
+    if (name.length > MAX_XML_NAME_CHARS) throw tooLarge('the name of an element is too long');
     this.#events += 1;
     const local = localName(name);
     if (this.#depth === 0) this.#checkRoot(local);
@@ -127,7 +138,7 @@ export class XmlReader {
   }
 
   #fail(error: Error): void {
-    if (!this.#isRootClosed) throw this.#badXml(error.message.replace(/^\d+:\d+: |\.$/g, ''));
+    if (!this.#isRootClosed) throw this.#badXml(toReason(error));
     if (!this.#isCut) this.#log.add('text_after_report', this.place);
     this.#isCut = true;
   }
@@ -143,6 +154,11 @@ export class XmlReader {
     const where = renderPlace({ line, column: Math.max(0, column - 1) });
     return new Refusal('bad_xml', `Not well-formed XML: ${why}.`, where);
   }
+}
+
+/** What the parser does not like. It quotes from the document. */
+function toReason({ message }: Error): string {
+  return cutText(message.replace(/^\d+:\d+: |\.$/g, ''), MAX_REASON_CHARS);
 }
 
 const localName = (name: string): string => name.slice(name.lastIndexOf(':') + 1);

@@ -94,7 +94,7 @@ describe('report_metadata', () => {
       'Example Mail',
       'x'.repeat(5000),
       'long_value',
-      { orgName: 'x'.repeat(4096) },
+      { orgName: 'x'.repeat(1000) },
     ],
   ])('%s is a warning', async (_, from, to, warning, metadata) => {
     const { report, warnings } = await read(plainWith(from, to));
