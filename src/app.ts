@@ -1,5 +1,6 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
+import { fixAddress } from './client-address.ts';
 import type { Config } from './config.ts';
 import { serveDocs } from './docs.ts';
 import { Failure } from './domain/failure.ts';
@@ -8,7 +9,7 @@ import type { ContractDocument } from './external/contract.ts';
 import { answerErrors } from './external/errors.ts';
 import { requestId } from './external/request-id.ts';
 import { send, toBody } from './external/send.ts';
-import { logRequests, withoutKeys } from './log.ts';
+import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
 import { createSettings } from './settings/settings.ts';
 import { isReadable, type Store } from './store/open.ts';
 
@@ -40,8 +41,9 @@ export interface App {
 /** The rooms, hung on Express. */
 export async function createApp(given: Given): Promise<App> {
   const { config, store, log, now, document } = given;
+  const errors = log.child({}, { serializers: ERROR_SERIALIZERS });
   const logError = (error: unknown, req?: { id: string }) =>
-    log.error({ err: error, request_id: req && withoutKeys(req.id) }, 'unexpected error');
+    errors.error({ err: error, request_id: req && withoutKeys(req.id) }, 'unexpected error');
   const external = await createExternalApi({ ...config, store, now, logError, document });
 
   const app = express();
@@ -51,7 +53,7 @@ export async function createApp(given: Given): Promise<App> {
   app.set('query parser', false);
   app.set('trust proxy', config.trustedProxies.length > 0 ? config.trustedProxies : false);
 
-  app.use(requestId, logRequests(log));
+  app.use(requestId, fixAddress(app), logRequests(log));
   app.use('/v1/external', external.router);
   app.use(nameRequest);
   app.use('/docs', serveDocs(given.site));

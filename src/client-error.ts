@@ -7,6 +7,9 @@ export const MAX_HEADER_BYTES = 16 * 1024;
 /** How long a client that sent no HTTP has to read the answer; half-closed, it would stay for ever. */
 const LINGER_MS = 2_000;
 
+/** Up to the path. Neither user names nor backslashes, which URL parsers read in different ways. */
+const ABSOLUTE = /^https?:\/\/([^\s/?#@\\]+)(?=[/?]|$)/i;
+
 interface ClientError {
   readonly status: 400 | 408 | 431;
   readonly code: string;
@@ -50,8 +53,9 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
 }
 
 /**
- * Refuses what node lets through: HTTP/1.1 demands a `Host` (RFC 9112, 3.2; node's own refusal would have no
- * body), and a request's target has no fragment (3.2.1; with some, express answers in HTML by itself).
+ * Refuses what node lets through: HTTP/1.1 demands one `Host` (RFC 9112, 3.2; node's own refusal would have no
+ * body, and it keeps the first of several), and a request's target has no fragment (3.2.1; with some, express
+ * answers in HTML by itself). A target in absolute form (3.2.2) goes on in origin form.
  */
 export function requireValid(listener: RequestListener): RequestListener {
   return (req, res) => {
@@ -72,7 +76,32 @@ export function requireValid(listener: RequestListener): RequestListener {
   };
 }
 
-function findWrong({ headers, httpVersion, url = '' }: IncomingMessage): string | undefined {
-  if (headers.host === undefined && httpVersion === '1.1') return 'The request has no Host header.';
-  return url.includes('#') ? 'The request target has a fragment (#).' : undefined;
+function findWrong(req: IncomingMessage): string | undefined {
+  const hosts = countHosts(req.rawHeaders);
+  if (hosts > 1) return 'The request has more than one Host header.';
+  if (hosts === 0 && req.httpVersion === '1.1') return 'The request has no Host header.';
+  const { url = '' } = req;
+  if (url.includes('#')) return 'The request target has a fragment (#).';
+  if (url.startsWith('/') || url === '*') return undefined;
+  return takeAbsolute(req, url) ? undefined : 'The request target is neither a path nor a URL.';
+}
+
+/** Names and values by turns, as they came. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
+}
+
+/** In absolute form the target's host stands for the `Host` header. */
+function takeAbsolute(req: IncomingMessage, url: string): boolean {
+  const [whole, host] = ABSOLUTE.exec(url) ?? [];
+  if (whole === undefined) return false;
+  const rest = url.slice(whole.length);
+  req.url = rest.startsWith('/') ? rest : `/${rest}`;
+  req.headers.host = host;
+  return true;
 }

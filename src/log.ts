@@ -1,8 +1,12 @@
 import type { RequestHandler } from 'express';
 import pino, { type Logger } from 'pino';
 
-/** A key in the wrong place (a path, a request's id) is still a key: it must never be logged. */
+/** A key in the wrong place (a path, a request's id, an error) is still a key: it must never be logged. */
 const ANY_KEY = /plb_live_[0-9A-Za-z]*/g;
+
+const ENCODED = /%[0-9a-f]{2}/gi;
+/** Text that is percent-encoded more often than that is not logged at all. */
+const MAX_DECODINGS = 5;
 
 /** How many bytes of log are gathered for one write, and for how long at the most. */
 const BUFFER_BYTES = 4_096;
@@ -13,10 +17,11 @@ const STDERR = 2;
 export function createLog(level: string): Logger {
   if (process.stderr.isTTY) {
     const options = { destination: STDERR, ignore: 'pid,hostname' };
-    return pino({ level, transport: { target: 'pino-pretty', options } });
+    const transport = { target: 'pino-pretty', options };
+    return pino({ level, serializers: ERROR_SERIALIZERS, transport });
   }
   const destination = pino.destination({ dest: STDERR, sync: false, minLength: BUFFER_BYTES });
-  const log = pino({ level }, destination);
+  const log = pino({ level, serializers: ERROR_SERIALIZERS }, destination);
   setInterval(() => log.flush(), FLUSH_MS).unref();
   return log;
 }
@@ -50,6 +55,40 @@ function toLoggedPath(url: string): string {
   return withoutKeys(url.split('?', 1)[0] ?? '');
 }
 
+/** The text with every key cut down to its prefix; decoded first when the key is percent-encoded. */
 export function withoutKeys(text: string): string {
-  return text.replace(ANY_KEY, 'plb_live_…');
+  const decoded = decode(text);
+  if (decoded === undefined) return '…';
+  const masked = decoded.replace(ANY_KEY, 'plb_live_…');
+  return masked === decoded ? text : masked;
 }
+
+/** undefined when the text is percent-encoded too often. Only ASCII matters: a key has nothing else. */
+function decode(text: string): string | undefined {
+  let decoded = text;
+  for (let i = 0; i <= MAX_DECODINGS; i++) {
+    const before = decoded;
+    if (!before.includes('%')) return before;
+    decoded = before.replace(ENCODED, toCharacter);
+    if (decoded === before) return decoded;
+  }
+  return undefined;
+}
+
+function toCharacter(encoded: string): string {
+  return String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+}
+
+/** pino's own form of an error, without keys in its message, its stack or anything that hangs on it. */
+function toLoggedError(error: Error): unknown {
+  const known = pino.stdSerializers.err(error);
+  try {
+    return JSON.parse(JSON.stringify(known), (_name, value) =>
+      typeof value === 'string' ? withoutKeys(value) : value,
+    );
+  } catch {
+    return { message: withoutKeys(String(error)) };
+  }
+}
+
+export const ERROR_SERIALIZERS = { err: toLoggedError };

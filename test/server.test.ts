@@ -73,6 +73,11 @@ describe('what is not valid HTTP', () => {
     ['a fragment in the path', `GET ${PATH}#x HTTP/1.1\r\nHost: a\r\n\r\n`],
     ['a fragment that hides the path', 'GET //a@# HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['no Host', `GET ${PATH} HTTP/1.1\r\n\r\n`],
+    ['two Hosts', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`],
+    ['the same Host twice', `GET ${PATH} HTTP/1.0\r\nHost: a\r\nHOST: a\r\n\r\n`],
+    ['a target that is no path', 'GET v1/external/domains HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a target with a user', 'GET http://u@a/ HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a target of another scheme', 'GET ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n'],
   ])('%s: 400 in the one error shape', async (_what, bytes) => {
     const { client, server } = await serve();
     const answer = await client.send(Buffer.from(bytes, 'latin1'));
@@ -81,6 +86,22 @@ describe('what is not valid HTTP', () => {
     expect(answer?.headers['cache-control']).toBe('no-store');
     holdToErrorShape(answer?.body ?? '');
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  });
+
+  test.each([
+    [`http://elsewhere.example${PATH}`, 401],
+    [`HTTPS://elsewhere.example:8443${PATH}?limit=1`, 401],
+    ['http://elsewhere.example', 404],
+    ['http://elsewhere.example?x=1', 404],
+    ['http://elsewhere.example/healthz', 200],
+    ['http://elsewhere.example//healthz', 404],
+    ['http://elsewhere.example/settings/sign-in', 200],
+    ['http://elsewhere.example/settings/single-sign-on/callback?code=x&state=y', 303],
+    ['http://elsewhere.example/docs/nothing', 404],
+  ])('a target in absolute form works as its path does: %s is %i', async (target, status) => {
+    const { client } = await serve();
+    expect((await client.send(toRequest(target)))?.status).toBe(status);
+    client.close();
   });
 
   test('more than 16 KB of headers: 431 in the one error shape', async () => {

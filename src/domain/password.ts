@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 import { Failure } from './failure.ts';
+import { createQueue } from './password-queue.ts';
 
 const MIN_LENGTH = 12;
 /** Far beyond any passphrase; without a bound, hashing would take as long as a stranger likes. */
@@ -8,6 +9,9 @@ const MAX_LENGTH = 200;
 
 /** What OWASP asks of argon2id: 19 MiB, two passes, one lane. The library's default is argon2id too. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+
+/** Hashing occupies a thread of a pool that the whole process shares. */
+const inTurn = createQueue();
 
 export const PASSWORD_RULE = `A password has ${MIN_LENGTH} to ${MAX_LENGTH} characters.`;
 
@@ -19,21 +23,22 @@ export function assertPassword(password: string): void {
   }
 }
 
-/** The argon2id hash (PHC text) of a new password. */
+/** The argon2id hash (PHC text) of a new password. Throws `unavailable` when too many wait for theirs. */
 export async function hashPassword(password: string): Promise<string> {
   assertPassword(password);
-  return await hash(normalise(password), COST);
+  return await inTurn(() => hash(normalise(password), COST));
 }
 
 /**
  * Whether a password is the one that was hashed. Without a hash (an unknown or disabled person, one who was
- * never given a password) it is no, after as long as it takes to find out.
+ * never given a password) the answer is no, and takes as long. Throws `unavailable` when too many wait.
  */
 export async function isPassword(password: string, passwordHash: string | null): Promise<boolean> {
   if ([...password].length > MAX_LENGTH) return false;
   // Awaited for everybody, so that the first to come waits for it whoever they are.
   const nobodysHash = await hashOfNobody();
-  const isRight = await verify(passwordHash ?? nobodysHash, normalise(password));
+  const known = passwordHash ?? nobodysHash;
+  const isRight = await inTurn(() => verify(known, normalise(password)));
   return isRight && passwordHash !== null;
 }
 

@@ -1,3 +1,4 @@
+import { parseDomainName } from './domain-name.ts';
 import { Failure } from './failure.ts';
 
 /** One @, no spaces, a dot in the domain. Whether somebody reads mail there is not for a pattern to say. */
@@ -13,7 +14,18 @@ export function parseEmail(text: string): string {
   return email;
 }
 
-/** What two spellings of one address have in common: a person signs in with either. */
+/**
+ * The one form in which addresses are stored to be compared: NFC, the local part in lower case, the domain as
+ * an A-label in lower case. Never NFKC, which would make another person's address of `ａlice@…` (fullwidth a).
+ */
 export function toEmailKey(email: string): string {
-  return email.trim().normalize('NFKC').toLowerCase();
+  const text = email.trim().normalize('NFC');
+  const at = text.lastIndexOf('@');
+  const domain = text.slice(at + 1);
+  return toLower(text.slice(0, at + 1)) + (parseDomainName(domain) ?? toLower(domain));
+}
+
+/** Lower case can leave letters and accents apart that NFC puts together. */
+function toLower(text: string): string {
+  return text.toLowerCase().normalize('NFC');
 }

@@ -3,7 +3,7 @@ import type { Store } from '../store/open.ts';
 import { authenticate, keyHolderOf } from './authenticate.ts';
 import { type Contract, type ContractDocument, openContract } from './contract.ts';
 import { createLastUsed } from './last-used.ts';
-import { fixAddress, limitPerAddress, limitPerKey } from './limits.ts';
+import { limitPerAddress, limitPerKey } from './limits.ts';
 import { createPages } from './pages.ts';
 
 interface Given {
@@ -30,7 +30,6 @@ export async function createExternalApi({
   const contract = await openContract(store.reader, document);
   const lastUsed = createLastUsed({ db: store.db, now, logError });
   const router = Router().use(
-    fixAddress,
     limitPerAddress(requestsPerIp),
     authenticate({ reader: store.reader, onUse: lastUsed.record }),
     limitPerKey(requestsPerKey),

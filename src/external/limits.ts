@@ -10,12 +10,6 @@ const IPV6_SUBNET = 64;
 /** What the limiters leave on a request. */
 type Limited = Request & { ipLimit?: RateLimitInfo; keyLimit?: RateLimitInfo };
 
-/** Express works out the address anew each time it is asked, and the two limiters ask five times. */
-export const fixAddress: RequestHandler = (req, _res, next) => {
-  Object.defineProperty(req, 'ip', { value: req.ip });
-  next();
-};
-
 /** Protection against floods: requests a minute from one address, whatever they carry. */
 export function limitPerAddress(limit: number): RequestHandler {
   return createLimit({

@@ -14,7 +14,13 @@ import { showOverview } from './overview.ts';
 import { changePassword, endOtherSessions, endSession, showSecurity } from './security.ts';
 import { showSignIn, signIn, signOut } from './sign-in.ts';
 import { createSingleSignOn } from './single-sign-on.ts';
-import { throttleAddress, throttleEmail, throttleVisitor } from './throttle.ts';
+import {
+  limitSuccesses,
+  throttleAddress,
+  throttleEmail,
+  throttleSingleSignOn,
+  throttleVisitor,
+} from './throttle.ts';
 import { recogniseVisitor, requireVisitor } from './visitor.ts';
 import { choosePassword, showWelcome } from './welcome.ts';
 
@@ -43,12 +49,14 @@ export function createSettings(given: Given): Router {
 /** For whoever is not signed in. */
 function addDoors(router: Router, given: Given): void {
   router.get('/sign-in', showSignIn(given));
-  router.post('/sign-in', throttleAddress(), throttleEmail(), signIn(given));
+  const guesses = [throttleAddress(), throttleEmail(), ...limitSuccesses()];
+  router.post('/sign-in', guesses, signIn(given));
   router.post('/sign-out', signOut(given));
   router.get('/welcome', showWelcome(given));
   router.post('/welcome', choosePassword(given));
   if (given.singleSignOn !== undefined) {
     const { leave, comeBack } = createSingleSignOn({ ...given, ...given.singleSignOn });
+    router.use('/single-sign-on', throttleSingleSignOn(), throttleAddress());
     router.get('/single-sign-on', leave);
     router.get('/single-sign-on/callback', comeBack);
   }

@@ -32,7 +32,9 @@ type Provider = () => Promise<openid.Configuration>;
 function createProvider({ issuer, clientId, clientSecret }: GivenProvider): Provider {
   let known: Promise<openid.Configuration> | undefined;
   // The configuration takes plain HTTP for a provider on this machine only.
-  const execute = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [];
+  const insecure = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [];
+  // Without it an ID token that came over TLS is believed unsigned (OpenID Connect Core, 3.1.3.7).
+  const execute = [openid.enableNonRepudiationChecks, ...insecure];
   const ask = () =>
     openid.discovery(new URL(issuer), clientId, clientSecret, undefined, {
       execute,
@@ -72,7 +74,7 @@ function comeBackFrom(given: GivenProvider, provider: Provider): RequestHandler 
   return async (req, res) => {
     const flow = readFlow(req);
     clearCookie(req, res, 'flow');
-    const url = new URL(given.baseUrl + req.originalUrl);
+    const url = toCallbackUrl(given, req);
     const config = await orRefuse(given, req, provider());
     const identity = await orRefuse(given, req, identify(config, url, flow));
     if (identity === undefined) throw notKnown();
@@ -82,6 +84,14 @@ function comeBackFrom(given: GivenProvider, provider: Provider): RequestHandler 
     await openSession(given, req, res, { ...person, proof });
     res.redirect(303, flow.next);
   };
+}
+
+/** Where the provider sent the browser to. A request target may name another host; only its query is taken. */
+function toCallbackUrl({ baseUrl }: GivenProvider, { originalUrl }: Request): URL {
+  const url = new URL(`${baseUrl}${CALLBACK}`);
+  const query = originalUrl.indexOf('?');
+  if (query !== -1) url.search = originalUrl.slice(query);
+  return url;
 }
 
 /** Who the provider says it is; undefined without an e-mail address that the provider has verified. */

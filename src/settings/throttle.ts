@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
-import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
+import { ipKeyGenerator, type Options, rateLimit } from 'express-rate-limit';
 import { Failure } from '../domain/failure.ts';
 import { toEmailKey } from '../domain/person.ts';
 import { readField } from './form.ts';
@@ -12,15 +12,31 @@ const PER_PERSON = 10;
 /** An office behind one address has more people than one, with bad days of their own. */
 const PER_ADDRESS = 30;
 const IPV6_SUBNET = 64;
+/** Successful sign-ins in a window: each occupies a thread for its hash and writes a session. */
+const SUCCESSES_PER_PERSON = 60;
+const SUCCESSES_PER_ADDRESS = 300;
 
 /** Failed sign-ins from one address; unknown e-mail addresses count like known ones. */
 export function throttleAddress(): RequestHandler {
-  return throttle(PER_ADDRESS, (req) => ipKeyGenerator(req.ip ?? '', IPV6_SUBNET));
+  return throttle(PER_ADDRESS, toAddressKey);
 }
 
 /** Failed sign-ins with one e-mail address, whether or not it is somebody's. */
 export function throttleEmail(): RequestHandler {
-  return throttle(PER_PERSON, (req) => hash('sha256', toEmailKey(readField(req, 'email'))));
+  return throttle(PER_PERSON, toEmailHash);
+}
+
+/** Successful sign-ins of one person, and from one address. */
+export function limitSuccesses(): RequestHandler[] {
+  return [
+    throttle(SUCCESSES_PER_ADDRESS, toAddressKey, COUNT_SUCCESSES),
+    throttle(SUCCESSES_PER_PERSON, toEmailHash, COUNT_SUCCESSES),
+  ];
+}
+
+/** Every request to single sign-on from one address, whatever comes of it: each may ask the provider. */
+export function throttleSingleSignOn(): RequestHandler {
+  return throttle(SUCCESSES_PER_ADDRESS, toAddressKey, {});
 }
 
 /** Wrong passwords of somebody who is signed in: a session that was left open is no place to guess. */
@@ -28,16 +44,30 @@ export function throttleVisitor(): RequestHandler {
   return throttle(PER_PERSON, (_req, res) => visitorOf(res).personId);
 }
 
-/** Counted when they come and taken back when they succeed, so that many at once are counted too. */
-function throttle(limit: number, toKey: (req: Request, res: Response) => string): RequestHandler {
+type ToKey = (req: Request, res: Response) => string;
+
+const toAddressKey: ToKey = (req) => ipKeyGenerator(req.ip ?? '', IPV6_SUBNET);
+const toEmailHash: ToKey = (req) => hash('sha256', toEmailKey(readField(req, 'email')));
+
+/** 303 is a success. 503 says that nobody looked at the password: it is neither. */
+const COUNT_FAILURES: Partial<Options> = {
+  skipSuccessfulRequests: true,
+  requestWasSuccessful: (_req, { statusCode }) => statusCode === 303 || statusCode === 503,
+};
+const COUNT_SUCCESSES: Partial<Options> = {
+  skipFailedRequests: true,
+  requestWasSuccessful: (_req, { statusCode }) => statusCode === 303,
+};
+
+/** Counts requests when they come and takes back what need not count, so that many at once are counted too. */
+function throttle(limit: number, toKey: ToKey, counted = COUNT_FAILURES): RequestHandler {
   return rateLimit({
     limit,
     windowMs: WINDOW_MINUTES * 60_000,
     keyGenerator: toKey,
     standardHeaders: false,
     legacyHeaders: false,
-    skipSuccessfulRequests: true,
-    requestWasSuccessful: (_req, res) => res.statusCode === 303,
+    ...counted,
     handler: (_req, res, next) => {
       res.set('Retry-After', String(WINDOW_MINUTES * 60));
       next(

@@ -83,7 +83,7 @@ export function actorOf(req: Request, res: Response, { now }: Given): Actor {
   return { name: email, accountId, address: addressOf(req), at: toInstant(now()) };
 }
 
-/** IPv4 in its own form, also where the server listens on IPv6. */
+/** The address that the app has found out (client-address.ts); none when the connection is gone. */
 export function addressOf(req: Request): string {
-  return (req.ip ?? '').replace(/^::ffff:(?=\d+\.)/, '');
+  return req.ip ?? '';
 }

@@ -219,6 +219,19 @@ describe('whose address counts (1.13)', () => {
     },
   );
 
+  test.each([
+    ['an address with ports', (i: number) => `203.0.113.1:${i + 1}`],
+    ['an IPv6 address with ports', (i: number) => `[2001:db8::1]:${i + 1}`],
+    ['nonsense of many kinds', (i: number) => `nonsense-${i}`],
+  ])('%s counts under one address', async (_what, toValue) => {
+    const { askTimes } = await serveLimited({ requestsPerIp: 3, trustedProxies });
+    const statuses: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      statuses.push(...(await askTimes(1, { 'X-Forwarded-For': toValue(i) })));
+    }
+    expect(statuses).toEqual([200, 200, 200, 429, 429]);
+  });
+
   test('Forwarded, X-Real-IP and their like are never believed', async () => {
     const { askTimes } = await serveLimited({ requestsPerIp: 1, trustedProxies });
     for (const name of ['Forwarded', 'X-Real-IP', 'CF-Connecting-IP', 'X-Client-IP']) {

@@ -150,12 +150,47 @@ describe('brute force', () => {
     expect((await guess(email, '192.0.2.2', PASSWORD)).status).toBe(303);
   });
 
-  test('signing in counts for nothing', async () => {
+  test('signing in is no guess', async () => {
     const { email } = await aPerson(api, accountId);
     for (let i = 0; i < 32; i++) {
       expect((await guess(email, '192.0.2.1', PASSWORD)).status).toBe(303);
     }
+    expect((await guess(email, '192.0.2.1')).status).toBe(401);
   });
+
+  test('somebody who signs in without end is stopped after sixty sessions', async () => {
+    const { email } = await aPerson(api, accountId);
+    const statuses: number[] = [];
+    for (let i = 0; i < 62; i++) {
+      statuses.push((await guess(email, `192.0.2.${i}`, PASSWORD)).status);
+    }
+    expect(statuses.filter((status) => status === 303)).toHaveLength(60);
+    expect(statuses.slice(-2)).toEqual([429, 429]);
+  });
+
+  test('many at once, from many addresses: some are refused with 503, and are not counted', async () => {
+    const { email } = await aPerson(api, accountId);
+    const attempts = Array.from({ length: 100 }, (_, i) =>
+      guess(`n${i}@example.com`, `192.0.2.${i}`),
+    );
+    const answers = await Promise.all(attempts);
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]?.headers['retry-after']).toBe('5');
+    expect((await guess(email, '192.0.2.1', PASSWORD)).status).toBe(303);
+  });
+
+  test.each(['203.0.113.1:1', 'nonsense'])(
+    'thirty guesses count together when the proxy sends X-Forwarded-For: %s and its like',
+    async (value) => {
+      const toHeader = (i: number) =>
+        value === 'nonsense' ? `nonsense-${i}` : `203.0.113.1:${i + 1}`;
+      for (let i = 0; i < 30; i++) {
+        expect((await guess(`n${i}@example.com`, toHeader(i))).status).toBe(401);
+      }
+      expect((await guess('other@example.com', toHeader(30))).status).toBe(429);
+    },
+  );
 });
 
 describe('a session', () => {

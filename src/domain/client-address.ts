@@ -1,0 +1,50 @@
+import { isIP } from 'node:net';
+
+/** What proxies write into `X-Forwarded-For` besides a bare address: `192.0.2.1:443`, `[2001:db8::1]:443`. */
+const WITH_PORT = /^(?:\[([^[\]]+)\]|([^:[\]]+))(?::\d{1,5})?$/;
+/** An IPv4 address in IPv6 form, as a socket that listens on both has it. */
+const MAPPED_DECIMAL = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+const MAPPED_HEX = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i;
+
+interface Sender {
+  /** The address at the other end of the socket. */
+  readonly peer: string;
+  /** `X-Forwarded-For`: every proxy adds the address it was called from at the end. */
+  readonly forwardedFor: string | undefined;
+  readonly isTrusted: (address: string) => boolean;
+}
+
+/**
+ * The address that a request counts under, for limits, throttles and the audit. Reads `X-Forwarded-For` from
+ * its end for as long as a trusted proxy wrote it. What is no address stops there and counts under the proxy
+ * that sent it: otherwise every spelling of nonsense would have a limit of its own.
+ */
+export function toClientAddress({ peer, forwardedFor, isTrusted }: Sender): string {
+  let address = parseAddress(peer) ?? peer;
+  if (forwardedFor === undefined || !isTrusted(address)) return address;
+  for (const item of forwardedFor.split(',').toReversed()) {
+    const before = parseAddress(item.trim());
+    if (before === undefined) return address;
+    address = before;
+    if (!isTrusted(address)) return address;
+  }
+  return address;
+}
+
+/** An address without port, brackets and zone, IPv4 in its own form. undefined for anything else. */
+function parseAddress(text: string): string | undefined {
+  if (isIP(text) === 4) return text;
+  const [, bracketed, plain] = isIP(text) === 0 ? (WITH_PORT.exec(text) ?? []) : [];
+  const address = (bracketed ?? plain ?? text).split('%', 1)[0] ?? '';
+  if (isIP(address) === 0 || (bracketed !== undefined && isIP(address) !== 6)) return undefined;
+  return toIpv4(address) ?? address;
+}
+
+function toIpv4(address: string): string | undefined {
+  const decimal = MAPPED_DECIMAL.exec(address)?.[1];
+  if (decimal !== undefined) return decimal;
+  const [, high, low] = MAPPED_HEX.exec(address) ?? [];
+  if (high === undefined || low === undefined) return undefined;
+  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [a >> 8, a & 255, b >> 8, b & 255].join('.');
+}

@@ -1,0 +1,120 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { Store } from '../../src/store/open.ts';
+import { insertPerson } from '../../src/store/people.ts';
+import { aBareAccount, NOW } from '../support/builders.ts';
+import { RawClient } from '../support/raw-http.ts';
+import { runServer } from '../support/running-server.ts';
+
+const DOOR = '/settings/single-sign-on';
+const BASE_URL = 'https://dmarc.example.com';
+const FLOW = { state: 's', nonce: 'n', verifier: 'v'.repeat(43), next: '' };
+
+const [honest, forger] = [aKeyPair(), aKeyPair()];
+
+let email: string;
+let signer: KeyObject;
+let server: { readonly url: string };
+let store: Store;
+
+beforeEach(async () => {
+  [email, signer] = ['ada@example.com', honest.privateKey];
+  const issuer = await aProvider();
+  ({ server, store } = await runServer({
+    PLUMBLINE_BASE_URL: BASE_URL,
+    PLUMBLINE_OIDC_ISSUER: issuer,
+    PLUMBLINE_OIDC_CLIENT_ID: 'plumbline',
+    PLUMBLINE_OIDC_CLIENT_SECRET: 's3cret',
+  }));
+  const person = { email: 'ada@example.com', passwordHash: null, now: NOW };
+  await insertPerson(store.db, { accountId: await aBareAccount(store.db), ...person });
+});
+
+function aKeyPair() {
+  return generateKeyPairSync('rsa', { modulusLength: 2048 });
+}
+
+/** A provider that answers every code with an ID token for `email`, signed by `signer`. */
+async function aProvider(): Promise<string> {
+  const provider = createServer((req, res) => {
+    const answer = toAnswers(issuer)[req.url ?? ''];
+    res.setHeader('Content-Type', 'application/json').end(JSON.stringify(answer?.()));
+  });
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void provider.close());
+  const issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+  return issuer;
+}
+
+const toAnswers = (issuer: string): Record<string, () => object> => ({
+  '/.well-known/openid-configuration': () => ({
+    issuer,
+    authorization_endpoint: `${issuer}/auth`,
+    token_endpoint: `${issuer}/token`,
+    jwks_uri: `${issuer}/jwks`,
+    response_types_supported: ['code'],
+  }),
+  '/jwks': () => ({
+    keys: [{ ...honest.publicKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig', kid: 'k' }],
+  }),
+  '/token': () => ({ access_token: 'a', token_type: 'bearer', id_token: toIdToken(issuer) }),
+});
+
+function toIdToken(issuer: string): string {
+  const iat = Math.floor(Date.now() / 1000);
+  const claims = { iss: issuer, sub: 'ada', aud: 'plumbline', iat, exp: iat + 60, nonce: 'n' };
+  const parts = [
+    { alg: 'RS256', kid: 'k' },
+    { ...claims, email, email_verified: true },
+  ].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+  const signature = sign('sha256', Buffer.from(parts.join('.')), signer);
+  return [...parts, signature.toString('base64url')].join('.');
+}
+
+/** Comes back from the provider with a cookie that the browser could have made at home. */
+async function comeBack(target = `${DOOR}/callback?code=c&state=s`) {
+  const cookie = Buffer.from(JSON.stringify(FLOW)).toString('base64url');
+  const client = new RawClient(server.url);
+  const answer = await client.send(
+    `GET ${target} HTTP/1.1\r\nHost: a\r\nCookie: plumbline-flow=${cookie}\r\n\r\n`,
+  );
+  client.close();
+  return answer;
+}
+
+describe('the callback of single sign-on', () => {
+  test('lets in whom the provider names, by a token that the provider has signed', async () => {
+    const answer = await comeBack();
+    expect([answer?.status, answer?.headers['location']]).toEqual([303, '/settings/overview']);
+  });
+
+  test('an ID token that somebody else has signed lets nobody in', async () => {
+    signer = forger.privateKey;
+    expect((await comeBack())?.status).toBe(401);
+  });
+
+  test('an address that only looks like a person’s lets nobody in', async () => {
+    email = '\uff41da@example.com';
+    expect((await comeBack())?.status).toBe(401);
+  });
+
+  test.each([
+    `http://evil.example${DOOR}/callback?code=c&state=x`,
+    `http://evil.example:1${DOOR}/callback`,
+    `https://evil.example${DOOR}/callback?`,
+    `${DOOR}/callback?code=%&state=%zz`,
+    `${DOOR}/callback?code=c&state=s&state=s`,
+  ])('with the request target %s is refused, and is no fault of ours', async (target) => {
+    expect((await comeBack(target))?.status).toBe(401);
+  });
+
+  test('is closed to an address after thirty that failed, and the way there with it', async () => {
+    for (let i = 0; i < 30; i++)
+      expect((await comeBack(`${DOOR}/callback?i=${i}`))?.status).toBe(401);
+    const answer = await comeBack();
+    expect([answer?.status, answer?.headers['retry-after']]).toEqual([429, '900']);
+    expect((await comeBack(DOOR))?.status).toBe(429);
+  });
+});
