@@ -19,16 +19,19 @@ export async function checkDomain(given: Watching, { id, name }: DomainToCheck):
     RECORD_TYPES.map(async (type) => ({ type, value: await lookUp(type, name) })),
   );
   const at = toInstant(now());
+  const errors: unknown[] = [];
   for (const { type, value } of answers) {
     if (value === undefined) continue;
+    // One record whose state cannot be read must not keep the other from being checked.
     await updateDnsRecord(store.db, {
       domainId: id,
       type,
       at,
       update: (known) => addCheck(known, { type, value, at }, thresholds),
-    });
+    }).catch((error) => errors.push(error));
   }
   if (answers.some(({ value }) => value !== undefined)) await evaluate(given, [id]);
+  if (errors.length > 0) throw errors[0];
 }
 
 interface Scheduled extends Watching {

@@ -11,6 +11,8 @@ export interface Given {
   readonly store: Store;
   readonly thresholds: Thresholds;
   readonly now: () => Date;
+  /** Gets what went wrong with one domain; the domains after it are evaluated. */
+  readonly logError?: (error: unknown) => void;
 }
 
 /** What an evaluation did. */
@@ -20,16 +22,36 @@ export interface Evaluated {
   readonly resolved: number;
 }
 
-/** Brings the open alerts of some domains in line with what is known of them, each domain by itself. */
+/**
+ * Brings the open alerts of some domains in line with what is known of them, each domain by itself: one that
+ * fails does not keep the others from it. Without a log, the failures are thrown when all are done.
+ */
 export async function evaluate(given: Given, domainIds: Iterable<string>): Promise<Evaluated> {
   const sum = { domains: 0, fired: 0, resolved: 0 };
+  const errors: unknown[] = [];
+  const logError = given.logError ?? ((error) => errors.push(error));
   for (const domainId of domainIds) {
-    const { fired, resolved } = await evaluateDomain(given, domainId);
-    sum.domains += 1;
-    sum.fired += fired;
-    sum.resolved += resolved;
+    try {
+      const { fired, resolved } = await evaluateDomain(given, domainId);
+      sum.domains += 1;
+      sum.fired += fired;
+      sum.resolved += resolved;
+    } catch (error) {
+      logError(toFailed(domainId, error));
+    }
   }
+  if (errors.length > 0) throw toOne(errors);
   return sum;
+}
+
+function toFailed(domainId: string, cause: unknown): Error {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new Error(`Alerts of domain ${domainId} could not be evaluated: ${why}`, { cause });
+}
+
+function toOne(errors: readonly unknown[]): unknown {
+  if (errors.length === 1) return errors[0];
+  return new AggregateError(errors, `Alerts of ${errors.length} domains could not be evaluated.`);
 }
 
 type Changed = Omit<Evaluated, 'domains'>;

@@ -20,8 +20,9 @@ export interface AlertSchedule {
 }
 
 /**
- * Evaluates every domain at once and then each hour, for silence makes no noise, and the domains that reports
- * came for soon after they did. Never two evaluations at a time, and never a reason for the process to stay.
+ * Evaluates every domain at start and then each hour, because missing reports trigger no ingest, and a domain
+ * soon after reports for it were stored. There is one evaluation at a time, and it does not keep the process
+ * from ending. A domain that cannot be evaluated is logged, and the next one is evaluated.
  */
 export function scheduleAlerts(given: Scheduled): AlertSchedule {
   const { store, logError, everyMs = HOUR_MS, debounceMs = DEBOUNCE_MS } = given;

@@ -2,3 +2,8 @@
 export function addSafely(a: number, b: number): number {
   return Math.min(a + b, Number.MAX_SAFE_INTEGER);
 }
+
+/** A stored count that may be from before sums stopped there. */
+export function toSafeCount(count: number): number {
+  return Math.min(count, Number.MAX_SAFE_INTEGER);
+}

@@ -1,6 +1,7 @@
-import type { Facts, KnownAlert } from '../domain/alerts/facts.ts';
+import type { DataDay, Facts, KnownAlert } from '../domain/alerts/facts.ts';
 import { daysNeeded, type Thresholds } from '../domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant, toDay } from '../domain/instant.ts';
+import { toSafeCount } from '../domain/safe-sum.ts';
 import { listDnsRecords, toDnsFacts } from './dns-records.ts';
 import { listFailingSources } from './failing-sources.ts';
 import { prepareQuery } from './prepared.ts';
@@ -28,14 +29,14 @@ export async function findFacts(reader: Reader, asked: Asked): Promise<WatchedDo
   // A reporter whose clock is wrong must not move the newest day into the far future.
   const until = addDays(toDay(now), 1);
   const limit = daysNeeded(thresholds);
-  const [[domain], days, receipts, dns] = await reader.readTogether(
+  const [[domain], latest, receipts, dns] = await reader.readTogether(
     watchedDomain({ domainId }),
     latestDays({ domainId, until, limit }),
     latestReceipts({ domainId, until, limit: thresholds.silenceWindowDays }),
     listDnsRecords({ domainId }),
   );
   if (domain === undefined) return undefined;
-  days.reverse();
+  const days = latest.map(toDataDay).reverse();
   const from = days[0]?.day ?? until;
   const [alertRows] = await reader.readTogether(knownAlerts({ domainId, from }));
   const alerts = alertRows.map(toKnownAlert);
@@ -44,6 +45,7 @@ export async function findFacts(reader: Reader, asked: Asked): Promise<WatchedDo
     now,
     thresholds,
     alerts,
+    days,
     from,
   });
   const { id, accountId, ...known } = domain;
@@ -70,12 +72,13 @@ const watchedDomain = prepareQuery<{ domainId: string }, DomainRow>((db, param) 
     .where('status', '=', 'active'),
 );
 
+function toDataDay(row: DataDay): DataDay {
+  return { ...row, messages: toSafeCount(row.messages), aligned: toSafeCount(row.aligned) };
+}
+
 type Latest = { domainId: string; until: Day; limit: number };
 
-const latestDays = prepareQuery<
-  Latest,
-  { day: Day; messages: number; aligned: number; sources: number }
->((db, param) =>
+const latestDays = prepareQuery<Latest, DataDay>((db, param) =>
   db
     .selectFrom('domain_day')
     .select(['day', 'messages', 'aligned', 'sources'])

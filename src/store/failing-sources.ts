@@ -1,116 +1,163 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Expression, sql } from 'kysely';
-import type { FailingSource, KnownAlert } from '../domain/alerts/facts.ts';
+import type { DataDay, FailingSource, KnownAlert } from '../domain/alerts/facts.ts';
 import type { Thresholds } from '../domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant, toDay } from '../domain/instant.ts';
+import { toSafeCount } from '../domain/safe-sum.ts';
 import { prepareQuery } from './prepared.ts';
 import type { Reader } from './reader.ts';
+
+/*
+ * What this costs is bounded, whatever was received. A day keeps at most 1,000 sources. A day is read with
+ * one index look-up for each of them, and with at most `daysNeeded` later days of those that are new. The days
+ * read are those that may fire and those of alerts, which fire for no other days. Between two days the event
+ * loop takes its turn.
+ */
 
 interface Asked {
   readonly domainId: string;
   readonly now: Instant;
   readonly thresholds: Thresholds;
   readonly alerts: readonly KnownAlert[];
+  /** The latest days that have data. */
+  readonly days: readonly DataDay[];
   /** Failing days before this one do not matter any more. */
   readonly from: Day;
 }
 
 /** The sources that failed too much on days that are fresh, and on those of alerts that have fired. */
 export async function listFailingSources(reader: Reader, asked: Asked): Promise<FailingSource[]> {
-  const { domainId, now, thresholds, alerts, from } = asked;
-  const fresh = addDays(toDay(now), -thresholds.maxAgeDays);
-  const until = addDays(toDay(now), 1);
-  const days = new Set(alerts.map(({ subject }) => subject).filter((text) => DAY.test(text)));
-  const spans = [
-    { since: fresh, until },
-    ...[...days].filter((day) => day < fresh).map((day) => ({ since: day, until: day })),
-  ];
   const found: FailingSource[] = [];
-  for (const span of spans) {
-    const limits = {
-      messages: thresholds.newSourceMessages,
-      percent: thresholds.newSourceFailPercent,
-    };
-    const query = { domainId, ...span, ...limits };
-    const [sources, later] = await reader.readTogether(
-      failing(query),
-      failingLater({ ...query, from }),
-    );
-    found.push(
-      ...sources.map((source) => ({ ...source, laterFailingDays: daysOf(source, later) })),
-    );
+  for (const day of daysToRead(asked)) {
+    const sources = await readDay(reader, day, asked);
+    found.push(...sources);
+    if (sources.length > FEW) await setImmediate();
   }
   return found;
 }
 
+/** So many sources are read in less than a millisecond. */
+const FEW = 50;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
-type Wanted = { domainId: string; since: Day; until: Day; messages: number; percent: number };
-type Found = Omit<FailingSource, 'laterFailingDays'>;
+function daysToRead({ now, thresholds, alerts, days }: Asked): Set<Day> {
+  const oldest = addDays(toDay(now), -thresholds.maxAgeDays);
+  const fresh = days.filter(({ day, sources }) => day >= oldest && sources > 0);
+  const fired = alerts.map(({ subject }) => subject).filter((text) => DAY.test(text));
+  return new Set([...fresh.map(({ day }) => day), ...fired.filter((day) => day < oldest)]);
+}
 
-const failing = prepareQuery<Wanted, Found>((db, param) =>
+async function readDay(reader: Reader, day: Day, asked: Asked): Promise<FailingSource[]> {
+  const { domainId, now, thresholds, from } = asked;
+  const limits = {
+    messages: thresholds.newSourceMessages,
+    percent: thresholds.newSourceFailPercent,
+  };
+  const [before] = await reader.readTogether(
+    daysBefore({ domainId, day, limit: thresholds.newSourceDays }),
+  );
+  // Whoever was there on this day or since is not new.
+  const since = before[thresholds.newSourceDays - 1]?.day ?? '';
+  const until = addDays(toDay(now), 1);
+  const after = day < from ? addDays(from, -1) : day;
+  const query = { domainId, day, ...limits };
+  const [sources, later] = await reader.readTogether(
+    failing(query),
+    failingLater({ ...query, since, after, until }),
+  );
+  const laterDays = Map.groupBy(later, ({ address }) => address);
+  return sources.map(({ previous, address, messages, aligned }) => ({
+    day,
+    address,
+    messages: toSafeCount(messages),
+    aligned: toSafeCount(aligned),
+    absentDays: previous === null ? null : before.filter((data) => data.day > previous).length,
+    laterFailingDays: laterDays.get(address)?.map((row) => row.day) ?? [],
+  }));
+}
+
+/** The latest days with data before a day, the latest first. */
+const daysBefore = prepareQuery<{ domainId: string; day: Day; limit: number }, { day: Day }>(
+  (db, param) =>
+    db
+      .selectFrom('domain_day')
+      .select('day')
+      .where('domain_id', '=', param('domainId'))
+      .where('day', '<', param('day'))
+      .orderBy('day', 'desc')
+      .limit(param('limit')),
+);
+
+type Wanted = { domainId: string; day: Day; messages: number; percent: number };
+
+interface Found {
+  address: string;
+  messages: number;
+  aligned: number;
+  previous: Day | null;
+}
+
+/** The sources of a day that failed too much, and the day before it on which each sent something last. */
+export const failing = prepareQuery<Wanted, Found>((db, param) =>
   db
     .selectFrom('domain_source as source')
-    .select(['source.day', 'source.address', 'source.messages', 'source.aligned'])
-    .select((eb) => {
-      const previous = eb
+    .select(['source.address', 'source.messages', 'source.aligned'])
+    .select((eb) =>
+      eb
         .selectFrom('domain_source as earlier')
         .select((max) => max.fn.max('earlier.day').as('day'))
-        .whereRef('earlier.domain_id', '=', 'source.domain_id')
+        .where('earlier.domain_id', '=', param('domainId'))
         .whereRef('earlier.address', '=', 'source.address')
-        .whereRef('earlier.day', '<', 'source.day');
-      return eb
-        .case()
-        .when(previous, 'is', null)
-        .then(null)
-        .else(
-          eb
-            .selectFrom('domain_day')
-            .select((count) => count.fn.countAll<number>().as('days'))
-            .whereRef('domain_day.domain_id', '=', 'source.domain_id')
-            .whereRef('domain_day.day', '<', 'source.day')
-            .where('domain_day.day', '>', previous),
-        )
-        .end()
-        .as('absentDays');
-    })
+        .where('earlier.day', '<', param('day'))
+        .as('previous'),
+    )
     .where('source.domain_id', '=', param('domainId'))
-    .where('source.day', '>=', param('since'))
-    .where('source.day', '<=', param('until'))
+    .where('source.day', '=', param('day'))
     .where('source.messages', '>=', param('messages'))
     .where(failsTooOften(param('percent'))),
 );
 
-interface Later {
-  since: Day;
-  address: string;
-  day: Day;
-}
-
-/** The days after theirs on which the same addresses sent too many failing messages. */
-const failingLater = prepareQuery<Wanted & { from: Day }, Later>((db, param) =>
+/** The days after a day on which its new sources sent too many failing messages. */
+export const failingLater = prepareQuery<
+  Wanted & { since: Day; after: Day; until: Day },
+  { address: string; day: Day }
+>((db, param) =>
   db
     .selectFrom('domain_source as source')
-    .innerJoin('domain_source as later', (join) =>
-      join
-        .onRef('later.domain_id', '=', 'source.domain_id')
-        .onRef('later.address', '=', 'source.address')
-        .onRef('later.day', '>', 'source.day')
-        .on('later.day', '>=', param('from')),
-    )
-    .select(['source.day as since', 'source.address', 'later.day'])
+    // SQLite keeps the order of cross joins, and then finds each row by its whole key. Left to itself it reads
+    // all rows of the later days for each source.
+    .crossJoin('domain_day as data')
+    .where('data.domain_id', '=', param('domainId'))
+    .where('data.day', '>', param('after'))
+    .where('data.day', '<=', param('until'))
+    .crossJoin('domain_source as later')
+    .where('later.domain_id', '=', param('domainId'))
+    .whereRef('later.day', '=', 'data.day')
+    .whereRef('later.address', '=', 'source.address')
+    .select(['source.address', 'later.day'])
     .where('source.domain_id', '=', param('domainId'))
-    .where('source.day', '>=', param('since'))
-    .where('source.day', '<=', param('until'))
+    .where('source.day', '=', param('day'))
     .where('source.messages', '>=', param('messages'))
     .where(failsTooOften(param('percent')))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('domain_source as earlier')
+            .select('earlier.day')
+            .where('earlier.domain_id', '=', param('domainId'))
+            .whereRef('earlier.address', '=', 'source.address')
+            .where('earlier.day', '>=', param('since'))
+            .where('earlier.day', '<', param('day')),
+        ),
+      ),
+    )
     .where((eb) => eb(eb('later.messages', '-', eb.ref('later.aligned')), '>=', param('messages'))),
 );
 
-function daysOf({ day, address }: Found, later: readonly Later[]): Day[] {
-  return later.filter((row) => row.since === day && row.address === address).map((row) => row.day);
-}
-
-/** Whether so many of 100 of a source's messages fail, in whole numbers. */
+/**
+ * Whether so many of 100 of a source's messages fail, in whole numbers. Counts stop at 2^53 − 1, and a hundred
+ * times that is still an int64.
+ */
 function failsTooOften(percent: Expression<number>) {
   return sql<boolean>`(source.messages - source.aligned) * 100 >= source.messages * ${percent}`;
 }

@@ -34,9 +34,12 @@ export interface FailingSource {
   readonly address: string;
   readonly messages: number;
   readonly aligned: number;
-  /** Data days since it last sent anything, not counting that one and this; null when it never had. */
+  /**
+   * Data days since it last sent anything, not counting that one and this, and no more than the rules ask for;
+   * null when it never had.
+   */
   readonly absentDays: number | null;
-  /** Later days on which it sent too many failing messages. */
+  /** Of a source that is new: later days on which it sent too many failing messages. */
   readonly laterFailingDays: readonly Day[];
 }
 

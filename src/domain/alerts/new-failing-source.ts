@@ -1,4 +1,5 @@
 import type { Day } from '../instant.ts';
+import { addSafely } from '../safe-sum.ts';
 import type { Facts, FailingSource } from './facts.ts';
 import { type AlertRule, alertsOf, isFresh, isWatched, type Occurrence } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
@@ -46,7 +47,7 @@ function toOccurrence(day: Day, facts: Facts, thresholds: Thresholds): Occurrenc
   const sources = newSources(facts, thresholds).filter((source) => source.day === day);
   const listed = sources.map(toListed).sort(byFailed);
   const sum = (key: 'message_count' | 'failed_count') =>
-    listed.reduce((total, source) => total + source[key], 0);
+    listed.reduce((total, source) => addSafely(total, source[key]), 0);
   const context = {
     day,
     message_count: sum('message_count'),

@@ -1,3 +1,5 @@
+import { addSafely } from '../safe-sum.ts';
+
 /** Messages, and how many of them passed DMARC. */
 export interface Counts {
   readonly messages: number;
@@ -7,8 +9,8 @@ export interface Counts {
 export function addUp(days: readonly Counts[]): Counts {
   return days.reduce(
     (sum, { messages, aligned }) => ({
-      messages: sum.messages + messages,
-      aligned: sum.aligned + aligned,
+      messages: addSafely(sum.messages, messages),
+      aligned: addSafely(sum.aligned, aligned),
     }),
     { messages: 0, aligned: 0 },
   );

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { evaluate } from '../../src/alerts/evaluate.ts';
+import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
+import { addDays } from '../../src/domain/instant.ts';
+import { findFacts } from '../../src/store/alert-facts.ts';
+import { failing, failingLater } from '../../src/store/failing-sources.ts';
+import type { Store } from '../../src/store/open.ts';
+import type { Reader } from '../../src/store/reader.ts';
+import { aStore } from '../support/store.ts';
+import { aWorld, type Sent } from './world.ts';
+
+const TODAY = '2026-03-20';
+const NOW = `${TODAY}T12:00:00Z`;
+const MAX = Number.MAX_SAFE_INTEGER;
+
+/** Writes days and sources as they stand in the store after many reports. */
+async function fill(
+  { db }: Store,
+  domainId: string,
+  days: ReadonlyMap<string, readonly Sent[]>,
+): Promise<void> {
+  await db.write(async (tx) => {
+    for (const [day, sent] of days) {
+      const sum = (i: 1 | 2) =>
+        Math.min(
+          MAX,
+          sent.reduce((total, source) => total + source[i], 0),
+        );
+      const counts = { reports: 1, messages: sum(1), aligned: sum(2), sources: sent.length };
+      await tx
+        .insertInto('domain_day')
+        .values({ domain_id: domainId, day, ...counts })
+        .execute();
+      for (let at = 0; at < sent.length; at += 500) {
+        const rows = sent.slice(at, at + 500).map(([address, messages, aligned]) => ({
+          ...{ domain_id: domainId, day, address, messages, aligned },
+        }));
+        await tx.insertInto('domain_source').values(rows).execute();
+      }
+    }
+  });
+}
+
+const flood = (count: number): Sent[] =>
+  Array.from({ length: count }, (_, i) => [`2001:db8::${i.toString(16)}`, 30, 0]);
+
+/** The same reader, which counts the rows that it hands out. */
+function counting(reader: Reader): { reader: Reader; rows: () => number } {
+  let rows = 0;
+  const readTogether: Reader['readTogether'] = async (...queries) => {
+    const results = await reader.readTogether(...queries);
+    for (const result of results as readonly unknown[][]) rows += result.length;
+    return results;
+  };
+  return { reader: { ...reader, readTogether }, rows: () => rows };
+}
+
+describe('a domain with 20,000 days of data and 1,000 failing addresses on each of six days', () => {
+  async function aFloodedWorld() {
+    const store = await aStore();
+    const world = await aWorld(store);
+    const days = new Map<string, Sent[]>();
+    for (let ago = 20_000; ago > 6; ago -= 1) days.set(addDays(TODAY, -ago), [['192.0.2.1', 1, 1]]);
+    for (let ago = 6; ago >= 0; ago -= 1) days.set(addDays(TODAY, -ago), flood(1_000));
+    await fill(store, world.id, days);
+    return { store, world };
+  }
+
+  it('is evaluated from a bounded number of rows: each day of an address was counted by itself', async () => {
+    const { store, world } = await aFloodedWorld();
+    const { reader, rows } = counting(store.reader);
+    const asked = { domainId: world.id, now: NOW, thresholds: DEFAULT_THRESHOLDS };
+    const found = await findFacts(reader, asked);
+    // 2026-03-16 and the days after it are fresh, and the addresses began to send before that.
+    expect(found?.facts.failingSources).toHaveLength(5_000);
+    expect(found?.facts.failingSources[0]).toMatchObject({ absentDays: 0, laterFailingDays: [] });
+    expect(rows()).toBeLessThan(6_000);
+  });
+
+  it('asks for addresses by index alone', async () => {
+    const { store, world } = await aFloodedWorld();
+    const params = { domainId: world.id, day: TODAY, messages: 20, percent: 90 };
+    const bounds = { ...params, since: '2026-01-01', after: TODAY, until: '2026-03-21' };
+    for (const query of [failing(params), failingLater(bounds)]) {
+      const plan = await explain(store, query);
+      expect(plan.filter((step) => step.includes('SCAN'))).toEqual([]);
+      const [source, earlier, later] = ['source', 'earlier', 'later'].map((table) =>
+        plan.filter((step) => step.includes(`SEARCH ${table} `)).join(),
+      );
+      expect(source).toMatch(/PRIMARY KEY \(domain_id=\? AND day=\?\)$/);
+      expect(earlier).toMatch(/COVERING INDEX \w+ \(domain_id=\? AND address=\? AND day/);
+      if (query.compile === failingLater(bounds).compile)
+        expect(later).toMatch(/PRIMARY KEY \(domain_id=\? AND day=\? AND address=\?\)/);
+    }
+  });
+});
+
+async function explain({ reader }: Store, query: ReturnType<typeof failing | typeof failingLater>) {
+  const [rows] = await reader.readTogether({
+    params: query.params,
+    compile: (db) => {
+      const text = query.compile(db);
+      return { ...text, sql: `explain query plan ${text.sql}` } as ReturnType<typeof query.compile>;
+    },
+  });
+  return (rows as unknown as { detail: string }[]).map(({ detail }) => detail);
+}
+
+describe('an evaluation of several domains', () => {
+  it('goes on after a domain whose facts cannot be read', async () => {
+    const store = await aStore();
+    const worlds = [await aWorld(store), await aWorld(store), await aWorld(store)];
+    for (const world of worlds)
+      await fill(store, world.id, new Map([[TODAY, [['192.0.2.1', 1, 1]]]]));
+    await insertCorruptAlert(store, worlds[1]);
+    const errors: unknown[] = [];
+    const given = {
+      ...{ store, thresholds: DEFAULT_THRESHOLDS, now: () => new Date(NOW) },
+      logError: (error: unknown) => errors.push(error),
+    };
+    const ids = worlds.map(({ id }) => id);
+    expect(await evaluate(given, ids)).toMatchObject({ domains: 2 });
+    expect(String(errors)).toContain(worlds[1]?.id);
+    expect(errors).toHaveLength(1);
+  });
+
+  it('says at the end what failed when there is no log', async () => {
+    const store = await aStore();
+    const [broken, sound] = [await aWorld(store), await aWorld(store)];
+    await insertCorruptAlert(store, broken);
+    const given = { store, thresholds: DEFAULT_THRESHOLDS, now: () => new Date(NOW) };
+    await expect(evaluate(given, [broken.id, sound.id])).rejects.toThrow(broken.id);
+  });
+});
+
+async function insertCorruptAlert(
+  { db }: Store,
+  world: { id: string; accountId: string } | undefined,
+): Promise<void> {
+  if (world === undefined) throw new Error('There is no world.');
+  const alert = { type: 'alert.reports_missing', subject: '', context: '{"day":' };
+  await db.write((tx) =>
+    tx
+      .insertInto('alert')
+      .values({
+        ...{ id: `corrupt ${world.id}`, account_id: world.accountId, domain_id: world.id },
+        ...alert,
+        ...{ fired_at: NOW, resolved_at: null },
+      })
+      .execute(),
+  );
+}
+
+describe('sums of messages', () => {
+  it('stop at 2^53 - 1 in an alert: one said message_count 9277415232383220000', async () => {
+    const store = await aStore();
+    const world = await aWorld(store);
+    const known: Sent = ['192.0.2.1', 100, 100];
+    const days = new Map<string, Sent[]>();
+    for (let ago = 40; ago > 0; ago -= 1) days.set(addDays(TODAY, -ago), [known]);
+    const strangers = flood(1_000).map(([address]): Sent => [address, MAX, 0]);
+    days.set(TODAY, [known, ...strangers]);
+    await fill(store, world.id, days);
+    world.setNow(NOW);
+    await world.evaluate();
+    const alert = (await world.alerts()).find(({ type }) => type === 'alert.new_failing_source');
+    expect(alert?.context).toMatchObject({ message_count: MAX, failed_count: MAX });
+    expect(alert?.context.sources[0]).toMatchObject({ message_count: MAX, failed_count: MAX });
+  });
+
+  it('are compared exactly there', async () => {
+    const store = await aStore();
+    const world = await aWorld(store);
+    const failed = Math.ceil(MAX * 0.9);
+    const days = new Map<string, Sent[]>([
+      [
+        TODAY,
+        [
+          ['192.0.2.1', MAX, MAX - failed - 10],
+          ['192.0.2.2', MAX, MAX - failed + 10],
+        ],
+      ],
+    ]);
+    await fill(store, world.id, days);
+    const query = failing({ domainId: world.id, day: TODAY, messages: 20, percent: 90 });
+    const [rows] = await store.reader.readTogether(query);
+    expect(rows.map(({ address }) => address)).toEqual(['192.0.2.1']);
+  });
+});
