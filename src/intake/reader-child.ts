@@ -1,4 +1,5 @@
 /** The process that reads hostile bytes. It has no database, no environment and no files of its own. */
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { CPU_BASE_MS, CPU_MS_PER_MIB, REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from './ceilings.ts';
 import { ownReader } from './reader.ts';
@@ -14,10 +15,13 @@ const GRACE_MS = 1_000;
 const MIB = 1024 * 1024;
 
 const progress = new Progress();
-new Worker(new URL('./reader-watchdog.ts', import.meta.url), {
+const watchdog = new Worker(new URL('./reader-watchdog.ts', import.meta.url), {
   workerData: progress.buffer,
   env: {},
-}).unref();
+  execArgv: [],
+});
+const isWatched = once(watchdog, 'online');
+watchdog.unref();
 
 const sources: Uint8Array[][] = [[]];
 let askForMore = () => {};
@@ -37,6 +41,7 @@ function take({ bytes, isEnd }: SourcePiece): void {
 async function answer(nowMs: number): Promise<void> {
   const given = sources.splice(0, sources.length, []).slice(0, -1).map(join);
   const outbox = new Outbox();
+  await isWatched;
   for (const [index, bytes] of given.entries()) {
     progress.start(CPU_BASE_MS + GRACE_MS + (CPU_MS_PER_MIB * bytes.length) / MIB, bytes.length);
     await outbox.reach(index);

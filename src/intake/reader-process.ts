@@ -24,9 +24,8 @@ export interface ReaderProcess extends DocumentReader {
 export function createReaderProcess(): ReaderProcess {
   let child: ChildProcess | undefined;
   const start = (): ChildProcess => {
-    child ??= forkChild(() => {
-      child = undefined;
-    });
+    // A process that was just killed is still there for a moment.
+    if (child === undefined || child.killed || !child.connected) child = forkChild();
     return child;
   };
   return {
@@ -35,15 +34,15 @@ export function createReaderProcess(): ReaderProcess {
     },
     read: (sources, nowMs) => readSurviving(start, sources, nowMs),
     close: async () => {
-      if (child === undefined) return;
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
-      child.disconnect();
+      if (child.connected) child.disconnect();
       await ended;
     },
   };
 }
 
-function forkChild(onExit: () => void): ChildProcess {
+function forkChild(): ChildProcess {
   const script = new URL('./reader-child.ts', import.meta.url);
   return fork(script, {
     execArgv: [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'],
@@ -51,7 +50,7 @@ function forkChild(onExit: () => void): ChildProcess {
     // What Node prints when it runs out of memory helps nobody, and hostile bytes see no secrets.
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     env: {},
-  }).once('exit', onExit);
+  });
 }
 
 /** Sources that ended the process together are read again, each by itself, to find which one it was. */

@@ -5,7 +5,7 @@ import { toReportId } from '../domain/report-identity.ts';
 import { Arrivals, countArrivals } from './arrivals.ts';
 import type { Db, Tx } from './database.ts';
 import type { ReportedDomain } from './domains.ts';
-import { insertOriginal, type Original } from './originals.ts';
+import { insertOriginal, type Original, type StoredOriginal } from './originals.ts';
 import { prepareQuery, runPrepared } from './prepared.ts';
 
 /** A document that was found in a source. */
@@ -61,14 +61,14 @@ async function insertSome(
 ): Promise<Outcome[]> {
   const endAt = performance.now() + MAX_MS;
   const arrivals = new Arrivals(receivedAt);
-  const seqs = new Map<Original, number>();
+  const stored = new Map<Original, StoredOriginal>();
   const hasRemovals = (await runPrepared(tx, anyRemoval({}))).length > 0;
   const outcomes: Outcome[] = [];
   for (const document of documents) {
     const { original } = document;
-    const documentSeq = seqs.get(original) ?? (await insertOriginal(tx, original));
-    seqs.set(original, documentSeq);
-    outcomes.push(await insertDocument(tx, { documentSeq, document, arrivals, hasRemovals }));
+    const source = stored.get(original) ?? (await insertOriginal(tx, original));
+    stored.set(original, source);
+    outcomes.push(await insertDocument(tx, { ...source, document, arrivals, hasRemovals }));
     const isFull = outcomes.length >= MAX_DOCUMENTS || arrivals.sourceRows >= MAX_SOURCE_ROWS;
     if (isFull || performance.now() > endAt) break;
   }
@@ -76,8 +76,7 @@ async function insertSome(
   return outcomes;
 }
 
-interface Placed {
-  readonly documentSeq: number;
+interface Placed extends StoredOriginal {
   readonly document: ReceivedDocument;
   readonly arrivals: Arrivals;
   /** Whether an operator has ever taken a payload out. */
@@ -86,9 +85,18 @@ interface Placed {
 
 async function insertDocument(tx: Tx, placed: Placed): Promise<Outcome> {
   const { content } = placed.document;
-  return content instanceof Refusal
-    ? await insertRejection(tx, content, placed)
-    : await insertReport(tx, content, placed);
+  if (content instanceof Refusal) return await insertRejection(tx, content, placed);
+  if (placed.isKnown) await deleteRejection(tx, placed);
+  return await insertReport(tx, content, placed);
+}
+
+/** A source that is read again, by a better parser or with more memory, may now have a report in this place. */
+async function deleteRejection(tx: Tx, { documentSeq, document }: Placed): Promise<void> {
+  await tx
+    .deleteFrom('rejection')
+    .where('document_seq', '=', documentSeq)
+    .where('ordinal', '=', document.ordinal)
+    .execute();
 }
 
 /** A refusal of the same bytes is kept once. */

@@ -31,7 +31,7 @@ export async function keepOriginal(db: Db, source: Source, receivedAt: Instant):
   const { bytes } = source;
   const original = toRow(source, receivedAt);
   if (bytes.length <= PART_BYTES) return original;
-  const documentSeq = await db.write((tx) => insertOriginal(tx, original));
+  const { documentSeq } = await db.write((tx) => insertOriginal(tx, original));
   for (let part = 1; part * PART_BYTES < bytes.length; part += 1) {
     const row = { documentSeq, part, content: compress(toPart(bytes, part), original.encoding) };
     await db.write((tx) => runPrepared(tx, partInsert(row)));
@@ -39,12 +39,18 @@ export async function keepOriginal(db: Db, source: Source, receivedAt: Instant):
   return original;
 }
 
-/** Stores a source's row once, however often it comes in, and answers with its `seq`. */
-export async function insertOriginal(tx: Tx, original: Original): Promise<number> {
+/** A source's row, and whether its bytes came in before. */
+export interface StoredOriginal {
+  readonly documentSeq: number;
+  readonly isKnown: boolean;
+}
+
+/** Stores a source's row once, however often it comes in. */
+export async function insertOriginal(tx: Tx, original: Original): Promise<StoredOriginal> {
   const [inserted] = await runPrepared(tx, originalInsert(original));
-  if (inserted !== undefined) return inserted.seq;
+  if (inserted !== undefined) return { documentSeq: inserted.seq, isKnown: false };
   const [known] = await runPrepared(tx, originalBySha256({ sha256: original.sha256 }));
-  return (known as { seq: number }).seq;
+  return { documentSeq: (known as { seq: number }).seq, isKnown: true };
 }
 
 /** The bytes of a source as they came in. Throws `not_found` when parts of it are missing. */

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { DocumentReader } from '../../src/intake/reader.ts';
+import { createReaderProcess } from '../../src/intake/reader-process.ts';
+import { fixture, NOW, PLAIN } from '../support/intake.ts';
+
+const GOOD = Buffer.from(PLAIN);
+const WATCHDOG = new URL('../../src/intake/reader-watchdog.ts', import.meta.url).href;
+
+function aReader() {
+  const reader = createReaderProcess();
+  onTestFinished(() => reader.close());
+  return reader;
+}
+
+/** The outcomes of each source, in their order: `report` or the reason of the refusal. */
+async function outcomesOf(
+  reader: DocumentReader,
+  sources: readonly Uint8Array[],
+): Promise<string[][]> {
+  const found: string[][] = sources.map(() => []);
+  for await (const { index, document } of reader.read(sources, NOW))
+    found[index]?.push(document.kind === 'report' ? 'report' : document.refusal.reason);
+  return found;
+}
+
+/** A report of so many records. */
+function aLargeReport(records: number): Buffer {
+  const record = /<record>[\s\S]*?<\/record>/.exec(PLAIN)?.[0] ?? '';
+  return Buffer.from(PLAIN.replace('</feedback>', `${record.repeat(records)}</feedback>`));
+}
+
+describe('a reader process', () => {
+  test('gives what reading in this process gives', async () => {
+    const sources = [GOOD, Buffer.from('nothing'), fixture('example-plain.xml'), Buffer.alloc(0)];
+    const reader = aReader();
+    expect(await outcomesOf(reader, sources)).toEqual([
+      ['report'],
+      ['no_report'],
+      ['report'],
+      ['empty'],
+    ]);
+  });
+
+  test('takes a source that is larger than one message', async () => {
+    expect(await outcomesOf(aReader(), [aLargeReport(3_000), GOOD])).toEqual([
+      ['report'],
+      ['report'],
+    ]);
+  });
+
+  test('that dies while it reads one source: the source is rejected, all others are read', async () => {
+    const reader = aReader();
+    const large = aLargeReport(40_000);
+    await outcomesOf(reader, [GOOD]);
+    const { pid } = reader;
+    const reading = outcomesOf(reader, [large]);
+    process.kill(pid as number, 'SIGKILL');
+    expect(await reading).toEqual([['reader_failed']]);
+    expect(await outcomesOf(reader, [GOOD, large])).toEqual([['report'], ['report']]);
+    expect(reader.pid).not.toBe(pid);
+  });
+
+  test('that dies with several sources reads each again by itself', async () => {
+    const reader = aReader();
+    await outcomesOf(reader, [GOOD]);
+    const reading = outcomesOf(reader, [aLargeReport(20_000), GOOD, GOOD]);
+    process.kill(reader.pid as number, 'SIGKILL');
+    expect(await reading).toEqual([['report'], ['report'], ['report']]);
+  });
+
+  test('is free for the next request when the one before was given up', async () => {
+    const reader = aReader();
+    for await (const _found of reader.read([GOOD, GOOD], NOW)) break;
+    expect(await outcomesOf(reader, [GOOD])).toEqual([['report']]);
+  });
+});
+
+describe('the watchdog', () => {
+  test.each([
+    ['SIGXCPU', 'an endless loop', 'progress.start(200, 0); for (;;) {}'],
+    [
+      'SIGKILL',
+      'memory outside the heap',
+      'progress.start(60_000, 0); setInterval(() => kept.push(Buffer.alloc(20e6, 1)), 5);',
+    ],
+  ])('ends with %s a process that has %s', async (signal, _what, code) => {
+    const child = spawn(process.execPath, [
+      '--no-warnings',
+      '--input-type=module',
+      '-e',
+      `import { Worker } from 'node:worker_threads';
+       import { Progress } from '${WATCHDOG}';
+       const kept = [];
+       const progress = new Progress();
+       const given = { workerData: progress.buffer, execArgv: [] };
+       new Worker(new URL('${WATCHDOG}'), given).once('online', () => { ${code} });`,
+    ]);
+    expect(await once(child, 'exit')).toEqual([null, signal]);
+  });
+});
