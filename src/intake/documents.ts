@@ -1,7 +1,6 @@
 import type { AggregateReport } from '../domain/aggregate-report.ts';
 import type { Refusal } from '../domain/refusal.ts';
 import { Budget } from './budget.ts';
-import { MAX_UNPACKED_BYTES } from './ceilings.ts';
 import { toContent } from './content.ts';
 import type { Finding } from './finding.ts';
 import { open, type Spot } from './open.ts';
@@ -35,13 +34,14 @@ export type IntakeDocument = {
 export async function* readDocuments(
   { bytes }: Source,
   now: () => number = Date.now,
+  budget = new Budget(bytes.length),
 ): AsyncGenerator<IntakeDocument> {
   const outside: Spot = {
     member: [],
     depth: 0,
     isQuiet: false,
     log: new WarningLog(),
-    budget: new Budget(MAX_UNPACKED_BYTES),
+    budget,
     now,
   };
   for await (const finding of open(toContent(bytes), outside)) yield toDocument(finding);

@@ -14,6 +14,9 @@ export type Finding = {
 
 type Nothing = Extract<Finding, { kind: 'nothing' }>;
 
+/** So many are remembered until a report is found. What is beyond is not mentioned. */
+const MAX_NOTHINGS = 1_000;
+
 const NOTHING: ReadonlySet<RefusalReason> = new Set(['empty', 'no_report', 'not_aggregate']);
 
 /** A refusal as a finding: a broken report, or nothing that was meant to be one. */
@@ -43,7 +46,7 @@ export async function* settle(
       isFound = true;
       yield finding;
     } else if (isFound) yield* ignore([finding]);
-    else nothings.push(finding);
+    else if (nothings.length < MAX_NOTHINGS) nothings.push(finding);
   }
   if (!isFound) yield toFinding(summarise(nothings), container);
 }

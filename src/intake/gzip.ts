@@ -33,6 +33,8 @@ export async function* gunzip(bytes: Uint8Array, { budget, log }: Unpacking): Co
   let at = 0;
   do {
     if (at > 0) log.add('gzip_several_members');
+    // Even an empty member costs the setting up of a decompressor.
+    budget.addMember();
     at = endOfHeader(bytes, at);
     let crc = 0;
     let consumed = 0;

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { constants, createInflateRaw, type InflateRaw, inflateRawSync } from 'node:zlib';
 import { Refusal } from '../domain/refusal.ts';
 import type { Budget } from './budget.ts';
@@ -10,6 +11,9 @@ import type { Content } from './content.ts';
 const SMALL_BYTES = 1024 * 1024;
 /** Data that ends early gives what there is, and no error: the XML decides. */
 const OPTIONS = { chunkSize: 64 * 1024, finishFlush: constants.Z_SYNC_FLUSH };
+
+const MIN_CHUNK_BYTES = 1024;
+const SLICE_BYTES = 64 * 1024;
 
 interface InflateOptions {
   readonly budget: Budget;
@@ -24,7 +28,8 @@ interface InflateOptions {
 export async function* inflate(bytes: Uint8Array, { budget, onEnd }: InflateOptions): Content {
   const small = inflateSmall(bytes);
   if (small === undefined) return yield* inflateLarge(bytes, { budget, onEnd });
-  budget.spend(small.output.length);
+  budget.scan(small.consumed);
+  budget.unpack(small.output.length);
   if (small.output.length > 0) yield small.output;
   onEnd?.(small.consumed);
 }
@@ -34,16 +39,19 @@ interface Inflated {
   readonly consumed: number;
 }
 
+/** `undefined` when the data, packed or unpacked, goes on for longer than is small. */
 function inflateSmall(bytes: Uint8Array): Inflated | undefined {
-  if (bytes.length > SMALL_BYTES) return undefined;
+  const start = bytes.subarray(0, SMALL_BYTES);
   try {
     // The types leave out that `info` gives the engine, whose count is how much was consumed.
-    const { buffer, engine } = inflateRawSync(bytes, {
+    const { buffer, engine } = inflateRawSync(start, {
       ...OPTIONS,
+      chunkSize: Math.min(OPTIONS.chunkSize, MIN_CHUNK_BYTES + 16 * start.length),
       maxOutputLength: SMALL_BYTES,
       info: true,
     }) as unknown as { buffer: Buffer; engine: InflateRaw };
-    return { output: buffer, consumed: engine.bytesWritten };
+    const isCut = start.length < bytes.length && engine.bytesWritten === start.length;
+    return isCut ? undefined : { output: buffer, consumed: engine.bytesWritten };
   } catch (error) {
     if (isTooLong(error)) return undefined;
     throw damaged(error);
@@ -51,17 +59,30 @@ function inflateSmall(bytes: Uint8Array): Inflated | undefined {
 }
 
 async function* inflateLarge(bytes: Uint8Array, { budget, onEnd }: InflateOptions): Content {
+  const input = Readable.from(toSlices(bytes, budget), { highWaterMark: 1 });
   const stream = createInflateRaw(OPTIONS);
-  stream.end(bytes);
+  input.once('error', (error) => stream.destroy(error)).pipe(stream);
   try {
     for await (const chunk of stream as AsyncIterable<Uint8Array>) {
-      budget.spend(chunk.length);
+      budget.unpack(chunk.length);
       yield chunk;
     }
+    onEnd?.(stream.bytesWritten);
   } catch (error) {
     throw error instanceof Refusal ? error : damaged(error);
+  } finally {
+    input.destroy();
+    stream.destroy();
   }
-  onEnd?.(stream.bytesWritten);
+}
+
+/** A call of the decompressor cannot be ended, and data may go on without output: each call gets little. */
+function* toSlices(bytes: Uint8Array, budget: Budget): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    const slice = bytes.subarray(at, at + SLICE_BYTES);
+    budget.scan(slice.length);
+    yield slice;
+  }
 }
 
 const isTooLong = (error: unknown): boolean =>

@@ -10,9 +10,13 @@ export interface Member {
 }
 
 const MAX_NAME_CHARS = 255;
+/** Control characters, controls of the writing direction, and separators of lines and paragraphs. */
+const UNSAFE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+const HALF_PAIR_AT_END = /[\ud800-\udbff]$/;
 
-/** A name that can be shown: no control characters, not endless, `fallback` when there is none. */
+/** A name that is safe to show and at most 255 characters long; `fallback` when there is none. */
 export function toDisplayName(name: string | undefined, fallback: string): string {
-  const shown = (name ?? '').replace(/\p{Cc}/gu, '').slice(0, MAX_NAME_CHARS);
+  const start = (name ?? '').slice(0, 4 * MAX_NAME_CHARS).replace(UNSAFE, '');
+  const shown = start.slice(0, MAX_NAME_CHARS).replace(HALF_PAIR_AT_END, '').toWellFormed();
   return shown.trim() === '' ? fallback : shown;
 }

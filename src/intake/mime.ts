@@ -1,3 +1,5 @@
+import type { Budget } from './budget.ts';
+import { type MimeHeader, parseMimeHeader } from './mime-header.ts';
 import type { WarningLog } from './warnings.ts';
 
 /**
@@ -5,72 +7,68 @@ import type { WarningLog } from './warnings.ts';
  * decoded, and a part in 7bit keeps its bytes, line ends too. The library tried first holds an
  * object for every line: 40 MB of blank lines took it past 4 GB.
  */
-export interface MimePart {
-  /** By name in lower case, unfolded; of a repeated field the first. */
-  readonly headers: ReadonlyMap<string, string>;
+export interface MimePart extends MimeHeader {
   /** As it was sent, in its transfer encoding. */
   readonly body: Buffer;
 }
 
-const MAX_HEADER_BYTES = 256 * 1024;
-const MAX_NESTING = 32;
-/** As Trustwave's gateway writes it. */
-const MISSPELT_CONTENT_TYPE = 'contenttype';
-const FIELD = /^([!-9;-~]+)[ \t]*:(.*)$/s;
+interface Splitting {
+  readonly budget: Budget;
+  readonly log: WarningLog;
+  readonly nesting?: number;
+}
+
+/** Multiparts in one another. The inner ones are searched again at each level. */
+const MAX_NESTING = 8;
+/** RFC 2046, 5.1.1 allows 70. */
+const MAX_BOUNDARY_CHARS = 256;
+/** Blanks after a boundary; a line that is longer is no boundary. */
+const MAX_BLANKS = 1_000;
+const BLANK = /^\s*$/;
 const CARRIAGE_RETURN = 13;
 const NEWLINE = 10;
 
 /** The parts that are no multiparts themselves, in order. What is no multipart is its one part. */
-export function* splitParts(mail: Buffer, log: WarningLog, nesting = 0): Generator<MimePart> {
-  const part = toPart(mail, log);
-  const boundary = boundaryOf(part.headers.get('content-type') ?? '');
-  if (boundary === undefined || nesting >= MAX_NESTING) yield part;
-  else for (const inner of splitAt(part.body, boundary)) yield* splitParts(inner, log, nesting + 1);
-}
-
-/** A parameter's value, `undefined` when the header field has none of that name. */
-export function parameterOf(field: string, name: string): string | undefined {
-  const pattern = new RegExp(`;\\s*${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]*))`, 'i');
-  const [, quoted, plain] = pattern.exec(field) ?? [];
-  return quoted?.replace(/\\(.)/g, '$1') ?? plain;
-}
-
-function toPart(bytes: Buffer, log: WarningLog): MimePart {
-  const { end, body } = findBlankLine(bytes);
-  const head = bytes.toString('utf8', 0, Math.min(end, MAX_HEADER_BYTES));
-  const headers = new Map<string, string>();
-  for (const line of head.replace(/\r?\n(?=[ \t])/g, '').split(/\r?\n/)) {
-    const [, name, value] = FIELD.exec(line) ?? [];
-    const key = name?.toLowerCase() ?? '';
-    if (key === MISSPELT_CONTENT_TYPE) log.add('misspelt_content_type');
-    const known = key === MISSPELT_CONTENT_TYPE ? 'content-type' : key;
-    if (value !== undefined && !headers.has(known)) headers.set(known, value.trim());
-  }
-  return { headers, body: bytes.subarray(body) };
+export function* splitParts(
+  mail: Buffer,
+  { budget, log, nesting = 0 }: Splitting,
+): Generator<MimePart> {
+  budget.addMember();
+  const { end, start } = findBody(mail);
+  const part = { ...parseMimeHeader(mail.subarray(0, end), log), body: mail.subarray(start) };
+  const boundary = boundaryOf(part);
+  if (boundary === undefined || nesting >= MAX_NESTING) return yield part;
+  for (const inner of splitAt(part.body, { boundary, budget }))
+    yield* splitParts(inner, { budget, log, nesting: nesting + 1 });
 }
 
 /** Where the header ends, and where the body begins. */
-function findBlankLine(bytes: Buffer): { end: number; body: number } {
-  const start = /^\r?\n/.exec(bytes.toString('latin1', 0, 2))?.[0].length;
-  if (start !== undefined) return { end: 0, body: start };
-  const positions = ['\n\n', '\n\r\n'].map((blank) => ({
-    end: bytes.indexOf(blank),
-    length: blank.length,
-  }));
-  const [first] = positions.filter(({ end }) => end >= 0).sort((a, b) => a.end - b.end);
-  if (first === undefined) return { end: bytes.length, body: bytes.length };
-  return { end: first.end, body: first.end + first.length };
+function findBody(bytes: Buffer): { end: number; start: number } {
+  const blank = /^\r?\n/.exec(bytes.toString('latin1', 0, 2))?.[0].length;
+  if (blank !== undefined) return { end: 0, start: blank };
+  const withReturn = bytes.indexOf('\n\r\n');
+  const before = withReturn < 0 ? bytes : bytes.subarray(0, withReturn);
+  const without = before.indexOf('\n\n');
+  if (without >= 0) return { end: without, start: without + 2 };
+  if (withReturn >= 0) return { end: withReturn, start: withReturn + 3 };
+  return { end: bytes.length, start: bytes.length };
 }
 
-function boundaryOf(contentType: string): string | undefined {
-  if (!/^multipart\//i.test(contentType)) return undefined;
-  return parameterOf(contentType, 'boundary') || undefined;
+function boundaryOf({ type }: MimeHeader): string | undefined {
+  if (!/^multipart\//i.test(type.value)) return undefined;
+  const boundary = type.params.get('boundary') ?? '';
+  return boundary === '' || boundary.length > MAX_BOUNDARY_CHARS ? undefined : boundary;
+}
+
+interface Boundary {
+  readonly boundary: string;
+  readonly budget: Budget;
 }
 
 /** What stands between the boundary's lines; to the end, when the closing one is missing. */
-function* splitAt(body: Buffer, boundary: string): Generator<Buffer> {
+function* splitAt(body: Buffer, { boundary, budget }: Boundary): Generator<Buffer> {
   let start: number | undefined;
-  for (const { line, next, isClosing } of boundaryLines(body, boundary)) {
+  for (const { line, next, isClosing } of boundaryLines(body, { boundary, budget })) {
     if (start !== undefined) yield body.subarray(start, Math.max(start, beforeNewline(body, line)));
     start = next;
     if (isClosing) return;
@@ -84,16 +82,26 @@ interface BoundaryLine {
   readonly isClosing: boolean;
 }
 
-function* boundaryLines(body: Buffer, boundary: string): Generator<BoundaryLine> {
-  const delimiter = Buffer.from(`--${boundary}`);
-  for (let at = body.indexOf(delimiter); at >= 0; at = body.indexOf(delimiter, at + 1)) {
-    if (at > 0 && body[at - 1] !== NEWLINE) continue;
-    const end = body.indexOf(NEWLINE, at);
+function* boundaryLines(body: Buffer, { boundary, budget }: Boundary): Generator<BoundaryLine> {
+  for (const line of linesWith(body, `--${boundary}`)) {
+    const end = body.indexOf(NEWLINE, line.end);
     const next = end < 0 ? body.length : end + 1;
-    const rest = body.toString('latin1', at + delimiter.length, next).trim();
+    budget.checkCpu();
+    if (next - line.end > MAX_BLANKS) continue;
+    const rest = body.toString('latin1', line.end, next);
+    const isClosing = rest.startsWith('--');
     // Anything else is a longer boundary, of a multipart inside this one.
-    if (rest === '' || rest === '--') yield { line: at, next, isClosing: rest === '--' };
+    if (BLANK.test(isClosing ? rest.slice(2) : rest)) yield { line: line.at, next, isClosing };
   }
+}
+
+/** The lines that begin with a text. */
+function* linesWith(body: Buffer, text: string): Generator<{ at: number; end: number }> {
+  const { length } = Buffer.from(text);
+  if (body.toString('utf8', 0, length) === text) yield { at: 0, end: length };
+  const delimiter = Buffer.from(`\n${text}`);
+  for (let at = body.indexOf(delimiter); at >= 0; at = body.indexOf(delimiter, at + 1))
+    yield { at: at + 1, end: at + 1 + length };
 }
 
 /** The line end before a boundary is the boundary's (RFC 2046, 5.1.1). */

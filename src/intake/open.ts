@@ -3,8 +3,8 @@ import type { Budget } from './budget.ts';
 import {
   MAX_CONTAINER_DEPTH,
   MAX_INNER_CONTAINER_BYTES,
-  MAX_MEMBERS,
   MAX_SOURCE_BYTES,
+  REPORT_ROW_BYTES,
 } from './ceilings.ts';
 import { type Content, collect, peek, toContent } from './content.ts';
 import { readFeedback } from './feedback.ts';
@@ -32,9 +32,26 @@ export async function* open(content: Content, spot: Spot): AsyncGenerator<Findin
   try {
     yield* look(content, spot);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    yield toFinding(error, spot);
+    yield keepRefusal(toRefusal(error), spot);
   }
+}
+
+/** Any other error is a defect of ours, or memory that ran out. It costs this member, and no other. */
+function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  return new Refusal('reader_failed', 'The reader failed because of an error of its own.');
+}
+
+/** A rejection is stored, so the source pays for it as it does for a report. */
+function keepRefusal(refusal: Refusal, spot: Spot): Finding {
+  const finding = toFinding(refusal, spot);
+  if (finding.kind !== 'rejected' || spot.budget.isSpent) return finding;
+  try {
+    spot.budget.keep(REPORT_ROW_BYTES + spot.member.join().length);
+  } catch (error) {
+    return toFinding(toRefusal(error), spot);
+  }
+  return finding;
 }
 
 async function* look(content: Content, spot: Spot): AsyncGenerator<Finding> {
@@ -63,7 +80,7 @@ async function* read(
     case 'mail':
       return yield* openMail(await hold(content, spot), spot);
     default:
-      throw REFUSALS[kind]();
+      throw REFUSALS[kind];
   }
 }
 
@@ -77,15 +94,19 @@ async function hold(content: Content, { depth }: Spot): Promise<Uint8Array> {
 const deeper = (spot: Spot): Spot => ({ ...spot, depth: spot.depth + 1 });
 
 function openMail(bytes: Uint8Array, spot: Spot): AsyncIterable<Finding> {
-  const messages = splitMailbox(bytes);
+  const [, second] = splitMailbox(bytes).take(2);
   // A mailbox is no container of its own: its messages stand where a single mail would.
-  if (messages.length > 1) return openAll(toMembers(messages), spot);
-  return openAll(readMail(bytes, spot.log), deeper(spot));
+  if (second !== undefined) return openAll(toMembers(splitMailbox(bytes), spot.budget), spot);
+  return openAll(readMail(bytes, spot), deeper(spot));
 }
 
-async function* toMembers(messages: readonly Uint8Array[]): AsyncGenerator<Member> {
-  for (const [index, message] of messages.entries())
-    yield { name: `message ${index + 1}`, content: toContent(message), isQuiet: false };
+async function* toMembers(messages: Iterable<Uint8Array>, budget: Budget): AsyncGenerator<Member> {
+  let index = 0;
+  for (const message of messages) {
+    index += 1;
+    budget.addMember();
+    yield { name: `message ${index}`, content: toContent(message), isQuiet: false };
+  }
 }
 
 function openAll(members: AsyncIterable<Member>, container: Spot): AsyncIterable<Finding> {
@@ -93,21 +114,18 @@ function openAll(members: AsyncIterable<Member>, container: Spot): AsyncIterable
 }
 
 async function* openEach(members: AsyncIterable<Member>, container: Spot): AsyncGenerator<Finding> {
-  let count = 0;
   for await (const { name, content, isQuiet } of members) {
-    count += 1;
-    if (count > MAX_MEMBERS)
-      throw new Refusal('too_large', `Only the first ${MAX_MEMBERS} members were read.`);
     const log = new WarningLog(container.log);
     yield* open(content, { ...container, member: [...container.member, name], isQuiet, log });
     if (container.budget.isSpent) return;
   }
 }
 
+/** Made once, because the stack of an error costs more than all else that is done for an empty member. */
 const REFUSALS = {
-  empty: () => new Refusal('empty', 'There is nothing in it.'),
-  html: () => new Refusal('not_aggregate', 'The root element is <html>.'),
-  failure_report: () => new Refusal('not_aggregate', 'failure_report: about one message (ARF).'),
-  tls_report: () => new Refusal('not_aggregate', 'tls_report: about TLS connections (TLS-RPT).'),
-  other: () => new Refusal('no_report', 'This is neither XML nor anything that could hold it.'),
+  empty: new Refusal('empty', 'There is nothing in it.'),
+  html: new Refusal('not_aggregate', 'The root element is <html>.'),
+  failure_report: new Refusal('not_aggregate', 'failure_report: about one message (ARF).'),
+  tls_report: new Refusal('not_aggregate', 'tls_report: about TLS connections (TLS-RPT).'),
+  other: new Refusal('no_report', 'This is neither XML nor anything that could hold it.'),
 };

@@ -23,6 +23,7 @@ export async function* readZip(bytes: Uint8Array, budget: Budget): AsyncGenerato
   for (let index = 1; ; index += 1) {
     const { done, value: entry } = await entries.next().catch(rethrowAsRefusal);
     if (done) return;
+    budget.addMember();
     const name = nameOf(entry);
     if (isDirectory(entry, name) || IS_CLUTTER.test(name)) continue;
     const content = unpack(entry, { budget, locate: () => locate(entry) });
@@ -70,7 +71,8 @@ function decompress(
   if (compressionMethod !== STORED)
     throw new Refusal('bad_archive', `Zip compression method ${compressionMethod} is not known.`);
   // Stored data counts as well: overlapping members can hold the same bytes a thousand times.
-  budget.spend(bytes.length);
+  budget.scan(bytes.length);
+  budget.unpack(bytes.length);
   return toContent(bytes);
 }
 
