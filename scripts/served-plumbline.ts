@@ -12,6 +12,8 @@ export interface ServedPlumbline {
   readonly url: string;
   readonly key: string;
   readonly account_id: string;
+  /** The path of the demo's database; a sandbox has none. */
+  readonly database?: string;
   readonly stop: () => Promise<void>;
 }
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { THRESHOLD_VARIABLES, toThresholds } from './config-thresholds.ts';
 import type { Thresholds } from './domain/alerts/thresholds.ts';
@@ -11,6 +12,9 @@ export interface Config {
   /** Requests a minute. */
   readonly requestsPerKey: number;
   readonly requestsPerIp: number;
+  /** Connections at the same time, in all and from one address. */
+  readonly maxConnections: number;
+  readonly maxConnectionsPerIp: number;
   /** Addresses and networks whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
   /** Memory for pages that are kept ready, in bytes. */
@@ -47,6 +51,8 @@ const environment = z.object({
   PLUMBLINE_PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   PLUMBLINE_REQUESTS_PER_KEY: limit.default(60),
   PLUMBLINE_REQUESTS_PER_IP: limit.default(200),
+  PLUMBLINE_MAX_CONNECTIONS: limit.default(1_000),
+  PLUMBLINE_MAX_CONNECTIONS_PER_IP: limit.default(100),
   PLUMBLINE_TRUSTED_PROXIES: list.refine((items) => items.every(isNetwork), {
     error: 'must be addresses or networks like 10.0.0.0/8, separated by commas',
   }),
@@ -97,6 +103,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     port: data.PLUMBLINE_PORT,
     requestsPerKey: data.PLUMBLINE_REQUESTS_PER_KEY,
     requestsPerIp: data.PLUMBLINE_REQUESTS_PER_IP,
+    maxConnections: data.PLUMBLINE_MAX_CONNECTIONS,
+    maxConnectionsPerIp: data.PLUMBLINE_MAX_CONNECTIONS_PER_IP,
     trustedProxies: data.PLUMBLINE_TRUSTED_PROXIES,
     pageCacheBytes: data.PLUMBLINE_PAGE_CACHE_MB * 1024 * 1024,
     logLevel: data.PLUMBLINE_LOG_LEVEL,
@@ -117,12 +125,18 @@ function toSingleSignOn(data: z.infer<typeof environment>): SingleSignOn | undef
   return issuer === undefined ? undefined : { issuer, clientId, clientSecret };
 }
 
-/** Adds what an `.env` file in the working directory says; the environment itself wins. */
+/** Beside package.json. Never the current folder: somebody may have saved reports of strangers there. */
+const ENV_FILE = fileURLToPath(new URL('../.env', import.meta.url));
+
+/** Adds what the file says that PLUMBLINE_CONFIG names, else `.env` of the installation. The environment wins. */
 export function loadEnvFile(): void {
+  const named = process.env['PLUMBLINE_CONFIG'] || undefined;
   try {
-    process.loadEnvFile();
+    process.loadEnvFile(named ?? ENV_FILE);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    if (!isMissing) throw error;
+    if (named !== undefined) throw new ConfigError(`PLUMBLINE_CONFIG: there is no file ${named}.`);
   }
 }
 

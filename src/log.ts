@@ -17,8 +17,11 @@ const STDERR = 2;
 export function createLog(level: string): Logger {
   if (process.stderr.isTTY) {
     const options = { destination: STDERR, ignore: 'pid,hostname' };
-    const transport = { target: 'pino-pretty', options };
-    return pino({ level, serializers: ERROR_SERIALIZERS, transport });
+    return pino({
+      level,
+      serializers: ERROR_SERIALIZERS,
+      transport: { target: 'pino-pretty', options },
+    });
   }
   const destination = pino.destination({ dest: STDERR, sync: false, minLength: BUFFER_BYTES });
   const log = pino({ level, serializers: ERROR_SERIALIZERS }, destination);

@@ -4,10 +4,14 @@ import type { Logger } from 'pino';
 import { createApp } from './app.ts';
 import { answerClientError, MAX_HEADER_BYTES, requireValid } from './client-error.ts';
 import type { Config } from './config.ts';
+import { limitConnections } from './connections.ts';
 import type { Store } from './store/open.ts';
 
-const HEADERS_TIMEOUT_MS = 15_000;
-const REQUEST_TIMEOUT_MS = 30_000;
+/** Counted from the beginning of a connection or request: a slow sender keeps a connection from others. */
+const HEADERS_TIMEOUT_MS = 5_000;
+/** How often node looks for requests that are late; every 30 s unless it is told. */
+const TIMEOUT_CHECK_MS = 1_000;
+const REQUEST_TIMEOUT_MS = 15_000;
 /** Longer than the minute that proxies keep a connection, so that it is they who end it. */
 const KEEP_ALIVE_MS = 65_000;
 /** How long answers under way may take when the process stops. */
@@ -31,6 +35,7 @@ export async function startServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Node's own refusal would have no body.
@@ -38,6 +43,7 @@ export async function startServer(
     },
     requireValid(app.express),
   );
+  limitConnections(server, config, app.express);
   server.on('clientError', answerClientError);
   // What we cannot expect is ignored (RFC 9110, 10.1.1); node would answer 417 without a body.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));

@@ -1,9 +1,11 @@
-import { cp, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { once } from 'node:events';
+import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { aCommand, finish, printed } from './support/command.ts';
+import { aCommand, aFolder, finish, printed } from './support/command.ts';
 
 const FIXTURES = fileURLToPath(new URL('./fixtures', import.meta.url));
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -30,6 +32,26 @@ describe('plumbline account, domain, key', () => {
     expect(await json('domain', 'pause', domain.id)).toEqual({ ...domain, status: 'paused' });
     expect(await json('domain', 'list', account.id)).toEqual([{ ...domain, status: 'paused' }]);
     expect(await json('domain', 'resume', domain.id)).toEqual(domain);
+  });
+
+  test('a domain above or below another account’s is added with a warning', async () => {
+    const { json, run } = await aCommand();
+    const [mine, other] = [
+      await json('account', 'create', 'A'),
+      await json('account', 'create', 'B'),
+    ];
+    for (const name of ['example.com', 'a.mail.example.com', 'xmail.example.com']) {
+      await json('domain', 'add', other.id, name);
+    }
+    await json('domain', 'add', mine.id, 'other.mail.example.com');
+    const { status, stdout, stderr } = await run([
+      ...['domain', 'add', mine.id, 'mail.example.com', '--json'],
+    ]);
+    expect([status, JSON.parse(stdout).domain]).toEqual([0, 'mail.example.com']);
+    expect(stderr.trim().split('\n')).toEqual([
+      `Warning: the subdomain a.mail.example.com belongs to another account, ${other.id}.`,
+      `Warning: the parent domain example.com belongs to another account, ${other.id}.`,
+    ]);
   });
 
   test('a key is shown whole once, then switched off, on, and deleted', async () => {
@@ -236,5 +258,57 @@ describe('plumbline demo', () => {
     }
     child.kill('SIGTERM');
     expect((await ended).status).toBe(0);
+  });
+
+  test('leaves a real database alone that is called demo.db, and removes its own', async () => {
+    const { start, json, folder } = await aCommand({ PLUMBLINE_DATABASE: 'data/demo.db' });
+    const account = await json('account', 'create', 'A real one');
+    const before = await readFile(join(folder, 'data/demo.db'));
+    const child = start('demo', '--json');
+    const ended = finish(child);
+    const { database } = JSON.parse(await printed(child, /\n/));
+    expect((await stat(database)).isFile()).toBe(true);
+    child.kill('SIGTERM');
+    expect((await ended).status).toBe(0);
+    await expect(stat(dirname(database))).rejects.toThrow(/ENOENT/);
+    expect(await readFile(join(folder, 'data/demo.db'))).toEqual(before);
+    expect(await json('account', 'list')).toEqual([account]);
+  });
+
+  test('removes its database when it cannot start', async () => {
+    const busy = createServer().listen(0, '127.0.0.1');
+    await once(busy, 'listening');
+    const { port } = busy.address() as AddressInfo;
+    const folder = await aFolder();
+    const { run } = await aCommand({ PLUMBLINE_PORT: `${port}`, TMPDIR: folder });
+    const { status, stderr } = await run(['demo']);
+    busy.close();
+    expect([status, stderr]).toEqual([1, expect.stringContaining('EADDRINUSE')]);
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+describe('the configuration file', () => {
+  test('an .env in the current folder, where reports of strangers may lie, is not read', async () => {
+    const { run, folder } = await aCommand();
+    await writeFile(join(folder, '.env'), 'PLUMBLINE_LOG_LEVEL=nonsense\n');
+    expect((await run(['account', 'list'])).status).toBe(0);
+  });
+
+  test('PLUMBLINE_CONFIG names another one, which the environment overrules', async () => {
+    const folder = await aFolder();
+    const file = join(folder, 'plumbline.env');
+    await writeFile(file, 'PLUMBLINE_LOG_LEVEL=nonsense\n');
+    const named = await aCommand({ PLUMBLINE_CONFIG: file });
+    const { status, stderr } = await named.run(['account', 'list']);
+    expect([status, stderr]).toEqual([2, expect.stringContaining('PLUMBLINE_LOG_LEVEL')]);
+    const overruled = await aCommand({ PLUMBLINE_CONFIG: file, PLUMBLINE_LOG_LEVEL: 'warn' });
+    expect((await overruled.run(['account', 'list'])).status).toBe(0);
+  });
+
+  test('one that is named and not there is misuse', async () => {
+    const { run } = await aCommand({ PLUMBLINE_CONFIG: '/nowhere/plumbline.env' });
+    const { status, stderr } = await run(['account', 'list']);
+    expect([status, stderr]).toEqual([2, expect.stringContaining('PLUMBLINE_CONFIG')]);
   });
 });

@@ -64,13 +64,9 @@ async function fuzzChains(sandbox: ServedPlumbline): Promise<Ran[]> {
 
 /** Nobody gets in without a key, and no key opens what is another account's. */
 async function fuzzTwoAccounts(): Promise<Ran> {
-  // The demo keeps its database beside the one that is configured.
-  const demo = await servePlumbline(['demo'], {
-    ...NO_LIMITS,
-    PLUMBLINE_DATABASE: join(folder, 'plumbline.db'),
-  });
+  const demo = await servePlumbline(['demo'], NO_LIMITS);
   return await whileServed(demo, async () => {
-    const other = await addOtherAccount({ PLUMBLINE_DATABASE: join(folder, 'demo.db') });
+    const other = await addOtherAccount({ PLUMBLINE_DATABASE: demo.database as string });
     const keys = join(folder, 'keys.json');
     await writeKeys(keys, { demo: demo.key, other });
     const run = { name: 'two accounts', config: 'two-accounts.toml', maxExamples: 100, seed };

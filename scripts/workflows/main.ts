@@ -5,9 +5,6 @@
  * alert to resolve, the report that ends the alert's reason is ingested by the command that operators use; whether
  * and when the alert resolves is for the alert engine to say.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { renderGoodDay } from '../demo/reports.ts';
 import { runPlumbline, servePlumbline } from '../served-plumbline.ts';
 import { runRespect } from './respect.ts';
@@ -16,18 +13,12 @@ const DAY_MS = 86_400_000;
 /** What respect says while a workflow waits. */
 const WAITING = /Retrying step/;
 
-const folder = await mkdtemp(join(tmpdir(), 'plumbline-workflows-'));
-try {
-  process.exitCode = await followWorkflows();
-} finally {
-  await rm(folder, { recursive: true });
-}
+process.exitCode = await followWorkflows();
 
 /** Runs them all, and answers with the status that respect ended with. */
 async function followWorkflows(): Promise<number> {
-  // The demo keeps its database beside the one that is configured.
-  const demoDatabase = { PLUMBLINE_DATABASE: join(folder, 'demo.db') };
-  const demo = await servePlumbline(['demo'], { PLUMBLINE_DATABASE: join(folder, 'plumbline.db') });
+  const demo = await servePlumbline(['demo']);
+  const demoDatabase = { PLUMBLINE_DATABASE: demo.database as string };
   try {
     // As a new domain is: it waits for its first report, and has an empty list.
     await runPlumbline(['domain', 'add', demo.account_id, 'waiting.example'], demoDatabase);

@@ -1,5 +1,6 @@
-import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { toInstant } from '../domain/instant.ts';
@@ -19,24 +20,43 @@ export function addDemoCommand(program: Command): void {
     .command('demo')
     .description('Serve made-up data: two domains, ninety days of reports, a few alerts.')
     .action(async (options: OutputOptions) => {
-      const config = toDemoConfig(readConfig(process.env));
-      const store = await openEmptyStore(config.database);
-      const demo = await fillStore(store, new Date());
-      const { url } = await serveUntilStopped(config, store);
-      if (options.json) printJson({ url, ...demo });
-      else print(renderWelcome(url, { ...demo, database: config.database }));
+      const folder = await mkdtemp(join(tmpdir(), 'plumbline-demo-'));
+      try {
+        await serveDemo(folder, options);
+      } catch (error) {
+        await rm(folder, { recursive: true, force: true });
+        throw error;
+      }
     });
 }
 
-/** The demo has a database of its own, made anew each time, beside the one that is configured. */
-function toDemoConfig(config: Config): Config {
-  // Its domains are made up: nobody's resolver has anything to say about them.
-  return { ...config, database: join(dirname(config.database), DATABASE), dnsChecks: false };
+async function serveDemo(folder: string, options: OutputOptions): Promise<void> {
+  const config = toDemoConfig(readConfig(process.env), folder);
+  const { database } = config;
+  const store = await openTemporaryStore(database, folder);
+  const demo = await fillStore(store, new Date());
+  const { url } = await serveUntilStopped(config, store);
+  if (options.json) printJson({ url, ...demo, database });
+  else print(renderWelcome(url, { ...demo, database }));
 }
 
-async function openEmptyStore(path: string): Promise<Store> {
-  for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true });
-  return await openStore(path);
+/**
+ * The demo's database is in a new folder of its own, whatever is configured: so it is nobody's, and removing
+ * it removes nothing else.
+ */
+function toDemoConfig(config: Config, folder: string): Config {
+  // Its domains are made up: nobody's resolver has anything to say about them.
+  return { ...config, database: join(folder, DATABASE), dnsChecks: false };
+}
+
+/** The store, and its folder goes when it is closed. */
+async function openTemporaryStore(path: string, folder: string): Promise<Store> {
+  const store = await openStore(path);
+  const close = async () => {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { ...store, close };
 }
 
 interface Demo extends DemoAccount {
@@ -65,7 +85,8 @@ function renderWelcome(
   const get = (path: string) =>
     `  curl -H "Authorization: Bearer ${key}" "${url}/v1/external${path}"`;
   return `
-Plumbline's demo listens on ${url}, with made-up data in ${database}.
+Plumbline's demo listens on ${url}, with made-up data in ${database},
+which is removed when the demo ends.
 
 Sign in to the settings pages, where people see their domains and manage their keys:
 

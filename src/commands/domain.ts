@@ -6,7 +6,8 @@ import {
   listAllDomains,
   updateDomainStatus,
 } from '../store/domains.ts';
-import { type OutputOptions, printList, printOne } from './output.ts';
+import { listRelatedDomains, type RelatedDomain } from '../store/related-domains.ts';
+import { type OutputOptions, printList, printOne, tell } from './output.ts';
 import { withStore } from './with-store.ts';
 
 export function addDomainCommands(program: Command): void {
@@ -17,8 +18,11 @@ export function addDomainCommands(program: Command): void {
     .description('Register a domain, and claim the reports that came for it before.')
     .action(async (accountId: string, name: string, options: OutputOptions) => {
       const now = toInstant(new Date());
-      const added = await withStore(({ db }) => insertDomain(db, { accountId, name, now }));
-      printOne(toOutput(added), options);
+      await withStore(async ({ db }) => {
+        const added = await insertDomain(db, { accountId, name, now });
+        printOne(toOutput(added), options);
+        for (const other of await listRelatedDomains(db, accountId, added.name)) warn(other);
+      });
     });
 
   domain
@@ -43,6 +47,11 @@ export function addDomainCommands(program: Command): void {
         printOne(toOutput(changed), options);
       });
   }
+}
+
+/** Reports of a subdomain come to its parent's owner when the subdomain has no DMARC record of its own. */
+function warn({ name, accountId, relation }: RelatedDomain): void {
+  tell(`Warning: the ${relation} ${name} belongs to another account, ${accountId}.`);
 }
 
 function toOutput({ id, name, status }: DomainRow) {

@@ -32,7 +32,7 @@ export function toClientAddress({ peer, forwardedFor, isTrusted }: Sender): stri
 }
 
 /** An address without port, brackets and zone, IPv4 in its own form. undefined for anything else. */
-function parseAddress(text: string): string | undefined {
+export function parseAddress(text: string): string | undefined {
   if (isIP(text) === 4) return text;
   const [, bracketed, plain] = isIP(text) === 0 ? (WITH_PORT.exec(text) ?? []) : [];
   const address = (bracketed ?? plain ?? text).split('%', 1)[0] ?? '';

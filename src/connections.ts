@@ -1,0 +1,40 @@
+import type { Server } from 'node:http';
+import type { Express } from 'express';
+import { ipKeyGenerator } from 'express-rate-limit';
+import { type Trust, trustOf } from './client-address.ts';
+import type { Config } from './config.ts';
+import { parseAddress } from './domain/client-address.ts';
+
+const IPV6_SUBNET = 64;
+
+/**
+ * Ends connections beyond the limits at once, before a byte of them is read: otherwise a few hundred slow
+ * sockets of one client use up what the process may open. Trusted proxies have no limit of their own.
+ */
+export function limitConnections(
+  server: Server,
+  { maxConnections, maxConnectionsPerIp }: Config,
+  app: Express,
+): void {
+  const isTrusted: Trust = trustOf(app);
+  const open = new Map<string, number>();
+  server.maxConnections = maxConnections;
+  server.on('connection', (socket) => {
+    const address = parseAddress(socket.remoteAddress ?? '');
+    if (address === undefined || isTrusted(address)) return;
+    const key = ipKeyGenerator(address, IPV6_SUBNET);
+    const count = open.get(key) ?? 0;
+    if (count >= maxConnectionsPerIp) {
+      socket.destroy();
+      return;
+    }
+    open.set(key, count + 1);
+    socket.once('close', () => release(open, key));
+  });
+}
+
+function release(open: Map<string, number>, key: string): void {
+  const left = (open.get(key) ?? 0) - 1;
+  if (left > 0) open.set(key, left);
+  else open.delete(key);
+}
