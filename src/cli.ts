@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
+import { printJson, tell } from './commands/output.ts';
 import { createProgram } from './commands/program.ts';
 import { ConfigError } from './config.ts';
 import { Failure } from './domain/failure.ts';
@@ -17,8 +18,8 @@ function report(error: unknown): number {
   // commander has said what is wrong, or shown the help that was asked for.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : MISUSED;
   const isKnown = error instanceof Failure || error instanceof ConfigError;
-  if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify(toJson(error))}\n`);
-  process.stderr.write(`${isKnown ? error.message : describe(error)}\n`);
+  if (process.argv.includes('--json')) printJson(toJson(error));
+  tell(isKnown ? error.message : describe(error));
   return error instanceof ConfigError ? MISUSED : FAILED;
 }
 

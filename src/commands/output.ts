@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import { toSafeJson, toSafeLines, toSafeText } from './safe-text.ts';
 
 export interface OutputOptions {
   readonly json?: boolean;
@@ -8,25 +9,27 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** Prints a command's result: as one JSON value, or for people. */
 export function printOne(row: Row, { json }: OutputOptions): void {
-  print(json ? JSON.stringify(row) : renderFields(row));
+  if (json) printJson(row);
+  else print(renderFields(row));
 }
 
 /** Prints a list: as one JSON array, or as a table. `none` is said of an empty one. */
 export function printList(rows: readonly Row[], none: string, { json }: OutputOptions): void {
-  print(json ? JSON.stringify(rows) : renderRows(rows, none));
+  if (json) printJson(rows);
+  else print(renderRows(rows, none));
 }
 
 export function printJson(value: unknown): void {
-  print(JSON.stringify(value));
+  print(toSafeJson(value));
 }
 
 export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${toSafeLines(line)}\n`);
 }
 
 /** For people, beside the result: progress, hints, what went wrong. */
 export function tell(line: string): void {
-  process.stderr.write(`${line}\n`);
+  process.stderr.write(`${toSafeLines(line)}\n`);
 }
 
 export function renderTable(
@@ -53,5 +56,5 @@ function renderRows(rows: readonly Row[], none: string): string {
 function toText(value: unknown): string {
   if (value === null) return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return String(value);
+  return toSafeText(String(value));
 }
