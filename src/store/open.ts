@@ -35,25 +35,32 @@ export async function openStore(path: string): Promise<Store> {
     connection.close();
     throw error;
   }
-  return path === IN_MEMORY ? toMemoryStore(writing) : toFileStore(path, writing);
+  return path === IN_MEMORY
+    ? toMemoryStore(writing, connection)
+    : toFileStore(path, writing, connection);
 }
 
 /** A database in memory has one connection: reads take turns with the changes. */
-function toMemoryStore(writing: Kysely<Tables>): Store {
-  const { write, close } = createWriter(writing);
+function toMemoryStore(writing: Kysely<Tables>, connection: Database.Database): Store {
+  const { write, close } = createWriter(writing, connection);
   return { db: toDb(writing, write), reader: createSharedReader(writing), close };
 }
 
 /** In WAL mode reads on a connection of their own never wait for a change. */
-function toFileStore(path: string, writing: Kysely<Tables>): Store {
+function toFileStore(
+  path: string,
+  writing: Kysely<Tables>,
+  writingConnection: Database.Database,
+): Store {
   const connection = connect(path, { readonly: true });
   connection.pragma(`busy_timeout = ${READ_TIMEOUT_MS}`);
   const reading = new Kysely<Tables>({ dialect: new PreparedSqliteDialect(connection) });
-  const writer = createWriter(writing);
+  const writer = createWriter(writing, writingConnection);
   const close = async () => {
     await writer.settle();
     // Closed before the writing connection, because the last connection checkpoints, and a reading one cannot.
     await reading.destroy();
+    connection.close();
     await writer.close();
   };
   return {
@@ -72,7 +79,7 @@ function toDb(reading: Kysely<Tables>, write: Db['write']): Db {
 }
 
 /** The one way to change the database, and what closing it has to wait for. */
-function createWriter(writing: Kysely<Tables>) {
+function createWriter(writing: Kysely<Tables>, connection: Database.Database) {
   const underWay = new Set<Promise<unknown>>();
   let isClosing = false;
   const write = async <T>(change: (tx: Tx) => Promise<T>): Promise<T> => {
@@ -92,6 +99,8 @@ function createWriter(writing: Kysely<Tables>) {
   const close = async () => {
     await settle();
     await writing.destroy();
+    // Kysely closes no connection that it has not used.
+    connection.close();
   };
   return { write, settle, close };
 }

@@ -1,27 +1,195 @@
+import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { describe, expect, test } from 'vitest';
-import { insertAccount } from '../../src/store/accounts.ts';
-import { openStore } from '../../src/store/open.ts';
-import { NOW } from '../support/builders.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { hashPassword } from '../../src/domain/password.ts';
+import { insertAccount, listAccounts } from '../../src/store/accounts.ts';
+import { isReadable, openStore, type Store } from '../../src/store/open.ts';
+import { insertOneTimeLink, insertPerson, listPeople } from '../../src/store/people.ts';
+import {
+  deleteOtherSessions,
+  deleteSessionOf,
+  insertSession,
+  updateNotice,
+  updateSeen,
+} from '../../src/store/sessions.ts';
+import { aBareAccount, aReport, NOW, receive } from '../support/builders.ts';
+import { runTogether } from '../support/processes.ts';
 import { aDatabasePath } from '../support/store.ts';
 
+/** A store on a file, and its path. */
+async function aFileStore(): Promise<{ store: Store; path: string }> {
+  const path = aDatabasePath();
+  const store = await openStore(path);
+  onTestFinished(() => store.close());
+  return { store, path };
+}
+
+/** Holds the write lock as another process would, until it is told to let go. */
+function holdLock(path: string): { release: () => void } {
+  const other = new Database(path);
+  other.exec('begin immediate');
+  let isHeld = true;
+  const release = () => {
+    if (!isHeld) return;
+    isHeld = false;
+    other.exec('commit');
+    other.close();
+  };
+  onTestFinished(release);
+  return { release };
+}
+
+const turns = async (count: number) => {
+  for (let i = 0; i < count; i++) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
 describe('a write while another process writes', () => {
-  test('waits for its turn, and holds up nothing else meanwhile', async () => {
-    const path = aDatabasePath();
-    const store = await openStore(path);
-    const other = new Database(path);
-    other.exec('begin immediate');
+  test('waits for its turn, and the process goes on meanwhile', async () => {
+    const { store, path } = await aFileStore();
+    const lock = holdLock(path);
     let isWritten = false;
     const write = insertAccount(store.db, { name: 'A', plan: 'pro', now: NOW }).then(() => {
       isWritten = true;
     });
-    let turns = 0;
-    for (; turns < 20; turns++) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect({ turns, isWritten }).toEqual({ turns: 20, isWritten: false });
-    other.exec('commit');
-    other.close();
+    await turns(20);
+    expect(isWritten).toBe(false);
+    lock.release();
     await write;
     expect(isWritten).toBe(true);
+  });
+
+  test('of a single statement waits as well: people, links, sessions and notices', async () => {
+    const { store, path } = await aFileStore();
+    const { db } = store;
+    const accountId = await aBareAccount(db);
+    const passwordHash = await hashPassword('plumb lines are straight');
+    const person = { accountId, email: 'a@example.com', passwordHash, now: NOW };
+    const { id: personId } = await insertPerson(db, person);
+    const session = { personId, address: '192.0.2.1', userAgent: 'test', now: NOW };
+    const proof = { password_hash: passwordHash };
+    const token = await insertSession(db, { ...session, proof });
+    const lock = holdLock(path);
+    const writes = [
+      insertPerson(db, { ...person, email: 'b@example.com' }),
+      insertOneTimeLink(db, personId, NOW),
+      updateSeen(db, personId, { now: NOW, hasShownNotice: false }),
+      updateNotice(db, personId, 'Done.'),
+      deleteOtherSessions(db, { id: personId, personId }),
+      deleteSessionOf(db, token),
+    ];
+    await turns(5);
+    lock.release();
+    const outcomes = await Promise.allSettled(writes);
+    expect(outcomes.map(({ status }) => status)).toEqual(writes.map(() => 'fulfilled'));
+  });
+
+  test('that waits keeps no read waiting: readiness, lists, sign-in', async () => {
+    const { store, path } = await aFileStore();
+    const accountId = await aBareAccount(store.db);
+    const lock = holdLock(path);
+    const write = insertAccount(store.db, { name: 'B', plan: 'pro', now: NOW });
+    expect(await isReadable(store)).toBe(true);
+    expect(await listAccounts(store.db)).toHaveLength(1);
+    expect(await listPeople(store.db, accountId)).toEqual([]);
+    lock.release();
+    await write;
+  });
+
+  test('of a long ingest gets the lock between two of its transactions', async () => {
+    const { store, path } = await aFileStore();
+    const storing = runTogether(
+      1,
+      path,
+      `import { insertReceived } from 'src/store/documents.ts';
+      import { openStore } from 'src/store/open.ts';
+      import { keepOriginal } from 'src/store/originals.ts';
+      const report = ${JSON.stringify(aReport())};
+      const { db } = await openStore(process.argv[1]);
+      const original = await keepOriginal(db, { name: 'x', bytes: Buffer.from('x') }, '${NOW}');
+      const documents = Array.from({ length: 4_000 }, (_, i) => ({
+        original, ordinal: i, member: [],
+        content: { ...report, metadata: { ...report.metadata, reportId: String(i) } },
+      }));
+      await insertReceived(db, documents, '${NOW}');`,
+    );
+    const seen = new Set<number>();
+    let isDone = false;
+    void storing.finally(() => {
+      isDone = true;
+    });
+    for (let i = 0; !isDone; i++) {
+      await insertAccount(store.db, { name: `A${i}`, plan: 'pro', now: NOW });
+      const { length } = await store.db.selectFrom('report').select('seq').execute();
+      seen.add(length);
+    }
+    await storing;
+    // It was written while some of the reports were stored and others were not.
+    expect([...seen].filter((count) => count > 0 && count < 4_000).length).toBeGreaterThan(3);
+  });
+});
+
+describe('opening', () => {
+  test('a current database takes no write lock: a command that only reads never waits', async () => {
+    const { path } = await aFileStore();
+    const lock = holdLock(path);
+    const second = await openStore(path);
+    expect(await listAccounts(second.db)).toEqual([]);
+    await second.close();
+    lock.release();
+  });
+
+  test('a database of a newer version is refused, and says which', async () => {
+    const { path } = await aFileStore();
+    const other = new Database(path);
+    other.exec("insert into kysely_migration values ('9999-later', '2026-01-01')");
+    other.close();
+    await expect(openStore(path)).rejects.toThrow(/newer version.*9999-later/);
+  });
+});
+
+describe('db', () => {
+  test('changes nothing outside write: its connection cannot', async () => {
+    const { store } = await aFileStore();
+    const builder = store.db.selectFrom('account').select('id');
+    expect('insertInto' in store.db).toBe(false);
+    expect(await builder.execute()).toEqual([]);
+  });
+
+  test('rolls a change back when it throws', async () => {
+    const { store } = await aFileStore();
+    const change = store.db.write(async (tx) => {
+      await tx.insertInto('list_day').values({ list_id: 'x', day: 'x', items: 1 }).execute();
+      throw new Error('broken');
+    });
+    await expect(change).rejects.toThrow('broken');
+    expect(await store.db.selectFrom('list_day').selectAll().execute()).toEqual([]);
+  });
+});
+
+describe('close', () => {
+  test('waits for the change under way, and takes no new one', async () => {
+    const path = aDatabasePath();
+    const store = await openStore(path);
+    const release = Promise.withResolvers<void>();
+    const writing = store.db.write(async (tx) => {
+      await release.promise;
+      await tx.insertInto('list_day').values({ list_id: 'x', day: 'x', items: 1 }).execute();
+    });
+    const closing = store.close();
+    await expect(store.db.write(async () => undefined)).rejects.toThrow('closed');
+    release.resolve();
+    await writing;
+    await closing;
+    const again = await openStore(path);
+    expect(await again.db.selectFrom('list_day').select('items').execute()).toHaveLength(1);
+    await again.close();
+  });
+
+  test('of the last connection leaves one file', async () => {
+    const path = aDatabasePath();
+    const store = await openStore(path);
+    await receive(store.db, [aReport()]);
     await store.close();
-  }, 5_000);
+    expect([existsSync(path), existsSync(`${path}-wal`)]).toEqual([true, false]);
+  });
 });

@@ -1,0 +1,112 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { receiveSources } from '../../scripts/receive.ts';
+import { Refusal } from '../../src/domain/refusal.ts';
+import type { Db } from '../../src/store/database.ts';
+import { insertReceived, type ReceivedDocument } from '../../src/store/documents.ts';
+import { keepOriginal } from '../../src/store/originals.ts';
+import { aReport, NOW } from '../support/builders.ts';
+import { aStore } from '../support/store.ts';
+
+/** The same database, which counts its transactions. */
+function counting(db: Db): { db: Db; transactions: () => number } {
+  let count = 0;
+  const write: Db['write'] = (change) => {
+    count += 1;
+    return db.write(change);
+  };
+  return {
+    db: { selectFrom: db.selectFrom, with: db.with, write },
+    transactions: () => count,
+  };
+}
+
+async function documentsOf(
+  db: Db,
+  contents: readonly ReceivedDocument['content'][],
+  bytes = Buffer.from('a mailbox'),
+): Promise<ReceivedDocument[]> {
+  const original = await keepOriginal(db, { name: 'x', bytes }, NOW);
+  return contents.map((content, ordinal) => ({ original, ordinal, member: [], content }));
+}
+
+describe('a transaction of intake is bounded by what it writes', () => {
+  test('a mailbox of 1,000 reports is stored in several', async () => {
+    const { db, transactions } = counting((await aStore()).db);
+    const reports = Array.from({ length: 1_000 }, () => aReport());
+    const outcomes = await insertReceived(db, await documentsOf(db, reports), NOW);
+    expect(outcomes).toHaveLength(1_000);
+    expect(transactions()).toBeGreaterThanOrEqual(5);
+    const { reports_total } = await db
+      .selectFrom('domain')
+      .select('reports_total')
+      .executeTakeFirstOrThrow();
+    expect(reports_total).toBe(1_000);
+  });
+
+  test('reports of 1,000 addresses each are stored a few at a time', async () => {
+    const { db, transactions } = counting((await aStore()).db);
+    const sources = Array.from({ length: 1_000 }, (_, i) => ({
+      address: `2001:db8::${i.toString(16)}`,
+      messages: 1,
+      aligned: 1,
+    }));
+    const reports = Array.from({ length: 20 }, () => ({ ...aReport(), sources }));
+    await insertReceived(db, await documentsOf(db, reports), NOW);
+    expect(transactions()).toBeGreaterThanOrEqual(5);
+  });
+
+  test('a source of 10 MB is stored in parts, a transaction each', async () => {
+    const { db, transactions } = counting((await aStore()).db);
+    const bytes = Buffer.alloc(10 * 1024 * 1024, 'From ');
+    await documentsOf(db, [], bytes);
+    expect(transactions()).toBe(10);
+  });
+});
+
+describe('a source that was read half', () => {
+  test('is read again without counting anything twice, refusals too', async () => {
+    const { db } = await aStore();
+    const reports = Array.from({ length: 450 }, () => aReport());
+    const refusals = Array.from({ length: 50 }, () => new Refusal('bad_xml', 'not well-formed'));
+    const documents = await documentsOf(db, [...refusals, ...reports]);
+    // The third transaction fails: the process could as well have been killed there.
+    await db.write((tx) =>
+      sql`create trigger brake before insert on report
+        when (select count(*) from report) >= 350 begin select raise(abort, 'brake'); end`.execute(
+        tx,
+      ),
+    );
+    await expect(insertReceived(db, documents, NOW)).rejects.toThrow('brake');
+    await db.write((tx) => sql`drop trigger brake`.execute(tx));
+    const half = await db.selectFrom('report').select('seq').execute();
+    expect(half.length).toBeGreaterThan(0);
+    await insertReceived(db, documents, NOW);
+    const domain = await db.selectFrom('domain').selectAll().executeTakeFirstOrThrow();
+    const [day] = await db.selectFrom('domain_day').selectAll().execute();
+    expect([domain.reports_total, day?.reports, day?.messages]).toEqual([450, 450, 4_500]);
+    expect(await db.selectFrom('rejection').select('seq').execute()).toHaveLength(50);
+  });
+
+  test('a report that is read where there was a refusal takes its place', async () => {
+    const { db } = await aStore();
+    const source = { name: 'x', bytes: Buffer.from('x') };
+    const refusal = new Refusal('reader_failed', 'It ran out of memory.');
+    await receiveSources(db, [{ ...source, documents: [{ member: [], content: refusal }] }], NOW);
+    await receiveSources(db, [{ ...source, documents: [{ member: [], content: aReport() }] }], NOW);
+    expect(await db.selectFrom('rejection').select('seq').execute()).toEqual([]);
+  });
+});
+
+test('sums stop at 2^53 - 1, within a transaction and over several', async () => {
+  const { db } = await aStore();
+  const most = Number.MAX_SAFE_INTEGER;
+  const sources = [{ address: '192.0.2.1', messages: most, aligned: most }];
+  const report = () => ({ ...aReport({ totalMessages: most, alignedMessages: most }), sources });
+  for (const _ of [1, 2])
+    await insertReceived(db, await documentsOf(db, [report(), report()]), NOW);
+  const [day] = await db.selectFrom('domain_day').selectAll().execute();
+  const [source] = await db.selectFrom('domain_source').selectAll().execute();
+  expect([day?.messages, day?.aligned]).toEqual([most, most]);
+  expect([source?.messages, source?.aligned]).toEqual([most, most]);
+});
