@@ -614,7 +614,7 @@ export interface components {
         /**
          * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
          *     the answer is a 304.
-         * @example W/"k3v9Qd2xLr0Z"
+         * @example W/"k3v9Qd2xLr0Z.h7Qx_2mA"
          */
         readonly IfNoneMatch: string;
         /**
@@ -627,8 +627,9 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Names this state of the list. Weak, and opaque; changes when the list or its total changes.
-         * @example W/"k3v9Qd2xLr0Z"
+         * @description Names this state of the list. Weak, and opaque; changes when the list, its total or the shape of the
+         *     answer changes.
+         * @example W/"k3v9Qd2xLr0Z.h7Qx_2mA"
          */
         readonly ETag: string;
         /**
@@ -712,7 +713,7 @@ export interface operations {
                 /**
                  * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
                  *     the answer is a 304.
-                 * @example W/"k3v9Qd2xLr0Z"
+                 * @example W/"k3v9Qd2xLr0Z.h7Qx_2mA"
                  */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /**
@@ -771,7 +772,7 @@ export interface operations {
                 /**
                  * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
                  *     the answer is a 304.
-                 * @example W/"k3v9Qd2xLr0Z"
+                 * @example W/"k3v9Qd2xLr0Z.h7Qx_2mA"
                  */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /**
@@ -842,7 +843,7 @@ export interface operations {
                 /**
                  * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
                  *     the answer is a 304.
-                 * @example W/"k3v9Qd2xLr0Z"
+                 * @example W/"k3v9Qd2xLr0Z.h7Qx_2mA"
                  */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /**

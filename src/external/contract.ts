@@ -7,10 +7,11 @@ import { Failure } from '../domain/failure.ts';
 import type { KeyHolder } from '../store/api-keys.ts';
 import type { Reader } from '../store/reader.ts';
 import { toDeprecations } from './deprecation.ts';
-import { handlers, type ListAnswer, type OperationId } from './handlers.ts';
+import { handlers, type ListAnswer, type OperationId, type ServedAnswer } from './handlers.ts';
 import { toValidationFailure } from './parameters.ts';
 import { parseQuery } from './query.ts';
 import { type MatchableRequest, PreparedRouter } from './router.ts';
+import { toShapes } from './shape.ts';
 
 const V1 = new URL('../../openapi/v1.yaml', import.meta.url);
 /** The `uuid` of ajv-formats takes `urn:uuid:…` as well; the contract's does not (decision 1.3). */
@@ -26,7 +27,7 @@ export interface PlainRequest {
 
 export interface Contract {
   /** Finds the operation, checks the request against it, and asks its handler. Throws `Failure`. */
-  answer(request: PlainRequest, holder: KeyHolder): Promise<ListAnswer<unknown>>;
+  answer(request: PlainRequest, holder: KeyHolder): Promise<ServedAnswer>;
 }
 
 /** The contract as it was written: openapi/v1.yaml. */
@@ -79,27 +80,28 @@ function createAjv(): Ajv {
   return ajv;
 }
 
-/** A handler as the contract calls it: that the call fits its operation is what validation has seen to. */
+/** A handler as the contract calls it: validation has made sure that the call fits its operation. */
 type AnyHandler = (call: unknown, given: { reader: Reader }) => Promise<ListAnswer<unknown>>;
 
-function toOperationHandlers(reader: Reader, { paths = {} }: ContractDocument) {
+function toOperationHandlers(reader: Reader, document: ContractDocument) {
+  const given = { reader };
   const entries = Object.entries(handlers) as unknown as [OperationId, AnyHandler][];
-  const deprecations = toDeprecations(paths);
+  const deprecations = toDeprecations(document.paths ?? {});
+  const shapes = toShapes(document);
   return Object.fromEntries(
     entries.map(([operationId, handler]) => {
-      const answer = ({ request: { params, query } }: Context, { accountId }: KeyHolder) =>
-        handler({ accountId, params, query }, { reader });
-      const headers = deprecations.get(operationId);
-      return [operationId, headers === undefined ? answer : announce(answer, headers)];
+      const served = {
+        shape: shapes.get(operationId) as string,
+        headers: deprecations.get(operationId) ?? [],
+      };
+      const answer = async (
+        { request: { params, query } }: Context,
+        { accountId }: KeyHolder,
+      ): Promise<ServedAnswer> =>
+        Object.assign(await handler({ accountId, params, query }, given), served);
+      return [operationId, answer];
     }),
   );
-}
-
-function announce<Args extends unknown[]>(
-  answer: (...args: Args) => Promise<ListAnswer<unknown>>,
-  headers: readonly string[],
-) {
-  return async (...args: Args) => ({ ...(await answer(...args)), headers });
 }
 
 const refusals = {

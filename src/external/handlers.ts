@@ -29,8 +29,14 @@ export interface ListAnswer<Body> {
   readonly head: Head;
   readonly page: Page;
   readonly read: () => Promise<{ readonly version: string; readonly body: Body }>;
-  /** What the operation says beyond every list's headers, names and values by turns. */
-  readonly headers?: readonly string[];
+}
+
+/** A list's answer with what the contract says of its operation, which is the same for every request. */
+export interface ServedAnswer extends ListAnswer<unknown> {
+  /** Names the shape of the body (shape.ts); part of the entity tag. */
+  readonly shape: string;
+  /** Headers beyond those of every list, names and values by turns. */
+  readonly headers: readonly string[];
 }
 
 export type Handler<O extends OperationId> = (

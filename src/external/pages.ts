@@ -3,7 +3,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
-import type { ListAnswer } from './handlers.ts';
+import type { ListAnswer, ServedAnswer } from './handlers.ts';
 import { send, toBody } from './send.ts';
 
 /** Below this, compressing saves less than a packet. */
@@ -12,7 +12,7 @@ const TAG = /"[^"]*"/g;
 
 type Encoding = 'identity' | 'gzip' | 'br';
 
-/** A page in bytes, ready to be sent. Its version names the list's state, so it never goes stale. */
+/** A page in bytes, ready to be sent. Its version names the list's state: a new state has another page. */
 interface ReadyPage {
   readonly version: string;
   readonly bytes: Buffer;
@@ -26,7 +26,7 @@ interface ReadyPage {
  */
 export function createPages(maxBytes: number) {
   const ready = new LRUCache<string, ReadyPage>({
-    // A cache of nothing is not to be had; no page fits into one byte.
+    // LRUCache rejects a maximum size of 0. A size of 1 byte holds no page.
     maxSize: Math.max(1, maxBytes),
     // What compressing will add is not known yet; it is a small part.
     sizeCalculation: ({ bytes }) => bytes.length + 500,
@@ -39,9 +39,10 @@ export function createPages(maxBytes: number) {
     return page;
   };
 
-  return async function sendList(req: Request, res: Response, answer: ListAnswer<unknown>) {
+  return async function sendList(req: Request, res: Response, answer: ServedAnswer) {
     const { version } = answer.head;
-    if (isKnown(req.headers['if-none-match'], version)) {
+    const ifNoneMatch = req.headers['if-none-match'];
+    if (ifNoneMatch !== undefined && isKnown(ifNoneMatch, toTag(version, answer))) {
       return send(req, res, { status: 304, headers: toListHeaders(version, answer) });
     }
     const page = ready.get(toKey(version, answer)) ?? (await makeReady(answer));
@@ -54,10 +55,14 @@ function toKey(version: string, { page: { limit, offset } }: ListAnswer<unknown>
 }
 
 /** Whether one of the caller's entity tags, compared weakly, is the list's (RFC 9110, 13.1.2). */
-function isKnown(ifNoneMatch: string | undefined, version: string): boolean {
-  if (ifNoneMatch === undefined) return false;
+function isKnown(ifNoneMatch: string, tag: string): boolean {
   if (ifNoneMatch.trim() === '*') return true;
-  return ifNoneMatch.match(TAG)?.includes(`"${version}"`) ?? false;
+  return ifNoneMatch.match(TAG)?.includes(tag) ?? false;
+}
+
+/** The list's entity tag: it changes with the list and its total, and with the shape of the answer (1.12). */
+function toTag(version: string, { shape }: ServedAnswer): string {
+  return `"${version}.${shape}"`;
 }
 
 async function sendPage(
@@ -71,17 +76,12 @@ async function sendPage(
   send(req, res, { status: 200, headers: [...headers, 'Content-Encoding', encoding], body });
 }
 
-const NONE: readonly string[] = [];
-
-function toListHeaders(
-  version: string,
-  { headers = NONE }: ListAnswer<unknown>,
-): readonly string[] {
+function toListHeaders(version: string, answer: ServedAnswer): readonly string[] {
   return [
-    ...['ETag', `W/"${version}"`],
+    ...['ETag', `W/${toTag(version, answer)}`],
     ...['Cache-Control', 'private, no-cache'],
     ...['Vary', 'Authorization, Accept-Encoding'],
-    ...headers,
+    ...answer.headers,
   ];
 }
 

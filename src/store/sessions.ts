@@ -141,11 +141,11 @@ export function listSessions(db: Db, personId: string, now: Instant): Promise<Se
     .execute();
 }
 
-/** Writes down that a session is in use; its notice, which the page to come shows, is deleted. */
+/** Writes down that a session is in use, and deletes its notice when a page has shown it. */
 export async function updateSeen(
   db: Db,
   id: string,
-  { now, hasShownNotice }: { now: Instant; hasShownNotice: boolean },
+  { now, hasShownNotice = false }: { now: Instant; hasShownNotice?: boolean },
 ): Promise<void> {
   const seen = { last_seen_at: now, ...(hasShownNotice ? { notice: null } : undefined) };
   await db.write(async (tx) => {

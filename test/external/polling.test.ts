@@ -1,6 +1,8 @@
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { readContract } from '../../src/external/contract.ts';
+import type { Store } from '../../src/store/open.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
 import { aDomain, anAccount, aReport, receive, type TestAccount } from '../support/builders.ts';
 
@@ -126,6 +128,51 @@ describe('the ETag and the page of one list', () => {
     await aDomain(db, id);
     const [a, b] = [await get(short, { key }), await get(short, { key })];
     expect([a.status, b.text, b.headers['etag']]).toEqual([200, a.text, a.headers['etag']]);
+  });
+});
+
+describe('the ETag and the shape of the answer', () => {
+  type Schema = { description?: string; properties: Record<string, unknown> };
+
+  /** The tags of a list and of reports, from a server whose contract was changed. */
+  async function tagsWith(store: Store, change: (schemas: Record<string, Schema>) => void) {
+    const document = readContract();
+    change(document.components?.schemas as unknown as Record<string, Schema>);
+    const other = await startApi({ store: { ...store, close: async () => undefined }, document });
+    const tags: Record<string, string | undefined> = {};
+    for (const path of [short, long, '/v1/external/alerts']) {
+      const { headers } = await other.send(path, { key: account.key });
+      tags[path] = headers['etag'];
+    }
+    await other.close();
+    return tags;
+  }
+
+  test('a poller with the tag of a release without a field gets the field from the next one', async () => {
+    const before = await tagsWith(api.store, () => undefined);
+    const after = await tagsWith(api.store, ({ Report }) => {
+      if (Report) Report.properties['policy'] = { type: 'string' };
+    });
+    expect(after[long]).not.toBe(before[long]);
+    expect(after[short]).toBe(before[short]);
+    expect((await ask(long, { 'If-None-Match': after[long] as string })).status).toBe(200);
+    expect((await ask(long, { 'If-None-Match': before[long] as string })).status).toBe(304);
+  });
+
+  test('a field of an alert’s context changes the tag of alerts', async () => {
+    const before = await tagsWith(api.store, () => undefined);
+    const after = await tagsWith(api.store, ({ ReportsMissingContext: context }) => {
+      if (context) context.properties['title'] = { type: 'string' };
+    });
+    expect(after['/v1/external/alerts']).not.toBe(before['/v1/external/alerts']);
+  });
+
+  test('other words alone change no tag', async () => {
+    const before = await tagsWith(api.store, () => undefined);
+    const after = await tagsWith(api.store, ({ Report }) => {
+      if (Report) Report.description = 'In other words.';
+    });
+    expect(after).toEqual(before);
   });
 });
 
