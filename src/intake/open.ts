@@ -94,9 +94,10 @@ async function hold(content: Content, { depth }: Spot): Promise<Uint8Array> {
 const deeper = (spot: Spot): Spot => ({ ...spot, depth: spot.depth + 1 });
 
 function openMail(bytes: Uint8Array, spot: Spot): AsyncIterable<Finding> {
-  const [, second] = splitMailbox(bytes).take(2);
+  const [, second] = splitMailbox(bytes, spot.budget).take(2);
   // A mailbox is no container of its own: its messages stand where a single mail would.
-  if (second !== undefined) return openAll(toMembers(splitMailbox(bytes), spot.budget), spot);
+  if (second !== undefined)
+    return openAll(toMembers(splitMailbox(bytes, spot.budget), spot.budget), spot);
   return openAll(readMail(bytes, spot), deeper(spot));
 }
 

@@ -1,0 +1,93 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, test } from 'vitest';
+import { HOSTILE_CONTAINERS } from '../../scripts/hostile/containers.ts';
+import { stored, zipOf } from '../../scripts/hostile/zip-bytes.ts';
+import { readDocuments } from '../../src/intake/documents.ts';
+import { countOutcomes } from '../support/count-outcomes.ts';
+import { NOW, outcomes, PLAIN, readAll } from '../support/intake.ts';
+
+/** What each hostile container gives: outcomes, and how many documents have each. */
+const OUTCOMES: Readonly<Record<string, object>> = {
+  'three million empty gzip members': { 'rejected too_large': 1 },
+  'a gzip of 60 MB of empty deflate blocks': { 'rejected too_costly': 1 },
+  'ten gzip members of 100 MB each': { 'rejected too_large': 1 },
+  'a gzip whose name has 1 MB and no end': { 'rejected bad_archive': 1 },
+  'a gzip after ten members with 64 kB of extra fields': { 'report 1': 1 },
+  'a gzip that claims every header field and ends': { 'rejected bad_archive': 1 },
+  'zlib data in zlib data in gzip in gzip': { 'rejected too_deep': 1 },
+  'zlib data of 600 MB of blanks': { 'ignored empty': 3, 'report 1': 1 },
+  '10,000 zip entries that overlap over empty deflate blocks': {
+    'report 1': 1,
+    'ignored empty': 14,
+    'rejected too_large': 1,
+  },
+  '10,000 zip entries that overlap over a stored text': {
+    'report 1': 1,
+    'ignored no_report': 671,
+    'rejected too_large': 1,
+  },
+  'a zip with 13,000 empty entries': { 'report 1': 1, 'ignored empty': 13_000 },
+  'a zip that claims 65,535 entries and has one': { 'report 1': 1, 'rejected bad_archive': 1 },
+  'a zip64 that claims 2^60 entries': { 'rejected bad_archive': 1 },
+  'a zip64 whose directory lies far outside': { 'rejected bad_archive': 1 },
+  'an entry that points at the directory': { 'rejected bad_archive': 1, 'report 1': 1 },
+  'zips in zips in zips in zips': { 'report 1': 1, 'rejected too_deep': 1 },
+  'a zip of names with 60,000 characters that turn the writing direction': { 'report 1': 10 },
+  'a zip whose entries have 64 kB of extra fields': { 'report 1': 14 },
+  'a zip of 800 entries of 1 MB': {
+    'report 1': 1,
+    'ignored no_report': 255,
+    'rejected too_large': 1,
+  },
+  'a zip of 600 gzips that end in their header': { 'report 1': 1, 'ignored empty': 600 },
+};
+
+test.each(HOSTILE_CONTAINERS)('$name', async ({ name, bytes }) => {
+  expect(await countOutcomes(bytes())).toEqual(OUTCOMES[name]);
+});
+
+describe('a member', () => {
+  it('on which the reader fails is rejected, and the next one is read', async () => {
+    const source = zipOf([stored('1.xml', PLAIN), stored('2.xml', PLAIN)]);
+    let calls = 0;
+    const failOnce = (): number => {
+      calls += 1;
+      if (calls === 1) throw new RangeError('Maximum call stack size exceeded');
+      return NOW;
+    };
+    const documents = await Array.fromAsync(
+      readDocuments({ name: 'source', bytes: source }, failOnce),
+    );
+    expect(documents).toMatchObject([
+      { kind: 'rejected', member: ['1.xml'], refusal: { reason: 'reader_failed' } },
+      { kind: 'report', member: ['2.xml'] },
+    ]);
+    expect(JSON.stringify(documents[0])).not.toContain('stack');
+  });
+
+  it('has a name of at most 255 characters that cannot turn the writing direction', async () => {
+    const name = `\u202e\u2066\u200f\u061c\u2028\u0007\u{1f600}${'n'.repeat(300)}`;
+    const [document] = await readAll(zipOf([stored(name, PLAIN)]));
+    expect(document?.member).toEqual([`\u{1f600}${'n'.repeat(253)}`]);
+  });
+
+  it('has a name that is not cut within a character', async () => {
+    const [document] = await readAll(zipOf([stored(`${'n'.repeat(254)}\u{1f600}`, PLAIN)]));
+    expect(document?.member).toEqual(['n'.repeat(254)]);
+  });
+});
+
+describe('a source that makes many rejected documents', () => {
+  it('is not read to its end, because each is stored', async () => {
+    const broken = Array.from({ length: 3_000 }, () => stored('r.xml', '<feedback>'));
+    const found = await countOutcomes(gzipSync(zipOf(broken)));
+    expect(found['rejected bad_xml']).toBeLessThan(2_000);
+    expect(found['rejected too_large']).toBe(1);
+  });
+});
+
+it('a container that could hold a container four times over is refused for its depth alone', async () => {
+  expect(await outcomes(gzipSync(gzipSync(gzipSync(gzipSync(PLAIN)))))).toEqual([
+    'rejected too_deep',
+  ]);
+});
