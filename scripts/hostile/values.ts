@@ -44,7 +44,7 @@ const times = (count: number, render: (i: number) => string): string =>
 
 const packed = (name: string, xml: () => string): Hostile => ({
   name,
-  bytes: () => gzipSync(xml(), { level: 9 }),
+  bytes: () => gzipSync(xml(), { level: 1 }),
 });
 
 const element = (name: string, text: string): string => `<${name}>${text}</${name}>`;
@@ -71,8 +71,8 @@ export const HOSTILE_VALUES: readonly Hostile[] = [
       records: aRecord({ results: times(30, () => dkim(MILLION.slice(0, 700_000))) }),
     }),
   ),
-  packed('a record of 20,000 DKIM results', () =>
-    aReportWith({ records: aRecord({ results: times(20_000, () => dkim('d'.repeat(900))) }) }),
+  packed('a record of 5,000 DKIM results', () =>
+    aReportWith({ records: aRecord({ results: times(5_000, () => dkim('d'.repeat(900))) }) }),
   ),
   packed('every name of a million characters', () =>
     aReportWith({
@@ -122,7 +122,7 @@ export const HOSTILE_VALUES: readonly Hostile[] = [
   ),
   packed('a million blanks around each value', () =>
     aReportWith({
-      metadata: times(40, () =>
+      metadata: times(5, () =>
         element('org_name', `${' '.repeat(499_000)}x${' '.repeat(499_000)}`),
       ),
     }),

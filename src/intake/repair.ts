@@ -66,41 +66,47 @@ export class TextRepair {
 
   #repair(text: string): string {
     const allowed = text.replace(FORBIDDEN, (_, at: number) => {
-      this.#warn('forbidden_characters', text.slice(0, at));
+      this.#warn('forbidden_characters', { text, at });
       return REPLACEMENT;
     });
     // Most texts have none of these, and searching for a fixed string is many times faster.
     const isPlain = !allowed.includes('&') && !allowed.includes('<!');
     if (isPlain && this.#terminator === null) return allowed;
     return allowed.replace(MARKUP, (found: string, code: string | undefined, at: number) =>
-      this.#repairMarkup(found, { code, before: allowed.slice(0, at) }),
+      this.#repairMarkup(found, { code, text: allowed, at }),
     );
   }
 
-  #repairMarkup(found: string, { code, before }: Markup): string {
+  #repairMarkup(found: string, markup: Markup): string {
     if (this.#terminator !== null) {
       if (found === this.#terminator) this.#terminator = null;
       return found;
     }
     this.#terminator = OPAQUE[found] ?? null;
     if (found === '&') {
-      this.#warn('bare_ampersand', before);
+      this.#warn('bare_ampersand', markup);
       return '&amp;';
     }
-    if (code === undefined || isAllowed(code)) return found;
-    this.#warn('forbidden_characters', before);
+    if (markup.code === undefined || isAllowed(markup.code)) return found;
+    this.#warn('forbidden_characters', markup);
     return REPLACEMENT;
   }
 
-  #warn(code: WarningCode, before: string): void {
-    this.#log.add(code, () => advance(this.#here(), before));
+  /** Its place is only looked for when a code is met for the first time. */
+  #warn(code: WarningCode, { text, at }: Found): void {
+    this.#log.add(code, () => advance(this.#here(), text.slice(0, at)));
   }
 }
 
-interface Markup {
+/** Where in a piece of text something was found. */
+interface Found {
+  readonly text: string;
+  readonly at: number;
+}
+
+interface Markup extends Found {
   /** Of a character reference what stands between `&#` and `;`. */
   readonly code: string | undefined;
-  readonly before: string;
 }
 
 /** Whether a character reference (`38`, `x26`) names a character that XML allows. */
