@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addDays, daysBetween, type Instant, toInstant } from '../../src/domain/instant.ts';
-import { openStore, type Store } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/open.ts';
+import { openTestStore } from '../support/store.ts';
 import { aWorld, reportOf, type Sent } from './world.ts';
 
 const FIRST = '2026-03-01';
@@ -81,7 +82,7 @@ const MOVED: Report[] = (
 }));
 
 test('any order of arrival within four days ends in the same open alerts, word for word', async () => {
-  const store = await openStore(':memory:');
+  const store = await openTestStore();
   let open = 0;
   let orders = 0;
   await fc.assert(

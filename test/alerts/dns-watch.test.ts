@@ -3,8 +3,8 @@ import { createLookUp } from '../../src/alerts/dns-lookup.ts';
 import { checkDomain, watchDns } from '../../src/alerts/dns-watch.ts';
 import { toInstant } from '../../src/domain/instant.ts';
 import { updateDomainStatus } from '../../src/store/domains.ts';
-import { openStore } from '../../src/store/open.ts';
 import { serveDns, type Zone } from '../support/dns-server.ts';
+import { openTestStore } from '../support/store.ts';
 import { aWorld } from './world.ts';
 
 const TIMEOUT_MS = 200;
@@ -40,7 +40,7 @@ describe('looking a record up', () => {
 });
 
 async function aWatchedWorld(zone: Zone) {
-  const store = await openStore(':memory:');
+  const store = await openTestStore();
   onTestFinished(() => store.close());
   const { address, asked } = await serveDns(zone);
   const world = await aWorld(store, { name: 'example.com' });

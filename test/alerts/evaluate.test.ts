@@ -2,11 +2,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { evaluate } from '../../src/alerts/evaluate.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import { updateDomainStatus } from '../../src/store/domains.ts';
-import { openStore, type Store } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/open.ts';
+import { openTestStore } from '../support/store.ts';
 import { aWorld, reportOf, type Sent } from './world.ts';
 
 async function aStore(): Promise<Store> {
-  const store = await openStore(':memory:');
+  const store = await openTestStore();
   onTestFinished(() => store.close());
   return store;
 }

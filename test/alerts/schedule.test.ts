@@ -1,14 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { scheduleAlerts } from '../../src/alerts/schedule.ts';
 import { addDays } from '../../src/domain/instant.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openTestStore } from '../support/store.ts';
 import { aWorld, reportOf, type Sent } from './world.ts';
 
 const NEVER_MS = 1_000_000;
 
 /** A domain whose newest day gives reason for an alert that nobody has evaluated yet. */
 async function aDueWorld() {
-  const store = await openStore(':memory:');
+  const store = await openTestStore();
   onTestFinished(() => store.close());
   const world = await aWorld(store);
   const day = (n: number) => addDays('2026-03-01', n);

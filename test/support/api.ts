@@ -5,9 +5,10 @@ import request from 'supertest';
 import { onTestFinished } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { ContractDocument } from '../../src/external/contract.ts';
-import { openStore, type Store } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/open.ts';
 import { holdToContract } from './contract.ts';
 import { noteExercised } from './contract-coverage.ts';
+import { openTestStore } from './store.ts';
 
 const NO_LIMIT = 1_000_000;
 
@@ -57,7 +58,7 @@ export async function startApi({
   site,
   ...wanted
 }: Wanted = {}) {
-  const store = given ?? (await openStore(':memory:'));
+  const store = given ?? (await openTestStore());
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.parse(line)) });
   const config = {

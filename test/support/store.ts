@@ -1,12 +1,14 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openStore, type Store } from '../../src/store/open.ts';
 
-/** A store in memory that ends with the test. */
+/** A store that ends with the test. */
 export async function aStore(): Promise<Store> {
-  const store = await openStore(':memory:');
+  const store = await openTestStore();
   onTestFinished(() => store.close());
   return store;
 }
@@ -16,4 +18,34 @@ export function aDatabasePath(): string {
   const folder = mkdtempSync(join(tmpdir(), 'plumbline-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return join(folder, 'plumbline.db');
+}
+
+/** A new store in memory; in the suite `test:second-writer` one on a file that another process writes to. */
+export async function openTestStore(): Promise<Store> {
+  if (process.env['TEST_STORE'] !== 'file') return await openStore(':memory:');
+  const folder = mkdtempSync(join(tmpdir(), 'plumbline-'));
+  const path = join(folder, 'plumbline.db');
+  const store = await openStore(path);
+  await tellWriter({ attach: path });
+  const close = async () => {
+    await tellWriter({ detach: path });
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { ...store, close };
+}
+
+let writer: ChildProcess | undefined;
+let lastTold: Promise<unknown> = Promise.resolve();
+
+/** Tells the other process, which ends with this one, and waits until it has done what it was told. */
+function tellWriter(message: { readonly attach: string } | { readonly detach: string }) {
+  writer ??= fork(new URL('../second-writer/writer.ts', import.meta.url));
+  const told = lastTold.then(async () => {
+    const done = once(writer as ChildProcess, 'message');
+    writer?.send(message);
+    await done;
+  });
+  lastTold = told;
+  return told;
 }

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/**
+ * The tests of the store, the alerts and the settings pages once more, on database files that another process
+ * writes to all the time: `npm run test:second-writer`.
+ */
+export default defineConfig({
+  test: {
+    include: ['test/{store,alerts,settings}/**/*.test.ts'],
+    env: { TEST_STORE: 'file' },
+    testTimeout: 60_000,
+    reporters: ['default', './test/support/closing-line.ts'],
+  },
+});
