@@ -97,6 +97,11 @@ async function printTable(documents: AsyncIterable<IngestedDocument>): Promise<S
   if (summary.unclaimed > 0) {
     tell('Unclaimed reports are for domains that nobody has registered: plumbline domain add');
   }
+  if (summary.conflict > 0) {
+    tell(
+      'A conflict has the identity of a known report and other content: plumbline document list --outcome conflict',
+    );
+  }
   return summary;
 }
 

@@ -4,6 +4,7 @@ import { addAccountCommands } from './account.ts';
 import { addAlertCommands } from './alerts.ts';
 import { addAuditCommand } from './audit.ts';
 import { addDemoCommand } from './demo.ts';
+import { addDocumentCommands } from './document.ts';
 import { addDomainCommands } from './domain.ts';
 import { addIngestCommand } from './ingest.ts';
 import { addKeyCommands } from './key.ts';
@@ -20,6 +21,7 @@ export function createProgram(): Command {
   addServeCommand(program);
   addDemoCommand(program);
   addIngestCommand(program);
+  addDocumentCommands(program);
   addAccountCommands(program);
   addDomainCommands(program);
   addKeyCommands(program);

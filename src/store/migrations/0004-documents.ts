@@ -17,6 +17,18 @@ export async function up(db: Kysely<never>): Promise<void> {
     .addColumn('removed_at', 'text', (c) => c.notNull())
     .addPrimaryKeyConstraint('removed_payload_key', ['report_id', 'payload_sha256'])
     .execute();
+  await indexReceipts(db);
+}
+
+/** Rejections and conflicts are listed by the time they were received. */
+async function indexReceipts(db: Kysely<never>): Promise<void> {
+  for (const table of ['rejection', 'conflict'] as const) {
+    await db.schema
+      .createIndex(`${table}_received`)
+      .on(table)
+      .columns(['received_at', 'seq'])
+      .execute();
+  }
 }
 
 /** A source that is read again, after a reading that broke off, finds its refusals by their number. */

@@ -1,0 +1,91 @@
+import type { AggregateReport } from '../domain/aggregate-report.ts';
+import { Failure } from '../domain/failure.ts';
+import { toInstant } from '../domain/instant.ts';
+import {
+  preferConflict,
+  removeConflict,
+  removeRejection,
+  removeReport,
+  type ToRemove,
+} from '../store/corrections.ts';
+import {
+  type DocumentId,
+  findStoredConflict,
+  findStoredReport,
+  type StoredReport,
+} from '../store/document-list.ts';
+import { type Given, readAgain } from './read-again.ts';
+
+/** What a correction did. */
+export interface Corrected {
+  /** The report that is concerned, null when none is. */
+  readonly report: string | null;
+  /** Its domain, when what is listed of it may have changed. */
+  readonly domainId: string | null;
+  /** The number of the conflict that took the place of a removed report. */
+  readonly replacedBy: number | null;
+  /** Why the day's source addresses could not follow, null when they did. */
+  readonly unread: string | null;
+}
+
+const UNCHANGED: Corrected = { report: null, domainId: null, replacedBy: null, unread: null };
+
+/** Lets a conflict's content stand. Both contents are read again; when one cannot be, nothing changes. */
+export async function prefer(given: Given, conflictSeq: number): Promise<Corrected> {
+  const { db } = given.store;
+  const conflict = await findStoredConflict(db, conflictSeq);
+  const report = await findStoredReport(db, conflict.report);
+  const former = await readAgain(given, report.id, report);
+  const preferred = await readAgain(given, report.id, conflict);
+  await preferConflict(db, conflictSeq, { former, preferred });
+  return { ...UNCHANGED, report: report.id, domainId: report.domain_id };
+}
+
+/** Takes a document out. */
+export async function remove(given: Given, id: DocumentId): Promise<Corrected> {
+  const { db } = given.store;
+  if (id.kind === 'report') return await takeOutReport(given, id.id);
+  if (id.kind === 'rejection') {
+    await removeRejection(db, id.seq);
+    return UNCHANGED;
+  }
+  const { report } = await findStoredConflict(db, id.seq);
+  await removeConflict(db, id.seq, toInstant(given.now()));
+  return { ...UNCHANGED, report };
+}
+
+/**
+ * A report whose original cannot be read any more can still be taken out: its row has its totals. A conflict
+ * that cannot be read cannot take its place, so that conflict has to be removed first.
+ */
+async function takeOutReport(given: Given, id: string): Promise<Corrected> {
+  const { db } = given.store;
+  const report = await findStoredReport(db, id);
+  const former = await readAgain(given, id, report).catch(toFailure);
+  const next = await readOldestConflict(given, report);
+  const isRead = !(former instanceof Failure);
+  const { payload_sha256: payloadSha256 } = report;
+  const toRemove = { id, payloadSha256, former: isRead ? former : null, next };
+  await removeReport(db, toRemove, toInstant(given.now()));
+  const replacedBy = next?.seq ?? null;
+  const unread = isRead ? null : former.message;
+  return { report: id, domainId: report.domain_id, replacedBy, unread };
+}
+
+/** Gives back an expected failure, for a caller that goes on without the result. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  throw error;
+}
+
+async function readOldestConflict(
+  given: Given,
+  { id, conflicts: [seq] }: StoredReport,
+): Promise<ToRemove['next']> {
+  if (seq === undefined) return null;
+  const conflict = await findStoredConflict(given.store.db, seq);
+  const content: AggregateReport | Failure = await readAgain(given, id, conflict).catch(toFailure);
+  if (!(content instanceof Failure)) return { seq, content };
+  const hint = `conflict-${seq} would take the report’s place: remove conflict-${seq} first.`;
+  throw new Failure('conflict', `${content.message} ${hint}`);
+}

@@ -1,0 +1,119 @@
+import type { AggregateReport } from '../domain/aggregate-report.ts';
+import { Failure } from '../domain/failure.ts';
+import { secondsToInstant } from '../domain/instant.ts';
+import {
+  type DocumentId,
+  type DocumentPlace,
+  findStoredConflict,
+  findStoredRejection,
+  findStoredReport,
+} from '../store/document-list.ts';
+import type { Store } from '../store/open.ts';
+import { readOriginal } from '../store/originals.ts';
+import { toFailure } from './correct.ts';
+import { type OutputOptions, printList, printOne } from './output.ts';
+import { type Given, readAgain, withReader } from './read-again.ts';
+import { withStore } from './with-store.ts';
+
+/** How many of a content's source addresses are shown. */
+const SOURCES_SHOWN = 5;
+
+export async function showDocument(id: DocumentId, options: OutputOptions): Promise<void> {
+  if (id.kind === 'conflict') {
+    const { report, stands, conflict } = await withReader((given) => compare(given, id.seq));
+    const both = { id: `conflict-${id.seq}`, report, stands, conflict };
+    if (options.json) printOne(both, options);
+    else printList(toRows(stands, conflict), '', options);
+    return;
+  }
+  printOne(await withStore((store) => describe(store, id)), options);
+}
+
+/** Writes the bytes of the source in which a document lies, as they came in, to standard output. */
+export async function writeOriginal(id: DocumentId): Promise<void> {
+  if (process.stdout.isTTY)
+    throw new Failure(
+      'validation_error',
+      'The original is not written to a terminal: redirect standard output to a file.',
+    );
+  const { bytes } = await withStore(async ({ db }) =>
+    readOriginal(db, (await findPlace({ db }, id)).document_seq),
+  );
+  await new Promise<void>((resolve, reject) => {
+    process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+function findPlace({ db }: Pick<Store, 'db'>, id: DocumentId) {
+  if (id.kind === 'report') return findStoredReport(db, id.id);
+  return id.kind === 'conflict' ? findStoredConflict(db, id.seq) : findStoredRejection(db, id.seq);
+}
+
+/** A report or a rejection: what its row says, and where its original is. */
+async function describe({ db }: Store, id: Exclude<DocumentId, { kind: 'conflict' }>) {
+  if (id.kind === 'rejection') {
+    const { seq, reason, message, place, source, member, received_at } = await findStoredRejection(
+      db,
+      id.seq,
+    );
+    const why = { reason, message, where: place };
+    return { id: `rejection-${seq}`, ...why, received_at, source, member };
+  }
+  const { seq, domain_id, document_seq, conflicts, warnings, ...report } = await findStoredReport(
+    db,
+    id.id,
+  );
+  const codes = (JSON.parse(warnings) as { code: string }[]).map(({ code }) => code);
+  const names = conflicts.map((conflict) => `conflict-${conflict}`);
+  return { ...report, warnings: codes.join(', ') || null, conflicts: names.join(', ') || null };
+}
+
+async function compare(given: Given, conflictSeq: number) {
+  const conflict = await findStoredConflict(given.store.db, conflictSeq);
+  const report = await findStoredReport(given.store.db, conflict.report);
+  return {
+    report: report.id,
+    stands: await toShown(given, report.id, report),
+    conflict: await toShown(given, report.id, conflict),
+  };
+}
+
+type Shown = Readonly<Record<string, string | number | null>>;
+
+/** A content as it is read again; one that cannot be read says why. */
+async function toShown(given: Given, reportId: string, place: DocumentPlace): Promise<Shown> {
+  const { received_at, source, member, payload_sha256 } = place;
+  const content = await readAgain(given, reportId, place).catch(toFailure);
+  const shown = content instanceof Failure ? { problem: content.message } : toFields(content);
+  return { received_at, source, member, payload_sha256, ...shown };
+}
+
+function toFields({ metadata, policyPublished, tally, sources = [] }: AggregateReport): Shown {
+  const { domain, p, sp, np, adkim, aspf, pct, fo } = policyPublished;
+  const largest = sources.slice(0, SOURCES_SHOWN).map(({ address, messages, aligned }, i) => {
+    return [`source_${i + 1}`, `${address}: ${messages} messages, ${aligned} aligned`];
+  });
+  return {
+    domain,
+    reporter_org: metadata.orgName,
+    reporter_email: metadata.email,
+    report_id: metadata.reportId,
+    begin_date: secondsToInstant(metadata.begin),
+    end_date: secondsToInstant(metadata.end),
+    record_count: tally.recordCount,
+    total_messages: tally.totalMessages,
+    aligned_messages: tally.alignedMessages,
+    ...Object.fromEntries(largest),
+    ...{ p, sp, np, adkim, aspf, pct, fo },
+  };
+}
+
+/** The two contents side by side, a line for each field that one of them has. */
+function toRows(stands: Shown, conflict: Shown) {
+  const fields = new Set([...Object.keys(stands), ...Object.keys(conflict)]);
+  return [...fields].map((field) => ({
+    field,
+    stands: stands[field] ?? null,
+    conflict: conflict[field] ?? null,
+  }));
+}

@@ -1,0 +1,149 @@
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { Failure } from '../domain/failure.ts';
+import type { Instant } from '../domain/instant.ts';
+import {
+  type DocumentId,
+  type ListedDocument,
+  listDocuments,
+  parseDocumentId,
+} from '../store/document-list.ts';
+import { evaluateNow } from './alerts.ts';
+import { type Corrected, prefer, remove } from './correct.ts';
+import { showDocument, writeOriginal } from './document-show.ts';
+import { type OutputOptions, printList, printOne, tell } from './output.ts';
+import { withReader } from './read-again.ts';
+import { withStore } from './with-store.ts';
+
+const DEFAULT_LIMIT = 100;
+/** Characters of a source's name in a line of the list. */
+const MAX_SOURCE_CHARS = 50;
+
+const PREFER_HELP = `
+The report keeps its id and its place in the list. Counts, days, source addresses and alerts follow. The content
+that stood becomes the conflict, under the same number: preferring it again undoes the change.`;
+
+const REMOVE_HELP = `
+A report with conflicts is replaced by its oldest conflict, as if that had been preferred. To take out all
+contents of a report, remove its conflicts first. A report or a conflict that was removed is not stored again
+when it comes in again: ingest says "removed". A rejection is listed again when its source is read again.
+The original bytes are kept in any case.`;
+
+export function addDocumentCommands(program: Command): void {
+  const document = program
+    .command('document')
+    .description('Rejected documents and conflicts: what came in and is not what the API shows.');
+  addList(document);
+  addShow(document);
+
+  document
+    .command('prefer')
+    .addArgument(new Argument('<conflict-id>', 'as listed').argParser(parseConflict))
+    .description('Let a conflict’s content stand instead of the report that came first.')
+    .addHelpText('after', PREFER_HELP)
+    .action(async (seq: number, options: OutputOptions) => {
+      await correct(`conflict-${seq}`, (given) => prefer(given, seq), options);
+    });
+
+  document
+    .command('remove')
+    .addArgument(new Argument('<id>', 'a report, conflict or rejection').argParser(parseId))
+    .description('Take a report, a conflict or a rejection out.')
+    .addHelpText('after', REMOVE_HELP)
+    .action(async (id: DocumentId, options: OutputOptions) => {
+      await correct(toText(id), (given) => remove(given, id), options);
+    });
+}
+
+interface ListOptions extends OutputOptions {
+  readonly outcome?: 'rejected' | 'conflict';
+  readonly reason?: string;
+  readonly since?: Instant;
+  readonly limit: number;
+}
+
+function addList(document: Command): void {
+  document
+    .command('list')
+    .description('List rejected documents and conflicts, newest first.')
+    .addOption(new Option('--outcome <outcome>', 'only these').choices(['rejected', 'conflict']))
+    .option('--reason <reason>', 'only rejections for this reason')
+    .option('--since <day>', 'received on this UTC day or later', parseDay)
+    .option('--limit <documents>', 'how many documents', parseLimit, DEFAULT_LIMIT)
+    .action(async ({ json = false, ...filter }: ListOptions) => {
+      if (filter.outcome === 'conflict' && filter.reason !== undefined)
+        throw new Failure('validation_error', 'Only rejections have a reason.');
+      const found = await withStore(({ db }) => listDocuments(db, filter));
+      const rows = json ? found.map((row) => ({ ...row })) : found.map(toRow);
+      printList(rows, 'There is nothing rejected and no conflict.', { json });
+    });
+}
+
+function addShow(document: Command): void {
+  document
+    .command('show')
+    .addArgument(new Argument('<id>', 'a report, conflict or rejection').argParser(parseId))
+    .description('Show a report or a rejection, or both contents of a conflict side by side.')
+    .addOption(
+      new Option('--original', 'write the original bytes to standard output').conflicts('json'),
+    )
+    .action(async (id: DocumentId, options: { original?: boolean } & OutputOptions) => {
+      if (options.original) await writeOriginal(id);
+      else await showDocument(id, options);
+    });
+}
+
+/** Corrects, evaluates the domain's alerts as after an ingest, and says what was done. */
+async function correct(
+  id: string,
+  work: (given: Parameters<typeof prefer>[0]) => Promise<Corrected>,
+  options: OutputOptions,
+): Promise<void> {
+  const { corrected, alerts } = await withReader(async (given) => {
+    const corrected = await work(given);
+    const domainIds = corrected.domainId === null ? [] : [corrected.domainId];
+    return { corrected, alerts: await evaluateNow(given.store, domainIds) };
+  });
+  const { report, replacedBy, unread } = corrected;
+  const replaced = replacedBy === null ? null : `conflict-${replacedBy}`;
+  const { fired, resolved } = alerts;
+  printOne({ id, report, replaced_by: replaced, fired, resolved }, options);
+  if (unread !== null)
+    tell(`The source addresses of the report’s day still have this report’s messages: ${unread}`);
+}
+
+/** The end of a long source name is kept, because names of files differ there. */
+function toRow({ id, received_at, outcome, reason, domain, source, member }: ListedDocument) {
+  const chars = [...(member === null ? source : `${source} > ${member}`)];
+  const isLong = chars.length > MAX_SOURCE_CHARS;
+  const fitted = isLong ? `…${chars.slice(1 - MAX_SOURCE_CHARS).join('')}` : chars.join('');
+  return { id, received_at, outcome, 'reason or domain': reason ?? domain, source: fitted };
+}
+
+function toText(id: DocumentId): string {
+  return id.kind === 'report' ? id.id : `${id.kind}-${id.seq}`;
+}
+
+function parseId(text: string): DocumentId {
+  const id = parseDocumentId(text);
+  if (id === undefined)
+    throw new InvalidArgumentError('It is a report’s id, conflict-<number> or rejection-<number>.');
+  return id;
+}
+
+function parseConflict(text: string): number {
+  const id = parseDocumentId(text);
+  if (id?.kind !== 'conflict') throw new InvalidArgumentError('It is conflict-<number>.');
+  return id.seq;
+}
+
+function parseDay(text: string): Instant {
+  const start = `${text}T00:00:00Z`;
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(start));
+  if (!isDay) throw new InvalidArgumentError('It is a day, such as 2026-03-15.');
+  return start;
+}
+
+function parseLimit(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('It must be 1 to 9999.');
+  return Number(text);
+}

@@ -1,0 +1,48 @@
+import type { AggregateReport } from '../domain/aggregate-report.ts';
+import { Failure } from '../domain/failure.ts';
+import { toReportId } from '../domain/report-identity.ts';
+import type { DocumentReader } from '../intake/reader.ts';
+import { createReaderProcess } from '../intake/reader-process.ts';
+import type { DocumentPlace } from '../store/document-list.ts';
+import type { Store } from '../store/open.ts';
+import { readOriginal } from '../store/originals.ts';
+import { withStore } from './with-store.ts';
+
+/** What correcting needs. */
+export interface Given {
+  readonly store: Store;
+  readonly documentReader: DocumentReader;
+  readonly now: () => Date;
+}
+
+/** Opens the configured database and a process that reads, for as long as a piece of work takes. */
+export async function withReader<T>(work: (given: Given) => Promise<T>): Promise<T> {
+  const documentReader = createReaderProcess();
+  try {
+    return await withStore((store) => work({ store, documentReader, now: () => new Date() }));
+  } finally {
+    await documentReader.close();
+  }
+}
+
+/**
+ * Reads a content of a report again from the original bytes, with today's parser: records, addresses and
+ * policy are not stored. Throws `not_found` when the original is incomplete, or the content is not found in it.
+ */
+export async function readAgain(
+  { store, documentReader }: Given,
+  reportId: string,
+  { document_seq, payload_sha256, source, received_at }: DocumentPlace,
+): Promise<AggregateReport> {
+  const { bytes } = await readOriginal(store.db, document_seq);
+  const reasons: string[] = [];
+  for await (const { document } of documentReader.read([bytes], Date.parse(received_at))) {
+    if (document.kind !== 'report') reasons.push(document.refusal.message);
+    else if (document.report.payloadSha256 === payload_sha256) {
+      if (toReportId(document.report) === reportId) return document.report;
+      reasons.push('It is read as another report today.');
+    }
+  }
+  const [reason = 'It has no such content.'] = reasons;
+  throw new Failure('not_found', `${source} cannot be read again as this report. ${reason}`);
+}

@@ -1,0 +1,150 @@
+import type { AggregateReport } from '../domain/aggregate-report.ts';
+import { Failure } from '../domain/failure.ts';
+import type { Instant } from '../domain/instant.ts';
+import type { Db, Tx } from './database.ts';
+import { uncountReport } from './departures.ts';
+import {
+  type ConflictRow,
+  exchange,
+  REPORT_COLUMNS,
+  type ReportRow,
+  toChanged,
+} from './exchange.ts';
+
+/*
+ * What an operator corrects by hand: which of several contents of a report stands, and what is taken out.
+ * Records and source addresses are not stored, so callers read the contents from the originals again. Reading
+ * takes long, and happens outside the transaction. The transaction changes nothing when the rows are no longer
+ * those that were read.
+ */
+
+/** The content that stands, and the conflict that takes its place. */
+export interface Contents {
+  readonly former: AggregateReport;
+  readonly preferred: AggregateReport;
+}
+
+/**
+ * Lets a conflict's content stand. The report keeps its id and its place in the list; the former content
+ * becomes the conflict, with the conflict's number. Preferring the same conflict again undoes it. Throws
+ * `not_found`, and `conflict` when something has changed since the contents were read.
+ */
+export async function preferConflict(
+  db: Db,
+  conflictSeq: number,
+  contents: Contents,
+): Promise<void> {
+  await db.write(async (tx) => {
+    const conflict = await findConflict(tx, conflictSeq);
+    const report = await findReport(tx, conflict.report_seq);
+    await exchange(tx, { report, conflict, ...contents });
+  });
+}
+
+/** What was read of a report that is to be removed. */
+export interface ToRemove {
+  readonly id: string;
+  readonly payloadSha256: string;
+  /** Its content, or null when it could not be read: then the day's source addresses stay as they are. */
+  readonly former: AggregateReport | null;
+  /** The oldest conflict of the report, or null when it has none. */
+  readonly next: { readonly seq: number; readonly content: AggregateReport } | null;
+}
+
+/**
+ * Takes a report's content out. The oldest conflict takes its place; without one, the report is gone. The
+ * content is not stored again when it comes in again. Throws like `preferConflict`.
+ */
+export async function removeReport(db: Db, toRemove: ToRemove, now: Instant): Promise<void> {
+  await db.write(async (tx) => {
+    const report = await findReport(tx, toRemove.id);
+    if (report.payload_sha256 !== toRemove.payloadSha256) throw toChanged();
+    const oldest = await findOldestConflict(tx, report.seq);
+    if (oldest?.seq !== toRemove.next?.seq) throw toChanged();
+    if (oldest === undefined) await deleteReport(tx, report, toRemove.former);
+    else await replaceReport(tx, { report, conflict: oldest, toRemove });
+    await insertRemovedPayload(tx, { ...report, removed_at: now });
+  });
+}
+
+/** Takes a conflict out. Its content is not stored again when it comes in again. */
+export async function removeConflict(db: Db, seq: number, now: Instant): Promise<void> {
+  await db.write(async (tx) => {
+    const { report_seq, payload_sha256 } = await findConflict(tx, seq);
+    const { id } = await findReport(tx, report_seq);
+    await tx.deleteFrom('conflict').where('seq', '=', seq).execute();
+    await insertRemovedPayload(tx, { id, payload_sha256, removed_at: now });
+  });
+}
+
+/** Takes a rejection out of the list. */
+export async function removeRejection(db: Db, seq: number): Promise<void> {
+  const { numDeletedRows } = await db.write((tx) =>
+    tx.deleteFrom('rejection').where('seq', '=', seq).executeTakeFirst(),
+  );
+  if (numDeletedRows === 0n) throw new Failure('not_found', `No rejection has the number ${seq}.`);
+}
+
+async function findConflict(tx: Tx, seq: number): Promise<ConflictRow> {
+  const row = await tx.selectFrom('conflict').selectAll().where('seq', '=', seq).executeTakeFirst();
+  if (row === undefined) throw new Failure('not_found', `No conflict has the number ${seq}.`);
+  return row;
+}
+
+function findOldestConflict(tx: Tx, reportSeq: number): Promise<ConflictRow | undefined> {
+  const conflicts = tx.selectFrom('conflict').selectAll().where('report_seq', '=', reportSeq);
+  return conflicts.orderBy('seq').limit(1).executeTakeFirst();
+}
+
+/** By its number, or by its id. */
+async function findReport(tx: Tx, key: number | string): Promise<ReportRow> {
+  const row = await tx
+    .selectFrom('report')
+    .select(REPORT_COLUMNS)
+    .where(typeof key === 'number' ? 'seq' : 'id', '=', key)
+    .executeTakeFirst();
+  if (row === undefined) throw new Failure('not_found', `No report has the id ${key}.`);
+  return row;
+}
+
+async function deleteReport(
+  tx: Tx,
+  report: ReportRow,
+  former: AggregateReport | null,
+): Promise<void> {
+  await tx.deleteFrom('report').where('seq', '=', report.seq).execute();
+  await uncountReport(tx, report, former?.sources ?? []);
+}
+
+interface Replacement {
+  readonly report: ReportRow;
+  readonly conflict: ConflictRow;
+  readonly toRemove: ToRemove;
+}
+
+/** The conflict's content stands, and its row, which then has the former content, goes. */
+async function replaceReport(
+  tx: Tx,
+  { report, conflict, toRemove: { former, next } }: Replacement,
+): Promise<void> {
+  if (next === null) throw toChanged();
+  await exchange(tx, { report, conflict, former, preferred: next.content });
+  await tx.deleteFrom('conflict').where('seq', '=', conflict.seq).execute();
+}
+
+interface RemovedPayload {
+  readonly id: string;
+  readonly payload_sha256: string;
+  readonly removed_at: Instant;
+}
+
+async function insertRemovedPayload(
+  tx: Tx,
+  { id, payload_sha256, removed_at }: RemovedPayload,
+): Promise<void> {
+  await tx
+    .insertInto('removed_payload')
+    .values({ report_id: id, payload_sha256, removed_at })
+    .onConflict((oc) => oc.columns(['report_id', 'payload_sha256']).doNothing())
+    .execute();
+}

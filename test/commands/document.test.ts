@@ -1,0 +1,195 @@
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { prefer, remove } from '../../src/commands/correct.ts';
+import { createProgram } from '../../src/commands/program.ts';
+import { ingest } from '../../src/intake/ingest.ts';
+import { ownReader } from '../../src/intake/reader.ts';
+import { listDocuments } from '../../src/store/document-list.ts';
+import type { Store } from '../../src/store/open.ts';
+import { aBareAccount, aDomain } from '../support/builders.ts';
+import { PLAIN, plainWith } from '../support/intake.ts';
+import { listMiscounts } from '../support/recount.ts';
+import { aDatabasePath, aStore } from '../support/store.ts';
+
+/** The plain report has 10 messages; the forged one has its identity and 2,003. */
+const FORGED = plainWith('<count>7</count>', '<count>2000</count>');
+const BROKEN = PLAIN.replace('</feedback>', '');
+
+async function ingestAll(db: Store['db'], texts: readonly string[]): Promise<string[]> {
+  const given = { db, now: () => new Date('2026-03-15T00:00:00Z'), documentReader: ownReader };
+  const toSource = (text: string, i: number) => ({
+    name: `${i}.xml`,
+    read: async () => ({ name: `${i}.xml`, bytes: Buffer.from(text) }),
+  });
+  async function* sources() {
+    yield* texts.map(toSource);
+  }
+  const documents = await Array.fromAsync(ingest(given, sources()));
+  return documents.map(({ outcome }) => outcome);
+}
+
+async function aForgery(...more: string[]) {
+  const store = await aStore();
+  await aDomain(store.db, await aBareAccount(store.db), { name: 'example.com' });
+  const outcomes = await ingestAll(store.db, [FORGED, PLAIN, ...more]);
+  expect(outcomes.slice(0, 2)).toEqual(['stored', 'conflict']);
+  const { id } = await store.db.selectFrom('report').select('id').executeTakeFirstOrThrow();
+  const given = { store, documentReader: ownReader, now: () => new Date('2026-03-16T00:00:00Z') };
+  return { db: store.db, given, id };
+}
+
+const messagesOf = async (db: Store['db']) =>
+  (await db.selectFrom('report').select('total_messages').execute()).map((r) => r.total_messages);
+
+/** The original of one source is not what it was. */
+const spoil = (db: Store['db'], seq: number) =>
+  db.write((tx) =>
+    tx.updateTable('document').set({ encoding: 'as_is' }).where('seq', '=', seq).execute(),
+  );
+
+describe('correcting', () => {
+  test('reads both contents again from their originals', async () => {
+    const { db, given, id } = await aForgery();
+    expect(await prefer(given, 1)).toMatchObject({ report: id });
+    expect(await messagesOf(db)).toEqual([10]);
+    const sources = await db.selectFrom('domain_source').select(['address', 'messages']).execute();
+    expect(sources).toEqual([
+      { address: '192.0.2.1', messages: 7 },
+      { address: '2001:db8::25', messages: 3 },
+    ]);
+    expect(await listMiscounts(db)).toEqual({});
+  });
+
+  test.each([1, 2])('changes nothing when original %i cannot be read again', async (seq) => {
+    const { db, given } = await aForgery();
+    await spoil(db, seq);
+    await expect(prefer(given, 1)).rejects.toMatchObject({ code: 'not_found' });
+    expect(await messagesOf(db)).toEqual([2003]);
+    expect(await listMiscounts(db)).toEqual({});
+  });
+
+  test('removes a report that cannot be read again, and says what could not follow', async () => {
+    const { db, given, id } = await aForgery();
+    await spoil(db, 1);
+    const removed = await remove(given, { kind: 'report', id });
+    expect(removed).toMatchObject({ replacedBy: 1, unread: expect.stringContaining('0.xml') });
+    expect(await messagesOf(db)).toEqual([10]);
+    expect(await listMiscounts(db)).toEqual({});
+  });
+
+  test('never replaces a removed report by a conflict that cannot be read again', async () => {
+    const { db, given, id } = await aForgery();
+    await spoil(db, 2);
+    const removing = remove(given, { kind: 'report', id });
+    await expect(removing).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('remove conflict-1 first'),
+    });
+    expect(await messagesOf(db)).toEqual([2003]);
+    await remove(given, { kind: 'conflict', seq: 1 });
+    await remove(given, { kind: 'report', id });
+    expect(await messagesOf(db)).toEqual([]);
+    expect(await ingestAll(db, [FORGED, PLAIN])).toEqual(['removed', 'removed']);
+  });
+
+  test('lists rejections and conflicts by reason and day, and takes a rejection out', async () => {
+    const { db, given } = await aForgery(BROKEN);
+    const all = await listDocuments(db, { limit: 9 });
+    expect(all.map(({ id }) => id)).toEqual(['conflict-1', 'rejection-1']);
+    const limit = 9;
+    expect(await listDocuments(db, { reason: 'bad_xml', limit })).toEqual([all[1]]);
+    expect(await listDocuments(db, { outcome: 'conflict', limit })).toEqual([all[0]]);
+    expect(await listDocuments(db, { since: '2026-03-16T00:00:00Z', limit })).toEqual([]);
+    await remove(given, { kind: 'rejection', seq: 1 });
+    expect(await listDocuments(db, { outcome: 'rejected', limit })).toEqual([]);
+    const again = remove(given, { kind: 'rejection', seq: 1 });
+    await expect(again).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+/** The command, in this process, on a database of its own. */
+function aProgram() {
+  const database = aDatabasePath();
+  const folder = dirname(database);
+  vi.stubEnv('PLUMBLINE_DATABASE', database);
+  onTestFinished(() => void vi.unstubAllEnvs().restoreAllMocks());
+  const run = async (...args: string[]) => {
+    const printed = { stdout: '', stderr: '' };
+    for (const stream of ['stdout', 'stderr'] as const)
+      vi.spyOn(process[stream], 'write').mockImplementation((text, ...rest: unknown[]) => {
+        printed[stream] += Buffer.from(text).toString();
+        (rest.at(-1) as (() => void) | undefined)?.();
+        return true;
+      });
+    await createProgram().parseAsync(args, { from: 'user' });
+    return printed;
+  };
+  const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout);
+  return { folder, run, json };
+}
+
+test('a genuine report that came second is found, compared, preferred and kept for good', async () => {
+  const { folder, json, run } = aProgram();
+  const { id: accountId } = await json('account', 'create', 'A');
+  await json('domain', 'add', accountId, 'example.com');
+  const [forged, genuine, broken] = ['forged', 'genuine', 'broken'].map((name) =>
+    join(folder, `${name}.xml`),
+  ) as [string, string, string];
+  await writeFile(forged, FORGED);
+  await writeFile(genuine, PLAIN);
+  await writeFile(broken, BROKEN);
+  const { stderr } = await run('ingest', forged, genuine, broken);
+  expect(process.exitCode).toBe(1);
+  process.exitCode = undefined;
+  expect(stderr).toContain('plumbline document list --outcome conflict');
+
+  const { stdout: list } = await run('document', 'list');
+  expect(list).toMatch(/conflict-1.*conflict.*example\.com.*genuine\.xml/);
+  expect(list).toMatch(/rejection-1.*rejected.*bad_xml.*broken\.xml/);
+  const [{ report }] = await json('document', 'list', '--outcome', 'conflict');
+
+  const { stdout: shown } = await run('document', 'show', 'conflict-1');
+  expect(shown).toMatch(/total_messages.*2003.*10/);
+  expect(shown).toMatch(/source_1.*192\.0\.2\.1: 2000 messages.*192\.0\.2\.1: 7 messages/);
+
+  expect(await json('document', 'prefer', 'conflict-1')).toMatchObject({ report });
+  expect(await json('document', 'show', report)).toMatchObject({
+    total_messages: 10,
+    source: genuine,
+    conflicts: 'conflict-1',
+  });
+  await json('document', 'remove', 'conflict-1');
+  const { stdout: again } = await run('ingest', forged, genuine);
+  expect(again).toMatch(/duplicate.*1/);
+  expect(again).toMatch(/removed.*1/);
+});
+
+test('an original is written byte for byte, and never to a terminal', async () => {
+  const { folder, run } = aProgram();
+  const path = join(folder, 'plain.xml');
+  await writeFile(path, BROKEN);
+  await run('ingest', path);
+  process.exitCode = undefined;
+  const { isTTY } = process.stdout;
+  onTestFinished(() => void Object.assign(process.stdout, { isTTY }));
+  process.stdout.isTTY = false;
+  expect((await run('document', 'show', 'rejection-1', '--original')).stdout).toBe(BROKEN);
+  process.stdout.isTTY = true;
+  const shown = run('document', 'show', 'rejection-1', '--original');
+  await expect(shown).rejects.toMatchObject({ code: 'validation_error' });
+});
+
+test.each([
+  ['an id that is none', ['show', 'conflict-0'], 'commander.invalidArgument'],
+  [
+    'a rejection where a conflict is wanted',
+    ['prefer', 'rejection-1'],
+    'commander.invalidArgument',
+  ],
+  ['a document that does not exist', ['show', 'rejection-7'], 'not_found'],
+  ['a reason of conflicts', ['list', '--outcome', 'conflict', '--reason', 'x'], 'validation_error'],
+  ['a day that is none', ['list', '--since', '2026-02-3'], 'commander.invalidArgument'],
+] as const)('%s is refused', async (_what, args, code) => {
+  await expect(aProgram().run('document', ...args)).rejects.toMatchObject({ code });
+});

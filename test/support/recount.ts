@@ -1,0 +1,50 @@
+import { sql } from 'kysely';
+import type { Db } from '../../src/store/database.ts';
+
+/*
+ * What every count of reports has to be, counted again from the reports' own rows. Each pair is what is stored
+ * and what is right.
+ */
+const PAIRS = {
+  domain_day: [
+    sql`select domain_id, day, reports, messages, aligned from domain_day`,
+    sql`select domain_id, substr(begin_date, 1, 10), count(*), min(sum(total_messages), 9007199254740991),
+      min(sum(aligned_messages), 9007199254740991) from report group by 1, 2`,
+  ],
+  list_day: [
+    sql`select list_id, day, items from list_day where list_id like 'reports:%'`,
+    sql`select 'reports:' || domain_id, substr(begin_date, 1, 10), count(*) from report group by 1, 2`,
+  ],
+  list_month: [
+    sql`select list_id, month, items from list_month where list_id like 'reports:%'`,
+    sql`select 'reports:' || domain_id, substr(begin_date, 1, 7), count(*) from report group by 1, 2`,
+  ],
+  domain_receipt: [
+    sql`select domain_id, day, reports from domain_receipt`,
+    sql`select domain_id, substr(received_at, 1, 10), count(*) from report group by 1, 2`,
+  ],
+  domain: [
+    sql`select id, reports_total, last_report_at from domain`,
+    sql`select id, (select count(*) from report where domain_id = domain.id),
+      (select max(received_at) from report where domain_id = domain.id) from domain`,
+  ],
+  // At least as many as there are rows: countSources looks at them when there are too many.
+  sources: [
+    sql`select domain_id, day from domain_day d where sources < (
+      select count(*) from domain_source s where s.domain_id = d.domain_id and s.day = d.day)`,
+    sql`select domain_id, day from domain_day where false`,
+  ],
+} as const;
+
+/** Rows that are counted and not right, or right and not counted, by table: none when every count holds. */
+export async function listMiscounts(db: Db): Promise<Record<string, unknown[]>> {
+  const found: Record<string, unknown[]> = {};
+  for (const [table, [counted, right]] of Object.entries(PAIRS)) {
+    const rows = await db.write(async (tx) => [
+      ...(await sql`select 'counted', * from (${counted} except ${right})`.execute(tx)).rows,
+      ...(await sql`select 'right', * from (${right} except ${counted})`.execute(tx)).rows,
+    ]);
+    if (rows.length > 0) found[table] = rows;
+  }
+  return found;
+}
