@@ -1,5 +1,4 @@
-import { Refusal } from '../domain/refusal.ts';
-import { MAX_LIST_LENGTH, MAX_XML_TEXT_CHARS } from './ceilings.ts';
+import { MAX_LIST_LENGTH } from './ceilings.ts';
 import { copyText, cutText } from './copy-text.ts';
 import { LEAF, type Shape } from './shape.ts';
 import type { Place, WarningCode, WarningLog } from './warnings.ts';
@@ -7,6 +6,8 @@ import type { Place, WarningCode, WarningLog } from './warnings.ts';
 const NONE: readonly Element[] = [];
 /** A list that is longer keeps copies of its texts: each may be a part of another piece of the document. */
 const SHORT_LIST = 16;
+/** The highest of the blanks that XML knows. */
+const BLANK = 0x20;
 
 /**
  * An element that was kept, with its text and its children by local name. Asking for a child or
@@ -21,9 +22,8 @@ export class Element implements Place {
   readonly #log: WarningLog;
   /** None for a leaf, and four elements in five are leaves. */
   #children: Map<string, Element[]> | undefined;
-  /** The text without blanks before it, and no longer than one character over its ceiling. */
+  /** The text, no longer than one character over its ceiling. */
   #text = '';
-  #length = 0;
   /** Something other than blanks came after the text was full. */
   #isCut = false;
 
@@ -38,13 +38,16 @@ export class Element implements Place {
 
   /** Takes a piece of the text in. What is over the ceiling is not held, because a record may have many texts. */
   addText(text: string): void {
-    this.#length += text.length;
-    if (this.#length > MAX_XML_TEXT_CHARS)
-      throw new Refusal('too_large', `The text of <${this.name}> is too long.`);
+    if (this.#text === '' && text.length <= this.shape.maxChars) this.#text = text;
+    else this.#append(text);
+  }
+
+  #append(text: string): void {
+    if (this.#text.charCodeAt(0) <= BLANK) this.#text = this.#text.trimStart();
     const added = this.#text === '' ? text.trimStart() : text;
     const room = this.shape.maxChars + 1 - this.#text.length;
-    if (added.length <= room) this.#text += added;
-    else this.#fill(added, room);
+    if (added.length > room) this.#fill(added, room);
+    else this.#text += added;
   }
 
   #fill(text: string, room: number): void {
@@ -88,7 +91,7 @@ export class Element implements Place {
 
   ownValue(): string | null {
     const { maxChars } = this.shape;
-    const text = this.#text.trimEnd();
+    const text = this.#text.trim();
     if (text.length <= maxChars && !this.#isCut) return text === '' ? null : text;
     this.warn('long_value');
     return cutText(text, maxChars);

@@ -52,18 +52,21 @@ export async function readFeedback(
   });
   const reader = new XmlReader(tree, log);
   const payloadSha256 = await readXml(content, { reader, log, budget });
-  const parts = toParts(tree, now());
-  const xmlNamespace = toNamespace(reader, log);
-  const kept = keepSources({ ...parts, xmlNamespace }, { sources: sources.largest(), log, budget });
-  // A copy, because the texts of the tree keep pieces of the document in memory.
-  return structuredClone({
-    ...parts,
-    xmlNamespace,
+  const parts = copy({ ...toParts(tree, now()), xmlNamespace: toNamespace(reader, log) });
+  const kept = keepSources(parts.size, { sources: sources.largest(), log, budget });
+  return {
+    ...parts.copy,
     tally,
-    sources: kept,
+    sources: copy(kept).copy,
     warnings: log.toList(),
     payloadSha256,
-  });
+  };
+}
+
+/** A copy, because the texts of the tree keep pieces of the document in memory; and its size. */
+function copy<T>(value: T): { readonly copy: T; readonly size: number } {
+  const text = JSON.stringify(value);
+  return { copy: JSON.parse(text), size: text.length };
 }
 
 /** The namespace of the root, as long as one may be. */
@@ -80,9 +83,9 @@ interface Sources {
 }
 
 /** Spends the report from what the source may keep. When there is room for fewer sources, the largest stay. */
-function keepSources(parts: object, { sources, log, budget }: Sources): readonly SourceTally[] {
+function keepSources(size: number, { sources, log, budget }: Sources): readonly SourceTally[] {
   if (budget === undefined) return sources;
-  budget.keep(REPORT_ROW_BYTES + JSON.stringify(parts).length);
+  budget.keep(REPORT_ROW_BYTES + size);
   const kept = sources.slice(0, Math.floor(budget.keepable / SOURCE_ROW_BYTES));
   budget.keep(kept.length * SOURCE_ROW_BYTES);
   if (kept.length < sources.length) log.add('sources_cut');

@@ -25,6 +25,7 @@ const RECORD = 'record';
 const ANOTHER_ROOT = /<(?:[\w.-]+:)?feedback[\s/>]/;
 const TAG_CHARS = 64;
 const MAX_REASON_CHARS = 200;
+const NO_ATTRIBUTES: SaxesTagPlain['attributes'] = {};
 const MISMATCH = 'unexpected close tag.';
 
 /**
@@ -97,7 +98,7 @@ export class XmlReader {
   #open(tag: SaxesTagPlain): void {
     const { name, attributes } = tag;
     // The parser holds every open tag, and 64 of them may have 250,000 attributes each.
-    tag.attributes = {};
+    tag.attributes = NO_ATTRIBUTES;
     if (name.length > MAX_XML_NAME_CHARS) throw tooLarge('the name of an element is too long');
     this.#events += 1;
     const local = localName(name);

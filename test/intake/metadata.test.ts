@@ -154,7 +154,7 @@ describe('date_range', () => {
     ],
     ['before 2012', dates('1325375999', '1325375999'), [1325375999, 1325375999], ['early_begin']],
     ['1970', dates('0', '1'), [0, 1], ['early_begin']],
-    ['the future', dates('1780272001', '1780272002'), [1780272001, 1780272002], ['future_begin']],
+    ['the future', dates('1785542401', '1785542402'), [1785542401, 1785542402], ['future_begin']],
   ])('%s', async (_, source, [begin, end], expected) => {
     const { report, warnings } = await read(source);
     expect(report.metadata).toMatchObject({ begin, end });

@@ -6,7 +6,7 @@ import { readFeedback } from '../../src/intake/feedback.ts';
 import { WarningLog } from '../../src/intake/warnings.ts';
 
 /** A moment after every fixture. */
-export const NOW = Date.UTC(2026, 5, 1);
+export const NOW = Date.UTC(2026, 7, 1);
 
 export const fixture = (name: string): Buffer =>
   readFileSync(new URL(`../fixtures/${name}`, import.meta.url));
