@@ -1,7 +1,7 @@
 import type { AggregateReport } from '../domain/aggregate-report.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Instant } from '../domain/instant.ts';
-import type { Db, Tx } from './database.ts';
+import type { Db, Queries, Tx } from './database.ts';
 import { uncountReport } from './departures.ts';
 import {
   type ConflictRow,
@@ -10,6 +10,7 @@ import {
   type ReportRow,
   toChanged,
 } from './exchange.ts';
+import { findNewestOther, type NewestOther } from './last-report.ts';
 
 /*
  * What an operator corrects by hand: which of several contents of a report stands, and what is taken out.
@@ -34,10 +35,12 @@ export async function preferConflict(
   conflictSeq: number,
   contents: Contents,
 ): Promise<void> {
+  const { report_seq } = await findConflict(db, conflictSeq);
+  const newestOther = await findNewestOther(db, await findReport(db, report_seq));
   await db.write(async (tx) => {
     const conflict = await findConflict(tx, conflictSeq);
     const report = await findReport(tx, conflict.report_seq);
-    await exchange(tx, { report, conflict, ...contents });
+    await exchange(tx, { report, conflict, ...contents, newestOther });
   });
 }
 
@@ -56,13 +59,15 @@ export interface ToRemove {
  * content is not stored again when it comes in again. Throws like `preferConflict`.
  */
 export async function removeReport(db: Db, toRemove: ToRemove, now: Instant): Promise<void> {
+  const newestOther = await findNewestOther(db, await findReport(db, toRemove.id));
   await db.write(async (tx) => {
     const report = await findReport(tx, toRemove.id);
     if (report.payload_sha256 !== toRemove.payloadSha256) throw toChanged();
     const oldest = await findOldestConflict(tx, report.seq);
     if (oldest?.seq !== toRemove.next?.seq) throw toChanged();
-    if (oldest === undefined) await deleteReport(tx, report, toRemove.former);
-    else await replaceReport(tx, { report, conflict: oldest, toRemove });
+    const departing = { report, toRemove, newestOther };
+    if (oldest === undefined) await deleteReport(tx, departing);
+    else await replaceReport(tx, departing, oldest);
     await insertRemovedPayload(tx, { ...report, removed_at: now });
   });
 }
@@ -85,8 +90,8 @@ export async function removeRejection(db: Db, seq: number): Promise<void> {
   if (numDeletedRows === 0n) throw new Failure('not_found', `No rejection has the number ${seq}.`);
 }
 
-async function findConflict(tx: Tx, seq: number): Promise<ConflictRow> {
-  const row = await tx.selectFrom('conflict').selectAll().where('seq', '=', seq).executeTakeFirst();
+async function findConflict(db: Queries, seq: number): Promise<ConflictRow> {
+  const row = await db.selectFrom('conflict').selectAll().where('seq', '=', seq).executeTakeFirst();
   if (row === undefined) throw new Failure('not_found', `No conflict has the number ${seq}.`);
   return row;
 }
@@ -97,8 +102,8 @@ function findOldestConflict(tx: Tx, reportSeq: number): Promise<ConflictRow | un
 }
 
 /** By its number, or by its id. */
-async function findReport(tx: Tx, key: number | string): Promise<ReportRow> {
-  const row = await tx
+async function findReport(db: Queries, key: number | string): Promise<ReportRow> {
+  const row = await db
     .selectFrom('report')
     .select(REPORT_COLUMNS)
     .where(typeof key === 'number' ? 'seq' : 'id', '=', key)
@@ -107,28 +112,28 @@ async function findReport(tx: Tx, key: number | string): Promise<ReportRow> {
   return row;
 }
 
-async function deleteReport(
-  tx: Tx,
-  report: ReportRow,
-  former: AggregateReport | null,
-): Promise<void> {
-  await tx.deleteFrom('report').where('seq', '=', report.seq).execute();
-  await uncountReport(tx, report, former?.sources ?? []);
+interface Departing {
+  readonly report: ReportRow;
+  readonly toRemove: ToRemove;
+  readonly newestOther: NewestOther;
 }
 
-interface Replacement {
-  readonly report: ReportRow;
-  readonly conflict: ConflictRow;
-  readonly toRemove: ToRemove;
+async function deleteReport(
+  tx: Tx,
+  { report, toRemove: { former }, newestOther }: Departing,
+): Promise<void> {
+  await tx.deleteFrom('report').where('seq', '=', report.seq).execute();
+  await uncountReport(tx, report, { sources: former?.sources ?? [], newestOther });
 }
 
 /** The conflict's content stands, and its row, which then has the former content, goes. */
 async function replaceReport(
   tx: Tx,
-  { report, conflict, toRemove: { former, next } }: Replacement,
+  { report, toRemove: { former, next }, newestOther }: Departing,
+  conflict: ConflictRow,
 ): Promise<void> {
   if (next === null) throw toChanged();
-  await exchange(tx, { report, conflict, former, preferred: next.content });
+  await exchange(tx, { report, conflict, former, preferred: next.content, newestOther });
   await tx.deleteFrom('conflict').where('seq', '=', conflict.seq).execute();
 }
 

@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { SourceTally } from '../domain/aggregate-report.ts';
 import { type Day, type Instant, toDay } from '../domain/instant.ts';
 import type { Tx } from './database.ts';
-import { newVersion, touchDomainList } from './heads.ts';
+import { newVersion } from './heads.ts';
+import { correctLastReport, type NewestOther } from './last-report.ts';
 import { prepareQuery, runPrepared } from './prepared.ts';
 import { reportList } from './timeline.ts';
 
@@ -26,6 +27,11 @@ interface DomainDay {
   readonly day: Day;
 }
 
+interface Uncounted {
+  readonly sources: readonly SourceTally[];
+  readonly newestOther: NewestOther;
+}
+
 /**
  * Takes a report out of the counts of its domain, and writes the heads that follow. Its row is deleted, or has
  * other values, when this is called.
@@ -33,15 +39,16 @@ interface DomainDay {
 export async function uncountReport(
   tx: Tx,
   report: CountedReport,
-  sources: readonly SourceTally[],
+  { sources, newestOther }: Uncounted,
 ): Promise<void> {
   const at = { domainId: report.domain_id, day: toDay(report.begin_date) };
+  // Before the list has a new version.
+  await correctLastReport(tx, report, newestOther);
   await uncountDay(tx, at, report);
   await uncountSources(tx, at, sources);
   await uncountItem(tx, at);
   await uncountReceipt(tx, report);
   await shortenReportList(tx, at.domainId);
-  await correctLastReport(tx, report);
 }
 
 /** A day without reports has no rows at all. */
@@ -174,26 +181,4 @@ async function shortenReportList(tx: Tx, domainId: string): Promise<void> {
     .set((eb) => ({ reports_total: eb('reports_total', '-', 1), reports_version: newVersion() }))
     .where('id', '=', domainId)
     .execute();
-}
-
-/** When the report was the newest one, another is now, or none. The account's list of domains shows it. */
-async function correctLastReport(
-  tx: Tx,
-  { domain_id, received_at }: Pick<CountedReport, 'domain_id' | 'received_at'>,
-): Promise<void> {
-  const { account_id, status, last_report_at } = await tx
-    .selectFrom('domain')
-    .select(['account_id', 'status', 'last_report_at'])
-    .where('id', '=', domain_id)
-    .executeTakeFirstOrThrow();
-  if (last_report_at !== null && last_report_at > received_at) return;
-  const { newest } = await tx
-    .selectFrom('report')
-    .select((eb) => eb.fn.max('received_at').as('newest'))
-    .where('domain_id', '=', domain_id)
-    .executeTakeFirstOrThrow();
-  if (newest === last_report_at) return;
-  const domain = tx.updateTable('domain').set({ last_report_at: newest });
-  await domain.where('id', '=', domain_id).execute();
-  if (account_id !== null && status === 'active') await touchDomainList(tx, account_id);
 }

@@ -5,6 +5,7 @@ import { toReportId } from '../domain/report-identity.ts';
 import { Arrivals, countArrivals } from './arrivals.ts';
 import type { Tx } from './database.ts';
 import { type CountedReport, uncountReport } from './departures.ts';
+import type { NewestOther } from './last-report.ts';
 
 /* A report and one of its conflicts exchange their contents (corrections.ts). */
 
@@ -44,12 +45,13 @@ interface Exchange {
   /** null when it could not be read. */
   readonly former: AggregateReport | null;
   readonly preferred: AggregateReport;
+  readonly newestOther: NewestOther;
 }
 
 /** The two rows exchange their contents, and the counts and heads follow. */
 export async function exchange(
   tx: Tx,
-  { report, conflict, former, preferred }: Exchange,
+  { report, conflict, former, preferred, newestOther }: Exchange,
 ): Promise<void> {
   const isUnchanged =
     (former === null || former.payloadSha256 === report.payload_sha256) &&
@@ -57,7 +59,7 @@ export async function exchange(
     toReportId(preferred) === report.id;
   if (!isUnchanged) throw toChanged();
   await updateContents(tx, { report, conflict, preferred });
-  await uncountReport(tx, report, former?.sources ?? []);
+  await uncountReport(tx, report, { sources: former?.sources ?? [], newestOther });
   const arrivals = new Arrivals(conflict.received_at);
   const domain = await arrivals.findDomain(tx, preferred.policyPublished.domain);
   arrivals.add(
@@ -70,7 +72,7 @@ export async function exchange(
 
 async function updateContents(
   tx: Tx,
-  { report, conflict, preferred }: Omit<Exchange, 'former'>,
+  { report, conflict, preferred }: Pick<Exchange, 'report' | 'conflict' | 'preferred'>,
 ): Promise<void> {
   await tx
     .updateTable('report')

@@ -148,6 +148,26 @@ describe('a report that is removed', () => {
     expect(await sourcesOf(db)).toEqual(FORGED.sources);
   });
 
+  test('while a newer one comes in leaves the newer one as the last report', async () => {
+    const { db } = await aStore();
+    await receive(db, [FORGED], '2026-03-15T01:00:00Z');
+    const newer = aContent('newer', { reportId: 'two' });
+    const slow: Db = {
+      ...db,
+      write: async (change) => {
+        await receive(db, [newer], '2026-03-15T01:00:00Z');
+        return await db.write(change);
+      },
+    };
+    await removeReport(slow, toRemove(FORGED), NOW);
+    expect(await listMiscounts(db)).toEqual({});
+    const { last_report_at } = await db
+      .selectFrom('domain')
+      .select('last_report_at')
+      .executeTakeFirstOrThrow();
+    expect(last_report_at).toBe('2026-03-15T01:00:00Z');
+  });
+
   test('is replaced by its oldest conflict', async () => {
     const db = await aForgery(await aStore());
     const next = { seq: 1, content: GENUINE };
