@@ -165,6 +165,35 @@ test('a genuine report that came second is found, compared, preferred and kept f
   expect(again).toMatch(/removed.*1/);
 });
 
+/** A report about the day so many days ago. */
+function about(daysAgo: number, passing: number, failing: number): string {
+  const begin = (Math.floor(Date.now() / 86_400_000) - daysAgo) * 86_400;
+  return PLAIN.replace('2026-0001', `about ${begin}`)
+    .replace('1767225600', `${begin}`)
+    .replace('1767311999', `${begin + 86_399}`)
+    .replace('<count>7</count>', `<count>${passing}</count>`)
+    .replace('<count>3</count>', `<count>${failing}</count>`);
+}
+
+test('an alert that a forged report fired is resolved when the genuine one is preferred', async () => {
+  const { folder, json, run } = aProgram();
+  const { id: accountId } = await json('account', 'create', 'A');
+  await json('domain', 'add', accountId, 'example.com');
+  const honest = [9, 8, 7, 6, 5, 4, 3].map((daysAgo) => about(daysAgo, 990, 10));
+  const files = [...honest, about(2, 100, 900), about(2, 990, 10)].map((text, i) => {
+    return { path: join(folder, `${i}.xml`), text };
+  });
+  for (const { path, text } of files) await writeFile(path, text);
+  await run('ingest', ...files.map(({ path }) => path));
+  const open = async () =>
+    (await json('alerts', 'list', accountId)).map((alert: { resolved_at: string | null }) => {
+      return alert.resolved_at === null;
+    });
+  expect(await open()).toEqual([true]);
+  expect(await json('document', 'prefer', 'conflict-1')).toMatchObject({ fired: 0, resolved: 1 });
+  expect(await open()).toEqual([false]);
+});
+
 test('an original is written byte for byte, and never to a terminal', async () => {
   const { folder, run } = aProgram();
   const path = join(folder, 'plain.xml');
