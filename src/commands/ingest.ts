@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os';
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { listFiles, readFile, readSource } from '../intake/files.ts';
@@ -28,6 +29,8 @@ async function ingestPaths(
   paths: readonly string[],
   options: OutputOptions,
 ): Promise<Summary> {
+  // Requests to a server on this machine come before reports.
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const documentReader = createReaderProcess();
   try {
     const sources = await withProgress(paths, options);

@@ -41,7 +41,7 @@ export const CPU_MS_PER_MIB = 1_000;
 
 /** What one source may add to the database beside its own bytes, estimated: so much, and so many times its size. */
 export const KEPT_BASE_BYTES = MIB;
-export const KEPT_PER_SOURCE_BYTE = 2;
+export const KEPT_PER_SOURCE_BYTE = 3;
 
 /** What one report and one of its source addresses take in the database, with their indexes. */
 export const REPORT_ROW_BYTES = 800;

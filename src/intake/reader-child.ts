@@ -1,5 +1,6 @@
 /** The process that reads hostile bytes. It has no database, no environment and no files of its own. */
 import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { CPU_BASE_MS, CPU_MS_PER_MIB, REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from './ceilings.ts';
 import { ownReader } from './reader.ts';
@@ -13,6 +14,9 @@ const REPLY_AFTER_MS = 20;
 /** What the watchdog allows beyond the budget, which refuses a source by itself. */
 const GRACE_MS = 1_000;
 const MIB = 1024 * 1024;
+
+// Requests come before reports where both want the same processor.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 const progress = new Progress();
 const watchdog = new Worker(new URL('./reader-watchdog.ts', import.meta.url), {

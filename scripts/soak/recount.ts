@@ -1,0 +1,44 @@
+import Database from 'better-sqlite3';
+
+/** Pairs of a count that is kept and the same count taken from the rows; a row of the difference is wrong. */
+const COUNTS: Readonly<Record<string, readonly [kept: string, counted: string]>> = {
+  days: [
+    'select domain_id, day, reports, messages, aligned from domain_day',
+    `select domain_id, substr(begin_date, 1, 10), count(*), sum(total_messages), sum(aligned_messages)
+     from report group by 1, 2`,
+  ],
+  heads: [
+    'select id, reports_total from domain where reports_total > 0',
+    'select domain_id, count(*) from report group by 1',
+  ],
+  receipts: [
+    'select domain_id, day, reports from domain_receipt',
+    'select domain_id, substr(received_at, 1, 10), count(*) from report group by 1, 2',
+  ],
+  places: [
+    "select list_id, day, items from list_day where list_id like 'reports:%'",
+    "select 'reports:' || domain_id, substr(begin_date, 1, 10), count(*) from report group by 1, 2",
+  ],
+  domains: [
+    'select id, domains_total from account where domains_total > 0',
+    "select account_id, count(*) from domain where account_id is not null and status = 'active' group by 1",
+  ],
+};
+
+/** How many reports a database has, and which of its counts are not what its rows add up to. */
+export function recount(path: string): { readonly reports: number; readonly wrong: string[] } {
+  const database = new Database(path, { readonly: true });
+  const wrong: string[] = [];
+  for (const [name, [kept, counted]] of Object.entries(COUNTS)) {
+    for (const [one, other] of [
+      [kept, counted],
+      [counted, kept],
+    ]) {
+      const rows = database.prepare(`select * from (${one} except ${other}) limit 1`).all();
+      if (rows.length > 0) wrong.push(`${name} ${JSON.stringify(rows[0])}`);
+    }
+  }
+  const reports = database.prepare('select count(*) from report').pluck().get() as number;
+  database.close();
+  return { reports, wrong };
+}
