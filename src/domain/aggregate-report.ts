@@ -1,19 +1,21 @@
 /**
- * A DMARC aggregate report in the standards' own words: one superset of RFC 7489 appendix C and
- * RFC 9990. `null` stands for what the reporter left out or left blank; protocol defaults are a
- * matter of views, never of reading.
+ * A DMARC aggregate report, with the names that the standards use: one superset of RFC 7489 appendix C and
+ * RFC 9990. `null` means that the reporter left the value out or left it blank. Protocol defaults are applied
+ * when a report is shown, never when it is read.
  */
 export interface AggregateReport {
-  /** Namespace of the root element and `version`, as found; neither decides how a report is read. */
+  /** Namespace of the root element and `version`, as found. Neither decides how a report is read. */
   readonly xmlNamespace: string | null;
   readonly version: string | null;
   readonly metadata: ReportMetadata;
   readonly policyPublished: PolicyPublished;
   readonly tally: Tally;
-  /** What each address sent, the largest first and not all when there are many; absent when nobody counted. */
+  /**
+   * What each address sent, largest first; cut off when there are many. Absent when sources were not counted.
+   */
   readonly sources?: readonly SourceTally[];
   readonly warnings: readonly Warning[];
-  /** SHA-256 (hex) of the XML document's bytes, after every container was taken off. */
+  /** SHA-256 (hex) of the XML document's bytes, after all containers were unpacked. */
   readonly payloadSha256: string;
 }
 
@@ -21,9 +23,9 @@ export interface ReportMetadata {
   readonly orgName: string | null;
   readonly email: string | null;
   readonly extraContactInfo: string | null;
-  /** Always text: 84 of 206 seen ids are digits past 2^53. */
+  /** Always text: 84 of 206 ids seen in real reports are numbers above 2^53. */
   readonly reportId: string | null;
-  /** Seconds since 1970, UTC, as sent (`begin` after `end` is kept, with a warning). */
+  /** Seconds since 1970, UTC, as sent. A `begin` after `end` is kept, with a warning. */
   readonly begin: number;
   readonly end: number;
   readonly errors: readonly string[];
@@ -44,7 +46,7 @@ export interface PolicyPublished {
   readonly discoveryMethod: string | null;
 }
 
-/** One evaluation record. Placeholder records (all blank) never become one. */
+/** One evaluation record. Placeholder records (all fields blank) are dropped. */
 export interface ReportRecord {
   /** Canonical text of an IPv4 or IPv6 address; null when missing or not an address. */
   readonly sourceIp: string | null;
@@ -55,7 +57,7 @@ export interface ReportRecord {
   readonly authResults: AuthResults;
 }
 
-/** Results with alignment folded in. Words are lower case; null is "not stated". */
+/** Results with alignment folded in. Words are lower case; null means "not stated". */
 export interface PolicyEvaluated {
   readonly disposition: string | null;
   readonly dkim: string | null;
@@ -89,7 +91,7 @@ export interface SpfAuthResult {
   readonly humanResult: string | null;
 }
 
-/** What the API serves of a report's records. */
+/** The totals of a report's records that the API serves. */
 export interface Tally {
   readonly recordCount: number;
   readonly totalMessages: number;
@@ -103,11 +105,11 @@ export interface SourceTally {
   readonly aligned: number;
 }
 
-/** Something a reporter got wrong that did not stop the reading. */
+/** A mistake of the reporter that did not prevent reading the report. */
 export interface Warning {
   readonly code: string;
-  /** How often it was met in the document. */
+  /** How often it occurred in the document. */
   readonly count: number;
-  /** Where it was met first, for example "line 12, column 5"; null when it has no one place. */
+  /** Where it occurred first, for example "line 12, column 5"; null when it has no single place. */
   readonly where: string | null;
 }

@@ -9,12 +9,15 @@ export function passesDmarc({ dkim, spf }: Pick<PolicyEvaluated, 'dkim' | 'spf'>
   return dkim === 'pass' || spf === 'pass';
 }
 
-/** Messages that one report may count (decision 1.18), so that sums over many reports stay exact for long. */
+/**
+ * The largest number of messages that one report may count (decision 1.18), so that sums over many reports
+ * stay exact.
+ */
 export const MAX_REPORT_MESSAGES = 1e12;
 
 export const EMPTY_TALLY: Tally = { recordCount: 0, totalMessages: 0, alignedMessages: 0 };
 
-/** The tally with one more record in it: records are counted one by one, messages by `count`. */
+/** The tally with one more record: records are counted one by one, messages by `count`. */
 export function addToTally(
   tally: Tally,
   { count, policyEvaluated }: Pick<ReportRecord, 'count' | 'policyEvaluated'>,

@@ -11,10 +11,10 @@ const KEY_PREFIX = 'plb_live_';
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-/** How much of a key is kept in the clear, so that people can tell their keys apart. */
+/** How much of a key is stored in the clear, so that people can recognise their keys. */
 const DISPLAY_LENGTH = KEY_PREFIX.length + 4;
 const KEY_PATTERN = /^plb_live_[0-9A-Za-z]{36}$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters.
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 export interface NewApiKey {
@@ -31,18 +31,18 @@ export function createApiKey(): NewApiKey {
   return toNewApiKey(body + checksumOf(body));
 }
 
-/** What is stored of a key that is known already. */
+/** The stored form of an existing key. */
 export function toNewApiKey(key: string): NewApiKey {
   return { key, prefix: key.slice(0, DISPLAY_LENGTH), sha256: hashApiKey(key) };
 }
 
-/** Whether text can be a key at all: pattern and checksum, so that a mistyped key costs no look-up. */
+/** Whether a text can be a key: pattern and checksum, so that a mistyped key needs no look-up. */
 export function isApiKey(text: string): boolean {
   if (!KEY_PATTERN.test(text)) return false;
   return text.endsWith(checksumOf(text.slice(0, -CHECKSUM_LENGTH)));
 }
 
-/** SHA-256 (hex) of the whole key, which is all that is stored of it. A key has 178 bits: no salt is needed. */
+/** SHA-256 (hex) of the whole key, the only form that is stored. A key has 178 bits, so it needs no salt. */
 export function hashApiKey(key: string): string {
   return hash('sha256', key, 'hex');
 }
@@ -60,7 +60,7 @@ export function parseKeyName(text: string): string {
   return name;
 }
 
-/** Why an account can have no new key: it is not on Pro, or has as many as it may (1.10, 1.11). */
+/** Why an account cannot have a new key: it is not on Pro, or it has the maximum number (1.10, 1.11). */
 export function findKeyRefusal(plan: Plan, keyCount: number): Failure | undefined {
   if (plan !== 'pro') {
     return new Failure(
@@ -82,7 +82,7 @@ export function assertCanCreateKey(plan: Plan, keyCount: number): void {
   if (refusal !== undefined) throw refusal;
 }
 
-/** Refuses to enable a key while its account is not on Pro (1.10). */
+/** Throws `plan_required` when the account of the key to enable is not on Pro (1.10). */
 export function assertCanEnableKey(plan: Plan): void {
   assertCanCreateKey(plan, 0);
 }

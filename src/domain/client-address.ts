@@ -1,23 +1,26 @@
 import { isIP } from 'node:net';
 
-/** What proxies write into `X-Forwarded-For` besides a bare address: `192.0.2.1:443`, `[2001:db8::1]:443`. */
+/**
+ * Forms that proxies write into `X-Forwarded-For` besides a bare address: `192.0.2.1:443`,
+ * `[2001:db8::1]:443`.
+ */
 const WITH_PORT = /^(?:\[([^[\]]+)\]|([^:[\]]+))(?::\d{1,5})?$/;
-/** An IPv4 address in IPv6 form, as a socket that listens on both has it. */
+/** An IPv4 address in IPv6 form, as a socket that listens on both reports it. */
 const MAPPED_DECIMAL = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const MAPPED_HEX = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i;
 
 interface Sender {
   /** The address at the other end of the socket. */
   readonly peer: string;
-  /** `X-Forwarded-For`: every proxy adds the address it was called from at the end. */
+  /** `X-Forwarded-For`: each proxy appends the address that it was called from. */
   readonly forwardedFor: string | undefined;
   readonly isTrusted: (address: string) => boolean;
 }
 
 /**
  * The address that a request counts under, for limits, throttles and the audit. Reads `X-Forwarded-For` from
- * its end for as long as a trusted proxy wrote it. What is no address stops there and counts under the proxy
- * that sent it: otherwise every spelling of nonsense would have a limit of its own.
+ * its end, as long as a trusted proxy wrote the entry. An entry that is not an address ends the reading, and
+ * the request counts under the proxy that sent it. Otherwise each invalid text would have a limit of its own.
  */
 export function toClientAddress({ peer, forwardedFor, isTrusted }: Sender): string {
   let address = parseAddress(peer) ?? peer;
@@ -31,7 +34,10 @@ export function toClientAddress({ peer, forwardedFor, isTrusted }: Sender): stri
   return address;
 }
 
-/** An address without port, brackets and zone, IPv4 in its own form. undefined for anything else. */
+/**
+ * An address without port, brackets and zone; a mapped IPv4 address in IPv4 form. undefined for any other
+ * text.
+ */
 export function parseAddress(text: string): string | undefined {
   if (isIP(text) === 4) return text;
   const [, bracketed, plain] = isIP(text) === 0 ? (WITH_PORT.exec(text) ?? []) : [];

@@ -1,28 +1,31 @@
 export type RecordType = 'dmarc' | 'spf';
 
-/** A record as DNS answers it: text, or null when there is none. */
+/** A record as DNS returns it: text, or null when there is none. */
 export type RecordValue = string | null;
 
 export const RECORD_TYPES = ['dmarc', 'spf'] as const satisfies readonly RecordType[];
 
 const VERSIONS = { dmarc: /^v\s*=\s*dmarc1\s*(;|$)/i, spf: /^v=spf1(\s|$)/i } as const;
-/** Tags whose value is a word; addresses keep their case. */
+/** Tags whose value is a word. The case of words does not matter; addresses keep theirs. */
 const WORDS = new Set(['v', 'p', 'sp', 'np', 'adkim', 'aspf', 'fo', 'pct', 't', 'psd', 'rf', 'ri']);
 const STRENGTHS = ['absent', 'none', 'quarantine', 'reject'] as const;
 export type Policy = (typeof STRENGTHS)[number];
 
-/** Where a domain's record lies (RFC 9989, RFC 7208). */
+/** The name at which a domain's record is published (RFC 9989, RFC 7208). */
 export function toRecordName(type: RecordType, domain: string): string {
   return type === 'dmarc' ? `_dmarc.${domain}` : domain;
 }
 
-/** The record among a name's TXT records, their strings joined; several of one kind stand on a line each. */
+/**
+ * The record among a name's TXT records, its strings joined. Several records of one kind are joined by line
+ * breaks.
+ */
 export function findRecord(type: RecordType, texts: readonly string[]): RecordValue {
   const records = texts.map((text) => text.trim()).filter((text) => VERSIONS[type].test(text));
   return records.length === 0 ? null : records.sort().join('\n');
 }
 
-/** Whether two records say the same: the order of what they say, blanks and the case of words do not matter. */
+/** Whether two records mean the same. The order of tags, blanks and the case of words do not matter. */
 export function isSameRecord(type: RecordType, a: RecordValue, b: RecordValue): boolean {
   return toCanonical(type, a) === toCanonical(type, b);
 }
@@ -56,8 +59,8 @@ function toTerms(line: string): string {
 }
 
 /**
- * What a DMARC record asks for, for the domain and for its subdomains. Several records are none, and one
- * whose `p` is missing or unknown asks for nothing (RFC 9989).
+ * The policies that a DMARC record requests for the domain and for its subdomains. Several records count as
+ * none. A record whose `p` is missing or unknown requests no policy (RFC 9989).
  */
 export function toPolicies(value: RecordValue): { readonly p: Policy; readonly sp: Policy } {
   if (value === null || value.includes('\n')) return { p: 'absent', sp: 'absent' };

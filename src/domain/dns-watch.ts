@@ -4,11 +4,11 @@ import type { Instant } from './instant.ts';
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-/** What is known of one record. A value counts once two checks in a row have confirmed it. */
+/** The state of one record. A value counts once two checks in a row have confirmed it. */
 export interface DnsRecordState {
   /** null until a first value was confirmed. */
   readonly confirmed: { readonly value: RecordValue } | null;
-  /** What checks have shown instead, since when. */
+  /** A different value that checks have returned, and since when. */
   readonly candidate: { readonly value: RecordValue; readonly since: Instant } | null;
   /** The change that `alert.dns_record_changed` is about. */
   readonly change: DnsChange | null;
@@ -17,10 +17,10 @@ export interface DnsRecordState {
 }
 
 export interface DnsChange {
-  /** Before the first of several changes that belong together. */
+  /** The value before the first of several changes that belong together. */
   readonly former: RecordValue;
   readonly current: RecordValue;
-  /** When the last of them was confirmed. */
+  /** When the last of these changes was confirmed. */
   readonly at: Instant;
 }
 
@@ -42,7 +42,7 @@ interface Limits {
   readonly dnsChangeDays: number;
 }
 
-/** What is known after one more check that was answered; one that was not is as if it had not been. */
+/** The state after one more check that got an answer. A check without an answer leaves the state as it is. */
 export function addCheck(state: DnsRecordState, check: Check, limits: Limits): DnsRecordState {
   const { confirmed, candidate } = state;
   if (confirmed !== null && isSameRecord(check.type, confirmed.value, check.value))
@@ -58,7 +58,9 @@ export function addCheck(state: DnsRecordState, check: Check, limits: Limits): D
     : addChange(known, { ...check, former: confirmed.value }, limits);
 }
 
-/** Two checks that differ from what was confirmed say that it has changed; for a first value they must agree. */
+/**
+ * Two checks that differ from the confirmed value show a change. A first value needs two checks that agree.
+ */
 function isSettled({ confirmed, candidate }: DnsRecordState, { type, value }: Check): boolean {
   return confirmed !== null || isSameRecord(type, candidate?.value ?? null, value);
 }
@@ -75,7 +77,7 @@ function addChange(state: DnsRecordState, change: Change, limits: Limits): DnsRe
     const goesDown = findWeakerTag(former, value) !== undefined;
     const weakening = isWeaker ? { former: stronger, current: value, at: change.at } : null;
     const isReturn = state.weakening !== null && isSameRecord(type, stronger, value);
-    // A change of strength is the one alert's or the other's, never both's.
+    // A change of strength belongs to exactly one of the two alerts.
     if (goesDown || isReturn) return { ...state, weakening, change: endChange(state, change) };
     return { ...state, weakening, change: followChange(state, change, limits) };
   }
@@ -86,7 +88,7 @@ function endChange({ change }: DnsRecordState, { type, value }: Change): DnsChan
   return change !== null && isSameRecord(type, change.former, value) ? null : change;
 }
 
-/** Changes less than a week apart belong together, until the value from before the first one returns. */
+/** Changes less than a week apart belong together until the value from before the first one returns. */
 function followChange(state: DnsRecordState, made: Change, limits: Limits): DnsChange | null {
   const { type, value, at } = made;
   const open = state.change !== null && isRecent(state.change, at, limits) ? state.change : null;
@@ -94,7 +96,7 @@ function followChange(state: DnsRecordState, made: Change, limits: Limits): DnsC
   return { former: open === null ? made.former : open.former, current: value, at };
 }
 
-/** Whether less than the days that a changed record is told about have gone by. */
+/** Whether the change is younger than the days for which its alert stays open. */
 export function isRecent({ at }: DnsChange, now: Instant, { dnsChangeDays }: Limits): boolean {
   return Date.parse(now) - Date.parse(at) < dnsChangeDays * DAY_MS;
 }

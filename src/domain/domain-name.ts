@@ -1,13 +1,13 @@
 import { domainToASCII } from 'node:url';
 
-/** `domainToASCII` reads a URL's host: these would end it, or be decoded. */
+/** `domainToASCII` parses a URL's host. These characters would end the host or be decoded. */
 const NOT_IN_A_NAME = /[\s/\\?#@:%[\]]/;
 const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
 const ALL_DIGITS = /^\d+$/;
 
 /**
- * A domain name as it is stored and compared: lower case, A-labels, no trailing dot (RFC 5890).
- * undefined when the text is no domain name of at least two labels.
+ * A domain name as it is stored and compared: lower case, A-labels, no trailing dot (RFC 5890). undefined
+ * when the text is not a domain name of at least two labels.
  */
 export function parseDomainName(text: string): string | undefined {
   const trimmed = text.trim().replace(/\.$/, '');

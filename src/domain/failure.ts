@@ -1,4 +1,4 @@
-/** What a request can be refused for. The API's codes are those of the description, section 7. */
+/** The codes of expected errors. The API's codes are those of the description, section 7. */
 export type FailureCode =
   | 'unauthorized'
   | 'forbidden'
@@ -11,7 +11,7 @@ export type FailureCode =
   | 'limit_reached'
   | 'unavailable';
 
-/** A refusal that is the caller's to mend. Its message is written for the caller. */
+/** An expected error that the caller can correct. Its message is written for the caller. */
 export class Failure extends Error {
   readonly code: FailureCode;
 

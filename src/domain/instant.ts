@@ -1,4 +1,4 @@
-/** UTC, RFC 3339, whole seconds, `Z`: on the wire and in the store alike (decision 1.8). */
+/** UTC, RFC 3339, whole seconds, `Z`: on the wire and in the store (decision 1.8). */
 export type Instant = string;
 /** A UTC day, `YYYY-MM-DD`. */
 export type Day = string;
@@ -19,17 +19,17 @@ export function toDay(instant: Instant): Day {
 
 const DAY_MS = 86_400_000;
 
-/** The day so many days later, or earlier when negative. */
+/** The day that is `days` days later, or earlier when negative. */
 export function addDays(day: Day, days: number): Day {
   return toDay(new Date(Date.parse(day) + days * DAY_MS).toISOString());
 }
 
-/** How many days the second day lies after the first. */
+/** How many days the second day is after the first. */
 export function daysBetween(from: Day, to: Day): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 }
 
-/** How many whole hours have gone by. */
+/** How many whole hours lie between the two instants. */
 export function hoursBetween(from: Instant, to: Instant): number {
   return Math.floor((Date.parse(to) - Date.parse(from)) / 3_600_000);
 }

@@ -1,18 +1,18 @@
 import { Failure } from './failure.ts';
 
-/** Half of libuv's four threads: compression and reading files need the others. */
+/** Half of libuv's four threads: compression and file reads need the others. */
 const MAX_RUNNING = 2;
 /** About a third of a second of hashing. */
 const MAX_WAITING = 20;
 
-/** Runs work that occupies a thread, a little at a time. Throws `unavailable` when too much of it waits. */
+/** Runs a few tasks at a time that each occupy a thread. Throws `unavailable` when too many are waiting. */
 export function createQueue(maxRunning = MAX_RUNNING, maxWaiting = MAX_WAITING) {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async function run<T>(work: () => Promise<T>): Promise<T> {
     if (running < maxRunning) running += 1;
     else if (waiting.length >= maxWaiting) throw tooBusy();
-    // Whoever finishes hands its place to the first that waits.
+    // A task that finishes passes its place to the first one that waits.
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
       return await work();

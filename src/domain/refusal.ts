@@ -18,9 +18,9 @@ export type RefusalReason =
   | 'unreadable';
 
 /**
- * A document that cannot become a report. Unlike a `Failure`, nobody is waiting for an answer: it is
- * kept beside the document's original bytes, so `where` says which place a person should look at
- * ("line 5, column 17", an element's name, a byte offset), null when it is the whole document.
+ * A document that cannot become a report. Unlike a `Failure`, it answers no request: it is stored with the
+ * document's original bytes. `where` says where in the document the error is ("line 5, column 17", an
+ * element's name, a byte offset); null means the whole document.
  */
 export class Refusal extends Error {
   readonly reason: RefusalReason;

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { AggregateReport } from './aggregate-report.ts';
 
 /**
- * What makes two documents the same report (decisions, section 3): domain, lower-case org_name,
- * report_id, begin, end. A report without a report_id is only ever the same as its own bytes.
+ * What makes two documents the same report (decisions, section 3): domain, lower-case org_name, report_id,
+ * begin, end. A report without a report_id is the same only as a document with the same bytes.
  */
 export function toReportIdentity(report: AggregateReport): string {
   const { metadata, policyPublished, payloadSha256 } = report;
@@ -17,8 +17,8 @@ export function toReportIdentity(report: AggregateReport): string {
 }
 
 /**
- * The report's id: a UUID made from its identity by SHA-256 (RFC 9562, version 8), so that one unique
- * column holds both, and a report that is read again into another database keeps its id.
+ * The report's id: a UUID made from its identity by SHA-256 (RFC 9562, version 8). So one unique column holds
+ * id and identity, and a report that is read again into another database keeps its id.
  */
 export function toReportId(report: AggregateReport): string {
   const bytes = hash('sha256', toReportIdentity(report), 'buffer');

@@ -1,12 +1,12 @@
 /*
- * What everybody may know. The key opens nothing but a sandbox: no other store has it, because keys are
- * made by chance, and it is stored nowhere else.
+ * Public values. The key is valid in a sandbox only: other stores never contain it, because their keys are
+ * random.
  */
 
 /** The published key of every `plumbline serve --sandbox`. */
 export const SANDBOX_KEY = 'plb_live_SandboxSandboxSandboxSandbox0046a8Kd';
 
-/** The same in every run, so that a line out of the documentation works as it stands. */
+/** The same in every run, so that the documentation's commands work unchanged. */
 export const SANDBOX_DOMAIN_IDS: Readonly<Record<string, string>> = {
   'example.com': '0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e',
   'shop.example': '7d8f0c53-90c1-4b0a-8f5b-c0a53a1f7c11',

@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** Opaque text that lets somebody in: a session's cookie, a one-time link. 256 bits need no salt. */
+/** Opaque text that grants access: a session's cookie, a one-time link. 256 random bits need no salt. */
 export interface Secret {
-  /** Given to one person, once; never stored. */
+  /** Given to one person once; never stored. */
   readonly token: string;
   readonly sha256: string;
 }
@@ -12,7 +12,7 @@ export function createSecret(): Secret {
   return { token, sha256: hashSecret(token) };
 }
 
-/** SHA-256 (hex), which is all that is stored of a secret. */
+/** SHA-256 (hex), the only form of a secret that is stored. */
 export function hashSecret(token: string): string {
   return hash('sha256', token, 'hex');
 }

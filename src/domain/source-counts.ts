@@ -1,16 +1,17 @@
 import type { ReportRecord, SourceTally } from './aggregate-report.ts';
 import { passesDmarc } from './alignment.ts';
 
-/** How many sources are kept of one report, and of all reports about one day. */
+/** How many sources are kept of one report, and of all reports of one day. */
 export const MAX_SOURCES = 1_000;
 
-/** Addresses counted at the same time: more than any honest report has, and about 2 MB. */
+/** Addresses counted at the same time: more than any honest report has; about 2 MB. */
 const MAX_COUNTED = 10_000;
 
 /**
- * What each address sent, counted while a report's records stream by, in bounded memory: when there are too
- * many addresses, the smallest half is forgotten. One that comes back after that is counted anew, so a figure
- * here may be too small and is never too large; the report's own totals are in its tally, and exact.
+ * What each address sent, counted while a report's records are read, in bounded memory. When there are too
+ * many addresses, the half with the smallest counts is dropped. A dropped address that occurs again is
+ * counted from zero, so a count here may be too small and is never too large. The report's own totals are in
+ * its tally and are exact.
  */
 export class SourceCounts {
   #counts = new Map<string, { messages: number; aligned: number }>();
@@ -45,7 +46,7 @@ export class SourceCounts {
   }
 }
 
-/** Ties go by address, so that the same report always keeps the same sources. */
+/** Ties are ordered by address, so that the same report always keeps the same sources. */
 function bySize(a: SourceTally, b: SourceTally): number {
   return b.messages - a.messages || (a.address < b.address ? -1 : 1);
 }

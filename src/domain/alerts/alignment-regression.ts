@@ -26,8 +26,8 @@ interface Regression {
 }
 
 /**
- * Goes through the days as if each had been the newest once, so that days which come late or in another
- * order end in the same. A day that is no longer fresh counts if it fired when it was.
+ * Evaluates each day as if it were the newest, so that days in any order of arrival give the same result. A
+ * day that is no longer fresh counts if it fired while it was fresh.
  */
 function replay(facts: Facts, thresholds: Thresholds): Regression[] {
   const found: Regression[] = [];
@@ -49,7 +49,7 @@ function toMayFire(facts: Facts, thresholds: Thresholds): (day: Day) => boolean 
     isFresh(day, facts, thresholds) || (fired.has(day) && isWatched(day, facts.watchedSince));
 }
 
-/** undefined while there are fewer days than it takes to know what is usual. */
+/** undefined while there are fewer days than the baseline needs. */
 function baselineOf(
   days: readonly DataDay[],
   index: number,

@@ -3,18 +3,18 @@ import { RULES } from './registry.ts';
 import { type AlertRule, alertsOf, type Occurrence } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
 
-/** What has to happen so that the open alerts are those that the facts give reason for. */
+/** What has to change so that the open alerts are those that follow from the facts. */
 export type Decision =
   | { readonly kind: 'fire'; readonly type: string; readonly occurrence: Occurrence }
   | { readonly kind: 'resolve'; readonly alert: KnownAlert }
-  /** Late reports have changed the figures of an alert that stands. */
+  /** Late reports have changed the figures of an open alert. */
   | {
       readonly kind: 'update';
       readonly alert: KnownAlert;
       readonly context: KnownAlert['context'];
     };
 
-/** Decisions for one domain. Once they are carried out, the same facts ask for nothing more. */
+/** Decisions for one domain. After they are carried out, the same facts lead to no further decision. */
 export function decide(facts: Facts, thresholds: Thresholds): Decision[] {
   return RULES.flatMap((rule) => decideType(rule, facts, thresholds));
 }
@@ -25,12 +25,13 @@ function decideType(rule: AlertRule, facts: Facts, thresholds: Thresholds): Deci
   const open = known.filter(({ isOpen }) => isOpen);
   const occurrences = rule.findOccurrences(facts, thresholds);
   const lasting = occurrences.filter(({ isOver }) => !isOver);
-  // What was over before anybody looked has fired too, or late reports could not bring it back.
+  // An occurrence that ended before any evaluation is fired as well. Otherwise late reports could not reopen
+  // it.
   const unknown = occurrences.filter(
     (occurrence) => !(occurrence.isOver ? known : open).some((alert) => isAbout(alert, occurrence)),
   );
   return [
-    // Alerts are resolved first: another occurrence of the same subject is another alert.
+    // Resolving comes first, because another occurrence of the same subject is a new alert.
     ...open.flatMap((alert) =>
       decideOpen(
         alert,

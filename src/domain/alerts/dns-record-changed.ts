@@ -7,7 +7,7 @@ import type { Thresholds } from './thresholds.ts';
 
 const TYPE = 'alert.dns_record_changed';
 
-/** The DMARC or SPF record is not what it was. */
+/** The DMARC or SPF record differs from the last confirmed one. */
 export const dnsRecordChanged: AlertRule = {
   type: TYPE,
   findOccurrences: (facts, thresholds) =>
@@ -23,7 +23,7 @@ export const dnsRecordChanged: AlertRule = {
     RECORD_TYPES.map((type) => explainRecord(type, facts, thresholds)),
 };
 
-/** A change fires while it is fresh, and stands as long as it may once it has. */
+/** A change fires while it is fresh. Once it has fired, it stays open for as long as the thresholds allow. */
 export function mayStand(
   { at }: DnsChange,
   isKnown: boolean,
@@ -60,11 +60,11 @@ export function explainRecord(type: RecordType, facts: Facts, t: Thresholds): st
   const parts = [`${name}: ${state.confirmed.value ?? 'no record'}.`];
   if (state.candidate !== null)
     parts.push(
-      `Something else since ${state.candidate.since}; it counts when a check ${t.dnsConfirmMinutes} minutes later still differs: ${state.candidate.value ?? 'no record'}.`,
+      `A different value since ${state.candidate.since}; it counts when a check ${t.dnsConfirmMinutes} minutes later still differs: ${state.candidate.value ?? 'no record'}.`,
     );
   if (state.change !== null && isRecent(state.change, facts.now, t))
     parts.push(
-      `Changed at ${state.change.at} from ${state.change.former ?? 'no record'}; that is told about until it returns, or for ${t.dnsChangeDays} days.`,
+      `Changed at ${state.change.at} from ${state.change.former ?? 'no record'}; the alert stays open until the former value returns, or for ${t.dnsChangeDays} days.`,
     );
   return parts.join(' ');
 }

@@ -2,7 +2,7 @@ import type { RecordType } from '../dns-record.ts';
 import type { DnsRecordState } from '../dns-watch.ts';
 import type { Day, Instant } from '../instant.ts';
 
-/** All that is known of one domain at one moment; the rules look at nothing else. */
+/** All that is known of one domain at one moment. The rules read nothing else. */
 export interface Facts {
   readonly now: Instant;
   readonly domain: string;
@@ -14,18 +14,18 @@ export interface Facts {
   readonly days: readonly DataDay[];
   /** The latest days on which reports came in, oldest first. */
   readonly receipts: readonly { readonly day: Day; readonly reports: number }[];
-  /** Addresses that failed more than the thresholds allow, on days that may have an alert of their own. */
+  /** Addresses that failed more than the thresholds allow, on days that may still fire or have fired. */
   readonly failingSources: readonly FailingSource[];
   readonly dns: Readonly<Partial<Record<RecordType, DnsRecordState>>>;
   readonly alerts: readonly KnownAlert[];
 }
 
-/** What the reports of one day add up to, exactly. */
+/** The totals of the reports of one day, exact. */
 export interface DataDay {
   readonly day: Day;
   readonly messages: number;
   readonly aligned: number;
-  /** 0 when no report of the day has named any. */
+  /** 0 when no report of the day named a source. */
   readonly sources: number;
 }
 
@@ -35,11 +35,11 @@ export interface FailingSource {
   readonly messages: number;
   readonly aligned: number;
   /**
-   * Data days since it last sent anything, not counting that one and this, and no more than the rules ask for;
-   * null when it never had.
+   * Data days between the source's last message and this day, both excluded, up to the number that the rules
+   * need; null when it had never sent anything.
    */
   readonly absentDays: number | null;
-  /** Of a source that is new: later days on which it sent too many failing messages. */
+  /** For a new source: later days on which it sent too many failing messages. */
   readonly laterFailingDays: readonly Day[];
 }
 

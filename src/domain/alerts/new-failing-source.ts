@@ -6,7 +6,10 @@ import type { Thresholds } from './thresholds.ts';
 
 const TYPE = 'alert.new_failing_source';
 
-/** Addresses that nobody knew sent failing messages: a spoofer, or a tool that nobody set up for DMARC. */
+/**
+ * Addresses not seen before sent failing messages: a spoofer, or a sending service that was not set up for
+ * DMARC.
+ */
 export const newFailingSource: AlertRule = {
   type: TYPE,
   findOccurrences: (facts, thresholds) =>
@@ -21,7 +24,7 @@ export const newFailingSource: AlertRule = {
   },
 };
 
-/** Days on which new sources failed, and which may fire or have. */
+/** Days on which new sources failed, and which may fire or have fired. */
 function findDays(facts: Facts, thresholds: Thresholds): Day[] {
   const fired = new Set(alertsOf(facts, TYPE).map(({ subject }) => subject));
   const days = new Set(newSources(facts, thresholds).map(({ day }) => day));
@@ -31,14 +34,14 @@ function findDays(facts: Facts, thresholds: Thresholds): Day[] {
     .sort();
 }
 
-/** Those of the failing sources that had sent nothing in the data days before. */
+/** The failing sources that had sent nothing in the data days before. */
 function newSources({ failingSources }: Facts, { newSourceDays }: Thresholds): FailingSource[] {
   return failingSources.filter(
     ({ absentDays }) => absentDays === null || absentDays >= newSourceDays,
   );
 }
 
-/** On a domain's first day with sources each of them would be new. */
+/** On a domain's first day with sources, every source would be new. */
 function hasHistory(day: Day, { days }: Facts): boolean {
   return days.some((before) => before.day < day && before.sources > 0);
 }
@@ -58,7 +61,7 @@ function toOccurrence(day: Day, facts: Facts, thresholds: Thresholds): Occurrenc
   return { subject: day, isOver: isOver(day, { facts, sources }, thresholds), context };
 }
 
-/** Over for good as soon as none of them has failed much for so many data days together. */
+/** Resolved for good once none of them has failed much for the required number of consecutive data days. */
 function isOver(
   day: Day,
   { facts: { days }, sources }: { facts: Facts; sources: readonly FailingSource[] },

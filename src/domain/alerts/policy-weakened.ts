@@ -6,7 +6,7 @@ import { type AlertRule, findOpen, type Occurrence } from './rule.ts';
 
 const TYPE = 'alert.policy_weakened';
 
-/** The DMARC policy asks for less than it did. It lasts until the former strength is back. */
+/** The DMARC policy became weaker. The alert lasts until the former strength is back. */
 export const policyWeakened: AlertRule = {
   type: TYPE,
   findOccurrences: (facts, thresholds) => {

@@ -21,28 +21,28 @@ export function toPassRate({ messages, aligned }: Counts): number {
   return toHundredths(BigInt(aligned) * 100n, BigInt(messages));
 }
 
-/** By how many points the pass rate lies under that of before, with at most two decimals. */
+/** By how many points the pass rate is below the one before, with at most two decimals. */
 export function toDrop(before: Counts, after: Counts): number {
   const { over, under } = difference(before, after);
   return toHundredths(over * 100n, under);
 }
 
 /**
- * Whether the pass rate lies at least so many points under that of before. In whole numbers: floating point
- * would make a drop of exactly ten points one of 9.999…, or the other way round.
+ * Whether the pass rate is at least `points` below the one before. Computed in whole numbers: in floating
+ * point, a drop of exactly ten points could become 9.999….
  */
 export function isDrop(before: Counts, after: Counts, points: number): boolean {
   const { over, under } = difference(before, after);
   return over * 10_000n >= toHundreds(points) * under;
 }
 
-/** Whether the pass rate is at most so many points under that of before. */
+/** Whether the pass rate is at most `points` below the one before. */
 export function isWithin(before: Counts, after: Counts, points: number): boolean {
   const { over, under } = difference(before, after);
   return over * 10_000n <= toHundreds(points) * under;
 }
 
-/** The rate of before less the rate of after, as a fraction. */
+/** The rate before minus the rate after, as a fraction. */
 function difference(before: Counts, after: Counts): { over: bigint; under: bigint } {
   const [b, a] = [BigInt(before.messages), BigInt(after.messages)];
   return { over: BigInt(before.aligned) * a - BigInt(after.aligned) * b, under: a * b };

@@ -5,7 +5,7 @@ import { policyWeakened } from './policy-weakened.ts';
 import { reportsMissing } from './reports-missing.ts';
 import type { AlertRule } from './rule.ts';
 
-/** Every alert type there is: a new one is a file beside this one and a line here. */
+/** Every alert type. A new type is a file in this folder and a line here. */
 export const RULES: readonly AlertRule[] = [
   alignmentRegression,
   reportsMissing,

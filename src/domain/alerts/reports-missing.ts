@@ -6,9 +6,9 @@ import type { Thresholds } from './thresholds.ts';
 const TYPE = 'alert.reports_missing';
 
 /**
- * Reports came regularly, and then none. What counts is when they were received, not what they cover: the
- * silence is about their coming. Its day is that of the last receipt, and so is its subject: the report that
- * ends a silence leaves it without reason. What was true when it fired is not counted on.
+ * Reports came regularly and then stopped. This compares the times of receipt, not the days that reports
+ * cover. Both the day and the subject are those of the last receipt, so the next report resolves the alert.
+ * The figures stay as they were when it fired.
  */
 export const reportsMissing: AlertRule = {
   type: TYPE,

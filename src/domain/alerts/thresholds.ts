@@ -21,9 +21,9 @@ export const DEFAULT_THRESHOLDS = {
 
 export type Thresholds = Readonly<Record<keyof typeof DEFAULT_THRESHOLDS, number>>;
 
-/** How many data days the rules look back on, at the most. */
+/** The largest number of data days that a rule looks back on. */
 export function daysNeeded(t: Thresholds): number {
-  // A day that may fire still is one of the latest `maxAgeDays + 2`: today's and tomorrow's are among them.
+  // A day that may still fire is among the latest `maxAgeDays + 2`, which include today and tomorrow.
   const fresh = t.maxAgeDays + 2;
   return (
     fresh + Math.max(t.baselineDays + t.regressionDays, t.newSourceDays + t.newSourceQuietDays)
