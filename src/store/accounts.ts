@@ -36,7 +36,7 @@ export function listAccounts(db: Db): Promise<Account[]> {
     .execute();
 }
 
-/** Throws `not_found` for an id that is no account's. */
+/** Throws `not_found` when no account has the id. */
 export async function findAccount(db: Queries, id: string): Promise<Account> {
   const account = await db
     .selectFrom('account')
@@ -47,7 +47,10 @@ export async function findAccount(db: Queries, id: string): Promise<Account> {
   return account;
 }
 
-/** Leaving Pro disables all of the account's keys in the same transaction; coming back enables none (1.10). */
+/**
+ * Leaving Pro disables all of the account's keys in the same transaction; returning to Pro enables none
+ * (1.10).
+ */
 export async function updatePlan(
   db: Db,
   accountId: string,
@@ -74,8 +77,8 @@ async function disableApiKeys(tx: Tx, accountId: string, by: Actor): Promise<voi
 }
 
 /**
- * The account, held until the transaction ends, so that a rule which counts (at most ten keys) sees
- * every change made before it. The update of nothing takes the row's lock on every engine.
+ * The account, locked until the transaction ends, so that a rule that counts (at most ten keys) sees every
+ * change made before it. An update without a change takes the row's lock on every engine.
  */
 export async function lockAccount(tx: Tx, id: string): Promise<Account> {
   await tx

@@ -21,12 +21,12 @@ interface Asked {
 }
 
 /**
- * Everything that the rules need to know of a domain, in a few look-ups whatever its history; undefined when
- * it is paused, unclaimed or none at all.
+ * All that the rules need to know of a domain, in a fixed number of look-ups whatever its history. undefined
+ * when the domain is paused, unclaimed or unknown.
  */
 export async function findFacts(reader: Reader, asked: Asked): Promise<WatchedDomain | undefined> {
   const { domainId, now, thresholds } = asked;
-  // A reporter whose clock is wrong must not move the newest day into the far future.
+  // A reporter whose clock is wrong must not move the newest day far into the future.
   const until = addDays(toDay(now), 1);
   const limit = daysNeeded(thresholds);
   const [[domain], latest, receipts, dns] = await reader.readTogether(
@@ -107,7 +107,7 @@ interface AlertRow {
   context: string;
 }
 
-/** The open ones, and those that have fired since the day that the rules look back to. */
+/** The open alerts, and those fired since the first day that the rules look back on. */
 const knownAlerts = prepareQuery<{ domainId: string; from: Day }, AlertRow>((db, param) => {
   const alerts = db
     .selectFrom('alert')

@@ -18,7 +18,7 @@ export interface AlertRow {
   readonly context: string;
 }
 
-/** Whose alerts: a whole account's, or those of one of its domains. */
+/** The owner of the alerts: an account or one of its domains. */
 export interface AlertScope {
   readonly accountId: string;
   readonly domainId: string | undefined;
@@ -30,20 +30,23 @@ export interface NewAlert {
   readonly accountId: string;
   readonly domainId: string;
   readonly type: string;
-  /** What tells it from other alerts of its type and domain; an alert without one stands for itself. */
+  /**
+   * Distinguishes it from other alerts of its type and domain. An alert without a subject gets its own id as
+   * subject.
+   */
   readonly subject?: string;
   readonly firedAt: Instant;
   readonly context: Readonly<Record<string, unknown>>;
 }
 
-/** Stores an alert that has fired, in the lists of its account and its domain. Answers with its id. */
+/** Stores an alert that has fired, in the lists of its account and its domain. Returns its id. */
 export async function insertAlert(db: Db, alert: NewAlert): Promise<string> {
   const id = await db.write((tx) => fireAlert(tx, alert));
   if (id === undefined) throw new Error(`${alert.type} is open already for ${alert.subject}.`);
   return id;
 }
 
-/** undefined when one with its domain, type and subject is open already: another process was quicker. */
+/** undefined when an alert with its domain, type and subject is open already: another process has fired it. */
 export async function fireAlert(tx: Tx, alert: NewAlert): Promise<string | undefined> {
   const { accountId, domainId, type, firedAt } = alert;
   const id = randomUUID();
@@ -72,7 +75,7 @@ export async function fireAlert(tx: Tx, alert: NewAlert): Promise<string | undef
   return id;
 }
 
-/** Changes an open alert: resolves it, or brings its context up to date. Says whether it was open. */
+/** Changes an open alert: resolves it or updates its context. Returns whether it was open. */
 export async function settleAlert(
   tx: Tx,
   id: string,
@@ -96,7 +99,7 @@ export interface AlertOfAccount extends AlertRow {
   readonly domain: string;
 }
 
-/** How many alerts an operator is shown; partners page through all of them. */
+/** The largest number of alerts shown to an operator. API clients can page through all of them. */
 const MAX_SHOWN = 200;
 
 /** The account's newest alerts, with the names of their domains. */
@@ -131,7 +134,7 @@ const domainHead = prepareQuery<{ accountId: string; domainId: string }, Head>((
 const accountPage = alertsPage('account_id');
 const domainPage = alertsPage('domain_id');
 
-/** undefined when the account has no such domain, whether or not another has. */
+/** undefined when the account has no such domain, whether or not another account has it. */
 export async function findAlertsHead(reader: Reader, scope: AlertScope): Promise<Head | undefined> {
   return await reader.readFirst(headOf(scope));
 }

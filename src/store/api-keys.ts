@@ -23,7 +23,7 @@ export interface ApiKey {
   readonly lastUsedAt: Instant | null;
 }
 
-/** Whom a key that was accepted speaks for. */
+/** The account that an accepted key belongs to. */
 export interface KeyHolder {
   readonly keyId: string;
   readonly accountId: string;
@@ -33,11 +33,11 @@ export interface KeyHolder {
 const COLUMNS = ['id', 'name', 'prefix', 'enabled', 'created_at', 'last_used_at'] as const;
 
 /*
- * Every change of a key is written down in its own transaction, with who made it (audit.ts). A person's
- * changes reach the keys of their account only: any other key is not found.
+ * Every change of a key is recorded in the same transaction, with who made it (audit.ts). A person can change
+ * only keys of their own account: any other key is not found.
  */
 
-/** Creates a key. The whole key is in the answer, and nowhere else, ever. Only the sandbox gives its own `key`. */
+/** Creates a key. The result is the only place that has the whole key. Only the sandbox gives its own `key`. */
 export async function insertApiKey(
   db: Db,
   {
@@ -95,7 +95,7 @@ export async function updateApiKey(
   });
 }
 
-/** Deletes a key for good, and answers with what it was. */
+/** Deletes a key for good, and returns what it was. */
 export async function deleteApiKey(db: Db, id: string, by: Actor = operator()): Promise<ApiKey> {
   return await db.write(async (tx) => {
     const key = await lockApiKey(tx, id, by);
@@ -105,7 +105,7 @@ export async function deleteApiKey(db: Db, id: string, by: Actor = operator()): 
   });
 }
 
-/** A key of an account; throws `not_found` when it is another's. */
+/** A key of an account; throws `not_found` when the key belongs to another account. */
 export async function findApiKey(db: Db, accountId: string, id: string): Promise<ApiKey> {
   return toApiKey(await selectApiKey(db, id, accountId));
 }
@@ -116,7 +116,7 @@ const keyHolder = prepareQuery<{ sha256: string }, KeyHolder>((db, param) =>
     .select(['id as keyId', 'account_id as accountId', 'last_used_at as lastUsedAt'])
     .where('sha256', '=', param('sha256'))
     .where('enabled', '=', 1)
-    // SQLite reads this three times as fast as the same thing said by a join.
+    // SQLite runs this three times as fast as the equivalent join.
     .where(
       (eb) => eb.selectFrom('account').select('plan').whereRef('account.id', '=', 'account_id'),
       '=',
@@ -124,7 +124,7 @@ const keyHolder = prepareQuery<{ sha256: string }, KeyHolder>((db, param) =>
     ),
 );
 
-/** Who holds an enabled key of an account on Pro; undefined for every other key, whatever the cause. */
+/** Who holds an enabled key of an account on Pro; undefined for every other key, whatever the reason. */
 export async function findKeyHolder(
   reader: Reader,
   sha256: string,
@@ -133,7 +133,7 @@ export async function findKeyHolder(
   return holder;
 }
 
-/** Writes when keys were last used; a key that is gone by now is none the wiser. */
+/** Writes when keys were last used. A key may have been deleted since; the update then changes no row. */
 export async function updateLastUsed(db: Db, uses: ReadonlyMap<string, Instant>): Promise<void> {
   await db.write(async (tx) => {
     for (const [id, usedAt] of uses) {
@@ -151,7 +151,7 @@ async function countApiKeys(tx: Tx, accountId: string): Promise<number> {
   return Number(count);
 }
 
-/** The key as it is once nobody else can change it, with its account's plan. */
+/** The key, locked against other changes, with its account's plan. */
 async function lockApiKey(tx: Tx, id: string, { accountId }: Actor) {
   const { account_id } = await selectApiKey(tx, id, accountId);
   const { plan } = await lockAccount(tx, account_id);

@@ -24,21 +24,21 @@ interface DayCount {
 }
 
 /**
- * The reports that one transaction stores, added up by domain and day while they are stored, so that
- * each count and each head is written once however many reports there are.
+ * The reports that one transaction stores, added up by domain and day while they are stored, so that each
+ * count and each head is written once, whatever the number of reports.
  */
 export class Arrivals {
   readonly receivedAt: Instant;
   readonly byDomain = new Map<ReportedDomain, Map<Day, DayCount>>();
   readonly #domains = new Map<string, ReportedDomain>();
-  /** Rows of source addresses that will be written, at the most. */
+  /** The largest number of rows of source addresses that may have to be written. */
   sourceRows = 0;
 
   constructor(receivedAt: Instant) {
     this.receivedAt = receivedAt;
   }
 
-  /** The domain of a name, made as unclaimed when it is unknown. */
+  /** The domain with this name, inserted as unclaimed when it is unknown. */
   async findDomain(tx: Tx, name: string): Promise<ReportedDomain> {
     const domain = this.#domains.get(name) ?? (await findOrInsertDomain(tx, name, this.receivedAt));
     this.#domains.set(name, domain);
@@ -59,7 +59,7 @@ export class Arrivals {
   }
 }
 
-/** Writes the days, the places of pages, and the heads of every list that the reports have changed. */
+/** Writes the days, the page positions and the heads of every list that the reports have changed. */
 export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
   const { byDomain, receivedAt } = arrivals;
   const accountIds = new Set<string>();
@@ -121,7 +121,7 @@ const dayUpsert = prepareQuery<DayUpsert, { sources: number }>((db, param) =>
     .returning('sources'),
 );
 
-/** When reports come, whatever they cover: their silence is what `alert.reports_missing` is about. */
+/** When reports came in, whatever they cover: `alert.reports_missing` needs these times. */
 async function countReceipts(
   tx: Tx,
   domainId: string,
@@ -138,7 +138,7 @@ async function countReceipts(
     .execute();
 }
 
-/** A domain's reports have changed: the list is longer, and has a new version. */
+/** Updates the head of a domain's list of reports: a new version, and a longer list. */
 async function touchReportList(tx: Tx, domainId: string, added: number): Promise<void> {
   await tx
     .updateTable('domain')
@@ -150,7 +150,7 @@ async function touchReportList(tx: Tx, domainId: string, added: number): Promise
     .execute();
 }
 
-/** Says whether a list of domains shows the difference: reports of one second are one instant. */
+/** Returns whether a list of domains shows a difference: reports of the same second have the same instant. */
 async function updateLastReport(
   tx: Tx,
   { id, accountId, status, lastReportAt }: ReportedDomain,

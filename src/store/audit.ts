@@ -2,18 +2,20 @@ import { type Instant, toInstant } from '../domain/instant.ts';
 import type { Db, Tx } from './database.ts';
 import type { AuditAction } from './tables.ts';
 
-/** Who changes something, when, and from where. */
+/** Who changes something, when, and from which address. */
 export interface Actor {
   /** A person's e-mail address, or `operator`. */
   readonly name: string;
-  /** The account that the actor is bound to: nothing of another one exists for them. Operators have none. */
+  /**
+   * The account that the actor is limited to. Rows of other accounts are not found. Operators have no limit.
+   */
   readonly accountId?: string;
   /** null for a command. */
   readonly address: string | null;
   readonly at: Instant;
 }
 
-/** Whoever may run the command. */
+/** The operator, who may run the command. */
 export function operator(at: Instant = toInstant(new Date())): Actor {
   return { name: 'operator', address: null, at };
 }
@@ -34,7 +36,7 @@ interface KeyOfAccount {
   readonly prefix: string;
 }
 
-/** Writes down what is done to a key, in the transaction that does it. */
+/** Records a change of a key, in the transaction that makes it. */
 export async function insertAudit(
   tx: Tx,
   by: Actor,
@@ -54,7 +56,7 @@ export async function insertAudit(
     .execute();
 }
 
-/** What was done to an account's keys, latest first; from before `before` (a `seq`) when it is given. */
+/** The changes of an account's keys, latest first; those before `before` (a `seq`) when it is given. */
 export function listAudit(
   db: Db,
   accountId: string,

@@ -13,22 +13,22 @@ import {
 import { findNewestOther, type NewestOther } from './last-report.ts';
 
 /*
- * What an operator corrects by hand: which of several contents of a report stands, and what is taken out.
- * Records and source addresses are not stored, so callers read the contents from the originals again. Reading
- * takes long, and happens outside the transaction. The transaction changes nothing when the rows are no longer
- * those that were read.
+ * Corrections by an operator: which of several contents of a report is kept, and what is removed. Records and
+ * source addresses are not stored, so callers read the contents from the originals again. Reading takes long,
+ * so it happens outside the transaction. The transaction changes nothing when the rows have changed since
+ * they were read.
  */
 
-/** The content that stands, and the conflict that takes its place. */
+/** The content that is kept now, and the conflict that replaces it. */
 export interface Contents {
   readonly former: AggregateReport;
   readonly preferred: AggregateReport;
 }
 
 /**
- * Lets a conflict's content stand. The report keeps its id and its place in the list; the former content
- * becomes the conflict, with the conflict's number. Preferring the same conflict again undoes it. Throws
- * `not_found`, and `conflict` when something has changed since the contents were read.
+ * Makes a conflict's content the report's content. The report keeps its id and its place in the list; the
+ * former content becomes the conflict, with the conflict's number. Preferring the same conflict again undoes
+ * it. Throws `not_found`, and `conflict` when something has changed since the contents were read.
  */
 export async function preferConflict(
   db: Db,
@@ -44,19 +44,19 @@ export async function preferConflict(
   });
 }
 
-/** What was read of a report that is to be removed. */
+/** What was read of a report that will be removed. */
 export interface ToRemove {
   readonly id: string;
   readonly payloadSha256: string;
-  /** Its content, or null when it could not be read: then the day's source addresses stay as they are. */
+  /** Its content, or null when it could not be read. The day's source addresses then stay as they are. */
   readonly former: AggregateReport | null;
   /** The oldest conflict of the report, or null when it has none. */
   readonly next: { readonly seq: number; readonly content: AggregateReport } | null;
 }
 
 /**
- * Takes a report's content out. The oldest conflict takes its place; without one, the report is gone. The
- * content is not stored again when it comes in again. Throws like `preferConflict`.
+ * Removes a report's content. The oldest conflict replaces it; without one, the report is deleted. The
+ * removed content is not stored again when it comes in again. Throws like `preferConflict`.
  */
 export async function removeReport(db: Db, toRemove: ToRemove, now: Instant): Promise<void> {
   const newestOther = await findNewestOther(db, await findReport(db, toRemove.id));
@@ -72,7 +72,7 @@ export async function removeReport(db: Db, toRemove: ToRemove, now: Instant): Pr
   });
 }
 
-/** Takes a conflict out. Its content is not stored again when it comes in again. */
+/** Removes a conflict. Its content is not stored again when it comes in again. */
 export async function removeConflict(db: Db, seq: number, now: Instant): Promise<void> {
   await db.write(async (tx) => {
     const { report_seq, payload_sha256 } = await findConflict(tx, seq);
@@ -82,7 +82,7 @@ export async function removeConflict(db: Db, seq: number, now: Instant): Promise
   });
 }
 
-/** Takes a rejection out of the list. */
+/** Removes a rejection from the list. */
 export async function removeRejection(db: Db, seq: number): Promise<void> {
   const { numDeletedRows } = await db.write((tx) =>
     tx.deleteFrom('rejection').where('seq', '=', seq).executeTakeFirst(),
@@ -126,7 +126,10 @@ async function deleteReport(
   await uncountReport(tx, report, { sources: former?.sources ?? [], newestOther });
 }
 
-/** The conflict's content stands, and its row, which then has the former content, goes. */
+/**
+ * Replaces the report's content by the conflict's, and deletes the conflict's row, which then has the former
+ * content.
+ */
 async function replaceReport(
   tx: Tx,
   { report, toRemove: { former, next }, newestOther }: Departing,

@@ -4,7 +4,7 @@ import type { Tables } from './tables.ts';
 /** What reads a database: the database itself, or a transaction that also sees its own changes. */
 export type Queries = Pick<Kysely<Tables>, 'selectFrom' | 'with'>;
 
-/** A transaction. A function that takes one is part of a change that is stored whole or not at all. */
+/** A transaction. A function that takes one is part of a change that is stored completely or not at all. */
 export type Tx = Transaction<Tables>;
 
 /**

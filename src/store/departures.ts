@@ -8,8 +8,8 @@ import { prepareQuery, runPrepared } from './prepared.ts';
 import { reportList } from './timeline.ts';
 
 /*
- * The opposite of arrivals.ts: takes one report out of every count. Only corrections by an operator do so
- * (corrections.ts).
+ * The opposite of arrivals.ts: subtracts one report from every count. Only corrections by an operator need
+ * this (corrections.ts).
  */
 
 /** A report's row, as it was when it was counted. */
@@ -33,8 +33,8 @@ interface Uncounted {
 }
 
 /**
- * Takes a report out of the counts of its domain, and writes the heads that follow. Its row is deleted, or has
- * other values, when this is called.
+ * Subtracts a report from the counts of its domain, and writes the heads. Its row must be deleted or changed
+ * before this is called.
  */
 export async function uncountReport(
   tx: Tx,
@@ -42,7 +42,7 @@ export async function uncountReport(
   { sources, newestOther }: Uncounted,
 ): Promise<void> {
   const at = { domainId: report.domain_id, day: toDay(report.begin_date) };
-  // Before the list has a new version.
+  // Must run before the list has a new version.
   await correctLastReport(tx, report, newestOther);
   await uncountDay(tx, at, report);
   await uncountSources(tx, at, sources);
@@ -51,7 +51,7 @@ export async function uncountReport(
   await shortenReportList(tx, at.domainId);
 }
 
-/** A day without reports has no rows at all. */
+/** A day without reports must have no rows. */
 async function uncountDay(
   tx: Tx,
   { domainId, day }: DomainDay,
@@ -81,8 +81,8 @@ interface DayColumn {
 }
 
 /**
- * A day's sum without one report. A sum that has reached 2^53 − 1 (decision 1.18) does not say how much was
- * left out of it, so it cannot be subtracted from: it is added up again from the day's other reports.
+ * A day's sum without one report. A sum that reached 2^53 − 1 (decision 1.18) does not include all that was
+ * added, so subtracting from it is wrong: the sum is computed again from the day's other reports.
  */
 function withoutReport(report: CountedReport, { sum, of, by }: DayColumn): RawBuilder<number> {
   const [column, max] = [sql.ref(sum), sql.lit(Number.MAX_SAFE_INTEGER)];
@@ -96,9 +96,9 @@ function withoutReport(report: CountedReport, { sum, of, by }: DayColumn): RawBu
 }
 
 /**
- * Takes what a report's addresses sent out of the day's rows. A row may hold less than is taken: its sum
- * stopped at 2^53 − 1, or the address was cut off meanwhile and counted anew. It then goes, so that a figure
- * may be too small and is never too large or negative.
+ * Subtracts what a report's addresses sent from the day's rows. A row may hold less than that: its sum
+ * stopped at 2^53 − 1, or the address was dropped meanwhile and counted from zero. The row is then deleted,
+ * so a count may be too small and is never too large or negative.
  */
 async function uncountSources(
   tx: Tx,

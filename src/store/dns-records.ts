@@ -44,13 +44,13 @@ interface Checked {
   readonly domainId: string;
   readonly type: RecordType;
   readonly at: Instant;
-  /** What is known after the check, of what was known before it. */
+  /** The state after the check, given the state before it. */
   readonly update: (known: DnsRecordState) => DnsRecordState;
 }
 
 /**
- * Stores what a check has shown. Nothing that was known before the domain was last resumed counts, and a
- * domain that was paused while the answer was under way learns nothing.
+ * Stores the result of a check. State from before the domain was last resumed is ignored. For a domain that
+ * was paused while the query was in progress, nothing is stored.
  */
 export async function updateDnsRecord(db: Db, { domainId, type, at, update }: Checked) {
   await db.write(async (tx) => {

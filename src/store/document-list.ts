@@ -2,7 +2,7 @@ import { Failure } from '../domain/failure.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Db } from './database.ts';
 
-/** What an operator names a document by: a report's UUID, `conflict-<number>` or `rejection-<number>`. */
+/** How an operator names a document: a report's UUID, `conflict-<number>` or `rejection-<number>`. */
 export type DocumentId =
   | { readonly kind: 'report'; readonly id: string }
   | { readonly kind: 'conflict'; readonly seq: number }
@@ -11,7 +11,7 @@ export type DocumentId =
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const NUMBERED = /^(conflict|rejection)-([1-9]\d{0,14})$/;
 
-/** undefined for what is no id of a document. */
+/** undefined when the text is not an id of a document. */
 export function parseDocumentId(text: string): DocumentId | undefined {
   if (UUID.test(text)) return { kind: 'report', id: text.toLowerCase() };
   const [, kind, seq] = NUMBERED.exec(text) ?? [];
@@ -20,7 +20,7 @@ export function parseDocumentId(text: string): DocumentId | undefined {
     : { kind: kind as 'conflict' | 'rejection', seq: Number(seq) };
 }
 
-/** A document that was not stored as the report that it is or should be. */
+/** A document that was not stored as a report: rejected, or in conflict with a stored report. */
 export interface ListedDocument {
   readonly id: string;
   readonly received_at: Instant;
@@ -29,7 +29,7 @@ export interface ListedDocument {
   readonly reason: string | null;
   readonly message: string | null;
   readonly where: string | null;
-  /** The report that the conflict has the identity of. */
+  /** The stored report that has the conflict's identity. */
   readonly report: string | null;
   readonly domain: string | null;
   readonly source: string;
@@ -111,7 +111,7 @@ async function listConflicts(
   }));
 }
 
-/** Where a content lies: which source, and where in it. */
+/** Where a content is stored: which source, and which place in it. */
 export interface DocumentPlace {
   readonly document_seq: number;
   readonly source: string;
@@ -141,7 +141,7 @@ const REPORT = [
 
 export type StoredReport = Awaited<ReturnType<typeof findStoredReport>>;
 
-/** A report, where its content lies, and its conflicts' numbers, oldest first. Throws `not_found`. */
+/** A report, where its content is stored, and its conflicts' numbers, oldest first. Throws `not_found`. */
 export async function findStoredReport(db: Db, id: string) {
   const report = await db
     .selectFrom('report')
@@ -160,7 +160,7 @@ export async function findStoredReport(db: Db, id: string) {
   return { ...report, conflicts: conflicts.map(({ seq }) => seq) };
 }
 
-/** A conflict, where its content lies, and the id of its report. Throws `not_found`. */
+/** A conflict, where its content is stored, and the id of its report. Throws `not_found`. */
 export async function findStoredConflict(db: Db, seq: number) {
   const conflict = await db
     .selectFrom('conflict as c')
@@ -174,7 +174,7 @@ export async function findStoredConflict(db: Db, seq: number) {
   return conflict;
 }
 
-/** A rejection, and where it lies. Throws `not_found`. */
+/** A rejection, and where its content is stored. Throws `not_found`. */
 export async function findStoredRejection(db: Db, seq: number) {
   const rejection = await db
     .selectFrom('rejection as r')

@@ -8,36 +8,38 @@ import type { ReportedDomain } from './domains.ts';
 import { insertOriginal, type Original, type StoredOriginal } from './originals.ts';
 import { prepareQuery, runPrepared } from './prepared.ts';
 
-/** A document that was found in a source. */
+/** A document found in a source. */
 export interface ReceivedDocument {
   /** The source's row, from `keepOriginal`; the same object for each document of one source. */
   readonly original: Original;
-  /** Its place among the documents of its source, from 0. Reading the source again gives the same. */
+  /**
+   * Its position among the documents of its source, from 0. Reading the source again gives the same position.
+   */
   readonly ordinal: number;
-  /** Names of the containers' members it lay in, outermost first. */
+  /** Names of the container members that it was found in, outermost first. */
   readonly member: readonly string[];
-  /** The report, or why there is none. */
+  /** The report, or the reason why there is none. */
   readonly content: AggregateReport | Refusal;
 }
 
 /**
- * What became of a document (decisions, section 3): `unclaimed` is stored for a domain that nobody has
+ * The result for a document (decisions, section 3): `unclaimed` is stored for a domain that nobody has
  * registered, `duplicate` is known already, `conflict` has a known report's identity and other content,
- * `removed` was taken out by an operator before.
+ * `removed` was removed by an operator before.
  */
 export type Outcome = 'stored' | 'unclaimed' | 'duplicate' | 'conflict' | 'removed' | 'rejected';
 
 /**
- * What one transaction stores at the most: documents, rows of source addresses, and time, whichever ends
- * first. Counts and heads are written after that, so the write lock is held a little longer. Goal: 250 ms.
+ * The bounds of one transaction: documents, rows of source addresses, and time, whichever is reached first.
+ * Counts and heads are written after that, so the write lock is held a little longer. Goal: 250 ms.
  */
 const MAX_DOCUMENTS = 200;
 const MAX_SOURCE_ROWS = 4_000;
 const MAX_MS = 80;
 
 /**
- * Stores documents in as many transactions as their bounds ask for, and answers with the outcome of each. A
- * transaction stores documents with their source's row, and every count and head that they change. When a
+ * Stores documents in as many transactions as their bounds require, and returns the outcome of each. A
+ * transaction stores documents with their source's row and every count and head that they change. When a
  * process ends between two transactions, storing the same documents again counts nothing twice.
  */
 export async function insertReceived(
@@ -53,7 +55,7 @@ export async function insertReceived(
   return outcomes;
 }
 
-/** Stores the first documents, at least one, and answers with their outcomes. */
+/** Stores the first documents, at least one, and returns their outcomes. */
 async function insertSome(
   tx: Tx,
   documents: readonly ReceivedDocument[],
@@ -79,7 +81,7 @@ async function insertSome(
 interface Placed extends StoredOriginal {
   readonly document: ReceivedDocument;
   readonly arrivals: Arrivals;
-  /** Whether an operator has ever taken a payload out. */
+  /** Whether an operator has ever removed a payload. */
   readonly hasRemovals: boolean;
 }
 
@@ -90,7 +92,7 @@ async function insertDocument(tx: Tx, placed: Placed): Promise<Outcome> {
   return await insertReport(tx, content, placed);
 }
 
-/** A source that is read again, by a better parser or with more memory, may now have a report in this place. */
+/** A source that is read again, with a better parser or more memory, may now have a report at this position. */
 async function deleteRejection(tx: Tx, { documentSeq, document }: Placed): Promise<void> {
   await tx
     .deleteFrom('rejection')
@@ -99,7 +101,7 @@ async function deleteRejection(tx: Tx, { documentSeq, document }: Placed): Promi
     .execute();
 }
 
-/** A refusal of the same bytes is kept once. */
+/** A rejection of the same bytes is stored once. */
 async function insertRejection(tx: Tx, refusal: Refusal, placed: Placed): Promise<Outcome> {
   await tx
     .insertInto('rejection')
@@ -117,7 +119,7 @@ async function insertRejection(tx: Tx, refusal: Refusal, placed: Placed): Promis
   return 'rejected';
 }
 
-/** The first report of an identity stands; what comes later under the same identity never changes it. */
+/** The first report of an identity is kept. Later content with the same identity never changes it. */
 async function insertReport(tx: Tx, report: AggregateReport, placed: Placed): Promise<Outcome> {
   const { arrivals } = placed;
   if (placed.hasRemovals && (await isRemoved(tx, report))) return 'removed';
@@ -173,7 +175,7 @@ const reportInsert = prepareQuery<ReturnType<typeof toReportRow>, { seq: number 
     .returning('seq'),
 );
 
-/** Same content again is a duplicate, which changes nothing; other content is kept beside the first. */
+/** The same content again is a duplicate, which changes nothing. Other content is stored as a conflict. */
 async function insertConflict(tx: Tx, report: AggregateReport, placed: Placed): Promise<Outcome> {
   const known = await tx
     .selectFrom('report')

@@ -24,17 +24,18 @@ interface NewDomain {
   readonly accountId: string;
   readonly name: string;
   readonly now: Instant;
-  /** For a domain that is to have the same id in every run; anew otherwise. */
+  /** For a domain that has the same id in every run; otherwise a new id is made. */
   readonly id?: string | undefined;
 }
 
-/** Registers a domain, and claims what came for it before. A name belongs to one account. */
+/** Registers a domain, and claims the reports that came before. A name belongs to one account. */
 export async function insertDomain(
   db: Db,
   { accountId, name, now, id: newId }: NewDomain,
 ): Promise<DomainRow> {
   const parsed = parseDomainName(name);
-  if (parsed === undefined) throw new Failure('validation_error', `“${name}” is no domain name.`);
+  if (parsed === undefined)
+    throw new Failure('validation_error', `“${name}” is not a domain name.`);
   return await db.write(async (tx) => {
     await lockAccount(tx, accountId);
     const { id } = await findOrInsertDomain(tx, parsed, now, newId);
@@ -50,7 +51,7 @@ export async function insertDomain(
   });
 }
 
-/** A domain as reports find it. Without an account it is unclaimed. */
+/** The domain of a report. Without an account it is unclaimed. */
 export interface ReportedDomain {
   readonly id: string;
   readonly accountId: string | null;
@@ -58,7 +59,7 @@ export interface ReportedDomain {
   readonly lastReportAt: Instant | null;
 }
 
-/** The domain that reports for a name belong to; made, as unclaimed, when the name is new. */
+/** The domain that reports for a name belong to; inserted as unclaimed when the name is new. */
 export async function findOrInsertDomain(
   tx: Tx,
   name: string,
@@ -71,7 +72,7 @@ export async function findOrInsertDomain(
   await tx
     .insertInto('domain')
     .values({ id, name, status: 'active', created_at: now, ...versions })
-    // Another process may have been quicker.
+    // Another process may have inserted it meanwhile.
     .onConflict((oc) => oc.column('name').doNothing())
     .execute();
   return (await findReportedDomain(tx, name)) as ReportedDomain;
@@ -85,7 +86,7 @@ function findReportedDomain(tx: Tx, name: string): Promise<ReportedDomain | unde
     .executeTakeFirst();
 }
 
-/** All of an account's domains, paused ones too, by name. */
+/** All of an account's domains by name, including paused ones. */
 export async function listAllDomains(db: Db, accountId: string): Promise<DomainRow[]> {
   await findAccount(db, accountId);
   return await db
@@ -96,7 +97,7 @@ export async function listAllDomains(db: Db, accountId: string): Promise<DomainR
     .execute();
 }
 
-/** Every account's active domains: those that alerts are about. */
+/** Every account's active domains. Only these have alerts. */
 export async function listWatchedDomainIds(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('domain')
@@ -108,10 +109,10 @@ export async function listWatchedDomainIds(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** How many names one statement asks for: every engine limits its parameters. */
+/** How many names one statement asks for: every engine limits the number of parameters. */
 const NAMES_AT_ONCE = 500;
 
-/** Ids of those names that are known. */
+/** Ids of the names that are known. */
 export async function findDomainIds(db: Db, names: readonly string[]): Promise<string[]> {
   const ids: string[] = [];
   for (let from = 0; from < names.length; from += NAMES_AT_ONCE) {
@@ -122,7 +123,7 @@ export async function findDomainIds(db: Db, names: readonly string[]): Promise<s
   return ids;
 }
 
-/** Throws `not_found` for an id that no account's domain has. */
+/** Throws `not_found` when the id is not that of a domain with an account. */
 export async function findOwnedDomain(db: Db, id: string): Promise<DomainRow> {
   const domain = await db
     .selectFrom('domain')
@@ -134,7 +135,7 @@ export async function findOwnedDomain(db: Db, id: string): Promise<DomainRow> {
   return domain;
 }
 
-/** Pauses or resumes a domain that has an account. Saying it twice changes nothing. */
+/** Pauses or resumes a domain that has an account. Repeating it changes nothing. */
 export async function updateDomainStatus(
   db: Db,
   id: string,
@@ -144,7 +145,7 @@ export async function updateDomainStatus(
   return await db.write(async (tx) => {
     const changed = await tx
       .updateTable('domain')
-      // Alerts of a domain that is resumed start afresh.
+      // Alerts of a resumed domain start again.
       .set(status === 'active' ? { status, watched_since: now } : { status })
       .where('id', '=', id)
       .where('account_id', 'is not', null)
@@ -176,7 +177,7 @@ const domainsPage = prepareQuery<{ accountId: string } & Page, DomainRow>((db, p
     .offset(param('offset')),
 );
 
-/** Whose list this is must exist: the caller's account, which its key has shown. */
+/** The account must exist: it is that of the caller's key. */
 export async function findDomainsHead(reader: Reader, accountId: string): Promise<Head> {
   const head = await reader.readFirst(domainsHead({ accountId }));
   return head as Head;

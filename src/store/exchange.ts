@@ -7,9 +7,9 @@ import type { Tx } from './database.ts';
 import { type CountedReport, uncountReport } from './departures.ts';
 import type { NewestOther } from './last-report.ts';
 
-/* A report and one of its conflicts exchange their contents (corrections.ts). */
+/* Exchanges the contents of a report and one of its conflicts (corrections.ts). */
 
-/** What a correction needs to know of a report's row. */
+/** What a correction reads of a report's row. */
 export interface ReportRow extends CountedReport {
   readonly id: string;
   readonly document_seq: number;
@@ -48,7 +48,7 @@ interface Exchange {
   readonly newestOther: NewestOther;
 }
 
-/** The two rows exchange their contents, and the counts and heads follow. */
+/** Exchanges the contents of the two rows, and updates the counts and heads. */
 export async function exchange(
   tx: Tx,
   { report, conflict, former, preferred, newestOther }: Exchange,
@@ -86,7 +86,7 @@ async function updateContents(
     .execute();
 }
 
-/** Which bytes a content is, where they lie, and when they came. */
+/** Which bytes a content is, where they are stored, and when they came in. */
 function toPlaceRow({
   document_seq,
   member,
@@ -96,7 +96,10 @@ function toPlaceRow({
   return { document_seq, member, payload_sha256, received_at };
 }
 
-/** What contents of one report may differ in: the rest is its identity, but for the case of the name. */
+/**
+ * The fields in which contents of one report may differ. The others are its identity, except for the case of
+ * the name.
+ */
 function toContentRow({ metadata, tally, xmlNamespace, version, warnings }: AggregateReport) {
   return {
     reporter_org: metadata.orgName,
@@ -110,10 +113,10 @@ function toContentRow({ metadata, tally, xmlNamespace, version, warnings }: Aggr
   };
 }
 
-/** Something was committed between the reading and the transaction. */
+/** The error for a change that was committed between the reading and the transaction. */
 export function toChanged(): Failure {
   return new Failure(
     'conflict',
-    'The report has changed meanwhile, and was left as it is: try again.',
+    'The report was changed by another process and was left as it is. Try again.',
   );
 }

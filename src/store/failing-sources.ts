@@ -8,10 +8,9 @@ import { prepareQuery } from './prepared.ts';
 import type { Reader } from './reader.ts';
 
 /*
- * What this costs is bounded, whatever was received. A day keeps at most 1,000 sources. A day is read with
- * one index look-up for each of them, and with at most `daysNeeded` later days of those that are new. The days
- * read are those that may fire and those of alerts, which fire for no other days. Between two days the event
- * loop takes its turn.
+ * The cost is bounded, whatever was received. A day keeps at most 1,000 sources. Reading a day takes one
+ * index look-up for each source, and at most `daysNeeded` later days for each new source. Only days that may
+ * fire and days of known alerts are read. The event loop runs between two days.
  */
 
 interface Asked {
@@ -21,11 +20,11 @@ interface Asked {
   readonly alerts: readonly KnownAlert[];
   /** The latest days that have data. */
   readonly days: readonly DataDay[];
-  /** Failing days before this one do not matter any more. */
+  /** Failing days before this one are not needed any more. */
   readonly from: Day;
 }
 
-/** The sources that failed too much on days that are fresh, and on those of alerts that have fired. */
+/** The sources that failed too much on fresh days and on days of alerts that have fired. */
 export async function listFailingSources(reader: Reader, asked: Asked): Promise<FailingSource[]> {
   const found: FailingSource[] = [];
   for (const day of daysToRead(asked)) {
@@ -36,7 +35,7 @@ export async function listFailingSources(reader: Reader, asked: Asked): Promise<
   return found;
 }
 
-/** So many sources are read in less than a millisecond. */
+/** This many sources are read in less than a millisecond. */
 const FEW = 50;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
@@ -56,7 +55,7 @@ async function readDay(reader: Reader, day: Day, asked: Asked): Promise<FailingS
   const [before] = await reader.readTogether(
     daysBefore({ domainId, day, limit: thresholds.newSourceDays }),
   );
-  // Whoever was there on this day or since is not new.
+  // A source that sent something on this day or later is not new.
   const since = before[thresholds.newSourceDays - 1]?.day ?? '';
   const until = addDays(toDay(now), 1);
   const after = day < from ? addDays(from, -1) : day;
@@ -97,7 +96,7 @@ interface Found {
   previous: Day | null;
 }
 
-/** The sources of a day that failed too much, and the day before it on which each sent something last. */
+/** The sources of a day that failed too much, each with the last day before it on which it sent something. */
 export const failing = prepareQuery<Wanted, Found>((db, param) =>
   db
     .selectFrom('domain_source as source')

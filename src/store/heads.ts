@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import type { Tx } from './database.ts';
 
-/** What is known of a list without touching it: how long it is, and a name for its present state. */
+/** The state of a list that can be read without reading the list: its length and its version. */
 export interface Head {
   readonly total: number;
   readonly version: string;
 }
 
 /**
- * A name for a list's state that no other state will ever have. Random, not a counter: after a database
- * was restored from a backup a counter would give out old names for new states, and a partner's
- * `If-None-Match` would hide them.
+ * A version that no other state of the list will ever have. It is random, not a counter: after a restore from
+ * a backup, a counter would repeat old versions for new states, and a partner's `If-None-Match` would then
+ * get 304 for a changed list.
  */
 export function newVersion(): string {
   return randomBytes(9).toString('base64url');
 }
 
-/** The account's list of active domains has changed, and is longer by `added` (negative: shorter). */
+/** Updates the head of the account's list of active domains, which is longer by `added` (negative: shorter). */
 export async function touchDomainList(tx: Tx, accountId: string, added = 0): Promise<void> {
   await tx
     .updateTable('account')
@@ -28,7 +28,7 @@ export async function touchDomainList(tx: Tx, accountId: string, added = 0): Pro
     .execute();
 }
 
-/** The alerts of a domain have changed, and with them its account's; both are longer by `added`. */
+/** Updates the heads of the alert lists of a domain and of its account; both are longer by `added`. */
 export async function touchAlertLists(
   tx: Tx,
   { accountId, domainId, added }: { accountId: string; domainId: string; added: number },

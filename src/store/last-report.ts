@@ -2,7 +2,7 @@ import type { Instant } from '../domain/instant.ts';
 import type { Queries, Tx } from './database.ts';
 import { touchDomainList } from './heads.ts';
 
-/* When a domain's newest report was received, once a report has left or has another content. */
+/* When a domain's newest report was received, after a report was removed or its content was exchanged. */
 
 interface ReceivedReport {
   readonly seq: number;
@@ -36,7 +36,10 @@ export function findNewestOther(
     .executeTakeFirstOrThrow();
 }
 
-/** When the report was the newest one, another is now, or none. The account's list of domains shows it. */
+/**
+ * When the report was the newest one, sets the time of the newest other report, or null. The account's list
+ * of domains shows it.
+ */
 export async function correctLastReport(
   tx: Tx,
   report: ReceivedReport,
@@ -57,7 +60,7 @@ export async function correctLastReport(
   if (account_id !== null && status === 'active') await touchDomainList(tx, account_id);
 }
 
-/** Of all reports as they are now; the report's own row may be gone. */
+/** Of all reports as they are now; the report's own row may be deleted. */
 async function findNewest(
   tx: Tx,
   report: ReceivedReport,

@@ -7,13 +7,13 @@ import { waitForLock } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Brings the database to the schema of this version. Takes the write lock only when there is something to do:
- * a command that only reads never waits for a process that writes.
+ * Brings the database to the schema of this version. Takes the write lock only when there is something to do,
+ * so a command that only reads never waits for a process that writes.
  */
 export async function migrate(db: Kysely<Tables>, connection: Database.Database): Promise<void> {
   if (isCurrent(connection)) return;
-  // Kysely begins no transaction for migrations on SQLite. Without one, a migration that fails would stay
-  // half done, and two processes that open a new file would both run the first. Closing rolls back.
+  // Kysely begins no transaction for migrations on SQLite. Without one, a migration that fails would be half
+  // done, and two processes that open a new file would both run the first migration. Closing rolls back.
   await waitForLock(() => connection.exec('begin immediate'));
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
   const { error } = await migrator.migrateToLatest();

@@ -16,7 +16,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** How long a connection waits, blocking, for another process that opens, recovers or closes the same file. */
+/** How long a connection blocks while another process opens, recovers or closes the same file. */
 const OPEN_TIMEOUT_MS = 10_000;
 /** The same for reads after that. Readiness has to be answered within half a second. */
 const READ_TIMEOUT_MS = 200;
@@ -24,7 +24,10 @@ const IN_MEMORY = ':memory:';
 /** A larger write-ahead log is cut back to this size when it is checkpointed. */
 const MAX_IDLE_LOG_BYTES = 16 * 1024 * 1024;
 
-/** Opens, or creates, the SQLite database at a path (`:memory:` for one that ends with the process), migrated. */
+/**
+ * Opens, or creates, the SQLite database at a path, and migrates it. `:memory:` is a database that ends with
+ * the process.
+ */
 export async function openStore(path: string): Promise<Store> {
   if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true });
   const connection = connect(path);
@@ -40,7 +43,7 @@ export async function openStore(path: string): Promise<Store> {
     : toFileStore(path, writing, connection);
 }
 
-/** A database in memory has one connection: reads take turns with the changes. */
+/** A database in memory has one connection, so reads and changes take turns. */
 function toMemoryStore(writing: Kysely<Tables>, connection: Database.Database): Store {
   const { write, close } = createWriter(writing, connection);
   return { db: toDb(writing, write), reader: createSharedReader(writing), close };
@@ -58,7 +61,8 @@ function toFileStore(
   const writer = createWriter(writing, writingConnection);
   const close = async () => {
     await writer.settle();
-    // Closed before the writing connection, because the last connection checkpoints, and a reading one cannot.
+    // Closed before the writing connection: the last connection to close checkpoints, and a reading one
+    // cannot.
     await reading.destroy();
     connection.close();
     await writer.close();
@@ -78,7 +82,7 @@ function toDb(reading: Kysely<Tables>, write: Db['write']): Db {
   };
 }
 
-/** The one way to change the database, and what closing it has to wait for. */
+/** The only way to change the database. Closing waits for the changes that it runs. */
 function createWriter(writing: Kysely<Tables>, connection: Database.Database) {
   const underWay = new Set<Promise<unknown>>();
   let isClosing = false;
@@ -99,7 +103,7 @@ function createWriter(writing: Kysely<Tables>, connection: Database.Database) {
   const close = async () => {
     await settle();
     await writing.destroy();
-    // Kysely closes no connection that it has not used.
+    // Kysely closes only connections that it has used.
     connection.close();
   };
   return { write, settle, close };
@@ -108,12 +112,12 @@ function createWriter(writing: Kysely<Tables>, connection: Database.Database) {
 function connect(path: string, options: Database.Options = {}): Database.Database {
   const connection = new Database(path, { ...options, timeout: OPEN_TIMEOUT_MS });
   if (options.readonly !== true) connection.pragma('journal_mode = WAL');
-  // FULL: in WAL mode a commit that was answered survives a power cut.
+  // FULL: in WAL mode a commit that has returned survives a power cut.
   connection.pragma('synchronous = FULL');
   connection.pragma('foreign_keys = ON');
   connection.pragma('cache_size = -32000');
   connection.pragma(`journal_size_limit = ${MAX_IDLE_LOG_BYTES}`);
-  // From here on the beginning of a transaction waits, in its own way (sqlite.ts).
+  // From here on, the start of a transaction waits as sqlite.ts says.
   connection.pragma('busy_timeout = 0');
   return connection;
 }
@@ -121,7 +125,7 @@ function connect(path: string, options: Database.Options = {}): Database.Databas
 /** How long a readiness check waits for the database, in milliseconds. */
 const READY_TIMEOUT_MS = 400;
 
-/** Whether the database answers in time. */
+/** Whether the database responds in time. */
 export async function isReadable({ db }: Pick<Store, 'db'>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {

@@ -10,9 +10,12 @@ import { prepareQuery, runPrepared } from './prepared.ts';
  * each compressed by itself, so that no transaction writes more than one part whatever the source's size.
  */
 
-/** Bytes of the source in one part. Nearly all sources have one part, which lies in the document's own row. */
+/**
+ * Bytes of the source in one part. Nearly all sources have one part, which is stored in the document's own
+ * row.
+ */
 const PART_BYTES = 1024 * 1024;
-/** Names of files are as long as somebody likes. */
+/** File names come from outside and can have any length. */
 const MAX_NAME_CHARS = 1_000;
 
 /** A source's row, with its first part. */
@@ -24,8 +27,8 @@ interface Source {
 }
 
 /**
- * Prepares the row of a source, which `insertOriginal` writes together with the first document found in it. The
- * parts of a larger source are written at once, a transaction each, before anything is read from it.
+ * Prepares the row of a source, which `insertOriginal` writes together with the first document found in it.
+ * The parts of a larger source are written now, one transaction each, before anything is read from it.
  */
 export async function keepOriginal(db: Db, source: Source, receivedAt: Instant): Promise<Original> {
   const { bytes } = source;
@@ -45,7 +48,7 @@ export interface StoredOriginal {
   readonly isKnown: boolean;
 }
 
-/** Stores a source's row once, however often it comes in. */
+/** Stores a source's row once, however often the source comes in. */
 export async function insertOriginal(tx: Tx, original: Original): Promise<StoredOriginal> {
   const [inserted] = await runPrepared(tx, originalInsert(original));
   if (inserted !== undefined) return { documentSeq: inserted.seq, isKnown: false };
@@ -121,7 +124,7 @@ const partInsert = prepareQuery<{ documentSeq: number; part: number; content: Ui
       .onConflict((oc) => oc.columns(['document_seq', 'part']).doNothing()),
 );
 
-/** Most reports come compressed, and would not get smaller. */
+/** Most reports arrive compressed. Compressing them again would not make them smaller. */
 function isCompressed(bytes: Uint8Array): boolean {
   const [first, second] = bytes;
   const isGzip = first === 0x1f && second === 0x8b;

@@ -6,7 +6,7 @@ import type { Page } from './page.ts';
 import { prepareQuery } from './prepared.ts';
 import type { Reader } from './reader.ts';
 
-/** What the reports about one day of a domain add up to. */
+/** The totals of a domain's reports of one day. */
 export interface DayRow {
   readonly domain_id: string;
   readonly day: Day;
@@ -78,7 +78,10 @@ interface WantedOverview extends Page {
   readonly alertLimit: number;
 }
 
-/** An account at a glance: a page of its active domains with their days, and its open alerts. One snapshot. */
+/**
+ * An overview of an account: a page of its active domains with their days, and its open alerts, from one
+ * snapshot.
+ */
 export async function readOverview(
   reader: Reader,
   accountId: string,

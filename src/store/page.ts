@@ -1,10 +1,10 @@
-/** Which items of a list are wanted: `limit` of them after skipping `offset`. */
+/** The wanted part of a list: `limit` items after the first `offset`. */
 export type Page = {
   readonly limit: number;
   readonly offset: number;
 };
 
-/** A page as it was read: the items, and the list's total and version at the same moment. */
+/** A page of a list, with the list's total and version from the same snapshot. */
 export interface PageOf<Row> {
   readonly rows: readonly Row[];
   readonly total: number;

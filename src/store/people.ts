@@ -7,7 +7,7 @@ import { createSecret, hashSecret } from '../domain/secret.ts';
 import { findAccount } from './accounts.ts';
 import type { Db, Queries, Tx } from './database.ts';
 
-/** Somebody who signs in to the settings pages of one account. */
+/** A person who signs in to the settings pages of one account. */
 export interface Person {
   readonly id: string;
   readonly accountId: string;
@@ -22,12 +22,12 @@ const COLUMNS = ['id', 'account_id', 'email', 'password_hash', 'disabled', 'crea
 interface NewPerson {
   readonly accountId: string;
   readonly email: string;
-  /** null for somebody who is invited. */
+  /** null for a person who was invited and has no password yet. */
   readonly passwordHash: string | null;
   readonly now: Instant;
 }
 
-/** Adds a person to an account. An e-mail address belongs to one person, however it is spelt. */
+/** Adds a person to an account. An e-mail address belongs to one person, whatever its spelling. */
 export async function insertPerson(db: Db, person: NewPerson): Promise<Person> {
   const email = parseEmail(person.email);
   await findAccount(db, person.accountId);
@@ -64,7 +64,7 @@ export async function listPeople(db: Db, accountId: string): Promise<Person[]> {
   return rows.map(toPerson);
 }
 
-/** What signing in asks for: a hash to compare with, null when this e-mail address lets nobody in. */
+/** The hash that a password is compared with; null when this e-mail address cannot sign in. */
 export async function findCredentials(
   db: Db,
   email: string,
@@ -78,8 +78,9 @@ export async function findCredentials(
 }
 
 /**
- * The person whom an OpenID provider has recognised: the one who came in by that door before, else the one
- * with this (verified) e-mail address who never did, and from now on has. undefined for everybody else.
+ * The person whom an OpenID provider has authenticated: the one bound to this issuer and subject, else the
+ * one with this (verified) e-mail address who is not bound yet and is bound now. undefined when there is
+ * neither.
  */
 export async function findSignedOn(
   db: Db,
@@ -103,7 +104,7 @@ export async function findSignedOn(
   });
 }
 
-/** A disabled person is signed out everywhere, in the same transaction, and cannot sign in. */
+/** Disabling a person ends all their sessions in the same transaction; they cannot sign in any more. */
 export async function updateDisabled(db: Db, id: string, isDisabled: boolean): Promise<Person> {
   return await db.write(async (tx) => {
     const disabled = isDisabled ? 1 : 0;
@@ -115,8 +116,8 @@ export async function updateDisabled(db: Db, id: string, isDisabled: boolean): P
 }
 
 /**
- * A link, once, with which a person chooses a password: the answer is its token. The link that they were
- * given before is void.
+ * Creates a one-time link with which a person chooses a password, and returns its token. An earlier link of
+ * the person becomes invalid.
  */
 export async function insertOneTimeLink(db: Db, personId: string, now: Instant): Promise<string> {
   const { token, sha256 } = createSecret();
@@ -132,7 +133,7 @@ export async function insertOneTimeLink(db: Db, personId: string, now: Instant):
   return token;
 }
 
-/** Whose link this is, if it can still be followed. */
+/** The person that a link was made for, if the link is still valid. */
 export async function findLinkHolder(
   db: Db,
   token: string,
@@ -149,8 +150,8 @@ export async function findLinkHolder(
 }
 
 /**
- * Gives a person a password, and ends every session and link that the old one had opened. `replaced` is the
- * hash of the password that the person showed, or `link` the link that they followed: each must still stand.
+ * Sets a person's password, and ends every session and link from before. `replaced` is the hash of the
+ * password that the person entered; `link` is the link that they followed. Each must still be valid.
  */
 export async function updatePassword(
   db: Db,
@@ -169,7 +170,7 @@ export async function updatePassword(
   });
 }
 
-/** Of two changes that began with the same password, the second is too late. */
+/** Of two changes that began with the same password, the second fails. */
 async function refuseIfReplaced(tx: Tx, personId: string, passwordHash: string): Promise<void> {
   const person = await tx
     .selectFrom('person')
@@ -183,7 +184,7 @@ async function refuseIfReplaced(tx: Tx, personId: string, passwordHash: string):
   }
 }
 
-/** Of two who follow one link at once, one is too late. */
+/** Of two requests with the same link, the second fails. */
 async function spendLink(tx: Tx, personId: string, token: string): Promise<void> {
   const { numDeletedRows } = await tx
     .deleteFrom('one_time_link')

@@ -1,11 +1,11 @@
 import { type Compilable, CompiledQuery, type Expression, type Kysely, sql } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** What a parameter may be: what every engine binds without a thought. */
+/** The types of parameters that every engine can bind. */
 export type Value = string | number | Uint8Array | null;
 type Params = Readonly<Record<string, Value>>;
 
-/** A prepared query with its parameters, ready to be read. */
+/** A prepared query with its parameters. */
 export interface BoundQuery<Row> {
   readonly compile: Compile<Row>;
   readonly params: Params;
@@ -16,9 +16,9 @@ export type Compile<Row> = (db: Kysely<Tables>) => CompiledText<Row>;
 
 export interface CompiledText<Row> {
   readonly sql: string;
-  /** Names of the parameters, in the order of the text's placeholders; other values stand as they are. */
+  /** Names of the parameters, in the order of the text's placeholders. Other values are used as they are. */
   readonly slots: readonly unknown[];
-  /** Never there: it carries the row's type. */
+  /** Never set: it only carries the row's type. */
   readonly row?: Row;
 }
 
@@ -31,8 +31,8 @@ class Slot {
 }
 
 /**
- * A query that Kysely builds and compiles once for a store, and that is run many times with other
- * parameters: building a query costs more than running it (a 1-row read 3 µs, built anew 19 µs or more).
+ * A query that Kysely builds and compiles once for a store, and that runs many times with other parameters.
+ * Building a query costs more than running it (reading one row takes 3 µs, building the query 19 µs or more).
  */
 export function prepareQuery<P extends Params, Row>(
   build: (
@@ -54,7 +54,7 @@ export function toValues({ slots }: CompiledText<unknown>, params: Params): Valu
   );
 }
 
-/** Compiled texts by engine: a connection's dialect adapter stands for the SQL that it speaks. */
+/** Compiled texts by engine. The key is the connection's dialect adapter, which determines the SQL. */
 const texts = new WeakMap<object, Map<Compile<unknown>, CompiledText<unknown>>>();
 
 /** Runs a prepared query on a connection or in a transaction. */

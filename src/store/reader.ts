@@ -23,8 +23,8 @@ export interface Reader {
 }
 
 /**
- * Reads on a connection of its own, so that no read waits for a write, each statement prepared once.
- * In WAL mode a transaction that only reads sees the database as it was at its first statement.
+ * Reads on a connection of its own, so that no read waits for a write. Each statement is prepared once. In
+ * WAL mode a transaction that only reads sees the database as it was at its first statement.
  */
 export function createSqliteReader(connection: Database.Database, db: Kysely<Tables>): Reader {
   const statements = new Map<Compile<unknown>, Prepared>();
@@ -57,10 +57,7 @@ interface Prepared {
   readonly statement: Database.Statement;
 }
 
-/**
- * Reads through Kysely, taking turns with the writes. For a database in memory, which has one
- * connection only.
- */
+/** Reads through Kysely, in turn with the writes. For a database in memory, which has one connection only. */
 export function createSharedReader(db: Kysely<Tables>): Reader {
   return {
     readFirst: async (query) => (await runPrepared(db, query))[0],
@@ -69,7 +66,7 @@ export function createSharedReader(db: Kysely<Tables>): Reader {
   };
 }
 
-/** Reads in a transaction that is under way, and so what it has written. */
+/** Reads in an open transaction, including what it has written. */
 export function toReader(tx: Tx): Reader {
   return {
     readFirst: async (query) => (await runPrepared(tx, query))[0],

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 
-/** A domain of another account above or below one. */
+/** A parent or subdomain that belongs to another account. */
 export interface RelatedDomain {
   readonly name: string;
   readonly accountId: string;
@@ -23,7 +23,7 @@ export async function listRelatedDomains(
     .where((eb) =>
       eb.or([
         eb('name', 'in', toParents(name)),
-        // LIKE would need its wildcards escaped: `_` is a letter of domain names.
+        // With LIKE, wildcards would have to be escaped: `_` is allowed in domain names.
         eb(sql<string>`substr(name, length(name) - ${ending.length - 1})`, '=', ending),
       ]),
     )

@@ -60,7 +60,7 @@ const laterPage = prepareQuery<{ list: string; domainId: string } & Page, Report
     .offset(pageSkip),
 );
 
-/** undefined when the account has no such domain, whether or not another has. */
+/** undefined when the account has no such domain, whether or not another account has it. */
 export async function findReportsHead(
   reader: Reader,
   domain: DomainOfAccount,

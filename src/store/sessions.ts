@@ -8,11 +8,11 @@ import type { Db, Tx } from './database.ts';
 import { prepareQuery } from './prepared.ts';
 import type { Reader } from './reader.ts';
 
-/** A session that is open, with whom it stands for. */
+/** An open session, with its person and account. */
 export interface OpenSession {
   readonly id: string;
   readonly lastSeenAt: Instant;
-  /** What the next page says was done. */
+  /** The message that the next page shows once. */
   readonly notice: string | null;
   readonly personId: string;
   readonly email: string;
@@ -21,7 +21,7 @@ export interface OpenSession {
   readonly plan: Plan;
 }
 
-/** A session as a person sees it in the list of their own. */
+/** A session, as the list of a person's sessions shows it. */
 export interface SessionRow {
   readonly id: string;
   readonly created_at: Instant;
@@ -30,28 +30,28 @@ export interface SessionRow {
   readonly user_agent: string;
 }
 
-/** What a person has shown, as it is stored: it must still be so when the session begins. */
+/** The stored value that a person has proved to know. It must be unchanged when the session begins. */
 export type Proof = { readonly password_hash: string } | { readonly single_sign_on: string };
 
 interface NewSession {
   readonly personId: string;
   readonly proof: Proof;
-  /** The token of the session that the browser had until now; it ends. */
+  /** The token of the browser's former session, which ends. */
   readonly before?: string | undefined;
   readonly address: string;
   readonly userAgent: string;
   readonly now: Instant;
-  /** What its first page says was done. */
+  /** The message that the first page shows once. */
   readonly notice?: string | undefined;
 }
 
-/** User agents are strangers' text; this much tells one browser from another. */
+/** User agents are untrusted text. This many characters tell one browser from another. */
 const MAX_USER_AGENT = 300;
 
 /**
- * Opens a session: the answer is its token, which is kept nowhere else. Expired sessions are deleted. Throws
- * `unauthorized` when the person was disabled or their proof changed since it was verified: hashing takes long
- * enough for a change of the password to come in between.
+ * Opens a session, and returns its token, which is stored nowhere else. Expired sessions are deleted. Throws
+ * `unauthorized` when the person was disabled or their proof changed since it was verified: hashing takes
+ * long enough for a change of the password to happen meanwhile.
  */
 export async function insertSession(db: Db, session: NewSession): Promise<string> {
   const { personId, proof, before, address, userAgent, now, notice = null } = session;
@@ -115,7 +115,7 @@ const openSession = prepareQuery<{ sha256: string; now: Instant; idleSince: Inst
       .where('person.disabled', '=', 0),
 );
 
-/** The open session with this token; undefined when there is none, whatever the cause. */
+/** The open session with this token; undefined when there is none, whatever the reason. */
 export async function findSession(
   reader: Reader,
   token: string,
@@ -141,7 +141,7 @@ export function listSessions(db: Db, personId: string, now: Instant): Promise<Se
     .execute();
 }
 
-/** Writes down that a session is in use, and deletes its notice when a page has shown it. */
+/** Records that a session is in use, and deletes its notice when a page has shown it. */
 export async function updateSeen(
   db: Db,
   id: string,
@@ -153,7 +153,7 @@ export async function updateSeen(
   });
 }
 
-/** What the session's next page says was done. */
+/** Sets the message that the session's next page shows. */
 export async function updateNotice(db: Db, id: string, notice: string): Promise<void> {
   await db.write((tx) => tx.updateTable('session').set({ notice }).where('id', '=', id).execute());
 }
@@ -170,7 +170,7 @@ export async function deleteSession(db: Db, personId: string, id: string): Promi
   if (numDeletedRows === 0n) throw new Failure('not_found', 'No such session.');
 }
 
-/** Ends all of a person's sessions but one, and answers with how many those were. */
+/** Ends all of a person's sessions except one, and returns how many it ended. */
 export async function deleteOtherSessions(
   db: Db,
   { id, personId }: { id: string; personId: string },

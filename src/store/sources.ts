@@ -8,8 +8,8 @@ import { prepareQuery, runPrepared } from './prepared.ts';
 import { addedSafely } from './safe-sum.ts';
 
 /*
- * What each address sent in a domain's name, day by day. The day's totals (`domain_day`) are exact whatever
- * happens here; of the addresses only the largest are kept, so that a flood of them stays bounded.
+ * What each address sent in a domain's name, day by day. The day's totals (`domain_day`) are always exact.
+ * Only the largest addresses are kept, so that a flood of them needs bounded space.
  */
 
 /** What addresses sent on one day, by address. */
@@ -31,7 +31,7 @@ export function addSources(to: SourcesOfDay, sources: readonly SourceTally[]): v
   }
 }
 
-/** Adds sources to a day that may then have `atMost` so many, and keeps the largest. */
+/** Adds sources to a day that may then have up to `atMost` sources, and keeps the largest. */
 export async function countSources(
   tx: Tx,
   domainDay: DomainDay,
@@ -84,7 +84,10 @@ function prepareUpsert(size: number) {
   });
 }
 
-/** An address that is cut off and comes again is counted anew: its figure may be too small, never too large. */
+/**
+ * An address that was dropped and comes again is counted from zero: its count may be too small, never too
+ * large.
+ */
 async function keepLargest(tx: Tx, { domainId, day }: DomainDay): Promise<void> {
   await tx
     .deleteFrom('domain_source')

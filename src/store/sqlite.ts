@@ -80,7 +80,7 @@ class WritingSqliteDriver extends SqliteDriver {
 
 const BEGIN = CompiledQuery.raw('begin immediate');
 
-/** Begins a transaction, again and again until no other process holds the write lock. */
+/** Begins a transaction, and retries until no other process holds the write lock. */
 export async function waitForLock(begin: () => unknown): Promise<void> {
   const giveUpAt = performance.now() + MAX_WAIT_MS;
   while (!(await isBegun(begin))) {

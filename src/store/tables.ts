@@ -3,11 +3,11 @@ import type { Plan } from '../domain/api-key.ts';
 import type { Day, Instant } from '../domain/instant.ts';
 
 /**
- * The rows, column for column. Instants are RFC 3339 text, which sorts as time does and goes out as it
- * stands; ids are lower-case UUID text; flags are 0 or 1. `seq` counts arrivals and breaks ties.
+ * The rows of the database. Instants are RFC 3339 text, which sorts by time and is served unchanged; ids are
+ * lower-case UUID text; flags are 0 or 1. `seq` counts arrivals and breaks ties.
  *
- * A list's *head* (`…_total`, `…_version`) lies on the row that owns the list and changes in the same
- * transaction as the list: see heads.ts.
+ * The *head* of a list (`…_total`, `…_version`) is stored in the row that owns the list and changes in the
+ * same transaction as the list: see heads.ts.
  */
 export interface Tables {
   account: AccountTable;
@@ -56,7 +56,7 @@ interface ApiKeyTable {
 
 export type DomainStatus = 'active' | 'paused';
 
-/** A row without an account is an *unclaimed* domain: reports came for it and nobody has registered it. */
+/** A row without an account is an *unclaimed* domain: reports came in for it, and nobody has registered it. */
 interface DomainTable {
   id: string;
   account_id: string | null;
@@ -64,7 +64,7 @@ interface DomainTable {
   status: DomainStatus;
   created_at: Instant;
   last_report_at: Instant | null;
-  /** When it was last resumed: alerts start afresh from there. null when it has never been paused. */
+  /** When the domain was last resumed: alerts start again from there. null when it was never paused. */
   watched_since: Generated<Instant | null>;
   reports_total: Generated<number>;
   reports_version: string;
@@ -72,7 +72,7 @@ interface DomainTable {
   alerts_version: string;
 }
 
-/** The original bytes of everything that came in; of a large source the first mebibyte. */
+/** The original bytes of everything that came in. For a large source, the first mebibyte. */
 interface DocumentTable {
   seq: GeneratedAlways<number>;
   sha256: string;
@@ -80,11 +80,11 @@ interface DocumentTable {
   received_at: Instant;
   byte_count: number;
   content: Uint8Array;
-  /** How every part of the content is compressed; `as_is` for bytes that were so already. */
+  /** How every part of the content is compressed; `as_is` for bytes that were compressed already. */
   encoding: 'as_is' | 'zstd';
 }
 
-/** What follows the first mebibyte of a document's bytes, one mebibyte a part. */
+/** The rest of a large source, one mebibyte a part. */
 interface DocumentPartTable {
   document_seq: number;
   /** From 1: the first part is the document's own `content`. */
@@ -128,7 +128,7 @@ interface ConflictTable {
 interface RejectionTable {
   seq: GeneratedAlways<number>;
   document_seq: number;
-  /** Its place among the documents of its source, from 0. */
+  /** Its position among the documents of its source, from 0. */
   ordinal: number;
   member: string | null;
   reason: string;
@@ -137,25 +137,25 @@ interface RejectionTable {
   received_at: Instant;
 }
 
-/** A payload that an operator took out: it is not stored again when it comes in again. */
+/** A payload that an operator removed: it is not stored again when it comes in again. */
 interface RemovedPayloadTable {
   report_id: string;
   payload_sha256: string;
   removed_at: Instant;
 }
 
-/** What the reports of one domain, whose windows begin on one day, add up to. */
+/** The totals of a domain's reports whose windows begin on one day. */
 interface DomainDayTable {
   domain_id: string;
   day: Day;
   reports: number;
   messages: number;
   aligned: number;
-  /** At least as many as it has rows in `domain_source`; 0 when no report named any. */
+  /** At least the number of its rows in `domain_source`; 0 when no report named a source. */
   sources: Generated<number>;
 }
 
-/** What one address sent in a domain's name on one day; at most the 1,000 largest a day are kept. */
+/** What one address sent in a domain's name on one day. At most the 1,000 largest of a day are kept. */
 interface DomainSourceTable {
   domain_id: string;
   day: Day;
@@ -171,7 +171,7 @@ interface DomainReceiptTable {
   reports: number;
 }
 
-/** What is known of one of a domain's records in DNS. */
+/** The state of one of a domain's records in DNS. */
 interface DnsRecordTable {
   domain_id: string;
   record_type: 'dmarc' | 'spf';
@@ -180,7 +180,7 @@ interface DnsRecordTable {
   state: string;
 }
 
-/** How many items of a list lie in a month or on a day: how a deep page is found (timeline.ts). */
+/** How many items of a list are in a month or on a day, to find a deep page (timeline.ts). */
 interface ListMonthTable {
   list_id: string;
   month: string;
@@ -199,7 +199,7 @@ interface AlertTable {
   account_id: string;
   domain_id: string;
   type: string;
-  /** Tells apart what one type may be about in one domain at the same time. */
+  /** Distinguishes alerts of one type and domain that are open at the same time. */
   subject: string;
   fired_at: Instant;
   resolved_at: Instant | null;
@@ -210,12 +210,12 @@ interface AlertTable {
 interface PersonTable {
   id: string;
   account_id: string;
-  /** As it was written, and as it is looked up: domain/person.ts. */
+  /** The address as typed, and as it is compared: domain/person.ts. */
   email: string;
   email_key: string;
   /** argon2id, PHC text; null until the person has chosen a password. */
   password_hash: string | null;
-  /** Issuer and subject at the OpenID provider, once the person has come in by that door. */
+  /** Issuer and subject at the OpenID provider, after the person has signed in there once. */
   single_sign_on: string | null;
   disabled: 0 | 1;
   created_at: Instant;
@@ -227,15 +227,15 @@ interface SessionTable {
   sha256: string;
   created_at: Instant;
   last_seen_at: Instant;
-  /** However much it is used. */
+  /** The session ends then even when it is in use. */
   expires_at: Instant;
   address: string;
   user_agent: string;
-  /** What the next page says was done; read once. */
+  /** The message that the next page shows once. */
   notice: string | null;
 }
 
-/** A person has one link at most: a new one takes the place of the old. */
+/** A person has at most one link: a new one replaces the old one. */
 interface OneTimeLinkTable {
   sha256: string;
   person_id: string;
@@ -244,7 +244,7 @@ interface OneTimeLinkTable {
 
 export type AuditAction = 'created' | 'enabled' | 'disabled' | 'disabled_by_plan' | 'deleted';
 
-/** What was done to a key, which may be gone since: name and prefix stay. */
+/** What was done to a key. The key may be deleted since; name and prefix stay. */
 interface AuditTable {
   seq: GeneratedAlways<number>;
   account_id: string;

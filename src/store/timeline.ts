@@ -4,24 +4,24 @@ import type { Tx } from './database.ts';
 import type { Tables } from './tables.ts';
 
 /*
- * Lists that are ordered by time, newest first, count their items by month and by day. Skipping rows
- * costs the more the deeper a page lies; here the months are walked, then the days of one month, and
- * only what is left of the offset is skipped, inside one day.
+ * Lists that are ordered by time, newest first, count their items by month and by day. The cost of `offset`
+ * grows with the number of skipped rows. So the query finds the month, then the day within it, and skips rows
+ * only inside that day.
  */
 
 export const reportList = (domainId: string) => `reports:${domainId}`;
-/** Of an account or of a domain. */
+/** The list of an account or of a domain. */
 export const alertList = (ownerId: string) => `alerts:${ownerId}`;
 
 interface PageStart {
-  /** The last instant that can be on the page. */
+  /** The latest instant that can be on the page. */
   until: string;
-  /** How many items from there on lie before the page. */
+  /** How many items from that instant on come before the page. */
   skip: number;
 }
 
 /**
- * A query that begins with `page_start`: one row that says where the page at `offset` starts, none past
+ * A query that begins with `page_start`: one row that says where the page at `offset` starts; no row after
  * the end of the list. It is part of the page's own statement, and so of its snapshot.
  */
 export function withPageStart(
@@ -58,7 +58,7 @@ export function withPageStart(
 export const pageUntil = sql<string>`(select until from page_start)`;
 export const pageSkip = sql<number>`coalesce((select skip from page_start), 0)`;
 
-/** Counts items into a list's months and days. */
+/** Adds items to the counts of a list's months and days. */
 export async function countItems(
   tx: Tx,
   listId: string,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-// Text is compared byte by byte on every engine; only the key of arrival differs from one to the other.
+// Text is compared byte by byte on every engine. Only the type of the arrival key differs between engines.
 
 /** Accounts, keys, domains, documents, reports and alerts, each list with its head. */
 export async function up(db: Kysely<never>): Promise<void> {

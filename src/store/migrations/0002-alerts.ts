@@ -1,6 +1,9 @@
 import { type CreateTableBuilder, type Kysely, SqliteAdapter, sql } from 'kysely';
 
-/** What alerts are made of: sources, receipts and DNS records by domain, and one open alert a subject. */
+/**
+ * Tables for alerts: sources, receipts and DNS records by domain, and a subject, with one open alert for
+ * each.
+ */
 export async function up(db: Kysely<never>): Promise<void> {
   await limitOpenAlerts(db);
   await createSources(db);
@@ -15,7 +18,7 @@ async function limitOpenAlerts(db: Kysely<never>): Promise<void> {
     .alterTable('alert')
     .addColumn('subject', 'text', (c) => c.notNull().defaultTo(''))
     .execute();
-  // An alert from before there were subjects stands for itself.
+  // Alerts from before this migration have no subject; each gets its own id.
   await sql`update alert set subject = id`.execute(db);
   await db.schema
     .createIndex('alert_open')
@@ -48,7 +51,10 @@ async function createSources(db: Kysely<never>): Promise<void> {
     .execute();
 }
 
-/** On SQLite the rows then lie in the key's own tree: one tree less to write for each source. */
+/**
+ * On SQLite the rows are then stored in the key's own tree, which saves writing a second tree for each
+ * source.
+ */
 function clusterByKey<T extends string>(db: Kysely<never>, table: CreateTableBuilder<T, never>) {
   const isSqlite = db.getExecutor().adapter instanceof SqliteAdapter;
   return isSqlite ? table.modifyEnd(sql`without rowid`) : table;

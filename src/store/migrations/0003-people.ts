@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** People, their sessions and one-time links, and who did what to which key. */
+/** People, their sessions and one-time links, and the audit of changes to keys. */
 export async function up(db: Kysely<never>): Promise<void> {
   await createPeople(db);
   await createAudit(db);

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Large originals in parts, refusals by their place in the source, and payloads that were taken out. */
+/** Large originals in parts, rejections by their position in the source, and removed payloads. */
 export async function up(db: Kysely<never>): Promise<void> {
   await db.schema
     .createTable('document_part')
@@ -31,7 +31,7 @@ async function indexReceipts(db: Kysely<never>): Promise<void> {
   }
 }
 
-/** A source that is read again, after a reading that broke off, finds its refusals by their number. */
+/** Reading a source again, after a reading was interrupted, finds its rejections by their number. */
 async function numberRejections(db: Kysely<never>): Promise<void> {
   await db.schema
     .alterTable('rejection')
