@@ -15,6 +15,8 @@ export interface JobResult {
   /** Most memory of the process, less what it held before the work. */
   readonly peakMb: number;
   readonly outcomes: Readonly<Record<string, number>>;
+  /** Reports that were stored of files whose names begin with `good`. */
+  readonly good: number;
 }
 
 async function* sources(): AsyncGenerator<SourceToRead> {
@@ -33,10 +35,13 @@ async function readBare(): Promise<Record<string, number>> {
   return { read };
 }
 
+let good = 0;
+
 async function ingestAll(): Promise<Record<string, number>> {
   const outcomes: Record<string, number> = {};
   const given = { db: store.db, now: () => new Date(), documentReader };
-  for await (const { outcome, refusal } of ingest(given, sources())) {
+  for await (const { outcome, refusal, source } of ingest(given, sources())) {
+    if (outcome === 'unclaimed' && /good-\d+\.xml$/.test(source)) good += 1;
     const name = refusal === null ? outcome : `${outcome} ${refusal.reason}`;
     outcomes[name] = (outcomes[name] ?? 0) + 1;
   }
@@ -57,19 +62,39 @@ function childCpuMs(): number {
 
 const store = await openStore(database);
 const documentReader = createReaderProcess();
+/** Most memory of the reading processes, which are replaced when they end. */
+let readerPeak = 0;
+const watching = setInterval(noteReaderPeak, 20);
+
+function noteReaderPeak(): void {
+  if (documentReader.pid === undefined) return;
+  try {
+    readerPeak = Math.max(readerPeak, peakBytes(documentReader.pid));
+  } catch {
+    // It has ended.
+  }
+}
+
+// Starting the reader is part of the costs that are measured; its idle memory is not.
+const [cpu, startedAt] = [process.cpuUsage(), performance.now()];
+if (kind !== 'bare') await Array.fromAsync(documentReader.read([Buffer.from(' ')], 0));
+noteReaderPeak();
+const readerIdle = readerPeak;
 globalThis.gc?.();
 const idle = process.memoryUsage.rss();
-const [cpu, startedAt] = [process.cpuUsage(), performance.now()];
 const outcomes = await (kind === 'bare' ? readBare() : ingestAll());
 const seconds = (performance.now() - startedAt) / 1000;
-const readerPeak = documentReader.pid === undefined ? 0 : peakBytes(documentReader.pid);
+clearInterval(watching);
+noteReaderPeak();
 await documentReader.close();
 const { user, system } = process.cpuUsage(cpu);
 const result: JobResult = {
   cpuMs: (user + system) / 1000 + childCpuMs(),
   seconds,
-  peakMb: (peakBytes() - idle + readerPeak) / 1024 / 1024,
+  peakMb: (peakBytes() - idle + readerPeak - readerIdle) / 1024 / 1024,
   outcomes,
+  good,
 };
 await store.close();
 process.send?.(result);
+process.disconnect?.();

@@ -1,10 +1,9 @@
 /** What reading reports costs: many typical ones, one very large one, and a decompression bomb. */
-import { fork } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { JobResult } from './intake-job.ts';
+import { runJob, toText } from './job.ts';
 import { print } from './print.ts';
 import { renderReport } from './report-xml.ts';
 
@@ -33,7 +32,7 @@ async function benchTypical(root: string): Promise<void> {
       const xml = renderReport({ number, records: TYPICAL.records });
       await writeFile(join(folder, `${number}.xml.gz`), gzipSync(xml));
     }
-    const [bare, ours] = [await run('bare', folder), await run('ingest', folder)];
+    const [bare, ours] = [await runJob('bare', folder), await runJob('ingest', folder)];
     per.push(ours.cpuMs / reports);
     print(
       `  ${reports} reports of ${TYPICAL.records} records: ${Math.round(reports / ours.seconds)} a second, ` +
@@ -51,7 +50,7 @@ async function benchLarge(root: string): Promise<void> {
   const folder = await makeFolder(root, 'large');
   const xml = renderReport({ number: 1, records: LARGE_RECORDS });
   await writeFile(join(folder, 'large.xml.gz'), gzipSync(xml));
-  const [bare, ours] = [await run('bare', folder), await run('ingest', folder)];
+  const [bare, ours] = [await runJob('bare', folder), await runJob('ingest', folder)];
   print(
     `  one report of ${LARGE_RECORDS} records (${toMb(xml.length)} MB of XML): ${ours.seconds.toFixed(2)} s (goal < 1.5), ` +
       `${ours.peakMb.toFixed(0)} MB above idle (goal < 150), ` +
@@ -62,7 +61,7 @@ async function benchLarge(root: string): Promise<void> {
 async function benchBomb(root: string): Promise<void> {
   const folder = await makeFolder(root, 'bomb');
   await writeFile(join(folder, 'bomb.xml.gz'), gzipSync(Buffer.alloc(BOMB_BYTES, '<')));
-  const ours = await run('ingest', folder);
+  const ours = await runJob('ingest', folder);
   print(
     `  a bomb of ${toMb(BOMB_BYTES)} MB: stopped after ${ours.seconds.toFixed(2)} s, ` +
       `${ours.peakMb.toFixed(0)} MB above idle; ${toText(ours)}`,
@@ -75,21 +74,6 @@ async function makeFolder(root: string, name: string): Promise<string> {
   return folder;
 }
 
-function run(kind: 'ingest' | 'bare', folder: string): Promise<JobResult> {
-  return new Promise((resolve, reject) => {
-    const job = new URL('./intake-job.ts', import.meta.url);
-    const child = fork(job, [kind, folder, `${folder}-${kind}.db`], { execArgv: ['--expose-gc'] });
-    child.once('message', (result) => resolve(result as JobResult));
-    child.once('exit', (code) => reject(new Error(`A job ended with ${code} and no result.`)));
-  });
-}
-
 function toMb(bytes: number): string {
   return (bytes / 1024 / 1024).toFixed(0);
-}
-
-function toText({ outcomes }: JobResult): string {
-  return Object.entries(outcomes)
-    .map(([name, count]) => `${count} ${name}`)
-    .join(', ');
 }

@@ -1,12 +1,16 @@
 /**
  * `npm run bench`: every figure stands beside a baseline that was measured in the same run, for times on a
- * shared machine are noise and ratios are not. `npm run bench -- api` or `-- intake` runs one part.
+ * shared machine are noise and ratios are not. `npm run bench -- api`, `-- intake` or `-- hostile`
+ * runs one part.
  */
 import { benchApi } from './api.ts';
+import { benchHostile } from './hostile.ts';
 import { benchIntake } from './intake.ts';
 
 const SIZES = (process.env['BENCH_SIZES'] ?? '1000,100000,1000000').split(',').map(Number);
 
 const [part = 'all'] = process.argv.slice(2);
-if (part !== 'intake') await benchApi(SIZES);
-if (part !== 'api') await benchIntake();
+const isWanted = (name: string) => part === 'all' || part === name;
+if (isWanted('api')) await benchApi(SIZES);
+if (isWanted('intake')) await benchIntake();
+if (isWanted('intake') || isWanted('hostile')) await benchHostile();

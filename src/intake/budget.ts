@@ -1,6 +1,7 @@
 import { Refusal } from '../domain/refusal.ts';
 import {
   CPU_BASE_MS,
+  CPU_MS_PER_KEPT_BYTE,
   CPU_MS_PER_MIB,
   KEPT_BASE_BYTES,
   KEPT_PER_SOURCE_BYTE,
@@ -28,7 +29,7 @@ export class Budget {
   #isSpent = false;
 
   /** `cpuMs` says how much CPU the process has used, in milliseconds. */
-  constructor(sourceBytes: number, cpuMs: () => number = cpuClock()) {
+  constructor(sourceBytes: number, cpuMs: () => number = processCpuMs) {
     this.#sourceBytes = sourceBytes;
     this.#cpuMs = cpuMs;
     this.#cpuStartMs = cpuMs();
@@ -69,6 +70,7 @@ export class Budget {
   keep(bytes: number): void {
     this.#kept += bytes;
     if (this.keepable < 0) this.#refuse('too_large', 'it has too many documents');
+    this.checkCpu();
   }
 
   /** How many bytes may still be stored. */
@@ -79,7 +81,8 @@ export class Budget {
   /** To be called in every loop over the source's content. */
   checkCpu(): void {
     const limitMs = CPU_BASE_MS + (CPU_MS_PER_MIB * this.#sourceBytes) / MIB;
-    if (this.#cpuMs() - this.#cpuStartMs > limitMs)
+    const storingMs = this.#kept * CPU_MS_PER_KEPT_BYTE;
+    if (this.#cpuMs() - this.#cpuStartMs + storingMs > limitMs)
       this.#refuse('too_costly', 'reading it takes too long');
   }
 
@@ -89,19 +92,18 @@ export class Budget {
   }
 }
 
+let askedAtMs = Number.NEGATIVE_INFINITY;
+let answeredMs = 0;
+
 /**
- * User and system time of the whole process: decompression runs on other threads. Asking the system takes 14 µs,
- * and every member asks, so an answer serves for a while.
+ * User and system time of the whole process, because decompression runs on other threads. Asking the system takes
+ * 14 µs, and every member of every source asks, so an answer serves for a while.
  */
-function cpuClock(): () => number {
-  let askedAtMs = Number.NEGATIVE_INFINITY;
-  let cpuMs = 0;
-  return () => {
-    const nowMs = performance.now();
-    if (nowMs - askedAtMs < CPU_ASKED_EVERY_MS) return cpuMs;
-    askedAtMs = nowMs;
-    const { user, system } = process.cpuUsage();
-    cpuMs = (user + system) / 1000;
-    return cpuMs;
-  };
+function processCpuMs(): number {
+  const nowMs = performance.now();
+  if (nowMs - askedAtMs < CPU_ASKED_EVERY_MS) return answeredMs;
+  askedAtMs = nowMs;
+  const { user, system } = process.cpuUsage();
+  answeredMs = (user + system) / 1000;
+  return answeredMs;
 }

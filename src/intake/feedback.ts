@@ -51,22 +51,18 @@ export async function readFeedback(
     onRecord?.(record);
   });
   const reader = new XmlReader(tree, log);
-  const payloadSha256 = await readXml(content, { reader, log, budget });
-  const parts = copy({ ...toParts(tree, now()), xmlNamespace: toNamespace(reader, log) });
-  const kept = keepSources(parts.size, { sources: sources.largest(), log, budget });
-  return {
-    ...parts.copy,
-    tally,
-    sources: copy(kept).copy,
-    warnings: log.toList(),
-    payloadSha256,
-  };
+  const { sha256: payloadSha256, size } = await readXml(content, { reader, log, budget });
+  const parts = { ...toParts(tree, now()), xmlNamespace: toNamespace(reader, log) };
+  const kept = keepSources(parts, { sources: sources.largest(), log, budget });
+  const report = { ...parts, tally, sources: kept, warnings: log.toList(), payloadSha256 };
+  return size > MAX_HELD_BYTES ? copy(report) : report;
 }
 
-/** A copy, because the texts of the tree keep pieces of the document in memory; and its size. */
-function copy<T>(value: T): { readonly copy: T; readonly size: number } {
-  const text = JSON.stringify(value);
-  return { copy: JSON.parse(text), size: text.length };
+/** Texts of the tree are slices of the document, and keep it in memory: of a larger document they are copied. */
+const MAX_HELD_BYTES = 64 * 1024;
+
+function copy<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value));
 }
 
 /** The namespace of the root, as long as one may be. */
@@ -83,9 +79,9 @@ interface Sources {
 }
 
 /** Spends the report from what the source may keep. When there is room for fewer sources, the largest stay. */
-function keepSources(size: number, { sources, log, budget }: Sources): readonly SourceTally[] {
+function keepSources(parts: object, { sources, log, budget }: Sources): readonly SourceTally[] {
   if (budget === undefined) return sources;
-  budget.keep(REPORT_ROW_BYTES + size);
+  budget.keep(REPORT_ROW_BYTES + JSON.stringify(parts).length);
   const kept = sources.slice(0, Math.floor(budget.keepable / SOURCE_ROW_BYTES));
   budget.keep(kept.length * SOURCE_ROW_BYTES);
   if (kept.length < sources.length) log.add('sources_cut');
@@ -122,8 +118,11 @@ interface Reading {
   readonly budget: Budget | undefined;
 }
 
-/** Reads the document to its end, and returns the hash (SHA-256, hex) of its bytes. */
-async function readXml(content: Content, { reader, log, budget }: Reading): Promise<string> {
+/** Reads the document to its end, and returns the hash (SHA-256, hex) and the number of its bytes. */
+async function readXml(
+  content: Content,
+  { reader, log, budget }: Reading,
+): Promise<{ readonly sha256: string; readonly size: number }> {
   const { head, whole } = await peek(content);
   const text = new XmlText(reader, { head, log });
   const hash = createHash('sha256');
@@ -141,7 +140,7 @@ async function readXml(content: Content, { reader, log, budget }: Reading): Prom
   }
   broken ??= attempt(() => text.end());
   if (broken !== undefined) throw broken;
-  return hash.digest('hex');
+  return { sha256: hash.digest('hex'), size };
 }
 
 /** Runs a step of the parser; gives back that the XML is broken, throws any other refusal. */

@@ -16,7 +16,7 @@ interface PersonTable {
  * the same in the new form, the one who was added first keeps the address. The other one gets a key that no
  * address has: nobody signs in with it by e-mail address, until the operator adds them with another address.
  */
-export async function recomputeEmailKeys(given: Kysely<never>): Promise<void> {
+export async function up(given: Kysely<never>): Promise<void> {
   const db = given as unknown as Kysely<PersonTable>;
   const people = await db
     .selectFrom('person')
