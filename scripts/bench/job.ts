@@ -1,0 +1,24 @@
+import { fork } from 'node:child_process';
+import type { JobResult } from './intake-job.ts';
+
+/** Runs a piece of intake work on a folder, in a process of its own, into a database beside the folder. */
+export function runJob(kind: 'ingest' | 'bare', folder: string): Promise<JobResult> {
+  return new Promise((resolve, reject) => {
+    const job = new URL('./intake-job.ts', import.meta.url);
+    const child = fork(job, [kind, folder, `${folder}-${kind}.db`], { execArgv: ['--expose-gc'] });
+    let result: JobResult | undefined;
+    child.once('message', (message) => {
+      result = message as JobResult;
+    });
+    child.once('exit', (code) => {
+      if (result === undefined) reject(new Error(`A job ended with ${code} and no result.`));
+      else resolve(result);
+    });
+  });
+}
+
+export function toText({ outcomes }: JobResult): string {
+  return Object.entries(outcomes)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ');
+}
