@@ -1,4 +1,4 @@
-/** The same items, each asked for while the one before it is being used. One item is held at the most. */
+/** The same items, each requested while the one before it is in use. At most one item is held. */
 export async function* ahead<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
   const iterator = items[Symbol.asyncIterator]();
   let next = iterator.next();
@@ -7,7 +7,7 @@ export async function* ahead<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
       const { done, value } = await next;
       if (done) return;
       next = iterator.next();
-      // Its error is thrown when its turn comes.
+      // The error is thrown when the item is awaited.
       next.catch(() => undefined);
       yield value;
     }

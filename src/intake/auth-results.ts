@@ -3,14 +3,16 @@ import type { Element } from './element.ts';
 
 const DKIM_RESULTS = new Set('none pass fail policy neutral temperror permerror'.split(' '));
 const SPF_RESULTS = new Set([...DKIM_RESULTS, 'softfail']);
-/** Words from before the standard, by what they mean (RFC 7489 appendix C names the last two). */
+/**
+ * Results from before the standard, mapped to their present meaning (RFC 7489 appendix C names the last two).
+ */
 const OLD_RESULTS: Readonly<Record<string, string>> = {
   hardfail: 'fail',
   unknown: 'temperror',
   error: 'permerror',
 };
 
-/** `auth_results`, in which nothing has to be there and nothing decides alignment. */
+/** `auth_results`: every element is optional, and none decides alignment. */
 export function toAuthResults(results: Element): AuthResults {
   return {
     dkim: results.all('dkim').map((dkim) => ({

@@ -14,9 +14,9 @@ const MIB = 1024 * 1024;
 const CPU_ASKED_EVERY_MS = 10;
 
 /**
- * What reading one source may cost in all. Every stage spends from it before it does the work, and a
- * source that has spent it is refused with `too_large` or `too_costly`. The source's own size scales the
- * limits, so that a large mailbox is read whole and a small file cannot cost much.
+ * The budget for reading one source. Every stage spends from it before it does the work. A source that
+ * exceeds it is rejected with `too_large` or `too_costly`. The limits grow with the source's own size, so
+ * that a large mailbox is read completely and a small file cannot cost much.
  */
 export class Budget {
   readonly #sourceBytes: number;
@@ -35,7 +35,7 @@ export class Budget {
     this.#cpuStartMs = cpuMs();
   }
 
-  /** Whether a limit was passed; the rest of the source is then not read. */
+  /** Whether a limit was exceeded; the rest of the source is then not read. */
   get isSpent(): boolean {
     return this.#isSpent;
   }
@@ -48,8 +48,8 @@ export class Budget {
   }
 
   /**
-   * Bytes that a decompressor read. Honest data is read once in each container, so it never adds up to more
-   * than the source and all that came out of it; overlapping members are read again and again.
+   * Bytes that a decompressor read. Honest data is read once in each container, so the sum is at most the
+   * size of the source and of all that was unpacked from it. Overlapping members are read many times.
    */
   scan(bytes: number): void {
     this.#scanned += bytes;
@@ -66,7 +66,7 @@ export class Budget {
     this.checkCpu();
   }
 
-  /** Bytes that will be stored of a document, estimated. */
+  /** The estimated bytes that will be stored of a document. */
   keep(bytes: number): void {
     this.#kept += bytes;
     if (this.keepable < 0) this.#refuse('too_large', 'it has too many documents');
@@ -78,7 +78,7 @@ export class Budget {
     return KEPT_BASE_BYTES + KEPT_PER_SOURCE_BYTE * this.#sourceBytes - this.#kept;
   }
 
-  /** To be called in every loop over the source's content. */
+  /** Every loop over the source's content calls this. */
   checkCpu(): void {
     const limitMs = CPU_BASE_MS + (CPU_MS_PER_MIB * this.#sourceBytes) / MIB;
     const storingMs = this.#kept * CPU_MS_PER_KEPT_BYTE;
@@ -96,8 +96,8 @@ let askedAtMs = Number.NEGATIVE_INFINITY;
 let answeredMs = 0;
 
 /**
- * User and system time of the whole process, because decompression runs on other threads. Asking the system takes
- * 14 µs, and every member of every source asks, so an answer serves for a while.
+ * User and system time of the whole process, because decompression runs on other threads. Reading it takes 14
+ * µs, and every member of every source needs it, so the value is cached for a short time.
  */
 function processCpuMs(): number {
   const nowMs = performance.now();

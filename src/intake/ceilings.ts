@@ -1,13 +1,13 @@
 /**
- * How much one reading may cost. Every ceiling counts what really came out while it came out; none
- * is a ratio, because a genuine report packs 102 : 1 and a bomb is known by its size alone.
+ * The limits of reading. Every limit counts what was really unpacked, while it is unpacked. None is a ratio:
+ * a genuine report packs 102 : 1, and a bomb is recognised by its size alone.
  */
 const MIB = 1024 * 1024;
 
 /** One file, or standard input. Mailbox files are the largest honest sources. */
 export const MAX_SOURCE_BYTES = 128 * MIB;
 
-/** Everything one source unpacks to, all its members together: stops a zip full of zips. */
+/** Everything that one source unpacks to, all members together: stops a zip of zips. */
 export const MAX_UNPACKED_BYTES = 256 * MIB;
 
 /**
@@ -16,12 +16,12 @@ export const MAX_UNPACKED_BYTES = 256 * MIB;
  */
 export const MAX_XML_BYTES = 64 * MIB;
 
-/** A container inside a container has to be held whole: it may weigh no more than a document. */
+/** A container inside a container has to be held in memory as one piece, so it has the limit of a document. */
 export const MAX_INNER_CONTAINER_BYTES = 64 * MIB;
 
 /**
- * One mail, which is held whole, and its largest part once more when that is decoded. Mail providers
- * stop at 25 to 50 MB.
+ * One mail, which is held in memory, together with its largest part while that is decoded. Mail providers
+ * allow 25 to 50 MB.
  */
 export const MAX_MAIL_BYTES = 48 * MIB;
 
@@ -29,21 +29,25 @@ export const MAX_MAIL_BYTES = 48 * MIB;
 export const MAX_CONTAINER_DEPTH = 3;
 
 /**
- * Members of archives, parts of mails and messages of mailboxes in one source: so many, and one more for
- * so many bytes of the source. A mailbox of 9,000 reports has 10 MB.
+ * Members of archives, parts of mails and messages of mailboxes in one source: a base, plus one for each so
+ * many bytes of the source. A mailbox of 9,000 reports has 10 MB.
  */
 export const MEMBERS_BASE = 10_000;
 export const SOURCE_BYTES_PER_MEMBER = 100;
 
 /**
- * CPU time for one source, reading and storing together: so much, and so much more for each mebibyte of it. The
- * largest honest report, 60 MB of XML in 1 MB of gzip, takes 1.5 s. Storing is estimated while the source is read.
+ * CPU time for one source, reading and storing together: a base, plus an amount for each mebibyte. The
+ * largest honest report, 60 MB of XML in 1 MB of gzip, takes 1.5 s. The cost of storing is estimated while
+ * the source is read.
  */
 export const CPU_BASE_MS = 3_800;
 export const CPU_MS_PER_MIB = 1_000;
 export const CPU_MS_PER_KEPT_BYTE = 0.0004;
 
-/** What one source may add to the database beside its own bytes, estimated: so much, and so many times its size. */
+/**
+ * What one source may add to the database besides its own bytes, estimated: a base, plus a multiple of its
+ * size.
+ */
 export const KEPT_BASE_BYTES = MIB;
 export const KEPT_PER_SOURCE_BYTE = 3;
 
@@ -53,16 +57,16 @@ export const SOURCE_ROW_BYTES = 150;
 
 export const MAX_XML_DEPTH = 64;
 
-/** A text, a tag or a comment that goes on for longer is no report's. */
+/** A longer text, tag or comment does not occur in reports. */
 export const MAX_XML_TEXT_CHARS = 1_000_000;
 
 /**
- * Elements in one record, and elements outside records. Not in the whole document: 100,000 honest
- * records are about 1.8 million elements.
+ * Elements in one record, and elements outside records. Not in the whole document: 100,000 honest records are
+ * about 1.8 million elements.
  */
 export const MAX_XML_ELEMENTS = 1_000_000;
 
-/** Authentication results, override reasons or errors kept of one parent element. */
+/** How many authentication results, override reasons or errors are kept of one parent element. */
 export const MAX_LIST_LENGTH = 1_000;
 
 /** Characters kept of one value: of the namespace, of a name or word, and of a comment or error. */
@@ -82,5 +86,5 @@ export const MAX_BEGIN_AHEAD_MS = 2 * 24 * 60 * 60 * 1000;
 /** RFC 9990 sets no limit; the longest id seen has 64 characters. */
 export const MAX_REPORT_ID_CHARS = 512;
 
-/** Folders inside folders. */
+/** Nested folders. */
 export const MAX_FOLDER_DEPTH = 32;

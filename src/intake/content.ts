@@ -2,15 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Refusal } from '../domain/refusal.ts';
 
 /**
- * A document's bytes as they come: unpacked step by step while they are read, so that nobody has
- * to hold what a bomb unpacks to.
+ * A document's bytes as a stream: unpacked step by step while they are read, so that the unpacked data of a
+ * bomb is never in memory as a whole.
  */
 export type Content = AsyncIterable<Uint8Array>;
 
-/** Enough to know any kind by, and to hold the XML declaration with what stands around it. */
+/** Enough to recognise any kind, and to hold the XML declaration and what surrounds it. */
 const HEAD_BYTES = 4096;
 const SLICE_BYTES = 64 * 1024;
-/** Parsing takes about 20 ms a mebibyte, as long as other requests should ever wait. */
+/** Parsing takes about 20 ms for a mebibyte. Other requests should not wait longer than that. */
 const SLICES_PER_TURN = 16;
 
 export async function* toContent(bytes: Uint8Array): Content {
@@ -19,13 +19,13 @@ export async function* toContent(bytes: Uint8Array): Content {
 
 interface Peeked {
   readonly head: Uint8Array;
-  /** The content from its beginning, with at least the head in its first chunk. */
+  /** The content from its beginning. Its first chunk has at least the head. */
   readonly whole: Content;
-  /** Ends the content, read or not: an unpacking that nobody asks any more would linger. */
+  /** Ends the content, read or not. Otherwise an abandoned decompressor would stay open. */
   readonly close: () => Promise<void>;
 }
 
-/** The first bytes of a content, before it is decided what becomes of it. */
+/** Reads the first bytes of a content, to decide how to read it. */
 export async function peek(content: Content): Promise<Peeked> {
   const chunks = content[Symbol.asyncIterator]();
   let head: Uint8Array = new Uint8Array();
@@ -45,7 +45,7 @@ async function* resume(head: Uint8Array, chunks: AsyncIterator<Uint8Array>): Con
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
 }
 
-/** The whole content in one piece: for containers, which cannot be read front to back. */
+/** The whole content in one piece: for containers, which cannot be read from front to back. */
 export async function collect(content: Content, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -57,7 +57,7 @@ export async function collect(content: Content, maxBytes: number): Promise<Uint8
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }
 
-/** The content in small slices, with a pause now and then in which others get their turn. */
+/** The content in small slices, with regular pauses in which other requests are served. */
 export async function* slice(content: Content): Content {
   let slices = 0;
   for await (const chunk of content) {

@@ -6,7 +6,7 @@ export interface Decoder {
   end(): string;
 }
 
-/** How a document begins in each Unicode form: byte order marks, then UTF-16's `<` without one. */
+/** The first bytes of a document in each Unicode encoding: byte order marks, then UTF-16's `<` without one. */
 const SIGNATURES: readonly (readonly [label: string, bytes: readonly number[]])[] = [
   ['utf-8', [0xef, 0xbb, 0xbf]],
   ['utf-16le', [0xff, 0xfe]],
@@ -17,12 +17,12 @@ const SIGNATURES: readonly (readonly [label: string, bytes: readonly number[]])[
 const DECLARED_ENCODING = /^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"'>]+)["']/;
 const DECLARATION_BYTES = 1024;
 
-/** The first bytes as text, for looking at only. */
+/** The first bytes as text, for detection only. */
 export function decodeHead(head: Uint8Array): string {
   return new TextDecoder(signatureOf(head) ?? 'utf-8').decode(head);
 }
 
-/** By byte order mark, else by the XML declaration, else UTF-8; never by a mail's charset. */
+/** Chosen by byte order mark, else by the XML declaration, else UTF-8; never by a mail's charset. */
 export function decoderFor(head: Uint8Array, log: WarningLog): Decoder {
   const decoder = textDecoder(signatureOf(head) ?? declaredEncoding(head), log);
   return {
@@ -38,7 +38,7 @@ function signatureOf(head: Uint8Array): string | undefined {
 function declaredEncoding(head: Uint8Array): string {
   const start = new TextDecoder('latin1').decode(head.subarray(0, DECLARATION_BYTES));
   const label = DECLARED_ENCODING.exec(start)?.[1] ?? 'utf-8';
-  // The declaration could be read byte by byte, so UTF-16 it is not.
+  // The declaration could be read byte by byte, so the encoding is not UTF-16.
   return /^\s*utf-?16/i.test(label) ? 'utf-8' : label;
 }
 

@@ -6,7 +6,7 @@ import type { Finding } from './finding.ts';
 import { open, type Spot } from './open.ts';
 import { WarningLog } from './warnings.ts';
 
-/** One file's bytes, or standard input's. */
+/** The bytes of one file or of standard input. */
 export interface Source {
   readonly name: string;
   readonly bytes: Uint8Array;
@@ -14,22 +14,21 @@ export interface Source {
 
 export type IntakeDocument = {
   /**
-   * Where inside the source: names of members, outermost first (`['report.xml.gz']`), none when the
-   * source itself is the document. For display only.
+   * Where inside the source: names of members, outermost first (`['report.xml.gz']`); empty when the source
+   * itself is the document. For display only.
    */
   readonly member: readonly string[];
 } & (
   | { readonly kind: 'report'; readonly report: AggregateReport }
   /** A report that cannot be read, or a source without one. */
   | { readonly kind: 'rejected'; readonly refusal: Refusal }
-  /** Something that lies beside a report and is plainly none itself. */
+  /** Something beside a report that is clearly not a report. */
   | { readonly kind: 'ignored'; readonly refusal: Refusal }
 );
 
 /**
- * Every document in a source, in order, at least one. Never throws for what the bytes contain, and
- * one bad document never stops the rest. What a document is, its bytes alone decide. `now` is in
- * milliseconds.
+ * Every document in a source, in order, at least one. Never throws because of the bytes' content, and one bad
+ * document never stops the rest. Only the bytes decide what a document is. `now` is in milliseconds.
  */
 export async function* readDocuments(
   { bytes }: Source,

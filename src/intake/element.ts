@@ -4,14 +4,14 @@ import { LEAF, type Shape } from './shape.ts';
 import type { Place, WarningCode, WarningLog } from './warnings.ts';
 
 const NONE: readonly Element[] = [];
-/** A list that is longer keeps copies of its texts: each may be a part of another piece of the document. */
+/** A longer list keeps copies of its texts, because each may be a slice of another piece of the document. */
 const SHORT_LIST = 16;
-/** The highest of the blanks that XML knows. */
+/** The highest code of XML's white space. */
 const BLANK = 0x20;
 
 /**
- * An element that was kept, with its text and its children by local name. Asking for a child or
- * value that is not there is no error: reporters leave out everything.
+ * An element that was kept, with its text and its children by local name. A missing child or value is not an
+ * error: any element can be left out by some reporter.
  */
 export class Element implements Place {
   readonly name: string;
@@ -20,11 +20,11 @@ export class Element implements Place {
   readonly column: number;
   readonly isAbsent: boolean;
   readonly #log: WarningLog;
-  /** None for a leaf, and four elements in five are leaves. */
+  /** undefined for a leaf: four elements in five are leaves. */
   #children: Map<string, Element[]> | undefined;
-  /** The text, no longer than one character over its ceiling. */
+  /** The text, at most one character longer than its limit. */
   #text = '';
-  /** Something other than blanks came after the text was full. */
+  /** Whether more text, other than blanks, came after the limit. */
   #isCut = false;
 
   constructor(name: string, { shape, place, log, isAbsent = false }: ElementOptions) {
@@ -36,7 +36,7 @@ export class Element implements Place {
     this.#log = log;
   }
 
-  /** Takes a piece of the text in. What is over the ceiling is not held, because a record may have many texts. */
+  /** Adds a piece of text. Text over the limit is not held, because a record may have many texts. */
   addText(text: string): void {
     if (this.#text === '' && text.length <= this.shape.maxChars) this.#text = text;
     else this.#append(text);
@@ -55,7 +55,7 @@ export class Element implements Place {
     this.#isCut ||= text.slice(room).trim() !== '';
   }
 
-  /** Takes a child in: of a repeated one the first, of a list as many as the ceiling allows. */
+  /** Adds a child. Of a repeated element the first is kept; of a list, as many as the limit allows. */
   addChild(child: Element): void {
     this.#children ??= new Map();
     const siblings = this.#children.get(child.name);
@@ -73,18 +73,18 @@ export class Element implements Place {
     return this;
   }
 
-  /** Every child of a name. */
+  /** Every child with the name. */
   all(name: string): readonly Element[] {
     return this.#children?.get(name) ?? NONE;
   }
 
-  /** The one child of a name, an absent one if need be. */
+  /** The only child with the name, or an empty element. */
   child(name: string): Element {
     const [first] = this.all(name);
     return first ?? new Element(name, { shape: LEAF, place: this, log: this.#log, isAbsent: true });
   }
 
-  /** A child's text without the blanks around it, null when there is none. */
+  /** A child's text without surrounding blanks; null when it is missing or blank. */
   value(name: string): string | null {
     return this.#children?.get(name)?.[0]?.ownValue() ?? null;
   }
@@ -97,7 +97,10 @@ export class Element implements Place {
     return cutText(text, maxChars);
   }
 
-  /** A child's text as a keyword: RFC words are lower case, reporters' (`Pass`, `None`) are not. */
+  /**
+   * A child's text as a keyword. The RFCs' words are lower case; those of reporters (`Pass`, `None`) may not
+   * be.
+   */
   word(name: string): string | null {
     return this.value(name)?.toLowerCase() ?? null;
   }

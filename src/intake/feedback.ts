@@ -28,11 +28,11 @@ import { XmlText } from './xml-text.ts';
 
 export interface FeedbackOptions {
   readonly log: WarningLog;
-  /** The clock, in milliseconds: a report may not begin in its future without a warning. */
+  /** The clock, in milliseconds: a report that begins in the future gets a warning. */
   readonly now: () => number;
-  /** What may still be spent on the source that the document lies in. */
+  /** The remaining budget of the source that the document is in. */
   readonly budget?: Budget;
-  /** Gets every record once, in order, before anything is known of what comes after it. */
+  /** Gets every record once, in order, before the rest of the document is read. */
   readonly onRecord?: (record: ReportRecord) => void;
 }
 
@@ -65,7 +65,7 @@ function copy<T>(value: T): T {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** The namespace of the root, as long as one may be. */
+/** The namespace of the root, cut at its limit. */
 function toNamespace({ namespace }: XmlReader, log: WarningLog): string | null {
   if (namespace === null || namespace.length <= MAX_NAMESPACE_CHARS) return namespace;
   log.add('long_value');
@@ -78,7 +78,7 @@ interface Sources {
   readonly budget: Budget | undefined;
 }
 
-/** Spends the report from what the source may keep. When there is room for fewer sources, the largest stay. */
+/** Spends the report's size from the budget. When there is room for fewer sources, the largest are kept. */
 function keepSources(parts: object, { sources, log, budget }: Sources): readonly SourceTally[] {
   if (budget === undefined) return sources;
   budget.keep(REPORT_ROW_BYTES + JSON.stringify(parts).length);
@@ -133,7 +133,7 @@ async function readXml(
     size += bytes.length;
     if (size > MAX_XML_BYTES)
       throw new Refusal('too_large', `The document is larger than ${MAX_XML_BYTES} bytes.`);
-    // What is broken may be a bomb as well, which is the worse news: it is only counted then.
+    // A broken document may also be a bomb, and that error takes precedence. So the rest is only counted.
     if (broken !== undefined) continue;
     hash.update(bytes);
     broken = attempt(() => text.write(bytes));
@@ -143,7 +143,7 @@ async function readXml(
   return { sha256: hash.digest('hex'), size };
 }
 
-/** Runs a step of the parser; gives back that the XML is broken, throws any other refusal. */
+/** Runs a step of the parser. Returns the error of broken XML; throws any other. */
 function attempt(step: () => void): Refusal | undefined {
   try {
     step();

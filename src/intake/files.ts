@@ -16,10 +16,10 @@ import type { Source } from './documents.ts';
 import { isPseudo, isPseudoFolder } from './pseudo-file-system.ts';
 
 /**
- * The files that some paths stand for, one by one: a file as it is, a folder with all that is in it, sorted by
- * name so that runs repeat. In a folder only regular files count: hidden files, symbolic links, devices, pipes
- * and sockets are left out. A link that was given itself is given out as the file that it leads to. What
- * cannot be listed is given out itself, and reading it says why.
+ * The files at some paths, one by one: a file itself, a folder with all that is in it, sorted by name so that
+ * runs are repeatable. In a folder only regular files count: hidden files, symbolic links, devices, pipes and
+ * sockets are left out. A given link is replaced by the file that it leads to. A path that cannot be listed
+ * is returned itself, and reading it gives the error.
  */
 export async function* listFiles(paths: readonly string[]): AsyncGenerator<string> {
   for (const path of paths) {
@@ -29,7 +29,7 @@ export async function* listFiles(paths: readonly string[]): AsyncGenerator<strin
   }
 }
 
-/** The file that a link leads to; the link itself when that is no file. */
+/** The file that a link leads to; the link itself when it does not lead to a file. */
 async function toTarget(link: string): Promise<string> {
   try {
     const target = await realpath(link);
@@ -73,13 +73,13 @@ async function listEntries(folder: string): Promise<Entries | undefined> {
 }
 
 /**
- * One regular file in memory, as long as it was when it was opened. Throws a Refusal, `unreadable` or
- * `too_large`. A file is read in one call: a stream's hops to the thread pool cost more than a usual report
- * takes to parse.
+ * One regular file in memory, with the length it had when it was opened. Throws a Refusal, `unreadable` or
+ * `too_large`. A file is read in one call: a stream's use of the thread pool costs more than parsing a usual
+ * report.
  */
 export async function readFile(path: string): Promise<Source> {
   try {
-    // Opening a device may already do something, so what plainly is one is not opened.
+    // Opening a device may have effects of its own, so a known device is not opened.
     requireFile(lstatSync(path));
     return { name: path, bytes: readRegular(path) };
   } catch (error) {
@@ -88,7 +88,7 @@ export async function readFile(path: string): Promise<Source> {
   }
 }
 
-/** A pipe that has taken the file's place meanwhile must not be waited for, nor a link followed. */
+/** If a pipe or link replaces the file meanwhile, opening must not wait for the pipe or follow the link. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 function readRegular(path: string): Buffer {
@@ -96,7 +96,8 @@ function readRegular(path: string): Buffer {
   try {
     const stats = fstatSync(file);
     requireFile(stats);
-    if (isPseudo(file, stats)) throw unreadable('it lies in a file system that holds no files');
+    if (isPseudo(file, stats))
+      throw unreadable('it is in a file system of the kernel, which has no real files');
     if (stats.size > MAX_SOURCE_BYTES) throw tooLarge();
     return readBytes(file, stats.size);
   } finally {
@@ -104,7 +105,7 @@ function readRegular(path: string): Buffer {
   }
 }
 
-/** The bytes of a file, fewer when it has become shorter and no more when it has grown. */
+/** The bytes of a file: fewer when it has become shorter, not more when it has grown. */
 function readBytes(file: number, size: number): Buffer {
   const bytes = Buffer.allocUnsafeSlow(size);
   let length = 0;
@@ -118,7 +119,8 @@ function readBytes(file: number, size: number): Buffer {
 
 function requireFile(stats: Stats): void {
   if (stats.isFile()) return;
-  if (stats.isSymbolicLink()) throw unreadable('it is a symbolic link that leads to no file');
+  if (stats.isSymbolicLink())
+    throw unreadable('it is a symbolic link that does not lead to a file');
   if (stats.isDirectory()) throw unreadable('it is a folder that cannot be listed');
   throw unreadable('it is a device, a pipe or a socket');
 }
@@ -133,7 +135,7 @@ export async function readSource(name: string, stream: AsyncIterable<Uint8Array>
   }
 }
 
-/** Node gives names that are not UTF-8 with U+FFFD in them, and no file has the name that is then asked for. */
+/** Node replaces bytes of names that are not UTF-8 by U+FFFD. No file then has that name. */
 const isMisnamed = (path: string, error: unknown): boolean =>
   path.includes('\uFFFD') && (error as NodeJS.ErrnoException).code === 'ENOENT';
 

@@ -3,23 +3,25 @@ import { Refusal, type RefusalReason } from '../domain/refusal.ts';
 
 /** What was found at one place in a source. */
 export type Finding = {
-  /** Names of members from the outside in. */
+  /** Names of members, outermost first. */
   readonly member: readonly string[];
 } & (
   | { readonly kind: 'report'; readonly report: AggregateReport }
   | { readonly kind: 'rejected' | 'ignored'; readonly refusal: Refusal }
-  /** No report, nor meant to be one: what that means depends on what lies beside it. */
+  /**
+   * Not a report and not intended as one. Whether this is rejected or ignored depends on the other findings.
+   */
   | { readonly kind: 'nothing'; readonly refusal: Refusal; readonly isQuiet: boolean }
 );
 
 type Nothing = Extract<Finding, { kind: 'nothing' }>;
 
-/** So many are remembered until a report is found. What is beyond is not mentioned. */
+/** At most this many are remembered until a report is found. Further ones are not reported. */
 const MAX_NOTHINGS = 1_000;
 
 const NOTHING: ReadonlySet<RefusalReason> = new Set(['empty', 'no_report', 'not_aggregate']);
 
-/** A refusal as a finding: a broken report, or nothing that was meant to be one. */
+/** A refusal as a finding: a broken report, or something not intended as one. */
 export function toFinding(
   refusal: Refusal,
   { member, isQuiet }: Pick<Nothing, 'member' | 'isQuiet'>,
@@ -31,8 +33,8 @@ export function toFinding(
 }
 
 /**
- * A container's findings, settled among one another: what is nothing beside a report is ignored,
- * and a container in which all is nothing is nothing itself, for one reason.
+ * The findings of a container. Beside a report, what is not a report is ignored. A container without any
+ * report is one `nothing` with one reason.
  */
 export async function* settle(
   findings: AsyncIterable<Finding>,
@@ -56,7 +58,7 @@ function* ignore(nothings: readonly Nothing[]): Generator<Finding> {
     if (!isQuiet) yield { kind: 'ignored', member, refusal };
 }
 
-/** Why there is no report: another kind of one, the one thing there was, or nothing at all. */
+/** Why there is no report: another kind of report, the reason of the only content, or a general one. */
 function summarise(nothings: readonly Nothing[]): Refusal {
   const refusals = nothings.filter(({ isQuiet }) => !isQuiet).map(({ refusal }) => refusal);
   const other = refusals.find(({ reason }) => reason === 'not_aggregate');

@@ -26,14 +26,14 @@ export function isZlib([cmf, flags]: Uint8Array): boolean {
 }
 
 /**
- * Everything the gzip data (RFC 1952) unpacks to. Several members are joined, with a warning; a
- * missing trailer is a warning; anything else after a trailer is silently left alone.
+ * Everything that the gzip data (RFC 1952) unpacks to. Several members are joined, with a warning. A missing
+ * trailer is a warning. Other bytes after a trailer are ignored.
  */
 export async function* gunzip(bytes: Uint8Array, { budget, log }: Unpacking): Content {
   let at = 0;
   do {
     if (at > 0) log.add('gzip_several_members');
-    // Even an empty member costs the setting up of a decompressor.
+    // Even an empty member requires a new decompressor.
     budget.addMember();
     at = endOfHeader(bytes, at);
     let crc = 0;
@@ -51,7 +51,7 @@ export async function* gunzip(bytes: Uint8Array, { budget, log }: Unpacking): Co
   } while (isGzip(bytes, at));
 }
 
-/** Everything the zlib data unpacks to. Its checksum is left alone: the XML decides. */
+/** Everything that the zlib data unpacks to. Its checksum is not checked: errors show in the XML. */
 export async function* unzlib(bytes: Uint8Array, { budget }: Unpacking): Content {
   yield* inflate(bytes.subarray(2), { budget });
 }

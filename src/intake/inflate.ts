@@ -5,11 +5,11 @@ import type { Budget } from './budget.ts';
 import type { Content } from './content.ts';
 
 /**
- * Up to here data is inflated in one synchronous call: 17 µs for a usual report, where a stream
- * costs ten times that in hops to the thread pool. Finding out that it was more wastes about 2 ms.
+ * Up to this size, data is inflated in one synchronous call: 17 µs for a usual report, where a stream costs
+ * ten times that for the thread pool. An attempt with larger data wastes about 2 ms.
  */
 const SMALL_BYTES = 1024 * 1024;
-/** Data that ends early gives what there is, and no error: the XML decides. */
+/** Truncated data gives what there is, without an error: the XML parser finds the error. */
 const OPTIONS = { chunkSize: 64 * 1024, finishFlush: constants.Z_SYNC_FLUSH };
 
 const MIN_CHUNK_BYTES = 1024;
@@ -17,13 +17,13 @@ const SLICE_BYTES = 64 * 1024;
 
 interface InflateOptions {
   readonly budget: Budget;
-  /** Told at the end how many of the bytes were the data's. */
+  /** Gets, at the end, how many of the bytes belonged to the data. */
   readonly onEnd?: ((consumed: number) => void) | undefined;
 }
 
 /**
- * Raw deflate data (RFC 1951) inflated; what follows its end is left alone. Headers and trailers are
- * the caller's: node's own gunzip refuses a gzip with CR LF after its trailer, which Mimecast sends.
+ * Inflates raw deflate data (RFC 1951); bytes after its end are ignored. The caller handles headers and
+ * trailers: node's own gunzip rejects a gzip with CR LF after its trailer, which Mimecast sends.
  */
 export async function* inflate(bytes: Uint8Array, { budget, onEnd }: InflateOptions): Content {
   const small = inflateSmall(bytes);
@@ -39,11 +39,11 @@ interface Inflated {
   readonly consumed: number;
 }
 
-/** `undefined` when the data, packed or unpacked, goes on for longer than is small. */
+/** undefined when the data, packed or unpacked, is larger than SMALL_BYTES. */
 function inflateSmall(bytes: Uint8Array): Inflated | undefined {
   const start = bytes.subarray(0, SMALL_BYTES);
   try {
-    // The types leave out that `info` gives the engine, whose count is how much was consumed.
+    // The types do not declare that `info` returns the engine, which counts the consumed bytes.
     const { buffer, engine } = inflateRawSync(start, {
       ...OPTIONS,
       chunkSize: Math.min(OPTIONS.chunkSize, MIN_CHUNK_BYTES + 16 * start.length),
@@ -76,7 +76,10 @@ async function* inflateLarge(bytes: Uint8Array, { budget, onEnd }: InflateOption
   }
 }
 
-/** A call of the decompressor cannot be ended, and data may go on without output: each call gets little. */
+/**
+ * A call of the decompressor cannot be interrupted, and data may be long without output: each call gets
+ * little.
+ */
 function* toSlices(bytes: Uint8Array, budget: Budget): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
     const slice = bytes.subarray(at, at + SLICE_BYTES);

@@ -9,26 +9,26 @@ import { REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from './ceilings.ts';
 import type { IntakeDocument, Source } from './documents.ts';
 import type { DocumentReader } from './reader.ts';
 
-/** Sources that are read together have so many bytes at the most, or there is one of them. */
+/** Sources that are read together have at most this many bytes, unless it is one source. */
 const GROUP_BYTES = 1024 * 1024;
 const GROUP_SOURCES = 64;
 /** Documents that are stored together, and their estimated bytes in memory. */
 const BATCH_DOCUMENTS = 200;
 const BATCH_BYTES = 4 * 1024 * 1024;
 
-/** Something that can be read, once its turn comes. `read` throws when it cannot be. */
+/** A source that is read later. `read` throws when the source cannot be read. */
 export interface SourceToRead {
   readonly name: string;
   readonly read: () => Promise<Source>;
 }
 
-/** What became of one document. */
+/** The result for one document. */
 export interface IngestedDocument {
   readonly source: string;
   /** Where inside the source, outermost first. */
   readonly member: readonly string[];
   readonly outcome: Outcome | 'ignored';
-  /** There is a report, or a refusal that says why there is none. */
+  /** The report; null when there is a refusal that says why there is none. */
   readonly report: AggregateReport | null;
   readonly refusal: Refusal | null;
 }
@@ -41,8 +41,8 @@ interface Given {
 
 /**
  * Reads sources and stores what is in them, many in one transaction, while the next ones are read. A document
- * is given out only once it is stored for good. A source that cannot be read is a document with a refusal,
- * and the next source is read.
+ * is returned only after it is committed. A source that cannot be read is a document with a refusal, and the
+ * next source is read.
  */
 export async function* ingest(
   given: Given,
@@ -52,7 +52,7 @@ export async function* ingest(
   for await (const batch of ahead(batches)) yield* store(given, batch);
 }
 
-/** A document that was read; one of a source without bytes has no original, and is not stored. */
+/** A document that was read. If its source could not be read, it has no original and is not stored. */
 interface ReadDocument {
   readonly source: string;
   readonly original: Original | undefined;
@@ -70,7 +70,7 @@ async function* readAll(
   }
 }
 
-/** Reads the sources of a group. Their bytes are kept first: reading them may be given up. */
+/** Reads the sources of a group. Their bytes are stored first, because the reading may be interrupted. */
 async function* readGroup(
   { db, now, documentReader }: Given,
   group: readonly Source[],
@@ -88,7 +88,7 @@ async function* readGroup(
   }
 }
 
-/** A source whose bytes could not be had. */
+/** A source that could not be read. */
 class Unreadable {
   readonly #name: string;
   readonly #refusal: Refusal;
@@ -105,7 +105,7 @@ class Unreadable {
   }
 }
 
-/** Small sources together, a large one by itself, in their order. */
+/** Small sources in groups, each large one by itself, in their order. */
 async function* toGroups(
   sources: AsyncIterable<SourceToRead>,
 ): AsyncGenerator<Source[] | Unreadable> {
@@ -160,7 +160,9 @@ async function* store(
   }
 }
 
-/** None for what is not stored: something beside a report, or a source without bytes. */
+/**
+ * undefined for a document that is not stored: something beside a report, or a source that could not be read.
+ */
 function toReceived({ original, ordinal, document }: ReadDocument): ReceivedDocument[] {
   if (original === undefined || document.kind === 'ignored') return [];
   const content = document.kind === 'report' ? document.report : document.refusal;

@@ -17,8 +17,8 @@ const IMAGE = /^image\//i;
 const ATTACHMENT = /^attachment\b/i;
 
 /**
- * The parts of a mail in their order, decoded to bytes: a text's charset is never asked, because a
- * report sent as text has its own encoding, and what is called text may be a gzip.
+ * The parts of a mail in order, decoded to bytes. The charset of a text is ignored, because a report sent as
+ * text has its own encoding, and a part declared as text may be a gzip.
  */
 export async function* readMail(
   bytes: Uint8Array,

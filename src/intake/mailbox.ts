@@ -1,15 +1,15 @@
 import type { Budget } from './budget.ts';
 
 const MESSAGE_START = Buffer.from('\nFrom ');
-/** A "From " line and the name of the header field after it have no more bytes together. */
+/** A "From " line and the name of the next header field are together at most this long. */
 const MAX_LINE_BYTES = 1_000;
 const COLON = 58;
 const NEWLINE = 10;
 const CARRIAGE_RETURN = 13;
 
 /**
- * The messages of a mailbox file (mbox, RFC 4155), which begins with "From "; else the one mail. They are
- * slices, made one by one as they are asked for: a box may have millions of them.
+ * The messages of a mailbox file (mbox, RFC 4155), which begins with "From "; for other bytes, the one mail.
+ * They are slices, made one by one on demand: a mailbox may have millions of them.
  */
 export function* splitMailbox(bytes: Uint8Array, budget: Budget): Generator<Uint8Array> {
   const box = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -29,7 +29,9 @@ function isAfterBlankLine(box: Buffer, newline: number): boolean {
   return box[before] === NEWLINE;
 }
 
-/** After the "From " line comes a header field at once: a sentence that begins with "From" has none. */
+/**
+ * A header field must follow the "From " line. That distinguishes it from a sentence that begins with "From".
+ */
 function beginsMessage(box: Buffer, at: number): boolean {
   const most = at + MAX_LINE_BYTES;
   let name = at;
@@ -39,5 +41,5 @@ function beginsMessage(box: Buffer, at: number): boolean {
   return end > name + 1 && box[end] === COLON;
 }
 
-/** A printable character of ASCII other than a blank and a colon. */
+/** A printable ASCII character other than a blank and a colon. */
 const isOfFieldName = (byte = 0): boolean => byte > 32 && byte < 127 && byte !== COLON;

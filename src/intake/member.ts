@@ -1,16 +1,16 @@
 import type { Content } from './content.ts';
 
-/** One thing inside an archive, a mail or a mailbox. */
+/** One item of an archive, a mail or a mailbox. */
 export interface Member {
-  /** For display only: reporters' file names lie. */
+  /** For display only: reporters' file names are not reliable. */
   readonly name: string;
   readonly content: Content;
-  /** Part of a mail's own text and dress: when it is no report, nobody wants to hear of it. */
+  /** Part of a mail's own text or layout: when it is not a report, it is not mentioned. */
   readonly isQuiet: boolean;
 }
 
 const MAX_NAME_CHARS = 255;
-/** Control characters, controls of the writing direction, and separators of lines and paragraphs. */
+/** Control characters, directional controls, and separators of lines and paragraphs. */
 const UNSAFE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 const HALF_PAIR_AT_END = /[\ud800-\udbff]$/;
 

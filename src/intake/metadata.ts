@@ -7,15 +7,15 @@ import { renderPlace } from './warnings.ts';
 const IS_EMAIL = /^[^\s@<>]+@[^\s@<>]+$/;
 /** 126.com, 163.com and yeah.net write `1337270400.0`. */
 const SECONDS = /^(\d{1,20})(?:\.\d*)?$/;
-/** Seconds reach this in the year 5138, milliseconds did in 1973. */
+/** Seconds reach this value in the year 5138; milliseconds did in 1973. */
 const FIRST_MILLISECONDS = 1e11;
 const DAY_SECONDS = 24 * 60 * 60;
 /** DMARC was first published in January 2012. */
 const FIRST_REPORTS = Date.UTC(2012, 0, 1) / 1000;
 
 /**
- * `report_metadata`; `now` is in milliseconds. Refuses a report that covers no known time or begins in the far
- * future, and an id that is too long to be one.
+ * `report_metadata`; `now` is in milliseconds. Throws for a report whose time is missing or too far in the
+ * future, and for an id that is too long.
  */
 export function toMetadata(metadata: Element, now: number): ReportMetadata {
   const { begin, end } = toDateRange(metadata, now);
@@ -48,7 +48,7 @@ function toDateRange(metadata: Element, now: number): DateRange {
   return { begin, end };
 }
 
-/** A report that begins in the year 5138 would stand first in every list for ever. */
+/** A report that begins in the year 5138 would always be the first in every list. */
 function windowInFuture(range: Element): Refusal {
   const message = 'The report begins more than 2 days after it was received.';
   return new Refusal('window_in_future', message, renderPlace(range.child('begin')));
@@ -99,7 +99,7 @@ function toReportId(metadata: Element): string | null {
   throw new Refusal('bad_field', `The report id is longer than ${MAX_REPORT_ID_CHARS}.`, where);
 }
 
-/** As many errors as all of them together may have characters. */
+/** As many errors as fit the limit of all of them together. */
 function toErrors(metadata: Element): string[] {
   const errors: string[] = [];
   let room = MAX_ERRORS_CHARS;

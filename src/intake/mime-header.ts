@@ -4,22 +4,22 @@ import type { WarningLog } from './warnings.ts';
 /** A header field with parameters (RFC 2045, 5.1). */
 export interface StructuredField {
   readonly value: string;
-  /** By name in lower case; continuations are joined and encodings are undone (RFC 2231). */
+  /** By name in lower case. Continuations are joined and encodings are decoded (RFC 2231). */
   readonly params: ReadonlyMap<string, string>;
 }
 
-/** The fields of a part's header that say what its body is. Of a repeated field the first is taken. */
+/** The fields of a part's header that describe its body. Of a repeated field the first is used. */
 export interface MimeHeader {
   readonly type: StructuredField;
   readonly disposition: StructuredField;
-  /** A word such as `base64`, empty when there is none. */
+  /** A word such as `base64`; empty when there is none. */
   readonly encoding: string;
 }
 
 const MAX_HEADER_BYTES = 256 * 1024;
-/** A field with parameters that is longer is cut: the names of files and boundaries are far shorter. */
+/** A longer field with parameters is cut. Names of files and boundaries are much shorter. */
 const MAX_FIELD_CHARS = 16 * 1024;
-/** As Trustwave's gateway writes it. */
+/** The spelling of Trustwave's gateway. */
 const MISSPELT_CONTENT_TYPE = 'contenttype';
 const FIELD =
   /^(content-type|contenttype|content-disposition|content-transfer-encoding)[ \t]*:(.*)$/is;

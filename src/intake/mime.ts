@@ -3,12 +3,12 @@ import { type MimeHeader, parseMimeHeader } from './mime-header.ts';
 import type { WarningLog } from './warnings.ts';
 
 /**
- * A mail taken apart into its parts (RFC 2045, 2046), by slicing: no part is copied before it is
- * decoded, and a part in 7bit keeps its bytes, line ends too. The library tried first holds an
- * object for every line: 40 MB of blank lines took it past 4 GB.
+ * Splits a mail into its parts (RFC 2045, 2046) by slicing: no part is copied before it is decoded, and a
+ * part in 7bit keeps its bytes, including line ends. The library tried first keeps an object for every line:
+ * 40 MB of blank lines needed more than 4 GB.
  */
 export interface MimePart extends MimeHeader {
-  /** As it was sent, in its transfer encoding. */
+  /** The body as sent, in its transfer encoding. */
   readonly body: Buffer;
 }
 
@@ -18,17 +18,17 @@ interface Splitting {
   readonly nesting?: number;
 }
 
-/** Multiparts in one another. The inner ones are searched again at each level. */
+/** Nested multiparts. The inner ones are searched again at each level. */
 const MAX_NESTING = 8;
 /** RFC 2046, 5.1.1 allows 70. */
 const MAX_BOUNDARY_CHARS = 256;
-/** Blanks after a boundary; a line that is longer is no boundary. */
+/** Blanks after a boundary. A line with more of them is not a boundary. */
 const MAX_BLANKS = 1_000;
 const BLANK = /^\s*$/;
 const CARRIAGE_RETURN = 13;
 const NEWLINE = 10;
 
-/** The parts that are no multiparts themselves, in order. What is no multipart is its one part. */
+/** The parts that are not multiparts themselves, in order. A mail that is not a multipart is its only part. */
 export function* splitParts(
   mail: Buffer,
   { budget, log, nesting = 0 }: Splitting,
@@ -65,7 +65,7 @@ interface Boundary {
   readonly budget: Budget;
 }
 
-/** What stands between the boundary's lines; to the end, when the closing one is missing. */
+/** The bytes between the boundary lines; to the end when the closing one is missing. */
 function* splitAt(body: Buffer, { boundary, budget }: Boundary): Generator<Buffer> {
   let start: number | undefined;
   for (const { line, next, isClosing } of boundaryLines(body, { boundary, budget })) {
@@ -90,12 +90,12 @@ function* boundaryLines(body: Buffer, { boundary, budget }: Boundary): Generator
     if (next - line.end > MAX_BLANKS) continue;
     const rest = body.toString('latin1', line.end, next);
     const isClosing = rest.startsWith('--');
-    // Anything else is a longer boundary, of a multipart inside this one.
+    // Otherwise it is a longer boundary, of a multipart inside this one.
     if (BLANK.test(isClosing ? rest.slice(2) : rest)) yield { line: line.at, next, isClosing };
   }
 }
 
-/** The lines that begin with a text. */
+/** The lines that begin with the text. */
 function* linesWith(body: Buffer, text: string): Generator<{ at: number; end: number }> {
   const { length } = Buffer.from(text);
   if (body.toString('utf8', 0, length) === text) yield { at: 0, end: length };
@@ -104,7 +104,7 @@ function* linesWith(body: Buffer, text: string): Generator<{ at: number; end: nu
     yield { at: at + 1, end: at + 1 + length };
 }
 
-/** The line end before a boundary is the boundary's (RFC 2046, 5.1.1). */
+/** The line end before a boundary belongs to the boundary (RFC 2046, 5.1.1). */
 function beforeNewline(body: Buffer, line: number): number {
   return body[line - 2] === CARRIAGE_RETURN ? line - 2 : line - 1;
 }

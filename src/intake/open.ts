@@ -17,7 +17,7 @@ import { type Kind, sniff } from './sniff.ts';
 import { WarningLog } from './warnings.ts';
 import { readZip } from './zip.ts';
 
-/** Where the reading stands: under which names, how deep, with which warnings, at whose cost. */
+/** The state of the reading: member names, depth, warnings and budget. */
 export interface Spot {
   readonly member: readonly string[];
   readonly depth: number;
@@ -27,7 +27,7 @@ export interface Spot {
   readonly now: () => number;
 }
 
-/** Whatever the content is: each report in it, each refusal, each thing that is nothing. */
+/** Whatever the content is: each report in it, each refusal, and each item that is not a report. */
 export async function* open(content: Content, spot: Spot): AsyncGenerator<Finding> {
   try {
     yield* look(content, spot);
@@ -36,13 +36,13 @@ export async function* open(content: Content, spot: Spot): AsyncGenerator<Findin
   }
 }
 
-/** Any other error is a defect of ours, or memory that ran out. It costs this member, and no other. */
+/** Any other error is a defect, or a lack of memory. It affects this member only. */
 function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   return new Refusal('reader_failed', 'The reader failed because of an error of its own.');
 }
 
-/** A rejection is stored, so the source pays for it as it does for a report. */
+/** A rejection is stored, so its size is spent from the budget, as for a report. */
 function keepRefusal(refusal: Refusal, spot: Spot): Finding {
   const finding = toFinding(refusal, spot);
   if (finding.kind !== 'rejected' || spot.budget.isSpent) return finding;
@@ -84,10 +84,10 @@ async function* read(
   }
 }
 
-/** A container in one piece. */
+/** Reads a container into one piece. */
 async function hold(content: Content, { depth }: Spot): Promise<Uint8Array> {
   if (depth >= MAX_CONTAINER_DEPTH)
-    throw new Refusal('too_deep', `There are more than ${depth} containers in one another.`);
+    throw new Refusal('too_deep', `There are more than ${depth} nested containers.`);
   return collect(content, depth === 0 ? MAX_SOURCE_BYTES : MAX_INNER_CONTAINER_BYTES);
 }
 
@@ -95,7 +95,7 @@ const deeper = (spot: Spot): Spot => ({ ...spot, depth: spot.depth + 1 });
 
 function openMail(bytes: Uint8Array, spot: Spot): AsyncIterable<Finding> {
   const [, second] = splitMailbox(bytes, spot.budget).take(2);
-  // A mailbox is no container of its own: its messages stand where a single mail would.
+  // A mailbox does not count as a container: its messages have the depth of a single mail.
   if (second !== undefined)
     return openAll(toMembers(splitMailbox(bytes, spot.budget), spot.budget), spot);
   return openAll(readMail(bytes, spot), deeper(spot));
@@ -122,7 +122,7 @@ async function* openEach(members: AsyncIterable<Member>, container: Spot): Async
   }
 }
 
-/** Made once, because the stack of an error costs more than all else that is done for an empty member. */
+/** Made once, because the stack of an error costs more than all other work for an empty member. */
 const REFUSALS = {
   empty: new Refusal('empty', 'There is nothing in it.'),
   html: new Refusal('not_aggregate', 'The root element is <html>.'),

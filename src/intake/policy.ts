@@ -11,7 +11,7 @@ const YES_OR_NO = /^[yn]$/i;
 const DISCOVERY = /^(?:psl|treewalk)$/i;
 const WHOLE_NUMBER = /^\d{1,9}$/;
 
-/** `policy_published`, in which only the domain has to be there. */
+/** `policy_published`. Only the domain is required. */
 export function toPolicyPublished(policy: Element): PolicyPublished {
   return {
     domain: toDomain(policy),
@@ -34,11 +34,11 @@ function toDomain(policy: Element): string {
     throw new Refusal('missing_domain', 'The report does not say which domain it is about.', where);
   const domain = parseDomainName(text);
   if (domain === undefined)
-    throw new Refusal('bad_field', 'The domain of the policy is no domain name.', where);
+    throw new Refusal('bad_field', 'The domain of the policy is not a domain name.', where);
   return domain;
 }
 
-/** A known word in lower case, an unknown one as it was sent. */
+/** A known word in lower case; an unknown word as sent. */
 function toWord(policy: Element, { name, known }: { name: string; known: RegExp }): string | null {
   const text = policy.value(name);
   if (text === null || known.test(text)) return text?.toLowerCase() ?? null;

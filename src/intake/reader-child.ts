@@ -1,4 +1,4 @@
-/** The process that reads hostile bytes. It has no database, no environment and no files of its own. */
+/** The process that reads untrusted bytes. It has no database, no environment and no files of its own. */
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -7,15 +7,15 @@ import { ownReader } from './reader.ts';
 import { type Reply, type Request, type SourcePiece, toSent } from './reader-messages.ts';
 import { Progress } from './reader-watchdog.ts';
 
-/** A piece of the answer has at most so many estimated bytes, and one document more. */
+/** A piece of the answer has at most this many estimated bytes, plus one document. */
 const REPLY_BYTES = 256 * 1024;
-/** A piece that has waited for so long is sent, so that the parent knows which source is being read. */
+/** A piece that has waited this long is sent, so that the parent knows which source is being read. */
 const REPLY_AFTER_MS = 20;
-/** What the watchdog allows beyond the budget, which refuses a source by itself. */
+/** The additional time before the watchdog acts. Within the budget, a source is rejected without it. */
 const GRACE_MS = 1_000;
 const MIB = 1024 * 1024;
 
-// Requests come before reports where both want the same processor.
+// Requests have priority over reports when both need the same processor.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 const progress = new Progress();

@@ -3,7 +3,7 @@ import type { IntakeDocument } from './documents.ts';
 import type { FoundDocument } from './reader.ts';
 
 /*
- * What the process that asks and the process that reads say to one another (reader-process.ts and
+ * The messages between the process that asks and the process that reads (reader-process.ts and
  * reader-child.ts). Answers come in pieces; the child sends the next piece when the parent asks for it.
  */
 
@@ -16,7 +16,7 @@ export interface SourcePiece {
 
 export type Request =
   | { readonly kind: 'piece'; readonly pieces: readonly SourcePiece[] }
-  /** All sources are there: read them. */
+  /** All sources were sent: read them. */
   | { readonly kind: 'read'; readonly nowMs: number }
   /** The last piece of the answer has arrived: send the next one. */
   | { readonly kind: 'more' };
@@ -28,7 +28,7 @@ export interface Reply {
   readonly isEnd: boolean;
 }
 
-/** A refusal is an error, and an error loses its properties on the way. */
+/** A refusal is sent as plain data, because an error loses its properties when it is sent. */
 export interface SentDocument {
   readonly index: number;
   readonly document: Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { Refusal } from '../domain/refusal.ts';
 import type { DocumentReader, FoundDocument } from './reader.ts';
 import { type Reply, type Request, type SourcePiece, toFound } from './reader-messages.ts';
 
-/** The heap of the process that reads. An honest report needs a tenth. */
+/** The heap of the process that reads. An honest report needs a tenth of it. */
 const HEAP_MB = 128;
 const PIECE_BYTES = 256 * 1024;
 
@@ -16,15 +16,15 @@ export interface ReaderProcess extends DocumentReader {
 }
 
 /**
- * Reads in a process of its own, which is started when it is needed and again when it has ended. Whatever a
- * source does there, exhausted memory and endless loops included, it becomes a rejected document, and the
- * sources beside it are read. A thread with `resourceLimits` would share its memory outside the heap, a crash
- * of native code and the CPU figures with the process that serves and stores.
+ * Reads in a process of its own, which is started on demand, and again after it has ended. A source that
+ * exhausts memory or loops there becomes a rejected document, and the other sources are read. A thread with
+ * `resourceLimits` would share its memory outside the heap, crashes of native code and the CPU figures with
+ * the process that serves and stores.
  */
 export function createReaderProcess(): ReaderProcess {
   let child: ChildProcess | undefined;
   const start = (): ChildProcess => {
-    // A process that was just killed is still there for a moment.
+    // A process that was just killed exists for a moment longer.
     if (child === undefined || child.killed || !child.connected) child = forkChild();
     return child;
   };
@@ -47,13 +47,13 @@ function forkChild(): ChildProcess {
   return fork(script, {
     execArgv: [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'],
     serialization: 'advanced',
-    // What Node prints when it runs out of memory helps nobody, and hostile bytes see no secrets.
+    // Node's message about exhausted memory is not useful, and untrusted bytes must not see secrets.
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     env: {},
   });
 }
 
-/** Sources that ended the process together are read again, each by itself, to find which one it was. */
+/** When the process ends while it reads several sources, each is read again by itself, to find the cause. */
 async function* readSurviving(
   start: () => ChildProcess,
   sources: readonly Uint8Array[],
@@ -74,7 +74,7 @@ async function* readSurviving(
   }
 }
 
-/** The documents of one source after those that were given out before. */
+/** The documents of one source after those that were returned before. */
 async function* skip(
   documents: AsyncIterable<FoundDocument>,
   count: number,
@@ -104,7 +104,7 @@ function toRejected({ signal }: End): FoundDocument['document'] {
 
 /** One request to the child and its answer. */
 class Reading {
-  /** How the child ended, when it ended before its answer did. */
+  /** How the child ended, when it ended before its answer was complete. */
   end: End | undefined;
   /** The first source whose documents may be incomplete. */
   at = 0;
@@ -129,25 +129,28 @@ class Reading {
         }
         ({ at: this.at, isEnd } = reply);
         this.#reply = Promise.withResolvers();
-        // Asked for at once, so that the child reads on while these documents are stored.
+        // Requested at once, so that the child continues to read while these documents are stored.
         if (!isEnd) await this.#send({ kind: 'more' });
         yield* reply.documents.map(toFound);
       }
     } finally {
       this.#child.off('message', this.#onReply).off('exit', this.#onExit);
-      // Nobody wants the rest of the answer: the next request needs a child without one.
+      // The rest of the answer is not needed: the next request needs a child without one.
       if (!isEnd) this.#child.kill('SIGKILL');
     }
   }
 
-  /** Sends a large source piece by piece, each when the one before is written, so that no second copy piles up. */
+  /**
+   * Sends a large source piece by piece, each after the one before was written, so that no second copy is in
+   * memory.
+   */
   async #ask(sources: readonly Uint8Array[], nowMs: number): Promise<void> {
     for (const pieces of toPieces(sources)) await this.#send({ kind: 'piece', pieces });
     await this.#send({ kind: 'read', nowMs });
   }
 
   #send(request: Request): Promise<void> {
-    // When the child has ended, sending fails and its exit says so.
+    // When the child has ended, sending fails. Its exit is the error that counts.
     return new Promise((resolve) => {
       if (this.#child.connected) this.#child.send(request, () => resolve());
       else resolve();

@@ -2,11 +2,17 @@
 import { isMainThread, workerData } from 'node:worker_threads';
 
 const CHECK_MS = 100;
-/** Beside the heap, whose limit is lower, there are the source's bytes, copies of parts of it, and Node itself. */
+/**
+ * Besides the heap, which has a lower limit, there are the source's bytes, copies of parts of it, and Node
+ * itself.
+ */
 const BASE_BYTES = 300 * 1024 * 1024;
 const BYTES_PER_SOURCE_BYTE = 4;
 
-/** How far the reading is, in memory that both threads see: a count of sources, and the limits of the present one. */
+/**
+ * The progress of the reading, in memory that both threads share: a count of sources, and the limits of the
+ * present one.
+ */
 export class Progress {
   readonly buffer: SharedArrayBuffer;
   readonly #values: Float64Array;
@@ -16,14 +22,14 @@ export class Progress {
     this.#values = new Float64Array(buffer);
   }
 
-  /** A source is going to be read, with so much CPU at the most. */
+  /** The reading of a source begins, with this CPU limit. */
   start(cpuMs: number, sourceBytes: number): void {
     this.#values[1] = cpuMs;
     this.#values[2] = BASE_BYTES + BYTES_PER_SOURCE_BYTE * sourceBytes;
     this.#values[0] = this.count + 1;
   }
 
-  /** Nothing is being read. */
+  /** No source is being read. */
   rest(): void {
     this.start(Number.POSITIVE_INFINITY, 0);
   }

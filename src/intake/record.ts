@@ -9,8 +9,8 @@ const DISPOSITIONS = new Set(['none', 'quarantine', 'reject', 'pass']);
 const EVALUATED = new Set(['pass', 'fail']);
 
 /**
- * One `<record>` in the product's terms; undefined when it is a placeholder, which o2.pl and wp.pl
- * send when they saw no mail.
+ * One `<record>` as the product's type; undefined for a placeholder, which o2.pl and wp.pl send when they saw
+ * no mail.
  */
 export function toRecord(record: Element): ReportRecord | undefined {
   const row = record.child('row');
@@ -49,7 +49,7 @@ function toIdentifiers(record: Element): Identifiers {
   };
 }
 
-/** A record whose source is unreadable is kept, or the report's totals would be wrong. */
+/** A record with an unreadable source is kept; otherwise the report's totals would be wrong. */
 function toSourceIp(row: Element): string | null {
   const text = row.value('source_ip');
   const address = text === null ? null : parseIpAddress(text);

@@ -7,9 +7,9 @@ const SCHEMA_TAG =
   /^((?:\s|<!--(?:(?!-->)[\s\S])*-->|<\?(?:(?!\?>)[\s\S])*\?>)*)(<(?:[\w.-]+:)?schema\b[^>]*>(?:\s*<\/(?:[\w.-]+:)?schema\s*>)?)/;
 
 /**
- * What stands before the report, made harmless: the declaration (its encoding has done its work
- * when the text was decoded) and a stray schema tag turn into blanks of the same shape, so that
- * places in the text stay what they are in the reporter's file.
+ * Neutralises what comes before the report: the declaration (its encoding was used when the text was decoded)
+ * and a stray schema tag are replaced by blanks of the same size, so that places in the text stay those of
+ * the reporter's file.
  */
 export function repairProlog(text: string, log: WarningLog): string {
   if (BLANK_BEFORE.test(text)) log.add('blank_before_declaration');
@@ -22,31 +22,31 @@ export function repairProlog(text: string, log: WarningLog): string {
 
 const toBlanks = (text: string): string => text.replace(/[^\r\n]/g, ' ');
 
-/** XML 1.0, 2.2: what is no Char. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones to find.
+/** XML 1.0, 2.2: characters that are not a Char. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters.
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 const REPLACEMENT = '\uFFFD';
 const MARKUP =
   /<!\[CDATA\[|\]\]>|<!--|-->|&(?:#(\d{1,7}|x[\da-f]{1,6});|(?:amp|lt|gt|quot|apos);)?/gi;
-/** An opening of a CDATA section or a comment, with what ends it. */
+/** The start of a CDATA section or a comment, with its end. */
 const OPAQUE: Readonly<Record<string, string>> = { '<![CDATA[': ']]>', '<!--': '-->' };
 /** The beginning of one of these at the end of a piece, which the next piece may complete. */
 const UNFINISHED = /(?:&[#\w]{0,8}|<(?:!(?:\[\w{0,5}|-)?)?|\]\]?|--?)$/;
-/** The longest beginning. */
+/** The length of the longest beginning. */
 const UNFINISHED_CHARS = 9;
 
 /**
- * Forbidden characters become U+FFFD and bare ampersands `&amp;`, in text that comes in pieces.
- * Inside CDATA sections and comments an ampersand is only an ampersand.
+ * Replaces forbidden characters by U+FFFD and bare ampersands by `&amp;`, in text that comes in pieces.
+ * Inside CDATA sections and comments an ampersand stays as it is.
  */
 export class TextRepair {
   readonly #log: WarningLog;
   readonly #here: () => Place;
   #held = '';
-  /** What ends the CDATA section or comment that the text is in. */
+  /** The end of the CDATA section or comment that the text is in. */
   #terminator: string | null = null;
 
-  /** `here` is where the next text will stand. */
+  /** `here` returns the place of the next text. */
   constructor(log: WarningLog, here: () => Place) {
     this.#log = log;
     this.#here = here;
@@ -56,7 +56,7 @@ export class TextRepair {
     const text = this.#held + piece;
     const tail = text.slice(-UNFINISHED_CHARS);
     this.#held = UNFINISHED.exec(tail)?.[0] ?? '';
-    // A whole string is read twice as fast as a slice of one, and few pieces end unfinished.
+    // Matching a whole string is twice as fast as matching a slice, and few pieces end unfinished.
     return this.#repair(this.#held === '' ? text : text.slice(0, -this.#held.length));
   }
 
@@ -92,7 +92,7 @@ export class TextRepair {
     return REPLACEMENT;
   }
 
-  /** Its place is only looked for when a code is met for the first time. */
+  /** The place is only computed when a code occurs for the first time. */
   #warn(code: WarningCode, { text, at }: Found): void {
     this.#log.add(code, () => advance(this.#here(), text.slice(0, at)));
   }
@@ -105,7 +105,7 @@ interface Found {
 }
 
 interface Markup extends Found {
-  /** Of a character reference what stands between `&#` and `;`. */
+  /** The text between `&#` and `;` of a character reference. */
   readonly code: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from './ceilings.ts';
 
-/** The children that are kept of an element, by local name; of a leaf it is the text. */
+/** The children that are kept of an element, by local name; for a leaf, the text. */
 export interface Shape {
   readonly children: ReadonlyMap<string, Shape>;
   readonly isLeaf: boolean;
@@ -17,9 +17,9 @@ const leaf = (maxChars: number): Shape => ({
   isList: false,
 });
 
-/** A name, a number or a word of the standards. */
+/** A name, a number or a keyword of the standards. */
 export const LEAF: Shape = leaf(MAX_NAME_CHARS);
-/** A text that a person wrote. */
+/** Text written by a person. */
 const TEXT: Shape = leaf(MAX_TEXT_CHARS);
 
 const parent = (children: Readonly<Record<string, Shape>>): Shape => ({
@@ -54,9 +54,9 @@ const RECORD = parent({
 });
 
 /**
- * What is kept of a report: RFC 7489 appendix C and RFC 9990 in one, with the misspelt names that
- * are read as well. Everything else may be there, is counted against the ceilings, and is ignored
- * (RFC 9990: unknown elements SHOULD be ignored).
+ * What is kept of a report: RFC 7489 appendix C and RFC 9990 together, with the misspelt names that are
+ * accepted. Any other element is counted against the limits and ignored (RFC 9990: unknown elements SHOULD be
+ * ignored).
  */
 export const FEEDBACK = parent({
   version: LEAF,

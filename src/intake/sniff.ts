@@ -18,8 +18,8 @@ const ZIP_SIGNATURES = ['PK\x03\x04', 'PK\x05\x06', 'PK\x07\x08'];
 
 const HTML = /^<(?:!doctype\s+html|html)\b/i;
 /**
- * An escaped report begins with `&lt;`: it is XML gone wrong, and the parser says where. A mail's
- * text that begins with `<someone@example.com>` is none.
+ * An escaped report begins with `&lt;`: it is broken XML, and the parser says where. A mail's text that
+ * begins with `<someone@example.com>` is not XML.
  */
 const XML = /^(?:<(?![\w.+-]+@|https?:)|&lt;)/;
 const TLS_REPORT = /^\{[\s\S]*"(?:organization-name|report-id|contact-info|policies)"\s*:/;
@@ -28,11 +28,14 @@ const MAIL_FIELD =
   /^(?:from|to|subject|date|received|return-path|delivered-to|message-id|mime-version|dkim-signature|arc-seal|content-?type|content-transfer-encoding):/im;
 const FAILURE_REPORT_FIELD = /^feedback-type:/im;
 
-/** How much of the text is looked at, after the blanks before it. */
+/** How much of the text is examined, after the blanks before it. */
 const SNIFFED_BYTES = 16 * 1024;
 const BLANKS: ReadonlySet<number | undefined> = new Set([9, 10, 11, 12, 13, 32]);
 
-/** What some bytes are, by the bytes alone: names, media types and subjects of reports all lie. */
+/**
+ * The kind of some bytes, detected from the bytes alone: names, media types and subjects of reports are not
+ * reliable.
+ */
 export function sniff(head: Uint8Array): Kind {
   if (isGzip(head)) return 'gzip';
   if (isZlib(head)) return 'zlib';

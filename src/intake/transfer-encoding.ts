@@ -7,11 +7,11 @@ type Decode = (slice: Uint8Array) => Uint8Array;
 const SLICE_BYTES = 64 * 1024;
 const PADDING = 61;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-/** The six bits that each byte stands for, -1 for a byte that stands for none. */
+/** The six bits that each byte encodes, -1 for a byte that encodes none. */
 const SIX_BITS = Int8Array.from({ length: 256 }, (_, byte) =>
   ALPHABET.indexOf(String.fromCharCode(byte)),
 );
-/** What may go on in the next slice: a soft line end, or a byte in hexadecimal. */
+/** A sequence that may continue in the next slice: a soft line end, or a byte in hexadecimal. */
 const UNFINISHED = /=(?:[\da-f]?|[ \t]{1,76}\r?|\r)$/i;
 
 const DECODERS: ReadonlyMap<string, () => Decode> = new Map([
@@ -19,7 +19,7 @@ const DECODERS: ReadonlyMap<string, () => Decode> = new Map([
   ['quoted-printable', quotedPrintable],
 ]);
 
-/** A part's body (RFC 2045, section 6), decoded slice by slice. An unknown encoding leaves it as it is. */
+/** A part's body (RFC 2045, section 6), decoded slice by slice. With an unknown encoding it stays as it is. */
 export function decodeBody(
   body: Uint8Array,
   { encoding, budget }: { encoding: string; budget: Budget },
@@ -43,7 +43,7 @@ async function* decodeSlices(
   if (rest.length > 0) yield rest;
 }
 
-/** Padding ends a unit and not always the text: some mailers pad every line. */
+/** Padding ends a unit but not always the text: some mailers pad every line. */
 function base64(): Decode {
   let bits = 0;
   let count = 0;
@@ -69,7 +69,7 @@ function quotedPrintable(): Decode {
   let held = '';
   return (slice) => {
     const text = held + Buffer.from(slice).toString('latin1');
-    // An empty slice is the end.
+    // An empty slice marks the end.
     held = slice.length === 0 ? '' : (UNFINISHED.exec(text.slice(-80))?.[0] ?? '');
     return decodeQuoted(text.slice(0, text.length - held.length));
   };

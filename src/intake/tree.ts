@@ -6,8 +6,8 @@ import type { XmlListener } from './xml.ts';
 const START: Place = { line: 1, column: 0 };
 
 /**
- * The elements of a report that are kept, as a tree. Each record is handed on as soon as it is
- * complete and then forgotten, so that a report of any length takes the room of one record.
+ * The elements of a report that are kept, as a tree. Each record is passed on as soon as it is complete and
+ * then released, so that a report of any length needs the memory of one record.
  */
 export class ReportTree implements XmlListener {
   readonly #log: WarningLog;

@@ -1,6 +1,6 @@
 import type { Warning } from '../domain/aggregate-report.ts';
 
-/** Everything that is read around, with a sentence for the person who sees the report. */
+/** Every deviation that is tolerated, with a sentence for the person who sees the report. */
 export const WARNINGS = {
   gzip_truncated: 'The gzip data ends early; what could be unpacked was read.',
   gzip_bad_checksum: 'The gzip checksum does not match the data.',
@@ -59,7 +59,7 @@ export interface Place {
   readonly column: number;
 }
 
-/** The place behind some text that begins at a place. */
+/** The place at the end of a text that begins at a place. */
 export function advance({ line, column }: Place, text: string): Place {
   const lines = text.split(/\r\n?|\n/);
   const last = lines.at(-1)?.length ?? 0;
@@ -68,16 +68,16 @@ export function advance({ line, column }: Place, text: string): Place {
 
 export const renderPlace = ({ line, column }: Place): string => `line ${line}, column ${column}`;
 
-/** The warnings of one document: one for each code, so that 100,000 odd records stay one line. */
+/** The warnings of one document: one entry for each code, so that 100,000 unusual records need one line. */
 export class WarningLog {
   readonly #met: Map<WarningCode, Warning>;
 
-  /** Begins with what was met on the way in: a mail's warnings belong to each of its reports. */
+  /** Starts with the warnings of the containers: a mail's warnings belong to each of its reports. */
   constructor(inherited?: WarningLog) {
     this.#met = new Map(inherited === undefined ? [] : inherited.#met);
   }
 
-  /** Once more the warning; only for the first time is its place asked for. */
+  /** Counts the warning. Its place is only computed the first time. */
   add(code: WarningCode, place?: Place | (() => Place)): void {
     const known = this.#met.get(code);
     const where = known === undefined ? toWhere(place) : known.where;

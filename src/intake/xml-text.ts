@@ -2,15 +2,15 @@ import { type Decoder, decoderFor } from './decode.ts';
 import { repairProlog, TextRepair } from './repair.ts';
 import { advance, type Place, type WarningLog } from './warnings.ts';
 
-/** Whoever takes the text. */
+/** The receiver of the text. */
 interface TextSink {
-  /** Where the next text will stand. */
+  /** The place of the next text. */
   readonly place: Place;
   write(text: string): void;
   end(): void;
 }
 
-/** Bytes to text a parser can take, piece by piece: decoded, its prolog and its text repaired. */
+/** Bytes to text for the parser, piece by piece: decoded, with prolog and text repaired. */
 export class XmlText {
   readonly #sink: TextSink;
   readonly #log: WarningLog;

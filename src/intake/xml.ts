@@ -10,8 +10,8 @@ import { cutText } from './copy-text.ts';
 import { type Place, renderPlace, type WarningLog } from './warnings.ts';
 
 /**
- * Who wants to know what is in the root element. Names are local names, without a prefix; a place is
- * true only during the call.
+ * Gets the content of the root element. Names are local names, without a prefix. A place is valid only during
+ * the call.
  */
 export interface XmlListener {
   open(name: string, place: Place): void;
@@ -20,7 +20,7 @@ export interface XmlListener {
 }
 
 const ROOT = 'feedback';
-/** Children of the root whose elements are counted each for itself. */
+/** Children of the root whose elements are counted separately. */
 const RECORD = 'record';
 const ANOTHER_ROOT = /<(?:[\w.-]+:)?feedback[\s/>]/;
 const TAG_CHARS = 64;
@@ -29,9 +29,9 @@ const NO_ATTRIBUTES: SaxesTagPlain['attributes'] = {};
 const MISMATCH = 'unexpected close tag.';
 
 /**
- * An XML document with `feedback` as its root, read piece by piece: well-formed, without a document
- * type, within the ceilings. Namespaces are left alone. What follows the root is cut off, unless it
- * is a second report.
+ * An XML document with `feedback` as its root, read piece by piece: well-formed, without a document type,
+ * within the limits. Namespaces are ignored. Anything after the root is cut off, unless it is a second
+ * report.
  */
 export class XmlReader {
   /** The namespace of the root, as found. */
@@ -41,21 +41,21 @@ export class XmlReader {
   readonly #log: WarningLog;
   #depth = 0;
   #isRootClosed = false;
-  /** Something else follows the root: the parser is not asked any more. */
+  /** Something else follows the root: the parser gets no more text. */
   #isCut = false;
   /** The end of the text before, in which a tag may have begun. */
   #lastText = '';
   #elements = { inRecord: 0, outside: 0 };
   #isInRecord = false;
   #events = 0;
-  /** Characters that came since the last event: one text, tag or comment that goes on and on. */
+  /** Characters since the last event, to limit a single text, tag or comment. */
   #pending = 0;
 
   constructor(listener: XmlListener, log: WarningLog) {
     this.#listener = listener;
     this.#log = log;
-    // Six handlers and no more: with the eighth the parser's object loses its fast properties, with
-    // the seventh most of its speed (0.5 s for 60 MB become 2 to 4).
+    // At most six handlers: with the eighth the parser's object loses its fast properties, with the seventh
+    // most of its speed (60 MB then take 2 to 4 s instead of 0.5 s).
     this.#parser.on('opentag', (tag) => this.#open(tag));
     this.#parser.on('text', (text) => this.#text(text));
     this.#parser.on('cdata', (text) => this.#text(text));
@@ -64,7 +64,7 @@ export class XmlReader {
     this.#parser.on('error', (error) => this.#fail(error));
   }
 
-  /** Where the next text will stand. */
+  /** The place of the next text. */
   get place(): Place {
     return { line: this.#parser.line, column: this.#parser.column };
   }
@@ -140,7 +140,7 @@ export class XmlReader {
   }
 
   #fail(error: Error): void {
-    // The parser closes an element before it says that the closing tag has another name.
+    // The parser closes an element before it reports that the closing tag has another name.
     const isMismatch = !this.#isCut && error.message.endsWith(MISMATCH);
     if (!this.#isRootClosed || isMismatch) throw this.#badXml(toReason(error));
     if (!this.#isCut) this.#log.add('text_after_report', this.place);
@@ -154,13 +154,13 @@ export class XmlReader {
 
   #badXml(why: string): Refusal {
     const { line, column } = this.place;
-    // The parser stands behind the character that it does not like.
+    // The parser's position is after the character that caused the error.
     const where = renderPlace({ line, column: Math.max(0, column - 1) });
     return new Refusal('bad_xml', `Not well-formed XML: ${why}.`, where);
   }
 }
 
-/** What the parser does not like. It quotes from the document. */
+/** The parser's error message, which quotes the document. */
 function toReason({ message }: Error): string {
   return cutText(message.replace(/^\d+:\d+: |\.$/g, ''), MAX_REASON_CHARS);
 }

@@ -8,13 +8,13 @@ import { type Member, toDisplayName } from './member.ts';
 
 const STORED = 0;
 const DEFLATED = 8;
-/** What macOS adds beside what the person packed. */
+/** Files that macOS adds to an archive. */
 const IS_CLUTTER = /(?:^|\/)(?:__MACOSX\/|\.DS_Store$)/;
 
 /**
- * The files of a zip in the order of its directory, by index: a name is never used as a path, so
- * absolute, doubled and missing names are all the same to us. The library reads the directory; the
- * data is unpacked as a gzip's is, because its own streams cost more than a usual report.
+ * The files of a zip in the order of its directory, by index. A name is never used as a path, so absolute,
+ * repeated and missing names do no harm. The library reads the directory. The data is unpacked like a gzip's,
+ * because the library's streams cost more than a usual report.
  */
 export async function* readZip(bytes: Uint8Array, budget: Budget): AsyncGenerator<Member> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -38,8 +38,8 @@ export async function* readZip(bytes: Uint8Array, budget: Budget): AsyncGenerato
   }
 }
 
-// The names are bytes, because the library refuses a whole archive for one odd name; its types
-// say string all the same.
+// The names are bytes, because the library rejects a whole archive for one invalid name. Its types declare
+// strings.
 const nameOf = (entry: Entry): string => String(entry.fileName);
 
 const isDirectory = (entry: Entry, name: string): boolean =>
@@ -70,7 +70,7 @@ function decompress(
   if (compressionMethod === DEFLATED) return inflate(bytes, { budget });
   if (compressionMethod !== STORED)
     throw new Refusal('bad_archive', `Zip compression method ${compressionMethod} is not known.`);
-  // Stored data counts as well: overlapping members can hold the same bytes a thousand times.
+  // Stored data counts as well: overlapping members can contain the same bytes a thousand times.
   budget.scan(bytes.length);
   budget.unpack(bytes.length);
   return toContent(bytes);
