@@ -10,13 +10,13 @@ import {
 const TIMEOUT_MS = 3_000;
 const TRIES = 2;
 
-/** There is no such name, or no text there: an answer like any other (NXDOMAIN, NODATA). */
+/** The name does not exist or has no TXT record: an answer like any other (NXDOMAIN, NODATA). */
 const ABSENT = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** A domain's record of a type; undefined when nobody could say (SERVFAIL, no answer), which never counts. */
+/** A domain's record of a type; undefined when no server answered (SERVFAIL, timeout), which never counts. */
 export type LookUp = (type: RecordType, domain: string) => Promise<RecordValue | undefined>;
 
-/** Asks the servers, or the system's when there are none. */
+/** Queries the given servers, or the system's when none are given. */
 export function createLookUp(servers: readonly string[], timeoutMs = TIMEOUT_MS): LookUp {
   const resolver = new Resolver({ timeout: timeoutMs, tries: TRIES });
   if (servers.length > 0) resolver.setServers(servers);

@@ -40,8 +40,9 @@ interface Scheduled extends Watching {
 }
 
 /**
- * Checks every active domain once an hour, one after the other and evenly, so that no resolver is flooded.
- * A slow answer holds nobody up: checks under way are bounded by their rate and their time limit.
+ * Checks every active domain once an hour, evenly distributed over the hour, so that resolvers are not
+ * flooded. A slow answer delays no other check. The number of checks in progress is bounded by their rate and
+ * their time limit.
  */
 export function watchDns(given: Scheduled): { readonly stop: () => Promise<void> } {
   const { store, logError, everyMs = HOUR_MS } = given;

@@ -11,11 +11,11 @@ export interface Given {
   readonly store: Store;
   readonly thresholds: Thresholds;
   readonly now: () => Date;
-  /** Gets what went wrong with one domain; the domains after it are evaluated. */
+  /** Gets the error of one domain; the domains after it are evaluated all the same. */
   readonly logError?: (error: unknown) => void;
 }
 
-/** What an evaluation did. */
+/** The result of an evaluation. */
 export interface Evaluated {
   readonly domains: number;
   readonly fired: number;
@@ -23,8 +23,8 @@ export interface Evaluated {
 }
 
 /**
- * Brings the open alerts of some domains in line with what is known of them, each domain by itself: one that
- * fails does not keep the others from it. Without a log, the failures are thrown when all are done.
+ * Fires, updates and resolves the alerts of some domains, each domain by itself: an error in one does not
+ * stop the others. Without `logError`, the errors are thrown together at the end.
  */
 export async function evaluate(given: Given, domainIds: Iterable<string>): Promise<Evaluated> {
   const sum = { domains: 0, fired: 0, resolved: 0 };
@@ -57,8 +57,8 @@ function toOne(errors: readonly unknown[]): unknown {
 type Changed = Omit<Evaluated, 'domains'>;
 
 /**
- * Most evaluations change nothing, and those only read: the write lock is another process's meanwhile. When
- * there is something to do, all of it is looked at again, and done, in one transaction.
+ * Most evaluations change nothing, and those only read, so they do not wait for the write lock. When there is
+ * something to do, the facts are read again and the changes are made in one transaction.
  */
 async function evaluateDomain(
   { store, thresholds, now }: Given,
@@ -115,7 +115,7 @@ const CARRY_OUT: CarryOut = {
   },
 };
 
-/** How many were resolved: none when another process was quicker. */
+/** How many were resolved: 0 when another process has resolved it meanwhile. */
 async function resolve(tx: Tx, id: string, now: Instant): Promise<number> {
   return (await settleAlert(tx, id, { resolved_at: now })) ? 1 : 0;
 }

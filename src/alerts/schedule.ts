@@ -3,7 +3,7 @@ import { findDomainIds, listWatchedDomainIds } from '../store/domains.ts';
 import { evaluate, type Given } from './evaluate.ts';
 
 const HOUR_MS = 3_600_000;
-/** How long after a report its domain is evaluated; the reports that come meanwhile share it. */
+/** How long after a report its domain is evaluated. One evaluation covers all reports in that time. */
 const DEBOUNCE_MS = 2_000;
 
 interface Scheduled extends Given {
@@ -13,16 +13,16 @@ interface Scheduled extends Given {
 }
 
 export interface AlertSchedule {
-  /** Says that reports were stored for domains of these names. */
+  /** Reports were stored for the domains with these names. */
   readonly touch: (names: Iterable<string>) => void;
-  /** Starts nothing more, and waits for what is under way. */
+  /** Starts no further evaluation, and waits for the current one. */
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Evaluates every domain at start and then each hour, because missing reports trigger no ingest, and a domain
- * soon after reports for it were stored. There is one evaluation at a time, and it does not keep the process
- * from ending. A domain that cannot be evaluated is logged, and the next one is evaluated.
+ * Evaluates every domain at start and each hour, because missing reports trigger no ingest, and a domain soon
+ * after reports for it were stored. There is one evaluation at a time. The timers do not keep the process
+ * running. An error with one domain is logged, and the next domain is evaluated.
  */
 export function scheduleAlerts(given: Scheduled): AlertSchedule {
   const { store, logError, everyMs = HOUR_MS, debounceMs = DEBOUNCE_MS } = given;
@@ -37,14 +37,14 @@ export function scheduleAlerts(given: Scheduled): AlertSchedule {
     for (const id of isStopped ? [] : await listIds()) {
       if (isStopped) return;
       await evaluate(given, [id]);
-      // Requests come first: thousands of domains must not keep them waiting.
+      // Requests have priority: thousands of domains must not delay them.
       await setImmediate();
     }
   };
 
   const evaluateAll = () => run(() => listWatchedDomainIds(store.db));
   const hourly = setInterval(evaluateAll, everyMs).unref();
-  // An hour may have gone by, or many, while nobody looked.
+  // The process may not have run for an hour or longer.
   evaluateAll();
   let soon: NodeJS.Timeout | undefined;
   const evaluateTouched = () => {
