@@ -24,21 +24,21 @@ interface Given {
   readonly log: Logger;
   /** The folder of the docs site, when it is not `site/`. */
   readonly site?: string | undefined;
-  /** Whether the process is on its way out: then no new request should come. */
+  /** Whether the process is stopping: then readiness is denied. */
   readonly isStopping?: () => boolean;
   /** The contract to serve; openapi/v1.yaml when none is given. */
   readonly document?: ContractDocument;
-  /** Serves the API alone: nobody signs in to data that is made up, and whose key all the world has. */
+  /** Serves the API alone. A sandbox has no sign-in, because its data is made up and its key is public. */
   readonly isSandbox?: boolean;
 }
 
 export interface App {
   readonly express: Express;
-  /** Writes what is still to be written, before the store closes. */
+  /** Writes what is still waiting to be written, before the store closes. */
   readonly flush: () => Promise<void>;
 }
 
-/** The rooms, hung on Express. */
+/** Creates the Express app and mounts every module on it. */
 export async function createApp(given: Given): Promise<App> {
   const { config, store, log, now, document } = given;
   const errors = log.child({}, { serializers: ERROR_SERIALIZERS });
@@ -48,7 +48,7 @@ export async function createApp(given: Given): Promise<App> {
 
   const app = express();
   app.disable('x-powered-by');
-  // Entity tags and queries are the contract's, not guesses of the framework.
+  // Entity tags and queries follow the contract, not the framework.
   app.disable('etag');
   app.set('query parser', false);
   app.set('trust proxy', config.trustedProxies.length > 0 ? config.trustedProxies : false);
@@ -70,13 +70,13 @@ export async function createApp(given: Given): Promise<App> {
   return { express: app, flush: external.flush };
 }
 
-/** Answers in JSON name their request themselves (send.ts). */
+/** JSON answers set the request id themselves (send.ts). */
 const nameRequest: RequestHandler = (req, res, next) => {
   res.setHeader('X-Request-Id', req.id);
   next();
 };
 
-/** Whoever comes with a browser means the settings pages; in a sandbox, which has none, the docs. */
+/** Redirects a browser to the settings pages, or to the docs in a sandbox, which has no settings pages. */
 function showBrowsersIn(path: string): RequestHandler {
   return (req, res, next) => {
     if (req.headers.accept?.includes('text/html')) res.redirect(303, path);
@@ -84,7 +84,7 @@ function showBrowsersIn(path: string): RequestHandler {
   };
 }
 
-/** Whether the service can do its work now; a load balancer asks. */
+/** Whether the service can work now, for load balancers. */
 function answerReady({ store, isStopping }: Given): RequestHandler {
   return async (req, res) => {
     const isReady = isStopping?.() !== true && (await isReadable(store));

@@ -5,7 +5,7 @@ import { createProgram } from './commands/program.ts';
 import { ConfigError } from './config.ts';
 import { Failure } from './domain/failure.ts';
 
-/** Exit statuses: 0 done, 1 refused or something failed, 2 misuse. */
+/** Exit statuses: 0 done, 1 rejected or failed, 2 wrong usage. */
 const [FAILED, MISUSED] = [1, 2];
 
 try {
@@ -15,7 +15,7 @@ try {
 }
 
 function report(error: unknown): number {
-  // commander has said what is wrong, or shown the help that was asked for.
+  // commander has printed the error, or the help that was requested.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : MISUSED;
   const isKnown = error instanceof Failure || error instanceof ConfigError;
   if (process.argv.includes('--json')) printJson(toJson(error));
@@ -28,7 +28,7 @@ function toJson(error: unknown) {
   return { error: { code, message: (error as Error).message } };
 }
 
-/** Failures of the system (no space, address in use) are told in a line, faults of ours with their stack. */
+/** System errors (no space, address in use) are one line; defects are printed with their stack. */
 function describe(error: unknown): string {
   const { code, message, stack } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') return `${message}. Set PLUMBLINE_PORT to serve on another port.`;

@@ -1,18 +1,18 @@
 import type { Express, RequestHandler } from 'express';
 import { toClientAddress } from './domain/client-address.ts';
 
-/** Whether a proxy with this address is believed. */
+/** Whether a proxy with this address is trusted. */
 export type Trust = (address: string) => boolean;
 
-/** As the app's `trust proxy` says. */
+/** The trust function of the app's `trust proxy` setting. */
 export function trustOf(app: Express): Trust {
   const trust = app.get('trust proxy fn') as (address: string, distance: number) => boolean;
   return (address) => trust(address, 0);
 }
 
 /**
- * Fixes `req.ip` for everything that counts or records addresses. Express would take the last untrusted entry
- * of `X-Forwarded-For` as it stands, and would work it out again each time it is asked.
+ * Sets `req.ip` for everything that counts or records addresses. Express would use the last untrusted entry
+ * of `X-Forwarded-For` unchecked, and would compute it at each access.
  */
 export function fixAddress(app: Express): RequestHandler {
   const isTrusted = trustOf(app);

@@ -2,12 +2,12 @@ import { type IncomingMessage, type RequestListener, STATUS_CODES } from 'node:h
 import type { Socket } from 'node:net';
 import { toBody } from './external/send.ts';
 
-/** Request line and headers together; a URL cannot be longer than this either. */
+/** Request line and headers together. This also limits the length of a URL. */
 export const MAX_HEADER_BYTES = 16 * 1024;
-/** How long a client that sent no HTTP has to read the answer; half-closed, it would stay for ever. */
+/** How long a client that did not send HTTP can read the answer. A half-closed connection would never end. */
 const LINGER_MS = 2_000;
 
-/** Up to the path. Neither user names nor backslashes, which URL parsers read in different ways. */
+/** Up to the path. User names and backslashes are not accepted: URL parsers read them in different ways. */
 const ABSOLUTE = /^https?:\/\/([^\s/?#@\\]+)(?=[/?]|$)/i;
 
 interface ClientError {
@@ -35,7 +35,7 @@ const CLIENT_ERRORS: Readonly<Record<string, ClientError>> = {
   },
 };
 
-/** What is not HTTP never reaches Express; it is answered in the API's error shape all the same. */
+/** Input that is not HTTP never reaches Express. It is answered with the API's error body too. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -53,9 +53,9 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
 }
 
 /**
- * Refuses what node lets through: HTTP/1.1 demands one `Host` (RFC 9112, 3.2; node's own refusal would have no
- * body, and it keeps the first of several), and a request's target has no fragment (3.2.1; with some, express
- * answers in HTML by itself). A target in absolute form (3.2.2) goes on in origin form.
+ * Rejects requests that node accepts. HTTP/1.1 requires one `Host` (RFC 9112, 3.2); node's own error would
+ * have no body, and node keeps the first of several. A request's target has no fragment (3.2.1); with a
+ * fragment, express answers in HTML. A target in absolute form (3.2.2) is converted to origin form.
  */
 export function requireValid(listener: RequestListener): RequestListener {
   return (req, res) => {
@@ -86,7 +86,7 @@ function findWrong(req: IncomingMessage): string | undefined {
   return takeAbsolute(req, url) ? undefined : 'The request target is neither a path nor a URL.';
 }
 
-/** Names and values by turns, as they came. */
+/** Names and values alternating, as received. */
 function countHosts(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -96,7 +96,7 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** In absolute form the target's host stands for the `Host` header. */
+/** In absolute form the target's host replaces the `Host` header. */
 function takeAbsolute(req: IncomingMessage, url: string): boolean {
   const [whole, host] = ABSOLUTE.exec(url) ?? [];
   if (whole === undefined) return false;

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { DEFAULT_THRESHOLDS as DEFAULTS, type Thresholds } from './domain/alerts/thresholds.ts';
 
 /*
- * The thresholds of alerts in the environment. Defaults are the product's decisions; every figure there can be
- * another, `PLUMBLINE_ALERT_…`.
+ * The alert thresholds from the environment. Defaults are the product's decisions; each can be changed with a
+ * variable `PLUMBLINE_ALERT_…`.
  */
 
 const count = (fallback: number, max = 1_000_000_000) =>
@@ -11,7 +11,7 @@ const count = (fallback: number, max = 1_000_000_000) =>
 const points = (fallback: number) => z.coerce.number().min(0.01).max(100).default(fallback);
 const days = (fallback: number) => count(fallback, 366);
 
-/** The variable of each threshold, and what it may be. */
+/** The variable of each threshold, and the values it allows. */
 const VARIABLES = {
   maxAgeDays: ['PLUMBLINE_ALERT_MAX_AGE_DAYS', days(DEFAULTS.maxAgeDays)],
   dropPoints: ['PLUMBLINE_ALERT_DROP_POINTS', points(DEFAULTS.dropPoints)],
@@ -41,7 +41,7 @@ export const THRESHOLD_VARIABLES = Object.fromEntries(Object.values(VARIABLES)) 
   Record<string, z.ZodType<number>>
 >;
 
-/** The thresholds among the checked variables. */
+/** The thresholds among the validated variables. */
 export function toThresholds(data: Readonly<Record<string, unknown>>): Thresholds {
   const values = Object.entries(VARIABLES).map(([name, [variable]]) => [name, data[variable]]);
   return Object.fromEntries(values) as Thresholds;

@@ -4,27 +4,27 @@ import { z } from 'zod';
 import { THRESHOLD_VARIABLES, toThresholds } from './config-thresholds.ts';
 import type { Thresholds } from './domain/alerts/thresholds.ts';
 
-/** Everything that the environment can say, checked, with its defaults (README, “Configuration”). */
+/** All settings from the environment, validated, with their defaults (README, “Configuration”). */
 export interface Config {
   readonly database: string;
   readonly host: string;
   readonly port: number;
-  /** Requests a minute. */
+  /** Requests per minute. */
   readonly requestsPerKey: number;
   readonly requestsPerIp: number;
-  /** Connections at the same time, in all and from one address. */
+  /** Connections at the same time, in total and from one address. */
   readonly maxConnections: number;
   readonly maxConnectionsPerIp: number;
-  /** Addresses and networks whose `X-Forwarded-For` is believed. */
+  /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
-  /** Memory for pages that are kept ready, in bytes. */
+  /** Memory for cached pages, in bytes. */
   readonly pageCacheBytes: number;
   readonly logLevel: string;
   readonly alertThresholds: Thresholds;
   readonly dnsChecks: boolean;
-  /** Addresses, with or without a port; none for the system's own. */
+  /** Addresses, with or without a port; empty for the system's servers. */
   readonly dnsServers: readonly string[];
-  /** Where people and partners find the service, without a slash at the end. */
+  /** The public URL of the service, without a slash at the end. */
   readonly baseUrl?: string | undefined;
   /** The OpenID provider that people may sign in with. */
   readonly singleSignOn?: SingleSignOn | undefined;
@@ -75,7 +75,7 @@ const environment = z.object({
   PLUMBLINE_OIDC_CLIENT_SECRET: z.string().optional(),
 });
 
-/** What single sign-on needs beside its issuer. */
+/** The variables that single sign-on needs besides the issuer. */
 const WITH_ISSUER = [
   'PLUMBLINE_OIDC_CLIENT_ID',
   'PLUMBLINE_OIDC_CLIENT_SECRET',
@@ -85,11 +85,15 @@ const WITH_ISSUER = [
 const checked = environment.superRefine((data, context) => {
   if (data.PLUMBLINE_OIDC_ISSUER === undefined) return;
   for (const name of WITH_ISSUER.filter((needed) => data[needed] === undefined)) {
-    context.addIssue({ code: 'custom', path: [name], message: 'PLUMBLINE_OIDC_ISSUER needs it' });
+    context.addIssue({
+      code: 'custom',
+      path: [name],
+      message: 'is required with PLUMBLINE_OIDC_ISSUER',
+    });
   }
 });
 
-/** The environment does not say what it must; the message names each variable, for a person to mend. */
+/** The environment has invalid settings. The message names each variable, for a person to correct. */
 export class ConfigError extends Error {}
 
 /** Reads the configuration. An empty variable counts as one that is not set. */
@@ -125,10 +129,13 @@ function toSingleSignOn(data: z.infer<typeof environment>): SingleSignOn | undef
   return issuer === undefined ? undefined : { issuer, clientId, clientSecret };
 }
 
-/** Beside package.json. Never the current folder: somebody may have saved reports of strangers there. */
+/** Beside package.json. Never the current folder: it may contain files of strangers. */
 const ENV_FILE = fileURLToPath(new URL('../.env', import.meta.url));
 
-/** Adds what the file says that PLUMBLINE_CONFIG names, else `.env` of the installation. The environment wins. */
+/**
+ * Adds the settings of the file that PLUMBLINE_CONFIG names, else of the installation's `.env`. The
+ * environment has precedence.
+ */
 export function loadEnvFile(): void {
   const named = process.env['PLUMBLINE_CONFIG'] || undefined;
   try {
@@ -145,7 +152,7 @@ function toMessage(error: z.ZodError): string {
   return `The configuration is not right:\n${lines.join('\n')}`;
 }
 
-/** Plain HTTP is for a provider on this very machine. */
+/** Plain HTTP is allowed for a provider on this machine only. */
 function isSafeIssuer(text: string): boolean {
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || (protocol === 'http:' && hostname === '127.0.0.1');
@@ -160,7 +167,7 @@ function isNetwork(text: string): boolean {
   );
 }
 
-/** An address, with or without a port, as node:dns takes it. */
+/** An address, with or without a port, in the form that node:dns accepts. */
 function isServer(text: string): boolean {
   const [, bracketed, plain] = /^(?:\[(.+)\]|([^:]+))(?::\d{1,5})?$/.exec(text) ?? [];
   return isIP(text) !== 0 || isIP(bracketed ?? '') === 6 || isIP(plain ?? '') === 4;

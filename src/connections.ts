@@ -8,8 +8,9 @@ import { parseAddress } from './domain/client-address.ts';
 const IPV6_SUBNET = 64;
 
 /**
- * Ends connections beyond the limits at once, before a byte of them is read: otherwise a few hundred slow
- * sockets of one client use up what the process may open. Trusted proxies have no limit of their own.
+ * Closes connections over the limits at once, before a byte of them is read. Otherwise a few hundred slow
+ * connections of one client would use all of the process's file descriptors. Trusted proxies have no limit of
+ * their own.
  */
 export function limitConnections(
   server: Server,

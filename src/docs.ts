@@ -6,13 +6,13 @@ import helmet from 'helmet';
 import Negotiator from 'negotiator';
 import { Failure } from './domain/failure.ts';
 
-/** Where `npm run docs` puts the site. */
+/** The output folder of `npm run docs`. */
 const SITE = fileURLToPath(new URL('../site/', import.meta.url));
 
-/** Files are sent whole: of a range that is not there express would make a fault of ours. */
+/** Files are sent as a whole: for a range outside the file, express would answer 500. */
 const WHOLE = { acceptRanges: false };
 
-/** The docs site under `/docs`: static files, under a policy that lets them ask nobody but us. */
+/** The docs site under `/docs`: static files, with a policy that allows requests to this server only. */
 export function serveDocs(site: string = SITE): Router {
   const router = Router({ caseSensitive: true });
   router.use(requireSite(site), pageHeaders, toCleanPath, ignoreConditions);
@@ -28,7 +28,7 @@ function serve(folder: string, setHeaders: (res: Response, path: string) => void
   return express.static(folder, { ...WHOLE, extensions: ['html'], redirect: false, setHeaders });
 }
 
-/** A site may be built while the server runs. */
+/** The site may be built while the server runs. */
 function requireSite(site: string): RequestHandler {
   return async (_req, _res, next) => {
     const isBuilt = await stat(join(site, 'index.html')).catch(() => undefined);
@@ -46,14 +46,14 @@ const toCleanPath: RequestHandler = (req, res, next) => {
   else res.redirect(301, `/docs${clean}`);
 };
 
-/** These two are for writing, and the API does not look at them either; express would make a fault of ours of them. */
+/** These two conditions are for writing, and the API ignores them too. express would answer them with 500. */
 const ignoreConditions: RequestHandler = ({ headers }, _res, next) => {
   delete headers['if-match'];
   delete headers['if-unmodified-since'];
   next();
 };
 
-/** Names in `assets/` have a hash of the content in them; beside each lies the same, compressed. */
+/** File names in `assets/` contain a hash of the content. Beside each file is its compressed form. */
 const preferCompressed: RequestHandler = (req, res, next) => {
   res.set('Vary', 'Accept-Encoding');
   if (new Negotiator(req).encoding(['br', 'identity']) === 'br') req.url += '.br';
@@ -70,7 +70,7 @@ const setPageHeaders = (res: Response): void => {
   res.set('Cache-Control', 'no-cache');
 };
 
-/** Browsers get a page; whoever did not ask for one gets the one shape of errors. */
+/** Browsers get an HTML page; other clients get the error body of the API. */
 function answerMissing(site: string): RequestHandler {
   return (req, res) => {
     if (!req.headers.accept?.includes('text/html')) {
@@ -93,12 +93,12 @@ const policy = {
   frameAncestors: ["'none'"],
 };
 
-/** Nothing inline, nothing from elsewhere. */
+/** No inline code and no other origins. */
 const pageHeaders = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: policy },
 });
 
-/** Redoc writes its styles as it draws, has small pictures in them, and searches in a worker that it makes itself. */
+/** Redoc writes inline styles, has small images in them, and searches in a worker that it creates itself. */
 const referenceHeaders = helmet({
   contentSecurityPolicy: {
     useDefaults: false,

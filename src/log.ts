@@ -1,19 +1,21 @@
 import type { RequestHandler } from 'express';
 import pino, { type Logger } from 'pino';
 
-/** A key in the wrong place (a path, a request's id, an error) is still a key: it must never be logged. */
+/** A key in the wrong place (a path, a request's id, an error) is still a key, and must never be logged. */
 const ANY_KEY = /plb_live_[0-9A-Za-z]*/g;
 
 const ENCODED = /%[0-9a-f]{2}/gi;
-/** Text that is percent-encoded more often than that is not logged at all. */
+/** Text with more layers of percent-encoding is not logged. */
 const MAX_DECODINGS = 5;
 
-/** How many bytes of log are gathered for one write, and for how long at the most. */
+/** How many bytes of log are collected for one write, and for how long at most. */
 const BUFFER_BYTES = 4_096;
 const FLUSH_MS = 500;
 const STDERR = 2;
 
-/** JSON lines on standard error, which leaves standard output to a command's result; pretty on a terminal. */
+/**
+ * JSON lines on standard error, because standard output has a command's result; readable text on a terminal.
+ */
 export function createLog(level: string): Logger {
   if (process.stderr.isTTY) {
     const options = { destination: STDERR, ignore: 'pid,hostname' };
@@ -30,8 +32,8 @@ export function createLog(level: string): Logger {
 }
 
 /**
- * One line for each request: its id, method, path and status, and how long it took. pino-http would make a
- * logger for each request, at a twelfth of the request's whole cost.
+ * One line for each request: its id, method, path, status and duration. pino-http would make a logger for
+ * each request, which costs a twelfth of the request.
  */
 export function logRequests(log: Logger): RequestHandler {
   return (req, res, next) => {
@@ -45,7 +47,7 @@ export function logRequests(log: Logger): RequestHandler {
         path: toLoggedPath(originalUrl),
         status: res.statusCode,
         ms: Math.round(performance.now() - startedAt),
-        // The caller went away before the answer was out.
+        // The caller closed the connection before the answer was complete.
         ...(res.writableFinished ? undefined : { aborted: true }),
       });
     });
@@ -53,12 +55,12 @@ export function logRequests(log: Logger): RequestHandler {
   };
 }
 
-/** The path without the query, which can hold anything. */
+/** The path without the query, which may contain anything. */
 function toLoggedPath(url: string): string {
   return withoutKeys(url.split('?', 1)[0] ?? '');
 }
 
-/** The text with every key cut down to its prefix; decoded first when the key is percent-encoded. */
+/** The text with every key replaced by its prefix. A percent-encoded key is decoded first. */
 export function withoutKeys(text: string): string {
   const decoded = decode(text);
   if (decoded === undefined) return '…';
@@ -66,7 +68,10 @@ export function withoutKeys(text: string): string {
   return masked === decoded ? text : masked;
 }
 
-/** undefined when the text is percent-encoded too often. Only ASCII matters: a key has nothing else. */
+/**
+ * undefined when the text has too many layers of percent-encoding. Only ASCII is decoded, which is enough for
+ * keys.
+ */
 function decode(text: string): string | undefined {
   let decoded = text;
   for (let i = 0; i <= MAX_DECODINGS; i++) {
@@ -82,7 +87,7 @@ function toCharacter(encoded: string): string {
   return String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
 }
 
-/** pino's own form of an error, without keys in its message, its stack or anything that hangs on it. */
+/** pino's form of an error, without keys in its message, its stack or its other properties. */
 function toLoggedError(error: Error): unknown {
   const known = pino.stdSerializers.err(error);
   try {

@@ -7,23 +7,23 @@ import type { Config } from './config.ts';
 import { limitConnections } from './connections.ts';
 import type { Store } from './store/open.ts';
 
-/** Counted from the beginning of a connection or request: a slow sender keeps a connection from others. */
+/** Counted from the start of a connection or request: a slow sender occupies a connection. */
 const HEADERS_TIMEOUT_MS = 5_000;
-/** How often node looks for requests that are late; every 30 s unless it is told. */
+/** How often node checks for late requests. The default is 30 s. */
 const TIMEOUT_CHECK_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 15_000;
-/** Longer than the minute that proxies keep a connection, so that it is they who end it. */
+/** Longer than the minute for which proxies keep a connection, so that the proxy closes it. */
 const KEEP_ALIVE_MS = 65_000;
-/** How long answers under way may take when the process stops. */
+/** How long answers in progress may take when the process stops. */
 const STOP_TIMEOUT_MS = 10_000;
 
 export interface RunningServer {
   readonly url: string;
-  /** Refuses new connections, lets answers under way finish, and closes what is open. */
+  /** Rejects new connections, lets answers in progress finish, and closes everything. */
   readonly stop: () => Promise<void>;
 }
 
-/** Serves the app on the configured address until it is stopped. The store is the caller's to close. */
+/** Serves the app on the configured address until it is stopped. The caller closes the store. */
 export async function startServer(
   config: Config,
   { store, log, isSandbox = false }: { store: Store; log: Logger; isSandbox?: boolean },
@@ -38,14 +38,14 @@ export async function startServer(
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // Node's own refusal would have no body.
+      // Node's own error answer would have no body.
       requireHostHeader: false,
     },
     requireValid(app.express),
   );
   limitConnections(server, config, app.express);
   server.on('clientError', answerClientError);
-  // What we cannot expect is ignored (RFC 9110, 10.1.1); node would answer 417 without a body.
+  // Unknown expectations are ignored (RFC 9110, 10.1.1); node would answer 417 without a body.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
   await listen(server, config);
   return {
@@ -72,7 +72,7 @@ function toUrl({ address, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-/** Connections that are idle, or become so, are ended at once; all others at the time limit. */
+/** Idle connections are closed at once, and so are those that become idle; all others at the time limit. */
 async function close(server: Server): Promise<void> {
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   const deadline = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS);
