@@ -9,8 +9,8 @@ import { benchIntake } from './intake.ts';
 
 const SIZES = (process.env['BENCH_SIZES'] ?? '1000,100000,1000000').split(',').map(Number);
 
-const [part = 'all'] = process.argv.slice(2);
+const [part = 'all', kind] = process.argv.slice(2);
 const isWanted = (name: string) => part === 'all' || part === name;
 if (isWanted('api')) await benchApi(SIZES);
 if (isWanted('intake')) await benchIntake();
-if (isWanted('intake') || isWanted('hostile')) await benchHostile();
+if (isWanted('intake') || isWanted('hostile')) await benchHostile(kind);

@@ -40,7 +40,7 @@ export const SOURCE_BYTES_PER_MEMBER = 100;
  * largest honest report, 60 MB of XML in 1 MB of gzip, takes 1.5 s. The cost of storing is estimated while
  * the source is read.
  */
-export const CPU_BASE_MS = 3_800;
+export const CPU_BASE_MS = 3_500;
 export const CPU_MS_PER_MIB = 1_000;
 export const CPU_MS_PER_KEPT_BYTE = 0.0004;
 

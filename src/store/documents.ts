@@ -48,11 +48,33 @@ export async function insertReceived(
   receivedAt: Instant,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
+  const insert = async (some: readonly ReceivedDocument[]) => {
+    outcomes.push(...(await db.write((tx) => insertSome(tx, some, receivedAt))));
+  };
+  let atMost = MAX_DOCUMENTS;
   while (outcomes.length < documents.length) {
-    const left = documents.slice(outcomes.length);
-    outcomes.push(...(await db.write((tx) => insertSome(tx, left, receivedAt))));
+    const some = documents.slice(outcomes.length, outcomes.length + atMost);
+    const [first] = some as [ReceivedDocument];
+    try {
+      await insert(some);
+    } catch (error) {
+      if (!isOfDocument(error)) throw error;
+      // Stored one by one, the documents before and after the one that fails are stored.
+      if (some.length === 1) await insert([{ ...first, content: UNSTORABLE }]);
+      atMost = some.length === 1 ? MAX_DOCUMENTS : 1;
+    }
   }
   return outcomes;
+}
+
+const UNSTORABLE = new Refusal('reader_failed', 'What was read could not be stored.');
+
+/** Errors that another document would not meet. All others are the database's: no space, no access, busy. */
+const DOCUMENT_ERRORS = /^SQLITE_(?:CONSTRAINT_(?!TRIGGER)|MISMATCH|TOOBIG)/;
+
+function isOfDocument(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof RangeError) return true;
+  return DOCUMENT_ERRORS.test(String((error as { code?: string }).code));
 }
 
 /** Stores the first documents, at least one, and returns their outcomes. */

@@ -98,6 +98,28 @@ describe('a source that was read half', () => {
   });
 });
 
+test('a document that cannot be stored is rejected, and all others are stored', async () => {
+  const { db } = await aStore();
+  const broken = { ...aReport(), payloadSha256: null as unknown as string };
+  const endless = aReport();
+  const contents = [
+    aReport(),
+    broken,
+    aReport(),
+    { ...endless, metadata: { ...endless.metadata, end: 1e15 } },
+    aReport(),
+  ];
+  expect(await insertReceived(db, await documentsOf(db, contents), NOW)).toEqual([
+    'unclaimed',
+    'rejected',
+    'unclaimed',
+    'rejected',
+    'unclaimed',
+  ]);
+  const refused = await db.selectFrom('rejection').select(['ordinal', 'reason']).execute();
+  expect(refused).toEqual([1, 3].map((ordinal) => ({ ordinal, reason: 'reader_failed' })));
+});
+
 test('sums stop at 2^53 - 1, within a transaction and over several', async () => {
   const { db } = await aStore();
   const most = Number.MAX_SAFE_INTEGER;
