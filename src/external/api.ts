@@ -17,7 +17,7 @@ interface Given {
   readonly document?: ContractDocument | undefined;
 }
 
-/** Everything under `/v1/external`. The order of the chain is the contract's order of checks (decision 1.1). */
+/** Everything under `/v1/external`. The middleware has the contract's order of checks (decision 1.1). */
 export async function createExternalApi({
   store,
   requestsPerIp,

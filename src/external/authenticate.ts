@@ -9,18 +9,18 @@ const BEARER = /^bearer +(\S+)$/i;
 
 interface Given {
   readonly reader: Reader;
-  /** Told of every accepted key; must not take the request's time. */
+  /** Called for every accepted key. It must not delay the request. */
   readonly onUse: (holder: KeyHolder) => void;
 }
 
 /**
- * Lets a request on when its API key is enabled and the account on Pro (description, section 5). Each
- * request asks the store anew, so that a key switched off or deleted is refused at once.
+ * Accepts a request when its API key is enabled and the account is on Pro (description, section 5). Each
+ * request reads the store, so that a disabled or deleted key is rejected at once.
  */
 export function authenticate({ reader, onUse }: Given): RequestHandler {
   return async (req, res, next) => {
     const holder = await findHolder(reader, req.headers.authorization);
-    // One answer for every cause: whoever tries keys learns nothing.
+    // One answer for every cause, so that it tells an attacker nothing.
     if (holder === undefined) throw new Failure('unauthorized', 'Missing or invalid API key.');
     res.locals['keyHolder'] = holder;
     onUse(holder);
@@ -28,7 +28,7 @@ export function authenticate({ reader, onUse }: Given): RequestHandler {
   };
 }
 
-/** Whom the request's key speaks for. Only after `authenticate`. */
+/** The holder of the request's key. Only valid after `authenticate`. */
 export function keyHolderOf(res: Response): KeyHolder {
   return res.locals['keyHolder'] as KeyHolder;
 }

@@ -14,10 +14,12 @@ import { type MatchableRequest, PreparedRouter } from './router.ts';
 import { toShapes } from './shape.ts';
 
 const V1 = new URL('../../openapi/v1.yaml', import.meta.url);
-/** The `uuid` of ajv-formats takes `urn:uuid:…` as well; the contract's does not (decision 1.3). */
+/** The `uuid` format of ajv-formats also accepts `urn:uuid:…`; the contract's does not (decision 1.3). */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** A request as the contract sees it. Express's own hides path and query on its prototype. */
+/**
+ * The parts of a request that the contract needs. Express's own request has path and query on its prototype.
+ */
 export interface PlainRequest {
   readonly method: string;
   readonly path: string;
@@ -26,7 +28,7 @@ export interface PlainRequest {
 }
 
 export interface Contract {
-  /** Finds the operation, checks the request against it, and asks its handler. Throws `Failure`. */
+  /** Finds the operation, validates the request and calls its handler. Throws `Failure`. */
   answer(request: PlainRequest, holder: KeyHolder): Promise<ServedAnswer>;
 }
 
@@ -37,12 +39,12 @@ export function readContract(): ContractDocument {
   return parse(readFileSync(V1, 'utf8'));
 }
 
-/** The contract, served from a store. Throws when it says half of a deprecation. */
+/** The contract, served from a store. Throws when a deprecation in it is incomplete. */
 export async function openContract(
   reader: Reader,
   document: ContractDocument = readContract(),
 ): Promise<Contract> {
-  // Keys are checked before, in the order of decision 1.1: whoever comes here has one.
+  // Keys are checked before this, in the order of decision 1.1.
   const definition: Document = { ...document, security: [] };
   const api = new OpenAPIBackend({
     definition,
@@ -72,7 +74,10 @@ export async function openContract(
   };
 }
 
-/** openapi-backend would have ajv coerce; here values come typed (query.ts), and unknown ones are dropped. */
+/**
+ * openapi-backend would enable ajv's coercion. Here values already have their type (query.ts), and unknown
+ * ones are dropped.
+ */
 function createAjv(): Ajv {
   const ajv = new Ajv({ strict: false, removeAdditional: true });
   addFormatsModule.default(ajv);
@@ -80,7 +85,7 @@ function createAjv(): Ajv {
   return ajv;
 }
 
-/** A handler as the contract calls it: validation has made sure that the call fits its operation. */
+/** A handler as it is called by operationId: validation has ensured that the call has the operation's type. */
 type AnyHandler = (call: unknown, given: { reader: Reader }) => Promise<ListAnswer<unknown>>;
 
 function toOperationHandlers(reader: Reader, document: ContractDocument) {

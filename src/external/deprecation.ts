@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** How long an operation announces that it will go away, at the least (decision 1.16). */
+/** The shortest time from the announcement of a deprecation to its sunset (decision 1.16). */
 const MIN_MONTHS = 6;
 const DAY = z.iso.date().transform((day) => new Date(day));
 
-/** What the contract says of an operation: all three, or none. */
+/** The contract's fields for a deprecation: all three, or none. */
 interface Operation {
   readonly operationId?: string;
   readonly deprecated?: boolean;
@@ -14,8 +14,8 @@ interface Operation {
 type Paths = Readonly<Record<string, { readonly get?: Operation } | undefined>>;
 
 /**
- * The headers by which deprecated operations announce that they will go away, by operationId: `Deprecation`
- * (RFC 9745, a structured date) and `Sunset` (RFC 8594, an HTTP-date). Throws when one says only half.
+ * The headers of deprecated operations, by operationId: `Deprecation` (RFC 9745, a structured date) and
+ * `Sunset` (RFC 8594, an HTTP-date). Throws when an operation has only some of the fields.
  */
 export function toDeprecations(paths: Paths): ReadonlyMap<string, readonly string[]> {
   const operations = Object.values(paths).flatMap((path) => path?.get ?? []);
@@ -29,7 +29,7 @@ function toHeaders(operation: Operation): readonly string[] {
   const since = DAY.safeParse(operation['x-deprecated-at']).data;
   const sunset = DAY.safeParse(operation['x-sunset']).data;
   if (!operation.deprecated || since === undefined || sunset === undefined) {
-    throw toError(operation, 'wants deprecated: true, and days for x-deprecated-at and x-sunset');
+    throw toError(operation, 'needs deprecated: true, and days for x-deprecated-at and x-sunset');
   }
   if (sunset < addMonths(since, MIN_MONTHS)) {
     throw toError(

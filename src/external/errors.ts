@@ -5,7 +5,7 @@ import { send, toBody } from './send.ts';
 
 type ErrorBody = components['schemas']['ErrorBody'];
 
-/** The contract has no 503: a store that stays busy is answered like any fault of ours. */
+/** The contract has no 503: a database that stays busy is a 500. */
 type Code = Exclude<FailureCode, 'unavailable'> | 'internal_error';
 
 interface Answer {
@@ -13,7 +13,7 @@ interface Answer {
   readonly headers?: readonly string[];
 }
 
-/** The one table from what went wrong to what is answered (description, section 7; decision 1.2). */
+/** The one table from error codes to answers (description, section 7; decision 1.2). */
 const ANSWERS: Readonly<Record<Code, Answer>> = {
   unauthorized: { status: 401, headers: ['WWW-Authenticate', 'Bearer'] },
   forbidden: { status: 403 },
@@ -27,14 +27,17 @@ const ANSWERS: Readonly<Record<Code, Answer>> = {
   internal_error: { status: 500 },
 };
 
-/** Answers what was thrown. What is no `Failure` of the caller's is logged whole, and the caller reads none of it. */
+/**
+ * Answers an error. An error that is not a `Failure` of the caller is logged, and the caller gets none of its
+ * text.
+ */
 export function answerErrors(
   logError: (error: unknown, req: Request) => void,
 ): ErrorRequestHandler {
   return (error: unknown, req, res, next) => {
     const code = toCode(error);
     if (code === 'internal_error') logError(error, req);
-    // Part of an answer is out already: all that is left is to break the connection.
+    // Part of the answer was sent already, so the connection has to be broken.
     if (res.headersSent) return next(error);
     const message =
       code === 'internal_error' ? 'Unexpected server error.' : (error as Failure).message;

@@ -14,7 +14,7 @@ type ParamsOf<O extends OperationId> = operations[O]['parameters'] extends { pat
   : object;
 type QueryOf<O extends OperationId> = NonNullable<operations[O]['parameters']['query']>;
 
-/** A request that the contract has checked, from a caller whose key was accepted. */
+/** A validated request from a caller whose key was accepted. */
 export interface Call<O extends OperationId> {
   readonly accountId: string;
   readonly params: ParamsOf<O>;
@@ -22,8 +22,8 @@ export interface Call<O extends OperationId> {
 }
 
 /**
- * The answer of a list operation. The head alone decides whether anything has to be read at all; `read`
- * gives the page with the head of its own snapshot, which may be newer.
+ * The answer of a list operation. The head is enough to decide whether the page has to be read. `read`
+ * returns the page with the head of its own snapshot, which may be newer.
  */
 export interface ListAnswer<Body> {
   readonly head: Head;
@@ -31,11 +31,11 @@ export interface ListAnswer<Body> {
   readonly read: () => Promise<{ readonly version: string; readonly body: Body }>;
 }
 
-/** A list's answer with what the contract says of its operation, which is the same for every request. */
+/** A list's answer, with the values that the contract gives for its operation. */
 export interface ServedAnswer extends ListAnswer<unknown> {
-  /** Names the shape of the body (shape.ts); part of the entity tag. */
+  /** The version of the body's schema (shape.ts); part of the entity tag. */
   readonly shape: string;
-  /** Headers beyond those of every list, names and values by turns. */
+  /** Headers in addition to those of every list, names and values alternating. */
   readonly headers: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export type Handler<O extends OperationId> = (
   given: { readonly reader: Reader },
 ) => Promise<ListAnswer<BodyOf<O>>>;
 
-/** One handler per operationId: an operation in v1.yaml that nobody serves does not compile. */
+/** One handler per operationId: an operation in v1.yaml without a handler does not compile. */
 export type Handlers = { readonly [O in OperationId]: Handler<O> };
 
 export const handlers: Handlers = { listDomains, listReports, listAlerts };

@@ -4,7 +4,7 @@ import type { Store } from '../store/open.ts';
 
 /** `last_used_at` is written at most this often for each key (decisions, section 2). */
 const WRITE_EVERY_MS = 60_000;
-/** How long uses are gathered before they are written together. */
+/** How long uses are collected before they are written together. */
 const FLUSH_AFTER_MS = 1_000;
 
 interface Given {
@@ -23,9 +23,9 @@ export function createLastUsed({ db, now, logError }: Given) {
     timer = undefined;
     if (pending.size === 0) return;
     const uses = new Map(pending);
-    // A use that could not be written is no reason to fail anything; the next one will be.
+    // A use that could not be written fails no request. The next use is written again.
     await updateLastUsed(db, uses).catch(logError);
-    // Not before: until the write is done, every request still reads the time of the use before.
+    // Not before the write is done: until then, every request still reads the time of the former use.
     for (const keyId of uses.keys()) pending.delete(keyId);
   };
 

@@ -4,13 +4,13 @@ import { Failure } from '../domain/failure.ts';
 import { keyHolderOf } from './authenticate.ts';
 
 const WINDOW_MS = 60_000;
-/** A household or a small network has a /64, so counting single IPv6 addresses would limit nobody (1.13). */
+/** A household or a small network has a /64, so a limit per single IPv6 address would have no effect (1.13). */
 const IPV6_SUBNET = 64;
 
-/** What the limiters leave on a request. */
+/** The fields that the limiters set on a request. */
 type Limited = Request & { ipLimit?: RateLimitInfo; keyLimit?: RateLimitInfo };
 
-/** Protection against floods: requests a minute from one address, whatever they carry. */
+/** Protection against floods: requests per minute from one address, whatever they contain. */
 export function limitPerAddress(limit: number): RequestHandler {
   return createLimit({
     limit,
@@ -20,7 +20,7 @@ export function limitPerAddress(limit: number): RequestHandler {
   });
 }
 
-/** Requests a minute with one API key. Comes after `authenticate`. */
+/** Requests per minute with one API key. Comes after `authenticate`. */
 export function limitPerKey(limit: number): RequestHandler {
   return createLimit({
     limit,
@@ -37,12 +37,12 @@ interface Limit {
   readonly message: string;
 }
 
-/** Windows are fixed: they begin with a client's first request, and a refused one does not extend them. */
+/** Windows are fixed: they begin with a client's first request, and a rejected one does not extend them. */
 function createLimit({ message, ...options }: Limit): RequestHandler {
   return rateLimit({
     ...options,
     windowMs: WINDOW_MS,
-    // The headers are ours: the library's add a hash of the client's key, at a SHA-256 a header.
+    // The library's headers add a hash of the client's key, which costs one SHA-256 for each header.
     standardHeaders: false,
     legacyHeaders: false,
     handler: (_req, _res, next) =>

@@ -19,7 +19,7 @@ export const listReports: Handler<'listReports'> = async (
   };
 };
 
-/** The row is the wire form: its columns are the contract's fields, its instants the contract's text. */
+/** The row has the wire format: its columns are the contract's fields, its instants the contract's text. */
 function toReport(row: ReportRow): components['schemas']['Report'] {
   return row;
 }

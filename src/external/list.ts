@@ -1,11 +1,11 @@
 import type { Page, PageOf } from '../store/page.ts';
 
-/** The page that is asked for; the defaults are the contract's (description, section 4.1). */
+/** The requested page. The defaults are the contract's (description, section 4.1). */
 export function toPage({ limit = 50, offset = 0 }: { limit?: number; offset?: number }): Page {
   return { limit, offset };
 }
 
-/** The list envelope (description, section 2.4), with the version that it shows. */
+/** The list envelope (description, section 2.4), with the version of the list that it contains. */
 export function toList<Row, Item>(
   { rows, total, version }: PageOf<Row>,
   toItem: (row: Row) => Item,

@@ -6,29 +6,29 @@ import Negotiator from 'negotiator';
 import type { ListAnswer, ServedAnswer } from './handlers.ts';
 import { send, toBody } from './send.ts';
 
-/** Below this, compressing saves less than a packet. */
+/** Below this size, compression saves less than a packet. */
 const MIN_COMPRESSED_BYTES = 1_400;
 const TAG = /"[^"]*"/g;
 
 type Encoding = 'identity' | 'gzip' | 'br';
 
-/** A page in bytes, ready to be sent. Its version names the list's state: a new state has another page. */
+/** A page as bytes, ready to send. Its version is the list's version: another version has another page. */
 interface ReadyPage {
   readonly version: string;
   readonly bytes: Buffer;
-  /** Compressed once, when the first caller asks for it. */
+  /** Compressed once, for the first request that accepts the encoding. */
   readonly compressed: Partial<Record<Encoding, Promise<Buffer>>>;
 }
 
 /**
- * Sends lists: nothing when the caller has it (1.12), else a page kept ready, else one read from the store.
- * Up to `maxBytes` of pages are kept; what was not asked for longest goes first.
+ * Sends lists: a 304 when the caller has the current version (1.12), else a cached page, else a page read
+ * from the store. The cache holds up to `maxBytes`; the least recently used page is removed first.
  */
 export function createPages(maxBytes: number) {
   const ready = new LRUCache<string, ReadyPage>({
     // LRUCache rejects a maximum size of 0. A size of 1 byte holds no page.
     maxSize: Math.max(1, maxBytes),
-    // What compressing will add is not known yet; it is a small part.
+    // The size of the compressed page is not known yet; it is a small part.
     sizeCalculation: ({ bytes }) => bytes.length + 500,
   });
 
@@ -60,7 +60,7 @@ function isKnown(ifNoneMatch: string, tag: string): boolean {
   return ifNoneMatch.match(TAG)?.includes(tag) ?? false;
 }
 
-/** The list's entity tag: it changes with the list and its total, and with the shape of the answer (1.12). */
+/** The list's entity tag. It changes with the list, its total, and the schema of the answer (1.12). */
 function toTag(version: string, { shape }: ServedAnswer): string {
   return `"${version}.${shape}"`;
 }
@@ -89,7 +89,7 @@ function chooseEncoding(req: Request, { bytes }: ReadyPage): Encoding {
   if (req.headers['accept-encoding'] === undefined) return 'identity';
   if (bytes.length < MIN_COMPRESSED_BYTES) return 'identity';
   const [best] = new Negotiator(req).encodings(['br', 'gzip', 'identity']);
-  // None that we have is acceptable: the plain page is better than a refusal (RFC 9110, 12.5.3).
+  // No supported encoding is acceptable. The uncompressed page is better than an error (RFC 9110, 12.5.3).
   return (best as Encoding | undefined) ?? 'identity';
 }
 

@@ -6,7 +6,7 @@ interface Parameter {
   readonly schema?: { type?: string; format?: string; minimum?: number; maximum?: number };
 }
 
-/** Says which parameter is wrong, and what the contract allows there (decision 1.3). */
+/** The error that names the wrong parameter and what the contract allows (decision 1.3). */
 export function toValidationFailure(
   operation: { parameters?: readonly unknown[] | undefined },
   errors: readonly { instancePath: string }[],

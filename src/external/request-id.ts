@@ -3,15 +3,15 @@ import type { RequestHandler } from 'express';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Names the request in the answer and in the log. */
+    /** The request's id in the answer and in the log. */
     id: string;
   }
 }
 
-/** Anything else could forge a line in somebody's log. */
+/** Other characters could forge a line in a log. */
 const KEPT = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Gives every request an id, which every answer names; a caller's own is kept when it fits (1.14). */
+/** Gives every request an id, which every answer contains. A caller's own id is kept when it matches (1.14). */
 export const requestId: RequestHandler = (req, _res, next) => {
   const given = req.headers['x-request-id'];
   req.id = typeof given === 'string' && KEPT.test(given) ? given : newRequestId();

@@ -2,20 +2,20 @@ import { OpenAPIRouter, type Operation, type ParsedRequest, type Request } from 
 
 interface Route {
   readonly operation: Operation;
-  /** The whole path, its parameters as named groups. */
+  /** Matches the whole path, with its parameters as named groups. */
   readonly pattern: RegExp;
 }
 
 /**
- * A request in the form that openapi-backend would parse it into: the path alone, the query as values
- * (query.ts), no headers. Its path parameters are filled in when it is matched.
+ * A request in the form into which openapi-backend would parse it: the path alone, the query as values
+ * (query.ts), no headers. Its path parameters are set when it is matched.
  */
 export type MatchableRequest = Request & ParsedRequest;
 
 /**
- * openapi-backend's router with its patterns made once, and each request parsed and matched once. The
- * library flattens all operations, compiles every path and parses query and cookies anew, several times for
- * each request: about as much as all the rest of a request together.
+ * openapi-backend's router with patterns compiled once, and each request parsed and matched once. For each
+ * request, the library flattens all operations, compiles every path and parses query and cookies several
+ * times, which costs about as much as the rest of the request.
  */
 export class PreparedRouter extends OpenAPIRouter {
   readonly #operations = super.getOperations();
@@ -40,7 +40,7 @@ export class PreparedRouter extends OpenAPIRouter {
       request.params = decodeAll(match.groups);
       return operation;
     }
-    // openapi-backend tells the two apart by how the message begins.
+    // openapi-backend distinguishes the two errors by the beginning of the message.
     throw new Error(isPathKnown ? '405-methodNotAllowed' : '404-notFound');
   }
 }
@@ -58,12 +58,12 @@ function toRoute(operation: Operation): Route {
   return { operation, pattern: new RegExp(`^${pattern}$`) };
 }
 
-/** A path without parameters is matched before one whose parameter would take its last part. */
+/** A path without parameters is matched before one whose parameter would match its last part. */
 function byGroups(a: Route, b: Route): number {
   return a.operation.path.split('{').length - b.operation.path.split('{').length;
 }
 
-/** Text that is no percent-encoding stands for itself; no parameter of the contract allows it. */
+/** Text that is not valid percent-encoding stays as it is. No parameter of the contract allows it. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -2,17 +2,20 @@ import type { Request, Response } from 'express';
 import helmet from 'helmet';
 import { toRateLimitHeaders } from './limits.ts';
 
-/** Names and values by turns: node writes such a list as it is, and looks at each header set alone four times. */
+/**
+ * Names and values alternating: node writes such a list as it is, and checks each header that is set alone
+ * four times.
+ */
 type HeaderList = readonly string[];
 
 export interface Answer {
   readonly status: number;
   readonly headers: HeaderList;
-  /** JSON; none for a status that has no body. */
+  /** JSON; undefined for a status that has no body. */
   readonly body?: Buffer;
 }
 
-/** The one way out for every answer in JSON, with the headers that all of them carry. */
+/** Sends every JSON answer, with the headers that all of them have. */
 export function send(req: Request, res: Response, { status, headers, body }: Answer): void {
   const list = [
     'X-Request-Id',
@@ -25,7 +28,7 @@ export function send(req: Request, res: Response, { status, headers, body }: Ans
   res.writeHead(status, list).end(body);
 }
 
-/** A value as a body: JSON and a newline, for the people who read it on a terminal. */
+/** A value as a body: JSON and a newline, for display on a terminal. */
 export function toBody(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`);
 }
@@ -35,7 +38,7 @@ function toContentHeaders(body: Buffer): HeaderList {
   return ['Content-Type', 'application/json', 'Content-Length', `${body.length}`];
 }
 
-/** JSON is no page: it loads nothing, is framed nowhere, and is nobody's referrer. */
+/** The security headers of a JSON answer: it loads nothing and must not be framed. */
 const SECURITY_HEADERS = recordHeaders(
   helmet({
     contentSecurityPolicy: {
@@ -45,7 +48,7 @@ const SECURITY_HEADERS = recordHeaders(
   }),
 );
 
-/** What a middleware sets is the same for every request; it is asked once. */
+/** The headers that a middleware sets. They are the same for every request, so they are recorded once. */
 function recordHeaders(middleware: ReturnType<typeof helmet>): HeaderList {
   const list: string[] = [];
   const setHeader = (name: string, value: string) => list.push(name, value);

@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto';
 import type { ContractDocument } from './contract.ts';
 
-/** Keywords that say nothing about what is sent. */
+/** Keywords without an effect on what is sent. */
 const WORDS = new Set(['description', 'title', 'example', 'examples', 'externalDocs', 'links']);
 const LENGTH = 8;
 
 /**
- * A name for the shape in which each operation answers, by operationId: part of every entity tag, so that a
- * poller with a tag of an older release gets the fields that the new one added (decision 1.12). Made of the
- * contract's 200, with everything that it refers to; a change of words alone changes no name.
+ * A version of each operation's answer schema, by operationId. It is part of every entity tag, so that a
+ * client with a tag of an older release gets the fields that the new one added (decision 1.12). It is
+ * computed from the contract's 200 answer and all that it refers to. A change of descriptions alone does not
+ * change it.
  */
 export function toShapes(document: ContractDocument): ReadonlyMap<string, string> {
   const operations = Object.values(document.paths ?? {}).flatMap((path) => path?.get ?? []);
@@ -20,7 +21,7 @@ export function toShapes(document: ContractDocument): ReadonlyMap<string, string
   );
 }
 
-/** `isNames` where the keys are names that the contract gives, not keywords: a field may be a `title`. */
+/** `isNames` where the keys are names defined by the contract, not keywords: a field may be called `title`. */
 function toShape(node: unknown, document: ContractDocument, isNames = false): unknown {
   if (Array.isArray(node)) return node.map((item) => toShape(item, document));
   if (typeof node !== 'object' || node === null) return node;

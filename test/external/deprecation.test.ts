@@ -66,7 +66,7 @@ test('no operation of openapi/v1.yaml is deprecated', async () => {
 describe('the contract is not served when an operation', () => {
   const { deprecated: _, ...days } = DEPRECATED;
   const HALF =
-    /listReports of the contract wants deprecated: true, and days for x-deprecated-at and x-sunset/;
+    /listReports of the contract needs deprecated: true, and days for x-deprecated-at and x-sunset/;
   const SOON = /listReports of the contract has its x-sunset less than 6 months/;
 
   test.each<[string, Record<string, unknown>, RegExp]>([
