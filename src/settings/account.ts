@@ -8,7 +8,7 @@ import { renderTime } from './words.ts';
 
 const PLANS = { pro: 'Pro', free: 'Free' } as const;
 
-/** The account: its name, its plan, its people. All three are the operator's to change. */
+/** The account's name, plan and people. Only the operator changes them. */
 export function showAccount({ store, now }: Given): RequestHandler {
   return async (_req, res) => {
     const { accountId, accountName, plan, personId } = visitorOf(res);
@@ -25,7 +25,7 @@ export function showAccount({ store, now }: Given): RequestHandler {
       <section class="card" aria-labelledby="people">
         <h2 id="people">People</h2>
         <ul class="people">${people.map((person) => renderPerson(person, personId, now()))}</ul>
-        <p class="muted">Whoever runs your Plumbline adds people and changes the plan.</p>
+        <p class="muted">The operator of this Plumbline adds people and changes the plan.</p>
       </section>`;
     await sendPage(res, { title: 'Account', place: 'account', main });
   };

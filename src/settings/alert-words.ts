@@ -11,7 +11,7 @@ interface Words {
   readonly tell: (context: Context) => string;
 }
 
-/** What each type of alert says to people (decisions, section 4). */
+/** The title and text of each alert type (decisions, section 4). */
 const WORDS: Readonly<Record<string, Words>> = {
   'alert.alignment_regression': { title: 'Alignment regression', tell: tellRegression },
   'alert.reports_missing': { title: 'Reports missing', tell: tellMissing },
@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   'alert.policy_weakened': { title: 'Policy weakened', tell: tellPolicy },
 };
 
-/** An alert for people: what, where, since when, and its context in words. */
+/** An alert for display: title, domain, time, and its context as text. */
 export function renderAlert(alert: AlertRow | OpenAlertRow, now: Date): Html {
   const { title, tell } = WORDS[alert.type] ?? { title: alert.type, tell: tellAll };
   const isOpen = alert.resolved_at === null;
@@ -76,7 +76,7 @@ function tellPolicy(context: Context): string {
   return `The policy at ${context['record_name']} went from ${before} to ${after ?? 'absent'}.`;
 }
 
-/** A type that this page does not know yet. */
+/** The context of a type that this page does not know. */
 function tellAll(context: Context): string {
   return Object.entries(context)
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)

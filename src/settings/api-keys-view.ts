@@ -10,7 +10,7 @@ const PATH = '/settings/integrations/api-keys';
 
 export interface CreatedKey {
   readonly name: string;
-  /** The whole key, this once. */
+  /** The whole key, shown this once. */
   readonly key: string;
 }
 
@@ -24,8 +24,8 @@ interface ApiKeysPage {
 }
 
 /**
- * With a little script, htmx puts the new `#keys` and `#notice` into the page that is there. A second click
- * is dropped, not kept off by disabling the button: that would take the keyboard away from it.
+ * With JavaScript, htmx replaces `#keys` and `#notice` of the current page. A second click is dropped, but
+ * the button is not disabled, because disabling it would take the keyboard focus away.
  */
 const SWAP = html`hx-target="#keys" hx-select="#keys" hx-swap="outerHTML" hx-select-oob="#notice:innerHTML" hx-sync="this:drop"`;
 
@@ -42,7 +42,7 @@ export function renderApiKeys(page: ApiKeysPage): Html {
     </div>`;
 }
 
-/** The one time that a whole key is on a page. */
+/** The only page that shows a whole key. */
 function renderCreated({ name, key }: CreatedKey, baseUrl: string): Html {
   const curl = `curl -H "Authorization: Bearer ${key}" "${baseUrl}/v1/external/domains"`;
   return html`<section class="card new-key" aria-labelledby="new-key" data-secret>
@@ -53,7 +53,7 @@ function renderCreated({ name, key }: CreatedKey, baseUrl: string): Html {
   </section>`;
 }
 
-/** A field that is one click from the clipboard; without script, one click and a key. */
+/** A field with a copy button; without JavaScript, its text is selected by one click. */
 function renderCopyable({ id, label, text }: { id: string; label: string; text: string }): Html {
   return html`<label for="${id}">${label}</label>
     <div class="copyable">
@@ -94,7 +94,7 @@ function renderForm({ visitor, refused }: ApiKeysPage): Html {
   </section>`;
 }
 
-/** What an account that is not on Pro could have. */
+/** What the Pro plan adds, for an account that is not on Pro. */
 function renderPlan(): Html {
   return html`<section class="card calm" aria-labelledby="create">
     <h2 id="create">The API is part of the Pro plan</h2>
@@ -104,7 +104,7 @@ function renderPlan(): Html {
       <li>up to ${MAX_KEYS_PER_ACCOUNT} keys, each switched off and on by itself,</li>
       <li>cheap polling with entity tags.</li>
     </ul>
-    <p>Whoever runs your Plumbline can change the plan. Your keys stay here; turn them on again afterwards.</p>
+    <p>The operator of this Plumbline can change the plan. Your keys stay here; turn them on again afterwards.</p>
   </section>`;
 }
 
@@ -138,7 +138,7 @@ function renderKey(key: ApiKey, visitor: Visitor, now: Date): Html {
   </tr>`;
 }
 
-/** A button that says which way it goes: it works without script, and says its state with it. */
+/** A switch that works without JavaScript. Its state is in `aria-checked`. */
 function renderSwitch({ id, name, enabled }: ApiKey, visitor: Visitor): Html {
   const action = `${PATH}/${id}/${enabled ? 'disable' : 'enable'}`;
   const isBlocked = visitor.plan !== 'pro' && !enabled;
@@ -149,11 +149,11 @@ function renderSwitch({ id, name, enabled }: ApiKey, visitor: Visitor): Html {
   </form>`;
 }
 
-/** Asks, naming the key. The same piece stands on a page of its own and in the dialog. */
+/** The confirmation of a deletion, with the key's name. It is shown on a page of its own and in the dialog. */
 export function renderDeletion({ id, name, prefix }: ApiKey, visitor: Visitor): Html {
   return html`<section class="card" id="confirm">
     <h1 id="dialog-title">Delete “${name}”?</h1>
-    <p>Requests with <code>${prefix}…</code> are refused at once. A deleted key cannot be brought back.</p>
+    <p>Requests with <code>${prefix}…</code> are rejected at once. A deleted key cannot be restored.</p>
     <form method="post" action="${PATH}/${id}/delete" class="choices">
       ${renderFormToken(visitor)}
       <a href="${PATH}" role="button" class="secondary" data-close>Keep it</a>

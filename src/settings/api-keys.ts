@@ -17,7 +17,7 @@ import { actorOf, leaveNotice, visitorOf } from './visitor.ts';
 const PATH = '/settings/integrations/api-keys';
 const PLACE = { title: 'API keys', place: 'api-keys' } as const;
 
-/** What was tried and refused, for the form to show again. */
+/** Rejected input, which the form shows again with the error. */
 interface Refused {
   readonly failure: Failure;
   readonly name: string;
@@ -27,7 +27,9 @@ export function showApiKeys(given: Given): RequestHandler {
   return async (req, res) => await sendApiKeys(given, req, res);
 }
 
-/** Creates a key and shows it in this very answer: it is kept nowhere, so no other page could. */
+/**
+ * Creates a key and shows it in the answer itself: the key is stored nowhere, so no later page could show it.
+ */
 export function createApiKey(given: Given): RequestHandler {
   return async (req, res) => {
     const name = readField(req, 'name');
@@ -49,7 +51,7 @@ export function switchApiKey(given: Given, isEnabled: boolean): RequestHandler {
     const { name } = await updateApiKey(given.store.db, toId(req), isEnabled, by);
     const notice = isEnabled
       ? `“${name}” is on: requests with it are accepted again.`
-      : `“${name}” is off: requests with it are refused from now on.`;
+      : `“${name}” is off: requests with it are rejected from now on.`;
     await goBack(given, res, notice);
   };
 }
@@ -69,7 +71,7 @@ export function askToDelete({ store }: Given): RequestHandler {
 export function removeApiKey(given: Given): RequestHandler {
   return async (req, res) => {
     const { name } = await deleteApiKey(given.store.db, toId(req), actorOf(req, res, given));
-    await goBack(given, res, `“${name}” is deleted: requests with it are refused from now on.`);
+    await goBack(given, res, `“${name}” is deleted: requests with it are rejected from now on.`);
   };
 }
 

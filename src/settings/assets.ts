@@ -7,12 +7,15 @@ import { brotliCompress, gzip } from 'node:zlib';
 import { type RequestHandler, Router } from 'express';
 import Negotiator from 'negotiator';
 
-/** A style, script or picture of the pages: named by its content, so that browsers may keep it for ever. */
+/**
+ * A style, script or image of the pages. Its path contains a hash of the content, so that browsers may cache
+ * it without limit.
+ */
 interface Asset {
   readonly name: string;
   readonly type: string;
   readonly bytes: Buffer;
-  /** Compressed once, when the first browser asks for it. */
+  /** Compressed once, for the first request that accepts the encoding. */
   readonly compressed: { br?: Promise<Buffer>; gzip?: Promise<Buffer> };
 }
 
@@ -25,7 +28,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const packaged = createRequire(import.meta.url);
 const own = (name: string) => new URL(`./assets/${name}`, import.meta.url);
 
-/** In this order: what comes later stands over what came before. */
+/** The order matters: later rules override earlier ones. */
 const STYLE = ['palette', 'pico', 'brand', 'frame', 'words', 'forms', 'lists', 'drawings', 'over'];
 
 const ASSETS = {
@@ -36,12 +39,12 @@ const ASSETS = {
   icon: read('icon.svg', own('icon.svg')),
 };
 
-/** The path of an asset, for a page to name. */
+/** The path of an asset, for use in a page. */
 export function assetPath(asset: keyof typeof ASSETS): string {
   return `/settings/assets/${ASSETS[asset].name}`;
 }
 
-/** Serves the assets, and nothing else that lies beside them. */
+/** Serves the assets, and no other file of the folder. */
 export function serveAssets(): Router {
   const router = Router();
   for (const asset of Object.values(ASSETS)) router.get(`/${asset.name}`, send(asset));
@@ -64,7 +67,7 @@ function compress({ bytes, compressed }: Asset, encoding: 'br' | 'gzip'): Promis
   return compressed[encoding];
 }
 
-/** One asset of one file, or of several, one after another. */
+/** One asset, made of one file or of several files joined. */
 function read(name: string, ...files: (string | URL)[]): Asset {
   const bytes = Buffer.concat(files.map((file) => readFileSync(file)));
   const extension = extname(name);

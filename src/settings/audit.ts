@@ -18,7 +18,7 @@ const ACTIONS = {
   deleted: 'deleted',
 } as const satisfies Record<AuditEntry['action'], string>;
 
-/** Who did what to which key, when, and from where; latest first. */
+/** The changes of the account's keys: who, when, and from where; latest first. */
 export function showAudit({ store, now }: Given): RequestHandler {
   return async (req, res) => {
     const before = readQuery(req, 'before');

@@ -3,7 +3,7 @@ import type { Day } from '../domain/instant.ts';
 import type { Html } from './page.ts';
 import { toCount, toDate, toPassRate } from './words.ts';
 
-/** One column of a chart: a day, and what its reports add up to; no messages when there are none. */
+/** One column of a chart: a day and the totals of its reports; 0 messages when there are none. */
 export interface ChartDay {
   readonly day: Day;
   readonly messages: number;
@@ -17,7 +17,7 @@ export function firstDay(now: Date, count: number): Day {
   return new Date(now.getTime() - (count - 1) * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** Every day from the first one to today, in order, those without reports too. */
+/** Every day from the first one to today in order, including days without reports. */
 export function toChartDays(
   rows: readonly ChartDay[],
   { now, count }: { now: Date; count: number },
@@ -36,12 +36,12 @@ export function sum(days: readonly ChartDay[]): { messages: number; aligned: num
   };
 }
 
-/** A day's column is 4 wide with a gap of 2, in a chart 100 high that its style stretches. */
+/** A day's column is 4 wide with a gap of 2, in a chart of height 100 that CSS stretches. */
 const [STEP, BAR, HEIGHT] = [6, 4, 100];
-/** The least that failures take of a column, so that one in a thousand is seen. */
+/** The minimum height of failures in a column, so that one in a thousand is visible. */
 const MIN_FAILED = 4;
 
-/** Pass rates of some days, small: what passed below, what failed on top of it. */
+/** Pass rates of some days as a small chart: passed messages below, failed ones above. */
 export function renderSparkline(days: readonly ChartDay[], name: string): Html {
   const bars = days.map(({ messages, aligned }, i) => {
     if (messages === 0) return renderBar('none', { i, y: HEIGHT - 4, height: 4 });
@@ -52,7 +52,7 @@ export function renderSparkline(days: readonly ChartDay[], name: string): Html {
   return renderSvg({ kind: 'spark', columns: days.length, words }, bars);
 }
 
-/** Messages a day: passed below, failed on top, as high as there were many. */
+/** Messages per day: passed ones below, failed ones above; the height shows the number. */
 export function renderVolume(days: readonly ChartDay[]): Html {
   const most = Math.max(1, ...days.map(({ messages }) => messages));
   const bars = days.map(({ messages, aligned }, i) => {
@@ -60,21 +60,21 @@ export function renderVolume(days: readonly ChartDay[]): Html {
     const passed = toShare(aligned, most, 0);
     return renderStack({ i, top: HEIGHT - failed - passed, failed, passed });
   });
-  const words = `Messages a day, at most ${toCount(most)}`;
-  return renderFigure('Messages a day', [toCount(most), toCount(Math.round(most / 2)), '0'], {
+  const words = `Messages per day, at most ${toCount(most)}`;
+  return renderFigure('Messages per day', [toCount(most), toCount(Math.round(most / 2)), '0'], {
     days,
     chart: renderSvg({ kind: 'plot', columns: days.length, words }, [renderGrid(days), ...bars]),
   });
 }
 
-/** The pass rate as a line from day to day; days without messages are gaps. */
+/** The pass rate as a line over the days; days without messages are gaps. */
 export function renderPassRate(days: readonly ChartDay[]): Html {
   const path = days
     .map(({ messages, aligned }, i) => ({ messages, aligned, x: i * STEP + BAR / 2 }))
     .map(({ messages, aligned, x }, i, all) => {
       if (messages === 0) return '';
       const move = i === 0 || all[i - 1]?.messages === 0 ? 'M' : 'L';
-      // A day between two gaps is a dot: a line to where it is.
+      // A day between two gaps is a dot: a line of length 0.
       return `${move}${x} ${toY(aligned / messages)}${move === 'M' ? 'h0' : ''}`;
     })
     .join('');
@@ -86,7 +86,7 @@ export function renderPassRate(days: readonly ChartDay[]): Html {
   });
 }
 
-/** The charts' numbers, for whoever would rather read. */
+/** The charts' numbers as a table. */
 export function renderNumbers(days: readonly ChartDay[]): Html {
   const rows = days
     .filter(({ messages }) => messages > 0)
@@ -153,7 +153,7 @@ function renderBar(kind: string, { i, y, height }: { i: number; y: number; heigh
   return html`<rect class="${kind}" x="${i * STEP}" y="${toTenth(y)}" width="${BAR}" height="${toTenth(height)}"/>`;
 }
 
-/** A part of the chart's height; at least `least` unless it is nothing. */
+/** A part of the chart's height: at least `least`, or 0 for a part of 0. */
 function toShare(part: number, whole: number, least: number): number {
   return part === 0 ? 0 : Math.max(least, (part / whole) * HEIGHT);
 }

@@ -2,13 +2,16 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { CookieOptions, Request, Response } from 'express';
 import { SESSION_MS } from '../domain/lifetime.ts';
 
-/** `flow` holds what a sign-in at the OpenID provider must come back with. */
+/** `flow` holds the state of a sign-in at the OpenID provider. */
 type CookieName = 'session' | 'flow';
 
 const OPTIONS = { httpOnly: true, sameSite: 'lax', path: '/' } as const satisfies CookieOptions;
 const FLOW_SECONDS = 10 * 60;
 
-/** Lax, not Strict: with Strict a link from a mail or a chat would ask people to sign in who are. */
+/**
+ * Lax, not Strict: with Strict, a link from a mail or a chat would show the sign-in page to people who are
+ * signed in.
+ */
 export function setSessionCookie(req: Request, res: Response, token: string): void {
   setCookie(req, res, { name: 'session', value: token, maxAge: SESSION_MS / 1000 });
 }
@@ -21,7 +24,7 @@ export function clearCookie(req: Request, res: Response, name: CookieName): void
   setCookie(req, res, { name, value: '', maxAge: 0 });
 }
 
-/** The token of the session that the request names, open or not. */
+/** The token in the request's session cookie; the session may be closed. */
 export function readSessionToken(req: Request): string | undefined {
   return readCookie(req, 'session');
 }
@@ -42,8 +45,8 @@ function setCookie(req: Request, res: Response, { name, value, maxAge }: Cookie)
 }
 
 /**
- * `__Host-` on HTTPS: the browser then takes the cookie from this very host only, over TLS and for all its
- * paths, so that no neighbour can plant another. Plain HTTP (this machine, a try) cannot have that.
+ * `__Host-` on HTTPS: the browser then accepts the cookie only from this host, over TLS and for all paths, so
+ * that another host of the domain cannot set one. Plain HTTP (this machine, a trial) does not support it.
  */
 function toFullName({ secure }: Request, name: CookieName): string {
   return secure ? `__Host-plumbline-${name}` : `plumbline-${name}`;

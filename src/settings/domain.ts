@@ -24,7 +24,7 @@ const RANGES = [30, 90] as const;
 const LATEST_REPORTS = { limit: 20, offset: 0 };
 const LATEST_ALERTS = { limit: 10, offset: 0 };
 
-/** One domain: its days drawn large, its alerts in words, its latest reports. */
+/** One domain: its days as charts, its alerts as text, its latest reports. */
 export function showDomain({ store: { reader }, now }: Given): RequestHandler {
   return async (req, res) => {
     const at = now();
@@ -46,7 +46,7 @@ function renderHead({ name, status, last_report_at }: DomainRow, now: Date): Htm
     <h1 class="domain-name">${name}${status === 'paused' ? html` <span class="badge">Paused</span>` : ''}</h1>
     <p class="lead">${
       last_report_at === null
-        ? 'No report has come yet.'
+        ? 'No report was received yet.'
         : html`Last report ${renderTime(last_report_at, now)}.`
     }</p>`;
 }
@@ -59,7 +59,7 @@ function renderAlerts(alerts: readonly AlertRow[], now: Date): Html {
     <h2 id="alerts">Alerts</h2>
     ${
       alerts.length === 0
-        ? html`<p class="muted">No alert so far.</p>`
+        ? html`<p class="muted">No alerts yet.</p>`
         : html`<ul class="alerts">${openFirst.map((alert) => renderAlert(alert, now))}</ul>`
     }
   </section>`;

@@ -5,7 +5,7 @@ import type { Given } from './given.ts';
 import { sendPage, type View } from './page.ts';
 import { findVisitor } from './visitor.ts';
 
-/** What went wrong, for a person: the API's table of the same is in external/errors.ts. */
+/** Error codes as pages for people; the API's table is in external/errors.ts. */
 const ANSWERS: Readonly<Record<FailureCode, readonly [status: number, title: string]>> = {
   unauthorized: [401, 'Please sign in'],
   forbidden: [403, 'This was not done'],
@@ -19,14 +19,14 @@ const ANSWERS: Readonly<Record<FailureCode, readonly [status: number, title: str
   unavailable: [503, 'Busy at the moment'],
 };
 
-/** When to try again what could not be done for lack of time, in seconds. */
+/** The `Retry-After` of a request that failed for lack of time, in seconds. */
 const RETRY_SECONDS = 5;
 
 export function statusOf({ code }: Failure): number {
   return ANSWERS[code][0];
 }
 
-/** A page for what was thrown. What is our own fault is logged whole, and the page says none of it. */
+/** An error as a page. A defect is logged in full, and the page contains none of its text. */
 export function answerErrors({ logError }: Given): ErrorRequestHandler {
   return async (error: unknown, req, res, next) => {
     const failure = error instanceof Failure ? error : toFormFailure(error);
@@ -43,7 +43,8 @@ function toView(
 ): View {
   const [status, title] = failure ? ANSWERS[failure.code] : [500, 'Something went wrong'];
   const message =
-    failure?.message ?? `It is our fault, and has been written down as ${requestId}. Please retry.`;
+    failure?.message ??
+    `This is a defect of the service. It was logged as ${requestId}. Please retry.`;
   const [path, text] = isSignedIn ? ['overview', 'To the overview'] : ['sign-in', 'To the sign-in'];
   const main = html`<section class="card refusal">
     <h1>${title}</h1>
@@ -53,7 +54,7 @@ function toView(
   return { title, status, main };
 }
 
-/** A form that is too large or in no form's shape: the body parser says so with a status. */
+/** A form that is too large or invalid. The body parser's error has a status. */
 function toFormFailure(error: unknown): Failure | undefined {
   const status = (error as { status?: number }).status ?? 500;
   if (status >= 500) return undefined;

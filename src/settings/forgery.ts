@@ -4,13 +4,13 @@ import { Failure } from '../domain/failure.ts';
 import { findVisitor } from './visitor.ts';
 
 /*
- * Requests that another site makes somebody's browser send are refused twice: by where the browser says they
- * come from, and by a token that only our own pages can know.
+ * Forged requests from other sites are rejected by two checks: the origin that the browser sends, and a token
+ * that only our own pages contain.
  */
 
 const READING = new Set(['GET', 'HEAD']);
 
-/** Refuses a form that the browser did not send from a page of ours. */
+/** Rejects a form that the browser did not send from one of our pages. */
 export function refuseForeignForms(baseUrl: string | undefined): RequestHandler {
   const ownHost = baseUrl === undefined ? undefined : new URL(baseUrl).host;
   return (req, _res, next) => {
@@ -19,18 +19,18 @@ export function refuseForeignForms(baseUrl: string | undefined): RequestHandler 
   };
 }
 
-/** `none` is the person themself, for example when they send a form again after a restart. */
+/** `none` means the person's own action, for example sending a form again after a restart of the browser. */
 function isOwn({ headers, host }: Request, ownHost: string | undefined): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin' || site === 'none';
-  // Browsers send no Sec-Fetch-Site to plain HTTP, but every one of them sends Origin with a form.
+  // Over plain HTTP browsers send no Sec-Fetch-Site, but they all send Origin with a form.
   const { origin } = headers;
   if (origin === undefined || !URL.canParse(origin)) return false;
   const from = new URL(origin).host;
   return from !== '' && (from === host || from === ownHost);
 }
 
-/** Refuses a signed-in person's form without the token of their session. */
+/** Rejects a signed-in person's form without the token of their session. */
 export const requireFormToken: RequestHandler = (req, res, next) => {
   const visitor = findVisitor(res);
   if (visitor !== undefined && !READING.has(req.method)) {

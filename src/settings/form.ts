@@ -1,9 +1,9 @@
 import express, { type Request } from 'express';
 
-/** The largest form has three passwords in it. */
+/** The largest form contains three passwords. */
 export const parseForm = express.urlencoded({ extended: false, limit: '8kb', parameterLimit: 20 });
 
-/** The text of a form's field; empty when it is missing or there twice. */
+/** The text of a form's field; empty when it is missing or repeated. */
 export function readField(req: Request, name: string): string {
   const value: unknown = req.body?.[name];
   return typeof value === 'string' ? value : '';

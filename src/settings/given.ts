@@ -1,12 +1,12 @@
 import type { Store } from '../store/open.ts';
 
-/** What the settings pages need to work. */
+/** The dependencies of the settings pages. */
 export interface Given {
   readonly store: Store;
   readonly now: () => Date;
-  /** Where people and partners find this service; without it, where they say they have found it. */
+  /** The service's public URL; without it, the URL is taken from the request. */
   readonly baseUrl?: string | undefined;
-  /** The OpenID provider that people may sign in with as well; it needs `baseUrl`. */
+  /** The OpenID provider for single sign-on; needs `baseUrl`. */
   readonly singleSignOn?:
     | { readonly issuer: string; readonly clientId: string; readonly clientSecret: string }
     | undefined;

@@ -16,7 +16,7 @@ export function renderNewPassword(problem: Failure | undefined): Html {
     <input id="again" name="again" type="password" required autocomplete="new-password">`;
 }
 
-/** The hash of the new password, or the reason why it was refused, which the form then shows. */
+/** The hash of the new password, or the error that the form then shows. */
 export async function readNewHash(req: Request): Promise<string | Failure> {
   try {
     return await hashPassword(readNewPassword(req));

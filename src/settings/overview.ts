@@ -14,7 +14,7 @@ const DAYS = 30;
 const DOMAINS_PER_PAGE = 25;
 const MAX_ALERTS = 10;
 
-/** Everything of the account at a glance: what is wrong first, then its domains. */
+/** An overview of the account: open alerts first, then its domains. */
 export function showOverview({ store, now }: Given): RequestHandler {
   return async (req, res) => {
     const at = now();
@@ -43,7 +43,7 @@ export function showOverview({ store, now }: Given): RequestHandler {
 
 function renderAlerts(alerts: readonly OpenAlertRow[], now: Date): Html {
   if (alerts.length === 0) {
-    return html`<section class="card calm"><p>Nothing needs you: no alert is open.</p></section>`;
+    return html`<section class="card calm"><p>No alert is open.</p></section>`;
   }
   return html`<section class="card" aria-labelledby="alerts">
     <h2 id="alerts">${toCounted(alerts.length, 'open alert')}${alerts.length === MAX_ALERTS ? ' (the latest)' : ''}</h2>
@@ -55,7 +55,7 @@ function renderDomains(rows: readonly Html[]): Html {
   if (rows.length === 0) {
     return html`<section class="card calm">
       <h2>No domain yet</h2>
-      <p>Whoever runs your Plumbline adds domains; their reports and pass rates show here.</p>
+      <p>The operator of this Plumbline adds domains. Their reports and pass rates appear here.</p>
     </section>`;
   }
   return html`<section class="card" aria-labelledby="domains">

@@ -4,15 +4,15 @@ import { assetPath } from './assets.ts';
 import { renderMark } from './mark.ts';
 import { findVisitor, type Visitor } from './visitor.ts';
 
-/** Markup whose values were escaped; `hono/html` makes no other. */
+/** Markup with escaped values; `hono/html` makes no other. */
 export type Html = ReturnType<typeof html>;
 
 export interface View {
   readonly title: string;
   readonly main: Html;
-  /** Which link of the menu leads here. */
+  /** The link of the menu that is marked as current. */
   readonly place?: Place;
-  /** 200 unless it is said otherwise. */
+  /** Default 200. */
   readonly status?: number;
 }
 
@@ -31,16 +31,16 @@ const MENU = {
 
 type Place = { [G in keyof typeof MENU]: keyof (typeof MENU)[G] }[keyof typeof MENU];
 
-/** htmx without what our policy forbids anyway, and without copies of pages in the browser's storage. */
+/** htmx without the features that our policy forbids, and without copies of pages in the browser's storage. */
 const HTMX = JSON.stringify({
   allowEval: false,
   includeIndicatorStyles: false,
   historyCacheSize: 0,
-  // Refusals are pages too, and say what to do.
+  // Error answers are pages too, and are shown.
   responseHandling: [{ code: '.*', swap: true }],
 });
 
-/** Sends a page: with the menu to whoever is signed in, bare to everybody else. */
+/** Sends a page: with the menu to signed-in people, without it to others. */
 export async function sendPage(res: Response, { title, main, place, status }: View): Promise<void> {
   const visitor = findVisitor(res);
   const body = visitor === undefined ? renderBare(main) : renderFramed(visitor, main, place);
@@ -107,12 +107,12 @@ function renderGroup(
   </section>`;
 }
 
-/** Said once, on the page after what was done. */
+/** A message that one page shows, once. */
 function renderNotice(notice: string | null): Html | '' {
   return notice === null ? '' : html`<p>${notice}</p>`;
 }
 
-/** Belongs into every form that a signed-in person sends (forgery.ts). */
+/** A hidden field that every form of a signed-in person must contain (forgery.ts). */
 export function renderFormToken({ formToken }: Visitor): Html {
   return html`<input type="hidden" name="form_token" value="${formToken}">`;
 }

@@ -21,7 +21,7 @@ import { renderTime, toCounted } from './words.ts';
 
 const PATH = '/settings/security';
 
-/** Which of the password form's fields was refused, and why. */
+/** The field of the password form that was rejected, and the error. */
 interface Problem {
   readonly field: 'current' | 'new';
   readonly failure: Failure;
@@ -31,7 +31,7 @@ export function showSecurity(given: Given): RequestHandler {
   return async (_req, res) => await sendSecurity(given, res);
 }
 
-/** Every session that the old password opened ends; the person goes on with a new one. */
+/** All sessions opened with the old password end. The person continues in a new session. */
 export function changePassword(given: Given): RequestHandler {
   return async (req, res) => {
     const { db } = given.store;

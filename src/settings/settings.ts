@@ -24,7 +24,7 @@ import {
 import { recogniseVisitor, requireVisitor } from './visitor.ts';
 import { choosePassword, showWelcome } from './welcome.ts';
 
-/** Everything under `/settings`: pages for people, drawn here, that need no script. */
+/** Everything under `/settings`: pages rendered on the server that work without JavaScript. */
 export function createSettings(given: Given): Router {
   const router = createRouter();
   router.use(pageHeaders);
@@ -35,7 +35,7 @@ export function createSettings(given: Given): Router {
   });
   router.use(refuseForeignForms(given.baseUrl), parseForm, recogniseVisitor(given));
   router.use(requireFormToken);
-  addDoors(router, given);
+  addSignInRoutes(router, given);
   router.use(requireVisitor);
   addPages(router, given);
   addApiKeys(router, given);
@@ -46,8 +46,8 @@ export function createSettings(given: Given): Router {
   return router;
 }
 
-/** For whoever is not signed in. */
-function addDoors(router: Router, given: Given): void {
+/** The routes for people who are not signed in. */
+function addSignInRoutes(router: Router, given: Given): void {
   router.get('/sign-in', showSignIn(given));
   const guesses = [throttleAddress(), throttleEmail(), ...limitSuccesses()];
   router.post('/sign-in', guesses, signIn(given));
@@ -89,7 +89,7 @@ function createRouter(): Router {
   return Router({ caseSensitive: true });
 }
 
-/** Nothing inline, nothing from elsewhere. Pico draws its marks from `data:` images. */
+/** No inline code and no other origins. Pico's marks are `data:` images. */
 const pageHeaders = helmet({
   // With `no-referrer` browsers would send `Origin: null` with our own forms (Fetch, 3.2).
   referrerPolicy: { policy: 'same-origin' },

@@ -12,7 +12,7 @@ import { type Html, sendPage } from './page.ts';
 import { addressOf, findVisitor } from './visitor.ts';
 
 const HOME = '/settings/overview';
-/** Never a way to another site. */
+/** Only paths of this site, so that the parameter cannot redirect to another one. */
 const OWN_PAGE = /^\/settings(\/[a-z0-9-]+)+$/;
 
 export function showSignIn(given: Given): RequestHandler {
@@ -22,7 +22,7 @@ export function showSignIn(given: Given): RequestHandler {
   };
 }
 
-/** One answer for every cause, after the same time: nobody learns who has an account. */
+/** One answer for every cause, after the same time, so that it does not show who has an account. */
 export function signIn(given: Given): RequestHandler {
   return async (req, res) => {
     const [email, next] = [readField(req, 'email'), readField(req, 'next')];
@@ -38,7 +38,7 @@ export function signIn(given: Given): RequestHandler {
   };
 }
 
-/** Always a new session with a new token; the session that the browser came with ends. */
+/** Always opens a new session with a new token. The browser's former session ends. */
 export async function openSession(
   { store: { db }, now }: Given,
   req: Request,
@@ -58,7 +58,8 @@ export async function openSession(
 export function signOut({ store: { db } }: Given): RequestHandler {
   return async (req, res) => {
     const token = readSessionToken(req);
-    // The cookie goes only when the session has ended: otherwise it would stay open without anybody knowing.
+    // The cookie is deleted only after the session has ended. Otherwise the session could stay open
+    // unnoticed.
     if (token !== undefined) await deleteSessionOf(db, token).catch(sayStillSignedIn);
     clearCookie(req, res, 'session');
     res.redirect(303, '/settings/sign-in');
@@ -77,7 +78,7 @@ interface Attempt {
   readonly isWrong?: boolean;
 }
 
-/** Where somebody was going, when that is a page of ours, else the overview. */
+/** The requested page when it is one of ours, else the overview. */
 export function toOwnPage(next: string): string {
   return OWN_PAGE.test(next) ? next : HOME;
 }
@@ -91,7 +92,7 @@ async function sendSignIn(given: Given, res: Response, attempt: Attempt): Promis
 function renderSignIn({ next, email = '', isWrong = false }: Attempt, hasSso: boolean): Html {
   return html`<section class="card">
     <h1>Sign in</h1>
-    ${isWrong ? html`<p class="wrong" role="alert">E-mail or password is not right.</p>` : ''}
+    ${isWrong ? html`<p class="wrong" role="alert">The e-mail address or the password is wrong.</p>` : ''}
     <form method="post" action="/settings/sign-in">
       <input type="hidden" name="next" value="${next}">
       <label for="email">E-mail</label>
@@ -101,6 +102,6 @@ function renderSignIn({ next, email = '', isWrong = false }: Attempt, hasSso: bo
       <button>Sign in</button>
     </form>
     ${hasSso ? html`<a class="wide secondary" role="button" href="/settings/single-sign-on?next=${encodeURIComponent(next)}">Single sign-on</a>` : ''}
-    <p class="muted">No password, or a forgotten one? Whoever runs your Plumbline can send you a link.</p>
+    <p class="muted">No password, or forgotten it? The operator of this Plumbline can send you a link.</p>
   </section>`;
 }

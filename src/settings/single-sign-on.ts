@@ -9,7 +9,7 @@ import { openSession, toOwnPage } from './sign-in.ts';
 
 type GivenProvider = Given & NonNullable<Given['singleSignOn']>;
 
-/** What somebody must come back with from the provider, kept by their own browser in between. */
+/** The values that the provider must return. They are kept in the browser's cookie meanwhile. */
 interface Flow {
   readonly state: string;
   readonly nonce: string;
@@ -28,12 +28,12 @@ export function createSingleSignOn(given: GivenProvider) {
 
 type Provider = () => Promise<openid.Configuration>;
 
-/** Asks the provider about itself when somebody first needs it, and again when it did not answer. */
+/** Loads the provider's metadata on first use, and again after a failure. */
 function createProvider({ issuer, clientId, clientSecret }: GivenProvider): Provider {
   let known: Promise<openid.Configuration> | undefined;
-  // The configuration takes plain HTTP for a provider on this machine only.
+  // The configuration allows plain HTTP for a provider on this machine only.
   const insecure = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [];
-  // Without it an ID token that came over TLS is believed unsigned (OpenID Connect Core, 3.1.3.7).
+  // By default, an ID token received over TLS is accepted without a signature (OpenID Connect Core, 3.1.3.7).
   const execute = [openid.enableNonRepudiationChecks, ...insecure];
   const ask = () =>
     openid.discovery(new URL(issuer), clientId, clientSecret, undefined, {
@@ -57,7 +57,7 @@ function leaveFor(given: GivenProvider, provider: Provider): RequestHandler {
       verifier: openid.randomPKCECodeVerifier(),
       next: toOwnPage(readQuery(req, 'next')),
     };
-    const url = openid.buildAuthorizationUrl(await orRefuse(given, req, provider()), {
+    const url = openid.buildAuthorizationUrl(await orSignInFailure(given, req, provider()), {
       redirect_uri: given.baseUrl + CALLBACK,
       scope: 'openid email',
       state: flow.state,
@@ -75,8 +75,8 @@ function comeBackFrom(given: GivenProvider, provider: Provider): RequestHandler 
     const flow = readFlow(req);
     clearCookie(req, res, 'flow');
     const url = toCallbackUrl(given, req);
-    const config = await orRefuse(given, req, provider());
-    const identity = await orRefuse(given, req, identify(config, url, flow));
+    const config = await orSignInFailure(given, req, provider());
+    const identity = await orSignInFailure(given, req, identify(config, url, flow));
     if (identity === undefined) throw notKnown();
     const person = await findSignedOn(given.store.db, identity);
     if (person === undefined) throw notKnown();
@@ -86,7 +86,7 @@ function comeBackFrom(given: GivenProvider, provider: Provider): RequestHandler 
   };
 }
 
-/** Where the provider sent the browser to. A request target may name another host; only its query is taken. */
+/** The callback URL. A request target may name another host, so only its query is used. */
 function toCallbackUrl({ baseUrl }: GivenProvider, { originalUrl }: Request): URL {
   const url = new URL(`${baseUrl}${CALLBACK}`);
   const query = originalUrl.indexOf('?');
@@ -94,7 +94,7 @@ function toCallbackUrl({ baseUrl }: GivenProvider, { originalUrl }: Request): UR
   return url;
 }
 
-/** Who the provider says it is; undefined without an e-mail address that the provider has verified. */
+/** The person according to the provider; undefined without an e-mail address that the provider has verified. */
 async function identify(provider: openid.Configuration, url: URL, flow: Flow) {
   const tokens = await openid.authorizationCodeGrant(provider, url, {
     expectedState: flow.state,
@@ -127,8 +127,8 @@ function toFlow(text: string): Flow {
   }
 }
 
-/** What goes wrong with a provider is for the operator's log; the person hears that it did. */
-async function orRefuse<T>({ logError }: Given, req: Request, work: Promise<T>): Promise<T> {
+/** Errors of the provider are logged for the operator. The person sees only that sign-in failed. */
+async function orSignInFailure<T>({ logError }: Given, req: Request, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -144,6 +144,6 @@ function didNotWork(): Failure {
 function notKnown(): Failure {
   return new Failure(
     'unauthorized',
-    'Nobody here has a verified e-mail address like yours. Whoever runs your Plumbline can add you.',
+    'No account has a person with your verified e-mail address. The operator of this Plumbline can add you.',
   );
 }

@@ -7,21 +7,21 @@ import { readField } from './form.ts';
 import { visitorOf } from './visitor.ts';
 
 const WINDOW_MINUTES = 15;
-/** Failed attempts in a window. A guess in a minute and a half finds no password of twelve characters. */
+/** Failed attempts in a window. At one guess in 90 seconds, a password of twelve characters is not found. */
 const PER_PERSON = 10;
-/** An office behind one address has more people than one, with bad days of their own. */
+/** An office with one address has many people, each with failed attempts of their own. */
 const PER_ADDRESS = 30;
 const IPV6_SUBNET = 64;
 /** Successful sign-ins in a window: each occupies a thread for its hash and writes a session. */
 const SUCCESSES_PER_PERSON = 60;
 const SUCCESSES_PER_ADDRESS = 300;
 
-/** Failed sign-ins from one address; unknown e-mail addresses count like known ones. */
+/** Failed sign-ins from one address. Unknown e-mail addresses count like known ones. */
 export function throttleAddress(): RequestHandler {
   return throttle(PER_ADDRESS, toAddressKey);
 }
 
-/** Failed sign-ins with one e-mail address, whether or not it is somebody's. */
+/** Failed sign-ins with one e-mail address, whether or not it is known. */
 export function throttleEmail(): RequestHandler {
   return throttle(PER_PERSON, toEmailHash);
 }
@@ -34,12 +34,15 @@ export function limitSuccesses(): RequestHandler[] {
   ];
 }
 
-/** Every request to single sign-on from one address, whatever comes of it: each may ask the provider. */
+/**
+ * Every request to single sign-on from one address, whatever its result: each may cause a request to the
+ * provider.
+ */
 export function throttleSingleSignOn(): RequestHandler {
   return throttle(SUCCESSES_PER_ADDRESS, toAddressKey, {});
 }
 
-/** Wrong passwords of somebody who is signed in: a session that was left open is no place to guess. */
+/** Wrong passwords of a signed-in person: an unattended session must not allow guessing the password. */
 export function throttleVisitor(): RequestHandler {
   return throttle(PER_PERSON, (_req, res) => visitorOf(res).personId);
 }
@@ -49,7 +52,7 @@ type ToKey = (req: Request, res: Response) => string;
 const toAddressKey: ToKey = (req) => ipKeyGenerator(req.ip ?? '', IPV6_SUBNET);
 const toEmailHash: ToKey = (req) => hash('sha256', toEmailKey(readField(req, 'email')));
 
-/** 303 is a success. 503 says that nobody looked at the password: it is neither. */
+/** 303 is a success. 503 means that the password was not checked, so it is neither. */
 const COUNT_FAILURES: Partial<Options> = {
   skipSuccessfulRequests: true,
   requestWasSuccessful: (_req, { statusCode }) => statusCode === 303 || statusCode === 503,
@@ -59,7 +62,10 @@ const COUNT_SUCCESSES: Partial<Options> = {
   requestWasSuccessful: (_req, { statusCode }) => statusCode === 303,
 };
 
-/** Counts requests when they come and takes back what need not count, so that many at once are counted too. */
+/**
+ * Counts each request when it arrives, and subtracts it later when it need not count. So concurrent requests
+ * are counted too.
+ */
 function throttle(limit: number, toKey: ToKey, counted = COUNT_FAILURES): RequestHandler {
   return rateLimit({
     limit,

@@ -1,4 +1,4 @@
-/** Browsers that call themselves other browsers as well come first. */
+/** Browsers whose user agent also names other browsers come first. */
 const BROWSERS = [
   ['Edg', 'Edge'],
   ['OPR', 'Opera'],
@@ -18,7 +18,7 @@ const SYSTEMS = [
   ['Linux', 'Linux'],
 ] as const;
 
-/** “Firefox on Windows”: enough for people to tell their own sessions apart. */
+/** “Firefox on Windows”: enough to recognise one's own sessions. */
 export function toBrowser(userAgent: string): string {
   const find = (names: typeof BROWSERS | typeof SYSTEMS) =>
     names.find(([mark]) => userAgent.includes(mark))?.[1];

@@ -8,13 +8,16 @@ import { findSession, type OpenSession, updateNotice, updateSeen } from '../stor
 import { readSessionToken } from './cookies.ts';
 import type { Given } from './given.ts';
 
-/** Somebody who is signed in, on one request. */
+/** A signed-in person, for one request. */
 export interface Visitor extends OpenSession {
-  /** What every form of theirs carries (forgery.ts). */
+  /** The token in each of the person's forms (forgery.ts). */
   readonly formToken: string;
 }
 
-/** Finds out who is there. Each request asks the store anew: a session that was ended is over at once. */
+/**
+ * Finds the session of a request. Each request reads the store, so a session that was ended is rejected at
+ * once.
+ */
 export function recogniseVisitor(given: Given): RequestHandler {
   const { store, now } = given;
   return async (req, res, next) => {
@@ -29,14 +32,16 @@ export function recogniseVisitor(given: Given): RequestHandler {
   };
 }
 
-/** Made from the session's token, which is kept nowhere: whoever reads the database cannot make it. */
+/**
+ * Made from the session's token, which is not stored, so it cannot be made from the contents of the database.
+ */
 function toFormToken(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('form').digest('base64url');
 }
 
 /**
- * Writes down that the session is in use, and that this page shows its notice. No page waits for it: while an
- * ingest holds the write lock, the worst is a notice that is shown twice.
+ * Records that the session is in use, and that this page shows its notice. No page waits for this. While an
+ * ingest holds the write lock, a notice may be shown twice.
  */
 function noteSeen(req: Request, session: OpenSession, { store, now, logError }: Given): void {
   const { id, lastSeenAt, notice } = session;
@@ -49,7 +54,7 @@ function noteSeen(req: Request, session: OpenSession, { store, now, logError }: 
   );
 }
 
-/** What the next page says was done. It was done, so a notice that cannot be stored fails nothing. */
+/** Sets the message of the next page. The action itself is done, so a busy database is ignored here. */
 export async function leaveNotice(given: Given, res: Response, notice: string): Promise<void> {
   try {
     await updateNotice(given.store.db, visitorOf(res).id, notice);
@@ -62,28 +67,28 @@ export function findVisitor(res: Response): Visitor | undefined {
   return res.locals['visitor'] as Visitor | undefined;
 }
 
-/** Only after `requireVisitor`. */
+/** Only valid after `requireVisitor`. */
 export function visitorOf(res: Response): Visitor {
   return findVisitor(res) as Visitor;
 }
 
-/** Sends whoever is not signed in to do so, and back afterwards. */
+/** Redirects a person who is not signed in to the sign-in page, and back afterwards. */
 export const requireVisitor: RequestHandler = (req, res, next) => {
   if (findVisitor(res) !== undefined) return next();
   const signIn =
     req.method === 'GET' ? `/settings/sign-in?next=${req.baseUrl}${req.path}` : '/settings/sign-in';
-  // htmx would follow a redirect, and look in the sign-in page for the part it wanted to put in.
+  // htmx would follow a redirect and search the sign-in page for the requested part.
   if (req.headers['hx-request'] === 'true') res.set('HX-Redirect', '/settings/sign-in').end();
   else res.redirect(303, signIn);
 };
 
-/** The visitor as the store writes them down. */
+/** The visitor as the actor in the audit. */
 export function actorOf(req: Request, res: Response, { now }: Given): Actor {
   const { email, accountId } = visitorOf(res);
   return { name: email, accountId, address: addressOf(req), at: toInstant(now()) };
 }
 
-/** The address that the app has found out (client-address.ts); none when the connection is gone. */
+/** The address that the app has determined (client-address.ts); empty when the connection is closed. */
 export function addressOf(req: Request): string {
   return req.ip ?? '';
 }

@@ -9,12 +9,12 @@ import { readNewHash, renderNewPassword } from './new-password.ts';
 import { sendPage } from './page.ts';
 import { openSession } from './sign-in.ts';
 
-/** Behind a one-time link: an invitation, or a forgotten password. Following it changes nothing yet. */
+/** The page of a one-time link, for an invitation or a forgotten password. Opening it changes nothing. */
 export function showWelcome(given: Given): RequestHandler {
   return async (req, res) => await sendWelcome(given, res, { link: readQuery(req, 'link') });
 }
 
-/** Spends the link: the person has a password from now on, and is signed in here and nowhere else. */
+/** Uses the link: stores the person's new password, ends their other sessions, and opens one here. */
 export function choosePassword(given: Given): RequestHandler {
   return async (req, res) => {
     const link = readField(req, 'link');

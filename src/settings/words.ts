@@ -14,7 +14,7 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const count = new Intl.NumberFormat('en');
 const dayOnly = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
 
-/** An instant as people say it, exact on hover. */
+/** An instant in relative form, with the exact time as its title. */
 export function renderTime(instant: Instant, now: Date): Html {
   return html`<time datetime="${instant}" title="${toExact(instant)}">${toRelative(instant, now)}</time>`;
 }
@@ -47,7 +47,7 @@ export function toCounted(value: number, one: string): string {
   return `${toCount(value)} ${value === 1 ? one : `${one}s`}`;
 }
 
-/** Pass rates are cut, not rounded: 100% means that every message passed. */
+/** Pass rates are rounded down: 100% means that every message passed. */
 export function toPassRate({ messages, aligned }: { messages: number; aligned: number }): string {
   if (messages === 0) return '–';
   return `${(Math.floor((aligned / messages) * 1000) / 10).toFixed(1)}%`;

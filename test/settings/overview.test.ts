@@ -25,7 +25,7 @@ describe('the overview', () => {
   test('of an account without domains says what to expect', async () => {
     const text = await read('/settings/overview');
     expect(text).toContain('No domain yet');
-    expect(text).toContain('no alert is open');
+    expect(text).toContain('No alert is open');
   });
 
   test('lists active domains with their last report and thirty days of pass rate', async () => {
@@ -56,7 +56,7 @@ describe('the overview', () => {
   test('open alerts come first, resolved ones not at all', async () => {
     const owner = { accountId, domainId: (await aDomain(api.db, accountId)).id };
     await anAlert(api.db, owner, { resolvedAt: NOW });
-    expect(await read('/settings/overview')).toContain('no alert is open');
+    expect(await read('/settings/overview')).toContain('No alert is open');
     await anAlert(api.db, owner);
     const text = await read('/settings/overview');
     expect(text).toContain('1 open alert');
@@ -92,7 +92,7 @@ describe('a domain’s page', () => {
     );
     // Thirty columns of 6 end on the 15th; the line goes from all passed to a quarter.
     expect(text).toContain('d="M164 0h0L170 75"');
-    expect(text).toContain('aria-label="Messages a day, at most 100"');
+    expect(text).toContain('aria-label="Messages per day, at most 100"');
   });
 
   test('days without reports are gaps in the line', async () => {

@@ -74,7 +74,7 @@ describe('POST /settings/sign-in', () => {
       }),
     );
     expect(new Set(answers).size).toBe(1);
-    expect(answers[0]).toMatch(/^401 .*E-mail or password is not right/s);
+    expect(answers[0]).toMatch(/^401 .*The e-mail address or the password is wrong/s);
   });
 
   test('takes as long for nobody as for somebody', async () => {

@@ -1,4 +1,5 @@
-/* The pages work without this. With it: copy buttons, questions in a dialog, and no key left behind. */
+/* The pages work without this script. It adds copy buttons, confirmation in a dialog, and removal of keys
+   from pages that the browser keeps. */
 
 document.addEventListener('click', (event) => {
   const button = event.target.closest('[data-copy]');
@@ -9,13 +10,13 @@ document.addEventListener('click', (event) => {
   close.closest('dialog').close();
 });
 
-// htmx has put in a new part: `load` comes for each of them.
+// htmx fires `load` for each part that it has added.
 document.addEventListener('htmx:load', (event) => prepare(event.target));
 document.addEventListener('htmx:afterSwap', ({ target }) => {
   if (target.id === 'dialog') target.showModal();
 });
 
-// A page that the browser keeps to go back to must not keep a key.
+// Removes keys when a page is left, because browsers keep pages for going back.
 addEventListener('pagehide', () => {
   for (const secret of document.querySelectorAll('[data-secret]')) secret.remove();
 });
@@ -34,7 +35,9 @@ async function copy(button) {
   announce(isCopied ? 'Copied to the clipboard.' : 'Selected: press Ctrl+C to copy.');
 }
 
-/** Over plain HTTP, except on the machine itself, browsers offer the older way only. */
+/**
+ * The new clipboard API needs HTTPS or the local machine; browsers offer only the older one over plain HTTP.
+ */
 async function write(text) {
   try {
     await navigator.clipboard.writeText(text);
