@@ -95,7 +95,7 @@ test('on a terminal the password is asked for twice, and not shown', async () =>
 
 test('what operators do to keys is in the audit', async () => {
   const { accountId, json, run } = await aCompany();
-  expect((await run(['audit', accountId])).stdout).toMatch(/Nothing was done/);
+  expect((await run(['audit', accountId])).stdout).toMatch(/were not changed yet/);
   const { id, prefix } = await json('key', 'create', accountId, 'nightly');
   await json('key', 'disable', id);
   await json('key', 'enable', id);

@@ -16,7 +16,7 @@ import { withStore } from './with-store.ts';
 const TYPES = RULES.map(({ type }) => type);
 
 export function addAlertCommands(program: Command): void {
-  const alerts = program.command('alerts').description('What has fired, and why.');
+  const alerts = program.command('alerts').description('Alerts, and why they are open.');
 
   alerts
     .command('evaluate')
@@ -46,7 +46,7 @@ export function addAlertCommands(program: Command): void {
   alerts
     .command('explain <domain-id>')
     .addArgument(new Argument('<type>', TYPES.join(', ')).argParser(parseType))
-    .description('Say why an alert is open, or how far from firing it is.')
+    .description('Say why an alert is open, or what it needs to fire.')
     .action(async (domainId: string, type: string, options: OutputOptions) => {
       const explained = await withStore((store) => explain(store, domainId, type));
       if (options.json) printJson(explained);
@@ -54,14 +54,14 @@ export function addAlertCommands(program: Command): void {
     });
 }
 
-/** A type by its name, with or without the `alert.` that all of them begin with. */
+/** An alert type by its name, with or without the prefix `alert.`. */
 function parseType(text: string): string {
   const found = TYPES.find((type) => type === text || type === `alert.${text}`);
   if (found === undefined) throw new InvalidArgumentError(`It is one of ${TYPES.join(', ')}.`);
   return found;
 }
 
-/** Evaluates domains with the thresholds that are configured. */
+/** Evaluates domains with the configured thresholds. */
 export function evaluateNow(store: Store, domainIds: readonly string[]): Promise<Evaluated> {
   const thresholds = readConfig(process.env).alertThresholds;
   return evaluate({ store, thresholds, now: () => new Date() }, domainIds);
@@ -75,7 +75,11 @@ async function explain({ db, reader }: Store, domainId: string, type: string) {
   if (rule === undefined) throw new Failure('not_found', `There is no alert type ${type}.`);
   const said = { domain: name, type };
   if (domain === undefined)
-    return { ...said, open: false, explanation: [`${name} is ${status}: nothing fires for it.`] };
+    return {
+      ...said,
+      open: false,
+      explanation: [`${name} is ${status}: no alert fires for it.`],
+    };
   const open = domain.facts.alerts.some((alert) => alert.type === type && alert.isOpen);
   return { ...said, open, explanation: [...rule.explain(domain.facts, thresholds)] };
 }

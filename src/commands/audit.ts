@@ -9,14 +9,14 @@ const DEFAULT_LIMIT = 100;
 export function addAuditCommand(program: Command): void {
   program
     .command('audit <account-id>')
-    .description('Who did what to which API key, latest first.')
+    .description('Changes of API keys: who, when, from where; latest first.')
     .option('--limit <entries>', 'how many entries', parseLimit, DEFAULT_LIMIT)
     .action(async (accountId: string, { limit, ...options }: { limit: number } & OutputOptions) => {
       const entries = await withStore(async ({ db }) => {
         await findAccount(db, accountId);
         return await listAudit(db, accountId, { limit });
       });
-      printList(entries.map(toOutput), 'Nothing was done to the account’s keys yet.', options);
+      printList(entries.map(toOutput), 'The account’s keys were not changed yet.', options);
     });
 }
 

@@ -16,21 +16,24 @@ import {
 } from '../store/document-list.ts';
 import { type Given, readAgain } from './read-again.ts';
 
-/** What a correction did. */
+/** The result of a correction. */
 export interface Corrected {
-  /** The report that is concerned, null when none is. */
+  /** The report that was changed, or null. */
   readonly report: string | null;
-  /** Its domain, when what is listed of it may have changed. */
+  /** Its domain, when the domain's list may have changed; else null. */
   readonly domainId: string | null;
-  /** The number of the conflict that took the place of a removed report. */
+  /** The number of the conflict that replaced a removed report. */
   readonly replacedBy: number | null;
-  /** Why the day's source addresses could not follow, null when they did. */
+  /** Why the day's source addresses were not corrected; null when they were. */
   readonly unread: string | null;
 }
 
 const UNCHANGED: Corrected = { report: null, domainId: null, replacedBy: null, unread: null };
 
-/** Lets a conflict's content stand. Both contents are read again; when one cannot be, nothing changes. */
+/**
+ * Makes a conflict's content the report's content. Both contents are read again; when one cannot be read,
+ * nothing changes.
+ */
 export async function prefer(given: Given, conflictSeq: number): Promise<Corrected> {
   const { db } = given.store;
   const conflict = await findStoredConflict(db, conflictSeq);
@@ -41,7 +44,7 @@ export async function prefer(given: Given, conflictSeq: number): Promise<Correct
   return { ...UNCHANGED, report: report.id, domainId: report.domain_id };
 }
 
-/** Takes a document out. */
+/** Removes a document. */
 export async function remove(given: Given, id: DocumentId): Promise<Corrected> {
   const { db } = given.store;
   if (id.kind === 'report') return await takeOutReport(given, id.id);
@@ -55,8 +58,8 @@ export async function remove(given: Given, id: DocumentId): Promise<Corrected> {
 }
 
 /**
- * A report whose original cannot be read any more can still be taken out: its row has its totals. A conflict
- * that cannot be read cannot take its place, so that conflict has to be removed first.
+ * A report whose original cannot be read any more can still be removed, because its row has its totals. A
+ * conflict that cannot be read cannot replace it, so that conflict has to be removed first.
  */
 async function takeOutReport(given: Given, id: string): Promise<Corrected> {
   const { db } = given.store;
@@ -72,7 +75,7 @@ async function takeOutReport(given: Given, id: string): Promise<Corrected> {
   return { report: id, domainId: report.domain_id, replacedBy, unread };
 }
 
-/** Gives back an expected failure, for a caller that goes on without the result. */
+/** Returns an expected failure, for a caller that continues without the result, and throws any other error. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   throw error;

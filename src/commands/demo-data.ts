@@ -19,12 +19,12 @@ export interface DemoAccount {
 
 interface Wanted {
   readonly today: Date;
-  /** The key and the domains' ids, when they are not to be made by chance. */
+  /** The key and the domains' ids, when they must not be random. */
   readonly key?: string;
   readonly ids?: Readonly<Record<string, string>>;
 }
 
-/** The account that the made-up data belongs to, with its key and its domains. */
+/** Creates the account of the made-up data, with its key and its domains. */
 export async function insertDemoAccount(
   db: Db,
   { today, key: wanted, ids }: Wanted,
@@ -40,7 +40,7 @@ export async function insertDemoAccount(
   return { account_id: accountId, key, domains };
 }
 
-/** Ninety days of reports, and the alerts they give reason for, by the doors that real data comes in by. */
+/** Ingests ninety days of reports and evaluates the alerts, with the same code as real data. */
 export async function ingestDemo(
   store: Store,
   { domains }: DemoAccount,
@@ -58,7 +58,7 @@ async function ingestDay({ db }: Store, { receivedAt, files }: DemoDay): Promise
     name,
     read: async () => ({ name, bytes }),
   }));
-  // These bytes are of our own making: they need no process of their own.
+  // These bytes are generated here, so they can be read in this process.
   const given = { db, now: () => receivedAt, documentReader: ownReader };
   for await (const { outcome, source } of ingest(given, toAsync(sources))) {
     if (outcome !== 'stored') throw new Error(`The demo's ${source} was ${outcome}.`);

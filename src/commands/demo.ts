@@ -12,7 +12,7 @@ import { type OutputOptions, print, printJson } from './output.ts';
 import { serveUntilStopped } from './serve.ts';
 
 const DATABASE = 'demo.db';
-/** Not a secret: the demo listens on this machine, and holds nothing that is true. */
+/** Not a secret: the demo listens on this machine only, and its data is made up. */
 const PERSON = { email: 'demo@example.com', password: 'plumb lines are straight' };
 
 export function addDemoCommand(program: Command): void {
@@ -41,15 +41,15 @@ async function serveDemo(folder: string, options: OutputOptions): Promise<void> 
 }
 
 /**
- * The demo's database is in a new folder of its own, whatever is configured: so it is nobody's, and removing
- * it removes nothing else.
+ * The demo's database is in a new folder of its own, whatever the configuration says. So removing it removes
+ * nothing else.
  */
 function toDemoConfig(config: Config, folder: string): Config {
-  // Its domains are made up: nobody's resolver has anything to say about them.
+  // Its domains are made up, so DNS has no records for them.
   return { ...config, database: join(folder, DATABASE), dnsChecks: false };
 }
 
-/** The store, and its folder goes when it is closed. */
+/** Opens a store whose folder is removed when it is closed. */
 async function openTemporaryStore(path: string, folder: string): Promise<Store> {
   const store = await openStore(path);
   const close = async () => {

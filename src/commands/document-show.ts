@@ -29,7 +29,7 @@ export async function showDocument(id: DocumentId, options: OutputOptions): Prom
   printOne(await withStore((store) => describe(store, id)), options);
 }
 
-/** Writes the bytes of the source in which a document lies, as they came in, to standard output. */
+/** Writes the source of a document, with its original bytes, to standard output. */
 export async function writeOriginal(id: DocumentId): Promise<void> {
   if (process.stdout.isTTY)
     throw new Failure(
@@ -49,7 +49,7 @@ function findPlace({ db }: Pick<Store, 'db'>, id: DocumentId) {
   return id.kind === 'conflict' ? findStoredConflict(db, id.seq) : findStoredRejection(db, id.seq);
 }
 
-/** A report or a rejection: what its row says, and where its original is. */
+/** A report or a rejection: its row's values, and where its original is. */
 async function describe({ db }: Store, id: Exclude<DocumentId, { kind: 'conflict' }>) {
   if (id.kind === 'rejection') {
     const { seq, reason, message, place, source, member, received_at } = await findStoredRejection(
@@ -80,7 +80,7 @@ async function compare(given: Given, conflictSeq: number) {
 
 type Shown = Readonly<Record<string, string | number | null>>;
 
-/** A content as it is read again; one that cannot be read says why. */
+/** A content that is read again, or the reason why it cannot be read. */
 async function toShown(given: Given, reportId: string, place: DocumentPlace): Promise<Shown> {
   const { received_at, source, member, payload_sha256 } = place;
   const content = await readAgain(given, reportId, place).catch(toFailure);
@@ -108,7 +108,7 @@ function toFields({ metadata, policyPublished, tally, sources = [] }: AggregateR
   };
 }
 
-/** The two contents side by side, a line for each field that one of them has. */
+/** The two contents side by side, one line for each field that at least one of them has. */
 function toRows(stands: Shown, conflict: Shown) {
   const fields = new Set([...Object.keys(stands), ...Object.keys(conflict)]);
   return [...fields].map((field) => ({

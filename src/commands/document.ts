@@ -31,14 +31,16 @@ The original bytes are kept in any case.`;
 export function addDocumentCommands(program: Command): void {
   const document = program
     .command('document')
-    .description('Rejected documents and conflicts: what came in and is not what the API shows.');
+    .description(
+      'Rejected documents and conflicts: what was received and is not served by the API.',
+    );
   addList(document);
   addShow(document);
 
   document
     .command('prefer')
     .addArgument(new Argument('<conflict-id>', 'as listed').argParser(parseConflict))
-    .description('Let a conflict’s content stand instead of the report that came first.')
+    .description('Replace a report’s content by that of a conflict.')
     .addHelpText('after', PREFER_HELP)
     .action(async (seq: number, options: OutputOptions) => {
       await correct(`conflict-${seq}`, (given) => prefer(given, seq), options);
@@ -47,7 +49,7 @@ export function addDocumentCommands(program: Command): void {
   document
     .command('remove')
     .addArgument(new Argument('<id>', 'a report, conflict or rejection').argParser(parseId))
-    .description('Take a report, a conflict or a rejection out.')
+    .description('Remove a report, a conflict or a rejection.')
     .addHelpText('after', REMOVE_HELP)
     .action(async (id: DocumentId, options: OutputOptions) => {
       await correct(toText(id), (given) => remove(given, id), options);
@@ -74,7 +76,7 @@ function addList(document: Command): void {
         throw new Failure('validation_error', 'Only rejections have a reason.');
       const found = await withStore(({ db }) => listDocuments(db, filter));
       const rows = json ? found.map((row) => ({ ...row })) : found.map(toRow);
-      printList(rows, 'There is nothing rejected and no conflict.', { json });
+      printList(rows, 'There are no rejected documents and no conflicts.', { json });
     });
 }
 
@@ -92,7 +94,7 @@ function addShow(document: Command): void {
     });
 }
 
-/** Corrects, evaluates the domain's alerts as after an ingest, and says what was done. */
+/** Corrects, evaluates the domain's alerts as after an ingest, and prints the result. */
 async function correct(
   id: string,
   work: (given: Parameters<typeof prefer>[0]) => Promise<Corrected>,
@@ -108,10 +110,12 @@ async function correct(
   const { fired, resolved } = alerts;
   printOne({ id, report, replaced_by: replaced, fired, resolved }, options);
   if (unread !== null)
-    tell(`The source addresses of the report’s day still have this report’s messages: ${unread}`);
+    tell(
+      `The source addresses of the report’s day still include this report’s messages: ${unread}`,
+    );
 }
 
-/** The end of a long source name is kept, because names of files differ there. */
+/** The end of a long source name is kept, because file names differ at the end. */
 function toRow({ id, received_at, outcome, reason, domain, source, member }: ListedDocument) {
   const chars = [...(member === null ? source : `${source} > ${member}`)];
   const isLong = chars.length > MAX_SOURCE_CHARS;

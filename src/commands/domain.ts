@@ -49,7 +49,7 @@ export function addDomainCommands(program: Command): void {
   }
 }
 
-/** Reports of a subdomain come to its parent's owner when the subdomain has no DMARC record of its own. */
+/** Reports of a subdomain without a DMARC record of its own go to the owner of its parent. */
 function warn({ name, accountId, relation }: RelatedDomain): void {
   tell(`Warning: the ${relation} ${name} belongs to another account, ${accountId}.`);
 }

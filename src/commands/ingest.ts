@@ -10,7 +10,7 @@ import { evaluateNow } from './alerts.ts';
 import { type OutputOptions, print, printJson, renderTable, tell } from './output.ts';
 import { withStore } from './with-store.ts';
 
-/** How many refused documents the table for people names. */
+/** How many rejected documents the table lists. */
 const MAX_SHOWN = 50;
 const STANDARD_INPUT = '-';
 
@@ -29,7 +29,7 @@ async function ingestPaths(
   paths: readonly string[],
   options: OutputOptions,
 ): Promise<Summary> {
-  // Requests to a server on this machine come before reports.
+  // Requests to a server on this machine have priority over reading reports.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const documentReader = createReaderProcess();
   try {
@@ -45,7 +45,7 @@ async function ingestPaths(
   }
 }
 
-/** Passes documents on, and notes which domains have new reports. */
+/** Yields the documents unchanged, and records which domains have new reports. */
 async function* noteStored(
   documents: AsyncIterable<IngestedDocument>,
   names: Set<string>,
@@ -79,7 +79,7 @@ async function printLines(documents: AsyncIterable<IngestedDocument>): Promise<S
   return summary;
 }
 
-/** A table of what happened, and one of what was refused, for people. */
+/** A table of the outcomes, and one of the rejected documents, for people. */
 async function printTable(documents: AsyncIterable<IngestedDocument>): Promise<Summary> {
   const summary = newSummary();
   const refused: IngestedDocument[] = [];
@@ -143,7 +143,7 @@ function count(summary: Summary, { outcome }: IngestedDocument): void {
   summary[outcome] += 1;
 }
 
-/** The sources that the paths stand for; on a terminal a bar on standard error follows their reading. */
+/** The sources at the paths. On a terminal, a bar on standard error shows the progress of reading. */
 async function withProgress(
   paths: readonly string[],
   { json }: OutputOptions,

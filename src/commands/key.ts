@@ -16,13 +16,13 @@ export function addKeyCommands(program: Command): void {
 
   key
     .command('create <account-id> <name>')
-    .description('Create a key. It is shown this once.')
+    .description('Create a key, and print it once.')
     .action(async (accountId: string, name: string, options: OutputOptions) => {
       const now = toInstant(new Date());
       const created = await withStore(({ db }) => insertApiKey(db, { accountId, name, now }));
       printOne({ ...toOutput(created), key: created.key }, options);
       if (!options.json)
-        tell('\nKeep the key now: it is stored nowhere and will not be shown again.');
+        tell('\nStore the key now: Plumbline does not store it and cannot show it again.');
     });
 
   key

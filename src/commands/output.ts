@@ -13,7 +13,7 @@ export function printOne(row: Row, { json }: OutputOptions): void {
   else print(renderFields(row));
 }
 
-/** Prints a list: as one JSON array, or as a table. `none` is said of an empty one. */
+/** Prints a list: as one JSON array, or as a table. `none` is printed for an empty list. */
 export function printList(rows: readonly Row[], none: string, { json }: OutputOptions): void {
   if (json) printJson(rows);
   else print(renderRows(rows, none));
@@ -27,7 +27,7 @@ export function print(line: string): void {
   process.stdout.write(`${toSafeLines(line)}\n`);
 }
 
-/** For people, beside the result: progress, hints, what went wrong. */
+/** Prints a message to standard error, for people: progress, hints, errors. */
 export function tell(line: string): void {
   process.stderr.write(`${toSafeLines(line)}\n`);
 }

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { Failure } from '../domain/failure.ts';
 import { tell } from './output.ts';
 
-/** A new password: from standard input when that is asked for, else typed twice on the terminal. */
+/** A new password: read from standard input when that is requested, else typed twice on the terminal. */
 export async function readNewPassword(isFromStdin: boolean): Promise<string> {
   if (isFromStdin) return (await text(process.stdin)).replace(/\r?\n$/, '');
   if (!process.stdin.isTTY) {
@@ -20,7 +20,7 @@ export async function readNewPassword(isFromStdin: boolean): Promise<string> {
   return password;
 }
 
-/** Asks on the terminal, and shows nothing of what is typed. */
+/** Asks on the terminal, and does not show what is typed. */
 async function ask(question: string): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });

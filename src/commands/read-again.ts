@@ -8,14 +8,14 @@ import type { Store } from '../store/open.ts';
 import { readOriginal } from '../store/originals.ts';
 import { withStore } from './with-store.ts';
 
-/** What correcting needs. */
+/** The dependencies of a correction. */
 export interface Given {
   readonly store: Store;
   readonly documentReader: DocumentReader;
   readonly now: () => Date;
 }
 
-/** Opens the configured database and a process that reads, for as long as a piece of work takes. */
+/** Opens the configured database and a reading process, runs the work, and closes both. */
 export async function withReader<T>(work: (given: Given) => Promise<T>): Promise<T> {
   const documentReader = createReaderProcess();
   try {
@@ -26,8 +26,9 @@ export async function withReader<T>(work: (given: Given) => Promise<T>): Promise
 }
 
 /**
- * Reads a content of a report again from the original bytes, with today's parser: records, addresses and
- * policy are not stored. Throws `not_found` when the original is incomplete, or the content is not found in it.
+ * Reads a content of a report again from the original bytes, with the current parser, because records,
+ * addresses and policy are not stored. Throws `not_found` when the original is incomplete, or the content is
+ * not in it.
  */
 export async function readAgain(
   { store, documentReader }: Given,
@@ -40,9 +41,9 @@ export async function readAgain(
     if (document.kind !== 'report') reasons.push(document.refusal.message);
     else if (document.report.payloadSha256 === payload_sha256) {
       if (toReportId(document.report) === reportId) return document.report;
-      reasons.push('It is read as another report today.');
+      reasons.push('The current parser reads it as another report.');
     }
   }
-  const [reason = 'It has no such content.'] = reasons;
+  const [reason = 'The content is not in it.'] = reasons;
   throw new Failure('not_found', `${source} cannot be read again as this report. ${reason}`);
 }

@@ -13,8 +13,8 @@ export interface Sandbox {
 }
 
 /**
- * A store in memory for partners who have no account yet: the demo's data, and what a client has to bear
- * beside it: a domain that waits for its first report, and an alert of a type that v1.yaml does not list.
+ * A store in memory for partners who have no account yet. It has the demo's data, a domain that waits for its
+ * first report, and an alert of a type that v1.yaml does not list.
  */
 export async function openSandbox(today: Date): Promise<Sandbox> {
   const store = await openStore(':memory:');
@@ -30,7 +30,7 @@ export async function openSandbox(today: Date): Promise<Sandbox> {
   };
 }
 
-/** Types are added at any time (decision 1.16): here a partner meets one that their client cannot know. */
+/** Types are added at any time (decision 1.16). This one tests that a client accepts an unknown type. */
 async function insertNotice(
   { db }: Store,
   { accountId, domainId, now }: { accountId: string; domainId: string; now: string },

@@ -38,7 +38,7 @@ async function serveSandbox(config: Config, options: OutputOptions): Promise<voi
   else print(renderSandbox(url, account));
 }
 
-/** Serves a store, and closes it, once, when SIGTERM or SIGINT asks for it and the last answer is out. */
+/** Serves a store. On SIGTERM or SIGINT, finishes the answers in progress and closes the store, once. */
 export async function serveUntilStopped(
   config: Config,
   store: Store,
@@ -46,11 +46,11 @@ export async function serveUntilStopped(
 ): Promise<RunningServer> {
   const log = createLog(config.logLevel);
   const server = await startServer(config, { store, log, isSandbox });
-  // A sandbox stays as it began: its made-up days would otherwise be missed after three.
+  // A sandbox does not evaluate alerts: after three days its made-up reports would count as missing.
   const stopAlerts = isSandbox ? async () => {} : startAlerts(config, { store, log });
   let isStopping = false;
   const stop = async () => {
-    // npm passes a signal on that the terminal has sent already.
+    // npm passes on a signal that the terminal has sent already.
     if (isStopping) return;
     isStopping = true;
     log.info('stopping');
@@ -64,7 +64,7 @@ export async function serveUntilStopped(
   return server;
 }
 
-/** Evaluates alerts each hour, and watches DNS when that is wanted. */
+/** Evaluates alerts each hour, and checks DNS when that is configured. */
 function startAlerts(
   { alertThresholds: thresholds, dnsChecks, dnsServers }: Config,
   { store, log }: { store: Store; log: Logger },

@@ -28,7 +28,9 @@ export function addUserCommands(program: Command): void {
     .description('Add a person. Their password is asked for, unless they are invited.')
     .addOption(new Option('--password-stdin', 'read the password from standard input'))
     .addOption(
-      new Option('--invite', 'print a link with which they choose one').conflicts('passwordStdin'),
+      new Option('--invite', 'print a link with which the person chooses one').conflicts(
+        'passwordStdin',
+      ),
     )
     .action(addUser);
 
@@ -37,20 +39,22 @@ export function addUserCommands(program: Command): void {
     .description('List an account’s people.')
     .action(async (accountId: string, options: OutputOptions) => {
       const people = await withStore(({ db }) => listPeople(db, accountId));
-      const none = 'The account has nobody yet: plumbline user add <account-id> <email>';
+      const none = 'The account has no people yet: plumbline user add <account-id> <email>';
       printList(people.map(toOutput), none, options);
     });
 
   user
     .command('reset <user-id>')
-    .description('Print a link with which they choose a new password, once, within 24 hours.')
+    .description(
+      'Print a link with which the person chooses a new password, once, within 24 hours.',
+    )
     .action(async (id: string, options: OutputOptions) => {
       printOne({ id, link: await withStore(({ db }) => createLink(db, id)) }, options);
       if (!options.json) tellOfLink();
     });
 
-  addSwitch(user, 'disable', 'Sign a person out everywhere, and let them in no more.', true);
-  addSwitch(user, 'enable', 'Let a person in again.', false);
+  addSwitch(user, 'disable', 'End all of a person’s sessions, and reject their sign-in.', true);
+  addSwitch(user, 'enable', 'Let a person sign in again.', false);
 }
 
 async function addUser(accountId: string, email: string, options: AddOptions): Promise<void> {
@@ -86,7 +90,7 @@ function toBaseUrl({ baseUrl, host, port }: Config): string {
 
 function tellOfLink(): void {
   tell(
-    '\nThe link works once, within 24 hours. Whoever has it can sign in: send it to them alone.',
+    '\nThe link works once, within 24 hours. Anyone who has it can sign in: send it to this person only.',
   );
 }
 

@@ -1,7 +1,7 @@
 import { readConfig } from '../config.ts';
 import { openStore, type Store } from '../store/open.ts';
 
-/** Opens the configured database for as long as a piece of work takes. */
+/** Opens the configured database, runs the work, and closes it. */
 export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore(readConfig(process.env).database);
   try {

@@ -71,7 +71,7 @@ test('an account without alerts, a paused domain, a backfill: nothing fires, and
   expect(await json('alerts', 'list', account.id)).toEqual([]);
   await json('domain', 'pause', domain.id);
   const { open, explanation } = await json('alerts', 'explain', domain.id, 'reports_missing');
-  expect([open, explanation]).toEqual([false, ['example.com is paused: nothing fires for it.']]);
+  expect([open, explanation]).toEqual([false, ['example.com is paused: no alert fires for it.']]);
 });
 
 test.each([
