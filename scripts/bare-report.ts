@@ -1,9 +1,6 @@
 import type { AggregateReport } from '../src/domain/aggregate-report.ts';
 
-/*
- * What a report says that says no more than it must: made-up reports begin with it, and name only what
- * matters to them.
- */
+/* The fields that every report needs: made-up reports start from this and set only the fields that matter. */
 
 export const BARE_REPORT = {
   xmlNamespace: null,

@@ -7,7 +7,7 @@ interface Ended {
   readonly output: string;
 }
 
-/** Waits until a program has ended; its output and its errors in the order in which they came. */
+/** Waits until a program has ended; returns its output and its errors in the order in which they came. */
 export async function outputOf(
   child: ChildProcessByStdio<null, Readable, Readable>,
   onOutput: (text: string) => void = () => {},

@@ -15,7 +15,7 @@ export interface MadeUpSource {
   }[];
 }
 
-/** Stores sources as if they had been read, and answers with the outcome of each document. */
+/** Stores sources as if they had been read, and returns the outcome of each document. */
 export async function receiveSources(
   db: Db,
   sources: readonly MadeUpSource[],

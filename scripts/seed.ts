@@ -1,6 +1,7 @@
 /**
  * Fills a database with synthetic reports, through the store and without XML, for benches and load tests:
- * `npm run seed -- --domains 10 --reports 100000` stores 100,000 reports for each of 10 domains and prints a key.
+ * `npm run seed -- --domains 10 --reports 100000` stores 100,000 reports for each of 10 domains and prints a
+ * key.
  */
 import { parseArgs } from 'node:util';
 import { loadEnvFile, readConfig } from '../src/config.ts';
@@ -14,7 +15,7 @@ import { aSyntheticReport } from './synthetic-report.ts';
 
 /** Reports that one transaction stores. */
 const BATCH = 2_000;
-/** Three years: what a long-kept account has. */
+/** Three years: the history of an old account. */
 const DAYS = 1_095;
 
 export interface Seeded {

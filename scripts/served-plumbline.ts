@@ -7,12 +7,12 @@ const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
 
 type Environment = Readonly<Record<string, string>>;
 
-/** A server in a process of its own, as `--json` tells of it. */
+/** A server in a process of its own, with the values that `--json` prints. */
 export interface ServedPlumbline {
   readonly url: string;
   readonly key: string;
   readonly account_id: string;
-  /** The path of the demo's database; a sandbox has none. */
+  /** The path of the demo's database; undefined for a sandbox. */
   readonly database?: string;
   readonly stop: () => Promise<void>;
 }
@@ -41,7 +41,7 @@ export async function servePlumbline(
   }
 }
 
-/** Runs a command to its end, and answers with the last JSON value that it prints. */
+/** Runs a command to its end, and returns the last JSON value that it prints. */
 export async function runPlumbline(
   args: readonly string[],
   environment: Environment,

@@ -22,7 +22,7 @@ interface Wanted {
   readonly day: number;
 }
 
-/** A report as the reader would have made it of a reporter's document, without there being one. */
+/** A report as the reader would return it, made without a document. */
 export function aSyntheticReport({ domain, number, day }: Wanted): AggregateReport {
   const reporter = `${REPORTERS[number % REPORTERS.length]}.example`;
   const begin = FIRST_DAY + day * DAY_SECONDS;

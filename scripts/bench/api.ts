@@ -1,7 +1,7 @@
 /**
- * What a request costs, in CPU time of the server's process: a repeated page, a page made afresh and a 304,
- * each against a bare node:http server that sends the same bytes; and the first page of a list against its
- * middle and its deepest, at three sizes.
+ * The CPU time of a request in the server's process: a cached page, a page read for each request and a 304,
+ * each compared with a bare node:http server that sends the same bytes; and the first page of a list compared
+ * with its middle and its last, at three sizes.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { cpuPerRequest } from './load.ts';
 import { print } from './print.ts';
 
 const AMOUNT = 10_000;
-/** The cheapest of several rounds counts: what else the machine does can only add to it. */
+/** The cheapest of several rounds counts, because other work of the machine can only add time. */
 const ROUNDS = 7;
 
 interface Scenario {
@@ -79,7 +79,7 @@ async function compareWithBare(
   );
 }
 
-/** Each page is made afresh for every request, so that only its place in the list differs. */
+/** Each page is read for every request, so that only its position in the list differs. */
 async function benchDepth(database: string, seeded: Seeded, size: number): Promise<void> {
   const served = await startServed(database, '0');
   const path = `/v1/external/domains/${seeded.domainIds[0]}/reports?offset=`;
@@ -94,7 +94,7 @@ async function benchDepth(database: string, seeded: Seeded, size: number): Promi
   }
   const [first = 0, half = 0, deepest = 0] = costs.map((all) => Math.min(...all));
   served.stop();
-  print(`\n${size} reports: first page ${first.toFixed(1)} µs of CPU, made afresh`);
+  print(`\n${size} reports: first page ${first.toFixed(1)} µs of CPU, not cached`);
   print(`  page in the middle       ${half.toFixed(1)}  ${(half / first).toFixed(2)} × the first`);
   print(
     `  deepest page             ${deepest.toFixed(1)}  ${(deepest / first).toFixed(2)} × the first (goal ≤ 3 ×)`,
@@ -112,7 +112,7 @@ function startServed(database: string, pageCacheMb: string): Promise<Measured> {
   });
 }
 
-/** An answer of the product's, for the baseline to send. What belongs to the connection stays out. */
+/** An answer of the product, for the baseline to send, without the headers of the connection. */
 async function record(url: string, headers: Record<string, string>): Promise<Recorded> {
   const response = await fetch(url, { headers: { ...headers, 'accept-encoding': 'identity' } });
   const own = new Set(['connection', 'keep-alive', 'date', 'transfer-encoding']);

@@ -1,4 +1,4 @@
-/** The baseline: a bare node:http server that sends the very bytes that the product answered with. */
+/** The baseline: a bare node:http server that sends the same bytes as the product. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerCpu } from './cpu.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 
-/** In a measured process: says where it listens, and then, whenever asked, how much CPU it has used. */
+/** In a measured process: sends its URL, and then, on request, the CPU time that it has used. */
 export function answerCpu(url: string): void {
   process.on('message', () => process.send?.(process.cpuUsage()));
   process.on('disconnect', () => process.exit());

@@ -1,4 +1,7 @@
-/** What hostile sources cost, each in a process of its own, and that the good files beside them are stored. */
+/**
+ * The cost of hostile sources, each in a process of its own, and a check that the good files beside them are
+ * stored.
+ */
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +16,7 @@ const GOALS = { cpuSeconds: 5, peakMb: 250, storedMb: 5 };
 const MB = 1_000_000;
 const GOOD_FILES = 1_000;
 
-/** `kind` is one of the kinds; all of them when it is not given. */
+/** One kind; all kinds when it is not given. */
 export async function benchHostile(kind?: string): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'plumbline-bench-'));
   try {
@@ -50,7 +53,7 @@ async function benchOne(root: string, name: string, bytes: Buffer, empty: number
   );
 }
 
-/** Packed well, when it was packed badly. */
+/** Compresses again what is compressed badly. */
 function toSmall(bytes: Buffer): Buffer {
   if (bytes.length <= MB || bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   try {

@@ -12,10 +12,10 @@ const [kind, folder = '', database = ''] = process.argv.slice(2);
 export interface JobResult {
   readonly cpuMs: number;
   readonly seconds: number;
-  /** Most memory of the process, less what it held before the work. */
+  /** Peak memory of the process, minus its memory before the work. */
   readonly peakMb: number;
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Reports that were stored of files whose names begin with `good`. */
+  /** Stored reports of files whose names begin with `good`. */
   readonly good: number;
 }
 
@@ -23,7 +23,7 @@ async function* sources(): AsyncGenerator<SourceToRead> {
   for await (const name of listFiles([folder])) yield { name, read: () => readFile(name) };
 }
 
-/** The baseline: every file read, unpacked and walked by the XML parser, and nothing done about it. */
+/** The baseline: every file is read, unpacked and parsed, without further work. */
 async function readBare(): Promise<Record<string, number>> {
   let read = 0;
   for await (const source of sources()) {
@@ -48,13 +48,16 @@ async function ingestAll(): Promise<Record<string, number>> {
   return outcomes;
 }
 
-/** `maxRSS` begins with what the process that forked this one held; Linux tells this one's own peak apart. */
+/**
+ * `maxRSS` includes the memory of the process that forked this one. Linux reports the peak of this process
+ * alone.
+ */
 function peakBytes(pid: number | 'self' = 'self'): number {
   const own = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Number(own?.[1]) * 1024;
 }
 
-/** CPU milliseconds of the child processes that have ended. The field counts in hundredths of a second. */
+/** CPU milliseconds of the child processes that have ended. The field has a resolution of 10 ms. */
 function childCpuMs(): number {
   const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[13]) + Number(fields[14])) * 10;
@@ -62,7 +65,7 @@ function childCpuMs(): number {
 
 const store = await openStore(database);
 const documentReader = createReaderProcess();
-/** Most memory of the reading processes, which are replaced when they end. */
+/** Peak memory of the reading processes, which are replaced when they end. */
 let readerPeak = 0;
 const watching = setInterval(noteReaderPeak, 20);
 
@@ -71,11 +74,11 @@ function noteReaderPeak(): void {
   try {
     readerPeak = Math.max(readerPeak, peakBytes(documentReader.pid));
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 
-// Starting the reader is part of the costs that are measured; its idle memory is not.
+// Starting the reader is part of the measured cost; its idle memory is not.
 const [cpu, startedAt] = [process.cpuUsage(), performance.now()];
 if (kind !== 'bare') await Array.fromAsync(documentReader.read([Buffer.from(' ')], 0));
 noteReaderPeak();

@@ -1,4 +1,4 @@
-/** What reading reports costs: many typical ones, one very large one, and a decompression bomb. */
+/** The cost of reading reports: many typical ones, one very large one, and a decompression bomb. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const BOMB_BYTES = 1024 ** 3;
 export async function benchIntake(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'plumbline-bench-'));
   try {
-    print('\nIntake, against files read, unpacked and walked by the XML parser alone');
+    print('\nIntake, compared with reading, unpacking and parsing alone');
     await benchTypical(folder);
     await benchLarge(folder);
     await benchBomb(folder);

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import type { JobResult } from './intake-job.ts';
 
-/** Runs a piece of intake work on a folder, in a process of its own, into a database beside the folder. */
+/** Runs intake work on a folder in a process of its own, with a database beside the folder. */
 export function runJob(kind: 'ingest' | 'bare', folder: string): Promise<JobResult> {
   return new Promise((resolve, reject) => {
     const job = new URL('./intake-job.ts', import.meta.url);

@@ -8,9 +8,9 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 interface Load {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** How many requests are measured. */
+  /** The number of measured requests. */
   readonly amount: number;
-  /** Every answer must have it, or the figure means nothing. */
+  /** The status that every answer must have; otherwise the result is invalid. */
   readonly status: number;
 }
 
@@ -23,9 +23,9 @@ export async function cpuPerRequest(server: Measured, load: Load): Promise<numbe
 }
 
 /**
- * Sends the requests on a few connections kept alive, one after another on each. The client does next to
- * nothing with an answer, and never sleeps: waking a sleeping client on the same machine would be charged to
- * the server, and the more to the slower one.
+ * Sends the requests on a few keep-alive connections, one after another on each. The client does little with
+ * an answer and never sleeps: waking a sleeping client on the same machine would be charged to the server,
+ * and more to the slower one.
  */
 async function send({ url }: Measured, load: Load): Promise<void> {
   const share = Math.ceil(load.amount / CONNECTIONS);

@@ -1,7 +1,6 @@
 /**
- * `npm run bench`: every figure stands beside a baseline that was measured in the same run, for times on a
- * shared machine are noise and ratios are not. `npm run bench -- api`, `-- intake` or `-- hostile`
- * runs one part.
+ * `npm run bench`: every figure is compared with a baseline measured in the same run, because times on a
+ * shared machine vary and ratios do not. `npm run bench -- api`, `-- intake` or `-- hostile` runs one part.
  */
 import { benchApi } from './api.ts';
 import { benchHostile } from './hostile.ts';

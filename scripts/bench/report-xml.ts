@@ -1,4 +1,4 @@
-/** A report as large as it is wanted, about 600 bytes of XML a record: what a large reporter sends. */
+/** A report of any size, about 600 bytes of XML for each record, as a large reporter sends it. */
 export function renderReport({ number, records }: { number: number; records: number }): string {
   const begin = 1_700_000_000 + (number % 365) * 86_400;
   const rows = Array.from({ length: records }, (_, i) => renderRecord(number * 31 + i));

@@ -1,4 +1,4 @@
-/** The product as it runs, in a process of its own that can say how much CPU it has used. */
+/** The product in a process of its own that reports its CPU time. */
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
 import { startServer } from '../../src/main.ts';

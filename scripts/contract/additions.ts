@@ -1,17 +1,17 @@
 import { argumentsOf, type Change } from './oasdiff.ts';
 
-/** How the changelog has to name an addition. */
+/** The names with which the changelog has to mention an addition. */
 type ToNames = (change: Change) => readonly string[];
 
 /**
- * What decision 1.16 allows within `/v1/external`, by oasdiff's ids; whatever is not listed breaks somebody.
- * oasdiff itself lets pass much that breaks a generated client: another operationId, tag, schema name or
- * default, an optional field or an error status that goes away.
+ * The changes that decision 1.16 allows within `/v1/external`, by oasdiff's ids. Any other change is
+ * breaking. oasdiff itself allows much that breaks a generated client: another operationId, tag, schema name
+ * or default, or the removal of an optional field or an error status.
  */
 export const ADDITIONS: Readonly<Record<string, ToNames>> = {
   'endpoint-added': ({ path = '' }) => [path],
   'endpoint-deprecated-with-sunset': nameOperation,
-  // Once its sunset is over, an operation may go.
+  // After its sunset, an operation may be removed.
   'api-path-removed-with-deprecation': nameOperation,
   'api-removed-with-deprecation': nameOperation,
 
@@ -36,7 +36,7 @@ function nameOperation({ operationId = '' }: Change): readonly string[] {
   return [operationId];
 }
 
-/** The change's arguments at these places; of a path to a property or a schema the last part. */
+/** The change's arguments at these positions; of a path to a property or a schema, the last part. */
 export function nameArguments(...places: number[]): ToNames {
   return (change) => places.map((place) => argumentsOf(change)[place]?.split('/').at(-1) ?? '');
 }

@@ -16,7 +16,7 @@ export function findApiPart(changelog: string, release: string): string | undefi
     .find(([heading]) => heading.split(' ', 1)[0] === release)?.[1];
 }
 
-/** The words of a text's code spans: what it names. In lower case, as header names may be. */
+/** The contents of a text's code spans, in lower case because header names may be. */
 export function listNamed(text: string): ReadonlySet<string> {
   const spans = [...text.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span);
   return new Set(spans.flatMap((span) => span.toLowerCase().split(/[\s,=?&]+/)));

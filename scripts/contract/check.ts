@@ -11,7 +11,10 @@ export interface Contracts {
   readonly changelog: string;
 }
 
-/** Why a contract may not follow the released one: what breaks, and what is new and not named. */
+/**
+ * Why a contract may not follow the released one: breaking changes, and additions that the changelog does not
+ * name.
+ */
 export function listProblems(
   { released, current, changelog }: Contracts,
   release = 'Unreleased',

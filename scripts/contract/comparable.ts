@@ -11,7 +11,9 @@ interface Schema {
   properties?: Readonly<Record<string, object>>;
 }
 
-/** Hands on copies of two contracts as oasdiff is to see them; they are gone when `use` has ended. */
+/**
+ * Calls `use` with copies of two contracts in the form that oasdiff needs. The copies are deleted afterwards.
+ */
 export function withComparable<T>(
   [released, current]: readonly [released: string, current: string],
   use: (released: string, current: string) => T,
@@ -30,8 +32,8 @@ export function withComparable<T>(
 }
 
 /**
- * oasdiff follows references alone: the schemas that `x-schema-by-type` names stand where they apply, each
- * as a field that is named for its type.
+ * oasdiff follows only references. So each schema that `x-schema-by-type` names is added where it applies, as
+ * a field named for its type.
  */
 function toComparable(text: string): string {
   const contract = parse(text) as Contract;

@@ -4,17 +4,17 @@ import { withComparable } from './comparable.ts';
 import { type Change, INFO, listChanges } from './oasdiff.ts';
 import { listErrorCodes, listUnseen } from './unseen.ts';
 
-/** Remarks on the version; the release refuses one that stays (check.ts). */
+/** Messages about the version number. The release checks that itself (check.ts). */
 const REMARKS = new Set(['api-major-version-not-bumped', 'api-version-not-bumped']);
 
 interface Compared {
-  /** What somebody's client would stumble over. */
+  /** The changes that break clients. */
   readonly breaks: readonly string[];
-  /** What is new; the changelog has to say each of these words. */
+  /** The additions, as words that the changelog has to contain. */
   readonly names: readonly string[];
 }
 
-/** What has become of a released contract. */
+/** The changes since a released contract. */
 export function compare(released: string, current: string): Compared {
   return withComparable([released, current], compareFiles);
 }
@@ -39,13 +39,13 @@ function compareFiles(released: string, current: string): Compared {
   };
 }
 
-/** Those names that a text does not say. */
+/** The names that a text does not mention. */
 export function listUnnamed(names: readonly string[], text: string): readonly string[] {
   const named = listNamed(text);
   return names.filter((name) => !named.has(name.toLowerCase()));
 }
 
-/** How the changelog names a change; undefined when it breaks something. */
+/** The names for a change in the changelog; undefined for a breaking change. */
 function toNames(change: Change): readonly string[] | undefined {
   return change.level === INFO ? ADDITIONS[change.id]?.(change) : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run check:released`: nothing of the released contract breaks unseen, and whatever is new is named in
- * the changelog. `npm run release:contract`: the contract of today becomes the released one. Both need oasdiff.
+ * `npm run check:released`: checks that nothing in the released contract breaks, and that the changelog names
+ * every addition. `npm run release:contract`: releases the current contract. Both need oasdiff.
  */
 import { copyFileSync, readFileSync } from 'node:fs';
 import { listObstacles, listProblems } from './check.ts';
@@ -19,5 +19,5 @@ if (isRelease) copyFileSync(contracts.current, contracts.released);
 process.stdout.write(
   isRelease
     ? `${contracts.released} is now ${contracts.current}.\n`
-    : 'Nothing breaks, all is named.\n',
+    : 'No breaking change, and every addition is named.\n',
 );

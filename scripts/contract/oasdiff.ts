@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** One line of oasdiff's changelog: what changed, how bad it takes it to be, and in which operation. */
+/** One line of oasdiff's changelog: the change, its severity and its operation. */
 export interface Change {
   readonly id: string;
   readonly text: string;
@@ -9,21 +9,21 @@ export interface Change {
   readonly path?: string;
 }
 
-/** The level of what oasdiff takes for harmless; warnings and errors are above it. */
+/** oasdiff's severity for harmless changes; warnings and errors are above it. */
 export const INFO = 1;
 
-/** What changed for callers from one contract to another. */
+/** The changes for callers from one contract to another. */
 export function listChanges(from: string, to: string): readonly Change[] {
   return run('changelog', from, to) as readonly Change[];
 }
 
-/** Everything that differs between two contracts but words and examples, as a tree. */
+/** Every difference between two contracts except for descriptions and examples, as a tree. */
 export function diff(from: string, to: string): object {
   const words = 'description,examples,extensions,summary,title';
   return (run('diff', from, to, '--exclude-elements', words) ?? {}) as object;
 }
 
-/** The values that a change is about, in their order: oasdiff's JSON has them in its text, each in backquotes. */
+/** The values of a change, in order: oasdiff's JSON has them in its text, each in backquotes. */
 export function argumentsOf({ text }: Change): readonly string[] {
   return [...text.matchAll(/`([^`]*)`/g)].map(([, value = '']) => value);
 }

@@ -3,8 +3,8 @@ import { parse } from 'yaml';
 import { diff } from './oasdiff.ts';
 
 /**
- * What oasdiff's changelog does not look at, by its own account (`oasdiff checks changelog coverage
- * --patterns`), though its diff shows it. None of it may change.
+ * The parts that oasdiff's changelog does not check, according to `oasdiff checks changelog coverage
+ * --patterns`, although its diff shows them. None of them may change.
  */
 const SEALED = new Set([
   'additionalProperties',
@@ -16,10 +16,10 @@ const SEALED = new Set([
   'style',
   'uniqueItems',
 ]);
-/** Parts of a diff's tree that only say where in it one is. */
+/** Nodes of a diff's tree that are only part of a path. */
 const STRUCTURE = /^(paths|components|operations|responses|parameters|headers|content|modified)$/;
 
-/** Where something differs that oasdiff's changelog does not look at. */
+/** The places of differences that oasdiff's changelog does not check. */
 export function listUnseen(from: string, to: string): readonly string[] {
   const { paths, components } = diff(from, to) as Record<string, Record<string, unknown>>;
   const tree = { paths, components: { securitySchemes: components?.['securitySchemes'] } };
@@ -40,12 +40,12 @@ function* findSealed(node: unknown, path: readonly string[]): Generator<readonly
 
 function isSealed(path: readonly string[]): boolean {
   const [parent, key = ''] = path.slice(-2);
-  // Below `modified` stand names, of a property for instance, and not keywords.
+  // The keys below `modified` are names, for example of properties, not keywords.
   if (parent === 'modified') return false;
   return SEALED.has(key) || (key === 'schema' && path.includes('headers'));
 }
 
-/** The error codes that a contract shows in its examples; no schema lists them, so that more may come. */
+/** The error codes in a contract's examples. No schema lists them, so that codes can be added. */
 export function listErrorCodes(file: string): ReadonlySet<string> {
   return new Set(findCodes(parse(readFileSync(file, 'utf8'))));
 }

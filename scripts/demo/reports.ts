@@ -11,13 +11,13 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** The reports about one day, as they came in during the next one. */
+/** The reports of one day, as received during the next day. */
 export interface DemoDay {
   readonly receivedAt: Date;
   readonly files: readonly { readonly name: string; readonly bytes: Buffer }[];
 }
 
-/** Ninety days of reports about the demo's domains, oldest first, ending with yesterday's. */
+/** Ninety days of reports for the demo's domains, oldest first, up to yesterday's. */
 export function* demoDays(today: Date): Generator<DemoDay> {
   const midnight = Math.floor(today.getTime() / DAY_MS) * DAY_MS;
   for (let daysAgo = DEMO_DAYS; daysAgo >= 1; daysAgo--) {
@@ -30,7 +30,7 @@ export function* demoDays(today: Date): Generator<DemoDay> {
   }
 }
 
-/** A report more, about a day on which all of a domain's mail came from `ip` and passed. */
+/** One more report, of a day on which all of a domain's mail came from `ip` and passed. */
 export function renderGoodDay(name: string, { day, ip }: { day: Date; ip: string }): Buffer {
   const begin = day.getTime() / 1000;
   const domain: DemoDomain = { name, policy: 'none', senders: [] };
@@ -38,7 +38,7 @@ export function renderGoodDay(name: string, { day, ip }: { day: Date; ip: string
   return Buffer.from(renderReport({ domain, reporter: LATE, begin, end: begin + 86_399, records }));
 }
 
-/** A reporter that the other days know nothing of. */
+/** A reporter that does not occur in the other days. */
 const LATE: Reporter = {
   org: 'Meadow Mail',
   domain: 'meadow-mail.example',

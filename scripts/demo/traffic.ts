@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
 
 /*
- * What was sent in the names of two made-up companies over ninety days, as their mailbox providers would
- * have counted it. The same day always gives the same figures: chance is a hash of what it decides.
+ * The mail of two made-up companies over ninety days, as mailbox providers count it. The same day always has
+ * the same figures: pseudo-random values are hashes of their inputs.
  */
 
 export const DEMO_DAYS = 90;
 
 export interface Reporter {
-  /** undefined for one that leaves its name out. */
+  /** undefined for a reporter that leaves out its name. */
   readonly org: string | undefined;
   readonly domain: string;
-  /** Its part of a domain's mail. */
+  /** Its share of a domain's mail. */
   readonly share: number;
   readonly delivery: 'gzip' | 'plain' | 'mail';
 }
@@ -23,7 +23,7 @@ export const REPORTERS: readonly Reporter[] = [
   { org: undefined, domain: 'alpine.example', share: 0.08, delivery: 'plain' },
 ];
 
-/** Somebody who sends in the domain's name. */
+/** A source that sends in the domain's name. */
 interface Sender {
   readonly ip: string;
   readonly messagesPerDay: number;
@@ -31,7 +31,7 @@ interface Sender {
   readonly spf: 'pass' | 'fail';
   /** Days before today on which its signatures are broken: first and last. */
   readonly broken?: readonly [number, number];
-  /** Days before today on which it sent at all, when not on all: first and last. */
+  /** Days before today on which it sends, unless it sends every day: first and last. */
   readonly seen?: readonly [number, number];
 }
 
@@ -47,12 +47,12 @@ export const DOMAINS: readonly DemoDomain[] = [
     policy: 'reject',
     senders: [
       { ip: '192.0.2.10', messagesPerDay: 1_400, dkim: 'pass', spf: 'pass' },
-      // The newsletter service, whose key was replaced and not published for some days.
+      // The newsletter service, whose new key was not published for some days.
       { ip: '198.51.100.25', messagesPerDay: 900, dkim: 'pass', spf: 'fail', broken: [40, 37] },
-      // Forwarded mail: the address is not the sender's any more, the signature still is.
+      // Forwarded mail: the address is not the sender's any more, but the signature is valid.
       { ip: '203.0.113.7', messagesPerDay: 60, dkim: 'pass', spf: 'fail' },
       { ip: '203.0.113.66', messagesPerDay: 25, dkim: 'fail', spf: 'fail' },
-      // Somebody who forged the company's name for three days.
+      // An attacker who forged the company's name for three days.
       { ip: '203.0.113.201', messagesPerDay: 90, dkim: 'fail', spf: 'fail', seen: [20, 18] },
     ],
   },
@@ -61,7 +61,7 @@ export const DOMAINS: readonly DemoDomain[] = [
     policy: 'none',
     senders: [
       { ip: '2001:db8:10::25', messagesPerDay: 500, dkim: 'pass', spf: 'pass' },
-      // A new invoicing tool, which nobody told about SPF.
+      // A new invoicing tool that is not in the SPF record.
       { ip: '198.51.100.77', messagesPerDay: 260, dkim: 'pass', spf: 'fail', broken: [2, 1] },
       { ip: '203.0.113.99', messagesPerDay: 15, dkim: 'fail', spf: 'fail' },
     ],
@@ -98,7 +98,7 @@ function isBetween(daysAgo: number, [first, last]: readonly [number, number]): b
   return daysAgo <= first && daysAgo >= last;
 }
 
-/** From 0 to 1, and the same for the same words. */
+/** A number from 0 to 1 that depends only on the words. */
 function chanceOf(...words: readonly (string | number)[]): number {
   return hash('sha256', words.join(' '), 'buffer').readUInt32BE(0) / 2 ** 32;
 }

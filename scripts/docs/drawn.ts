@@ -1,4 +1,4 @@
-/** The parts of the contract that the site looks into. */
+/** The parts of the contract that the site uses. */
 export interface Contract {
   readonly info: { readonly description: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -20,9 +20,9 @@ interface CodeSample {
 }
 
 /**
- * The contract as Redoc draws it: served from where the reader is (Redoc cannot fill in a server's variables),
- * with a line to paste for each operation, and with each type's context under the alert. The lines' variables are
- * those that the guides have the reader set.
+ * The contract in the form that Redoc shows: with the page's own address as the server (Redoc cannot fill in
+ * a server's variables), with a command to paste for each operation, and with each type's context under the
+ * alert. The commands use the variables that the guides define.
  */
 export function toDrawn<C extends Contract>(contract: C) {
   const paths = Object.entries(contract.paths).map(([path, item]) => [
@@ -39,7 +39,7 @@ export function toDrawn<C extends Contract>(contract: C) {
   return { ...contract, servers, components, paths: Object.fromEntries(paths) as DrawnPaths };
 }
 
-/** Redoc follows references alone; what `x-schema-by-type` names it draws as one schema or another. */
+/** Redoc follows only references. So the schemas that `x-schema-by-type` names are added as alternatives. */
 function toDrawnSchemas({ components }: Contract) {
   const schemas = Object.entries(components.schemas).map(([name, schema]) => {
     const { 'x-schema-by-type': byType } = schema;

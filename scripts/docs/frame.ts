@@ -2,7 +2,7 @@ import { html, raw } from 'hono/html';
 import { renderMark } from '../../src/settings/mark.ts';
 import { PAGES, type Page } from './pages.ts';
 
-/** The names of what pages load, each with a hash of its content in it. */
+/** The file names of what pages load, each with a hash of its content. */
 export interface Assets {
   readonly [name: string]: string;
 }
@@ -11,12 +11,12 @@ interface Framed {
   readonly page: Page;
   readonly assets: Assets;
   readonly main: string;
-  /** More of the head, for a page with scripts and styles of its own. */
+  /** Additional elements of the head, for a page with scripts and styles of its own. */
   readonly head?: string;
   readonly layout?: 'guide' | 'whole';
 }
 
-/** A page with the site's head and menu around it. Links are relative: the site may lie under any path. */
+/** A page with the site's head and menu. Links are relative, so that the site may be served under any path. */
 export async function renderPage(framed: Framed): Promise<string> {
   const { page, assets, main, head = '', layout = 'guide' } = framed;
   const title = page.slug === 'index' ? 'Plumbline API' : `${page.title} · Plumbline API`;
@@ -48,7 +48,7 @@ function renderLink({ slug, title }: Page, current: Page) {
   return html`<li><a href="${toPath(slug)}" ${isHere ? html`aria-current="page"` : ''}>${title}</a></li>`;
 }
 
-/** Where to read on. */
+/** The link to the next page. */
 function renderNext(page: Page) {
   const place = PAGES.indexOf(page);
   const next = place === -1 ? undefined : PAGES[place + 1];

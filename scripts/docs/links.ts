@@ -1,12 +1,12 @@
-/** A page as it is served: its name under `/docs/`, and its HTML. */
+/** A served page: its name under `/docs/`, and its HTML. */
 interface Linked {
   readonly name: string;
   readonly html: string;
 }
 
 /**
- * Every link that leads nowhere, as `page: link`. `files` are all that the site has. Links to other sites are
- * not followed; the reference's places are drawn by its script, and come as `places`.
+ * Every broken link, as `page: link`. `files` are all files of the site. Links to other sites are not
+ * checked. The anchors of the reference are made by its script, and are given as `places`.
  */
 export function findDeadLinks(
   pages: readonly Linked[],

@@ -1,6 +1,7 @@
 /**
- * `npm run docs` builds the docs site into `site/`. With `--if-needed`, only when it is older than what it is
- * made from; what cannot be built then (the packages for it are not installed) is said, and is no failure.
+ * `npm run docs` builds the docs site into `site/`. With `--if-needed`, it builds only when the site is older
+ * than its sources; a build that is not possible (its packages are not installed) is then reported and is not
+ * an error.
  */
 import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +26,7 @@ if (!isOptional || isOlder()) await build();
 
 async function build(): Promise<void> {
   try {
-    // Only here: a site that is there is served without the packages that build one.
+    // Imported only here: an existing site is served without the packages that build it.
     const { buildSite, writeSite } = await import('./site.ts');
     const site = await buildSite();
     await writeSite(site, SITE);
@@ -34,12 +35,12 @@ async function build(): Promise<void> {
     if (!isOptional) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     const cause = code === 'ERR_MODULE_NOT_FOUND' ? 'the development packages build them' : message;
-    tell(`The docs in site/ are missing or not the newest: ${cause}. All else is served.`);
+    tell(`The docs in site/ are missing or out of date: ${cause}. Everything else is served.`);
   }
 }
 
 function isOlder(): boolean {
-  // The file that is written last: a build that was broken off counts for none.
+  // The file that is written last, so that an interrupted build does not count.
   const builtAt = statSync(join(SITE, '404.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = globSync(SOURCES, { cwd: ROOT }).map((path) => join(ROOT, path));
   return sources.some((path) => statSync(path).mtimeMs > builtAt);

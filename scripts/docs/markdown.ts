@@ -4,7 +4,10 @@ import { html, raw } from 'hono/html';
 import { Marked, type RendererObject, type Tokens } from 'marked';
 import { groupSamples, PROGRAMS, type Samples, toLanguage } from './samples.ts';
 
-/** Markdown as the HTML of a page: headings have anchors, samples have colours, links to guides lose their `.md`. */
+/**
+ * Markdown as the HTML of a page: headings have anchors, samples are highlighted, links to guides lose their
+ * `.md`.
+ */
 export function renderMarkdown(text: string): string {
   const marked = new Marked({ renderer: createRenderer() }, { extensions: [createSamples()] });
   return marked.parser(groupSamples(marked.lexer(text)));
@@ -34,7 +37,7 @@ function createRenderer(): RendererObject {
   };
 }
 
-/** In the repository a guide is a file beside its neighbours; on the site, a page without an ending. */
+/** In the repository a guide is a file in the same folder; on the site, a page without a file extension. */
 function toSitePath(href: string): string {
   return href.replace(/^\.\.\/(?=[^/]+\.(yaml|json)$)/, '').replace(/^([a-z-]+)\.md(?=#|$)/, '$1');
 }
@@ -49,7 +52,7 @@ function renderCode(token: Tokens.Code): string {
   return `<figure class="code ${kind}">${caption}<pre tabindex="0"><code>${code}</code></pre></figure>\n`;
 }
 
-/** Tabs that need no script: a radio button for each language, and the block of the one that is chosen. */
+/** Tabs without a script: a radio button for each language, and the block of the selected one. */
 function createSamples() {
   let count = 0;
   return {

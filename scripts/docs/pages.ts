@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { listApiParts } from '../contract/changelog.ts';
 
-/** A page of the site: its path under `/docs/`, and what the menu calls it. */
+/** A page of the site: its path under `/docs/`, and its title in the menu. */
 export interface Page {
   readonly slug: string;
   readonly title: string;
 }
 
-/** Every page, in the order in which a newcomer needs them. A guide has its words in `openapi/guides/<slug>.md`. */
+/** Every page, in reading order. The text of a guide is in `openapi/guides/<slug>.md`. */
 export const PAGES: readonly Page[] = [
   { slug: 'index', title: 'Overview' },
   { slug: 'getting-started', title: 'Getting started' },
@@ -20,7 +20,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'changelog', title: 'Changelog' },
 ];
 
-/** These two are made from other words of the house. */
+/** The text of these two comes from other files. */
 const MADE = new Set(['reference', 'changelog']);
 
 export const GUIDES: readonly Page[] = PAGES.filter(({ slug }) => !MADE.has(slug));
@@ -29,7 +29,7 @@ export function readGuide(slug: string): string {
   return readFileSync(new URL(`../../openapi/guides/${slug}.md`, import.meta.url), 'utf8');
 }
 
-/** What changed for partners: the part of CHANGELOG.md about the API, release by release. */
+/** The changes for partners: the part of CHANGELOG.md about the API, release by release. */
 export function readChanges(): string {
   const text = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
   const parts = [...listApiParts(text)].map(([heading, api]) => `## ${heading}\n${api}`);

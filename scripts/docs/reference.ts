@@ -10,17 +10,17 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TEMPLATE = fileURLToPath(new URL('./redoc.hbs', import.meta.url));
 const SEAM = '<!-- the head ends -->';
 
-/** Redoc's page in parts, so that none of its scripts has to stand inside a page. */
+/** The parts of Redoc's page, separated so that every script is a file. */
 export interface Reference {
   readonly html: string;
   readonly css: string;
-  /** Sets light or dark before anything is drawn. */
+  /** Sets light or dark before the page is rendered. */
   readonly colorScript: string;
-  /** Redoc itself, a module, with the contract in it. */
+  /** Redoc as a module, with the contract in it. */
   readonly script: string;
 }
 
-/** The reference, drawn by Redoc and taken apart. */
+/** The reference as rendered by Redoc, split into its parts. */
 export async function buildReference(contract: Contract): Promise<Reference> {
   const [head = '', body = ''] = (await runRedocly(contract)).split(SEAM);
   const css = cut(head, /<style data-styled[^>]*>(.*?)<\/style>/s);
@@ -56,19 +56,22 @@ async function runRedocly(contract: Contract): Promise<string> {
   }
 }
 
-/** A part of Redoc's page; that it looks different some day must not go by unseen. */
+/** A part of Redoc's page. Throws when the page has another form after an update. */
 function cut(text: string, pattern: RegExp): string {
   const part = pattern.exec(text)?.[1];
   if (part === undefined) throw new Error(`Redoc's page has changed: it has no ${pattern}.`);
   return part;
 }
 
-/** Redoc's own name is written by reference.css: its picture would be asked for at another origin. */
+/** Removes Redoc's logo, which would be requested from another origin. reference.css adds its name as text. */
 function withoutLogo(script: string): string {
   return script.replaceAll(/https:\/\/cdn\.redoc\.ly\/redoc\/[a-z-]+\.svg/g, 'data:,');
 }
 
-/** What was drawn beforehand names its places as paths, which only its script would understand; guides have theirs. */
+/**
+ * The links that Redoc renders in advance are paths that only its script understands. This turns them into
+ * anchors.
+ */
 function toHashLinks(html: string): string {
   return html.replaceAll(/href="(\/(?!docs\/)[^"]*)"/g, 'href="#$1"');
 }

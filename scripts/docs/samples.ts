@@ -1,19 +1,21 @@
 import type { Token, Tokens } from 'marked';
 
-/** A sample's languages, as the reader's choice calls them. What is in any other is what a sample prints. */
+/**
+ * The languages of samples, with the names that the reader selects. A block in any other language is output.
+ */
 export const PROGRAMS: Readonly<Record<string, string>> = {
   sh: 'Shell',
   js: 'JavaScript',
   python: 'Python',
 };
 
-/** Programs that follow one another at once: they do the same, and the reader chooses one. */
+/** Consecutive programs that do the same: the reader selects one. */
 export interface Samples extends Tokens.Generic {
   readonly type: 'samples';
   readonly programs: Tokens.Code[];
 }
 
-/** What stands behind a block's fence: its language, the file that the reader keeps it in, the arguments it is tried with. */
+/** The parts of a block's info string: its language, its file name, and the arguments for testing it. */
 export function toLanguage({ lang }: Tokens.Code) {
   const [language = '', file, ...args] = (lang ?? '').split(' ');
   return { language, file, args };

@@ -13,18 +13,18 @@ import { renderMarkdown } from './markdown.ts';
 import { GUIDES, PAGES, type Page, readChanges, readGuide } from './pages.ts';
 import { buildReference, type Reference } from './reference.ts';
 
-/** Every file of the site, by its name. */
+/** Every file of the site, by name. */
 export type Site = ReadonlyMap<string, Buffer | string>;
 
 const WORKFLOWS = 'workflows.arazzo.yaml';
 
-/** In the order in which they stand in the one stylesheet. */
+/** In the order in which they are joined into the one stylesheet. */
 const STYLE = [
   ...['palette', 'brand'].map((name) => `../../src/settings/assets/style/${name}.css`),
   ...['frame', 'words', 'samples'].map((name) => `assets/style/${name}.css`),
 ];
 
-/** Builds the whole site in memory. Throws when a link in it leads nowhere. */
+/** Builds the whole site in memory. Throws when a link in it is broken. */
 export async function buildSite(): Promise<Site> {
   const read = (name: string) =>
     readFile(new URL(`../../openapi/${name}`, import.meta.url), 'utf8');
@@ -48,7 +48,7 @@ export async function buildSite(): Promise<Site> {
   return files;
 }
 
-/** Puts the site in the place of the one that was there. */
+/** Replaces the former site. */
 export async function writeSite(site: Site, folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   for (const [name, content] of site) {
@@ -58,7 +58,7 @@ export async function writeSite(site: Site, folder: string): Promise<void> {
   }
 }
 
-/** Styles and scripts, each named by its content, and compressed once for all. */
+/** Styles and scripts, each named by its content, and compressed once. */
 async function addAssets(
   files: Map<string, Buffer | string>,
   reference: Reference,
@@ -110,7 +110,7 @@ async function renderMissing(assets: Assets): Promise<string> {
     assets,
     main: String(main),
   });
-  // It stands at any depth, so its links cannot be relative.
+  // The page is served at any depth, so its links cannot be relative.
   return page.replaceAll(/ (href|src)="(?![/#])(?:\.\/)?/g, ' $1="/docs/');
 }
 
@@ -124,10 +124,10 @@ function holdLinks(pages: Map<string, string>, files: Set<string>, contract: Con
     files,
     listPlaces(contract),
   );
-  if (dead.length > 0) throw new Error(`Links that lead nowhere:\n  ${dead.join('\n  ')}`);
+  if (dead.length > 0) throw new Error(`Broken links:\n  ${dead.join('\n  ')}`);
 }
 
-/** What Redoc calls the places of its page: `/alerts/listalerts`, `/section/limits`. */
+/** The anchors of Redoc's page: `/alerts/listalerts`, `/section/limits`. */
 function listPlaces({ info, paths }: Contract): Set<string> {
   const slugger = new GithubSlugger();
   const sections = [...info.description.matchAll(/^## (.+)$/gm)].map(

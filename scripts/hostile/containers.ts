@@ -1,4 +1,4 @@
-/** Archives that cost too much to unpack, or lie about what is in them. Most hold one good report as well. */
+/** Archives that cost too much to unpack, or whose headers are wrong. Most contain one good report as well. */
 import { deflateSync, gzipSync } from 'node:zlib';
 import { aReportWith } from './values.ts';
 import { deflated, stored, type ZipEntry, zipOf } from './zip-bytes.ts';
@@ -15,7 +15,7 @@ const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0]);
 const TRAILER = Buffer.alloc(8);
 const LAST_BLOCK = Buffer.from([1, 0, 0, 0xff, 0xff]);
 
-/** Four blocks of deflate with tables of their own and nothing in them: 90 bits each. */
+/** Four empty deflate blocks with tables of their own: 90 bits each. */
 function emptyBlocks(bytes: number): Buffer {
   const lengths = [0, 0, 1, ...Array<number>(14).fill(0), 1];
   const header = `001${'00000'}${'00000'}0111${lengths.map((length) => `${length}00`).join('')}`;
@@ -42,7 +42,7 @@ function nestedZips(levels: number): Buffer {
   return inner;
 }
 
-/** A directory end that leaves everything to a zip64 end, which lies. */
+/** An end of directory that refers to a zip64 end with wrong values. */
 function zip64(entries: bigint, offset: bigint): Buffer {
   const end = Buffer.alloc(56);
   end.write('PK\x06\x06', 'latin1');

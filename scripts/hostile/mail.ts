@@ -1,4 +1,4 @@
-/** Mails and mailboxes that cost too much to take apart. Most hold one good report as well. */
+/** Mails and mailboxes that cost too much to split. Most contain one good report as well. */
 import { gzipSync } from 'node:zlib';
 import { aReportWith } from './values.ts';
 import { stored, zipOf } from './zip-bytes.ts';
@@ -46,7 +46,7 @@ function nest(levels: number, wrap: (inner: Part, level: number) => Part): Part 
   return part;
 }
 
-/** A mailbox of so many bytes, which ends with a mail that has a report. */
+/** A mailbox of this many bytes, whose last mail has a report. */
 function mailbox(filling: string, bytes: number, start = ''): Buffer {
   const last = Buffer.concat([Buffer.from('\n\nFrom a\n'), mail(GOOD)]);
   return gzipSync(Buffer.concat([Buffer.from(start), Buffer.alloc(bytes, filling), last]));

@@ -1,4 +1,4 @@
-/** Archives of many reports: what costs little to read may cost much to store. */
+/** Archives of many reports: cheap to read, but possibly expensive to store. */
 import { gzipSync } from 'node:zlib';
 import { aRecord, aReportWith } from './values.ts';
 import { deflated, stored, zipOf } from './zip-bytes.ts';
@@ -13,13 +13,13 @@ const DAY_SECONDS = 86_400;
 const FIRST_DAY = 1_325_376_000;
 const MOST_ENTRIES = 65_535;
 
-/** A stored zip in a gzip, so that reports that resemble one another take next to nothing. */
+/** A stored zip in a gzip, so that similar reports take very little space. */
 const archive = (name: string, count: number, report: (i: number) => string): Hostile => ({
   name,
   bytes: () => gzipSync(zipOf(Array.from({ length: count }, (_, i) => stored(`${i}`, report(i))))),
 });
 
-/** The same for large reports: each is compressed, because a container in another has at most 64 MiB. */
+/** The same for large reports: each is compressed, because a nested container has at most 64 MiB. */
 const packed = (name: string, count: number, report: (i: number) => string): Hostile => ({
   name,
   bytes: () =>

@@ -1,4 +1,4 @@
-/** Reports whose XML is well-formed and whose values cost too much, or stand for something that cannot be. */
+/** Well-formed reports whose values cost too much or are not possible. */
 import { gzipSync } from 'node:zlib';
 
 interface Hostile {
@@ -20,7 +20,7 @@ const DAY = 86_400;
 /** Midnight of 1 January 2026. */
 const BEGIN = 1_767_225_600;
 
-/** A small report with some of its parts given. */
+/** A small report with the given parts. */
 export function aReportWith(parts: Parts): string {
   const { root = '', id = '1', metadata = '<org_name>Reporter</org_name>', policy = '' } = parts;
   const { begin = `${BEGIN}`, end = `${BEGIN + DAY - 1}`, records = aRecord() } = parts;

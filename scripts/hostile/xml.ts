@@ -1,4 +1,4 @@
-/** XML that is built to cost much: each packs to less than a megabyte. */
+/** XML that is expensive to parse: each packs to less than a megabyte. */
 import { gzipSync } from 'node:zlib';
 import { aRecord, aReportWith } from './values.ts';
 
@@ -8,7 +8,7 @@ interface Hostile {
 }
 
 const MIB = 1024 * 1024;
-/** A little under the ceiling of one document. */
+/** A little below the limit of one document. */
 const MAX_CHARS = 60 * MIB;
 
 const packed = (name: string, xml: () => string | Buffer): Hostile => ({
@@ -16,7 +16,7 @@ const packed = (name: string, xml: () => string | Buffer): Hostile => ({
   bytes: () => gzipSync(xml(), { level: 1 }),
 });
 
-/** A report with something many times inside its first element, so that it has so many characters. */
+/** A report whose first element has the filling repeated to this many characters. */
 const filled = (filling: string, chars: number): string =>
   aReportWith({}).replace(
     '<feedback>',
@@ -28,7 +28,7 @@ const times = (count: number, render: (i: number) => string): string =>
 
 const attributes = (count: number): string => times(count, (i) => ` a${i.toString(36)}=""`);
 
-/** The documents, the large ones with so many characters. */
+/** The documents; the large ones have this many characters. */
 export function hostileXml(chars: number): readonly Hostile[] {
   const fill = (filling: string, length = chars) => filled(filling, length);
   return [

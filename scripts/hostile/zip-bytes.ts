@@ -1,15 +1,15 @@
-/** Zip archives, byte for byte, with headers that need not be true. */
+/** Zip archives, byte for byte, whose headers may be wrong. */
 import { crc32, deflateRawSync } from 'node:zlib';
 
 export interface ZipEntry {
   readonly name?: string;
-  /** As it lies in the archive. Without it the entry points to the data of the entry before it. */
+  /** The data as stored in the archive. Without it the entry points to the data of the entry before it. */
   readonly data?: Buffer;
   readonly method?: number;
   readonly crc?: number;
   readonly size?: number;
   readonly extra?: Buffer;
-  /** Where the directory says that the entry lies. */
+  /** The position of the entry according to the directory. */
   readonly offset?: number;
 }
 
@@ -27,7 +27,7 @@ export function deflated(name: string, content: Buffer | string): ZipEntry {
   return { name, data: deflateRawSync(bytes), crc: crc32(bytes), size: bytes.length };
 }
 
-/** `count` is how many entries the end of the directory claims. */
+/** `count` is the number of entries according to the end of the directory. */
 export function zipOf(entries: readonly ZipEntry[], count = entries.length): Buffer {
   const pieces: Buffer[] = [];
   const directory: Buffer[] = [];

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { renderGoodDay } from '../demo/reports.ts';
 import { runPlumbline } from '../served-plumbline.ts';
 
-/** An account with a domain and a report, beside what a database has already; answers with its key. */
+/** Adds an account with a domain and a report to a database, and returns its key. */
 export async function addOtherAccount(database: Readonly<Record<string, string>>): Promise<string> {
   const { id } = await runPlumbline(['account', 'create', 'Other'], database);
   await runPlumbline(['domain', 'add', id, 'other.example'], database);
@@ -12,7 +12,10 @@ export async function addOtherAccount(database: Readonly<Record<string, string>>
   return key;
 }
 
-/** Keys and their names in the format of Web Fuzzing Commons, in which Schemathesis reads several identities. */
+/**
+ * Keys and their names in the format of Web Fuzzing Commons, from which Schemathesis reads several
+ * identities.
+ */
 export async function writeKeys(path: string, keys: Readonly<Record<string, string>>) {
   const auth = Object.entries(keys).map(([name, key]) => ({
     name,

@@ -1,6 +1,7 @@
 /**
- * Schemathesis against live servers, from openapi/v1.yaml: `npm run schemathesis`, with `schemathesis` on the PATH
- * (test/schemathesis/requirements.txt). `-- --seed 7` tries other cases than CI does; other arguments go on to it.
+ * Schemathesis against live servers, from openapi/v1.yaml: `npm run schemathesis`, with `schemathesis` on the
+ * PATH (test/schemathesis/requirements.txt). `-- --seed 7` tries other cases than CI does; other arguments
+ * are passed to it.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +18,10 @@ const NO_LIMITS = {
 const WANTED_CASES = 10_000;
 const CHAINED_CASES = 6_600;
 const MOST_CHAIN_RUNS = 8;
-/** The same cases in every run of CI: a red one is about what was changed. Each run of chains has the next seed. */
+/**
+ * The same cases in every run of CI, so that a failure is caused by a change. Each run of chains has the next
+ * seed.
+ */
 const { values } = parseArgs({
   options: { seed: { type: 'string', default: '1' } },
   strict: false,
@@ -39,7 +43,7 @@ try {
   await rm(folder, { recursive: true });
 }
 
-/** Single requests and chains of them, at the same time: Schemathesis is a process for one core. */
+/** Single requests and chains of requests at the same time, because Schemathesis uses one core. */
 async function fuzzSandbox(): Promise<Ran[]> {
   const sandbox = await servePlumbline(['serve', '--sandbox'], NO_LIMITS);
   const run = { name: 'requests', phases: 'examples,coverage,fuzzing', maxExamples: 1_200, seed };
@@ -50,8 +54,8 @@ async function fuzzSandbox(): Promise<Ran[]> {
 }
 
 /**
- * Requests whose parameters come from earlier answers, by the contract's links. Schemathesis ends such a run early,
- * and calls it passed, when a chain cannot be repeated as it was; so there are as many as it takes.
+ * Requests whose parameters come from earlier answers, by the contract's links. Schemathesis ends such a run
+ * early, as passed, when a chain cannot be repeated exactly. So it runs as often as necessary.
  */
 async function fuzzChains(sandbox: ServedPlumbline): Promise<Ran[]> {
   const runs: Ran[] = [];
@@ -62,7 +66,7 @@ async function fuzzChains(sandbox: ServedPlumbline): Promise<Ran[]> {
   return runs;
 }
 
-/** Nobody gets in without a key, and no key opens what is another account's. */
+/** No request succeeds without a key, and no key reads another account's data. */
 async function fuzzTwoAccounts(): Promise<Ran> {
   const demo = await servePlumbline(['demo'], NO_LIMITS);
   return await whileServed(demo, async () => {
@@ -74,7 +78,7 @@ async function fuzzTwoAccounts(): Promise<Ran> {
   });
 }
 
-/** Nearly all answers are a 429, for the key and then for the address, which is in the contract as well. */
+/** Nearly all answers are a 429, for the key and then for the address. The contract has those too. */
 async function fuzzWithLimits(): Promise<Ran> {
   const limits = { PLUMBLINE_REQUESTS_PER_KEY: '5', PLUMBLINE_REQUESTS_PER_IP: '50' };
   const sandbox = await servePlumbline(['serve', '--sandbox'], limits);

@@ -11,9 +11,9 @@ interface Wanted {
   readonly name: string;
   readonly url: string;
   readonly key: string;
-  /** A file with several keys, when one is not enough. */
+  /** A file with several keys, for runs with more than one. */
   readonly keys?: string;
-  /** For what Schemathesis writes. */
+  /** The output folder of Schemathesis. */
   readonly folder: string;
   readonly config?: string;
   readonly phases?: string;
@@ -28,7 +28,7 @@ export interface Ran {
   readonly rateLimited: readonly unknown[];
 }
 
-/** One run of Schemathesis. What it says is printed when it has ended, because another may run beside it. */
+/** One run of Schemathesis. Its output is printed at its end, because another run may be in progress. */
 export async function runSchemathesis(wanted: Wanted): Promise<Ran> {
   const { name, folder } = wanted;
   const report = join(folder, `${name}.json`);
@@ -49,14 +49,14 @@ function toArguments({ url, config = 'schemathesis.toml', phases, maxExamples, s
   return [
     ...['--config-file', join(CONFIGS, config), 'run', V1, '--url', url],
     ...(phases === undefined ? [] : ['--phases', phases]),
-    // Of an option that is given twice the last one counts.
+    // Of an option that is given twice, the last one counts.
     ...['--max-examples', `${maxExamples}`, ...process.argv.slice(2), '--seed', `${seed}`],
   ];
 }
 
 function run(args: readonly string[], { folder, key, keys = '' }: Wanted) {
   const child = spawn('schemathesis', args, {
-    // It keeps what it has learned in the folder that it runs in.
+    // It stores data between runs in the current folder.
     cwd: folder,
     env: { ...process.env, PLUMBLINE_API_KEY: key, PLUMBLINE_API_KEYS: keys },
     stdio: ['ignore', 'pipe', 'pipe'],

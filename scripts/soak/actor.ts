@@ -7,7 +7,7 @@ interface Given {
 
 const PASSWORD = 'plumb lines are straight';
 
-/** Does what operators and people do: creates and deletes keys, signs in and out, lists. */
+/** The actions of operators and people: creates and deletes keys, signs in and out, lists. */
 export async function actUntil(
   until: number,
   { urls, environment }: Given,

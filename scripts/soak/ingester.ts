@@ -1,4 +1,4 @@
-/** The process that ingests: `ingester.ts <until, in ms> <folder>`. It sends what came of it. */
+/** The process that ingests: `ingester.ts <until, in ms> <folder>`. It sends its result. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

@@ -1,6 +1,7 @@
 /**
- * Four processes on one database file: two serve, one ingests archives and single files as fast as it can, one
- * creates keys, signs in and out, and lists. `npm run soak` takes three minutes; SOAK_SECONDS shortens it.
+ * Four processes on one database file: two serve, one ingests archives and single files as fast as it can,
+ * one creates keys, signs in and out, and lists. `npm run soak` takes three minutes; SOAK_SECONDS shortens
+ * it.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

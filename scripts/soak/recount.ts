@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 
-/** Pairs of a count that is kept and the same count taken from the rows; a row of the difference is wrong. */
+/** Pairs of a stored count and the same count computed from the rows. A row in only one of them is wrong. */
 const COUNTS: Readonly<Record<string, readonly [kept: string, counted: string]>> = {
   days: [
     'select domain_id, day, reports, messages, aligned from domain_day',
@@ -25,7 +25,7 @@ const COUNTS: Readonly<Record<string, readonly [kept: string, counted: string]>>
   ],
 };
 
-/** How many reports a database has, and which of its counts are not what its rows add up to. */
+/** How many reports a database has, and which of its stored counts differ from its rows. */
 export function recount(path: string): { readonly reports: number; readonly wrong: string[] } {
   const database = new Database(path, { readonly: true });
   const wrong: string[] = [];

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { outputOf } from '../output-of.ts';
 
-/** The workflows that partners go through. They call the others, which need more than a key. */
+/** The workflows of partners. They call the others, which need more input than a key. */
 export const WORKFLOWS = ['walk-all-reports', 'poll-cheaply', 'follow-an-alert'] as const;
 export const ARAZZO = fileURLToPath(
   new URL('../../openapi/workflows.arazzo.yaml', import.meta.url),
@@ -17,7 +17,7 @@ interface Wanted {
   readonly onOutput?: (text: string) => void;
 }
 
-/** Runs workflows against a live server. The status is 1 when a check of theirs has failed. */
+/** Runs workflows against a live server. The status is 1 when one of their checks has failed. */
 export async function runRespect({
   url,
   key,
@@ -28,7 +28,7 @@ export async function runRespect({
   const args = workflows.flatMap((workflow) => ['--workflow', workflow]);
   const child = spawn('redocly', ['respect', file, ...args], {
     cwd: ROOT,
-    // By the environment, because everybody on the machine can read a command line.
+    // Passed in the environment, because every user of the machine can read a command line.
     env: {
       ...process.env,
       REDOCLY_CLI_RESPECT_SERVER: `v1=${url}`,

@@ -17,7 +17,7 @@ const THREE_YEARS = 1_095;
 const DOMAIN_COUNT = 20;
 const ROUNDS = 50;
 
-/** One evaluation of a domain whose newest report has just come, beside three years of days and sources. */
+/** The cost of one evaluation of a domain with a new report and three years of days and sources. */
 export async function benchCost(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'plumbline-bench-'));
   const store = await openStore(join(folder, 'plumbline.db'));
@@ -33,7 +33,7 @@ export async function benchCost(): Promise<void> {
     }
     times.sort((a, b) => a - b);
     const [reads, queries] = await countQueries(store, ids[0] ?? '', now());
-    print(`\nAn evaluation beside three years of history, ${DOMAIN_COUNT} domains in turn`);
+    print(`\nAn evaluation with three years of history, ${DOMAIN_COUNT} domains in turn`);
     print(
       `  ${(times[ROUNDS / 2] ?? 0).toFixed(3)} ms a domain (goal < 1), ${reads} reads with ${queries} queries`,
     );

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:alerts`: a year with planted incidents, replayed hour by hour as it would have happened, and
- * which alerts of each type were right; then what one evaluation costs beside three years of history.
+ * `npm run bench:alerts`: replays a year with planted incidents hour by hour and prints which alerts of each
+ * type were right; then prints the cost of one evaluation with three years of history.
  */
 import { benchCost } from './cost.ts';
 import { benchReplay } from './replay.ts';

@@ -46,7 +46,7 @@ export async function benchReplay(): Promise<void> {
   }
 }
 
-/** Every hour the reports that are due come in, and all domains are evaluated; DNS is checked as well. */
+/** Every hour the due reports are stored and all domains are evaluated. DNS is checked as well. */
 async function replay(): Promise<Fired[]> {
   const store = await openStore(':memory:');
   let clock = Date.parse(FIRST_DAY);
@@ -70,7 +70,7 @@ async function replay(): Promise<Fired[]> {
       given,
       domains.map(({ id }) => id),
     );
-    // Twice a day is enough to see a change within one.
+    // Two checks a day are enough to detect a change within a day.
     if (hour % 12 !== 0) continue;
     const lookUp = toLookUp(Math.floor(hour / 24));
     for (const domain of domains) await checkDomain({ ...given, lookUp }, domain);
@@ -86,7 +86,7 @@ async function replay(): Promise<Fired[]> {
 
 type Arrivals = MadeUpSource['documents'];
 
-/** Reports by the hour since the first day in which they come. */
+/** Reports by the hour in which they arrive, counted from the first day. */
 function planArrivals(): Map<number, Arrivals> {
   const due = new Map<number, Arrivals>();
   for (const domain of DOMAINS) {
@@ -109,7 +109,7 @@ async function receive(
   await receiveSources(db, [{ name: 'bench', bytes: Buffer.from(`hour ${hour}`), documents }], at);
 }
 
-/** The records of a day; now and then a resolver gives no answer, or blanks and order change. */
+/** The records of a day. Sometimes the resolver gives no answer, or blanks and order change. */
 function toLookUp(day: number) {
   return async (type: RecordType, name: string) => {
     const planted = DOMAINS.find((domain) => domain.name === name)?.incidents ?? [];
@@ -143,7 +143,7 @@ function renderType(type: string, all: readonly Fired[]): string {
   );
 }
 
-/** An incident's alert fires while it goes on, or soon after. */
+/** Whether an alert belongs to an incident: it fires while the incident lasts, or soon after. */
 function isOf(
   { domain, type, firedAt }: Fired,
   { name, incident }: { name: string; incident: Incident },

@@ -5,13 +5,13 @@ import { chanceOf, dayOf, isDuring, type YearOfDomain } from './year.ts';
 const REPORTERS = ['alpha', 'bravo', 'charlie', 'delta'] as const;
 const SHARES = [0.5, 0.27, 0.15, 0.08] as const;
 
-/** A report, and how many hours after its day it comes. */
+/** A report, and how many hours after its day it arrives. */
 export interface LateReport {
   readonly report: AggregateReport;
   readonly delayHours: number;
 }
 
-/** The reports about one domain and day: four reporters, each with its delay; none while there is silence. */
+/** The reports of one domain and day: four reporters, each with its delay; none while reports are missing. */
 export function reportsOf(domain: YearOfDomain, day: number): LateReport[] {
   if (domain.name === 'monthly.example' && day % 7 !== 3) return [];
   if (during(domain, 'alert.reports_missing', day)) return [];
@@ -40,7 +40,7 @@ function sourcesOf(
   const passes = Math.min(1, Math.max(0, domain.passes(day) - dip + noise));
   const aligned = Math.round(messages * passes);
   return [
-    // What fails comes from the company's own old server, which everybody knows.
+    // Failing mail comes from the company's own old server, which is a known source.
     { address: '192.0.2.10', messages: aligned, aligned },
     { address: '192.0.2.20', messages: messages - aligned, aligned: 0 },
     ...passers(domain, day, share),
@@ -48,7 +48,7 @@ function sourcesOf(
   ].filter((source) => source.messages > 0);
 }
 
-/** Forwarders that nobody knows: a few messages each, which fail. */
+/** Unknown forwarders: a few failing messages each. */
 function passers({ name }: YearOfDomain, day: number, share: number): SourceTally[] {
   const many = name === 'forwarded.example' ? 12 : 2;
   return Array.from({ length: many }, (_, i) => ({
@@ -58,7 +58,7 @@ function passers({ name }: YearOfDomain, day: number, share: number): SourceTall
   }));
 }
 
-/** A burst: new addresses, above the threshold, and too little mail to move the pass rate. */
+/** A burst: new addresses, above the threshold, with too little mail to change the pass rate. */
 function forgers(domain: YearOfDomain, day: number, share: number): SourceTally[] {
   const incident = domain.incidents.find(
     (planted) => planted.type === 'alert.new_failing_source' && isDuring(planted, day),

@@ -2,21 +2,21 @@ import { hash } from 'node:crypto';
 import { addDays, type Day } from '../../../src/domain/instant.ts';
 
 /*
- * A made-up year of several domains, with incidents planted where they are known. The same every time: chance
- * is a hash of what it decides.
+ * A made-up year of several domains with planted incidents. It is the same in every run: pseudo-random values
+ * are hashes of their inputs.
  */
 
 export const FIRST_DAY: Day = '2025-01-01';
 export const YEAR_DAYS = 365;
 
-/** Something that must be noticed, by an alert of this type that fires soon after. */
+/** An incident that an alert of this type must report soon after it starts. */
 export interface Incident {
   readonly type: string;
-  /** Days since the first day: from when on there is something to notice. */
+  /** Days from the first day to the start of the incident. */
   readonly from: number;
   /** How many days later the alert may fire at the latest. */
   readonly within: number;
-  /** Days on which it goes on. */
+  /** How many days the incident lasts. */
   readonly days: number;
 }
 
@@ -24,7 +24,7 @@ export interface YearOfDomain {
   readonly name: string;
   readonly kind: string;
   readonly messagesPerDay: number;
-  /** Part of the mail that passes, on a usual day so many days after the first. */
+  /** The share of mail that passes, on a usual day, by days since the first day. */
   readonly passes: (day: number) => number;
   readonly isWeekly?: boolean;
   readonly incidents: readonly Incident[];
@@ -80,8 +80,8 @@ export const DOMAINS: readonly YearOfDomain[] = [
     kind: 'small, with incidents just above the thresholds',
     messagesPerDay: 420,
     passes: steady(0.96),
-    // The burst lies on working days: on a Sunday it would be so much of so little mail that the day is a
-    // regression as well, and rightly so.
+    // The burst is on working days. On a Sunday it would be such a large share of little mail that the day
+    // would also be a regression.
     incidents: [regression(100, 5), burst(202, 3), silence(300, 6)],
   },
   {
@@ -122,7 +122,7 @@ export const DOMAINS: readonly YearOfDomain[] = [
   },
 ];
 
-/** From 0 to 1, and the same for the same words. */
+/** A number from 0 to 1 that depends only on the words. */
 export function chanceOf(...words: readonly (string | number)[]): number {
   return hash('sha256', words.join(' '), 'buffer').readUInt32BE(0) / 2 ** 32;
 }

@@ -1,4 +1,4 @@
-/* Copies a sample. Without a script the button is not there. */
+/* Adds a copy button to each sample, so that there is none without JavaScript. */
 for (const figure of document.querySelectorAll('figure.program')) {
   const button = document.createElement('button');
   button.type = 'button';
@@ -10,6 +10,6 @@ for (const figure of document.querySelectorAll('figure.program')) {
       button.textContent = 'Copy';
     }, 2000);
   });
-  // Browsers let a page copy only when it came over TLS, or from this very machine.
+  // Browsers allow copying only over TLS or from the local machine.
   if (navigator.clipboard) figure.append(button);
 }
