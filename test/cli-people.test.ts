@@ -32,7 +32,7 @@ test('a person is added with a password from standard input, listed, disabled an
   expect(await json('user', 'enable', person.id)).toEqual(person);
 });
 
-test('invitations and resets print a link to where people find the service', async () => {
+test('invitations and resets print a link with the configured base URL', async () => {
   const { accountId, json, run } = await aCompany({
     PLUMBLINE_BASE_URL: 'https://dmarc.example.com/',
   });
@@ -48,26 +48,26 @@ test('invitations and resets print a link to where people find the service', asy
 
 test.each([
   ['a short password', ['user', 'add', 'ACCOUNT', 'a@example.com', '--password-stdin'], 'short', 1],
-  ['no terminal to ask on', ['user', 'add', 'ACCOUNT', 'a@example.com'], '', 1],
+  ['no terminal for the prompt', ['user', 'add', 'ACCOUNT', 'a@example.com'], '', 1],
   ['no e-mail address', ['user', 'add', 'ACCOUNT', 'ada', '--invite'], '', 1],
   ['an account that does not exist', ['user', 'add', NO_SUCH, 'a@example.com', '--invite'], '', 1],
   ['a person who does not exist', ['user', 'reset', NO_SUCH], '', 1],
   ['a person who does not exist', ['user', 'disable', NO_SUCH], '', 1],
-  ['the audit of no account', ['audit', NO_SUCH], '', 1],
+  ['the audit of an unknown account', ['audit', NO_SUCH], '', 1],
   [
-    'both ways at once',
+    'both ways at the same time',
     ['user', 'add', 'ACCOUNT', 'a@b.example', '--invite', '--password-stdin'],
     '',
     2,
   ],
-  ['a limit that is none', ['audit', 'ACCOUNT', '--limit', '0'], '', 2],
-] as const)('%s is refused', async (_what, args, input, status) => {
+  ['an invalid limit', ['audit', 'ACCOUNT', '--limit', '0'], '', 2],
+] as const)('%s is rejected', async (_what, args, input, status) => {
   const { accountId, run } = await aCompany();
   const given = args.map((arg) => (arg === 'ACCOUNT' ? accountId : arg));
   expect((await run(given, input)).status).toBe(status);
 });
 
-test('a base URL that is none is named', async () => {
+test('an invalid base URL is reported by name', async () => {
   const { run } = await aCommand({ PLUMBLINE_BASE_URL: 'dmarc.example.com' });
   const { status, stderr } = await run(['account', 'list']);
   expect([status, stderr]).toEqual([2, expect.stringContaining('PLUMBLINE_BASE_URL')]);
@@ -93,7 +93,7 @@ test('on a terminal the password is asked for twice, and not shown', async () =>
   expect(await json('user', 'list', accountId)).toMatchObject([{ has_password: true }]);
 });
 
-test('what operators do to keys is in the audit', async () => {
+test('changes of keys by operators are in the audit', async () => {
   const { accountId, json, run } = await aCompany();
   expect((await run(['audit', accountId])).stdout).toMatch(/were not changed yet/);
   const { id, prefix } = await json('key', 'create', accountId, 'nightly');

@@ -34,7 +34,7 @@ describe('plumbline account, domain, key', () => {
     expect(await json('domain', 'resume', domain.id)).toEqual(domain);
   });
 
-  test('a domain above or below another account’s is added with a warning', async () => {
+  test('adding a parent or subdomain of another account’s domain prints a warning', async () => {
     const { json, run } = await aCommand();
     const [mine, other] = [
       await json('account', 'create', 'A'),
@@ -54,7 +54,7 @@ describe('plumbline account, domain, key', () => {
     ]);
   });
 
-  test('a key is shown whole once, then switched off, on, and deleted', async () => {
+  test('a whole key is shown once; the key can then be disabled, enabled and deleted', async () => {
     const { json } = await aCommand();
     const account = await json('account', 'create', 'A');
     const { key, ...rest } = await json('key', 'create', account.id, ' Dashboard ');
@@ -74,7 +74,7 @@ describe('plumbline account, domain, key', () => {
     expect(await json('key', 'list', account.id)).toEqual([]);
   });
 
-  test('a new account is on Pro unless it is said otherwise, and a free one gets no key', async () => {
+  test('a new account is on Pro by default, and a free one gets no key', async () => {
     const { json, run } = await aCommand();
     const account = await json('account', 'create', 'A', '--plan', 'free');
     const { status, stdout, stderr } = await run(['key', 'create', account.id, 'x', '--json']);
@@ -83,7 +83,7 @@ describe('plumbline account, domain, key', () => {
     expect(stderr).toMatch(/Pro/);
   });
 
-  test('people get tables and sentences', async () => {
+  test('without --json the output is tables and sentences', async () => {
     const { run, json } = await aCommand();
     expect((await run(['account', 'list'])).stdout).toMatch(/no account yet/);
     const account = await json('account', 'create', 'A');
@@ -103,13 +103,13 @@ describe('exit status', () => {
     ['an account that does not exist', ['key', 'list', NO_SUCH], 1],
     ['a domain that does not exist', ['domain', 'pause', NO_SUCH], 1],
     ['help', ['--help'], 0],
-    ['a list of nothing', ['account', 'list'], 0],
+    ['an empty list', ['account', 'list'], 0],
   ] as const)('%s', async (_name, args, status) => {
     const { run } = await aCommand();
     expect((await run(args)).status).toBe(status);
   });
 
-  test('a configuration that is wrong names each variable', async () => {
+  test('an invalid configuration is reported with the name of each variable', async () => {
     const { run } = await aCommand({
       PLUMBLINE_PORT: 'eighty',
       PLUMBLINE_TRUSTED_PROXIES: '10.0.0.0/33',
@@ -137,7 +137,7 @@ describe('plumbline ingest', () => {
     return command;
   }
 
-  test('prints a line for each document and a summary, and knows a report again', async () => {
+  test('prints a line for each document and a summary, and recognises a report that comes again', async () => {
     const { run } = await aCompany();
     const first = await run(['ingest', 'in', '--json']);
     expect(first.status).toBe(0);
@@ -163,7 +163,7 @@ describe('plumbline ingest', () => {
     expect(lines(second.stdout)[0].outcome).toBe('duplicate');
   });
 
-  test('one bad document fails the run with 1 and does not stop it', async () => {
+  test('one bad document ends the run with status 1 and does not stop it', async () => {
     const { run, folder } = await aCompany();
     await writeFile(join(folder, 'in/0-bad.xml'), '<feedback><report_metadata></feedback>');
     await writeFile(join(folder, 'in/1-empty.xml'), '');
@@ -180,7 +180,7 @@ describe('plumbline ingest', () => {
     expect(outcomes[3].source).toBe('nowhere');
   });
 
-  test('reads standard input, and tells people what happened in a table', async () => {
+  test('reads standard input, and prints the outcomes in a table', async () => {
     const { run } = await aCommand();
     const { status, stdout } = await run(['ingest', '-'], 'unused');
     expect(status).toBe(1);
@@ -188,7 +188,7 @@ describe('plumbline ingest', () => {
     expect(stdout).toMatch(/no_report/);
   });
 
-  test('what came before its domain was added is claimed with it', async () => {
+  test('reports that came before their domain was added are claimed with it', async () => {
     const { run, json, folder } = await aCommand();
     await cp(join(FIXTURES, 'example-plain.xml'), join(folder, 'a.xml'));
     expect(lines((await run(['ingest', 'a.xml', '--json'])).stdout)[0].outcome).toBe('unclaimed');
@@ -197,7 +197,7 @@ describe('plumbline ingest', () => {
     expect(lines((await run(['ingest', 'a.xml', '--json'])).stdout)[0].outcome).toBe('duplicate');
   });
 
-  test('gzip on standard input is taken by its bytes', async () => {
+  test('gzip on standard input is detected from its bytes', async () => {
     const { start } = await aCommand();
     const child = start('ingest', '-', '--json');
     child.stdin.end(gzipSync('<feedback/>'));
@@ -207,7 +207,7 @@ describe('plumbline ingest', () => {
 });
 
 describe('plumbline serve', () => {
-  test('says where it listens, how to get data, and stops well on SIGTERM', async () => {
+  test('prints its URL and how to get data, and stops on SIGTERM', async () => {
     const { start } = await aCommand();
     const child = start('serve');
     const ended = finish(child);
@@ -220,7 +220,7 @@ describe('plumbline serve', () => {
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
   });
 
-  test('a change by the command shows in the next answer of a running server', async () => {
+  test('a change by a command shows in the next answer of a running server', async () => {
     const { start, json, folder } = await aCommand();
     const account = await json('account', 'create', 'A');
     const { key, id } = await json('key', 'create', account.id, 'k');
@@ -243,7 +243,7 @@ describe('plumbline serve', () => {
 });
 
 describe('plumbline demo', () => {
-  test('prints a key and three curl lines that answer with data', async () => {
+  test('prints a key and three curl commands that return data', async () => {
     const { start } = await aCommand();
     const child = start('demo');
     const ended = finish(child);
@@ -260,7 +260,7 @@ describe('plumbline demo', () => {
     expect((await ended).status).toBe(0);
   });
 
-  test('leaves a real database alone that is called demo.db, and removes its own', async () => {
+  test('does not touch a real database that is called demo.db, and removes its own', async () => {
     const { start, json, folder } = await aCommand({ PLUMBLINE_DATABASE: 'data/demo.db' });
     const account = await json('account', 'create', 'A real one');
     const before = await readFile(join(folder, 'data/demo.db'));
@@ -289,13 +289,13 @@ describe('plumbline demo', () => {
 });
 
 describe('the configuration file', () => {
-  test('an .env in the current folder, where reports of strangers may lie, is not read', async () => {
+  test('an .env in the current folder, which may contain files of strangers, is not read', async () => {
     const { run, folder } = await aCommand();
     await writeFile(join(folder, '.env'), 'PLUMBLINE_LOG_LEVEL=nonsense\n');
     expect((await run(['account', 'list'])).status).toBe(0);
   });
 
-  test('PLUMBLINE_CONFIG names another one, which the environment overrules', async () => {
+  test('PLUMBLINE_CONFIG names another file; the environment has precedence', async () => {
     const folder = await aFolder();
     const file = join(folder, 'plumbline.env');
     await writeFile(file, 'PLUMBLINE_LOG_LEVEL=nonsense\n');
@@ -306,7 +306,7 @@ describe('the configuration file', () => {
     expect((await overruled.run(['account', 'list'])).status).toBe(0);
   });
 
-  test('one that is named and not there is misuse', async () => {
+  test('a named file that does not exist is wrong usage', async () => {
     const { run } = await aCommand({ PLUMBLINE_CONFIG: '/nowhere/plumbline.env' });
     const { status, stderr } = await run(['account', 'list']);
     expect([status, stderr]).toEqual([2, expect.stringContaining('PLUMBLINE_CONFIG')]);

@@ -6,7 +6,7 @@ import { runServer } from './support/running-server.ts';
 
 const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** Sockets that never send a whole request, and how many of them the server has ended. */
+/** Connections that never send a whole request, and a count of those that the server has closed. */
 async function holdOpen(url: string, count: number, from = '127.0.0.1') {
   const { port } = new URL(url);
   const ended = new Set<Socket>();
@@ -37,14 +37,14 @@ const isServed = async (url: string) =>
   (await new RawClient(url).send(HEALTH).catch(() => undefined))?.status === 200;
 
 describe('slow sockets', () => {
-  test('450 of one address are ended at once but for ten, and leave room for others', async () => {
+  test('of 450 connections from one address, all but ten are closed at once, and others can connect', async () => {
     const { server } = await runServer({ PLUMBLINE_MAX_CONNECTIONS_PER_IP: '10' });
     const { ended } = await holdOpen(server.url, 450, '127.0.0.2');
     await expect.poll(() => ended.size).toBe(440);
     expect(await isServed(server.url)).toBe(true);
   });
 
-  test('an address that has closed its connections may open others', async () => {
+  test('an address that has closed its connections may open new ones', async () => {
     const { server } = await runServer({ PLUMBLINE_MAX_CONNECTIONS_PER_IP: '3' });
     const { ended, close } = await holdOpen(server.url, 4);
     await expect.poll(() => ended.size).toBe(1);
@@ -53,7 +53,7 @@ describe('slow sockets', () => {
     await expect.poll(() => isServed(server.url)).toBe(true);
   });
 
-  test('a trusted proxy is only bound by the limit of all', async () => {
+  test('a trusted proxy has only the total limit', async () => {
     const { server } = await runServer({
       PLUMBLINE_TRUSTED_PROXIES: '127.0.0.0/8',
       PLUMBLINE_MAX_CONNECTIONS_PER_IP: '3',
@@ -63,7 +63,7 @@ describe('slow sockets', () => {
     await expect.poll(() => ended.size).toBe(3);
   });
 
-  test('whoever does not send its headers is told so, and gone, after seconds', async () => {
+  test('a client that does not send its headers gets an error after seconds, and is disconnected', async () => {
     const { server } = await runServer();
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
     socket.write('GET /healthz HTTP/1.1\r\nHos');

@@ -1,9 +1,10 @@
-/** Runs when all other tests are over (vitest.config.ts): whatever the contract says, one of them exercised. */
+/** Runs after all other tests (vitest.config.ts) and checks that they exercised every part of the contract. */
 import { describe, expect, test } from 'vitest';
 import { KINDS, listDocumented, readExercised } from './support/contract-coverage.ts';
 
 const exercised = readExercised();
-if (exercised.size === 0) throw new Error('Nothing was exercised yet: run all tests, npm test.');
+if (exercised.size === 0)
+  throw new Error('Nothing was exercised yet: run all tests with npm test.');
 
 const kinds = KINDS.map((kind) => {
   const items = listDocumented().filter((item) => item.startsWith(`${kind} `));

@@ -16,7 +16,7 @@ describe('a key is not logged', () => {
     ['encoded twice', `/plb%255Flive_${SECRET}`],
     ['encoded in parts that make an encoding together', `/plb%2%355Flive_${SECRET}`],
     ['encoded twenty times', `/plb%${'25'.repeat(20)}5Flive_${SECRET}`],
-    ['beside what is no encoding', `/%/%zz/plb%5Flive_${SECRET}`],
+    ['beside invalid percent-encoding', `/%/%zz/plb%5Flive_${SECRET}`],
   ])('in a path, %s', async (_how, path) => {
     const { send, logged } = await serveApi();
     await send(path);
@@ -26,7 +26,7 @@ describe('a key is not logged', () => {
     expect(lines).not.toContain(encode(SECRET).slice(0, 20));
   });
 
-  test('in an error, its stack, its cause or anything that hangs on it', () => {
+  test('in an error, its stack, its cause or its other properties', () => {
     const lines: string[] = [];
     const log = pino(
       { serializers: ERROR_SERIALIZERS },
@@ -43,7 +43,7 @@ describe('a key is not logged', () => {
     });
   });
 
-  test('paths without a key are logged as they came', () => {
+  test('paths without a key are logged unchanged', () => {
     expect(withoutKeys('/v1/a%20b/%C3%A9')).toBe('/v1/a%20b/%C3%A9');
   });
 });

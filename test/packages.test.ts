@@ -15,7 +15,7 @@ const locked = Object.entries(read('package-lock.json').packages as Record<strin
 );
 const { allowScripts } = read('package.json') as { allowScripts: Record<string, boolean> };
 
-test('the lockfile knows every byte that is installed, Node itself as well', () => {
+test('the lockfile has a checksum for everything that is installed, including Node', () => {
   expect(locked.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([]);
   const nodes = locked.filter(([, { bin }]) => bin?.['node'] !== undefined);
   expect(nodes.map(([path, { version }]) => [path, version])).toEqual([
@@ -25,7 +25,7 @@ test('the lockfile knows every byte that is installed, Node itself as well', () 
   ]);
 });
 
-test('no package may run a script when it is installed: it could fetch what the lockfile does not know', () => {
+test('no package runs a script when it is installed, because it could download what is not in the lockfile', () => {
   const scripted = locked.filter(([, { hasInstallScript }]) => hasInstallScript);
   expect(
     scripted.filter(([path]) => allowScripts[path.split('node_modules/').at(-1) ?? '']),

@@ -43,7 +43,7 @@ describe('the sandbox', () => {
     expect((await get(`/alerts?domain_id=${WAITING}`)).body).toEqual({ data: [], total: 0 });
   });
 
-  test('has open and resolved alerts, and one of a type that no client knows', async () => {
+  test('has open and resolved alerts, and one of a type that clients do not know', async () => {
     const get = await serveSandbox();
     const { body } = await get('/alerts');
     const states = body.data.map(
@@ -58,7 +58,7 @@ describe('the sandbox', () => {
     ]);
   });
 
-  test('has an alert open whatever day of the week it is started on', async () => {
+  test('has an open alert, whatever the day of the week', async () => {
     for (let day = 1; day <= 7; day++) {
       const { store } = await openSandbox(new Date(TODAY.getTime() + day * 86_400_000));
       const { get, close } = await startApi({ store });
@@ -70,11 +70,11 @@ describe('the sandbox', () => {
 });
 
 describe('the key of the sandbox', () => {
-  test('is made like every key, so that clients and scanners see a real one', () => {
+  test('has the format of every key, so that clients and scanners accept it', () => {
     expect(isApiKey(SANDBOX_KEY)).toBe(true);
   });
 
-  test('opens nothing but a sandbox', async () => {
+  test('is valid in a sandbox only', async () => {
     const { db, get } = await serveApi();
     await anAccount(db);
     const { status } = await get('/v1/external/domains', { key: SANDBOX_KEY });
@@ -83,7 +83,7 @@ describe('the key of the sandbox', () => {
 });
 
 describe('plumbline serve --sandbox', () => {
-  test('prints lines to paste, serves no settings, leaves no file, and stops well on SIGTERM', async () => {
+  test('prints commands to paste, serves no settings, leaves no file, and stops on SIGTERM', async () => {
     const { start, folder } = await aCommand();
     const child = start('serve', '--sandbox');
     const ended = finish(child);

@@ -22,7 +22,7 @@ async function serve(environment: Record<string, string> = {}) {
   return { server, store, key, client, authorization };
 }
 
-describe('a server that runs', () => {
+describe('a running server', () => {
   test('answers many requests on one connection', async () => {
     const { client, authorization } = await serve();
     for (let i = 0; i < 5; i++) {
@@ -39,32 +39,32 @@ describe('a server that runs', () => {
     expect(await answer.json()).toEqual({ data: [], total: 0 });
   });
 
-  test('on an IPv6 address, its url has brackets', async () => {
+  test('its URL has brackets around an IPv6 address', async () => {
     const { server } = await serve({ PLUMBLINE_HOST: '::1' });
     expect(server.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
   });
 
-  test('a port that is taken is an error, not a silence', async () => {
+  test('a port in use is an error', async () => {
     const { server } = await serve();
     const port = new URL(server.url).port;
     await expect(runServer({ PLUMBLINE_PORT: port })).rejects.toThrow(/EADDRINUSE/);
   });
 });
 
-describe('what is not valid HTTP', () => {
+describe('invalid HTTP', () => {
   test.each([
-    ['a line of garbage', 'garbage\r\n\r\n'],
-    ['a version that is none', `GET ${PATH} HTTP/9.9\r\nHost: a\r\n\r\n`],
+    ['random bytes', 'garbage\r\n\r\n'],
+    ['an invalid version', `GET ${PATH} HTTP/9.9\r\nHost: a\r\n\r\n`],
     ['a blank in the path', `GET /v1 /external HTTP/1.1\r\nHost: a\r\n\r\n`],
     ['NUL in a header', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n`],
     ['a header without a colon', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nnonsense\r\n\r\n`],
-    ['a method that is none', `GRAB ${PATH} HTTP/1.1\r\nHost: a\r\n\r\n`],
+    ['an invalid method', `GRAB ${PATH} HTTP/1.1\r\nHost: a\r\n\r\n`],
     [
       'two lengths',
       `GET ${PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`,
     ],
-    ['a length that is none', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n`],
+    ['an invalid length', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n`],
     [
       'both a length and chunks',
       `GET ${PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`,
@@ -75,10 +75,10 @@ describe('what is not valid HTTP', () => {
     ['no Host', `GET ${PATH} HTTP/1.1\r\n\r\n`],
     ['two Hosts', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`],
     ['the same Host twice', `GET ${PATH} HTTP/1.0\r\nHost: a\r\nHOST: a\r\n\r\n`],
-    ['a target that is no path', 'GET v1/external/domains HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a target that is not a path', 'GET v1/external/domains HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['a target with a user', 'GET http://u@a/ HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['a target of another scheme', 'GET ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ])('%s: 400 in the one error shape', async (_what, bytes) => {
+  ])('%s: 400 with the API’s error body', async (_what, bytes) => {
     const { client, server } = await serve();
     const answer = await client.send(Buffer.from(bytes, 'latin1'));
     expect(answer?.status).toBe(400);
@@ -98,13 +98,13 @@ describe('what is not valid HTTP', () => {
     ['http://elsewhere.example/settings/sign-in', 200],
     ['http://elsewhere.example/settings/single-sign-on/callback?code=x&state=y', 303],
     ['http://elsewhere.example/docs/nothing', 404],
-  ])('a target in absolute form works as its path does: %s is %i', async (target, status) => {
+  ])('a target in absolute form works like its path: %s is %i', async (target, status) => {
     const { client } = await serve();
     expect((await client.send(toRequest(target)))?.status).toBe(status);
     client.close();
   });
 
-  test('more than 16 KB of headers: 431 in the one error shape', async () => {
+  test('more than 16 KB of headers: 431 with the API’s error body', async () => {
     const { client } = await serve();
     const answer = await client.send(toRequest(PATH, { 'X-Big': 'x'.repeat(17_000) }));
     expect(answer?.status).toBe(431);
@@ -119,21 +119,21 @@ describe('what is not valid HTTP', () => {
     holdToErrorShape(answer?.body ?? '');
   });
 
-  test('8 KB of headers are fine', async () => {
+  test('8 KB of headers are accepted', async () => {
     const { client, authorization } = await serve();
     const headers = { ...authorization, 'X-Big': 'x'.repeat(8_000) };
     expect((await client.send(toRequest(PATH, headers)))?.status).toBe(200);
     client.close();
   });
 
-  test('an expectation that nobody can meet is not minded', async () => {
+  test('an unknown expectation is ignored', async () => {
     const { client, authorization } = await serve();
     const answer = await client.send(toRequest(PATH, { ...authorization, Expect: 'miracles' }));
     expect(answer?.status).toBe(200);
     client.close();
   });
 
-  test('whoever sent it cannot keep the connection by never closing it', async () => {
+  test('a client that never closes its half of the connection is disconnected', async () => {
     const { server } = await serve();
     const port = Number(new URL(server.url).port);
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
@@ -141,14 +141,14 @@ describe('what is not valid HTTP', () => {
     socket.write('garbage\r\n\r\n');
     await new Promise((resolve) => socket.once('end', resolve));
     await wait(2_500);
-    // To a connection that is gone, the first byte is answered with a reset, the second cannot be sent.
+    // When the connection is closed, the first byte is answered with a reset, and the second cannot be sent.
     socket.write('.');
     await wait(200);
     socket.write('.');
     await expect.poll(() => socket.destroyed, { timeout: 1_000 }).toBe(true);
   });
 
-  test('a body that nobody asked for is not minded', async () => {
+  test('an unexpected body is ignored', async () => {
     const { client, authorization } = await serve();
     const head = toRequest(PATH, { ...authorization, 'Content-Length': '5' });
     expect((await client.send(`${head}12345`))?.status).toBe(200);
@@ -156,7 +156,7 @@ describe('what is not valid HTTP', () => {
     client.close();
   });
 
-  test('a client that goes away in the middle leaves the others alone', async () => {
+  test('a client that disconnects during an answer does not affect others', async () => {
     const { server } = await serve();
     for (let i = 0; i < 5; i++) {
       const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
@@ -169,19 +169,19 @@ describe('what is not valid HTTP', () => {
 });
 
 describe('stop', () => {
-  /** A read that waits until the store's one connection is free again. */
+  /** A read that waits until the store's only connection is free. */
   async function serveWaiting() {
     const running = await serve();
     const { store, client, authorization } = running;
     const release = Promise.withResolvers<void>();
     const busy = store.db.write(() => release.promise);
     const answer = client.send(toRequest(PATH, authorization));
-    // Long enough for the request to have reached its handler.
+    // Long enough for the request to reach its handler.
     await wait(100);
     return { ...running, answer, release: () => release.resolve(), busy };
   }
 
-  test('lets answers under way finish, and then is done', async () => {
+  test('lets answers in progress finish before it ends', async () => {
     const { server, answer, release, busy } = await serveWaiting();
     let isStopped = false;
     const stopped = server.stop().then(() => {
@@ -194,7 +194,7 @@ describe('stop', () => {
     await Promise.all([stopped, busy]);
   });
 
-  test('refuses new connections at once', async () => {
+  test('rejects new connections at once', async () => {
     const { server, answer, release, busy } = await serveWaiting();
     const stopped = server.stop();
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow(/fetch failed/);
@@ -202,19 +202,19 @@ describe('stop', () => {
     await Promise.all([stopped, busy, answer]);
   });
 
-  // All connections are broken off in the end; long before that this test would have failed.
-  test('does not wait for connections that are only kept open', { timeout: 8_000 }, async () => {
+  // All connections are closed in the end; this test's time limit is long before that.
+  test('does not wait for idle connections', { timeout: 8_000 }, async () => {
     const { server, client, authorization } = await serve();
     const answer = await client.send(toRequest(PATH, authorization));
     expect(answer?.status).toBe(200);
     await server.stop();
   });
 
-  test('readyz is 503 while answers are finished', async () => {
+  test('readyz is 503 while answers finish', async () => {
     const { server, store, key } = await serve();
     const release = Promise.withResolvers<void>();
     const busy = store.db.write(() => release.promise);
-    // On a connection that still waits for an answer: any other would be closed or refused.
+    // On a connection that still waits for an answer: any other would be closed or rejected.
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
     const isClosed = new Promise((resolve) => socket.once('close', resolve));
     let text = '';
@@ -231,7 +231,7 @@ describe('stop', () => {
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 503']);
   });
 
-  test('writes last_used_at before it is done', async () => {
+  test('writes last_used_at before it ends', async () => {
     const { server, store, client, authorization } = await serve();
     await client.send(toRequest(PATH, authorization));
     await server.stop();
@@ -242,7 +242,7 @@ describe('stop', () => {
     expect(usedAt).not.toBeNull();
   });
 
-  test('may be asked twice', async () => {
+  test('may be called twice', async () => {
     const { server } = await serve();
     await Promise.all([server.stop(), server.stop()]);
   });

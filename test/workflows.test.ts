@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 type Workflow = (typeof WORKFLOWS)[number];
 
-/** Runs a copy of the workflows in which one thing is another. */
+/** Runs a copy of the workflows with one change. */
 async function runWith(workflow: Workflow, [from, to]: readonly [from: string, to: string]) {
   const text = await readFile(ARAZZO, 'utf8');
   if (!text.includes(from)) throw new Error(`No workflow has ${from}`);
@@ -40,7 +40,7 @@ describe('the workflows of workflows.arazzo.yaml', () => {
 
   test.each<[Workflow, string, readonly [string, string]]>([
     ['walk-all-reports', 'a page that is not there', ['value: 300', 'value: 3000']],
-    ['walk-all-reports', 'an end before the list’s', ['/total <= 400', '/total <= 300']],
+    ['walk-all-reports', 'an end before the end of the list', ['/total <= 400', '/total <= 300']],
     ['walk-all-reports', 'a fourth domain', ['/total <= 3\n', '/total <= 2\n']],
     ['poll-cheaply', 'a list that is sent again', ['$statusCode == 304', '$statusCode == 200']],
     ['poll-cheaply', 'an ETag that no list has', ['$steps.read-once.outputs.etag', 'W/"old"']],

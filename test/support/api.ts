@@ -21,9 +21,9 @@ export interface Sent {
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body's very text, decompressed; empty when there is none. */
+  /** The body as text, decompressed; empty when there is none. */
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies that the contract has checked.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies that the contract has checked.
   readonly body: any;
 }
 
@@ -40,7 +40,7 @@ interface Wanted {
 
 export type Api = Awaited<ReturnType<typeof startApi>>;
 
-/** The real app on a store of its own, served until the test ends. */
+/** The real app with a store of its own, served until the test ends. */
 export async function serveApi(wanted: Wanted = {}): Promise<Api> {
   const api = await startApi(wanted);
   onTestFinished(api.close);
@@ -48,8 +48,9 @@ export async function serveApi(wanted: Wanted = {}): Promise<Api> {
 }
 
 /**
- * The real app on a store in memory, for many tests that change nothing: close it after the last. Every
- * answer of `get` is held to v1.yaml before the test sees it; the clock is `Date`, which vitest can set.
+ * The real app with a store in memory, for many tests that change nothing: close it after the last. Every
+ * answer of `get` is checked against v1.yaml before the test sees it. The clock is `Date`, which vitest can
+ * set.
  */
 export async function startApi({
   store: given,
@@ -110,7 +111,7 @@ export async function startApi({
 
 type Parse = (error: Error | null, body: unknown) => void;
 
-/** Bytes as they are: superagent would parse JSON, and answer `{}` where there is nothing. */
+/** Returns the text unchanged: superagent would parse JSON, and return `{}` for an empty body. */
 function toText(response: unknown, done: Parse): void {
   const chunks: Buffer[] = [];
   const stream = response as NodeJS.ReadableStream;
@@ -121,7 +122,7 @@ function toText(response: unknown, done: Parse): void {
 type Method = 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete' | 'options' | 'trace';
 const toFunctionName = (method: string) => method.toLowerCase() as Method;
 
-/** The items of every page, from the first to the one that is empty. */
+/** The items of every page, from the first to the first empty one. */
 export async function walk(
   get: (path: string) => Promise<Answer>,
   path: string,

@@ -14,7 +14,7 @@ import type { DomainStatus } from '../../src/store/tables.ts';
 
 type Db = Store['db'];
 
-/** When everything happens that does not say when. */
+/** The default time of every event. */
 export const NOW: Instant = '2026-03-15T04:12:09Z';
 const DAY_SECONDS = 86_400;
 
@@ -42,10 +42,10 @@ export async function aKey(db: Db, accountId: string, name = 'nightly sync') {
 }
 
 let count = 0;
-/** Tells things apart that no test cares to name. */
+/** A number for unique default values. */
 const next = () => ++count;
 
-/** A domain of an account; answers with its id. */
+/** Creates a domain of an account; returns its id. */
 export async function aDomain(
   db: Db,
   accountId: string,
@@ -56,7 +56,7 @@ export async function aDomain(
   return { id, name };
 }
 
-/** An alert of an account's domain; answers with its id. */
+/** Creates an alert of an account's domain; returns its id. */
 export async function anAlert(
   db: Db,
   owner: { readonly accountId: string; readonly domainId: string },
@@ -75,7 +75,7 @@ export async function anAlert(
   return id;
 }
 
-/** Resolves an alert, once: the first time stands. */
+/** Resolves an alert once: the first time is kept. */
 export async function resolveAlert(db: Db, id: string, resolvedAt: Instant): Promise<void> {
   await db.write((tx) => settleAlert(tx, id, { resolved_at: resolvedAt }));
 }
@@ -90,11 +90,11 @@ interface Wanted {
   readonly recordCount?: number;
   readonly totalMessages?: number;
   readonly alignedMessages?: number;
-  /** What its bytes say beyond all this: another text, another payload. */
+  /** Distinguishes the bytes from those of reports with the same fields: another text is another payload. */
   readonly payload?: string;
 }
 
-/** A report as the reader would have made it; each is one of its own unless `reportId` says otherwise. */
+/** A report as the reader returns it. Each is a different one unless `reportId` is given. */
 export function aReport({
   domain = 'example.com',
   orgName = 'Mailbox Provider',

@@ -1,11 +1,11 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Ends a run with a line that every reader of test logs knows: `N passed, N failed`. */
+/** Prints a last line in the format that readers of test logs expect: `N passed, N failed`. */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const count = (state: string) => tests.filter((test) => test.result().state === state).length;
-    // A file that does not load has no tests to fail; it counts as one that did.
+    // A file that cannot be loaded has no tests; it counts as one failed test.
     const broken = modules.filter(
       (module) => module.state() === 'failed' && module.errors().length,
     );

@@ -13,7 +13,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** A folder that is gone when the test is over. */
+/** A folder that is removed when the test is over. */
 export async function aFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'plumbline-test-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -33,7 +33,7 @@ export async function aCommand(env: NodeJS.ProcessEnv = {}) {
     child.stdin.end(input);
     return finish(child);
   };
-  /** Runs with `--json` and gives the one value that was printed. */
+  /** Runs with `--json` and returns the one printed value. */
   const json = async (...args: string[]) => {
     const { stdout, stderr, status } = await run([...args, '--json']);
     if (status !== 0)
@@ -57,7 +57,7 @@ export function finish(child: ReturnType<typeof spawn>): Promise<Ran> {
   });
 }
 
-/** Everything a process prints until it has printed what is waited for. */
+/** The output of a process up to and including the expected text. */
 export function printed(child: ReturnType<typeof spawn>, wanted: RegExp): Promise<string> {
   let text = '';
   return new Promise((resolve, reject) => {

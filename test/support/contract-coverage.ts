@@ -1,6 +1,7 @@
 /**
- * What of openapi/v1.yaml the tests exercise: noted answer by answer in a folder that vitest.config.ts makes
- * anew for each run, because tests run in many processes, and read when all others are over.
+ * Which parts of openapi/v1.yaml the tests exercise. Each answer is recorded in a folder that
+ * vitest.config.ts creates for each run, because tests run in many processes. The records are read after all
+ * other tests.
  */
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
@@ -11,7 +12,7 @@ import { findOperation, type Operation, operations, type Response } from './cont
 const { CONTRACT_COVERAGE: folder } = process.env;
 const OWN_FILE = randomUUID();
 
-/** The kinds of things that are counted. A code is one that an error's examples show. */
+/** The kinds of parts that are counted. A code is one in the examples of an error. */
 export const KINDS = ['operation', 'parameter', 'status', 'header', 'code'] as const;
 type Kind = (typeof KINDS)[number];
 /** For example `header listDomains 200 ETag`. */
@@ -19,7 +20,7 @@ type Item = `${Kind} ${string}`;
 
 const noted = new Set<Item>();
 
-/** Notes what an answer exercised that was held to the contract. */
+/** Records what a checked answer exercised. */
 export function noteExercised(exchange: Exchange, sent: Readonly<Record<string, string>> = {}) {
   const operation = findOperation(exchange.path);
   if (folder === undefined || operation === undefined) return;
@@ -28,13 +29,13 @@ export function noteExercised(exchange: Exchange, sent: Readonly<Record<string, 
   appendFileSync(join(folder, OWN_FILE), items.map((item) => `${item}\n`).join(''));
 }
 
-/** Everything that has been noted in this run. */
+/** Everything that was recorded in this run. */
 export function readExercised(): ReadonlySet<string> {
   const files = folder === undefined ? [] : readdirSync(folder).map((name) => join(folder, name));
   return new Set(files.flatMap((file) => readFileSync(file, 'utf8').split('\n')).filter(Boolean));
 }
 
-/** Everything that the contract says. */
+/** Every part of the contract. */
 export function listDocumented(): Item[] {
   return operations.flatMap((operation) => {
     const { operationId, parameters, responses } = operation;
@@ -58,7 +59,7 @@ function toExercised(
   sent: Readonly<Record<string, string>>,
 ): Item[] {
   const { operationId, parameters, responses } = operation;
-  // What other methods are answered is the operation's only where it speaks of other methods.
+  // An answer to another method counts for the operation only when its status is 405.
   if (method !== 'GET' && method !== 'HEAD' && status !== 405) return [];
   const present = Object.keys(responses[status]?.headers ?? {}).filter(
     (name) => headers[name.toLowerCase()] !== undefined,
@@ -69,7 +70,7 @@ function toExercised(
     ...present.map((name) => `header ${operationId} ${status} ${name}` as const),
     `code ${operationId} ${status} ${code}`,
   ];
-  // Only an operation that answered has read its parameters.
+  // Only a successful answer shows that the operation has read its parameters.
   if (status >= 400) return items;
   const taken = parameters.filter((parameter) => isSent(parameter, path, sent));
   return [

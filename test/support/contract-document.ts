@@ -1,4 +1,4 @@
-/** openapi/v1.yaml as the tests read it, once: its operations, with nothing left to look up. */
+/** openapi/v1.yaml for the tests, read once: its operations, with all references resolved. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
@@ -25,7 +25,7 @@ const document = toResolved(
 export const { components } = document;
 export const operations = Object.values(document.paths).map(({ get }) => get);
 
-/** The operation of a path, whatever the method; the path may have a query. */
+/** The operation of a path, whatever the method. The path may have a query. */
 export function findOperation(path: string): Operation | undefined {
   const [name = ''] = path.split('?');
   return Object.entries(document.paths).find(([template]) => toPattern(template).test(name))?.[1]
@@ -36,7 +36,7 @@ function toPattern(template: string): RegExp {
   return new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`);
 }
 
-/** The document with what its `$ref`s point to in their places; it has no circles. */
+/** The document with each `$ref` replaced by its target. It has no cycles. */
 function toResolved(root: unknown): unknown {
   const at = (ref: string) =>
     ref

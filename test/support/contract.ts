@@ -1,6 +1,6 @@
 /**
- * Holds answers to openapi/v1.yaml, word for word. openapi-backend says nothing about statuses, fields and
- * headers that are not declared, so what the contract promises is checked here, once, for every answer.
+ * Checks answers against openapi/v1.yaml. openapi-backend ignores statuses, fields and headers that are not
+ * declared, so every answer is checked here.
  */
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormatsModule from 'ajv-formats';
@@ -22,7 +22,7 @@ export interface Exchange {
   readonly body: string;
 }
 
-/** Answers of no operation: an unknown path, a method that no path has. */
+/** Answers without an operation: an unknown path, or a method that no path has. */
 const OUTSIDE: Responses = {
   401: components.responses['Unauthorized'] as Response,
   404: components.responses['NotFound'] as Response,
@@ -31,11 +31,11 @@ const OUTSIDE: Responses = {
   500: components.responses['InternalError'] as Response,
 };
 
-/** What any HTTP answer may carry, and helmet's headers; every other header has to be declared. */
+/** Headers that any HTTP answer may have, and helmet's. Every other header has to be declared. */
 const ANY_ANSWER =
   /^(date|connection|keep-alive|transfer-encoding|content-.*|cross-origin-(opener|resource)-policy|origin-agent-cluster|referrer-policy|strict-transport-security|x-content-type-options|x-dns-prefetch-control|x-download-options|x-frame-options|x-permitted-cross-domain-policies|x-xss-protection)$/;
 
-/** Throws when an answer under `/v1/external` says anything that the contract does not. */
+/** Throws when an answer under `/v1/external` has anything that the contract does not declare. */
 export function holdToContract(exchange: Exchange): void {
   const { method, path, status, body } = exchange;
   const response = toResponses(method, path)[status];
@@ -48,14 +48,14 @@ export function holdToContract(exchange: Exchange): void {
   }
 }
 
-/** Throws when a body is not the API's one error shape, whatever the status. */
+/** Throws when a body is not the API's error body, whatever the status. */
 export function holdToErrorShape(body: string): void {
   const schema = components.responses['NotFound']?.content?.['application/json']?.schema as Schema;
   const wrong = findWrong(schema, parseJson(body));
-  if (wrong !== undefined) throw new Error(`no error body: ${wrong}\n${body.slice(0, 500)}`);
+  if (wrong !== undefined) throw new Error(`not an error body: ${wrong}\n${body.slice(0, 500)}`);
 }
 
-/** Every example of a body in the contract: where it stands, and what is wrong with it, if anything. */
+/** Every example of a body in the contract: its place, and its error, if any. */
 export function listExamples(): { readonly where: string; readonly wrong: string | undefined }[] {
   const owners: [string, Responses][] = [
     ['components', components.responses],
@@ -97,7 +97,7 @@ function findWrongHeader({ headers }: Exchange, { headers: declared = {} }: Resp
 
 function findWrongBody({ method, headers, body }: Exchange, { content }: Response) {
   const isBodiless = method === 'HEAD' || content === undefined;
-  if (isBodiless) return body === '' ? undefined : 'a body where none may be';
+  if (isBodiless) return body === '' ? undefined : 'a body where none is allowed';
   const type = headers['content-type'] ?? 'none';
   const media = content[type];
   return media ? findWrong(media.schema, parseJson(body)) : `media type ${type} is not declared`;
@@ -128,7 +128,7 @@ ajv.addFormat('date-time', {
 });
 ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
 ajv.addVocabulary(['example', 'x-go-type']);
-// An alert's context is held to the schema of the alert's type; the type lies beside it.
+// An alert's context is checked against the schema of the alert's type, which is a field beside it.
 ajv.addKeyword({
   keyword: 'x-schema-by-type',
   compile: (schemas: Readonly<Record<string, Schema>>) => {
@@ -145,7 +145,10 @@ function toValidate(schema: Schema): ValidateFunction {
   return known;
 }
 
-/** OpenAPI 3.0 as JSON Schema: objects closed unless the contract opens them, `nullable` as a type. */
+/**
+ * OpenAPI 3.0 as JSON Schema: objects are closed unless the contract opens them, and `nullable` becomes a
+ * type.
+ */
 function toClosed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(toClosed);
   if (typeof node !== 'object' || node === null) return node;

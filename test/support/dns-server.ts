@@ -1,7 +1,7 @@
 import dns2 from 'dns2';
 import { onTestFinished } from 'vitest';
 
-/** TXT records of a name, each a list of strings; a word for an answer of another kind. */
+/** TXT records of a name, each a list of strings; a word for another kind of answer. */
 export type Zone = Record<string, readonly (readonly string[])[] | 'servfail' | 'silent' | 'empty'>;
 
 const { NXDOMAIN, SERVFAIL } = dns2.Packet.RCODE;
@@ -31,6 +31,6 @@ export async function serveDns(zone: Zone): Promise<{ address: string; asked: st
 function toTxt(name: string, data: readonly string[]) {
   const type = dns2.Packet.TYPE.TXT;
   const answer = { name, type, class: dns2.Packet.CLASS.IN, ttl: 60, data: [...data] };
-  // The server encodes plain objects; its types ask for more.
+  // The server encodes plain objects; its types require more.
   return answer as unknown as InstanceType<typeof dns2.Packet.Resource>;
 }

@@ -5,16 +5,16 @@ import { type IntakeDocument, readDocuments } from '../../src/intake/documents.t
 import { readFeedback } from '../../src/intake/feedback.ts';
 import { WarningLog } from '../../src/intake/warnings.ts';
 
-/** A moment after every fixture. */
+/** A time after all fixtures. */
 export const NOW = Date.UTC(2026, 7, 1);
 
 export const fixture = (name: string): Buffer =>
   readFileSync(new URL(`../fixtures/${name}`, import.meta.url));
 
-/** Two records, seven messages that pass and three that fail, nothing odd. */
+/** Two records, seven messages that pass and three that fail, no warnings. */
 export const PLAIN = fixture('example-plain.xml').toString();
 
-/** The plain report with one thing changed. */
+/** The plain report with one change. */
 export function plainWith(from: string, to: string): string {
   if (!PLAIN.includes(from)) throw new Error(`The plain report has no ${from}`);
   return PLAIN.replace(from, () => to);
@@ -29,7 +29,7 @@ export async function readAll(content: Uint8Array | string): Promise<IntakeDocum
   return documents;
 }
 
-/** What the documents are, in short: `report 2026-0001`, `rejected bad_xml`, `ignored no_report`. */
+/** The documents in short form: `report 2026-0001`, `rejected bad_xml`, `ignored no_report`. */
 export async function outcomes(content: Uint8Array | string): Promise<string[]> {
   return (await readAll(content)).map(toOutcome);
 }
@@ -45,7 +45,7 @@ export interface FeedbackRead {
   readonly warnings: readonly string[];
 }
 
-/** One XML document read as a report, with its records; throws its refusal. */
+/** One XML document read as a report, with its records. Throws its refusal. */
 export async function read(content: Uint8Array | string | Content): Promise<FeedbackRead> {
   const records: ReportRecord[] = [];
   const chunks =

@@ -5,7 +5,7 @@ export interface MailPart {
 
 const HEADERS = ['From: dmarc@example.net', 'To: rua@example.com', 'Subject: Report domain: x'];
 
-/** A mail of one part; lines end as they do on the wire. */
+/** A mail of one part, with CR LF at line ends. */
 export function mail({ headers, body }: MailPart): Buffer {
   return Buffer.from(
     [...HEADERS, 'MIME-Version: 1.0', ...headers, '', body].join('\r\n'),
@@ -21,7 +21,7 @@ export function multipart(parts: readonly MailPart[], type = 'mixed', boundary =
   };
 }
 
-/** A part in base64, by default attached as some binary thing. */
+/** A part in base64, by default a binary attachment. */
 export function base64(
   content: Uint8Array | string,
   headers: readonly string[] = [

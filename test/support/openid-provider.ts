@@ -1,6 +1,6 @@
 /**
- * An OpenID provider in a process of its own, for single-sign-on.test.ts: whoever signs in there is who they
- * say they are. “unverified:…” has an e-mail address that nobody has verified.
+ * An OpenID provider in a process of its own, for single-sign-on.test.ts. It accepts any name. “unverified:…”
+ * has an e-mail address that is not verified.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -4,8 +4,9 @@ import { promisify } from 'node:util';
 const SOURCE = new URL('../../src/', import.meta.url).href;
 
 /**
- * Runs one module's text in several processes at once, each given its number and `path`, and answers with
- * what each prints. `src/` in its imports is ours. One process cannot wait for its own locks.
+ * Runs a module's text in several processes at the same time, each with its number and `path`, and returns
+ * what each prints. `src/` in its imports is this repository's. One process alone cannot wait for its own
+ * locks.
  */
 export async function runTogether(count: number, path: string, text: string): Promise<string[]> {
   const code = text.replaceAll("'src/", `'${SOURCE}`);

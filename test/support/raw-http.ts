@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
-/** An answer read off a socket. */
+/** An answer read from a socket. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -12,8 +12,9 @@ export interface RawAnswer {
 const TIMEOUT_MS = 5_000;
 
 /**
- * Requests as bytes, bad ones too, over one connection for as long as the server keeps it. An answer is
- * undefined when the server closes the connection without one; a server that says nothing is an error.
+ * Sends requests as bytes, including invalid ones, over one connection for as long as the server keeps it
+ * open. An answer is undefined when the server closes the connection without one. No answer in time is an
+ * error.
  */
 export class RawClient {
   readonly #port: number;
@@ -39,7 +40,7 @@ export class RawClient {
   #open(): Socket {
     if (this.#socket === undefined || this.#socket.destroyed || !this.#socket.writable) {
       this.#socket = connect(this.#port, '127.0.0.1').setNoDelay();
-      // Whatever ends the connection shows as an answer that is not whole.
+      // An error of the connection shows as an incomplete answer.
       this.#socket.on('error', () => undefined);
     }
     return this.#socket;
@@ -64,7 +65,7 @@ function readAnswer(socket: Socket, isHead: boolean): Promise<RawAnswer | undefi
 }
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
-/** Whoever expects `100-continue` is told to go on, and then answered. */
+/** A client that sends `Expect: 100-continue` gets an interim answer before the final one. */
 function withoutInterim(bytes: Buffer): Buffer {
   return bytes.indexOf(CONTINUE) === 0 ? bytes.subarray(CONTINUE.length) : bytes;
 }
@@ -94,7 +95,7 @@ function decode(headers: Readonly<Record<string, string>>, bytes: Buffer): strin
   return (encoding === 'br' ? brotliDecompressSync(bytes) : bytes).toString();
 }
 
-/** Node's own refusals come in chunks; they have no content worth reading. */
+/** Node's own error answers are chunked; their content is not needed. */
 function findLength(headers: Readonly<Record<string, string>>, rest: Buffer): number | undefined {
   if (headers['transfer-encoding'] === undefined) return Number(headers['content-length'] ?? 0);
   const end = rest.indexOf('0\r\n\r\n');

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Db } from '../../src/store/database.ts';
 
 /*
- * What every count of reports has to be, counted again from the reports' own rows. Each pair is what is stored
- * and what is right.
+ * Every count of reports, computed again from the reports' own rows. Each pair is the stored count and the
+ * correct one.
  */
 const PAIRS = {
   domain_day: [
@@ -28,7 +28,7 @@ const PAIRS = {
     sql`select id, (select count(*) from report where domain_id = domain.id),
       (select max(received_at) from report where domain_id = domain.id) from domain`,
   ],
-  // At least as many as there are rows: countSources looks at them when there are too many.
+  // At least the number of rows: countSources checks the rows when there are too many.
   sources: [
     sql`select domain_id, day from domain_day d where sources < (
       select count(*) from domain_source s where s.domain_id = d.domain_id and s.day = d.day)`,
@@ -36,7 +36,7 @@ const PAIRS = {
   ],
 } as const;
 
-/** Rows that are counted and not right, or right and not counted, by table: none when every count holds. */
+/** Rows with a wrong, missing or superfluous count, by table; empty when every count is correct. */
 export async function listMiscounts(db: Db): Promise<Record<string, unknown[]>> {
   const found: Record<string, unknown[]> = {};
   for (const [table, [counted, right]] of Object.entries(PAIRS)) {

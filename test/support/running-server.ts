@@ -6,7 +6,7 @@ import { openStore, type Store } from '../../src/store/open.ts';
 
 const SILENT = pino({ level: 'silent' });
 
-/** The server as `plumbline serve` starts it, on a free port, its limits lifted, until the test ends. */
+/** The server as `plumbline serve` starts it, on a free port, without limits, until the test ends. */
 export async function runServer(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly server: RunningServer; readonly store: Store }> {

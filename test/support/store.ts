@@ -6,21 +6,21 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openStore, type Store } from '../../src/store/open.ts';
 
-/** A store that ends with the test. */
+/** A store that is closed at the end of the test. */
 export async function aStore(): Promise<Store> {
   const store = await openTestStore();
   onTestFinished(() => store.close());
   return store;
 }
 
-/** The path of a database that does not exist yet, in a folder that ends with the test. */
+/** The path of a database that does not exist yet, in a folder that is removed at the end of the test. */
 export function aDatabasePath(): string {
   const folder = mkdtempSync(join(tmpdir(), 'plumbline-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return join(folder, 'plumbline.db');
 }
 
-/** A new store in memory; in the suite `test:second-writer` one on a file that another process writes to. */
+/** A new store in memory; in the suite `test:second-writer`, one on a file that another process writes to. */
 export async function openTestStore(): Promise<Store> {
   if (process.env['TEST_STORE'] !== 'file') return await openStore(':memory:');
   const folder = mkdtempSync(join(tmpdir(), 'plumbline-'));
@@ -38,7 +38,7 @@ export async function openTestStore(): Promise<Store> {
 let writer: ChildProcess | undefined;
 let lastTold: Promise<unknown> = Promise.resolve();
 
-/** Tells the other process, which ends with this one, and waits until it has done what it was told. */
+/** Sends a command to the other process, which ends with this one, and waits until it is done. */
 function tellWriter(message: { readonly attach: string } | { readonly detach: string }) {
   writer ??= fork(new URL('../second-writer/writer.ts', import.meta.url));
   const told = lastTold.then(async () => {

@@ -5,7 +5,7 @@ import type { Api } from './api.ts';
 import { NOW } from './builders.ts';
 
 export const PASSWORD = 'plumb lines are straight';
-/** Of PASSWORD, made once: hashing takes its time on purpose. */
+/** The hash of PASSWORD, made once because hashing is slow. */
 const passwordHash = hashPassword(PASSWORD);
 
 export const KEYS = '/settings/integrations/api-keys';
@@ -16,7 +16,7 @@ type Fields = Readonly<Record<string, string>>;
 export interface PageAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The page as it came. */
+  /** The page as it was received. */
   readonly text: string;
 }
 
@@ -33,7 +33,7 @@ export async function aPerson(
   return { id, email };
 }
 
-/** What a browser does: keeps the cookie, sends forms with the fields that the page has hidden in them. */
+/** A simple browser: keeps the cookie, and sends forms with the page's hidden fields. */
 export class Browser {
   readonly #origin: string;
   cookie = '';
@@ -47,7 +47,7 @@ export class Browser {
     return this.#keep(await request(this.#origin).get(path).set(this.#headers(headers)));
   }
 
-  /** Sends a form of ours; `headers` replaces where the browser says it comes from. */
+  /** Sends a form of ours; `headers` replaces the origin that the browser sends. */
   async post(
     path: string,
     fields: Fields = {},
@@ -77,7 +77,7 @@ export class Browser {
   }
 }
 
-/** Somebody of an account, signed in. */
+/** A person of an account, signed in. */
 export async function aVisitor(api: Api, accountId: string) {
   const person = await aPerson(api, accountId);
   const browser = new Browser(api);
@@ -85,7 +85,7 @@ export async function aVisitor(api: Api, accountId: string) {
   return { ...person, browser };
 }
 
-/** A page's text as a person reads it, without markup. */
+/** The readable text of a page, without markup. */
 export function toReadable(text: string): string {
   return text
     .replace(/<head>.*<\/head>/s, '')

@@ -9,7 +9,7 @@ export interface ZipMember {
   readonly method?: number;
 }
 
-/** A zip archive, as small as it can be, with whatever a hostile or careless sender puts in. */
+/** A minimal zip archive, with anything that a hostile or careless sender may put in. */
 export function zip(members: readonly ZipMember[]): Buffer {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -64,7 +64,7 @@ function pack({ content, isStored = false, isEncrypted = false, crc, method }: Z
   };
 }
 
-/** Little-endian numbers of so many bytes each. */
+/** Little-endian numbers with the given sizes in bytes. */
 function uints(...fields: readonly (readonly [value: number, bytes: number])[]): Buffer {
   return Buffer.concat(
     fields.map(([value, bytes]) => {
