@@ -11,15 +11,15 @@ const RANDOM_DAYS = 12;
 const END: Instant = '2026-03-26T00:00:00Z';
 const HOUR = 3_600_000;
 
-/** What a reporter saw on a day: much or little mail, more or less of it aligned, known and new addresses. */
+/** A day as a reporter saw it: much or little mail, more or less of it aligned, known and new addresses. */
 const aReport = fc.record({
-  /** Days since the first of the random ones. */
+  /** Days since the first of the random days. */
   day: fc.nat(RANDOM_DAYS - 1),
   messages: fc.constantFrom(40, 60, 100, 400),
   passes: fc.constantFrom(0, 0.5, 0.85, 0.9, 0.94, 1),
   stranger: fc.constantFrom(0, 0, 1, 2, 3),
   strangersMessages: fc.constantFrom(10, 15, 25),
-  /** When it comes, in hours after its day has ended; three days and 23 hours are within the guard. */
+  /** When it arrives, in hours after the end of its day. Three days and 23 hours are within the guard. */
   delay: fc.nat(3 * 24 + 23),
 });
 type Report = typeof aReport extends fc.Arbitrary<infer T> ? T : never;
@@ -35,7 +35,7 @@ function toSent({ messages, passes, stranger, strangersMessages }: Report): Sent
   return stranger === 0 ? [known] : [known, [`203.0.113.${stranger}`, strangersMessages, 0]];
 }
 
-/** The open alerts at the end, after each report came at its time and was evaluated. */
+/** The open alerts at the end, after each report arrived at its time and was evaluated. */
 async function play(store: Store, arrivals: readonly { at: number; report: Report; id: string }[]) {
   const world = await aWorld(store);
   const history = Array.from({ length: HISTORY }, (_, n) =>
@@ -58,7 +58,7 @@ async function play(store: Store, arrivals: readonly { at: number; report: Repor
   return (
     alerts
       .filter(({ resolved_at }) => resolved_at === null)
-      // Silence is about the time of receipt, which is what differs here.
+      // `alert.reports_missing` depends on the time of receipt, which differs here.
       .filter(({ type }) => type !== 'alert.reports_missing')
       .map(({ type, subject, context }) => ({ type, subject, context }))
       .sort((a, b) => (a.type + a.subject < b.type + b.subject ? -1 : 1))
@@ -67,7 +67,7 @@ async function play(store: Store, arrivals: readonly { at: number; report: Repor
 
 const ORDERS = 500;
 
-/** An open alert was given another day, and the day that it had fired for was forgotten. */
+/** A case in which an open alert moved to another day, and the day for which it had fired was lost. */
 const MOVED: Report[] = (
   [
     [6, 400, 0.94, 0, 25],
@@ -81,7 +81,7 @@ const MOVED: Report[] = (
   strangersMessages: 25,
 }));
 
-test('any order of arrival within four days ends in the same open alerts, word for word', async () => {
+test('reports in any order within four days lead to the same open alerts, with the same text', async () => {
   const store = await openTestStore();
   let open = 0;
   let orders = 0;
@@ -99,7 +99,7 @@ test('any order of arrival within four days ends in the same open alerts, word f
   );
   await store.close();
   expect(orders).toBe(ORDERS);
-  // Orders that end in no alert at all would prove little.
+  // Most orders must end with open alerts; otherwise the comparison shows little.
   expect(open).toBeGreaterThan(100);
   expect(daysBetween(FIRST, END)).toBe(25);
 }, 300_000);

@@ -8,7 +8,7 @@ import { PLAIN } from '../support/intake.ts';
 const NO_SUCH = '00000000-0000-4000-8000-000000000000';
 const today = new Date().toISOString().slice(0, 10);
 
-/** A report of the day so many days ago, in which all or none of 200 messages pass. */
+/** A report of a past day, in which all or none of 200 messages pass. */
 function reportFrom(daysAgo: number, passes: boolean): string {
   const begin = Date.parse(addDays(today, -daysAgo)) / 1000;
   const result = passes ? 'pass' : 'fail';
@@ -28,7 +28,7 @@ async function aCompany() {
   return { ...command, account, domain };
 }
 
-test('ingest fires for the domains it touched; alerts lists, explains and evaluates again', async () => {
+test('ingest fires alerts of the domains with new reports; alerts lists, explains and evaluates', async () => {
   const { folder, run, json, account, domain } = await aCompany();
   await mkdir(join(folder, 'in'));
   for (let n = 8; n >= 1; n--)
@@ -63,7 +63,7 @@ test('ingest fires for the domains it touched; alerts lists, explains and evalua
   expect(await json('alerts', 'evaluate', '--domain', domain.id)).toEqual(nothing);
 });
 
-test('an account without alerts, a paused domain, a backfill: nothing fires, and it is said why', async () => {
+test('nothing fires for an account without alerts, a paused domain or a backfill, and the reason is printed', async () => {
   const { folder, run, json, account, domain } = await aCompany();
   expect((await run(['alerts', 'list', account.id])).stdout).toMatch(/Nothing has fired/);
   await writeFile(join(folder, 'old.xml'), PLAIN);
@@ -89,13 +89,13 @@ test.each([
   ['PLUMBLINE_ALERT_MIN_MESSAGES', 'many'],
   ['PLUMBLINE_DNS_CHECKS', 'yes'],
   ['PLUMBLINE_DNS_SERVERS', 'resolver.example'],
-])('a configuration with %s=%s is refused', async (name, value) => {
+])('a configuration with %s=%s is rejected', async (name, value) => {
   const { run } = await aCommand({ [name]: value });
   const { status, stderr } = await run(['alerts', 'evaluate']);
   expect([status, stderr.includes(name)]).toEqual([2, true]);
 });
 
-test('thresholds and servers are taken from the environment', async () => {
+test('thresholds and DNS servers come from the environment', async () => {
   const { run } = await aCommand({
     PLUMBLINE_ALERT_DROP_POINTS: '7.5',
     PLUMBLINE_DNS_SERVERS: '192.0.2.53, 192.0.2.53:5353,[2001:db8::53]:53,2001:db8::53',

@@ -10,7 +10,7 @@ import { carryOut, D, days, facts, NOW, times } from '../domain/alerts/facts.ts'
 
 const contract = parse(
   readFileSync(new URL('../../openapi/v1.yaml', import.meta.url), 'utf8'),
-  // An example is no keyword, and ajv knows `nullable` only beside a type.
+  // An example is not a keyword of JSON Schema, and ajv accepts `nullable` only beside a type.
 ) as {
   components: {
     schemas: Record<string, object> & {
@@ -27,7 +27,7 @@ ajv.addSchema(contract, 'v1');
 const GOOD = days([...times(31, [1000, 990]), [1000, 500]]);
 const change = { former: 'v=DMARC1; p=reject', current: null, at: NOW };
 
-/** For each type, what gives reason for it. */
+/** Facts that fire an alert of each type. */
 const REASONS: Readonly<Record<string, Partial<Facts>>> = {
   'alert.alignment_regression': { days: GOOD },
   'alert.reports_missing': {
@@ -47,13 +47,13 @@ const REASONS: Readonly<Record<string, Partial<Facts>>> = {
 
 const refs = contract.components.schemas.AlertContext['x-schema-by-type'];
 
-test('every type has a reason here, and a schema in the contract', () => {
+test('every type has facts here, and a schema in the contract', () => {
   expect(Object.keys(REASONS)).toEqual(RULES.map(({ type }) => type));
   expect(Object.keys(refs).toSorted()).toEqual(Object.keys(REASONS).toSorted());
 });
 
 test.each(Object.entries(REASONS))(
-  'the context of %s is as the contract says, and no more',
+  'the context of %s matches the contract and has no other fields',
   (type, known) => {
     const context = carryOut(facts(known)).find((alert) => alert.type === type)?.context ?? {};
     const ref = refs[type]?.$ref ?? '';

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 200;
 const START = Date.parse('2026-03-01T00:00:00Z');
 const at = (minutes: number) => toInstant(new Date(START + minutes * 60_000));
 
-describe('looking a record up', () => {
+describe('looking up a record', () => {
   const zone: Zone = {
     '_dmarc.joined.example': [['v=DMARC1; p=re', 'ject; rua=mailto:d@', 'joined.example']],
     'many.example': [['some-verification=1'], ['v=spf1 mx ', '-all'], ['other']],
@@ -34,7 +34,7 @@ describe('looking a record up', () => {
     expect(await createLookUp([address], TIMEOUT_MS)(type, domain)).toBe(wanted);
   });
 
-  test('a server that is not there says nothing', async () => {
+  test('a server that does not respond gives no answer', async () => {
     expect(await createLookUp(['127.0.0.1:1'], TIMEOUT_MS)('spf', 'example.com')).toBeUndefined();
   });
 });
@@ -45,7 +45,7 @@ async function aWatchedWorld(zone: Zone) {
   const { address, asked } = await serveDns(zone);
   const world = await aWorld(store, { name: 'example.com' });
   const given = { ...world.given, lookUp: createLookUp([address], TIMEOUT_MS) };
-  /** Types of the open alerts after a check so many minutes after the start. */
+  /** Types of the open alerts after a check this many minutes after the start. */
   const check = async (minutes: number) => {
     world.setNow(at(minutes));
     await checkDomain(given, { id: world.id, name: world.name });
@@ -56,7 +56,7 @@ async function aWatchedWorld(zone: Zone) {
 }
 
 describe('watching', () => {
-  test('a changed record fires after two checks ten minutes apart; what is no answer never counts', async () => {
+  test('a changed record fires after two checks ten minutes apart; a check without an answer never counts', async () => {
     const zone: Zone = {
       'example.com': [['v=spf1 mx -all']],
       '_dmarc.example.com': [['v=DMARC1; p=reject']],
@@ -77,7 +77,7 @@ describe('watching', () => {
       record_type: 'spf',
       record_name: 'example.com',
       change: 'modified',
-      // As it stood when it was confirmed, blanks and all.
+      // The value as it was confirmed, including blanks.
       previous_value: 'v=spf1 mx -all',
       current_value: 'v=spf1 mx ~all',
     });
@@ -85,7 +85,7 @@ describe('watching', () => {
     expect([await check(360), await check(370)]).toEqual([['dns_record_changed spf'], []]);
   });
 
-  test('a name that is gone counts: the policy is weaker, and that is one alert', async () => {
+  test('a removed name counts: the policy is weaker, and that is one alert', async () => {
     const zone: Zone = { '_dmarc.example.com': [['v=DMARC1; p=quarantine']] };
     const { check } = await aWatchedWorld(zone);
     await check(0);
@@ -96,7 +96,7 @@ describe('watching', () => {
     expect([await check(240), await check(300)]).toEqual([['policy_weakened'], []]);
   });
 
-  test('a paused domain learns nothing, and a resumed one starts afresh', async () => {
+  test('nothing is stored for a paused domain, and a resumed one starts again', async () => {
     const zone: Zone = { '_dmarc.example.com': [['v=DMARC1; p=reject']] };
     const { check, store, id } = await aWatchedWorld(zone);
     await check(0);
@@ -110,7 +110,7 @@ describe('watching', () => {
     expect([await check(420), await check(480)]).toEqual([[], ['policy_weakened']]);
   });
 
-  test('every active domain is asked about once a round, one after the other', async () => {
+  test('every active domain is checked once a round, one after the other', async () => {
     const { store, given, asked } = await aWatchedWorld({});
     const others = [];
     for (let i = 0; i < 4; i++) others.push(await aWorld(store, { name: `d${i}.example` }));

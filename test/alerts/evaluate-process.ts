@@ -1,4 +1,4 @@
-/** Evaluates all domains of a database whenever it is told what time it is; a process of its own for tests. */
+/** Evaluates all domains of a database at each time that it is sent. It is a process of its own for tests. */
 import { evaluate } from '../../src/alerts/evaluate.ts';
 import { DEFAULT_THRESHOLDS as thresholds } from '../../src/domain/alerts/thresholds.ts';
 import { listWatchedDomainIds } from '../../src/store/domains.ts';

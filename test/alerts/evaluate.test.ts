@@ -20,7 +20,7 @@ const BAD: Sent[] = [
 const DAY = '2026-03-01';
 const day = (n: number) => addDays(DAY, n);
 
-/** A domain with ten good days, the last of them the tenth. */
+/** A domain with ten good days, up to the tenth of the month. */
 async function aGoodWorld(store?: Store) {
   const world = await aWorld(store ?? (await aStore()));
   for (let n = 1; n <= 10; n++) await world.day(day(n), GOOD);
@@ -29,7 +29,7 @@ async function aGoodWorld(store?: Store) {
 }
 
 describe('evaluate', () => {
-  test('fires, once, and resolves, once; the figures follow the reports of the day', async () => {
+  test('fires once and resolves once; the figures follow the reports of the day', async () => {
     const world = await aGoodWorld();
     expect(await world.day(day(11), BAD)).toEqual({ domains: 1, fired: 1, resolved: 0 });
     expect(await world.evaluate()).toEqual({ domains: 1, fired: 0, resolved: 0 });
@@ -49,7 +49,7 @@ describe('evaluate', () => {
     expect(await world.alerts()).toEqual(resolved);
   });
 
-  test('a backfill of old days is quiet, however bad they are', async () => {
+  test('a backfill of old days fires nothing, whatever their pass rates', async () => {
     const world = await aWorld(await aStore());
     const reports = Array.from({ length: 60 }, (_, n) =>
       reportOf(world.name, day(n), n % 20 > 9 ? BAD : GOOD),
@@ -58,13 +58,13 @@ describe('evaluate', () => {
     expect(await world.evaluate()).toEqual({ domains: 1, fired: 0, resolved: 0 });
   });
 
-  test('a report whose day lies in the far future moves no window', async () => {
+  test('a report of a day in the far future moves no window', async () => {
     const world = await aGoodWorld();
     await world.receive([reportOf(world.name, '2099-01-01', BAD)], `${day(11)}T12:00:00Z`);
     expect(await world.day(day(11), BAD)).toMatchObject({ fired: 1 });
   });
 
-  test('silence fires by itself, and the next report ends it', async () => {
+  test('reports_missing fires without new data, and the next report resolves it', async () => {
     const world = await aGoodWorld();
     world.setNow(`${day(14)}T05:59:59Z`);
     expect(await world.evaluate()).toMatchObject({ fired: 0 });
@@ -87,7 +87,7 @@ describe('evaluate', () => {
     ['20 messages of which 18 fail', true, ['203.0.113.1', 20, 2]],
     ['19 messages that all fail', false, ['203.0.113.1', 19, 0]],
     ['20 messages of which 17 fail', false, ['203.0.113.1', 20, 3]],
-    ['200 failing ones of an address that is known', false, ['192.0.2.1', 200, 0]],
+    ['200 failing ones of a known address', false, ['192.0.2.1', 200, 0]],
   ])('a source with %s: %s', async (_what, wanted, source) => {
     const world = await aGoodWorld();
     await world.day(day(11), source[0] === '192.0.2.1' ? [source] : [...GOOD, source]);
@@ -95,7 +95,7 @@ describe('evaluate', () => {
     expect(types.includes('alert.new_failing_source')).toBe(wanted);
   });
 
-  test('a source that comes back is new after 30 data days without it, and not before', async () => {
+  test('a source that returns is new after 30 data days without it, and not before', async () => {
     for (const [between, wanted] of [
       [29, 1],
       [30, 2],
@@ -120,7 +120,7 @@ describe('evaluate', () => {
     expect((await world.alerts())[0]?.resolved_at).toBe(`${day(21)}T06:00:00Z`);
   });
 
-  test('a paused domain is silent, and one that is resumed starts afresh', async () => {
+  test('a paused domain fires nothing, and a resumed one starts again', async () => {
     const store = await aStore();
     const world = await aGoodWorld(store);
     await world.day(day(11), BAD);
@@ -139,7 +139,7 @@ describe('evaluate', () => {
     ]);
   });
 
-  test('nobody’s domain fires nothing, nor does one that does not exist', async () => {
+  test('neither an unclaimed domain nor an unknown id fires anything', async () => {
     const store = await aStore();
     const world = await aWorld(store);
     const reports = Array.from({ length: 9 }, (_, n) =>
@@ -151,7 +151,7 @@ describe('evaluate', () => {
     expect(await evaluate(world.given, all)).toMatchObject({ fired: 0 });
   });
 
-  test('the thresholds are those that are configured', async () => {
+  test('the configured thresholds apply', async () => {
     const world = await aGoodWorld();
     await world.receive(
       [reportOf(world.name, day(11), [['192.0.2.1', 1000, 960]])],

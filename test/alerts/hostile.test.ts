@@ -13,7 +13,7 @@ const TODAY = '2026-03-20';
 const NOW = `${TODAY}T12:00:00Z`;
 const MAX = Number.MAX_SAFE_INTEGER;
 
-/** Writes days and sources as they stand in the store after many reports. */
+/** Writes days and sources with the values that they have after many reports. */
 async function fill(
   { db }: Store,
   domainId: string,
@@ -44,7 +44,7 @@ async function fill(
 const flood = (count: number): Sent[] =>
   Array.from({ length: count }, (_, i) => [`2001:db8::${i.toString(16)}`, 30, 0]);
 
-/** The same reader, which counts the rows that it hands out. */
+/** The same reader, which counts the rows that it returns. */
 function counting(reader: Reader): { reader: Reader; rows: () => number } {
   let rows = 0;
   const readTogether: Reader['readTogether'] = async (...queries) => {
@@ -66,18 +66,18 @@ describe('a domain with 20,000 days of data and 1,000 failing addresses on each 
     return { store, world };
   }
 
-  it('is evaluated from a bounded number of rows: each day of an address was counted by itself', async () => {
+  it('is evaluated from a bounded number of rows: each day of an address used to be counted separately', async () => {
     const { store, world } = await aFloodedWorld();
     const { reader, rows } = counting(store.reader);
     const asked = { domainId: world.id, now: NOW, thresholds: DEFAULT_THRESHOLDS };
     const found = await findFacts(reader, asked);
-    // 2026-03-16 and the days after it are fresh, and the addresses began to send before that.
+    // 2026-03-16 and later days are fresh, and the addresses began to send before.
     expect(found?.facts.failingSources).toHaveLength(5_000);
     expect(found?.facts.failingSources[0]).toMatchObject({ absentDays: 0, laterFailingDays: [] });
     expect(rows()).toBeLessThan(6_000);
   });
 
-  it('asks for addresses by index alone', async () => {
+  it('finds addresses by index only', async () => {
     const { store, world } = await aFloodedWorld();
     const params = { domainId: world.id, day: TODAY, messages: 20, percent: 90 };
     const bounds = { ...params, since: '2026-01-01', after: TODAY, until: '2026-03-21' };
@@ -107,7 +107,7 @@ async function explain({ reader }: Store, query: ReturnType<typeof failing | typ
 }
 
 describe('an evaluation of several domains', () => {
-  it('goes on after a domain whose facts cannot be read', async () => {
+  it('continues after a domain whose facts cannot be read', async () => {
     const store = await aStore();
     const worlds = [await aWorld(store), await aWorld(store), await aWorld(store)];
     for (const world of worlds)
@@ -124,7 +124,7 @@ describe('an evaluation of several domains', () => {
     expect(errors).toHaveLength(1);
   });
 
-  it('says at the end what failed when there is no log', async () => {
+  it('throws the errors at the end when there is no log', async () => {
     const store = await aStore();
     const [broken, sound] = [await aWorld(store), await aWorld(store)];
     await insertCorruptAlert(store, broken);
@@ -152,7 +152,7 @@ async function insertCorruptAlert(
 }
 
 describe('sums of messages', () => {
-  it('stop at 2^53 - 1 in an alert: one said message_count 9277415232383220000', async () => {
+  it('stop at 2^53 - 1 in an alert: one had message_count 9277415232383220000', async () => {
     const store = await aStore();
     const world = await aWorld(store);
     const known: Sent = ['192.0.2.1', 100, 100];

@@ -6,7 +6,7 @@ import { aWorld, reportOf, type Sent } from './world.ts';
 
 const NEVER_MS = 1_000_000;
 
-/** A domain whose newest day gives reason for an alert that nobody has evaluated yet. */
+/** A domain whose newest day fires an alert that was not evaluated yet. */
 async function aDueWorld() {
   const store = await openTestStore();
   onTestFinished(() => store.close());
@@ -33,7 +33,7 @@ test('every hour all domains are evaluated', async () => {
   expect(logged).toEqual([]);
 });
 
-test('domains that reports came for are evaluated soon after, and names nobody knows do no harm', async () => {
+test('domains with new reports are evaluated soon after, and unknown names have no effect', async () => {
   const { given, name, untilFired, alerts, logged } = await aDueWorld();
   const schedule = scheduleAlerts({ ...given, everyMs: NEVER_MS, debounceMs: 20 });
   schedule.touch(['unknown.example']);
@@ -44,7 +44,7 @@ test('domains that reports came for are evaluated soon after, and names nobody k
   expect(logged).toEqual([]);
 });
 
-test('a failure is logged, and the next round is run', async () => {
+test('an error is logged, and the next round runs', async () => {
   const { given, untilFired, logged, store } = await aDueWorld();
   let isBroken = true;
   const now = () => {
@@ -59,7 +59,7 @@ test('a failure is logged, and the next round is run', async () => {
   expect(String(logged[0])).toMatch(/clock/);
 });
 
-test('nothing is started after it was stopped', async () => {
+test('nothing starts after it was stopped', async () => {
   const { given, name, alerts } = await aDueWorld();
   const schedule = scheduleAlerts({ ...given, everyMs: 20, debounceMs: 5 });
   await schedule.stop();

@@ -27,7 +27,7 @@ async function start(path: string): Promise<ChildProcess> {
   return child;
 }
 
-test('two processes that evaluate at once never fire or resolve anything twice', async () => {
+test('two processes that evaluate at the same time never fire or resolve anything twice', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'plumbline-'));
   const path = join(folder, 'plumbline.db');
   const store = await openStore(path);
@@ -57,7 +57,7 @@ test('two processes that evaluate at once never fire or resolve anything twice',
     expect(alerts, day).toHaveLength(sum.fired);
     expect(alerts.length - open.length, day).toBe(sum.resolved);
   }
-  // Eleven days fell, each with a stranger.
+  // The pass rate fell on eleven days, each with a new source.
   expect(sum.fired).toBe(22);
   const { alerts_total: total } = await store.db
     .selectFrom('domain')

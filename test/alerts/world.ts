@@ -12,7 +12,7 @@ let count = 0;
 /** What one address sent. */
 export type Sent = readonly [address: string, messages: number, aligned: number];
 
-/** A report about one day. */
+/** A report of one day. */
 export function reportOf(
   domain: string,
   day: Day,
@@ -43,7 +43,7 @@ export function reportOf(
   };
 }
 
-/** An account with one domain, its clock, and how things happen to it. */
+/** An account with one domain, its clock, and functions for events. */
 export async function aWorld(store: Store, { name = `d${++count}.example` } = {}) {
   let now: Instant = '2026-03-01T00:00:00Z';
   const { db } = store;
@@ -66,7 +66,7 @@ export async function aWorld(store: Store, { name = `d${++count}.example` } = {}
       now = at;
     },
     evaluate: () => evaluate(given, [id]),
-    /** Reports about a day come in the morning after, and alerts are evaluated. */
+    /** Stores the reports of a day on the next morning, and evaluates alerts. */
     day: async (day: Day, sent: readonly Sent[]) => {
       await receive([reportOf(name, day, sent)], `${addDays(day, 1)}T06:00:00Z`);
       return await evaluate(given, [id]);

@@ -39,7 +39,7 @@ describe('addToTally', () => {
     expect(tally).toEqual({ recordCount: 4, totalMessages: 12, alignedMessages: 7 });
   });
 
-  test('leaves the tally that it was given as it was', () => {
+  test('does not change the given tally', () => {
     addToTally(EMPTY_TALLY, { count: 1, policyEvaluated: evaluated('pass', 'pass') });
     expect(EMPTY_TALLY).toEqual({ recordCount: 0, totalMessages: 0, alignedMessages: 0 });
   });

@@ -8,7 +8,7 @@ import {
   parseKeyName,
 } from '../../src/domain/api-key.ts';
 
-/** Worked out elsewhere, from decisions, section 2: CRC-32 in base62, most significant digit first. */
+/** Computed independently, from decisions, section 2: CRC-32 in base62, most significant digit first. */
 const KNOWN = [
   'plb_live_0000000000000000000000000000002wske8',
   'plb_live_0123456789ABCDEFGHIJKLMNOPQRST0hNZhV',
@@ -32,7 +32,7 @@ describe('createApiKey', () => {
     expect(sha256).toBe(hashApiKey(key));
   });
 
-  test('no two are alike, and every character has its turn', () => {
+  test('no two are the same, and every character occurs', () => {
     const keys = Array.from({ length: 500 }, () => createApiKey().key);
     expect(new Set(keys).size).toBe(500);
     expect(new Set(keys.map((key) => key.slice(9, 39)).join('')).size).toBe(62);
@@ -40,11 +40,11 @@ describe('createApiKey', () => {
 });
 
 describe('isApiKey', () => {
-  test.each(KNOWN)('%s is right', (key) => {
+  test.each(KNOWN)('%s is valid', (key) => {
     expect(isApiKey(key)).toBe(true);
   });
 
-  test('a key with any one character mistyped is wrong', () => {
+  test('a key with any one character mistyped is invalid', () => {
     const { key } = createApiKey();
     for (let i = 9; i < key.length; i++) {
       const other = key[i] === 'x' ? 'y' : 'x';
@@ -52,7 +52,7 @@ describe('isApiKey', () => {
     }
   });
 
-  test('a key with two neighbours swapped is wrong', () => {
+  test('a key with two adjacent characters swapped is invalid', () => {
     const { key } = createApiKey();
     for (let i = 9; i < key.length - 1; i++) {
       const [a, b] = [key.charAt(i), key.charAt(i + 1)];
@@ -64,15 +64,15 @@ describe('isApiKey', () => {
   test.each<[string, (key: string) => string]>([
     ['nothing', () => ''],
     ['the prefix', () => 'plb_live_'],
-    ['a character less', (key) => key.slice(0, -1)],
-    ['a character more', (key) => `${key}0`],
+    ['one character less', (key) => key.slice(0, -1)],
+    ['one character more', (key) => `${key}0`],
     ['a line end', (key) => `${key}\n`],
-    ['a blank in front', (key) => ` ${key}`],
+    ['a leading blank', (key) => ` ${key}`],
     ['another prefix', (key) => key.replace('live', 'test')],
     ['an upper-case prefix', (key) => key.replace('plb', 'PLB')],
-    ['a sign that is no base62', (key) => `${key.slice(0, 20)}-${key.slice(21)}`],
-    ['a letter that looks like one', (key) => `${key.slice(0, 20)}а${key.slice(21)}`],
-  ])('%s is wrong', (_what, change) => {
+    ['a character outside base62', (key) => `${key.slice(0, 20)}-${key.slice(21)}`],
+    ['a letter that looks like another', (key) => `${key.slice(0, 20)}а${key.slice(21)}`],
+  ])('%s is invalid', (_what, change) => {
     expect(isApiKey(change(KNOWN[0] as string))).toBe(false);
   });
 });
@@ -112,7 +112,7 @@ describe('parseKeyName', () => {
     'a\u0085b',
     'a\u2028b',
     '\u001b[31m',
-  ])('%j is refused', (text) => {
+  ])('%j is rejected', (text) => {
     expect(() => parseKeyName(text)).toThrow(
       'A key needs a name of 1 to 100 characters, without control characters.',
     );

@@ -4,7 +4,7 @@ import { toClientAddress } from '../../src/domain/client-address.ts';
 const PROXY = '192.0.2.1';
 const isTrusted = (address: string) => address.startsWith('192.0.2.');
 
-describe('the address behind a trusted proxy', () => {
+describe('the client address behind a trusted proxy', () => {
   test.each([
     ['203.0.113.7', '203.0.113.7'],
     ['203.0.113.7:443', '203.0.113.7'],
@@ -31,16 +31,19 @@ describe('the address behind a trusted proxy', () => {
     '203.0.113.7:',
     '203.0.113.7:999999',
     '[203.0.113.7]:1',
-  ])('X-Forwarded-For: “%s” is no address, and counts under the proxy', (forwardedFor) => {
-    expect(toClientAddress({ peer: PROXY, forwardedFor, isTrusted })).toBe(PROXY);
-  });
+  ])(
+    'X-Forwarded-For: “%s” is not an address, and the request counts under the proxy',
+    (forwardedFor) => {
+      expect(toClientAddress({ peer: PROXY, forwardedFor, isTrusted })).toBe(PROXY);
+    },
+  );
 
-  test('nonsense that a second proxy passes on counts under the second proxy', () => {
+  test('an invalid entry that a second proxy passes on counts under the second proxy', () => {
     const forwardedFor = 'nonsense, 192.0.2.2';
     expect(toClientAddress({ peer: PROXY, forwardedFor, isTrusted })).toBe('192.0.2.2');
   });
 
-  test('a client that is no proxy is not believed', () => {
+  test('X-Forwarded-For of a client that is not a proxy is ignored', () => {
     const sender = { peer: '::ffff:203.0.113.9', forwardedFor: '198.51.100.1', isTrusted };
     expect(toClientAddress(sender)).toBe('203.0.113.9');
   });

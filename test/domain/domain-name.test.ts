@@ -31,7 +31,7 @@ describe('parseDomainName', () => {
     '[2001:db8::1]',
     `${'a'.repeat(64)}.example`,
     `${'a.'.repeat(130)}example`,
-  ])('%j is no domain name', (text) => {
+  ])('%j is not a domain name', (text) => {
     expect(parseDomainName(text)).toBeUndefined();
   });
 });

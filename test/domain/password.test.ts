@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isPassword } from '../../src/domain/password.ts';
 import { createQueue } from '../../src/domain/password-queue.ts';
 
-test('hashes take two threads at a time, in turn, and the twenty-third is refused', async () => {
+test('at most two hashes run at a time, in order, and the twenty-third request is rejected', async () => {
   const run = createQueue();
   const release = Promise.withResolvers<void>();
   const started: number[] = [];
@@ -19,7 +19,7 @@ test('hashes take two threads at a time, in turn, and the twenty-third is refuse
   await expect(run(async () => 'free again')).resolves.toBe('free again');
 });
 
-test('work that fails gives its place to the next', async () => {
+test('work that fails passes its place to the next', async () => {
   const run = createQueue(1, 1);
   const failing = run(() => Promise.reject(new Error('no memory')));
   const next = run(async () => 'done');

@@ -16,7 +16,7 @@ describe('the form in which e-mail addresses are compared', () => {
   });
 
   test.each(['\uff41lice@example.com', 'ﬁona@example.com', 'x\u00b2@example.com'])(
-    '%s is not the person whose address looks alike: NFKC would make one of both',
+    '%s is not the person whose address looks alike: NFKC would make both the same',
     (email) => {
       expect(toEmailKey(email)).not.toBe(toEmailKey(email.normalize('NFKC')));
     },

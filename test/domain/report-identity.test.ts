@@ -12,16 +12,16 @@ const BASE = {
 } as const;
 const base = aReport(BASE);
 
-describe('a report is the same as another', () => {
+describe('a report is the same as another one', () => {
   test.each<[string, Partial<Parameters<typeof aReport>[0]>]>([
-    ['whatever its content', { payload: 'two', totalMessages: 99 }],
-    ['whatever the contact', { email: null }],
-    ['in any case of org_name', { orgName: 'MAILBOX provider' }],
+    ['with another content', { payload: 'two', totalMessages: 99 }],
+    ['with another contact', { email: null }],
+    ['with org_name in another case', { orgName: 'MAILBOX provider' }],
   ])('%s', (_what, change) => {
     expect(toReportId(aReport({ ...BASE, ...change }))).toBe(toReportId(base));
   });
 
-  test('without a report_id: when its bytes are', () => {
+  test('without a report_id, when the bytes are the same', () => {
     const a = aReport({ ...BASE, reportId: null, payload: 'one' });
     expect(toReportId(aReport({ ...BASE, reportId: null, payload: 'one' }))).toBe(toReportId(a));
     expect(toReportId(aReport({ ...BASE, reportId: null, payload: 'two' }))).not.toBe(
@@ -30,14 +30,14 @@ describe('a report is the same as another', () => {
   });
 });
 
-describe('a report is another one', () => {
+describe('a report is a different one', () => {
   test.each<[string, Partial<Parameters<typeof aReport>[0]>]>([
     ['for another domain', { domain: 'example.org' }],
     ['from another organisation', { orgName: 'Other Provider' }],
     ['from nobody', { orgName: null }],
-    ['from an organisation that is called null', { orgName: 'null' }],
+    ['from an organisation called null', { orgName: 'null' }],
     ['with another report_id', { reportId: '2026-0002' }],
-    ['with a blank more in its report_id', { reportId: '2026-0001 ' }],
+    ['with an additional blank in its report_id', { reportId: '2026-0001 ' }],
     ['with another beginning', { begin: '2026-03-14T00:00:01Z' }],
     ['with another end', { end: '2026-03-15T00:00:00Z' }],
     ['without a report_id', { reportId: null }],
@@ -45,18 +45,18 @@ describe('a report is another one', () => {
     expect(toReportId(aReport({ ...BASE, ...change }))).not.toBe(toReportId(base));
   });
 
-  test('report_id is told apart by case: reporters count in base62', () => {
+  test('the case of report_id matters: some reporters count in base62', () => {
     const [a, b] = ['aB', 'Ab'].map((reportId) => toReportId(aReport({ ...BASE, reportId })));
     expect(a).not.toBe(b);
   });
 
-  test('fields do not run into each other', () => {
+  test('adjacent fields are separated', () => {
     const a = aReport({ ...BASE, orgName: 'a","b', reportId: 'c' });
     const b = aReport({ ...BASE, orgName: 'a', reportId: 'b","c' });
     expect(toReportIdentity(a)).not.toBe(toReportIdentity(b));
   });
 
-  test('a report_id that looks like the stand-in for none is not one', () => {
+  test('a report_id that looks like the placeholder for a missing one is different', () => {
     const { payloadSha256 } = base;
     const none = aReport({ ...BASE, reportId: null });
     const liar = aReport({ ...BASE, reportId: JSON.stringify({ payloadSha256 }) });
@@ -73,7 +73,7 @@ describe('toReportId', () => {
     }
   });
 
-  test('never changes: partners keep it', () => {
+  test('never changes, because partners store it', () => {
     expect(toReportId(base)).toBe('30b3d52a-a527-87b6-8126-460a198c4e41');
     expect(toReportId(aReport({ ...BASE, orgName: null, reportId: null }))).toBe(
       '9418ce0d-1abb-8f24-8d73-1fbdda4a78b6',

@@ -19,7 +19,7 @@ function count(records: Iterable<ReportRecord>) {
 }
 
 describe('sources of a report', () => {
-  test('records of one address are one source; no address and no message are none', () => {
+  test('records of one address are one source; records without an address or messages are none', () => {
     expect(
       count([
         aRecord('192.0.2.1', 5),
@@ -34,14 +34,14 @@ describe('sources of a report', () => {
     ]);
   });
 
-  test('of 120,000 addresses the largest stay, and none is made larger than it was', () => {
+  test('of 120,000 addresses the largest are kept, and no count is too large', () => {
     const sizeOf = (i: number) => (i % 200 === 7 ? 50 + (i % 13) : 1 + (i % 3));
     const records = function* () {
       for (let i = 0; i < 120_000; i++) yield aRecord(`2001:db8::${i.toString(16)}`, sizeOf(i));
     };
     const largest = count(records());
     expect(largest).toHaveLength(MAX_SOURCES);
-    // There are 600 large ones, spread over the whole report.
+    // There are 600 large ones, distributed over the whole report.
     expect(largest.filter(({ messages }) => messages >= 50)).toHaveLength(600);
     for (const { address, messages } of largest) {
       expect(messages).toBe(sizeOf(Number.parseInt(address.slice(10), 16)));
@@ -51,7 +51,7 @@ describe('sources of a report', () => {
     );
   });
 
-  test('an address that was forgotten comes back smaller, never larger', () => {
+  test('an address that was dropped comes back with a smaller count, never a larger one', () => {
     const others = function* () {
       yield aRecord('192.0.2.1', 3);
       for (let i = 0; i < 20_000; i++) yield aRecord(`2001:db8::${i.toString(16)}`, 5);

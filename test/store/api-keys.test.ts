@@ -21,7 +21,7 @@ const outcomesOf = (results: readonly PromiseSettledResult<unknown>[]) => ({
 });
 
 describe('insertApiKey', () => {
-  test('shows the whole key once and stores none of it but prefix and hash', async () => {
+  test('returns the whole key once and stores only its prefix and hash', async () => {
     const { db } = await aStore();
     const accountId = await aBareAccount(db);
     const { key, prefix } = await insertApiKey(db, { accountId, name: ' nightly ', now: NOW });
@@ -32,7 +32,7 @@ describe('insertApiKey', () => {
     expect(JSON.stringify(await listApiKeys(db, accountId))).not.toContain(key.slice(13));
   });
 
-  test('twenty at once leave exactly ten (1.11)', async () => {
+  test('twenty at the same time leave exactly ten (1.11)', async () => {
     const { db } = await aStore();
     const accountId = await aBareAccount(db);
     const results = await Promise.allSettled(TWENTY.map((name) => aKey(db, accountId, name)));
@@ -40,7 +40,7 @@ describe('insertApiKey', () => {
     expect(await listApiKeys(db, accountId)).toHaveLength(10);
   });
 
-  test('twenty at once, from four processes, leave exactly ten', async () => {
+  test('twenty at the same time, from four processes, leave exactly ten', async () => {
     const path = aDatabasePath();
     const store = await openStore(path);
     const accountId = await aBareAccount(store.db);
@@ -62,7 +62,7 @@ describe('insertApiKey', () => {
     await store.close();
   });
 
-  test('disabled keys count; a deleted one makes room; other accounts do not matter', async () => {
+  test('disabled keys count; deleted ones and those of other accounts do not', async () => {
     const { db } = await aStore();
     const [accountId, other] = [await aBareAccount(db), await aBareAccount(db)];
     const keys = [];
@@ -76,7 +76,7 @@ describe('insertApiKey', () => {
     await expect(aKey(db, accountId)).rejects.toMatchObject({ code: 'limit_reached' });
   });
 
-  test('not for an account that is not on Pro, nor for one that does not exist (1.10)', async () => {
+  test('not for an account that is not on Pro or does not exist (1.10)', async () => {
     const { db } = await aStore();
     const free = await aBareAccount(db, 'free');
     await expect(aKey(db, free)).rejects.toMatchObject({ code: 'plan_required' });
@@ -84,14 +84,14 @@ describe('insertApiKey', () => {
     expect(await listApiKeys(db, free)).toEqual([]);
   });
 
-  test('not with a name that is none', async () => {
+  test('not with an invalid name', async () => {
     const { db } = await aStore();
     const accountId = await aBareAccount(db);
     await expect(aKey(db, accountId, ' ')).rejects.toMatchObject({ code: 'validation_error' });
     expect(await listApiKeys(db, accountId)).toEqual([]);
   });
 
-  test('two keys of one account may have one name', async () => {
+  test('two keys of one account may have the same name', async () => {
     const { db } = await aStore();
     const accountId = await aBareAccount(db);
     await aKey(db, accountId, 'same');
@@ -101,7 +101,7 @@ describe('insertApiKey', () => {
 });
 
 describe('updateApiKey', () => {
-  test('turns a key off and on, and says what it is then', async () => {
+  test('disables and enables a key, and returns its state', async () => {
     const { db } = await aStore();
     const { keyId } = await anAccount(db);
     expect((await updateApiKey(db, keyId, false)).enabled).toBe(false);
@@ -109,7 +109,7 @@ describe('updateApiKey', () => {
     expect((await updateApiKey(db, keyId, true)).enabled).toBe(true);
   });
 
-  test('does not turn one on while the account is not on Pro; off it does (1.10)', async () => {
+  test('does not enable a key while the account is not on Pro, but disables it (1.10)', async () => {
     const { db } = await aStore();
     const { id, keyId } = await anAccount(db);
     await updatePlan(db, id, 'free');
@@ -117,7 +117,7 @@ describe('updateApiKey', () => {
     expect((await updateApiKey(db, keyId, false)).enabled).toBe(false);
   });
 
-  test('from several processes at once: each waits for its turn, none fails', async () => {
+  test('from several processes at the same time: each waits, none fails', async () => {
     const path = aDatabasePath();
     const store = await openStore(path);
     const { keyId } = await anAccount(store.db);
@@ -134,7 +134,7 @@ describe('updateApiKey', () => {
     await store.close();
   });
 
-  test('a key that does not exist', async () => {
+  test('an unknown key', async () => {
     const { db } = await aStore();
     await expect(updateApiKey(db, 'x', true)).rejects.toMatchObject({ code: 'not_found' });
     await expect(deleteApiKey(db, 'x')).rejects.toMatchObject({ code: 'not_found' });
@@ -142,7 +142,7 @@ describe('updateApiKey', () => {
 });
 
 describe('updatePlan', () => {
-  test('leaving Pro disables every key in the same transaction: no moment lies between', async () => {
+  test('leaving Pro disables every key in the same transaction', async () => {
     const path = aDatabasePath();
     const [store, onlooker] = [await openStore(path), await openStore(path)];
     const { id } = await anAccount(store.db);
@@ -172,7 +172,7 @@ describe('updatePlan', () => {
     await onlooker.close();
   });
 
-  test('a downgrade that fails leaves plan and keys as they were', async () => {
+  test('a downgrade that fails leaves plan and keys unchanged', async () => {
     const { db } = await aStore();
     const { id, keyId } = await anAccount(db);
     await db.write((tx) =>
@@ -186,7 +186,7 @@ describe('updatePlan', () => {
     expect([key?.id, key?.enabled]).toEqual([keyId, true]);
   });
 
-  test('of an account that does not exist: refused', async () => {
+  test('of an unknown account: not found', async () => {
     const { db } = await aStore();
     await expect(updatePlan(db, 'x', 'pro')).rejects.toMatchObject({ code: 'not_found' });
   });
@@ -204,7 +204,7 @@ describe('findKeyHolder', () => {
     expect(await findKeyHolder(reader, sha256)).toBeUndefined();
   });
 
-  test('an account’s keys are listed in the order of their creation', async () => {
+  test('an account’s keys are listed in order of creation', async () => {
     const { db } = await aStore();
     const { id } = await insertAccount(db, { name: 'x', plan: 'pro', now: NOW });
     const times = ['2026-03-15T00:00:00Z', '2026-03-14T00:00:00Z', '2026-03-16T00:00:00Z'];

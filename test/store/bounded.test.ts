@@ -56,7 +56,7 @@ describe('a transaction of intake is bounded by what it writes', () => {
     expect(transactions()).toBeGreaterThanOrEqual(5);
   });
 
-  test('a source of 10 MB is stored in parts, a transaction each', async () => {
+  test('a source of 10 MB is stored in parts, one transaction each', async () => {
     const { db, transactions } = counting((await aStore()).db);
     const bytes = Buffer.alloc(10 * 1024 * 1024, 'From ');
     await documentsOf(db, [], bytes);
@@ -64,13 +64,13 @@ describe('a transaction of intake is bounded by what it writes', () => {
   });
 });
 
-describe('a source that was read half', () => {
-  test('is read again without counting anything twice, refusals too', async () => {
+describe('a source whose reading was interrupted', () => {
+  test('is read again without counting anything twice, including rejections', async () => {
     const { db } = await aStore();
     const reports = Array.from({ length: 450 }, () => aReport());
     const refusals = Array.from({ length: 50 }, () => new Refusal('bad_xml', 'not well-formed'));
     const documents = await documentsOf(db, [...refusals, ...reports]);
-    // The third transaction fails: the process could as well have been killed there.
+    // The third transaction fails, as if the process were killed there.
     await db.write((tx) =>
       sql`create trigger brake before insert on report
         when (select count(*) from report) >= 350 begin select raise(abort, 'brake'); end`.execute(
@@ -88,7 +88,7 @@ describe('a source that was read half', () => {
     expect(await db.selectFrom('rejection').select('seq').execute()).toHaveLength(50);
   });
 
-  test('a report that is read where there was a refusal takes its place', async () => {
+  test('a report that replaces a rejection at the same position is stored', async () => {
     const { db } = await aStore();
     const source = { name: 'x', bytes: Buffer.from('x') };
     const refusal = new Refusal('reader_failed', 'It ran out of memory.');

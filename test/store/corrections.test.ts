@@ -19,7 +19,7 @@ interface Wanted {
   readonly totalMessages?: number;
 }
 
-/** A content whose totals are those of its sources; another variant is another content of the same report. */
+/** A content whose totals match its sources; another variant is another content of the same report. */
 function aContent(variant: string, { sources = [], ...wanted }: Wanted = {}): AggregateReport {
   const { domain = 'example.com', reportId = 'one', begin = '2026-03-14T00:00:00Z' } = wanted;
   const payload = [domain, reportId, begin, variant].join(' ');
@@ -64,7 +64,7 @@ async function aForgery(store: Store): Promise<Db> {
 }
 
 describe('a conflict that is preferred', () => {
-  test('takes the place of the forged report that came first, with all counts', async () => {
+  test('replaces the forged report that came first, in all counts', async () => {
     const store = await aStore();
     const db = await aForgery(store);
     await preferConflict(db, 1, { former: FORGED, preferred: GENUINE });
@@ -77,7 +77,7 @@ describe('a conflict that is preferred', () => {
     expect(await listMiscounts(db)).toEqual({});
   });
 
-  test('and preferred again is as it was before', async () => {
+  test('and preferred again restores the former state', async () => {
     const db = await aForgery(await aStore());
     const read = async () => [
       await sourcesOf(db),
@@ -91,14 +91,14 @@ describe('a conflict that is preferred', () => {
     expect(await read()).toEqual(before);
   });
 
-  test('and comes in again changes nothing: it is the duplicate, the forged one the conflict', async () => {
+  test('and received again changes nothing: it is the duplicate, the forged one the conflict', async () => {
     const db = await aForgery(await aStore());
     await preferConflict(db, 1, { former: FORGED, preferred: GENUINE });
     expect(await receive(db, [FORGED, GENUINE])).toEqual(['conflict', 'duplicate']);
     expect(await listMiscounts(db)).toEqual({});
   });
 
-  test('while another process has preferred it already is left as it is', async () => {
+  test('while another process has preferred it already is left unchanged', async () => {
     const db = await aForgery(await aStore());
     const contents = { former: FORGED, preferred: GENUINE };
     await preferConflict(db, 1, contents);
@@ -109,7 +109,7 @@ describe('a conflict that is preferred', () => {
 });
 
 describe('a report that is removed', () => {
-  test('takes its share out of every count, and is not stored again tomorrow', async () => {
+  test('is subtracted from every count, and is not stored when it comes in again', async () => {
     const { db } = await aStore();
     const other = aContent('other', { reportId: 'two', sources: [from('192.0.2.1', 3, 3)] });
     await receive(db, [other], '2026-03-14T01:00:00Z');
@@ -121,7 +121,7 @@ describe('a report that is removed', () => {
     expect(await listMiscounts(db)).toEqual({});
   });
 
-  test('the only one of its day leaves no day, and its domain without a last report', async () => {
+  test('as the only one of its day leaves no day, and no last report', async () => {
     const { db } = await aStore();
     await receive(db, [FORGED]);
     await removeReport(db, toRemove(FORGED), NOW);
@@ -131,7 +131,7 @@ describe('a report that is removed', () => {
     expect((await db.selectFrom('document').select('seq').execute()).length).toBe(1);
   });
 
-  test('that cannot be read again leaves exact totals; only addresses keep its messages', async () => {
+  test('that cannot be read again leaves exact totals; only source addresses keep its messages', async () => {
     const { db } = await aStore();
     const other = aContent('other', { reportId: 'two', sources: [from('192.0.2.1', 3, 3)] });
     await receive(db, [other, FORGED]);
@@ -141,14 +141,14 @@ describe('a report that is removed', () => {
     expect(await sourcesOf(db)).toEqual([from('192.0.2.1', 43, 3), from('203.0.113.9', 700)]);
   });
 
-  test('while a conflict of it came in is left as it is', async () => {
+  test('while a conflict with it is stored is left unchanged', async () => {
     const db = await aForgery(await aStore());
     const removed = removeReport(db, toRemove(FORGED), NOW);
     await expect(removed).rejects.toMatchObject({ code: 'conflict' });
     expect(await sourcesOf(db)).toEqual(FORGED.sources);
   });
 
-  test('while a newer one comes in leaves the newer one as the last report', async () => {
+  test('while a newer one is stored leaves the newer one as the last report', async () => {
     const { db } = await aStore();
     await receive(db, [FORGED], '2026-03-15T01:00:00Z');
     const newer = aContent('newer', { reportId: 'two' });
@@ -178,7 +178,7 @@ describe('a report that is removed', () => {
     expect(await listMiscounts(db)).toEqual({});
   });
 
-  test('from a day whose sum has stopped at 2^53 - 1 leaves the exact sum of the others', async () => {
+  test('from a day whose sum stopped at 2^53 - 1 leaves the exact sum of the others', async () => {
     const { db } = await aStore();
     const huge = aContent('huge', { totalMessages: Number.MAX_SAFE_INTEGER });
     const others = [3, 4].map((messages) =>
@@ -189,11 +189,11 @@ describe('a report that is removed', () => {
     expect(await dayOf(db)).toMatchObject([{ reports: 2, messages: 7 }]);
   });
 
-  test('never leaves an address more aligned messages than messages', async () => {
+  test('never leaves an address with more aligned messages than messages', async () => {
     const { db } = await aStore();
     const later = aContent('later', { reportId: 'two', sources: [from('192.0.2.1', 5, 5)] });
     await receive(db, [later, FORGED]);
-    // As if the address had been cut off and counted anew.
+    // As if the address had been dropped and counted from zero.
     const cut = { messages: 42, aligned: 5 };
     await db.write((tx) => tx.updateTable('domain_source').set(cut).execute());
     await removeReport(db, toRemove(FORGED), NOW);
@@ -201,7 +201,7 @@ describe('a report that is removed', () => {
   });
 });
 
-test('a conflict that is removed is gone for good, and changes no count', async () => {
+test('a removed conflict is not stored again, and changes no count', async () => {
   const db = await aForgery(await aStore());
   const before = await db.selectFrom('domain').selectAll().execute();
   await removeConflict(db, 1, NOW);
@@ -210,7 +210,7 @@ test('a conflict that is removed is gone for good, and changes no count', async 
   expect(await db.selectFrom('domain').selectAll().execute()).toEqual(before);
 });
 
-/* Any sequence of steps, in the manner of heads.test.ts. */
+/* Random sequences of steps, as in heads.test.ts. */
 
 const NAMES = ['a.example', 'b.example', 'unclaimed.example'];
 const BEGINS = ['2025-12-31T00:00:00Z', '2026-01-01T00:00:00Z', '2026-01-31T23:00:00Z'];
@@ -249,7 +249,7 @@ class World {
     this.#db = db;
   }
 
-  /** Takes a step; one that has nothing to work on changes nothing. */
+  /** Takes a step; a step without a matching row changes nothing. */
   async take(taken: Step): Promise<void> {
     if (taken.kind === 'receive') {
       for (const received of taken.contents) this.contents.set(received.payloadSha256, received);
@@ -302,7 +302,7 @@ class World {
   }
 }
 
-/** What each address sent, added up from the contents that stand. */
+/** What each address sent, added up from the reports' present contents. */
 async function holdSources(db: Db, world: World): Promise<void> {
   const right = new Map<string, [number, number]>();
   for (const report of await db.selectFrom('report').selectAll().execute()) {
@@ -320,7 +320,7 @@ async function holdSources(db: Db, world: World): Promise<void> {
   expect(new Map(counted)).toEqual(right);
 }
 
-/** What is listed, as text, and the version of the list. */
+/** The listed rows as text, and the version of the list. */
 async function readVersions(db: Db): Promise<Map<string, { version: string; shown: string }>> {
   const lists = new Map<string, { version: string; shown: string }>();
   const domains = await db.selectFrom('domain').selectAll().orderBy('id').execute();
@@ -340,7 +340,7 @@ async function readVersions(db: Db): Promise<Map<string, { version: string; show
   return lists;
 }
 
-/** Every page of a list is the slice of the list. */
+/** Every page equals the same slice of the whole list. */
 async function holdPages({ db, reader }: Store): Promise<void> {
   const domains = await db.selectFrom('domain').select(['id', 'account_id']).execute();
   for (const { id: domainId, account_id: accountId } of domains) {
@@ -359,7 +359,7 @@ test.each([
   ['in memory', (): string => ':memory:', 60],
   ['in a file', aDatabasePath, 10],
 ] as const)(
-  '%s: whatever is received, preferred and removed, every count is that of the rows',
+  '%s: whatever is received, preferred and removed, every count matches the rows',
   async (_where, toPath, numRuns) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 20, size: 'max' }), async (steps) => {

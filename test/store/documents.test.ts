@@ -50,7 +50,7 @@ describe('a report', () => {
     expect(await countRows(db)).toEqual({ ...(counts as object), document: 2 });
   });
 
-  test('of the same identity with other content is a conflict: the first stands, the second is kept', async () => {
+  test('of the same identity with other content is a conflict: the first is kept, the second is stored beside it', async () => {
     const { db } = await aStore();
     await aDomain(db, await aBareAccount(db), { name: 'example.com' });
     const first = aReport({ reportId: 'one', totalMessages: 10 });
@@ -68,7 +68,7 @@ describe('a report', () => {
     expect((await headOf(db, 'example.com')).reports_total).toBe(1);
   });
 
-  test('and its duplicate in one batch, in one file: stored once', async () => {
+  test('and its duplicate in one batch and one file: stored once', async () => {
     const { db } = await aStore();
     const report = aReport();
     const documents = ['a.xml', 'b.xml'].map((name) => ({ member: [name], content: report }));
@@ -77,7 +77,7 @@ describe('a report', () => {
     expect((await headOf(db, 'example.com')).reports_total).toBe(1);
   });
 
-  test('that two processes store at once is stored once', async () => {
+  test('that two processes store at the same time is stored once', async () => {
     const path = aDatabasePath();
     const store = await openStore(path);
     await runTogether(
@@ -101,7 +101,7 @@ describe('a report', () => {
     await store.close();
   });
 
-  test('where it lay is kept, outermost first', async () => {
+  test('the member names are stored, outermost first', async () => {
     const { db } = await aStore();
     const documents = [{ member: ['report.zip', 'report.xml'], content: aReport() }];
     await receiveSources(db, [{ name: 'mail.eml', bytes: Buffer.from('x'), documents }], NOW);
@@ -113,7 +113,7 @@ describe('a report', () => {
 describe('a refusal', () => {
   const refusal = new Refusal('bad_xml', 'not well-formed', 'line 5');
 
-  test('is kept beside the original bytes, with the place to look at', async () => {
+  test('is stored with the original bytes and the place of the error', async () => {
     const { db } = await aStore();
     expect(await receive(db, [refusal])).toEqual(['rejected']);
     const [row] = await db.selectFrom('rejection').selectAll().execute();
@@ -121,7 +121,7 @@ describe('a refusal', () => {
     expect(await countRows(db)).toMatchObject({ document: 1, report: 0, domain: 0 });
   });
 
-  test('of the same bytes is kept once', async () => {
+  test('of the same bytes is stored once', async () => {
     const { db } = await aStore();
     const source = {
       name: 'x',
@@ -134,7 +134,7 @@ describe('a refusal', () => {
     expect(await countRows(db)).toMatchObject({ document: 1, rejection: 1 });
   });
 
-  test('does not keep the other documents of its file out', async () => {
+  test('does not prevent storing the other documents of its file', async () => {
     const { db } = await aStore();
     const documents = [
       { member: ['a'], content: refusal },
@@ -157,10 +157,10 @@ describe('the original bytes', () => {
     ['something that only begins like zip', Buffer.from('PK')],
     ['three parts of XML', Buffer.concat([xml, Buffer.alloc(2_500_000, '<record/>')])],
     ['two parts of gzip', Buffer.concat([gzipSync(xml), Buffer.alloc(1_500_000, 7)])],
-    ['every byte there is', Buffer.from(Array.from({ length: 256 }, (_, i) => i))],
+    ['every byte value', Buffer.from(Array.from({ length: 256 }, (_, i) => i))],
     ['one byte', Buffer.from([0])],
     ['nothing', Buffer.alloc(0)],
-  ])('%s can be had again, byte for byte', async (_what, bytes) => {
+  ])('%s can be read again, byte for byte', async (_what, bytes) => {
     const { db } = await aStore();
     await receiveSources(db, [{ name: 'source', bytes, documents: NOTHING }], NOW);
     const row = await db.selectFrom('document').selectAll().executeTakeFirstOrThrow();
@@ -169,7 +169,7 @@ describe('the original bytes', () => {
     expect(row.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
   });
 
-  test('are kept once, however often they come in', async () => {
+  test('are stored once, however often they come in', async () => {
     const { db } = await aStore();
     for (const name of ['a', 'b']) {
       await receiveSources(db, [{ name, bytes: xml, documents: NOTHING }], NOW);
@@ -177,7 +177,7 @@ describe('the original bytes', () => {
     expect((await countRows(db))['document']).toBe(1);
   });
 
-  test('take less room than they have when they compress', async () => {
+  test('take less space than their size when they compress', async () => {
     const { db } = await aStore();
     await receiveSources(db, [{ name: 'x', bytes: xml, documents: NOTHING }], NOW);
     const { content } = await db.selectFrom('document').select('content').executeTakeFirstOrThrow();
@@ -186,7 +186,7 @@ describe('the original bytes', () => {
 });
 
 describe('all or nothing', () => {
-  test('a batch that fails in its last write leaves nothing, not even the bytes', async () => {
+  test('a batch that fails in its last write leaves nothing, including the original bytes', async () => {
     const { db } = await aStore();
     await aDomain(db, await aBareAccount(db), { name: 'example.com' });
     await receive(db, [aReport()]);

@@ -22,7 +22,7 @@ describe('insertDomain', () => {
     expect((await insertDomain(db, { accountId, name, now: NOW })).name).toBe(stored);
   });
 
-  test('refuses what is no domain name, and stores nothing', async () => {
+  test('rejects an invalid domain name, and stores nothing', async () => {
     const { db } = await aStore();
     const accountId = await aBareAccount(db);
     const adding = insertDomain(db, { accountId, name: 'localhost', now: NOW });
@@ -30,7 +30,7 @@ describe('insertDomain', () => {
     expect(await listAllDomains(db, accountId)).toEqual([]);
   });
 
-  test('a name belongs to one account, however it is written', async () => {
+  test('a name belongs to one account, whatever its spelling', async () => {
     const { db, reader } = await aStore();
     const [mine, theirs] = [await aBareAccount(db), await aBareAccount(db)];
     await aDomain(db, mine, { name: 'example.com' });
@@ -43,7 +43,7 @@ describe('insertDomain', () => {
     expect(await listAllDomains(db, theirs)).toEqual([]);
   });
 
-  test('of two accounts that add a name at once, one has it', async () => {
+  test('of two accounts that add a name at the same time, one gets it', async () => {
     const { db } = await aStore();
     const [a, b] = [await aBareAccount(db), await aBareAccount(db)];
     const results = await Promise.allSettled(
@@ -52,14 +52,14 @@ describe('insertDomain', () => {
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
-  test('for an account that does not exist: refused, and the name stays free', async () => {
+  test('for an unknown account: rejected, and the name stays free', async () => {
     const { db } = await aStore();
     const adding = insertDomain(db, { accountId: 'x', name: 'example.com', now: NOW });
     await expect(adding).rejects.toMatchObject({ code: 'not_found' });
     await aDomain(db, await aBareAccount(db), { name: 'example.com' });
   });
 
-  test('claims what came before: reports, totals and the time of the last one', async () => {
+  test('claims earlier data: reports, totals and the time of the last one', async () => {
     const { db, reader } = await aStore();
     const accountId = await aBareAccount(db);
     const reports = [
@@ -77,7 +77,7 @@ describe('insertDomain', () => {
     expect(await receive(db, [known])).toEqual(['duplicate']);
   });
 
-  test('claiming changes the list of the account that claims, and no other', async () => {
+  test('claiming changes only the list of the account that claims', async () => {
     const { db, reader } = await aStore();
     const [mine, theirs] = [await aBareAccount(db), await aBareAccount(db)];
     await receive(db, [aReport({ domain: 'early.example' })]);
@@ -89,7 +89,7 @@ describe('insertDomain', () => {
 });
 
 describe('updateDomainStatus', () => {
-  test('counts active domains only, and saying it twice changes nothing', async () => {
+  test('counts active domains only, and repeating it changes nothing', async () => {
     const { db, reader } = await aStore();
     const accountId = await aBareAccount(db);
     const { id } = await aDomain(db, accountId);
@@ -103,7 +103,7 @@ describe('updateDomainStatus', () => {
     expect([active.total, active.rows.map((row) => row.id)]).toEqual([1, [id]]);
   });
 
-  test('of an unclaimed domain, or of none: not found', async () => {
+  test('of an unclaimed or unknown domain: not found', async () => {
     const { db } = await aStore();
     await receive(db, [aReport({ domain: 'nobody.example' })]);
     const { id } = await db.selectFrom('domain').select('id').executeTakeFirstOrThrow();
@@ -115,7 +115,7 @@ describe('updateDomainStatus', () => {
 });
 
 describe('a list of another account', () => {
-  test('is not to be had by the domain’s id', async () => {
+  test('cannot be read with the domain’s id', async () => {
     const { db, reader } = await aStore();
     const [mine, theirs] = [await anAccount(db), await anAccount(db)];
     const { id: domainId } = await aDomain(db, theirs.id);

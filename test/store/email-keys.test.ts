@@ -5,7 +5,7 @@ import { findCredentials, insertPerson, listPeople, type Person } from '../../sr
 import { aBareAccount } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 
-test('keys of older versions are made anew, and two that are one now do not stop the migration', async () => {
+test('keys of older versions are made again, and two that become equal do not stop the migration', async () => {
   const { db } = await aStore();
   const accountId = await aBareAccount(db);
   const emails = ['\uff41lice@example.com', 'eve@xn--bcher-kva.example', 'bob@example.com'];
@@ -21,7 +21,7 @@ test('keys of older versions are made anew, and two that are one now do not stop
         .set(to)
         .where('id', '=', id ?? '')
         .execute();
-    // As NFKC of the whole address made them.
+    // The key that NFKC of the whole address gave.
     await set(people[0]?.id, { email: emails[0] as string, email_key: 'alice@example.com' });
     await set(people[2]?.id, { email: 'eve@bücher.example', email_key: 'eve@bücher.example' });
     await up(tx as unknown as Kysely<never>);

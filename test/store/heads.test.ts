@@ -9,8 +9,8 @@ import { aBareAccount, anAlert, aReport, receive, resolveAlert } from '../suppor
 import { aDatabasePath } from '../support/store.ts';
 
 /*
- * Whatever happens, in whatever order: every total is the COUNT(*) of its list, every day the sum of its
- * reports, and a version changes when, and only when, what is listed does.
+ * After any sequence of changes: every total is the COUNT(*) of its list, every day is the sum of its
+ * reports, and a version changes when, and only when, the list does.
  */
 
 const NAMES = ['a.example', 'b.example', 'c.example'];
@@ -19,7 +19,7 @@ const instant = fc
   .tuple(fc.constantFrom(...DAYS), fc.constantFrom('00:00:00', '12:30:00', '23:59:59'))
   .map(([day, time]) => `${day}T${time}Z`);
 
-/** Few report ids and payloads, so that duplicates and conflicts come by themselves. */
+/** Few report ids and payloads, so that duplicates and conflicts occur. */
 const report = fc
   .record({
     domain: fc.constantFrom(...NAMES),
@@ -56,7 +56,7 @@ class World {
     this.#accountIds = accountIds;
   }
 
-  /** Takes a step. What the rules refuse (a name that is taken) is a step that changes nothing. */
+  /** Takes a step. A step that is rejected (a name that is taken) changes nothing. */
   async take(taken: Step): Promise<void> {
     if (taken.kind === 'receive') return void (await receive(this.#db, taken.reports, taken.at));
     if (taken.kind === 'claim') return await this.#claim(taken.which);
@@ -100,11 +100,11 @@ interface List {
   readonly total: number;
   readonly version: string;
   readonly items: number;
-  /** All that is listed, as text. */
+  /** All listed rows, as text. */
   readonly shown: string;
 }
 
-/** Every list there is: what its head says, and what the rows themselves say. */
+/** Every list: the values of its head, and those computed from the rows. */
 async function readLists(db: Store['db']): Promise<List[]> {
   const lists = sql<List>`
     select 'domains ' || a.id as list, domains_total as total, domains_version as version,
@@ -138,7 +138,7 @@ function holdHeads(before: readonly List[], after: readonly List[], taken: Step)
   expect(new Set(after.map(({ version }) => version)).size).toBe(after.length);
 }
 
-/** Rows that are in the counts and not in what they count, or the other way round: there are none. */
+/** Counts that differ from the counted rows: there must be none. */
 async function holdCounts(db: Store['db']): Promise<void> {
   const listed = sql`select 'reports:' || domain_id as list_id, begin_date as at from report
     union all select 'alerts:' || domain_id, fired_at from alert
@@ -164,7 +164,7 @@ async function holdCounts(db: Store['db']): Promise<void> {
   }
 }
 
-/** Every page of a list is the slice of the list. */
+/** Every page equals the same slice of the whole list. */
 async function holdPages({ db, reader }: Store): Promise<void> {
   const domains = await db.selectFrom('domain').select(['id', 'account_id']).execute();
   for (const { id: domainId, account_id: accountId } of domains) {
@@ -186,7 +186,7 @@ test.each([
   ['in memory', inMemory, 60],
   ['in a file', aDatabasePath, 10],
 ] as const)(
-  '%s: heads, days, months and pages hold after anything that can happen',
+  '%s: heads, days, months and pages are correct after any sequence of changes',
   async (_where, toPath, numRuns) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25, size: 'max' }), async (steps) => {

@@ -23,7 +23,7 @@ function schemaOf(path: string): unknown[] {
 }
 
 describe('openStore', () => {
-  test('makes the folder, the file and the tables', async () => {
+  test('creates the folder, the file and the tables', async () => {
     const path = join(dirname(aDatabasePath()), 'a', 'b', 'plumbline.db');
     const store = await openStore(path);
     expect(await store.db.selectFrom('account').selectAll().execute()).toEqual([]);
@@ -31,7 +31,7 @@ describe('openStore', () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  test('again changes nothing and keeps what is there', async () => {
+  test('again changes nothing and keeps the data', async () => {
     const path = aDatabasePath();
     const first = await openStore(path);
     const { id } = await anAccount(first.db);
@@ -44,16 +44,16 @@ describe('openStore', () => {
     expect(schemaOf(path)).toEqual(schema);
   });
 
-  test('of a new file by several processes at once works for each of them', async () => {
+  test('of a new file by several processes at the same time works for each of them', async () => {
     for (let round = 0; round < 3; round++) {
       const printed = await runTogether(4, aDatabasePath(), OPEN);
       expect(printed).toEqual(['opened', 'opened', 'opened', 'opened']);
     }
   }, 60_000);
 
-  test('a migration that breaks off leaves nothing half done, and may be run again', async () => {
+  test('a migration that fails leaves no partial change, and can be run again', async () => {
     const path = aDatabasePath();
-    // A table of ours is there already, so that the first migration fails in its middle.
+    // One of our tables exists already, so the first migration fails in the middle.
     const before = new Database(path);
     before.exec('create table report (x)');
     before.close();
@@ -66,7 +66,7 @@ describe('openStore', () => {
     await store.close();
   });
 
-  test('a file that is no database is refused', async () => {
+  test('a file that is not a database is rejected', async () => {
     const path = aDatabasePath();
     await import('node:fs/promises').then((fs) => fs.writeFile(path, 'x'.repeat(5_000)));
     await expect(openStore(path)).rejects.toThrow(/not a database/);
@@ -74,7 +74,7 @@ describe('openStore', () => {
 });
 
 describe('reads', () => {
-  test('do not wait for a write that is under way, and see the moment before it', async () => {
+  test('do not wait for a write in progress, and see the state before it', async () => {
     const store = await openStore(aDatabasePath());
     const accountId = await aBareAccount(store.db);
     const { id: domainId, name } = await aDomain(store.db, accountId);
@@ -92,7 +92,7 @@ describe('reads', () => {
     await store.close();
   });
 
-  test('total, version and rows are of one moment while another process writes (1.15)', async () => {
+  test('total, version and rows are from one snapshot while another process writes (1.15)', async () => {
     const path = aDatabasePath();
     const store = await openStore(path);
     const accountId = await aBareAccount(store.db);

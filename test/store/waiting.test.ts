@@ -24,7 +24,7 @@ async function aFileStore(): Promise<{ store: Store; path: string }> {
   return { store, path };
 }
 
-/** Holds the write lock as another process would, until it is told to let go. */
+/** Holds the write lock as another process would, until it is released. */
 function holdLock(path: string): { release: () => void } {
   const other = new Database(path);
   other.exec('begin immediate');
@@ -44,7 +44,7 @@ const turns = async (count: number) => {
 };
 
 describe('a write while another process writes', () => {
-  test('waits for its turn, and the process goes on meanwhile', async () => {
+  test('waits for the lock, and does not block the process meanwhile', async () => {
     const { store, path } = await aFileStore();
     const lock = holdLock(path);
     let isWritten = false;
@@ -58,7 +58,7 @@ describe('a write while another process writes', () => {
     expect(isWritten).toBe(true);
   });
 
-  test('of a single statement waits as well: people, links, sessions and notices', async () => {
+  test('of a single statement waits too: people, links, sessions and notices', async () => {
     const { store, path } = await aFileStore();
     const { db } = store;
     const accountId = await aBareAccount(db);
@@ -83,7 +83,7 @@ describe('a write while another process writes', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(writes.map(() => 'fulfilled'));
   });
 
-  test('that waits keeps no read waiting: readiness, lists, sign-in', async () => {
+  test('that waits delays no read: readiness, lists, sign-in', async () => {
     const { store, path } = await aFileStore();
     const accountId = await aBareAccount(store.db);
     const lock = holdLock(path);
@@ -129,7 +129,7 @@ describe('a write while another process writes', () => {
 });
 
 describe('opening', () => {
-  test('a current database takes no write lock: a command that only reads never waits', async () => {
+  test('migrating a current database takes no write lock: a command that only reads never waits', async () => {
     const { path } = await aFileStore();
     const lock = holdLock(path);
     const second = await openStore(path);
@@ -138,7 +138,7 @@ describe('opening', () => {
     lock.release();
   });
 
-  test('a database of a newer version is refused, and says which', async () => {
+  test('a database of a newer version is rejected, with the name of the migration', async () => {
     const { path } = await aFileStore();
     const other = new Database(path);
     other.exec("insert into kysely_migration values ('9999-later', '2026-01-01')");
@@ -148,7 +148,7 @@ describe('opening', () => {
 });
 
 describe('db', () => {
-  test('changes nothing outside write: its connection cannot', async () => {
+  test('is not possible outside write: the connection is read-only', async () => {
     const { store } = await aFileStore();
     const builder = store.db.selectFrom('account').select('id');
     expect('insertInto' in store.db).toBe(false);
@@ -167,7 +167,7 @@ describe('db', () => {
 });
 
 describe('close', () => {
-  test('waits for the change under way, and takes no new one', async () => {
+  test('waits for the change in progress, and accepts no new one', async () => {
     const path = aDatabasePath();
     const store = await openStore(path);
     const release = Promise.withResolvers<void>();

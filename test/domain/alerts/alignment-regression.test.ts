@@ -12,23 +12,23 @@ const fires = (known: Parameters<typeof facts>[0]) => found(known).some(({ isOve
 describe('fires', () => {
   test.each<[string, boolean, [number, number], [number, number]]>([
     ['a drop of exactly ten points', true, [1000, 990], [1000, 890]],
-    ['one message less than that', false, [1000, 990], [1000, 891]],
+    ['one message less', false, [1000, 990], [1000, 891]],
     ['exactly 100 messages on the day', true, [1000, 1000], [100, 90]],
     ['99 messages on the day', false, [1000, 1000], [99, 0]],
     ['exactly 105 messages in seven days before', true, [15, 15], [1000, 900]],
     ['98 messages in seven days before', false, [14, 14], [1000, 0]],
     // 70.1 − 60.1 is 9.999999999999993 in floating point.
-    ['ten points that floating point would miss', true, [1000, 701], [1000, 601]],
+    ['ten points that floating point would get wrong', true, [1000, 701], [1000, 601]],
     // 0.7 − 0.6 is 0.09999999999999998.
     ['ten points of few messages', true, [100, 70], [100, 60]],
     ['thirds', true, [300, 100], [300, 70]],
     ['counts past what a product of doubles holds', true, [4e9, 4e9], [4e9, 36e8]],
-    ['one message in four milliards less', false, [4e9, 4e9], [4e9, 36e8 + 1]],
+    ['one message in four thousand million less', false, [4e9, 4e9], [4e9, 36e8 + 1]],
   ])('%s: %s', (_what, wanted, before, day) => {
     expect(fires({ days: days([...times(7, before), day]) })).toBe(wanted);
   });
 
-  test('not before there are seven days to compare with, which may lie apart', () => {
+  test('not before there are seven days to compare with, which need not be consecutive', () => {
     expect(fires({ days: days([...times(6, [1000, 990]), [1000, 500]]) })).toBe(false);
     const spread = days([...GOOD, [1000, 500]]).map((day, i) =>
       i < 7 ? { ...day, day: addDays(D, (i - 7) * 9) } : day,
@@ -36,7 +36,7 @@ describe('fires', () => {
     expect(fires({ days: spread })).toBe(true);
   });
 
-  test('the baseline is the seven data days before, and no more', () => {
+  test('the baseline is exactly the seven data days before', () => {
     const old = times(5, [1_000_000, 0]);
     expect(fires({ days: days([...old, ...GOOD, [1000, 890]]) })).toBe(true);
   });
@@ -47,7 +47,7 @@ describe('fires', () => {
     expect(fires({ days: all, now: '2026-03-19T00:00:00Z' })).toBe(false);
   });
 
-  test('not for what lies before the domain was resumed', () => {
+  test('not for days before the domain was resumed', () => {
     const all = days([...GOOD, [1000, 500]]);
     expect(fires({ days: all, watchedSince: '2026-03-14T23:00:00Z' })).toBe(true);
     expect(fires({ days: all, watchedSince: '2026-03-15T00:00:00Z' })).toBe(false);
@@ -71,7 +71,7 @@ describe('fires', () => {
 describe('resolves', () => {
   const regressed = days([...GOOD, [1000, 500]]);
   const open = carryOut(facts({ days: regressed }));
-  /** The days after D, and the time at which the last of them is known. */
+  /** The days after D, and a time after the last of them. */
   const later = (...counts: [number, number][]) => ({
     days: days([...GOOD, [1000, 500], ...counts], addDays(D, counts.length)),
     now: `${addDays(D, counts.length + 1)}T06:00:00Z`,
@@ -79,7 +79,7 @@ describe('resolves', () => {
   });
 
   test.each<[string, boolean, [number, number][]]>([
-    ['exactly five points under before', false, [[1000, 940]]],
+    ['exactly five points below before', false, [[1000, 940]]],
     ['one message less', true, [[1000, 939]]],
     ['back, on a day with 100 messages', false, [[100, 99]]],
     ['back, on a day with 99 messages', true, [[99, 99]]],
@@ -89,12 +89,12 @@ describe('resolves', () => {
     expect(carryOut(facts(later(...counts))).some(({ isOpen }) => isOpen)).toBe(wanted);
   });
 
-  test('never because time goes by without data', () => {
+  test('never because time passes without data', () => {
     const known = facts({ days: regressed, alerts: open, now: '2026-09-01T00:00:00Z' });
     expect(carryOut(known)).toEqual(open);
   });
 
-  test('when late reports show that there was none, and follows them while there is', () => {
+  test('when late reports show that there was no drop; until then the figures follow them', () => {
     const worse = days([...GOOD, [2000, 800]]);
     const [updated] = carryOut(facts({ days: worse, alerts: open }));
     expect(updated).toMatchObject({ isOpen: true, context: { curr_pass_rate: 40, drop_pct: 59 } });
@@ -102,7 +102,7 @@ describe('resolves', () => {
     expect(carryOut(facts({ days: fine, alerts: open }))).toMatchObject([{ isOpen: false }]);
   });
 
-  test('and fires anew, as another alert, when it falls again', () => {
+  test('and fires again, as another alert, when the rate falls again', () => {
     const recovered = carryOut(facts(later([1000, 990])));
     const counts: [number, number][] = [
       [1000, 990],
@@ -115,7 +115,7 @@ describe('resolves', () => {
   });
 });
 
-test('a day that comes late is judged as if it had come in time, and what it began is over at once', () => {
+test('a late day fires as if it had come in time, and an alert that ended before is resolved at once', () => {
   const known = facts({
     days: days([...GOOD, [1000, 500], [1000, 990]], addDays(D, 1)),
     now: '2026-03-16T06:00:00Z',
@@ -125,7 +125,7 @@ test('a day that comes late is judged as if it had come in time, and what it beg
   expect(carryOut({ ...known, alerts })).toEqual(alerts);
 });
 
-test('an alert of another kind of subject is no reason, and is resolved', () => {
+test('an alert with another kind of subject has no occurrence, and is resolved', () => {
   const stray: KnownAlert = {
     id: 'x',
     type: TYPE,

@@ -18,7 +18,7 @@ const DAY = 24 * 60;
 
 type Answer = readonly [minutes: number, value: RecordValue];
 
-/** What is known after some answers; the alerts after each of them. */
+/** The state after some answers, and the alerts after each of them. */
 function watch(type: RecordType, answers: readonly Answer[], known: Facts = facts()): Facts {
   let state: DnsRecordState = UNKNOWN_RECORD;
   let now = known;
@@ -42,7 +42,7 @@ const known = (value: RecordValue): Answer[] => [
   [10, value],
 ];
 
-describe('two records say the same', () => {
+describe('two records mean the same', () => {
   test.each<[RecordType, boolean, RecordValue, RecordValue]>([
     ['dmarc', true, 'v=DMARC1;p=none', 'v=DMARC1 ;  P = None ; '],
     ['dmarc', true, 'v=DMARC1; p=none; sp=reject', 'v=DMARC1; sp=reject; p=none'],
@@ -61,7 +61,7 @@ describe('two records say the same', () => {
     expect(isSameRecord(type, a, b)).toBe(wanted);
   });
 
-  test('the record is found among other texts; none and several are told apart', () => {
+  test('the record is found among other texts; none and several are distinguished', () => {
     const others = ['google-site-verification=x', 'v=spf10 a', 'v=DMARC12'];
     expect(findRecord('spf', [...others, ' v=spf1 -all'])).toBe('v=spf1 -all');
     expect(findRecord('dmarc', [...others, 'V = dmarc1; p=none'])).toBe('V = dmarc1; p=none');
@@ -93,7 +93,7 @@ describe('alert.dns_record_changed', () => {
       ],
     ],
     [
-      'a second too near together',
+      'one second too close together',
       [],
       [
         [60, B],
@@ -102,7 +102,7 @@ describe('alert.dns_record_changed', () => {
     ],
     ['one check that differs', [], [[60, B]]],
     [
-      'two that do not follow each other',
+      'two that are not consecutive',
       [],
       [
         [60, B],
@@ -111,7 +111,7 @@ describe('alert.dns_record_changed', () => {
       ],
     ],
     [
-      'two that differ, each in its way',
+      'two that differ from each other',
       ['dns_record_changed'],
       [
         [60, B],
@@ -146,7 +146,7 @@ describe('alert.dns_record_changed', () => {
       ],
     ],
     [
-      'the former value returns by a way round',
+      'the former value returns after another change',
       [],
       [
         [60, B],
@@ -190,7 +190,7 @@ describe('alert.dns_record_changed', () => {
     expect(open(watch('dmarc', [...known(A), ...answers]))).toEqual(wanted);
   });
 
-  test('the first value is no change, whatever it is; it takes two checks that agree', () => {
+  test('the first value is not a change, and needs two checks that agree', () => {
     expect(
       open(
         watch('dmarc', [
@@ -248,7 +248,7 @@ describe('alert.dns_record_changed', () => {
     expect(alerts.map(({ isOpen }) => isOpen)).toEqual([false, true]);
   });
 
-  test('a change seen by nobody for more than four days fires no more, and one from before resuming is resolved', () => {
+  test('a change noticed after more than four days does not fire, and one from before resuming is resolved', () => {
     const changed = watch('spf', [...known(A), [60, B], [70, B]]);
     const late = { ...changed, alerts: [], now: at(5 * DAY) };
     expect(carryOut(late)).toEqual([]);
@@ -303,7 +303,7 @@ describe('alert.policy_weakened', () => {
       ],
     ],
     [
-      'absent to none: the same',
+      'absent to none: equally strong',
       ['dns_record_changed'],
       null,
       [
@@ -321,19 +321,24 @@ describe('alert.policy_weakened', () => {
       ],
     ],
     ['it stays for longer than seven days', [weak], A, [...both, [30 * DAY, NONE]]],
-    ['the very record returns', [], A, [...both, [80, A], [90, A]]],
+    ['the same record returns', [], A, [...both, [80, A], [90, A]]],
     [
-      'half of the strength is back',
+      'half of the former strength returns',
       [weak, 'dns_record_changed'],
       A,
       [...both, [80, QUARANTINE], [90, QUARANTINE]],
     ],
-    ['the strength is back in other words', ['dns_record_changed'], A, [...both, [80, C], [90, C]]],
+    [
+      'the former strength returns with another text',
+      ['dns_record_changed'],
+      A,
+      [...both, [80, C], [90, C]],
+    ],
   ])('%s: %j', (_what, wanted, first, answers) => {
     expect(open(watch('dmarc', [...known(first), ...answers]))).toEqual(wanted);
   });
 
-  test('context, which follows a policy that goes on getting weaker', () => {
+  test('context, which follows a policy that becomes weaker still', () => {
     const { alerts } = watch('dmarc', [
       ...known(A),
       [60, QUARANTINE],

@@ -5,11 +5,11 @@ import type { Occurrence } from '../../../src/domain/alerts/rule.ts';
 import { DEFAULT_THRESHOLDS } from '../../../src/domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant } from '../../../src/domain/instant.ts';
 
-/** The newest day of every test that does not say otherwise; its reports come on the next. */
+/** The newest day of every test unless given; its reports arrive on the next day. */
 export const D: Day = '2026-03-14';
 export const NOW: Instant = '2026-03-15T06:00:00Z';
 
-/** Everything that can be known of a domain, and nothing of it that a test does not name. */
+/** All facts of a domain, empty except for those that a test gives. */
 export function facts(known: Partial<Facts> = {}): Facts {
   return {
     now: NOW,
@@ -27,7 +27,7 @@ export function facts(known: Partial<Facts> = {}): Facts {
 
 type Counts = readonly [messages: number, aligned: number];
 
-/** Days in a row that end with `last`, oldest first. */
+/** Consecutive days up to `last`, oldest first. */
 export function days(counts: readonly Counts[], last: Day = D): DataDay[] {
   return counts.map(([messages, aligned], i) => ({
     day: addDays(last, i + 1 - counts.length),
@@ -37,7 +37,7 @@ export function days(counts: readonly Counts[], last: Day = D): DataDay[] {
   }));
 }
 
-/** The same day so many times. */
+/** The same day several times. */
 export const times = (count: number, day: Counts): Counts[] => Array(count).fill(day);
 
 export function occurrences(type: string, known: Facts): readonly Occurrence[] {
@@ -45,7 +45,7 @@ export function occurrences(type: string, known: Facts): readonly Occurrence[] {
   return rule?.findOccurrences(known, DEFAULT_THRESHOLDS) ?? [];
 }
 
-/** The alerts that are known after what the facts ask for has been carried out. */
+/** The known alerts after the decisions were carried out. */
 export function carryOut(known: Facts): KnownAlert[] {
   const alerts = new Map(known.alerts.map((alert) => [alert.id, alert]));
   for (const decision of decide(known, DEFAULT_THRESHOLDS)) {

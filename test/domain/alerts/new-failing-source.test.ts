@@ -23,9 +23,9 @@ describe('fires', () => {
     ['one last seen 31 data days ago', true, { failingSources: [source({ absentDays: 30 })] }],
     ['one last seen 30 data days ago', false, { failingSources: [source({ absentDays: 29 })] }],
     ['no failing source', false, { failingSources: [] }],
-    ['on the first day that there is', false, { days: history.slice(-1) }],
+    ['on the first day with data', false, { days: history.slice(-1) }],
     [
-      'on the first day whose sources are known',
+      'on the first day with known sources',
       false,
       { days: history.map((day) => (day.day < D ? { ...day, sources: 0 } : day)) },
     ],
@@ -36,7 +36,7 @@ describe('fires', () => {
     expect(isOpen(seen(known))).toBe(wanted);
   });
 
-  test('context: ten sources at the most, those that failed most first, and totals of all', () => {
+  test('context: at most ten sources, those with the most failures first, and totals of all', () => {
     const failingSources = Array.from({ length: 12 }, (_, i) =>
       source({ address: `192.0.2.${i + 1}`, messages: 100 + i, aligned: i % 2 }),
     );
@@ -51,7 +51,7 @@ describe('fires', () => {
     });
     expect(sources).toHaveLength(10);
     expect(sources[0]).toStrictEqual({ ip: '192.0.2.11', message_count: 110, failed_count: 110 });
-    // 102 − 0 and 103 − 1 fail alike: then the address decides.
+    // 102 − 0 and 103 − 1 fail equally often, so the address decides.
     expect(sources.at(-1)?.ip).toBe('192.0.2.4');
   });
 
@@ -75,9 +75,9 @@ describe('resolves', () => {
   test.each<[string, boolean, Facts]>([
     ['six data days without', true, dayAfter(6)],
     ['seven data days without', false, dayAfter(7)],
-    ['six since it failed last', true, dayAfter(8, [addDays(D, 2)])],
-    ['seven since it failed last', false, dayAfter(9, [addDays(D, 2)])],
-    ['seven without, and then again: that is nothing new', false, dayAfter(9, [addDays(D, 8)])],
+    ['six data days since it failed last', true, dayAfter(8, [addDays(D, 2)])],
+    ['seven data days since it failed last', false, dayAfter(9, [addDays(D, 2)])],
+    ['seven without, and then again, which is nothing new', false, dayAfter(9, [addDays(D, 8)])],
     ['months without any data', true, seen({ alerts, now: '2026-08-01T00:00:00Z' })],
   ])('%s: open %s', (_what, wanted, known) => {
     expect(isOpen(known)).toBe(wanted);
