@@ -5,7 +5,7 @@ import { fixture, PLAIN, readAll } from '../support/intake.ts';
 import { base64, mail, multipart, text } from '../support/mail.ts';
 import { zip } from '../support/zip.ts';
 
-/** One of everything that is read, to be spoilt. */
+/** One valid example of each kind, which the tests corrupt. */
 const SOUND: readonly Buffer[] = [
   Buffer.from(PLAIN),
   fixture('ikea-stray-schema.xml'),
@@ -65,7 +65,7 @@ test('any bytes give at least one document, and never an error', async () => {
   });
 });
 
-test('bytes that begin like something known give at least one document', async () => {
+test('bytes that begin like a known kind give at least one document', async () => {
   const start = fc.constantFrom(
     '\x1f\x8b\x08',
     'PK\x03\x04',
@@ -84,7 +84,7 @@ test('bytes that begin like something known give at least one document', async (
   );
 });
 
-test('spoilt reports, archives and mails give at least one document', async () => {
+test('corrupted reports, archives and mails give at least one document', async () => {
   const source = fc.tuple(
     fc.constantFrom(...SOUND),
     fc.array(spoiling, { minLength: 1, maxLength: 6 }),

@@ -8,7 +8,7 @@ const REPORT = 'report 2026-0001';
 const SECOND = plainWith('2026-0001', '2026-0002');
 const GZIP = gzipSync(PLAIN);
 const ZIP = zip([{ name: 'report.xml', content: PLAIN }]);
-/** What Yahoo and AOL sent in May 2023 in the place of a report. */
+/** What Yahoo and AOL sent in May 2023 instead of a report. */
 const UNUSED = gzipSync('unused');
 
 async function warningsOf(source: Uint8Array | string): Promise<string[]> {
@@ -55,11 +55,11 @@ describe('gzip and zlib', () => {
     ['four times over', gzipSync(gzipSync(gzipSync(GZIP))), 'rejected too_deep'],
     ['of nothing', gzipSync(''), 'rejected empty'],
     ['of the word "unused"', UNUSED, 'rejected no_report'],
-  ])('gzip %s is refused', async (_, source, outcome) => {
+  ])('gzip %s is rejected', async (_, source, outcome) => {
     expect(await outcomes(source)).toEqual([outcome]);
   });
 
-  it('hashes the XML as it came out, however it was packed', async () => {
+  it('the hash is that of the unpacked XML, however it was packed', async () => {
     const { report } = await read(PLAIN);
     const [packed] = await readAll(gzipSync(GZIP));
     expect(packed).toMatchObject({ report: { payloadSha256: report.payloadSha256 } });
@@ -78,24 +78,24 @@ describe('zip', () => {
       ]),
     ],
     ['an absolute path', zip([{ name: '/etc/passwd', content: PLAIN }])],
-    ['a path that climbs', zip([{ name: '../../r.xml', content: PLAIN }])],
+    ['a path with “..”', zip([{ name: '../../r.xml', content: PLAIN }])],
     ['backslashes', zip([{ name: 'C:\\reports\\r.xml', content: PLAIN }])],
     ['a member without a name', zip([{ name: '', content: PLAIN }])],
     [
-      'what macOS adds',
+      'files that macOS adds',
       zip([
         { name: '__MACOSX/._r.xml', content: 'Mac OS X' },
         { name: 'folder/.DS_Store', content: 'Bud1' },
         { name: 'r.xml', content: PLAIN },
       ]),
     ],
-    ['a gzip in it', zip([{ name: 'r.xml.gz', content: GZIP }])],
-    ['a zip in it', zip([{ name: 'r.zip', content: ZIP }])],
+    ['a gzip inside', zip([{ name: 'r.xml.gz', content: GZIP }])],
+    ['a zip inside', zip([{ name: 'r.zip', content: ZIP }])],
   ])('with %s gives its report', async (_, source) => {
     expect(await outcomes(source)).toEqual([REPORT]);
   });
 
-  it('gives every report, and names the members from the outside in', async () => {
+  it('gives every report, with member names from the outside in', async () => {
     const inner = zip([{ name: 'b.xml', content: SECOND }]);
     const documents = await readAll(
       zip([
@@ -106,7 +106,7 @@ describe('zip', () => {
     expect(documents.map(({ member }) => member)).toEqual([['a.xml'], ['i.zip', 'b.xml']]);
   });
 
-  it('names a member without a name by its place, and shows no control characters', async () => {
+  it('names a member without a name by its position, and shows no control characters', async () => {
     const documents = await readAll(
       zip([
         { name: '', content: PLAIN },
@@ -116,7 +116,7 @@ describe('zip', () => {
     expect(documents.map(({ member }) => member)).toEqual([['member 1'], ['ab']]);
   });
 
-  it('does not stop at a broken report, and ignores what is none', async () => {
+  it('does not stop at a broken report, and ignores other files', async () => {
     const source = zip([
       { name: 'README', content: 'About these reports.' },
       { name: 'broken.xml', content: '<feedback><record>' },
@@ -159,11 +159,11 @@ describe('zip', () => {
       ]),
       'not_aggregate',
     ],
-  ])('with %s is refused once', async (_, source, reason) => {
+  ])('with %s is rejected once', async (_, source, reason) => {
     expect(await outcomes(source)).toEqual([`rejected ${reason}`]);
   });
 
-  it('keeps what lies beside an encrypted member', async () => {
+  it('reads what is beside an encrypted member', async () => {
     const secret = { name: 'a.xml', content: PLAIN, isEncrypted: true };
     expect(await outcomes(zip([secret, { name: 'b.xml', content: PLAIN }]))).toEqual([
       'rejected bad_archive',
@@ -185,21 +185,24 @@ describe('mail', () => {
       mail(base64(ZIP, ['Content-Type: application/zip'])),
     ],
     ['whose whole body is a gzip', mail(base64(GZIP, ['Content-Type: application/gzip']))],
-    ['whose body is called text and is a gzip', mail(base64(GZIP, []))],
+    ['whose body is declared as text and is a gzip', mail(base64(GZIP, []))],
     ['with text, a logo and a gzip', mail(multipart([HELLO, LOGO, base64(GZIP)]))],
     ['with the report first', mail(multipart([base64(GZIP), HELLO]))],
     ['with an HTML page', mail(multipart([text('<html><p>Hi<br>', 'text/html'), base64(GZIP)]))],
-    ['with HTML that is no page', mail(multipart([text('<p>Hi<br>', 'text/html'), base64(GZIP)]))],
+    [
+      'with HTML that is not a page',
+      mail(multipart([text('<p>Hi<br>', 'text/html'), base64(GZIP)])),
+    ],
     [
       'with a text that begins with an address',
       mail(multipart([text('<a@example.com> wrote'), base64(GZIP)])),
     ],
     [
-      'with a gzip called zip, as GMX sent',
+      'with a gzip declared as zip, as GMX sent',
       mail(base64(GZIP, ['Content-Type: application/zip; name=r.zip'])),
     ],
     [
-      'with XML as it is',
+      'with unencoded XML',
       mail(multipart([HELLO, { headers: ['Content-Type: text/xml'], body: PLAIN }])),
     ],
     ['with XML as inline text', mail(multipart([HELLO, text(PLAIN)]))],
@@ -281,7 +284,7 @@ describe('mail', () => {
       }),
     ],
     [
-      'with a gzip as it is',
+      'with an unencoded gzip',
       Buffer.concat([mail({ headers: ['Content-Transfer-Encoding: binary'], body: '' }), GZIP]),
     ],
     [
@@ -293,11 +296,11 @@ describe('mail', () => {
           .join('\r\n'),
       }),
     ],
-  ])('%s is taken apart all the same', async (_, source) => {
+  ])('%s is still split into its parts', async (_, source) => {
     expect(await outcomes(source)).toEqual([REPORT]);
   });
 
-  it('gives the very bytes of a part that is not encoded', async () => {
+  it('gives the exact bytes of a part that is not encoded', async () => {
     const source = mail(multipart([text(PLAIN.replaceAll('\n', '\r\n'))]));
     const { report } = await read(PLAIN.replaceAll('\n', '\r\n'));
     expect(await readAll(source)).toMatchObject([
@@ -321,7 +324,7 @@ describe('mail', () => {
     expect(document).toMatchObject({ report: { metadata: { orgName: 'Exämple “Mail”' } } });
   });
 
-  it('gives each of several reports, and each failure for itself', async () => {
+  it('gives each of several reports, and each error separately', async () => {
     const source = mail(
       multipart([
         HELLO,
@@ -333,7 +336,7 @@ describe('mail', () => {
     expect(await outcomes(source)).toEqual([REPORT, 'rejected bad_xml', 'report 2026-0002']);
   });
 
-  it('ignores an attachment beside a report that is none', async () => {
+  it('ignores an attachment beside a report that is not a report', async () => {
     const source = mail(multipart([base64('%PDF-1.7'), base64(GZIP)]));
     expect(await outcomes(source)).toEqual(['ignored no_report', REPORT]);
   });
@@ -402,7 +405,7 @@ describe('mail', () => {
     ['a text file', 'Hello: world', 'no_report', /neither XML/],
     ['an empty file', '', 'empty', /nothing/],
     ['a file of blanks', ' \r\n\t', 'empty', /nothing/],
-  ])('%s is refused, and says what it is', async (_, source, reason, message) => {
+  ])('%s is rejected, and the reason says what it is', async (_, source, reason, message) => {
     const [document, ...others] = await readAll(source);
     expect(document).toMatchObject({ kind: 'rejected', member: [], refusal: { reason } });
     expect(document).toMatchObject({ refusal: { message: expect.stringMatching(message) } });

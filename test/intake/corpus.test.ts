@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
 import { readAll } from '../support/intake.ts';
 
-/** Reports by other people, with what an independent reader says of each; not part of the project. */
+/** Reports by other people, with the result of an independent reader for each; not part of the project. */
 const CORPUS = new URL('../../../shared/corpus/', import.meta.url);
 const isThere = existsSync(CORPUS);
 
@@ -42,7 +42,7 @@ const unambiguous = rows.filter(({ ambiguous }) => ambiguous === '');
 const accepted = unambiguous.filter((row) => row.expect !== 'reject');
 const rejected = unambiguous.filter((row) => row.expect === 'reject');
 
-/** The one placeholder among them has a blank address and a count of 0: it is no record of ours. */
+/** The one placeholder among them has a blank address and a count of 0. We drop such records. */
 function expectedRecords({ oddities, records, usable_records }: Row): number {
   const isPlaceholder = oddities.includes('source_ip_blank') && oddities.includes('count_zero');
   return Number(isPlaceholder ? usable_records : records);
@@ -84,7 +84,7 @@ describe.skipIf(!isThere)(
       expect(others).toEqual([]);
     });
 
-    // The independent reader has one word for everything that is another thing than a report.
+    // The independent reader has one code for everything that is not a report.
     test.each(rejected)('$repo $path is $reject_code', async (row) => {
       const [document, ...others] = await readAll(open(row));
       if (document?.kind !== 'rejected') throw new Error(`It is ${document?.kind}`);

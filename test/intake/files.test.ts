@@ -31,22 +31,22 @@ async function list(...paths: readonly string[]): Promise<string[]> {
 }
 
 describe('listFiles', () => {
-  it('gives files as they are, in the order in which they were asked for', async () => {
+  it('returns files in the given order', async () => {
     await write('b.xml', 'a.xml');
     expect(await list('b.xml', 'a.xml', 'b.xml')).toEqual(['b.xml', 'a.xml', 'b.xml']);
   });
 
-  it('gives all that is in a folder, sorted by name', async () => {
+  it('returns all that is in a folder, sorted by name', async () => {
     await write('c.xml', 'a.xml', 'b/z.xml', 'b/a/deep.xml', 'b/Z.xml');
     expect(await list('')).toEqual(['a.xml', 'b/Z.xml', 'b/a/deep.xml', 'b/z.xml', 'c.xml']);
   });
 
-  it('leaves hidden files and folders out, unless they are asked for', async () => {
+  it('leaves out hidden files and folders unless they are given', async () => {
     await write('.hidden.xml', '.git/config', 'a.xml');
     expect(await list('', '.hidden.xml')).toEqual(['a.xml', '.hidden.xml']);
   });
 
-  it('leaves links out, whatever they lead to', async () => {
+  it('leaves out links, whatever their target', async () => {
     await write('a/report.xml');
     await symlink(folder, join(folder, 'a', 'loop'));
     await symlink(join(folder, 'a', 'report.xml'), join(folder, 'a', 'same.xml'));
@@ -54,11 +54,11 @@ describe('listFiles', () => {
     expect(await list('')).toEqual(['a/report.xml']);
   });
 
-  it('gives what is not there, so that reading it says so', async () => {
+  it('returns a missing path, so that reading it gives the error', async () => {
     expect(await list('nowhere')).toEqual(['nowhere']);
   });
 
-  it('gives a folder that is too deep, so that reading it says so', async () => {
+  it('returns a folder that is too deep, so that reading it gives the error', async () => {
     const path = Array(33).fill('d').join('/');
     await write(`${path}/a.xml`);
     expect(await list('')).toEqual([path.slice(0, 2 * 32 - 1)]);
@@ -66,14 +66,14 @@ describe('listFiles', () => {
 });
 
 describe('readFile', () => {
-  it('gives the bytes and the name', async () => {
+  it('returns the bytes and the name', async () => {
     await write('a.xml');
     const name = join(folder, 'a.xml');
     expect(await readFile(name)).toEqual({ name, bytes: Buffer.from('a.xml') });
   });
 
   test.each([
-    ['nowhere', 'a file that is not there'],
+    ['nowhere', 'a file that does not exist'],
     ['', 'a folder'],
   ])('"%s", %s, is unreadable', async (path) => {
     await expect(readFile(join(folder, path))).rejects.toMatchObject({ reason: 'unreadable' });
@@ -85,7 +85,7 @@ describe('readFile', () => {
     await expect(readFile(join(folder, 'a.xml'))).rejects.toMatchObject({ reason: 'unreadable' });
   });
 
-  it('a file over the ceiling is too_large', async () => {
+  it('a file over the limit is too_large', async () => {
     await write('a.xml');
     await truncate(join(folder, 'a.xml'), MAX_SOURCE_BYTES + 1);
     await expect(readFile(join(folder, 'a.xml'))).rejects.toMatchObject({ reason: 'too_large' });
@@ -99,7 +99,7 @@ describe('readSource', () => {
     expect([name, String(bytes)]).toEqual(['standard input', '<feedback/>']);
   });
 
-  it('stops at the ceiling, however long the stream is', async () => {
+  it('stops at the limit, however long the stream is', async () => {
     let chunks = 0;
     const endless = (async function* () {
       for (;;) {

@@ -6,7 +6,7 @@ import { readDocuments } from '../../src/intake/documents.ts';
 import { countOutcomes } from '../support/count-outcomes.ts';
 import { NOW, outcomes, PLAIN, readAll } from '../support/intake.ts';
 
-/** What each hostile container gives: outcomes, and how many documents have each. */
+/** The outcomes of each hostile container, and how many documents have each. */
 const OUTCOMES: Readonly<Record<string, object>> = {
   'three million empty gzip members': { 'rejected too_large': 1 },
   'a gzip of 60 MB of empty deflate blocks': { 'rejected too_costly': 1 },
@@ -65,7 +65,7 @@ describe('a member', () => {
     expect(JSON.stringify(documents[0])).not.toContain('stack');
   });
 
-  it('has a name of at most 255 characters that cannot turn the writing direction', async () => {
+  it('has a name of at most 255 characters without directional controls', async () => {
     const name = `\u202e\u2066\u200f\u061c\u2028\u0007\u{1f600}${'n'.repeat(300)}`;
     const [document] = await readAll(zipOf([stored(name, PLAIN)]));
     expect(document?.member).toEqual([`\u{1f600}${'n'.repeat(253)}`]);
@@ -78,7 +78,7 @@ describe('a member', () => {
 });
 
 describe('a source that makes many rejected documents', () => {
-  it('is not read to its end, because each is stored', async () => {
+  it('is not read to its end, because each of them is stored', async () => {
     const broken = Array.from({ length: 3_000 }, () => stored('r.xml', '<feedback>'));
     const found = await countOutcomes(gzipSync(zipOf(broken)));
     expect(found['rejected bad_xml']).toBeLessThan(2_000);
@@ -86,7 +86,7 @@ describe('a source that makes many rejected documents', () => {
   });
 });
 
-it('a container that could hold a container four times over is refused for its depth alone', async () => {
+it('a container with nested containers at the limit of depth is rejected for its depth alone', async () => {
   expect(await outcomes(gzipSync(gzipSync(gzipSync(gzipSync(PLAIN)))))).toEqual([
     'rejected too_deep',
   ]);

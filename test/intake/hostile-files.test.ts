@@ -18,11 +18,11 @@ beforeEach(async () => {
 });
 
 afterEach(() => {
-  // rm(1) also removes what lies deeper than paths may be long.
+  // rm(1) also removes paths that are longer than the system's limit.
   execFileSync('rm', ['-rf', folder]);
 });
 
-/** What becomes of all that some paths stand for: `name content` or `name reason`. */
+/** The results for all files at some paths: `name content` or `name reason`. */
 async function readAll(...paths: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for await (const path of listFiles(paths)) found.push(await outcomeOf(path));
@@ -47,16 +47,16 @@ async function aSocket(path: string): Promise<void> {
   server.unref();
 }
 
-describe('in a folder, what is no regular file is left out', () => {
+describe('in a folder, only regular files are read', () => {
   test.each<[string, (path: string) => unknown]>([
     ['a link to a secret', (path) => symlink('/etc/passwd', path)],
     ['a link to the environment of the process', (path) => symlink('/proc/self/environ', path)],
     ['a link to itself', (path) => symlink(path, path)],
     ['a link to a folder above', (path) => symlink('..', path)],
-    ['a link to an endless device', (path) => symlink('/dev/zero', path)],
-    ['a link to nothing', (path) => symlink('nowhere', path)],
+    ['a link to a device without an end', (path) => symlink('/dev/zero', path)],
+    ['a link without a target', (path) => symlink('nowhere', path)],
     ['a link to a report beside it', (path) => symlink('a.xml', path)],
-    ['a pipe that nobody writes to', mkfifo],
+    ['a pipe without a writer', mkfifo],
     ['a socket', aSocket],
   ])('%s', async (_, make) => {
     await make(join(folder, 'm.xml'));
@@ -64,21 +64,21 @@ describe('in a folder, what is no regular file is left out', () => {
   });
 });
 
-describe('what cannot be read is a document of its own, and the next one is read', () => {
+describe('a file that cannot be read is a document of its own, and the next one is read', () => {
   test.each<[string, () => unknown, string]>([
     [
       'a name that is not UTF-8',
       () => writeFileSync(Buffer.concat([Buffer.from(`${folder}/m`), Buffer.from([0xff])]), 'x'),
       'm\ufffd unreadable',
     ],
-    ['a file over the ceiling', () => truncateTo('m.xml', MAX_SOURCE_BYTES + 1), 'm.xml too_large'],
+    ['a file over the limit', () => truncateTo('m.xml', MAX_SOURCE_BYTES + 1), 'm.xml too_large'],
     [
       'a folder whose name is not UTF-8',
       () => execFileSync('sh', ['-c', `mkdir "$(printf 'm\\377')"`], { cwd: folder }),
       'm\ufffd unreadable',
     ],
     [
-      'folders nested deeper than paths may be long',
+      'folders nested deeper than the length of a path allows',
       () =>
         execFileSync(
           'sh',
@@ -92,7 +92,7 @@ describe('what cannot be read is a document of its own, and the next one is read
     expect(await readAll(folder)).toEqual([GOOD[0], outcome, GOOD[1]]);
   });
 
-  it('a file that is gone when its turn comes', async () => {
+  it('a file that is removed before it is read', async () => {
     await writeFile(join(folder, 'm.xml'), 'short-lived');
     const found: string[] = [];
     for await (const path of listFiles([folder])) {
@@ -106,7 +106,7 @@ describe('what cannot be read is a document of its own, and the next one is read
     ['a link', (path) => symlinkSync('/etc/passwd', path)],
     ['a pipe', mkfifo],
     ['a folder', (path) => execFileSync('mkdir', [path])],
-  ])('a file in whose place %s stands when its turn comes', async (_, make) => {
+  ])('a file that is replaced by %s before it is read', async (_, make) => {
     const path = join(folder, 'm.xml');
     await writeFile(path, 'honest');
     const found: string[] = [];
@@ -120,7 +120,7 @@ describe('what cannot be read is a document of its own, and the next one is read
     expect(found).toEqual([GOOD[0], 'm.xml unreadable', GOOD[1]]);
   });
 
-  it('a folder that is gone when its turn comes', async () => {
+  it('a folder that is removed before it is read', async () => {
     await mkdir(join(folder, 'm'));
     const found: string[] = [];
     for await (const path of listFiles([folder])) {
@@ -143,7 +143,7 @@ describe('paths of the command line', () => {
     ['a link to a device', (path) => symlink('/dev/zero', path)],
     ['a pipe', mkfifo],
     ['a socket', aSocket],
-    ['a path that goes through a file', () => undefined],
+    ['a path through a file', () => undefined],
   ])('%s is unreadable', async (_, make) => {
     const path = join(folder, 'm.xml');
     await make(path);
@@ -173,7 +173,7 @@ describe('paths of the command line', () => {
   });
 });
 
-it('a file that grows is read as far as it went when it was opened', async () => {
+it('a file that grows is read up to its length when it was opened', async () => {
   const path = join(folder, 'a.xml');
   const { bytes } = await readFile(path);
   appendFileSync(path, ' and more');
@@ -181,7 +181,7 @@ it('a file that grows is read as far as it went when it was opened', async () =>
   expect(String((await readFile(path)).bytes)).toBe('good and more');
 });
 
-it.runIf(isLinux)('reading leaves no file open, whatever became of it', async () => {
+it.runIf(isLinux)('reading leaves no file open, whatever the result', async () => {
   mkfifo(join(folder, 'm.xml'));
   const before = openFiles();
   for (let i = 0; i < 20; i += 1)

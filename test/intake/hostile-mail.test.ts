@@ -7,7 +7,7 @@ import { base64, mail, multipart, text } from '../support/mail.ts';
 
 const REPORT = 'report 2026-0001';
 
-/** What each hostile mail gives: outcomes, and how many documents have each. */
+/** The outcomes of each hostile mail, and how many documents have each. */
 const OUTCOMES: Readonly<Record<string, object>> = {
   'a gzip of a stored zip member of 2.1 million header lines': {
     'ignored no_report': 1,
@@ -71,7 +71,7 @@ describe('a boundary', () => {
   });
 });
 
-it('base64 is decoded to its end, however often it is padded and wherever it is broken', async () => {
+it('base64 is decoded to its end, wherever it has padding and line breaks', async () => {
   const padded = Array.from(Buffer.from(PLAIN), (byte) => Buffer.from([byte]).toString('base64'));
   const part = { headers: ['Content-Transfer-Encoding: base64'], body: '' };
   for (const body of [
@@ -81,7 +81,7 @@ it('base64 is decoded to its end, however often it is padded and wherever it is 
     expect(await outcomes(mail({ ...part, body }))).toEqual([REPORT]);
 });
 
-it('quoted-printable is decoded across the slices in which it is read', async () => {
+it('quoted-printable is decoded across slices', async () => {
   const headers = ['Content-Type: text/xml', 'Content-Transfer-Encoding: quoted-printable'];
   for (let shift = 0; shift < 6; shift += 1) {
     const escaped = '=20= \r\n'.repeat(30_000);
@@ -90,7 +90,7 @@ it('quoted-printable is decoded across the slices in which it is read', async ()
   }
 });
 
-it('a file name in RFC 2231 is shown decoded, and without what turns the writing direction', async () => {
+it('a file name in RFC 2231 is shown decoded, without directional controls', async () => {
   const headers = ["Content-Disposition: attachment; filename*=utf-8''r%E2%80%AE%C3%A9.xml"];
   const [document] = await readAll(mail(base64(PLAIN, headers)));
   expect(document?.member).toEqual(['ré.xml']);

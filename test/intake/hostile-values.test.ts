@@ -7,7 +7,7 @@ import { readFeedback } from '../../src/intake/feedback.ts';
 import { WarningLog } from '../../src/intake/warnings.ts';
 import { NOW, read } from '../support/intake.ts';
 
-/** What each becomes. */
+/** The outcome of each. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   'an xmlns of 990,000 characters': 'report long_value',
   '1,000 errors of 4 kB': 'report missing_org_name long_list',
@@ -45,7 +45,7 @@ async function outcomeOf(bytes: Uint8Array): Promise<string> {
 }
 
 test.each(HOSTILE_VALUES)(
-  '$name is read or refused, and little is kept of it',
+  '$name is read or rejected, and little of it is stored',
   async ({ name, bytes }) => {
     expect(await outcomeOf(bytes())).toBe(OUTCOMES[name]);
   },
@@ -68,7 +68,7 @@ describe('a report whose values are too long', () => {
     expect(warnings).toContain('long_list');
   });
 
-  it('keeps a value that is as long as it may be, blanks around it or not', async () => {
+  it('keeps a value of the maximum length, with or without blanks around it', async () => {
     const name = 'x'.repeat(1_000);
     const { report, warnings } = await read(
       aReportWith({
@@ -79,7 +79,7 @@ describe('a report whose values are too long', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('notices a cut behind a long run of blanks', async () => {
+  it('notices a cut after many blanks', async () => {
     const { report, warnings } = await read(
       aReportWith({ metadata: `<org_name>x${' '.repeat(9_000)}<!-- -->y</org_name>` }),
     );
@@ -87,14 +87,14 @@ describe('a report whose values are too long', () => {
     expect(warnings).toEqual(['long_value']);
   });
 
-  it('never cuts a character in two', async () => {
+  it('never cuts a surrogate pair in two', async () => {
     const { report } = await read(
       aReportWith({ metadata: `<org_name>${'x'.repeat(999)}📬</org_name>` }),
     );
     expect(report.metadata.orgName).toBe('x'.repeat(999));
   });
 
-  it('holds no more of a record of 1,000 long DKIM results than is kept of them', async () => {
+  it('holds only the kept part of a record of 1,000 long DKIM results', async () => {
     const long = 'd'.repeat(60_000);
     const result = `<dkim><domain>${long}</domain><human_result>${long}</human_result></dkim>`;
     const before = process.memoryUsage.rss();
@@ -110,24 +110,24 @@ describe('a report whose values are too long', () => {
   });
 });
 
-describe('a report whose dates lie in the future', () => {
+describe('a report with dates in the future', () => {
   const DAY = 86_400;
   const begin = (seconds: number) =>
     read(aReportWith({ begin: `${seconds}`, end: `${seconds + DAY}` }));
 
-  it('is taken with a warning up to 2 days after its receipt', async () => {
+  it('is stored with a warning up to 2 days after its receipt', async () => {
     expect((await begin(NOW / 1000 + 2 * DAY)).warnings).toEqual(['future_begin']);
   });
 
   it.each([NOW / 1000 + 2 * DAY + 1, 99_999_999_999])(
-    'is refused beyond that: one of the year 5138 stood first in every list for ever (%i)',
+    'is rejected beyond that: one of the year 5138 was always the first in every list (%i)',
     async (seconds) => {
       await expect(begin(seconds)).rejects.toMatchObject({ reason: 'window_in_future' });
     },
   );
 });
 
-describe('a source that may keep no more rows', () => {
+describe('a source whose budget for rows is spent', () => {
   const addresses = Array.from({ length: 900 }, (_, i) =>
     aRecord({ ip: `2001:db8::${i + 1}`, count: `${1_000 - i}` }),
   ).join('');
@@ -149,7 +149,7 @@ describe('a source that may keep no more rows', () => {
     expect(warnings.map(({ code }) => code)).toEqual(['sources_cut']);
   });
 
-  it('refuses a report for which there is no room at all', async () => {
+  it('rejects a report for which nothing is left', async () => {
     const budget = new Budget(0);
     budget.keep(budget.keepable - 100);
     await expect(readWith(budget)).rejects.toMatchObject({ reason: 'too_large' });

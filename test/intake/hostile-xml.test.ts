@@ -7,10 +7,13 @@ import { readFeedback } from '../../src/intake/feedback.ts';
 import { WarningLog } from '../../src/intake/warnings.ts';
 import { NOW, PLAIN, plainWith, read } from '../support/intake.ts';
 
-/** Enough to pass every ceiling on elements and texts; the benchmark reads the largest that are allowed. */
+/**
+ * Enough to exceed every limit on elements and texts. The benchmark reads the largest documents that are
+ * allowed.
+ */
 const CHARS = 4_200_000;
 
-/** What each becomes. */
+/** The outcome of each. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   'a tag of 90,000 attributes': 'report',
   'many tags with 4,000 attributes, 60 deep': 'report',
@@ -65,7 +68,7 @@ test.each(hostileXml(CHARS))('$name', async ({ name, bytes }) => {
 });
 
 describe('a refusal', () => {
-  it('quotes no more than 200 characters: a name of 900,000 was stored with it', async () => {
+  it('quotes no more than 200 characters: a name of 900,000 was stored with the error', async () => {
     const wrong = PLAIN.replace('</feedback>', `</${'n'.repeat(900_000)}>`);
     await expect(read(wrong)).rejects.toMatchObject({ reason: 'bad_xml' });
     const message = await read(`<feedback a${'n'.repeat(900)}>`).catch((error) => error.message);
@@ -73,7 +76,7 @@ describe('a refusal', () => {
   });
 });
 
-it('a root that is closed by another name is no report', async () => {
+it('a root that is closed by another name is not a report', async () => {
   await expect(read(plainWith('</feedback>', '</feedbak>'))).rejects.toMatchObject({
     reason: 'bad_xml',
   });

@@ -9,10 +9,10 @@ const MIB = 1024 * 1024;
 const REPORT = 'report 2026-0001';
 const [RECORDS = ''] = /<record>.*<\/record>/s.exec(PLAIN) ?? [];
 
-/** The size of a bomb that was really sent. */
+/** The size of a bomb that was sent in practice. */
 const BOMB_MIB = 101;
 
-/** A gzip of the same mebibyte over and over, between a beginning and an end. */
+/** A gzip of one mebibyte repeated, between a beginning and an end. */
 async function bomb(start: string, filling: string, end = ''): Promise<Buffer> {
   const gzip = createGzip();
   const packed = gzip.toArray();
@@ -23,7 +23,7 @@ async function bomb(start: string, filling: string, end = ''): Promise<Buffer> {
   return Buffer.concat(await packed);
 }
 
-/** How far memory rises above where it was while something is read, in bytes. */
+/** The peak memory of a reading above the memory before it, in bytes. */
 async function peakOf(reading: () => Promise<unknown>): Promise<number> {
   const before = process.memoryUsage().rss;
   let peak = before;
@@ -35,7 +35,7 @@ async function peakOf(reading: () => Promise<unknown>): Promise<number> {
   return Math.max(peak, process.memoryUsage().rss) - before;
 }
 
-describe('a decompression bomb is too_large, and memory stays flat', () => {
+describe('a decompression bomb is too_large, and memory stays low', () => {
   test.each([
     ['of <', '', '<'],
     ['of one endless text', '<feedback><report_metadata><org_name>', 'aaaa'],
@@ -66,7 +66,7 @@ describe('a decompression bomb is too_large, and memory stays flat', () => {
     expect(await outcomes(source)).toEqual(['rejected too_large']);
   });
 
-  it('and does not keep what lies beside it from being read', async () => {
+  it('does not prevent reading the documents beside it', async () => {
     const bytes = Buffer.alloc(BOMB_MIB * MIB, '<');
     const members = [
       { name: 'bomb.xml', content: bytes },
@@ -75,20 +75,20 @@ describe('a decompression bomb is too_large, and memory stays flat', () => {
     expect(await outcomes(zip(members))).toEqual(['rejected too_large', REPORT]);
   });
 
-  it('made of many documents ends the reading of the source', async () => {
+  it('of many documents ends the reading of the source', async () => {
     const large = `${PLAIN}${' '.repeat(50 * MIB)}`;
     const names = ['1', '2', '3', '4', '5', '6', '7', '8'];
     const source = zip(names.map((name) => ({ name, content: large })));
     expect(await outcomes(source)).toEqual([...Array(5).fill(REPORT), 'rejected too_large']);
   });
 
-  it('that is no XML is told from its first bytes', async () => {
+  it('that is not XML is recognised by its first bytes', async () => {
     expect(await outcomes(await bomb('', 'aaaa'))).toEqual(['rejected no_report']);
   });
 });
 
 describe('ceilings', () => {
-  it('XML as it comes may be as large as XML that was unpacked', async () => {
+  it('unpacked XML has the same limit as packed XML', async () => {
     const padded = (bytes: number): Buffer =>
       Buffer.concat([Buffer.from(PLAIN), Buffer.alloc(bytes - PLAIN.length, ' ')]);
     expect(await outcomes(padded(MAX_XML_BYTES))).toEqual([REPORT]);
@@ -111,7 +111,7 @@ describe('ceilings', () => {
     expect(await outcomes(comment(1_000_001))).toEqual(['rejected too_large']);
   });
 
-  it('a million elements are allowed in each record, not in all of them', async () => {
+  it('a million elements are allowed in each record, not in the whole report', async () => {
     const record = (elements: number): string =>
       RECORDS.replace('<auth_results/>', '<x/>'.repeat(elements));
     const twoRecords = plainWith(RECORDS, record(900_000) + record(900_000));
@@ -130,7 +130,7 @@ describe('ceilings', () => {
     expect(await outcomes(mail(base64(tooDeep)))).toEqual(['rejected too_deep', REPORT]);
   });
 
-  it('a text that quotes a mail at that depth is only a text', async () => {
+  it('a text that quotes a mail at that depth is read as text', async () => {
     const quoting = mail(multipart([text('From: a@example.com\r\nSubject: x'), base64(PLAIN)]));
     const source = zip([{ name: 'a.zip', content: zip([{ name: 'r.eml', content: quoting }]) }]);
     expect(await outcomes(source)).toEqual([REPORT]);
@@ -150,7 +150,7 @@ describe('ceilings', () => {
   });
 });
 
-describe('large and genuine', () => {
+describe('large and genuine reports', () => {
   it('a report of 10,000 records is read, packed better than 100 : 1', async () => {
     const source = gzipSync(plainWith(RECORDS, RECORDS.repeat(5_000)), { level: 9 });
     const [document] = await readAll(source);
@@ -160,7 +160,7 @@ describe('large and genuine', () => {
     expect(5_000 * RECORDS.length).toBeGreaterThan(100 * source.length);
   });
 
-  it('hands on 10,000 records without keeping the warnings of each', async () => {
+  it('passes on 10,000 records without keeping the warnings of each', async () => {
     const odd = RECORDS.replaceAll(/<count>\d<\/count>/g, '<count>?</count>');
     const { report } = await read(plainWith(RECORDS, odd.repeat(5_000)));
     expect(report.warnings).toEqual([

@@ -9,7 +9,7 @@ const dates = (begin: string, end: string): string =>
   plainWith(BEGIN, `<begin>${begin}</begin>`).replace(END, `<end>${end}</end>`);
 
 describe('a report', () => {
-  it('is read in full', async () => {
+  it('is read completely', async () => {
     const { report } = await read(fixture('example-plain.xml'));
     expect(report).toEqual({
       xmlNamespace: null,
@@ -46,7 +46,7 @@ describe('a report', () => {
     });
   });
 
-  it('of RFC 9990 is read in full, texts with a language too', async () => {
+  it('of RFC 9990 is read completely, including texts with a language', async () => {
     const { report, warnings } = await read(fixture('gmx-rfc9990.xml'));
     expect(report.metadata).toMatchObject({
       extraContactInfo: 'https://example.net/dmarc',
@@ -73,7 +73,13 @@ describe('report_metadata', () => {
       { orgName: null },
     ],
     ['email blank', '<email>dmarc@example.net<', '<email><', 'missing_email', { email: null }],
-    ['email no address', 'dmarc@example.net', 'see below', 'invalid_email', { email: 'see below' }],
+    [
+      'email not an address',
+      'dmarc@example.net',
+      'see below',
+      'invalid_email',
+      { email: 'see below' },
+    ],
     ['report_id blank', '>2026-0001<', '>\n<', 'missing_report_id', { reportId: null }],
     [
       'report_id missing',
@@ -90,7 +96,7 @@ describe('report_metadata', () => {
       { orgName: 'First' },
     ],
     [
-      'an endless value',
+      'a value without an end',
       'Example Mail',
       'x'.repeat(5000),
       'long_value',
@@ -114,7 +120,7 @@ describe('report_metadata', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('refuses an id of more than 512 characters, with its place', async () => {
+  it('rejects an id of more than 512 characters, with its place', async () => {
     await expect(read(plainWith('2026-0001', 'f'.repeat(513)))).rejects.toMatchObject({
       reason: 'bad_field',
       where: 'line 8, column 15',
@@ -125,8 +131,8 @@ describe('report_metadata', () => {
 describe('date_range', () => {
   test.each([
     ['fractions are cut', fixture('netease-fractional-seconds.xml'), [1767225600, 1767311999], []],
-    ['begin = end is fine', dates('1767225600', '1767225600'), [1767225600, 1767225600], []],
-    ['24 hours are fine', dates('1767225600', '1767312000'), [1767225600, 1767312000], []],
+    ['begin = end is accepted', dates('1767225600', '1767225600'), [1767225600, 1767225600], []],
+    ['24 hours are accepted', dates('1767225600', '1767312000'), [1767225600, 1767312000], []],
     ['begin need not be midnight', dates('1767230000', '1767231000'), [1767230000, 1767231000], []],
     [
       'data_range is read',
@@ -167,13 +173,13 @@ describe('date_range', () => {
     ['no begin', plainWith(BEGIN, '')],
     ['no end', plainWith(END, '')],
     ['begin blank', dates(' ', '1767311999')],
-    ['begin a word', dates('yesterday', '1767311999')],
+    ['begin is a word', dates('yesterday', '1767311999')],
     ['begin negative', dates('-1', '1767311999')],
     ['begin in hexadecimal', dates('0x10', '1767311999')],
     ['begin with an exponent', dates('1.7e9', '1767311999')],
     ['end in microseconds', dates('1767225600', '1767311999000000')],
     ['neither dates nor a domain', plainWith(DATES, '').replace('<domain>example.com', '<domain>')],
-  ])('%s is refused: nothing is guessed', async (_, source) => {
+  ])('%s is rejected, and no value is guessed', async (_, source) => {
     await expect(read(source)).rejects.toMatchObject({ reason: 'missing_dates' });
   });
 });
@@ -193,13 +199,13 @@ describe('policy_published', () => {
   test.each([
     ['missing', '', 'missing_domain'],
     ['blank', '<domain>  </domain>', 'missing_domain'],
-    ['no domain name', '<domain>not a domain</domain>', 'bad_field'],
-  ])('a domain that is %s is refused', async (_, domain, reason) => {
+    ['not a domain name', '<domain>not a domain</domain>', 'bad_field'],
+  ])('a domain that is %s is rejected', async (_, domain, reason) => {
     const source = PLAIN.replace('<domain>example.com</domain>', domain);
     await expect(read(source)).rejects.toMatchObject({ reason });
   });
 
-  it('leaves what is left out, or blank, as null', async () => {
+  it('missing or blank values are null', async () => {
     const policy = '<policy_published><domain>example.com</domain><sp></sp></policy_published>';
     const source = PLAIN.replace(/<policy_published>.*<\/policy_published>/s, policy);
     const { report, warnings } = await read(source);

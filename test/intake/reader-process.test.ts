@@ -14,7 +14,7 @@ function aReader() {
   return reader;
 }
 
-/** The outcomes of each source, in their order: `report` or the reason of the refusal. */
+/** The outcomes of each source, in order: `report` or the reason of the refusal. */
 async function outcomesOf(
   reader: DocumentReader,
   sources: readonly Uint8Array[],
@@ -25,14 +25,14 @@ async function outcomesOf(
   return found;
 }
 
-/** A report of so many records. */
+/** A report with this many records. */
 function aLargeReport(records: number): Buffer {
   const record = /<record>[\s\S]*?<\/record>/.exec(PLAIN)?.[0] ?? '';
   return Buffer.from(PLAIN.replace('</feedback>', `${record.repeat(records)}</feedback>`));
 }
 
 describe('a reader process', () => {
-  test('gives what reading in this process gives', async () => {
+  test('gives the same as reading in this process', async () => {
     const sources = [GOOD, Buffer.from('nothing'), fixture('example-plain.xml'), Buffer.alloc(0)];
     const reader = aReader();
     expect(await outcomesOf(reader, sources)).toEqual([
@@ -43,14 +43,14 @@ describe('a reader process', () => {
     ]);
   });
 
-  test('takes a source that is larger than one message', async () => {
+  test('accepts a source that is larger than one message', async () => {
     expect(await outcomesOf(aReader(), [aLargeReport(3_000), GOOD])).toEqual([
       ['report'],
       ['report'],
     ]);
   });
 
-  test('that dies while it reads one source: the source is rejected, all others are read', async () => {
+  test('that ends while it reads one source: the source is rejected, all others are read', async () => {
     const reader = aReader();
     const large = aLargeReport(40_000);
     await outcomesOf(reader, [GOOD]);
@@ -62,7 +62,7 @@ describe('a reader process', () => {
     expect(reader.pid).not.toBe(pid);
   });
 
-  test('that dies with several sources reads each again by itself', async () => {
+  test('that ends while it reads several sources reads each again by itself', async () => {
     const reader = aReader();
     await outcomesOf(reader, [GOOD]);
     const reading = outcomesOf(reader, [aLargeReport(20_000), GOOD, GOOD]);
@@ -70,7 +70,7 @@ describe('a reader process', () => {
     expect(await reading).toEqual([['report'], ['report'], ['report']]);
   });
 
-  test('is free for the next request when the one before was given up', async () => {
+  test('accepts the next request when the one before was cancelled', async () => {
     const reader = aReader();
     for await (const _found of reader.read([GOOD, GOOD], NOW)) break;
     expect(await outcomesOf(reader, [GOOD])).toEqual([['report']]);

@@ -11,7 +11,7 @@ const AUTH_RESULTS = /<auth_results>.*?<\/auth_results>/s.exec(PLAIN)?.[0] ?? ''
 const RECORDS = /<record>.*<\/record>/s.exec(PLAIN)?.[0] ?? '';
 
 describe('records', () => {
-  it('are handed on in full, in order', async () => {
+  it('are passed on completely, in order', async () => {
     const { records } = await read(PLAIN);
     expect(records).toEqual([
       {
@@ -36,7 +36,7 @@ describe('records', () => {
     ]);
   });
 
-  it('are handed on while the rest is still to come', async () => {
+  it('are passed on before the rest is read', async () => {
     const broken = PLAIN.replace(/<\/record>\s*<\/feedback>/, '');
     const seen: unknown[] = [];
     const reading = readFeedback(toContent(Buffer.from(broken)), {
@@ -48,12 +48,12 @@ describe('records', () => {
     expect(seen).toEqual(['192.0.2.1']);
   });
 
-  it('that are alike both count', async () => {
+  it('that are equal both count', async () => {
     const { report } = await read(fixture('zoho-identical-records.xml'));
     expect(report.tally).toEqual({ recordCount: 2, totalMessages: 14, alignedMessages: 14 });
   });
 
-  it('need not be there: a warning', async () => {
+  it('are optional: a warning', async () => {
     const { report, warnings } = await read(plainWith(RECORDS, ''));
     expect(report.tally).toEqual({ recordCount: 0, totalMessages: 0, alignedMessages: 0 });
     expect(warnings).toEqual(['no_records']);
@@ -132,12 +132,12 @@ describe('count', () => {
   });
 
   test.each([
-    ['one that is no exact number', '9007199254740992', 'bad_field'],
+    ['one that is not an exact number', '9007199254740992', 'bad_field'],
     ['one of many digits', '9'.repeat(900), 'bad_field'],
     ['one over 10^12', '1000000000001', 'count_too_large'],
     ['a sum over 10^12', '999999999998', 'count_too_large'],
     ['one of 2^53 - 1', '9007199254740991', 'count_too_large'],
-  ])('%s is refused', async (_, count, reason) => {
+  ])('%s is rejected', async (_, count, reason) => {
     await expect(read(plainWith('<count>7', `<count>${count}`))).rejects.toMatchObject({
       reason,
       where: expect.stringMatching(/^line \d+, column \d+$/),
@@ -213,7 +213,7 @@ describe('policy_evaluated', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('alone decides: a raw pass in auth_results is no alignment', async () => {
+  it('alone decides: a raw pass in auth_results is not alignment', async () => {
     const source = PLAIN.replace('<dkim>pass</dkim>', '<dkim>fail</dkim>');
     expect((await read(source)).report.tally.alignedMessages).toBe(0);
   });
@@ -249,13 +249,13 @@ describe('identifiers', () => {
     expect(warnings).toEqual(expected);
   });
 
-  it('spelt identities are read with a warning', async () => {
+  it('identifiers spelt “identities” are read with a warning', async () => {
     const { records, warnings } = await read(fixture('gcisdns-identities.xml'));
     expect(records[0]?.identifiers.headerFrom).toBe('example.com');
     expect(warnings).toEqual(['misspelt_identifiers']);
   });
 
-  it('keep envelope addresses where there are any', async () => {
+  it('keep envelope addresses if present', async () => {
     const envelope = '<envelope_from/><envelope_to>example.net</envelope_to><header_from>';
     const { records } = await read(plainWith('<header_from>', envelope));
     expect(records[0]?.identifiers).toMatchObject({
@@ -304,7 +304,7 @@ describe('auth_results', () => {
     expect(report.warnings).toMatchObject([{ code: 'long_list', count: 203 }]);
   });
 
-  it('keep words that nobody knows, with a warning for each', async () => {
+  it('keep unknown words, with a warning for each', async () => {
     const { records, warnings } = await read(fixture('mopgov-other-words.xml'));
     expect(records[0]).toMatchObject({
       policyEvaluated: { disposition: 'delivered', dkim: 'none' },

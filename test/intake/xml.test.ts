@@ -17,10 +17,10 @@ describe('encodings', () => {
     ['UTF-16, little end first', utf16(PLAIN, '\ufeff')],
     ['UTF-16, big end first', utf16(PLAIN, '\ufeff').swap16()],
     ['UTF-16 without a byte order mark', utf16(declaring('UTF-16'))],
-    ['UTF-16 declared and not meant', declaring('UTF-16')],
+    ['UTF-16 declared by mistake', declaring('UTF-16')],
     ['no declaration', BODY],
     [
-      'an odd declaration',
+      'an unusual declaration',
       PLAIN.replace(/<\?xml.*\?>/, "<?xml version='2.0' standalone='maybe' ?>"),
     ],
   ])('%s is accepted', async (_, source) => {
@@ -72,7 +72,7 @@ describe('accepted without a warning', () => {
       'a default namespace',
       plainWith('<feedback>', '<feedback xmlns="http://dmarc.org/dmarc-xml/0.1">'),
     ],
-    ['a namespace taken off again', plainWith('<report_metadata>', '<report_metadata xmlns="">')],
+    ['a namespace that is reset', plainWith('<report_metadata>', '<report_metadata xmlns="">')],
     [
       'an xsi:schemaLocation',
       plainWith('<feedback>', '<feedback xmlns:xsi="urn:x" xsi:schemaLocation="a b">'),
@@ -82,7 +82,7 @@ describe('accepted without a warning', () => {
       plainWith('<pct>', '<psd>n</psd><t>y</t><v>DMARC1</v><rf/><ri>1</ri><pct>'),
     ],
     [
-      'names that JavaScript knows',
+      'names of JavaScript’s own properties',
       plainWith('<pct>', '<constructor/><__proto__>x</__proto__><pct>'),
     ],
     ['blanks and a comment after the report', `${PLAIN}\n\n<!-- bye -->\n`],
@@ -165,12 +165,12 @@ describe('repaired, with a warning', () => {
     ['M\u001fil', 'line 5, column 23'],
     ['M&#0;il', 'line 5, column 23'],
     ['Mail\ufffd', 'line 5, column 26'],
-  ])('%o says where', async (changed, where) => {
+  ])('%o: the place is in the warning', async (changed, where) => {
     const { report } = await read(plainWith('Mail', changed));
     expect(report.warnings).toMatchObject([{ count: 1, where }]);
   });
 
-  it('leaves alone what is escaped, and ampersands in CDATA', async () => {
+  it('does not change escaped text or ampersands in CDATA', async () => {
     const source = plainWith(
       'Example Mail',
       '&lt;A&amp;B&#x26;C&#38;&gt; <![CDATA[& &amp; ]]>&quot;',
@@ -180,7 +180,7 @@ describe('repaired, with a warning', () => {
     expect(warnings).toEqual([]);
   });
 
-  it.each([1, 2, 3, 7, 64])('does the same in pieces of %i bytes', async (size) => {
+  it.each([1, 2, 3, 7, 64])('gives the same in pieces of %i bytes', async (size) => {
     const source = plainWith('Example Mail', 'A & B&amp;C <![CDATA[& &amp; ]]> ✉ & D');
     const whole = await read(source);
     const pieces = await read(inPieces(Buffer.from(source), size));
@@ -193,9 +193,9 @@ describe('refused', () => {
   const ENTITIES = '<!DOCTYPE f [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>';
 
   test.each([
-    ['a tag that is none', plainWith('dmarc@example.net', '<a@example.net>'), 'line 6, column 13'],
+    ['an invalid tag', plainWith('dmarc@example.net', '<a@example.net>'), 'line 6, column 13'],
     ['a truncated report', PLAIN.slice(0, 400), 'line 14, column 5'],
-    ['tags that cross', plainWith('</row>', '</record>'), 'line 32, column 12'],
+    ['overlapping tags', plainWith('</row>', '</record>'), 'line 32, column 12'],
     ['an escaped report', BODY.replaceAll('<', '&lt;'), 'line 1, column 0'],
     ['a second report', PLAIN + PLAIN, 'line 66, column 9'],
     ['a second report after junk', `${PLAIN} bye \0 ${BODY}`, 'line 65, column 16'],
@@ -205,12 +205,12 @@ describe('refused', () => {
     await expect(read(source)).rejects.toMatchObject({ reason: 'bad_xml', where });
   });
 
-  it('finds a second report far behind the first one', async () => {
+  it('finds a second report far after the first one', async () => {
     const source = `${PLAIN}junk <${' junk'.repeat(50_000)}${BODY}`;
     await expect(read(source)).rejects.toMatchObject({ reason: 'bad_xml' });
   });
 
-  it('counts lines as the file does, whatever was repaired before', async () => {
+  it('line numbers are those of the file, also after repairs', async () => {
     const source = `\n\n<xs:schema\na="b">\n${BODY.replace('dmarc@', '<')}`;
     await expect(read(source)).rejects.toMatchObject({ where: 'line 9, column 23' });
   });
@@ -230,7 +230,7 @@ describe('refused', () => {
     ['<rss version="2.0"><broken', '<rss>'],
     ['<x:report xmlns:x="urn:x"/>', '<report>'],
     ['<p>Hello<br></p>', '<p>'],
-  ])('%s is not_aggregate, naming the root', async (source, root) => {
+  ])('%s is not_aggregate, and the root is named', async (source, root) => {
     await expect(read(source)).rejects.toMatchObject({
       reason: 'not_aggregate',
       message: expect.stringContaining(root),
