@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 
-/** Debian's; another one may be named. */
+/** Debian's path; CHROMIUM names another one. */
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const SHOTS = fileURLToPath(new URL('../../screenshots/', import.meta.url));
 const axeScript = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -13,7 +13,7 @@ const axeScript = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 export const WIDTHS = [360, 1440] as const;
 const HEIGHT = 900;
 
-/** Chromium in a profile of its own, which asks nobody for anything. */
+/** Chromium in a profile of its own, without requests of the browser itself. */
 export const browser = await chromium.launch({
   executablePath: CHROMIUM,
   args: [
@@ -30,11 +30,13 @@ export const browser = await chromium.launch({
 
 export interface Look extends Pick<BrowserContextOptions, 'colorScheme' | 'javaScriptEnabled'> {
   readonly width: number;
-  /** Where the pages lie, `/settings` unless it is said otherwise: what is asked for elsewhere is wrong. */
+  /** The path of the pages, by default `/settings`. A request to any other path is an error. */
   readonly place?: string;
 }
 
-/** A window on a service, with what went wrong in it so far: errors of scripts, broken policies, strangers. */
+/**
+ * A window on a service, with its errors so far: script errors, policy violations, requests to other origins.
+ */
 export async function openWindow(url: string, { width, place = '/settings', ...options }: Look) {
   const context = await browser.newContext({
     ...options,
@@ -55,14 +57,14 @@ export async function openWindow(url: string, { width, place = '/settings', ...o
   return { page, wrong };
 }
 
-/** Leaves a picture of the whole page, or of what the window shows, in `screenshots/`, for people to look at. */
+/** Saves a screenshot of the whole page, or of the visible part, in `screenshots/`, for people to look at. */
 export async function shoot(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
   mkdirSync(SHOTS, { recursive: true });
-  // Hiding the caret would leave a style attribute behind, which the policy forbids.
+  // Hiding the caret would add a style attribute, which the policy forbids.
   await page.screenshot({ path: `${SHOTS}${name}.png`, fullPage, caret: 'initial' });
 }
 
-/** What axe-core finds, each with the element that it is found on; rules in `except` are not asked. */
+/** Violations found by axe-core, each with its element; rules in `except` are not checked. */
 export async function findBarriers(page: Page, except: readonly string[] = []): Promise<string[]> {
   await page.evaluate(await readFile(axeScript, 'utf8'));
   const found = await page.evaluate(
@@ -76,7 +78,7 @@ function toRules(except: readonly string[]) {
   return Object.fromEntries(except.map((rule) => [rule, { enabled: false }]));
 }
 
-/** What has moved by itself since the page came (Cumulative Layout Shift): how far, what, and from where to where. */
+/** Layout shifts since the page was loaded (Cumulative Layout Shift): size, element, and its two positions. */
 export async function findLayoutShifts(page: Page): Promise<string[]> {
   const shifts = await page.evaluate(`new Promise((resolve) => {
     const shifts = [];
@@ -91,7 +93,7 @@ export async function findLayoutShifts(page: Page): Promise<string[]> {
   return shifts as string[];
 }
 
-/** Nothing is wider than the window. */
+/** Checks that nothing is wider than the window. */
 export async function expectToFit(page: Page): Promise<void> {
   const [wide, width] = (await page.evaluate(
     '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
@@ -99,7 +101,7 @@ export async function expectToFit(page: Page): Promise<void> {
   expect(wide).toBeLessThanOrEqual(width);
 }
 
-/** htmx binds what it has put in a moment later. Nobody clicks in between; a test would. */
+/** htmx activates new content a moment later. A test could click before that. */
 export async function toSettle(page: Page): Promise<void> {
   await page.locator('.htmx-swapping, .htmx-settling').first().waitFor({ state: 'detached' });
 }

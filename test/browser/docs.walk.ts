@@ -8,16 +8,16 @@ const SCHEMES = ['light', 'dark'] as const;
 const LOOKS = [390, 1280].flatMap((width) =>
   SCHEMES.map((colorScheme) => ({ width, colorScheme, place: '/docs' })),
 );
-/** All but the one that Redoc draws. */
+/** All pages except the one that Redoc makes. */
 const OWN_PAGES = PAGES.filter(({ slug }) => slug !== 'reference');
 
 /**
- * Of Redoc's own making, and not ours to mend: an `h4` under an `h2`, a menu called “Example” whose button shows
- * the name of the one that is chosen, and its menu, which lies in no landmark.
+ * Violations in Redoc's own markup that we cannot change: an `h4` under an `h2`, a menu called “Example”
+ * whose button shows the name of the selected one, and its menu, which is in no landmark.
  */
 const REDOCS_OWN = ['heading-order', 'label-content-name-mismatch', 'region'];
 
-/** A window on the docs that reaches nothing but our own server, whatever a page asks for. */
+/** A window on the docs that can reach our own server only, whatever a page requests. */
 async function openDocs(look: (typeof LOOKS)[number] & { javaScriptEnabled?: boolean }) {
   const { server } = await runServer();
   const { page, wrong } = await openWindow(server.url, look);
@@ -34,7 +34,7 @@ async function openDocs(look: (typeof LOOKS)[number] & { javaScriptEnabled?: boo
 describe.each(LOOKS)('at $width pixels, $colorScheme', (look) => {
   const name = (slug: string) => `docs-${slug}-${look.width}-${look.colorScheme}`;
 
-  test('every page of ours has no barrier, nothing too wide, and asks nobody else', async () => {
+  test('every page of ours has no accessibility violation, nothing too wide, and no request to another origin', async () => {
     const { page, wrong } = await openDocs(look);
     for (const { slug, title } of OWN_PAGES) {
       await page.goto(`/docs/${slug === 'index' ? '' : slug}`);
@@ -47,7 +47,7 @@ describe.each(LOOKS)('at $width pixels, $colorScheme', (look) => {
     }
   });
 
-  test('the reference draws every operation, finds words, and asks nobody else', async () => {
+  test('the reference shows every operation, its search works, and it makes no request to another origin', async () => {
     const { page, wrong } = await openDocs(look);
     await page.goto('/docs/reference');
     await page.getByRole('heading', { name: 'Plumbline external API' }).waitFor();
@@ -79,11 +79,11 @@ async function searchFor(page: Page, words: string): Promise<void> {
   if (await menu.isVisible()) await menu.click();
   await page.getByTestId('search-trigger').click();
   await page.getByRole('textbox').first().fill(words);
-  // How a result says where it is; no page does.
+  // The text with which a result shows its place; no page has it.
   await page.getByText('response 200 fields').first().waitFor();
 }
 
-test('without a script every guide can be read, and the reference’s words', async () => {
+test('without JavaScript every guide and the text of the reference can be read', async () => {
   const look = { width: 390, colorScheme: 'light', place: '/docs' } as const;
   const { page } = await openDocs({ ...look, javaScriptEnabled: false });
   await page.goto('/docs/');
@@ -101,7 +101,7 @@ test('without a script every guide can be read, and the reference’s words', as
   await page.waitForURL('**/docs/limits');
 });
 
-test('a sample is copied as it stands', async () => {
+test('a sample is copied unchanged', async () => {
   const { page, wrong } = await openDocs({ width: 1280, colorScheme: 'light', place: '/docs' });
   await page.goto('/docs/keys');
   await page.getByText('echo').first().hover();
@@ -111,7 +111,7 @@ test('a sample is copied as it stands', async () => {
   expect(wrong).toEqual([]);
 });
 
-test('what is wrong is seen: another origin, a script that stands in the page, a page that moves', async () => {
+test('errors are detected: another origin, an inline script, a page that moves', async () => {
   const { page, wrong } = await openDocs({ width: 1280, colorScheme: 'light', place: '/docs' });
   await page.goto('/docs/');
   await page.evaluate(`document.body.append(

@@ -41,7 +41,7 @@ describe.each(LOOKS)('at $width pixels, scripts: $javaScriptEnabled', (look) => 
     return await page.getByLabel('API key', { exact: true }).inputValue();
   }
 
-  test('from signing in to a deleted key, and from a downgrade to the eleventh key', async () => {
+  test('from signing in to a deleted key, and from leaving Pro to the eleventh key', async () => {
     const started = await start();
     const { page, ask, db, accountId, wrong } = started;
     await signIn(started);
@@ -101,19 +101,19 @@ describe.each(LOOKS)('at $width pixels, scripts: $javaScriptEnabled', (look) => 
     expect(wrong).toEqual([]);
   });
 
-  test('a key is gone from the page that the browser goes back to', async () => {
+  test('a key is not on the page that the browser goes back to', async () => {
     const started = await start();
     const { page } = started;
     await signIn(started);
     const key = await createKey(started, 'k');
     await page.getByRole('link', { name: 'Audit' }).click();
     await page.getByRole('heading', { name: 'Audit' }).waitFor();
-    // Without scripts there is nothing to go back to: the browser asks whether to send the form again.
+    // Without JavaScript there is no page to go back to: the browser asks whether to send the form again.
     await page.goBack().catch(() => undefined);
     await expect.poll(() => page.content().catch(() => key)).not.toContain(key);
   });
 
-  test('all of it by keyboard', async () => {
+  test('everything by keyboard', async () => {
     const started = await start();
     const { page, email, ask } = started;
     await page.goto(KEYS);
@@ -137,7 +137,7 @@ describe.each(LOOKS)('at $width pixels, scripts: $javaScriptEnabled', (look) => 
     await page.keyboard.press('Space');
     await page.getByText('“by hand” is off').waitFor();
     expect(await ask(key)).toBe(401);
-    // With scripts the page stays, and the keyboard where it was.
+    // With JavaScript the page stays, and so does the keyboard focus.
     if (look.javaScriptEnabled) await expect.poll(() => isFocused(theSwitch)).toBe(true);
   });
 });
@@ -146,7 +146,7 @@ type Locator = ReturnType<Awaited<ReturnType<typeof openWindow>>['page']['locato
 
 const isFocused = (locator: Locator) => locator.evaluate((element) => element.matches(':focus'));
 
-test('the dialog is left by Escape, and the keyboard goes back to where it was', async () => {
+test('Escape closes the dialog, and the keyboard focus returns', async () => {
   const { server, store } = await runServer();
   const { email } = await aPerson(store, await aBareAccount(store.db));
   const { page } = await openWindow(server.url, { width: 1440 });
@@ -165,6 +165,6 @@ test('the dialog is left by Escape, and the keyboard goes back to where it was',
   await expect.poll(() => isFocused(page.getByRole('link', { name: 'Delete “k”' }))).toBe(true);
 });
 
-test('the browser that was found is a browser', () => {
+test('the program at the path is a browser', () => {
   expect(browser.version()).toMatch(/^\d+\./);
 });

@@ -23,7 +23,7 @@ const LOOKS = WIDTHS.flatMap((width) => [
 const LONG_NAME = `${'a-very-long-label-'.repeat(3)}x.${'and-another-one-'.repeat(3)}y.example`;
 const DAY_MS = 86_400_000;
 
-/** Its link stands on the sign-in page; nobody follows it here. */
+/** Its link is on the sign-in page; no test follows it here. */
 const WITH_SINGLE_SIGN_ON = {
   PLUMBLINE_BASE_URL: 'https://dmarc.example.com',
   PLUMBLINE_OIDC_ISSUER: 'https://login.example.com',
@@ -31,7 +31,7 @@ const WITH_SINGLE_SIGN_ON = {
   PLUMBLINE_OIDC_CLIENT_SECRET: 'unused',
 };
 
-/** An account in which much has happened: long names, failures, gaps, alerts of each state. */
+/** An account with much data: long names, failures, gaps, alerts of each state. */
 async function fill({ db }: Store) {
   const now = new Date();
   const accountId = await aBareAccount(db);
@@ -61,7 +61,7 @@ async function fill({ db }: Store) {
   return { accountId, domain, keyId, email: person.email, link };
 }
 
-/** What moves within half a second after a click is forgiven; a slow service is forgiven nothing. */
+/** Movement within half a second after a click is not counted, so a slow server makes it visible. */
 async function answerSlowly(page: Page): Promise<void> {
   await page.route(`**${KEYS}**`, async (route) => {
     await setTimeout(600);
@@ -70,7 +70,7 @@ async function answerSlowly(page: Page): Promise<void> {
 }
 
 describe.each(LOOKS)('every page at $width pixels, $colorScheme', (look) => {
-  test('has no barrier, nothing that moves, nothing too wide, nothing that the policy forbids', async () => {
+  test('has no accessibility violation, no movement, nothing too wide, and nothing that the policy forbids', async () => {
     const { server, store } = await runServer(WITH_SINGLE_SIGN_ON);
     const { accountId, domain, keyId, email, link } = await fill(store);
     const { page, wrong } = await openWindow(server.url, look);
@@ -135,7 +135,7 @@ describe.each(LOOKS)('every page at $width pixels, $colorScheme', (look) => {
   });
 });
 
-test('an account in which nothing has happened yet', async () => {
+test('an account without any data', async () => {
   const { server, store } = await runServer();
   const { email } = await aPerson(store, await aBareAccount(store.db));
   const { page, wrong } = await openWindow(server.url, { width: 1440 });

@@ -21,7 +21,7 @@ const toPath = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const CHECKS = readFileSync(toPath('scenario.txt'), 'utf8').trim().split('\n');
 const OK = /^ok (.+?)( # .*)?$/;
 
-/** A client is a folder that can be built. */
+/** Every folder with a build.sh is a client. */
 const CLIENTS = globSync('*/build.sh', { cwd: toPath('.') }).map((script) => dirname(script));
 
 const [name = ''] = process.argv.slice(2);
@@ -32,11 +32,11 @@ const folder = toPath(`${name}/`);
 await build();
 const { lines, status } = await run();
 const passed = CHECKS.filter((check) => lines.some((line) => OK.exec(line)?.[1] === check));
-// A check that was never reached has failed.
+// A check that was not reached has failed.
 const failed = CHECKS.filter((check) => !passed.includes(check));
 for (const check of failed) print(`✗ ${name}: ${check}`);
 print(`${passed.length} passed, ${failed.length} failed`);
-// A line more than there are checks is one that the scenario does not know.
+// More lines than checks mean that one is not in the scenario.
 const isWhole = failed.length === 0 && lines.length === CHECKS.length && status === 0;
 process.exitCode = isWhole ? 0 : 1;
 
@@ -50,7 +50,7 @@ async function build(): Promise<void> {
   print(`built in ${Math.round((performance.now() - started) / 1000)} s`);
 }
 
-/** What the program prints, and how it ends. The sandbox is fresh, and so are its limits. */
+/** The program's output and exit status. The sandbox is new, and so are its limits. */
 async function run() {
   const { url, key, stop } = await servePlumbline(['serve', '--sandbox']);
   try {

@@ -42,7 +42,7 @@ async function aForgery(...more: string[]) {
 const messagesOf = async (db: Store['db']) =>
   (await db.selectFrom('report').select('total_messages').execute()).map((r) => r.total_messages);
 
-/** The original of one source is not what it was. */
+/** Changes the original of one source. */
 const spoil = (db: Store['db'], seq: number) =>
   db.write((tx) =>
     tx.updateTable('document').set({ encoding: 'as_is' }).where('seq', '=', seq).execute(),
@@ -69,7 +69,7 @@ describe('correcting', () => {
     expect(await listMiscounts(db)).toEqual({});
   });
 
-  test('removes a report that cannot be read again, and says what could not follow', async () => {
+  test('removes a report that cannot be read again, and says which counts still include it', async () => {
     const { db, given, id } = await aForgery();
     await spoil(db, 1);
     const removed = await remove(given, { kind: 'report', id });
@@ -93,7 +93,7 @@ describe('correcting', () => {
     expect(await ingestAll(db, [FORGED, PLAIN])).toEqual(['removed', 'removed']);
   });
 
-  test('lists rejections and conflicts by reason and day, and takes a rejection out', async () => {
+  test('lists rejections and conflicts by reason and day, and removes a rejection', async () => {
     const { db, given } = await aForgery(BROKEN);
     const all = await listDocuments(db, { limit: 9 });
     expect(all.map(({ id }) => id)).toEqual(['conflict-1', 'rejection-1']);
@@ -108,7 +108,7 @@ describe('correcting', () => {
   });
 });
 
-/** The command, in this process, on a database of its own. */
+/** The command, in this process, with a database of its own. */
 function aProgram() {
   const database = aDatabasePath();
   const folder = dirname(database);
@@ -129,7 +129,7 @@ function aProgram() {
   return { folder, run, json };
 }
 
-test('a genuine report that came second is found, compared, preferred and kept for good', async () => {
+test('a genuine report that came second is found, compared, preferred and kept', async () => {
   const { folder, json, run } = aProgram();
   const { id: accountId } = await json('account', 'create', 'A');
   await json('domain', 'add', accountId, 'example.com');
@@ -165,7 +165,7 @@ test('a genuine report that came second is found, compared, preferred and kept f
   expect(again).toMatch(/removed.*1/);
 });
 
-/** A report about the day so many days ago. */
+/** A report of a past day. */
 function about(daysAgo: number, passing: number, failing: number): string {
   const begin = (Math.floor(Date.now() / 86_400_000) - daysAgo) * 86_400;
   return PLAIN.replace('2026-0001', `about ${begin}`)
@@ -210,15 +210,15 @@ test('an original is written byte for byte, and never to a terminal', async () =
 });
 
 test.each([
-  ['an id that is none', ['show', 'conflict-0'], 'commander.invalidArgument'],
+  ['an invalid id', ['show', 'conflict-0'], 'commander.invalidArgument'],
   [
-    'a rejection where a conflict is wanted',
+    'a rejection where a conflict is required',
     ['prefer', 'rejection-1'],
     'commander.invalidArgument',
   ],
   ['a document that does not exist', ['show', 'rejection-7'], 'not_found'],
   ['a reason of conflicts', ['list', '--outcome', 'conflict', '--reason', 'x'], 'validation_error'],
-  ['a day that is none', ['list', '--since', '2026-02-3'], 'commander.invalidArgument'],
-] as const)('%s is refused', async (_what, args, code) => {
+  ['an invalid day', ['list', '--since', '2026-02-3'], 'commander.invalidArgument'],
+] as const)('%s is rejected', async (_what, args, code) => {
   await expect(aProgram().run('document', ...args)).rejects.toMatchObject({ code });
 });

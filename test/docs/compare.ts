@@ -6,8 +6,9 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const FIXED_IDS = new Set(Object.values(SANDBOX_DOMAIN_IDS));
 
 /**
- * Why what was printed is not what a page shows; undefined when it is. The sandbox's days end with yesterday, so
- * times, made-up figures and the ids made from them are compared by kind, and all else by value.
+ * Why the output differs from what a page shows; undefined when it does not. The sandbox's days end with
+ * yesterday, so times, made-up figures and the ids made from them are compared by type, and everything else
+ * by value.
  */
 export function findDifference(
   shown: { readonly language: string; readonly text: string },
@@ -36,7 +37,7 @@ function toKind(key: string, value: unknown): unknown {
   return UUID.test(value) ? 'an id' : value;
 }
 
-/** A page shows the headers that it is about: each of those has to be there. */
+/** Every header that a page shows has to be in the output. */
 function findHttpDifference(shown: string, printed: string): string | undefined {
   const [wanted, got] = [parseHttp(shown), parseHttp(printed)];
   const missing = wanted.lines.filter((line) => !got.lines.includes(line));

@@ -12,7 +12,7 @@ export interface Program {
   readonly args: readonly string[];
 }
 
-/** Programs that do the same, and what each of them has to print. */
+/** Programs that do the same, and the output that each must have. */
 export interface Step {
   readonly programs: readonly Program[];
   readonly output?: { readonly language: string; readonly text: string };
@@ -21,7 +21,7 @@ export interface Step {
 export interface SamplePage {
   readonly name: string;
   readonly steps: readonly Step[];
-  /** Whether the reader comes with the variables that the guides have them set. */
+  /** Whether the variables that the guides define are set already. */
   readonly isPrepared: boolean;
 }
 
@@ -41,7 +41,7 @@ export function listSamplePages(): SamplePage[] {
   ].filter(({ steps }) => steps.length > 0);
 }
 
-/** The samples of a text, in order. A block that nobody can run or compare with anything is an error. */
+/** The samples of a text, in order. A block that cannot be run or compared is an error. */
 export function toPage(name: string, text: string): SamplePage {
   const steps: Step[] = [];
   for (const token of groupSamples(marked.lexer(text))) {
@@ -53,14 +53,14 @@ export function toPage(name: string, text: string): SamplePage {
 
 function withOutput(name: string, step: Step | undefined, code: Tokens.Code): Step {
   const { language } = toLanguage(code);
-  if (!OUTPUTS.has(language)) throw new Error(`${name}: nobody can run “${language}”.`);
+  if (!OUTPUTS.has(language)) throw new Error(`${name}: “${language}” cannot be run.`);
   if (step === undefined || step.output !== undefined) {
     throw new Error(`${name}: no sample prints\n${code.text}`);
   }
   return { ...step, output: { language, text: code.text } };
 }
 
-/** Blocks deeper down, in a list or a quotation, count as well. */
+/** Blocks nested in a list or a quotation count as well. */
 function listCode(token: Token): Tokens.Code[] {
   if (token.type === 'code') return [token as Tokens.Code];
   const { tokens = [], items = [] } = token as Tokens.Generic & { items?: Token[] };
@@ -80,7 +80,7 @@ function listDescriptions(node: unknown, path: string): [string, string][] {
   );
 }
 
-/** Those that Redoc shows beside each operation. */
+/** The samples that Redoc shows beside each operation. */
 function listCodeSamples(contract: Contract): Step[] {
   const operations = Object.values(toDrawn(contract).paths).flatMap((item) => Object.values(item));
   return operations

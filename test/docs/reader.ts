@@ -8,10 +8,10 @@ import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../../src/domain/sandbox.ts';
 import { finish, type Ran } from '../support/command.ts';
 import type { Program, SamplePage, Step } from './pages.ts';
 
-/** Where the pages say that the sandbox is. */
+/** The sandbox's address in the pages. */
 const SHOWN_URL = 'http://127.0.0.1:8080';
 
-/** Readers read at the same time: what is to be cleared away belongs to each test. */
+/** Readers run concurrently, so each cleans up in its own test. */
 type Finish = (clear: OnTestFinishedHandler) => void;
 
 /** Lines that are not run here, and why. */
@@ -20,7 +20,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'npm start -- --sandbox': 'it runs until it is stopped: every sample here is run against one',
 };
 
-/** The program of a step that a reader of one language takes; shell is for everybody. */
+/** The program of a step for a reader of one language; shell programs are for every reader. */
 export function choose({ programs }: Step, language: string): Program | undefined {
   return (
     programs.find((program) => program.language === language) ??
@@ -28,7 +28,7 @@ export function choose({ programs }: Step, language: string): Program | undefine
   );
 }
 
-/** Somebody who goes through a page from top to bottom, in a folder and a shell of their own. */
+/** A reader who runs the samples of a page from top to bottom, in a folder and a shell of their own. */
 export async function aReader(page: SamplePage, url: string, onTestFinished: Finish) {
   const folder = await mkdtemp(join(tmpdir(), 'plumbline-reader-'));
   const state = await mkdtemp(join(tmpdir(), 'plumbline-shell-'));
@@ -38,13 +38,13 @@ export async function aReader(page: SamplePage, url: string, onTestFinished: Fin
   const variables = join(state, 'variables');
   await writeFile(variables, page.isPrepared ? prepare(url) : '');
 
-  /** Runs one program with what the shell has been told so far. */
+  /** Runs one program with the variables of the programs before it. */
   return async function run({ language, text, file, args }: Program): Promise<Ran> {
     const adapted = withoutUnrun(text).replaceAll(SHOWN_URL, url);
     const name = file ?? (language === 'python' ? 'sample.py' : 'sample.mjs');
     const script = language === 'sh' ? adapted : `${RUNNERS[language]} ${name} ${args.join(' ')}`;
     if (language !== 'sh') await writeFile(join(folder, name), adapted);
-    // Variables outlive a block, as they do in the reader's terminal.
+    // Variables stay defined after a block, as in the reader's terminal.
     const shell = `. "${variables}"\n${script}\nexport -p > "${variables}"`;
     const child = spawn('bash', ['-eo', 'pipefail', '-c', shell], {
       cwd: folder,
@@ -69,7 +69,7 @@ function withoutUnrun(text: string): string {
   return lines.join('\n');
 }
 
-/** The sandbox, on a free port. Each reader has one, so that nobody else uses up their limits. */
+/** The sandbox, on a free port. Each reader has one, so that readers do not share limits. */
 export async function startSandbox(onTestFinished: Finish): Promise<string> {
   const { url, stop } = await servePlumbline(['serve', '--sandbox']);
   onTestFinished(stop);

@@ -6,7 +6,7 @@ import { choose } from './reader.ts';
 const block = (language: string, text = 'x') => `\`\`\`${language}\n${text}\n\`\`\`\n`;
 
 describe('the samples of a page', () => {
-  test('programs in several languages that follow one another are one step, with what they print', () => {
+  test('consecutive programs in several languages are one step, with its output', () => {
     const text = block('js a.mjs 2') + block('python') + block('text', 'printed');
     const { steps } = toPage('p', `# P\n\n${text}\nWords.\n\n${block('sh')}`);
     expect(steps).toHaveLength(2);
@@ -18,7 +18,7 @@ describe('the samples of a page', () => {
   });
 
   test.each([
-    ['a language that nobody can run', block('ruby')],
+    ['a language that cannot be run', block('ruby')],
     ['no language', block('')],
     ['one in a list', `- item\n\n  \`\`\`ruby\n  x\n  \`\`\`\n`],
     ['an output that no program prints', block('json', '{}')],
@@ -27,7 +27,7 @@ describe('the samples of a page', () => {
     expect(() => toPage('p', text)).toThrow(/^p: no/);
   });
 
-  test('whoever reads for one language takes its program, or the shell’s', () => {
+  test('a reader of one language gets its program, or the shell program', () => {
     const [step] = toPage('p', block('js') + block('sh')).steps;
     if (step === undefined) throw new Error('no step');
     const languages = ['js', 'python', 'sh'].map((name) => choose(step, name)?.language);
@@ -42,7 +42,7 @@ describe('the samples of a page', () => {
   });
 });
 
-describe('what a page shows, and what was printed', () => {
+describe('what a page shows, and the output', () => {
   const differs = (language: string, shown: string, printed: string) =>
     findDifference({ language, text: shown }, printed) !== undefined;
   const LIST = '{"data":[{"id":"477b5802-0dfa-89a0-9ddb-9a0b493f097e","n":1,"a":null}],"total":3}';
@@ -60,13 +60,13 @@ describe('what a page shows, and what was printed', () => {
 
   test.each([
     ['another total', 'json', LIST, LIST.replace('3}', '4}')],
-    ['a field more', 'json', LIST, LIST.replace('"a":null', '"a":null,"b":1')],
-    ['a field less', 'json', LIST, LIST.replace(',"a":null', '')],
-    ['a null that is none', 'json', LIST, LIST.replace('null', '"x"')],
-    ['an item more', 'json', '{"data":[]}', '{"data":[1]}'],
-    ['no JSON at all', 'json', LIST, 'Not Found'],
+    ['one field more', 'json', LIST, LIST.replace('"a":null', '"a":null,"b":1')],
+    ['one field less', 'json', LIST, LIST.replace(',"a":null', '')],
+    ['a wrong null', 'json', LIST, LIST.replace('null', '"x"')],
+    ['one item more', 'json', '{"data":[]}', '{"data":[1]}'],
+    ['a body that is not JSON', 'json', LIST, 'Not Found'],
     ['another status', 'http', 'HTTP/1.1 304 Not Modified', HTTP],
-    ['a header that is not there', 'http', 'HTTP/1.1 200 OK\nVary: X', HTTP],
+    ['a missing header', 'http', 'HTTP/1.1 200 OK\nVary: X', HTTP],
     ['another value of a header', 'http', 'HTTP/1.1 200 OK\nRetry-After: 61', HTTP],
     ['another body', 'http', 'HTTP/1.1 200 OK\n\n{"b":1}', HTTP],
     ['other words', 'text', 'true\nfalse', 'true\ntrue'],

@@ -4,8 +4,8 @@ import { listSamplePages, type Program, type SamplePage } from './pages.ts';
 import { aReader, choose, NOT_RUN, startSandbox } from './reader.ts';
 
 /*
- * Every sample of the docs, run against `plumbline serve --sandbox`. A page is gone through once for each
- * language that it has samples in, from top to bottom, as somebody would who pastes what it says.
+ * Every sample of the docs, run against `plumbline serve --sandbox`. The samples of a page are run once for
+ * each of its languages, from top to bottom.
  */
 
 const pages = listSamplePages();
@@ -33,7 +33,7 @@ test('no sample was left out', () => {
   expect(all.length).toBeGreaterThan(20);
 });
 
-test('what is not run stands in the docs', () => {
+test('the lines that are not run are in the docs', () => {
   const texts = pages
     .flatMap(({ steps }) => steps.flatMap(({ programs }) => programs))
     .map(({ text }) => text);

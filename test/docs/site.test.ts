@@ -26,7 +26,7 @@ beforeAll(async () => {
   const served = join(folder, 'site');
   site = await buildSite();
   await writeSite(site, served);
-  // What nobody may read; without it there would be nothing to find.
+  // Files that must not be served; without them the tests below would find nothing.
   for (const path of ['package.json', 'site/.env']) await writeFile(join(folder, path), '{}');
   api = await startApi({ site: served });
 }, 60_000);
@@ -39,7 +39,7 @@ afterAll(async () => {
 const get = async (path: string, headers: Record<string, string> = {}) =>
   await fetch(`http://127.0.0.1:${api.port}${path}`, { headers, redirect: 'manual' });
 
-/** A request as it stands: fetch mends paths, and asks for nothing out of a cache. */
+/** A request sent unchanged: fetch normalises paths and sends no conditional requests. */
 async function ask(path: string, headers = '') {
   const client = new RawClient(`http://127.0.0.1:${api.port}`);
   const answer = await client.send(`GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`);
@@ -47,7 +47,7 @@ async function ask(path: string, headers = '') {
   return answer;
 }
 
-describe('what is built', () => {
+describe('the built site', () => {
   test('has a page for every guide, and every guide is in the menu', () => {
     const files = readdirSync(new URL('openapi/guides', ROOT)).map((name) =>
       name.replace('.md', ''),
@@ -58,13 +58,13 @@ describe('what is built', () => {
     );
   });
 
-  test('v1.yaml as it is, and the same as v1.json; the workflows as they are', () => {
+  test('has v1.yaml unchanged, the same as v1.json, and the workflows unchanged', () => {
     expect(site.get('v1.yaml')).toBe(read('openapi/v1.yaml'));
     expect(JSON.parse(String(site.get('v1.json')))).toEqual(parse(read('openapi/v1.yaml')));
     expect(site.get('workflows.arazzo.yaml')).toBe(read('openapi/workflows.arazzo.yaml'));
   });
 
-  test('nothing in a page is inline, and nothing comes from elsewhere', () => {
+  test('has no inline code in pages, and nothing from another origin', () => {
     for (const [name, page] of site) {
       if (!name.endsWith('.html')) continue;
       expect(String(page), name).not.toMatch(/<script(?![^>]* src=)|<style| on[a-z]+="/);
@@ -72,19 +72,19 @@ describe('what is built', () => {
     }
   });
 
-  test('Redoc asks nobody for its logo', () => {
+  test('has no request for Redoc’s logo', () => {
     const script = [...site].find(([name]) => /redoc\.\w+\.js$/.test(name));
     expect(String(script?.[1])).not.toMatch(/cdn\.redoc\.ly/);
   });
 
-  test('the changelog has the releases’ parts about the API, and nothing of the service', () => {
+  test('has a changelog with only the parts about the API', () => {
     const changes = readChanges();
     expect(changes).toContain('/v1/external/alerts');
     expect(changes).not.toMatch(/SQLite|### Service/);
   });
 });
 
-describe('a link that leads nowhere', () => {
+describe('a broken link', () => {
   const findIn = (text: string) =>
     findDeadLinks(
       [
@@ -96,17 +96,17 @@ describe('a link that leads nowhere', () => {
     );
 
   test.each([
-    ['to no page', '[x](c.md)'],
-    ['to no file', '[x](../v1.toml)'],
-    ['to no heading of another page', '[x](b.md#three-words)'],
-    ['to no heading of its own', '[x](#nothing)'],
-    ['to no place in the reference', '[x](reference.md#/nothing)'],
-    ['to no page, as a path', '[x](/docs/c)'],
+    ['to an unknown page', '[x](c.md)'],
+    ['to an unknown file', '[x](../v1.toml)'],
+    ['to an unknown heading of another page', '[x](b.md#three-words)'],
+    ['to an unknown heading of its own', '[x](#nothing)'],
+    ['to an unknown place in the reference', '[x](reference.md#/nothing)'],
+    ['to an unknown page, as a path', '[x](/docs/c)'],
   ])('%s is found', (_what, text) => {
     expect(findIn(text)).toHaveLength(1);
   });
 
-  test('is none of these', () => {
+  test('does not exist in the site', () => {
     const links = [
       'b.md',
       'b.md#two-words',
@@ -120,7 +120,7 @@ describe('a link that leads nowhere', () => {
   });
 });
 
-describe('what is served', () => {
+describe('the served site', () => {
   test.each(PAGES.map(({ slug }) => slug))('%s, at a clean address', async (slug) => {
     const answer = await get(`/docs/${slug === 'index' ? '' : slug}`, HTML);
     expect(answer.status).toBe(200);
@@ -136,12 +136,12 @@ describe('what is served', () => {
     ['/docs/index.html', '/docs/'],
     ['/docs/errors.html', '/docs/errors'],
     ['/docs/errors/', '/docs/errors'],
-  ])('%s leads to %s', async (path, clean) => {
+  ])('%s redirects to %s', async (path, clean) => {
     const answer = await get(path);
     expect([answer.status, answer.headers.get('location')]).toEqual([301, clean]);
   });
 
-  test('under a policy that lets no page ask another origin', async () => {
+  test('with a policy that allows requests to this origin only', async () => {
     const strict =
       "default-src 'none';script-src 'self';style-src 'self';img-src 'self';form-action 'none';base-uri 'none';frame-ancestors 'none'";
     const policyOf = async (path: string) =>
@@ -167,14 +167,14 @@ describe('what is served', () => {
     'Range: bytes=99999999-',
     'If-Match: "other"',
     'If-Unmodified-Since: Sat, 01 Jan 2000 00:00:00 GMT',
-  ])('whole, whatever part or condition is asked for: %s', async (header) => {
+  ])('complete, whatever range or condition is requested: %s', async (header) => {
     const page = await ask('/docs/errors', `${header}\r\n`);
     expect([page?.status, page?.body]).toEqual([200, site.get('errors.html')]);
     const missing = await ask('/docs/nothing', `Accept: text/html\r\n${header}\r\n`);
     expect([missing?.status, missing?.body]).toEqual([404, site.get('404.html')]);
   });
 
-  test('assets for ever, and compressed for whoever can read that', async () => {
+  test('assets are immutable, and compressed when the client accepts it', async () => {
     const [name, content] = [...site].find(([key]) => /redoc\.\w+\.js$/.test(key)) ?? [''];
     const plain = await get(`/docs/${name}`, { 'accept-encoding': 'identity' });
     expect(plain.headers.get('content-encoding')).toBeNull();
@@ -196,7 +196,7 @@ describe('what is served', () => {
     expect(await json.json()).toEqual(parse(yaml));
   });
 
-  test('a page that does not exist: a page to browsers, the one error shape to all others', async () => {
+  test('a page that does not exist: a page for browsers, the API’s error body for other clients', async () => {
     const page = await get('/docs/nothing/here', HTML);
     expect([page.status, page.headers.get('content-type')]).toEqual([
       404,
@@ -219,13 +219,13 @@ describe('what is served', () => {
     '/docs/%00',
     '/docs/%',
     '/docs/.env',
-  ])('nothing beside the site: %s', async (path) => {
+  ])('no file outside the site: %s', async (path) => {
     const answer = await ask(path);
     expect(answer?.status).toBe(404);
     holdToErrorShape(answer?.body ?? '');
   });
 
-  test('nothing but reading', async () => {
+  test('no method except GET and HEAD', async () => {
     const answer = await api.send('/docs/errors', { method: 'POST' });
     expect(answer.status).toBe(404);
   });

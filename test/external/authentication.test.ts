@@ -14,7 +14,7 @@ const PATHS = [
 const [PATH = ''] = PATHS;
 const REFUSED = { error: { code: 'unauthorized', message: 'Missing or invalid API key.' } };
 
-/** A key that is right in form and checksum, and nobody's. */
+/** A key with valid format and checksum that does not exist. */
 const STRANGERS = 'plb_live_1111111111111111111111111111110g6EZO';
 
 describe('401', () => {
@@ -33,7 +33,7 @@ describe('401', () => {
     ['the scheme and a blank', () => 'Bearer '],
     ['the key alone', (key) => key],
     ['another scheme', (key) => `Basic ${key}`],
-    ['a word that only begins like the scheme', (key) => `Bearers ${key}`],
+    ['a word that only begins with the scheme', (key) => `Bearers ${key}`],
     ['no blank between', (key) => `Bearer${key}`],
     ['a tab between', (key) => `Bearer\t${key}`],
     ['something after the key', (key) => `Bearer ${key} x`],
@@ -41,8 +41,8 @@ describe('401', () => {
     ['the key twice', (key) => `Bearer ${key}${key}`],
     ['two keys in a list', (key) => `Bearer ${key}, Bearer ${key}`],
     ['the key in quotes', (key) => `Bearer "${key}"`],
-    ['a character less', (key) => `Bearer ${key.slice(0, -1)}`],
-    ['a character more', (key) => `Bearer ${key}0`],
+    ['one character less', (key) => `Bearer ${key.slice(0, -1)}`],
+    ['one character more', (key) => `Bearer ${key}0`],
     ['the key in upper case', (key) => `Bearer ${key.toUpperCase()}`],
     ['another prefix', (key) => `Bearer ${key.replace('live', 'test')}`],
     ['an unknown key', () => `Bearer ${STRANGERS}`],
@@ -59,7 +59,7 @@ describe('401', () => {
     }
   });
 
-  test('a key in the query, a cookie or another header is never looked at (1.9)', async () => {
+  test('a key in the query, a cookie or another header is ignored (1.9)', async () => {
     const { key } = account;
     for (const name of ['api_key', 'key', 'access_token', 'Authorization', 'token']) {
       expect((await api.get(`${PATH}?${name}=${key}`)).status).toBe(401);
@@ -69,7 +69,7 @@ describe('401', () => {
     expect((await api.get(PATH, { headers })).status).toBe(401);
   });
 
-  test('one body and one set of headers for every cause (1.9)', async () => {
+  test('the same body and headers for every cause (1.9)', async () => {
     const disabled = await aKey(api.db, account.id);
     await updateApiKey(api.db, disabled.keyId, false);
     const deleted = await aKey(api.db, account.id);
@@ -94,12 +94,12 @@ describe('401', () => {
     },
   );
 
-  test('the key may be set apart by several blanks (RFC 9110, 11.4: 1*SP)', async () => {
+  test('several blanks before the key are allowed (RFC 9110, 11.4: 1*SP)', async () => {
     const headers = { Authorization: `Bearer   ${account.key}` };
     expect((await api.get(PATH, { headers })).status).toBe(200);
   });
 
-  test('whatever the query says, a right header is enough', async () => {
+  test('a valid header is enough, whatever the query says', async () => {
     expect((await api.get(`${PATH}?api_key=${STRANGERS}`, { key: account.key })).status).toBe(200);
   });
 });
@@ -142,7 +142,7 @@ describe('the states of a key (description, 3.3), each from the next request on'
     expect(await status()).toBe(401);
   });
 
-  test('disabling or deleting one key leaves the others', async () => {
+  test('disabling or deleting one key does not affect the others', async () => {
     const { key, keyId } = await aKey(api.db, account.id);
     await updateApiKey(api.db, account.keyId, false);
     expect(await status(key)).toBe(200);
@@ -152,7 +152,7 @@ describe('the states of a key (description, 3.3), each from the next request on'
     expect(await status(key)).toBe(401);
   });
 
-  test("a downgrade disables all of the account's keys, and nobody else's (1.10)", async () => {
+  test('leaving Pro disables all of the account’s keys, and no others (1.10)', async () => {
     const second = await aKey(api.db, account.id);
     const theirs = await anAccount(api.db);
     await updatePlan(api.db, account.id, 'free');
@@ -161,7 +161,7 @@ describe('the states of a key (description, 3.3), each from the next request on'
     ]);
   });
 
-  test('upgrading again leaves them disabled until the user turns them on (1.10)', async () => {
+  test('returning to Pro leaves them disabled until the user enables them (1.10)', async () => {
     await updatePlan(api.db, account.id, 'free');
     await updatePlan(api.db, account.id, 'pro');
     expect(await status()).toBe(401);
@@ -176,7 +176,7 @@ describe('the states of a key (description, 3.3), each from the next request on'
     expect(await status()).toBe(401);
   });
 
-  test('a known entity tag does not help a key that is off', async () => {
+  test('a known entity tag does not help with a disabled key', async () => {
     const { etag } = (await api.get(PATH, { key: account.key })).headers;
     await updateApiKey(api.db, account.keyId, false);
     const headers = { 'If-None-Match': etag as string };
@@ -185,7 +185,7 @@ describe('the states of a key (description, 3.3), each from the next request on'
 });
 
 describe('last_used_at', () => {
-  /** Only `Date` is set by hand: the writing itself takes place in real time. */
+  /** Only `Date` is faked; the write happens in real time. */
   const at = (instant: string) => vi.setSystemTime(new Date(instant));
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['Date'] });
@@ -201,7 +201,7 @@ describe('last_used_at', () => {
     return { ...api, key, keyId, ask, lastUsedAt };
   }
 
-  test('is null before the first use, and not written on the request’s own path', async () => {
+  test('is null before the first use, and is not written before the answer', async () => {
     const { ask, lastUsedAt, flush } = await serveKey();
     expect(await lastUsedAt()).toBeNull();
     await ask();
@@ -210,7 +210,7 @@ describe('last_used_at', () => {
     expect(await lastUsedAt()).toBe(NOW);
   });
 
-  test('is written without anybody asking for it', async () => {
+  test('is written without further requests', async () => {
     const { ask, lastUsedAt } = await serveKey();
     await ask();
     await expect.poll(lastUsedAt, { timeout: 5_000 }).toBe(NOW);
@@ -229,8 +229,8 @@ describe('last_used_at', () => {
     expect(await usedAt('2026-03-15T12:01:00Z')).toBe('2026-03-15T12:01:00Z');
   });
 
-  test('uses that come while one is being written are not written once more', async () => {
-    // In a file, reads do not wait for writes: the key is read as it was before.
+  test('uses during a write are not written again', async () => {
+    // In a file, reads do not wait for writes: the read returns the former state.
     const { ask, lastUsedAt, flush, db } = await serveKey(await openStore(aDatabasePath()));
     await ask();
     const release = Promise.withResolvers<void>();
@@ -244,7 +244,7 @@ describe('last_used_at', () => {
     expect(await lastUsedAt()).toBe(NOW);
   });
 
-  test('a refused key is not used', async () => {
+  test('a rejected key does not count as used', async () => {
     const { key, keyId, db, get, lastUsedAt, flush } = await serveKey();
     await updateApiKey(db, keyId, false);
     await get(PATH, { key });

@@ -15,14 +15,14 @@ const DEPRECATED = { deprecated: true, 'x-deprecated-at': '2026-01-01', 'x-sunse
 const ANNOUNCED = ['@1767225600', 'Wed, 01 Jul 2026 00:00:00 GMT'];
 const SILENT = [undefined, undefined];
 
-/** The contract, with something added to one operation. */
+/** The contract, with extensions on one operation. */
 function contractWith(operationId: OperationId, extensions: Record<string, unknown>) {
   const document = readContract();
   Object.assign(document.paths?.[PATHS[operationId]]?.get ?? {}, extensions);
   return document;
 }
 
-/** An API whose contract marks one operation, and a way to ask each for its two headers. */
+/** An API whose contract marks one operation, and a function that returns the two headers of any operation. */
 async function serveMarked(operationId: OperationId, extensions: Record<string, unknown>) {
   const api = await serveApi({ document: contractWith(operationId, extensions) });
   const { id, key } = await anAccount(api.db);
@@ -35,7 +35,7 @@ async function serveMarked(operationId: OperationId, extensions: Record<string, 
 }
 
 describe.each(OPERATIONS)('%s, deprecated', (operationId) => {
-  test('says so in 200 and 304, to GET and to HEAD (1.16)', async () => {
+  test('the headers are on 200 and 304, for GET and HEAD (1.16)', async () => {
     const ask = await serveMarked(operationId, DEPRECATED);
     const known = { 'If-None-Match': '*' };
     for (const method of ['GET', 'HEAD']) {
@@ -44,13 +44,13 @@ describe.each(OPERATIONS)('%s, deprecated', (operationId) => {
     }
   });
 
-  test('says so on a page that is kept ready, too', async () => {
+  test('the headers are on a cached page too', async () => {
     const ask = await serveMarked(operationId, DEPRECATED);
     const first = await ask(operationId);
     expect([first, await ask(operationId)]).toEqual([first, [200, ...ANNOUNCED]]);
   });
 
-  test('makes no other operation say so', async () => {
+  test('the headers are on no other operation', async () => {
     const ask = await serveMarked(operationId, DEPRECATED);
     for (const other of OPERATIONS.filter((name) => name !== operationId)) {
       expect(await ask(other), other).toEqual([200, ...SILENT]);
@@ -70,15 +70,19 @@ describe('the contract is not served when an operation', () => {
   const SOON = /listReports of the contract has its x-sunset less than 6 months/;
 
   test.each<[string, Record<string, unknown>, RegExp]>([
-    ['is deprecated and says no day', { deprecated: true }, HALF],
-    ['says no sunset', { ...DEPRECATED, 'x-sunset': undefined }, HALF],
-    ['says not since when', { ...DEPRECATED, 'x-deprecated-at': undefined }, HALF],
-    ['says both days and is not deprecated', days, HALF],
-    ['says a sunset and is not deprecated', { 'x-sunset': '2026-07-01' }, HALF],
+    ['is deprecated without days', { deprecated: true }, HALF],
+    ['has no sunset', { ...DEPRECATED, 'x-sunset': undefined }, HALF],
+    ['has no day of deprecation', { ...DEPRECATED, 'x-deprecated-at': undefined }, HALF],
+    ['has both days and is not deprecated', days, HALF],
+    ['has a sunset and is not deprecated', { 'x-sunset': '2026-07-01' }, HALF],
     ['has an instant for a day', { ...DEPRECATED, 'x-sunset': '2026-07-01T00:00:00Z' }, HALF],
-    ['has a day that no month has', { ...DEPRECATED, 'x-deprecated-at': '2025-11-31' }, HALF],
-    ['goes a day before six months are over', { ...DEPRECATED, 'x-sunset': '2026-06-30' }, SOON],
-    ['goes before it is deprecated', { ...DEPRECATED, 'x-sunset': '2025-07-01' }, SOON],
+    ['has a day that does not exist', { ...DEPRECATED, 'x-deprecated-at': '2025-11-31' }, HALF],
+    [
+      'has a sunset one day before six months are over',
+      { ...DEPRECATED, 'x-sunset': '2026-06-30' },
+      SOON,
+    ],
+    ['has a sunset before its deprecation', { ...DEPRECATED, 'x-sunset': '2025-07-01' }, SOON],
   ])('%s', async (_what, extensions, message) => {
     const document = contractWith('listReports', extensions);
     await expect(serveApi({ document })).rejects.toThrow(message);

@@ -82,7 +82,7 @@ describe('405', () => {
     },
   );
 
-  test('X-HTTP-Method-Override overrides nothing', async () => {
+  test('X-HTTP-Method-Override is ignored', async () => {
     const { get, key } = shared;
     const headers = { 'X-HTTP-Method-Override': 'GET' };
     expect((await get(PATH, { key, method: 'POST', headers })).status).toBe(405);
@@ -147,7 +147,7 @@ describe('the order of checks (1.1)', () => {
 });
 
 describe('500', () => {
-  test('a store that stays busy: the contract has no 503', async () => {
+  test('a database that stays busy: 500, because the contract has no 503', async () => {
     const busy = () => Promise.reject(new Failure('unavailable', 'The database is busy.'));
     const store = await openStore(':memory:');
     const { key } = await anAccount(store.db);
@@ -161,7 +161,7 @@ describe('500', () => {
 
   const SECRET = 'SQLITE_CORRUPT at /var/lib/secret.db, line 42';
 
-  /** The real reader, which breaks when it is asked to. */
+  /** The real reader, which fails on demand. */
   function breakable(reader: Reader, isBroken: () => boolean): Reader {
     const breakWhenAsked = () => {
       if (isBroken()) throw new Error(SECRET);
@@ -178,7 +178,7 @@ describe('500', () => {
     };
   }
 
-  /** An API whose store answers so many reads and then breaks. */
+  /** An API whose store answers this many reads and then fails. */
   async function serveBroken(readsBefore: number) {
     const store = await openStore(':memory:');
     const account = await anAccount(store.db);
@@ -198,7 +198,7 @@ describe('500', () => {
     { when: 'the page is read', reads: 2 },
   ];
   test.each(LISTS.flatMap((list) => MOMENTS.map((moment) => ({ list, ...moment }))))(
-    '$list, when the store breaks while $when: not a word of the cause, and a line in the log',
+    '$list, when the store fails while $when: no details in the answer, and a line in the log',
     async ({ list, reads }) => {
       const { get, key, logged, domain } = await serveBroken(reads);
       const { status, headers, text, body } = await get(list.replace('{domain_id}', domain.id), {
@@ -216,7 +216,7 @@ describe('500', () => {
     },
   );
 
-  test('one broken request leaves the next ones alone', async () => {
+  test('one failed request does not affect the next ones', async () => {
     const store = await openStore(':memory:');
     const { key } = await anAccount(store.db);
     let isBroken = true;
@@ -227,7 +227,7 @@ describe('500', () => {
     expect((await get(PATH, { key })).status).toBe(200);
   });
 
-  test('a broken store is never a 401', async () => {
+  test('a failing store is never a 401', async () => {
     const { get, key } = await serveBroken(0);
     expect((await get(PATH, { key })).status).toBe(500);
     expect((await get(PATH)).status).toBe(401);
@@ -261,7 +261,7 @@ describe('X-Request-Id (1.14)', () => {
     },
   );
 
-  test('every answer has one of its own, errors and 304 too', async () => {
+  test('every answer has a new one, including errors and 304', async () => {
     const { get, send, key } = shared;
     const answers = [
       await get(PATH, { key }),
@@ -277,7 +277,7 @@ describe('X-Request-Id (1.14)', () => {
     expect(new Set(ids).size).toBe(answers.length);
   });
 
-  test('is in the log, with method, path and status, and without query or key', async () => {
+  test('is in the log, with method, path and status, without query and key', async () => {
     const { get, key, logged } = await serveAccount();
     await get(`${PATH}/${key}/reports?x=${key}`, { key, headers: { 'X-Request-Id': 'mine' } });
     await expect.poll(() => logged.length).toBe(1);
@@ -286,7 +286,7 @@ describe('X-Request-Id (1.14)', () => {
     expect(JSON.stringify(logged)).not.toContain(key.slice(9));
   });
 
-  test('is kept in the answer, and not in the log, when it is a key', async () => {
+  test('a key as request id is kept in the answer, and is not in the log', async () => {
     const { get, key, logged } = await serveAccount();
     const { headers } = await get(PATH, { key, headers: { 'X-Request-Id': key } });
     expect(headers['x-request-id']).toBe(key);
@@ -296,10 +296,10 @@ describe('X-Request-Id (1.14)', () => {
   });
 });
 
-describe('beside the external API', () => {
+describe('outside the external API', () => {
   const shared = shareAccount();
 
-  test('GET /healthz: 200 while the process lives', async () => {
+  test('GET /healthz: 200 while the process runs', async () => {
     const { send } = shared;
     const { status, body } = await send('/healthz');
     expect([status, body]).toEqual([200, { status: 'ok' }]);
@@ -333,14 +333,14 @@ describe('beside the external API', () => {
     '//v1/external/domains',
     '/%',
     '/%zz',
-  ])('%s: 404 in the one error shape, without any key', async (path) => {
+  ])('%s: 404 with the API’s error body, without a key', async (path) => {
     const { send } = shared;
     const { status, headers, body } = await send(path);
     expect([status, headers['cache-control']]).toEqual([404, 'no-store']);
     expect(body).toEqual({ error: { code: 'not_found', message: 'No such path.' } });
   });
 
-  test("every answer has helmet's headers, and none says what serves it", async () => {
+  test('every answer has helmet’s headers, and none names the server software', async () => {
     const { get, send, key } = shared;
     const answers = [
       await get(PATH, { key }),

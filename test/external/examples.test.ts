@@ -7,6 +7,6 @@ test('the contract has examples', () => {
   expect(examples.length).toBeGreaterThan(10);
 });
 
-test.each(examples)('the example $where fits its schema, and has no field beside it', (example) => {
+test.each(examples)('the example $where matches its schema, and has no other fields', (example) => {
   expect(example.wrong).toBeUndefined();
 });

@@ -10,7 +10,7 @@ import { aDatabasePath } from '../support/store.ts';
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 2_000);
 const MINUTE_MS = 60_000;
 
-/** Requests that are sent over one connection, as far as the server keeps it. */
+/** Requests that are sent over one connection, as long as the server keeps it open. */
 const PER_CONNECTION = 20;
 
 interface Fuzzed {
@@ -20,14 +20,16 @@ interface Fuzzed {
   readonly headers: readonly (readonly [string, string])[];
 }
 
-/** Any bytes but those that would end a request line or a header; few enough come to be refused as no HTTP. */
+/**
+ * Any bytes except those that would end a request line or a header. Few of them are rejected as invalid HTTP.
+ */
 const raw = (maxLength: number) =>
   fc.uint8Array({ maxLength }).map((array) =>
     Buffer.from(array)
       .toString('latin1')
       .replace(/[\r\n]/g, ''),
   );
-/** Bytes that HTTP lets through in a URL, or in a header; and now and then any others. */
+/** Bytes that HTTP allows in a URL or a header, and sometimes others. */
 const lawful = (maxLength: number, unlawful: RegExp) =>
   fc.oneof(
     { weight: 120, arbitrary: raw(maxLength).map((text) => text.replace(unlawful, '')) },
@@ -35,7 +37,7 @@ const lawful = (maxLength: number, unlawful: RegExp) =>
   );
 const urlBytes = (maxLength: number) => lawful(maxLength, /[^!-~]/g);
 const fieldBytes = (maxLength: number) => lawful(maxLength, /[^\t -~\x80-\xff]/g);
-/** Text that finds its way through a request line: every other byte is percent-encoded. */
+/** Text that is valid in a request line: every other byte is percent-encoded. */
 const encoded = fc
   .uint8Array({ maxLength: 12 })
   .map((array) => [...array].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''));
@@ -198,15 +200,17 @@ function toBytes({ method, path, query, headers }: Fuzzed): Buffer {
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }
 
-/** No answer may be a 500, be missing without reason, or say anything that the contract does not. */
+/**
+ * No answer may be a 500, be missing without reason, or contain anything that the contract does not declare.
+ */
 async function hold(client: RawClient, fuzzed: Fuzzed): Promise<number> {
   const answer = await client.send(toBytes(fuzzed), fuzzed.method === 'HEAD');
-  // Node closes the connection of a CONNECT, and of what asks for it, without a word.
+  // Node closes the connection of a CONNECT or an upgrade without an answer.
   if (answer === undefined) return 0;
   const { status, headers, body } = answer;
   expect(status).toBeLessThan(500);
   if (status >= 400 && body !== '') holdToErrorShape(body);
-  // What is refused as no HTTP never saw the API; what was read is held to the contract, header for header.
+  // Invalid HTTP is answered before the API. Any other answer is checked against the contract.
   const path = fuzzed.path.replace(/^http:\/\/[^/]+/, '');
   const isApi = /^\/v1\/external([/?]|$)/i.test(path) && headers['x-request-id'] !== undefined;
   if (isApi) holdToContract({ method: fuzzed.method, path, status, headers, body });
@@ -214,7 +218,7 @@ async function hold(client: RawClient, fuzzed: Fuzzed): Promise<number> {
 }
 
 test(
-  `${REQUESTS} requests of every kind: no 500, no silence, no word that is not in the contract`,
+  `${REQUESTS} random requests: no 500, no missing answer, nothing that the contract does not declare`,
   async () => {
     const { server, store } = await runServer({ PLUMBLINE_DATABASE: aDatabasePath() });
     const account = await anAccount(store.db);
@@ -249,7 +253,7 @@ test(
       { numRuns: Math.ceil(REQUESTS / PER_CONNECTION), endOnFailure: true },
     );
 
-    // The requests were not all alike: every kind of answer was among them.
+    // Every kind of answer must occur.
     for (const status of [200, 400, 401, 404, 405, 422])
       expect(statuses[status]).toBeGreaterThan(0);
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);

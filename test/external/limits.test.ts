@@ -5,7 +5,7 @@ import { aDomain, aKey, anAccount } from '../support/builders.ts';
 
 const PATH = '/v1/external/domains';
 
-/** Minutes pass when a test says so. */
+/** Time passes only when a test says so. */
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'] });
   vi.setSystemTime('2026-03-15T12:00:00Z');
@@ -24,7 +24,7 @@ async function serveLimited(limits: Limits) {
   const account = await anAccount(api.db);
   const ask = (headers: Record<string, string> = {}, path = PATH) =>
     api.get(path, { key: account.key, headers });
-  /** Statuses of so many requests. */
+  /** Statuses of this many requests. */
   const askTimes = async (times: number, headers: Record<string, string> = {}) => {
     const statuses: number[] = [];
     for (let i = 0; i < times; i++) statuses.push((await ask(headers)).status);
@@ -36,7 +36,7 @@ async function serveLimited(limits: Limits) {
 const left = ({ headers }: Answer) => [headers['ratelimit'], headers['ratelimit-policy']];
 
 describe('60 requests a minute for each API key', () => {
-  test('the 61st is refused with 429 rate_limited and Retry-After: 60', async () => {
+  test('the 61st is rejected with 429 rate_limited and Retry-After: 60', async () => {
     const { ask, askTimes } = await serveLimited({ requestsPerIp: 200, requestsPerKey: 60 });
     expect(new Set(await askTimes(60))).toEqual(new Set([200]));
     const refused = await ask();
@@ -50,7 +50,7 @@ describe('60 requests a minute for each API key', () => {
     });
   });
 
-  test('a minute after the first request all are to be had again', async () => {
+  test('a minute after the first request the whole limit is available again', async () => {
     const { askTimes } = await serveLimited({ requestsPerKey: 3 });
     expect(await askTimes(4)).toEqual([200, 200, 200, 429]);
     wait(59);
@@ -59,7 +59,7 @@ describe('60 requests a minute for each API key', () => {
     expect(await askTimes(4)).toEqual([200, 200, 200, 429]);
   });
 
-  test('refused requests never extend the wait (1.13)', async () => {
+  test('rejected requests never extend the wait (1.13)', async () => {
     const { askTimes } = await serveLimited({ requestsPerKey: 2 });
     expect(await askTimes(2)).toEqual([200, 200]);
     for (let second = 0; second < 59; second++) {
@@ -70,7 +70,7 @@ describe('60 requests a minute for each API key', () => {
     expect(await askTimes(1)).toEqual([200]);
   });
 
-  test('whoever waits as long as Retry-After says is let in', async () => {
+  test('a request after the time in Retry-After is accepted', async () => {
     const { ask, askTimes } = await serveLimited({ requestsPerKey: 1 });
     await askTimes(1);
     wait(30);
@@ -78,7 +78,7 @@ describe('60 requests a minute for each API key', () => {
     expect(await askTimes(1)).toEqual([200]);
   });
 
-  test('applies to every endpoint together', async () => {
+  test('counts all endpoints together', async () => {
     const { db, account, ask } = await serveLimited({ requestsPerKey: 3 });
     const { id } = await aDomain(db, account.id);
     const endpoints = [PATH, `${PATH}/${id}/reports`, '/v1/external/alerts'];
@@ -87,7 +87,7 @@ describe('60 requests a minute for each API key', () => {
     expect(statuses).toEqual([200, 200, 200, 429, 429, 429]);
   });
 
-  test('each key has its own, though they are of one account', async () => {
+  test('each key has its own limit, also within one account', async () => {
     const { db, account, askTimes, get } = await serveLimited({ requestsPerKey: 2 });
     const { key } = await aKey(db, account.id);
     expect(await askTimes(3)).toEqual([200, 200, 429]);
@@ -106,7 +106,7 @@ describe('60 requests a minute for each API key', () => {
     expect(statuses).toEqual([304, 404, 405, 422, 429]);
   });
 
-  test('a key that is off uses up nothing of its limit', async () => {
+  test('a disabled key does not use its limit', async () => {
     const { db, account, askTimes } = await serveLimited({ requestsPerKey: 2 });
     await updateApiKey(db, account.keyId, false);
     expect(await askTimes(3)).toEqual([401, 401, 401]);
@@ -116,7 +116,7 @@ describe('60 requests a minute for each API key', () => {
 });
 
 describe('200 requests a minute for each IP address', () => {
-  test('the 201st is refused with 429 rate_limited and Retry-After: 60', async () => {
+  test('the 201st is rejected with 429 rate_limited and Retry-After: 60', async () => {
     const { askTimes, ask } = await serveLimited({ requestsPerIp: 200 });
     expect(new Set(await askTimes(200))).toEqual(new Set([200]));
     const refused = await ask();
@@ -129,7 +129,7 @@ describe('200 requests a minute for each IP address', () => {
     });
   });
 
-  test('a minute later all are to be had again; refused requests never extend the wait', async () => {
+  test('a minute later the whole limit is available again; rejected requests never extend the wait', async () => {
     const { askTimes } = await serveLimited({ requestsPerIp: 2 });
     expect(await askTimes(3)).toEqual([200, 200, 429]);
     wait(59);
@@ -138,7 +138,7 @@ describe('200 requests a minute for each IP address', () => {
     expect(await askTimes(3)).toEqual([200, 200, 429]);
   });
 
-  test('counts whatever comes: without a key, to no path, with another key', async () => {
+  test('counts every request: without a key, to an unknown path, with another key', async () => {
     const { db, get, account, askTimes } = await serveLimited({ requestsPerIp: 3 });
     const { key } = await aKey(db, account.id);
     expect((await get(PATH)).status).toBe(401);
@@ -154,7 +154,7 @@ describe('200 requests a minute for each IP address', () => {
     expect((await send('/readyz')).status).toBe(200);
   });
 
-  test('what the address limit refuses does not count for the key', async () => {
+  test('a request over the address limit does not count for the key', async () => {
     const trustedProxies = ['127.0.0.1'];
     const { askTimes } = await serveLimited({
       requestsPerIp: 1,
@@ -169,18 +169,21 @@ describe('200 requests a minute for each IP address', () => {
   });
 });
 
-describe('whose address counts (1.13)', () => {
+describe('which address counts (1.13)', () => {
   const trustedProxies = ['127.0.0.1', '192.0.2.0/24'];
   const UNTRUSTED = ['198.51.100.7'];
 
-  /** Two requests with these `X-Forwarded-For`, at one request for each address: do they count as one? */
+  /**
+   * Two requests with these `X-Forwarded-For` headers, with a limit of one request per address: do they count
+   * as one address?
+   */
   test.each<[string, string, string, readonly string[], boolean]>([
     ['one IPv4 address', '203.0.113.1', '203.0.113.1', trustedProxies, true],
     ['two IPv4 addresses', '203.0.113.1', '203.0.113.2', trustedProxies, false],
     ['one /64', '2001:db8:1:1::1', '2001:db8:1:1:ffff:ffff:ffff:ffff', trustedProxies, true],
     ['two /64 of one /56', '2001:db8:1:1::1', '2001:db8:1:2::1', trustedProxies, false],
     [
-      'one IPv6 address written twice',
+      'one IPv6 address in two spellings',
       '2001:DB8:1:1:0::1',
       '2001:db8:1:1::1',
       trustedProxies,
@@ -188,9 +191,15 @@ describe('whose address counts (1.13)', () => {
     ],
     ['IPv4 inside IPv6, one', '::ffff:203.0.113.1', '203.0.113.1', trustedProxies, true],
     ['IPv4 inside IPv6, two', '::ffff:203.0.113.1', '::ffff:203.0.113.2', trustedProxies, false],
-    ['what a client adds in front', '1, 203.0.113.1', '2, 203.0.113.1', trustedProxies, true],
     [
-      'trusted proxies behind',
+      'entries that a client adds in front',
+      '1, 203.0.113.1',
+      '2, 203.0.113.1',
+      trustedProxies,
+      true,
+    ],
+    [
+      'trusted proxies at the end',
       '203.0.113.1, 192.0.2.1',
       '203.0.113.2, 192.0.2.1',
       trustedProxies,
@@ -212,7 +221,7 @@ describe('whose address counts (1.13)', () => {
   });
 
   test.each(['', 'garbage', ',', '203.0.113.1:443', '[2001:db8::1]:443', 'unknown', '%00'])(
-    'X-Forwarded-For: %j from a trusted proxy is no reason to fail',
+    'X-Forwarded-For: %j from a trusted proxy causes no error',
     async (value) => {
       const { askTimes } = await serveLimited({ requestsPerIp: 1, trustedProxies });
       expect(await askTimes(2, { 'X-Forwarded-For': value })).toEqual([200, 429]);
@@ -222,7 +231,7 @@ describe('whose address counts (1.13)', () => {
   test.each([
     ['an address with ports', (i: number) => `203.0.113.1:${i + 1}`],
     ['an IPv6 address with ports', (i: number) => `[2001:db8::1]:${i + 1}`],
-    ['nonsense of many kinds', (i: number) => `nonsense-${i}`],
+    ['invalid entries of many kinds', (i: number) => `nonsense-${i}`],
   ])('%s counts under one address', async (_what, toValue) => {
     const { askTimes } = await serveLimited({ requestsPerIp: 3, trustedProxies });
     const statuses: number[] = [];
@@ -232,7 +241,7 @@ describe('whose address counts (1.13)', () => {
     expect(statuses).toEqual([200, 200, 200, 429, 429]);
   });
 
-  test('Forwarded, X-Real-IP and their like are never believed', async () => {
+  test('Forwarded, X-Real-IP and similar headers are ignored', async () => {
     const { askTimes } = await serveLimited({ requestsPerIp: 1, trustedProxies });
     for (const name of ['Forwarded', 'X-Real-IP', 'CF-Connecting-IP', 'X-Client-IP']) {
       await askTimes(1, { [name]: '203.0.113.1' });
@@ -242,7 +251,7 @@ describe('whose address counts (1.13)', () => {
 });
 
 describe('RateLimit and RateLimit-Policy', () => {
-  test('say what is left of both policies, and for how long the window runs', async () => {
+  test('show what is left of both policies, and when the window ends', async () => {
     const { ask } = await serveLimited({ requestsPerIp: 200, requestsPerKey: 60 });
     const policy = '"ip";q=200;w=60, "key";q=60;w=60';
     expect(left(await ask())).toEqual(['"ip";r=199;t=60, "key";r=59;t=60', policy]);
@@ -252,7 +261,7 @@ describe('RateLimit and RateLimit-Policy', () => {
     expect(left(await ask())).toEqual(['"ip";r=199;t=60, "key";r=59;t=60', policy]);
   });
 
-  test('are on every answer: of the address alone while no key has been accepted', async () => {
+  test('are on every answer: only for the address until a key was accepted', async () => {
     const { get, ask, account } = await serveLimited({ requestsPerIp: 9, requestsPerKey: 6 });
     const { key } = account;
     const answers = [
@@ -273,7 +282,7 @@ describe('RateLimit and RateLimit-Policy', () => {
     ]);
   });
 
-  test('say 0, and never less, once a limit is used up', async () => {
+  test('show 0, and never less, when a limit is used up', async () => {
     const byKey = await serveLimited({ requestsPerIp: 9, requestsPerKey: 1 });
     await byKey.askTimes(3);
     expect((await byKey.ask()).headers['ratelimit']).toBe('"ip";r=5;t=60, "key";r=0;t=60');

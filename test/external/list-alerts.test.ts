@@ -14,7 +14,7 @@ const PATH = '/v1/external/alerts';
 const NOBODYS = 'f0000000-0000-4000-8000-00000000000f';
 const ids = ({ body }: Answer): string[] => body.data.map(({ id }: { id: string }) => id);
 
-/** An account with two domains, and a way to read its alerts. */
+/** An account with two domains, and a function that reads its alerts. */
 async function serveAlerts(api?: Api) {
   api ??= await serveApi();
   const account = await anAccount(api.db);
@@ -29,7 +29,7 @@ async function serveAlerts(api?: Api) {
 
 describe('GET /v1/external/alerts', () => {
   describe('200', () => {
-    test('answers with the list envelope, its alerts with the six fields of 2.3', async () => {
+    test('returns the list envelope; alerts have the six fields of 2.3', async () => {
       const { db, owner, read } = await serveAlerts();
       const context = { drop_pct: 31.4, prev_pass_rate: 98.74, curr_pass_rate: 67.34 };
       const id = await anAlert(db, owner, { firedAt: '2026-03-15T04:12:10Z', context });
@@ -48,7 +48,7 @@ describe('GET /v1/external/alerts', () => {
       });
     });
 
-    test('active: resolved_at is null; resolved: when; and resolved once only (3.2)', async () => {
+    test('active: resolved_at is null; resolved: it is the time; and an alert is resolved only once (3.2)', async () => {
       const { db, owner, read } = await serveAlerts();
       const id = await anAlert(db, owner);
       const resolvedAt = async () => (await read()).body.data[0].resolved_at;
@@ -68,7 +68,7 @@ describe('GET /v1/external/alerts', () => {
       expect(bare.context).toEqual({});
     });
 
-    test('a context that does not fit the type would not pass these tests', async () => {
+    test('a context that does not match its type would fail these tests', async () => {
       const { db, owner, read } = await serveAlerts();
       await anAlert(db, owner, { type: 'alert.reports_missing', context: { drop_pct: 31.4 } });
       await expect(read()).rejects.toThrow('x-schema-by-type');
@@ -83,7 +83,7 @@ describe('GET /v1/external/alerts', () => {
       expect(ids(await read())).toEqual([c, b, a, d]);
     });
 
-    test('walked by sevens, 100 alerts with ties come once each and in order', async () => {
+    test('in pages of seven, 100 alerts with ties come once each and in order', async () => {
       const { db, owner, otherOwner, read } = await serveAlerts();
       const days = ['2026-02-28', '2026-03-01', '2026-03-31', '2026-04-01', '2025-12-31'];
       const fired: { id: string; firedAt: string; i: number; mine: boolean }[] = [];
@@ -109,7 +109,7 @@ describe('GET /v1/external/alerts', () => {
       );
     });
 
-    test('every offset is the slice of the whole list, around months and days too', async () => {
+    test('every offset is the same slice of the whole list, also at borders of months and days', async () => {
       const { db, owner, read } = await serveAlerts();
       const days = ['2025-12-31', '2026-01-01', '2026-01-31', '2026-02-01'];
       const times = ['00:00:00', '00:00:00', '23:59:59'];
@@ -165,7 +165,7 @@ describe('GET /v1/external/alerts', () => {
   describe('304', () => {
     type World = Awaited<ReturnType<typeof serveAlerts>> & { open: string };
     type Act = (world: World) => Promise<unknown>;
-    /** What happens, and whether it changes: the account's list, the domain's, the other domain's. */
+    /** An event, and whether these lists change: the account's, the domain's, the other domain's. */
     test.each<[string, [boolean, boolean, boolean], Act]>([
       ['an alert fires for the domain', [true, true, false], ({ db, owner }) => anAlert(db, owner)],
       [
@@ -179,7 +179,7 @@ describe('GET /v1/external/alerts', () => {
         ({ db, open }) => resolveAlert(db, open, '2026-03-16T00:00:00Z'),
       ],
       [
-        'a resolved alert is resolved once more',
+        'a resolved alert is resolved again',
         [false, false, false],
         async ({ db, otherOwner }) => {
           const { id } = await db
@@ -227,7 +227,7 @@ describe('GET /v1/external/alerts', () => {
   });
 
   describe('404', () => {
-    test('a domain_id of another account and one that does not exist: the same bytes (1.5)', async () => {
+    test('a domain_id of another account and an unknown one: the same bytes (1.5)', async () => {
       const { db, get, read } = await serveAlerts();
       const theirs = await anAccount(db);
       const foreign = await aDomain(db, theirs.id);

@@ -7,7 +7,7 @@ const PATH = '/v1/external/domains';
 
 describe('GET /v1/external/domains', () => {
   describe('200', () => {
-    test('answers with the list envelope, its domains with the four fields of 2.1', async () => {
+    test('returns the list envelope; domains have the four fields of 2.1', async () => {
       const { db, get } = await serveApi();
       const { id: accountId, key } = await anAccount(db);
       const heard = await aDomain(db, accountId, { name: 'example.com' });
@@ -80,7 +80,7 @@ describe('GET /v1/external/domains', () => {
       expect(await lastReportAt()).toBe('2026-03-16T00:00:00Z');
     });
 
-    test('orders by name, byte by byte, and walks without a gap (1.7)', async () => {
+    test('is ordered by name, byte by byte, and paged without a gap (1.7)', async () => {
       const { db, get } = await serveApi();
       const { id, key } = await anAccount(db);
       const names = ['10.example', '2.example', 'a-b.example', 'a.b.example', 'a.example'];
@@ -91,7 +91,7 @@ describe('GET /v1/external/domains', () => {
       expect([...totals]).toEqual([30]);
     });
 
-    test('without parameters: the first 50; 200 at the most', async () => {
+    test('without parameters: the first 50; at most 200', async () => {
       const { db, get } = await serveApi();
       const { id, key } = await anAccount(db);
       for (let i = 0; i < 201; i++) await aDomain(db, id);
@@ -143,7 +143,7 @@ describe('GET /v1/external/domains', () => {
         ({ db }) => receive(db, [aReport({ domain: 'nobody.example' })], '2026-03-16T00:00:00Z'),
       ],
       [
-        'an active domain is made active once more',
+        'an active domain is set to active again',
         false,
         ({ db, domain }) => updateDomainStatus(db, domain.id, 'active'),
       ],

@@ -9,7 +9,7 @@ const NOBODYS = 'f0000000-0000-4000-8000-00000000000f';
 const pathOf = (domainId: string) => `/v1/external/domains/${domainId}/reports`;
 const ids = ({ body }: Answer): string[] => body.data.map(({ id }: { id: string }) => id);
 
-/** An account with one domain, and a way to read that domain's reports. */
+/** An account with one domain, and a function that reads that domain's reports. */
 async function serveReports(api?: Api) {
   api ??= await serveApi();
   const account = await anAccount(api.db);
@@ -21,7 +21,7 @@ async function serveReports(api?: Api) {
 
 describe('GET /v1/external/domains/{domain_id}/reports', () => {
   describe('200', () => {
-    test('answers with the list envelope, its reports with the eight fields of 2.2', async () => {
+    test('returns the list envelope; reports have the eight fields of 2.2', async () => {
       const { db, read } = await serveReports();
       const report = aReport({
         orgName: 'Mailbox Provider',
@@ -57,14 +57,14 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
       expect([report.reporter_org, report.reporter_email]).toEqual([null, null]);
     });
 
-    test('text in a report comes out as it went in', async () => {
+    test('text in a report is served unchanged', async () => {
       const { db, read } = await serveReports();
       const orgName = 'Ünïcode “Mail” \u2028 <b>&\\ 邮件 🐙';
       await receive(db, [aReport({ orgName })]);
       expect((await read()).body.data[0].reporter_org).toBe(orgName);
     });
 
-    test('a report without records, and one with as many messages as a number can count', async () => {
+    test('a report without records, and one with the largest number of messages', async () => {
       const { db, read } = await serveReports();
       const most = Number.MAX_SAFE_INTEGER;
       await receive(db, [
@@ -91,7 +91,7 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
       expect(ids(await read())).toEqual([soon, second, first, late].map(toReportId));
     });
 
-    test('walked by sevens, 100 reports with ties come once each and in order', async () => {
+    test('in pages of seven, 100 reports with ties come once each and in order', async () => {
       const { db, read } = await serveReports();
       const days = ['2026-01-31', '2026-02-01', '2026-02-28', '2026-03-01', '2025-12-31'];
       const reports = Array.from({ length: 100 }, (_, i) =>
@@ -107,7 +107,7 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
       expect([...totals]).toEqual([100]);
     });
 
-    test('every offset and limit is the slice of the whole list, around months and days too', async () => {
+    test('every offset and limit is the same slice of the whole list, also at borders of months and days', async () => {
       const { db, read } = await serveReports();
       const instants = [
         '2024-02-29T12:00:00Z',
@@ -143,7 +143,7 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
       expect((await read()).body.total).toBe(2);
     });
 
-    test('a claimed domain shows the reports that came before anybody registered it', async () => {
+    test('a claimed domain has the reports that came before it was registered', async () => {
       const { db, get } = await serveApi();
       const { id: accountId, key } = await anAccount(db);
       const begin = ['2026-03-12T00:00:00Z', '2026-03-14T00:00:00Z', '2026-03-13T00:00:00Z'];
@@ -165,7 +165,7 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
       expect(ids(await read())).toEqual([toReportId(report)]);
     });
 
-    test('duplicates, conflicts and refusals never show', async () => {
+    test('duplicates, conflicts and rejections are not listed', async () => {
       const { db, read } = await serveReports();
       const report = aReport({ reportId: 'one', totalMessages: 10 });
       const other = aReport({ reportId: 'one', totalMessages: 99, payload: 'other' });
@@ -193,7 +193,7 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
     test.each<[string, boolean, (world: World) => Promise<unknown>]>([
       ['a report comes for the domain', true, ({ db }) => receive(db, [aReport()])],
       [
-        'a late report takes a place in the middle',
+        'a late report is inserted in the middle',
         true,
         ({ db }) => receive(db, [aReport({ begin: '2020-01-01T00:00:00Z' })]),
       ],
@@ -204,7 +204,7 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
         ({ db, known }) => receive(db, [{ ...known, payloadSha256: '00' }]),
       ],
       [
-        'a file is refused',
+        'a file is rejected',
         false,
         ({ db }) => receive(db, [new Refusal('bad_xml', 'not well-formed')]),
       ],
@@ -239,7 +239,7 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
   });
 
   describe('404', () => {
-    test('a domain of another account and one that does not exist: the same bytes (5.4)', async () => {
+    test('a domain of another account and an unknown one: the same bytes (5.4)', async () => {
       const { db, get, account } = await serveReports();
       const theirs = await anAccount(db);
       const foreign = await aDomain(db, theirs.id, { name: 'theirs.example' });
@@ -274,7 +274,7 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
       expect((await get(pathOf(id), { key: account.key })).status).toBe(404);
     });
 
-    test("an entity tag of somebody else's list opens nothing", async () => {
+    test('an entity tag of another account’s list gives no access', async () => {
       const { db, get, account } = await serveReports();
       const theirs = await anAccount(db);
       const { id } = await aDomain(db, theirs.id);
@@ -309,7 +309,7 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
       '%zz',
       '%',
       '1',
-    ])('the id %s is no UUID', async (id) => {
+    ])('the id %s is not a UUID', async (id) => {
       const { get, account } = world;
       const answer = await get(pathOf(id), { key: account.key });
       expect(answer.status).toBe(422);
@@ -319,7 +319,7 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
       });
     });
 
-    test('an id may be percent-encoded: it names the same domain', async () => {
+    test('an id may be percent-encoded', async () => {
       const { get, account, domain } = world;
       const encoded = domain.id.replaceAll('-', '%2D');
       expect((await get(pathOf(encoded), { key: account.key })).status).toBe(200);

@@ -41,7 +41,7 @@ async function askAll(query: string) {
   return answers;
 }
 
-/** What is no number of items: decision 1.3 word for word, and its relatives. */
+/** Texts that are not a number of items: those of decision 1.3, and similar ones. */
 const MALFORMED = [
   'abc',
   '',
@@ -197,13 +197,13 @@ describe('other parameters', () => {
     expect(answers.every(({ status }) => status === 200)).toBe(true);
   });
 
-  test('domain_id means something to alerts alone', async () => {
+  test('domain_id is a parameter of alerts only', async () => {
     for (const path of paths.slice(0, 2)) {
       expect((await api.get(`${path}?domain_id=x`, { key })).status).toBe(200);
     }
   });
 
-  test('of two wrong parameters one is named', async () => {
+  test('of two invalid parameters one is named', async () => {
     for (const { status, body } of await askAll('limit=0&offset=-1')) {
       expect(status).toBe(422);
       expect([LIMIT, OFFSET]).toContain(body.error.message);

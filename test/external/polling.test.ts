@@ -8,7 +8,7 @@ import { aDomain, anAccount, aReport, receive, type TestAccount } from '../suppo
 
 let api: Api;
 let account: TestAccount;
-/** A path with a page of more than a packet, and one with a page of less. */
+/** A path with a page larger than a packet, and one with a smaller page. */
 let long: string;
 let short: string;
 
@@ -37,11 +37,11 @@ describe('200', () => {
     }
   });
 
-  test('a body ends with a line of its own, for those who read it in a terminal', async () => {
+  test('a body ends with a line feed, for display on a terminal', async () => {
     expect((await ask(short)).text).toMatch(/\}\n$/);
   });
 
-  test('the same list answers with the same bytes and the same ETag', async () => {
+  test('the same list has the same bytes and the same ETag', async () => {
     const [a, b] = [await ask(long), await ask(long)];
     expect([b.text, b.headers['etag']]).toEqual([a.text, a.headers['etag']]);
   });
@@ -75,22 +75,22 @@ describe('If-None-Match', () => {
     expect(answer.headers['etag']).toBe(`W/${etag}`);
   });
 
-  test('the opaque tag without its quotes is no entity tag', async () => {
+  test('the opaque tag without its quotes is not an entity tag', async () => {
     const etag = (await ask(long)).headers['etag']?.slice(3, -1) as string;
     expect((await ask(long, { 'If-None-Match': etag })).status).toBe(200);
   });
 
-  test('the tag of one list is nothing to another', async () => {
+  test('the tag of one list does not match another', async () => {
     const { etag } = (await ask(long)).headers;
     expect((await ask(short, { 'If-None-Match': etag as string })).status).toBe(200);
   });
 
-  test('If-Modified-Since alone decides nothing', async () => {
+  test('If-Modified-Since alone has no effect', async () => {
     const headers = { 'If-Modified-Since': 'Fri, 01 Jan 2100 00:00:00 GMT' };
     expect((await ask(short, headers)).status).toBe(200);
   });
 
-  test('a request that is not valid is not “not modified”', async () => {
+  test('an invalid request is never a 304', async () => {
     expect((await ask(`${short}?limit=0`, { 'If-None-Match': '*' })).status).toBe(422);
     expect((await ask('/v1/external/nothing', { 'If-None-Match': '*' })).status).toBe(404);
     expect((await ask(short, { 'If-None-Match': '*' }, 'POST')).status).toBe(405);
@@ -98,13 +98,13 @@ describe('If-None-Match', () => {
 });
 
 describe('the ETag and the page of one list', () => {
-  test('hold for every page, whatever page they are taken from', async () => {
+  test('every page has the same tag, which matches for every page', async () => {
     const { etag } = (await ask(`${long}?limit=1`)).headers;
     const headers = { 'If-None-Match': etag as string };
     expect((await ask(`${long}?limit=200&offset=7`, headers)).status).toBe(304);
   });
 
-  test('a page kept ready is never another page, nor that of another state', async () => {
+  test('a cached page is never another page, nor that of another state', async () => {
     const { db, get } = await serveApi();
     const { id, key } = await anAccount(db);
     const { id: domainId, name } = await aDomain(db, id);
@@ -122,7 +122,7 @@ describe('the ETag and the page of one list', () => {
     expect(await count('?limit=1')).toEqual([1, 3]);
   });
 
-  test('without memory for pages, answers are the same', async () => {
+  test('without a page cache, answers are the same', async () => {
     const { db, get } = await serveApi({ pageCacheBytes: 0 });
     const { id, key } = await anAccount(db);
     await aDomain(db, id);
@@ -131,10 +131,10 @@ describe('the ETag and the page of one list', () => {
   });
 });
 
-describe('the ETag and the shape of the answer', () => {
+describe('the ETag and the schema of the answer', () => {
   type Schema = { description?: string; properties: Record<string, unknown> };
 
-  /** The tags of a list and of reports, from a server whose contract was changed. */
+  /** The tags of a list and of reports, from a server with a changed contract. */
   async function tagsWith(store: Store, change: (schemas: Record<string, Schema>) => void) {
     const document = readContract();
     change(document.components?.schemas as unknown as Record<string, Schema>);
@@ -148,7 +148,7 @@ describe('the ETag and the shape of the answer', () => {
     return tags;
   }
 
-  test('a poller with the tag of a release without a field gets the field from the next one', async () => {
+  test('a client with a tag from before a field was added gets the field', async () => {
     const before = await tagsWith(api.store, () => undefined);
     const after = await tagsWith(api.store, ({ Report }) => {
       if (Report) Report.properties['policy'] = { type: 'string' };
@@ -167,7 +167,7 @@ describe('the ETag and the shape of the answer', () => {
     expect(after['/v1/external/alerts']).not.toBe(before['/v1/external/alerts']);
   });
 
-  test('other words alone change no tag', async () => {
+  test('other descriptions alone change no tag', async () => {
     const before = await tagsWith(api.store, () => undefined);
     const after = await tagsWith(api.store, ({ Report }) => {
       if (Report) Report.description = 'In other words.';
@@ -177,7 +177,7 @@ describe('the ETag and the shape of the answer', () => {
 });
 
 describe('HEAD', () => {
-  test('answers as GET does, without a body', async () => {
+  test('has the headers of GET, without a body', async () => {
     for (const path of [long, short, '/v1/external/alerts']) {
       const [got, head] = [await ask(path), await ask(path, {}, 'HEAD')];
       expect([head.status, head.text]).toEqual([200, '']);
@@ -186,7 +186,7 @@ describe('HEAD', () => {
     }
   });
 
-  test('answers 304, 401, 404 and 422 as GET does', async () => {
+  test('answers 304, 401, 404 and 422 like GET', async () => {
     const statuses = [
       (await ask(long, { 'If-None-Match': '*' }, 'HEAD')).status,
       (await api.get(long, { method: 'HEAD' })).status,
@@ -198,7 +198,7 @@ describe('HEAD', () => {
 });
 
 describe('compression', () => {
-  /** An answer as it goes over the wire: superagent would have decompressed it. */
+  /** The answer as sent: superagent would have decompressed it. */
   function askRaw(path: string, acceptEncoding?: string) {
     const { promise, resolve, reject } = Promise.withResolvers<{
       encoding: string | undefined;
@@ -253,7 +253,7 @@ describe('compression', () => {
     if (encoding !== 'identity') expect(answer.length).toBeLessThan(plain.length / 4);
   });
 
-  test('a page that fits into one packet goes out as it is', async () => {
+  test('a page that fits into one packet is not compressed', async () => {
     const { encoding, bytes } = await askRaw(short, 'gzip, br');
     expect(encoding).toBeUndefined();
     expect(JSON.parse(bytes.toString()).total).toBe(1);

@@ -6,21 +6,21 @@ const WHEN = { type: 'string', description: 'When.' };
 const addField: Plant = (tree) =>
   Object.assign(v1.item('reports')(tree).properties, { received_at: WHEN });
 
-describe('accepted when the changelog names it, and only then', () => {
+describe('accepted when, and only when, the changelog names it', () => {
   test.each<[string, string, ...Plant[]]>([
     ['an optional parameter', 'reporter', v1.addParameter('reports', 'reporter')],
     ['an optional header', 'Prefer', v1.addParameter('reports', 'Prefer', { in: 'header' })],
     ['a higher maximum', 'limit', set(v1.parameterSchema('reports', 'limit'), { maximum: 500 })],
     ['a field', 'received_at', addField],
     [
-      'a field that is always there',
+      'a field that is always present',
       'received_at',
       addField,
       toggleRequired(v1.item('reports'), 'received_at'),
     ],
-    ['a field that is now always there', 'day', toggleRequired(v1.context, 'day')],
+    ['a field that is now always present', 'day', toggleRequired(v1.context, 'day')],
     [
-      'a field that is null no more',
+      'a field that is not nullable any more',
       'reporter_email',
       set(v1.field('reports', 'reporter_email'), { nullable: false }),
     ],
@@ -72,12 +72,12 @@ describe('accepted when the changelog names it, and only then', () => {
     const message = `is new, and not named in CHANGELOG.md, Unreleased, API: \`${name}\``;
     const unnamed = [expect.stringMatching(new RegExp(`^${message}$`, 'i'))];
     expect(await v1.hold(plants)).toEqual(unnamed);
-    // In prose it may be there by chance; part of another name is not the name.
+    // In prose the word may occur by chance, and part of another name is not the name.
     expect(await v1.hold(plants, `- About ${name}, and \`x${name}\`.`)).toEqual(unnamed);
     expect(await v1.hold(plants, `- There is \`${name}\`.`)).toEqual([]);
   });
 
-  test('named in another part of the changelog, it is not named', async () => {
+  test('a name in another part of the changelog does not count', async () => {
     expect(await v1.hold([v1.addParameter('reports', 'elsewhere')])).toHaveLength(1);
   });
 
@@ -89,7 +89,7 @@ describe('accepted when the changelog names it, and only then', () => {
   });
 });
 
-test('other words and examples are no change', async () => {
+test('other descriptions and examples are not changes', async () => {
   const words: Plant[] = [
     (tree) => Object.assign(tree.info, { description: 'Shorter.' }),
     set(v1.operation('alerts'), { summary: 'All alerts', description: 'All of them.' }),

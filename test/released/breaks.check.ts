@@ -83,12 +83,12 @@ const ASKED: readonly [string, ...Plant[]][] = [
     'a parameter has few values',
     set(v1.parameterSchema('alerts', 'X-Request-Id'), { enum: ['a'] }),
   ],
-  ['a parameter is written otherwise', set(v1.parameter('alerts', 'offset'), { explode: false })],
+  ['a parameter has another style', set(v1.parameter('alerts', 'offset'), { explode: false })],
   [
-    'keys are sent otherwise',
+    'keys are sent in another way',
     (tree) => Object.assign(tree.components.securitySchemes.apiKey, { scheme: 'basic' }),
   ],
-  ['keys are needed no more', (tree) => Object.assign(tree, { security: [] })],
+  ['keys are not required any more', (tree) => Object.assign(tree, { security: [] })],
 ];
 
 const GENERATED: readonly [string, ...Plant[]][] = [
@@ -96,10 +96,7 @@ const GENERATED: readonly [string, ...Plant[]][] = [
   ['an operation is removed', drop(({ paths }) => paths, v1.LISTS.alerts)],
   ['an operation has another id', set(v1.operation('alerts'), { operationId: 'getAlerts' })],
   ['an operation has another tag', set(v1.operation('alerts'), { tags: ['Domains'] })],
-  [
-    'an operation is deprecated, no one knows when',
-    set(v1.operation('alerts'), { deprecated: true }),
-  ],
+  ['an operation is deprecated without days', set(v1.operation('alerts'), { deprecated: true })],
   [
     'a schema is renamed',
     (tree) => {

@@ -1,4 +1,4 @@
-/** Changes to plant in openapi/v1.yaml, by what they are about; whatever a `$ref` stands for is found. */
+/** Changes to openapi/v1.yaml for tests, by what they change. References are followed. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -14,7 +14,7 @@ export const LISTS = {
 };
 type List = keyof typeof LISTS;
 
-// biome-ignore lint/suspicious/noExplicitAny: a document that tests change at will.
+// biome-ignore lint/suspicious/noExplicitAny: a document that tests change in any way.
 export type Tree = any;
 export type Plant = (v1: Tree) => unknown;
 type Find = (v1: Tree) => Tree;
@@ -84,7 +84,7 @@ export const MISSING = '#/components/schemas/ReportsMissingContext';
 
 export const contexts: Find = (v1) => field('alerts', 'context')(v1)['x-schema-by-type'];
 
-/** That of alert.alignment_regression. */
+/** The context of alert.alignment_regression. */
 export const context: Find = (v1) => look(v1, contexts(v1)[REGRESSION]);
 
 export const parameter =
@@ -99,7 +99,7 @@ export const parameterSchema =
   (v1) =>
     look(v1, parameter(list, name)(v1).schema);
 
-/** An optional parameter unless something else is said. */
+/** An optional parameter by default. */
 export const addParameter =
   (list: List, name: string, values: object = {}): Plant =>
   (v1) =>
@@ -108,7 +108,7 @@ export const addParameter =
       ...values,
     });
 
-/** A required field becomes optional, or an optional one required. */
+/** Makes a required field optional, or an optional one required. */
 export const toggleRequired =
   (find: Find, name: string): Plant =>
   (v1) => {
@@ -117,7 +117,7 @@ export const toggleRequired =
     tree.required = others.length < tree.required.length ? others : [...others, name];
   };
 
-/** What the check says of the contract of today, changed, when the contract of today is the released one. */
+/** The result of the check for the changed contract, when the present contract is the released one. */
 export async function hold(plants: readonly Plant[], unreleased = ''): Promise<readonly string[]> {
   const v1 = parse(readFileSync(V1, 'utf8'));
   const before = JSON.stringify(v1);

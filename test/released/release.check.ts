@@ -9,7 +9,7 @@ import * as v1 from './plant.ts';
 const RELEASED = 'openapi/released/v1.yaml';
 const NEXT = '9.0.0';
 
-/** What keeps the released contract, changed, from being released as `version`. */
+/** The reasons against releasing the changed contract as `version`. */
 async function release(version: string, plants: readonly v1.Plant[], api: string | undefined) {
   const tree = parse(readFileSync(RELEASED, 'utf8'));
   tree.info.version = version;
@@ -23,35 +23,35 @@ async function release(version: string, plants: readonly v1.Plant[], api: string
 
 const ADDED = [v1.addParameter('reports', 'reporter')];
 
-test('a version that names what is new is released', async () => {
+test('a version whose changelog names every addition is released', async () => {
   expect(await release(NEXT, ADDED, '- `reporter`')).toEqual([]);
 });
 
-test('a version that the changelog does not have is not', async () => {
+test('a version without an entry in the changelog is not released', async () => {
   const obstacles = [`CHANGELOG.md has no part "### API" under "## ${NEXT}"`];
   expect(await release(NEXT, ADDED, undefined)).toEqual(obstacles);
 });
 
-test('what is named under another version is not named', async () => {
+test('a name under another version does not count', async () => {
   const obstacles = [`is new, and not named in CHANGELOG.md, ${NEXT}, API: \`reporter\``];
   expect(await release(NEXT, ADDED, '- Nothing.')).toEqual(obstacles);
 });
 
-test('a version that is released stays as it is', async () => {
+test('a released version cannot be changed', async () => {
   const { version } = parse(readFileSync(RELEASED, 'utf8')).info;
   expect(await release(version, ADDED, '- `reporter`')).toEqual([
     `${version} is released, and was different`,
   ]);
 });
 
-test('a break is not released, whatever its version', async () => {
+test('a breaking change is not released, whatever its version', async () => {
   const plants = [v1.set(v1.operation('alerts'), { operationId: 'getAlerts' })];
   expect(await release(NEXT, plants, '- `getAlerts`')).toEqual([
     expect.stringMatching(/^breaks the released contract: .*listAlerts/),
   ]);
 });
 
-test('the first contract is released as it stands', () => {
+test('the first contract is released as it is', () => {
   const { version } = parse(readFileSync(RELEASED, 'utf8')).info;
   const changelog = `## ${version}\n\n### API\n\n- All.\n`;
   const contracts = { released: 'openapi/released/none.yaml', current: RELEASED, changelog };

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The check for breaking changes, checked: `npm run test:released`. It needs oasdiff on the PATH. */
+/** Tests of the check for breaking changes: `npm run test:released`. They need oasdiff on the PATH. */
 export default defineConfig({
   test: {
     include: ['test/released/*.check.ts'],

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * The tests of the store, the alerts and the settings pages once more, on database files that another process
+ * Runs the tests of the store, the alerts and the settings pages with database files that another process
  * writes to all the time: `npm run test:second-writer`.
  */
 export default defineConfig({

@@ -1,4 +1,4 @@
-/** The other process: it takes the write lock of each database that it is told of, again and again. */
+/** The other process: it takes the write lock of each database that it is given, again and again. */
 import Database from 'better-sqlite3';
 
 const HOLD_MS = 8;
@@ -23,7 +23,7 @@ function writeEach(): void {
   }, HOLD_MS);
 }
 
-/** A write that changes nothing that a test looks at. */
+/** A write that does not change any value that a test reads. */
 function begin(database: Database.Database): boolean {
   try {
     database.pragma('busy_timeout = 0');

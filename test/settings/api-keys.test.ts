@@ -24,7 +24,7 @@ const use = async (key: string) => (await api.get('/v1/external/domains', { key 
 const toKey = (text: string) => /plb_live_[0-9A-Za-z]{36}/.exec(text)?.[0] as string;
 
 describe('creating a key', () => {
-  test('shows it whole in this answer, with a curl line that works, and on no page after it', async () => {
+  test('shows it whole in this answer, with a curl command that works, and on no later page', async () => {
     const { status, text } = await browser.post(KEYS, { name: ' Security dashboard ' });
     expect(status).toBe(200);
     const key = toKey(text);
@@ -46,7 +46,7 @@ describe('creating a key', () => {
     ['blanks', '   '],
     ['101 characters', 'x'.repeat(101)],
     ['a control character', 'a\u0007b'],
-  ])('%s is no name: the form comes back with what was typed, and says so', async (_what, name) => {
+  ])('%s is not a name: the form returns with the input and the error', async (_what, name) => {
     const { status, text } = await browser.post(KEYS, { name });
     expect(status).toBe(422);
     expect(text).toContain('aria-invalid="true"');
@@ -54,7 +54,7 @@ describe('creating a key', () => {
     expect(await keys()).toEqual([]);
   });
 
-  test('ten of ten: the form makes room for the reason', async () => {
+  test('with ten of ten keys the form is replaced by the reason', async () => {
     for (let i = 0; i < 10; i++) await aKey(api.db, accountId);
     const { text } = await browser.get(KEYS);
     expect(toReadable(text)).toContain('10 of 10 keys An account has at most 10 API keys');
@@ -65,7 +65,7 @@ describe('creating a key', () => {
     expect(await keys()).toHaveLength(10);
   });
 
-  test('twenty at once leave exactly ten, and ten entries in the audit', async () => {
+  test('twenty at the same time leave exactly ten, and ten entries in the audit', async () => {
     const attempts = Array.from({ length: 20 }, (_, i) => browser.post(KEYS, { name: `k${i}` }));
     const statuses = (await Promise.all(attempts)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(10);
@@ -76,7 +76,7 @@ describe('creating a key', () => {
 });
 
 describe('the switch and delete', () => {
-  test('off: 401 at once; on: accepted again; deleted: 401 for good; each said once', async () => {
+  test('off: 401 at once; on: accepted again; deleted: 401 from then on; each with one notice', async () => {
     const { key, keyId } = await aKey(api.db, accountId, 'nightly');
     const steps = [
       ['disable', 401, '“nightly” is off'],
@@ -111,7 +111,7 @@ describe('the switch and delete', () => {
     expect(await ask()).toBe(401);
   });
 
-  test('deleting asks first, naming the key', async () => {
+  test('deleting asks first, with the key’s name', async () => {
     const { keyId } = await aKey(api.db, accountId, 'nightly');
     const { text } = await browser.get(`${KEYS}/${keyId}/delete`);
     expect(toReadable(text)).toContain('Delete “nightly”?');
@@ -120,7 +120,7 @@ describe('the switch and delete', () => {
 });
 
 describe('an account that is not on Pro', () => {
-  test('sees what Pro gives, its keys greyed with the reason, and can neither create nor enable', async () => {
+  test('sees what Pro adds and its disabled keys with the reason, and can neither create nor enable', async () => {
     const { key, keyId } = await aKey(api.db, accountId);
     await updatePlan(api.db, accountId, 'free');
     const { text } = await browser.get(KEYS);
@@ -146,7 +146,7 @@ describe('an account that is not on Pro', () => {
 });
 
 describe('the audit', () => {
-  test('says who did what to which key, when and from where, latest first', async () => {
+  test('shows who changed which key, when and from where, latest first', async () => {
     await browser.post(KEYS, { name: 'nightly' });
     const [{ id = '', prefix = '' } = {}] = await keys();
     await browser.post(`${KEYS}/${id}/disable`);
@@ -171,7 +171,7 @@ describe('the audit', () => {
     expect(read).toContain('The operator turned off, by leaving Pro, “nightly”');
   });
 
-  test('what was refused, or failed, leaves no entry; what was done always one', async () => {
+  test('rejected and failed changes leave no entry; each change leaves exactly one', async () => {
     const { keyId } = await aKey(api.db, accountId);
     await api.db.write((tx) => tx.schema.alterTable('audit').renameTo('gone').execute());
     expect((await browser.post(`${KEYS}/${keyId}/disable`)).status).toBe(500);
@@ -181,7 +181,7 @@ describe('the audit', () => {
     expect(await keys()).toMatchObject([{ id: keyId, enabled: true }]);
   });
 
-  test('is walked page by page', async () => {
+  test('is shown page by page', async () => {
     for (let i = 0; i < 60; i++) {
       const { id } = await insertApiKey(api.db, { accountId, name: `k${i}`, now: NOW });
       await api.db.write((tx) => tx.deleteFrom('api_key').where('id', '=', id).execute());

@@ -27,17 +27,17 @@ const keyNames = async (id = accountId) => (await listApiKeys(api.db, id)).map((
 describe('forged requests', () => {
   test.each([
     ['another site', { 'Sec-Fetch-Site': 'cross-site' }],
-    ['a neighbour under the same domain', { 'Sec-Fetch-Site': 'same-site' }],
+    ['a host under the same domain', { 'Sec-Fetch-Site': 'same-site' }],
     ['another origin, from a browser without Sec-Fetch-Site', { Origin: 'https://evil.example' }],
     ['our host on another port', { Origin: 'http://127.0.0.1:1' }],
-    ['an origin that hides', { Origin: 'null' }],
+    ['an opaque origin', { Origin: 'null' }],
     ['a file', { Origin: 'file://' }],
-    ['nobody knows where', {}],
+    ['an unknown site', {}],
     [
       'another site that adds our Origin',
       { 'Sec-Fetch-Site': 'cross-site', Origin: 'http://127.0.0.1' },
     ],
-  ])('a form from %s is refused, even with the token', async (_who, headers) => {
+  ])('a form from %s is rejected, even with the token', async (_who, headers) => {
     const { browser } = await aVisitor(api, accountId);
     const { status } = await browser.post(KEYS, { name: 'forged' }, headers as never);
     expect([status, await keyNames()]).toEqual([403, []]);
@@ -47,20 +47,20 @@ describe('forged requests', () => {
     ['none', ''],
     ['a made-up one', 'A'.repeat(43)],
     ['one that is too long', 'A'.repeat(5000)],
-  ])('a form with %s for a token is refused, from our own page as well', async (_what, token) => {
+  ])('a form with %s for a token is rejected, from our own page as well', async (_what, token) => {
     const { browser } = await aVisitor(api, accountId);
     const { status } = await browser.post(KEYS, { name: 'forged', form_token: token });
     expect([status, await keyNames()]).toEqual([403, []]);
   });
 
-  test("another person's token is refused", async () => {
+  test('another person’s token is rejected', async () => {
     const { browser } = await aVisitor(api, accountId);
     const { browser: other } = await aVisitor(api, accountId);
     const { status } = await browser.post(KEYS, { name: 'x', form_token: other.formToken });
     expect(status).toBe(403);
   });
 
-  test('a form of our own passes: by Sec-Fetch-Site, and by Origin on plain HTTP', async () => {
+  test('a form of our own is accepted: by Sec-Fetch-Site, and by Origin on plain HTTP', async () => {
     const { browser } = await aVisitor(api, accountId);
     expect((await browser.post(KEYS, { name: 'a' })).status).toBe(200);
     const origin = { Origin: `http://127.0.0.1:${api.port}` };
@@ -68,7 +68,7 @@ describe('forged requests', () => {
     expect(await keyNames()).toEqual(expect.arrayContaining(['a', 'b']));
   });
 
-  test('signing somebody in as somebody else from another site is refused', async () => {
+  test('a sign-in form from another site is rejected', async () => {
     const { email } = await aPerson(api, accountId);
     const fields = { email, password: PASSWORD };
     const answer = await new Browser(api).post('/settings/sign-in', fields, {
@@ -78,7 +78,7 @@ describe('forged requests', () => {
     expect(answer.headers).not.toHaveProperty('set-cookie');
   });
 
-  test.each(['enable', 'disable', 'delete'])('nothing is done by GET: %s', async (verb) => {
+  test.each(['enable', 'disable', 'delete'])('GET changes nothing: %s', async (verb) => {
     const { keyId } = await aKey(api.db, accountId);
     const { browser } = await aVisitor(api, accountId);
     await browser.get(`${KEYS}/${keyId}/${verb}`);
@@ -87,7 +87,7 @@ describe('forged requests', () => {
 });
 
 describe('stolen and planted sessions', () => {
-  test('a session that somebody planted before is not the one that signing in opens', async () => {
+  test('signing in does not continue a session that was planted before', async () => {
     const { email } = await aPerson(api, accountId);
     const victim = new Browser(api);
     victim.cookie = 'plumbline-session=planted-by-somebody';
@@ -98,7 +98,7 @@ describe('stolen and planted sessions', () => {
     expect((await thief.get(KEYS)).status).toBe(303);
   });
 
-  test("an attacker's own session, planted, ends when the victim signs in over it", async () => {
+  test('an attacker’s own session, planted, ends when the victim signs in', async () => {
     const { browser: attacker } = await aVisitor(api, accountId);
     const { email } = await aPerson(api, accountId);
     const victim = new Browser(api);
@@ -109,7 +109,7 @@ describe('stolen and planted sessions', () => {
     expect((await victim.get('/settings/account')).text).toContain(email);
   });
 
-  test('a cookie that was stolen is worth nothing after signing out', async () => {
+  test('a stolen cookie is invalid after signing out', async () => {
     const { browser } = await aVisitor(api, accountId);
     const thief = new Browser(api);
     thief.cookie = browser.cookie;
@@ -118,7 +118,7 @@ describe('stolen and planted sessions', () => {
     expect((await thief.get(KEYS)).status).toBe(303);
   });
 
-  test('… nor after the person was disabled, or has changed their password', async () => {
+  test('a stolen cookie is invalid after the person was disabled or has changed their password', async () => {
     const { browser, id } = await aVisitor(api, accountId);
     const thief = new Browser(api);
     thief.cookie = browser.cookie;
@@ -133,7 +133,7 @@ describe('stolen and planted sessions', () => {
     expect((await browser.get(KEYS)).status).toBe(303);
   });
 
-  test('the database holds nothing that lets anybody in', async () => {
+  test('the database contains nothing with which somebody can sign in', async () => {
     const { browser } = await aVisitor(api, accountId);
     const token = browser.cookie.split('=')[1] as string;
     const { sha256 } = await api.db
@@ -155,7 +155,7 @@ describe('stolen and planted sessions', () => {
 describe("another account's things", () => {
   const NO_SUCH = '00000000-0000-4000-8000-000000000000';
 
-  test('are not found, with the very page of what does not exist', async () => {
+  test('are not found, with the same page as ids that do not exist', async () => {
     const foreign = await aBareAccount(api.db);
     const { id: keyId } = await insertApiKey(api.db, {
       accountId: foreign,
@@ -197,7 +197,7 @@ describe("another account's things", () => {
     },
   );
 
-  test('do not show on any page', async () => {
+  test('are not on any page', async () => {
     const foreign = await aBareAccount(api.db);
     await aKey(api.db, foreign, 'their secret plan');
     const theirs = await aDomain(api.db, foreign, { name: 'theirs.example' });
@@ -217,7 +217,7 @@ describe("another account's things", () => {
 describe('stored scripts', () => {
   const EVIL = `"><script>alert(1)</script><img src=x onerror='alert(2)'>`;
 
-  test('stay text: in names of keys, domains and reporters, e-mail addresses, alerts, user agents', async () => {
+  test('is escaped: in names of keys, domains and reporters, e-mail addresses, alerts, user agents', async () => {
     const domain = await aDomain(api.db, accountId, { name: 'example.com' });
     await receive(api.db, [aReport({ orgName: EVIL })]);
     await anAlert(
@@ -259,7 +259,7 @@ describe('stored scripts', () => {
     }
   });
 
-  test('e-mail and target of a refused sign-in stay text', async () => {
+  test('e-mail address and target of a rejected sign-in are escaped', async () => {
     const fields = { email: EVIL, password: 'x', next: EVIL };
     const { text } = await new Browser(api).post('/settings/sign-in', fields);
     expect(text).toContain('&lt;script&gt;');
@@ -268,7 +268,7 @@ describe('stored scripts', () => {
 });
 
 describe('every page', () => {
-  test('is no-store, loads nothing from elsewhere and nothing inline, and is framed nowhere', async () => {
+  test('is no-store, has nothing inline or from other origins, and cannot be framed', async () => {
     const { browser } = await aVisitor(api, accountId);
     await aDomain(api.db, accountId);
     const answers = [
@@ -298,7 +298,7 @@ describe('every page', () => {
     }
   });
 
-  test('its assets may be kept for ever, and are named by what is in them', async () => {
+  test('assets are immutable, and named by their content', async () => {
     const { text } = await new Browser(api).get('/settings/sign-in');
     const paths = [...text.matchAll(/(?:href|src)="(\/settings\/assets\/[^"]+)"/g)];
     expect(paths).toHaveLength(5);
@@ -311,7 +311,7 @@ describe('every page', () => {
     }
   });
 
-  test('a fault of ours is logged, and told in no word', async () => {
+  test('a defect is logged, and the page has none of its text', async () => {
     const { browser } = await aVisitor(api, accountId);
     await api.db.write((tx) => tx.schema.dropTable('audit').execute());
     const { status, text } = await browser.get('/settings/audit');

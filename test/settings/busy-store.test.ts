@@ -10,7 +10,7 @@ let api: Api;
 let accountId: string;
 let isBusy: boolean;
 
-/** A database whose write lock another process keeps for longer than a write waits. */
+/** A database whose write lock another process holds for longer than a write waits. */
 beforeEach(async () => {
   isBusy = false;
   const store = await openStore(aDatabasePath());
@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 const isIn = async (browser: Browser) => (await browser.get('/settings/account')).status === 200;
 
-describe('while the write lock cannot be had', () => {
+describe('while the write lock is not available', () => {
   test('a sign-out that did not end the session says so, and keeps the cookie', async () => {
     const { browser } = await aVisitor(api, accountId);
     isBusy = true;
@@ -37,7 +37,7 @@ describe('while the write lock cannot be had', () => {
     expect(await isIn(browser)).toBe(false);
   });
 
-  test('sessions that could not be ended are not said to be', async () => {
+  test('sessions that could not be ended are not reported as ended', async () => {
     const { browser, email } = await aVisitor(api, accountId);
     const other = new Browser(api);
     await other.signIn(email);
@@ -52,14 +52,14 @@ describe('while the write lock cannot be had', () => {
     expect(await isIn(other)).toBe(true);
   });
 
-  test('a sign-in is refused with 503, and opens nothing', async () => {
+  test('a sign-in is rejected with 503, and opens no session', async () => {
     const { email } = await aVisitor(api, accountId);
     isBusy = true;
     const { status, headers } = await new Browser(api).signIn(email);
     expect([status, headers['set-cookie']]).toEqual([503, undefined]);
   });
 
-  test('pages are shown: none waits for a note that its session is in use', async () => {
+  test('pages are shown without waiting for a write', async () => {
     const { browser } = await aVisitor(api, accountId);
     const seen = new Date().toISOString().replace(/T.*/, 'T00:00:00Z');
     await api.db.write((tx) =>

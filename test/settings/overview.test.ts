@@ -22,7 +22,7 @@ const day = (begin: string, totalMessages: number, alignedMessages: number) =>
   aReport({ begin: `${begin}T00:00:00Z`, totalMessages, alignedMessages });
 
 describe('the overview', () => {
-  test('of an account without domains says what to expect', async () => {
+  test('of an account without domains says what to do', async () => {
     const text = await read('/settings/overview');
     expect(text).toContain('No domain yet');
     expect(text).toContain('No alert is open');
@@ -47,13 +47,13 @@ describe('the overview', () => {
     expect(text).toContain('title="15 Mar 2026, 04:12:09 UTC"');
   });
 
-  test('a rate is cut, never rounded up to all', async () => {
+  test('a rate is rounded down, never up to 100%', async () => {
     await aDomain(api.db, accountId, { name: 'example.com' });
     await receive(api.db, [day('2026-03-14', 100_000, 99_999)]);
     expect(await read('/settings/overview')).toContain('example.com 99.9%');
   });
 
-  test('open alerts come first, resolved ones not at all', async () => {
+  test('open alerts come first, and resolved ones are not listed', async () => {
     const owner = { accountId, domainId: (await aDomain(api.db, accountId)).id };
     await anAlert(api.db, owner, { resolvedAt: NOW });
     expect(await read('/settings/overview')).toContain('No alert is open');
@@ -63,7 +63,7 @@ describe('the overview', () => {
     expect(text.indexOf('1 open alert')).toBeLessThan(text.indexOf('Domains'));
   });
 
-  test('many domains are walked page by page, each once', async () => {
+  test('many domains are shown page by page, each once', async () => {
     for (let i = 0; i < 30; i++) await aDomain(api.db, accountId);
     const pages = [
       await browser.get('/settings/overview'),
@@ -82,7 +82,7 @@ describe('the overview', () => {
 });
 
 describe('a domain’s page', () => {
-  test('draws its days, and says the same in numbers', async () => {
+  test('has charts of its days, and the same as a table', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
     await receive(api.db, [day('2026-03-13', 50, 50), day('2026-03-14', 100, 25)]);
     const { text } = await browser.get(`/settings/domains/${id}`);
@@ -101,7 +101,7 @@ describe('a domain’s page', () => {
     expect((await browser.get(`/settings/domains/${id}`)).text).toContain('d="M146 0h0M170 0h0"');
   });
 
-  test('90 days show what 30 do not', async () => {
+  test('90 days include what 30 days do not', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
     await receive(api.db, [day('2026-01-01', 7, 7)]);
     const messages = async (days: string) =>
@@ -113,7 +113,7 @@ describe('a domain’s page', () => {
     ]);
   });
 
-  test('lists its latest reports, of whatever reporter', async () => {
+  test('lists its latest reports, of any reporter', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
     await receive(api.db, [aReport({ orgName: null }), aReport({ orgName: 'Mailbox Provider' })]);
     const text = await read(`/settings/domains/${id}`);
@@ -128,7 +128,7 @@ describe('a domain’s page', () => {
   });
 });
 
-describe('alerts in words', () => {
+describe('alerts as text', () => {
   test.each([
     [
       'alert.alignment_regression',

@@ -29,7 +29,7 @@ describe('a one-time link', () => {
     return { id, email, link: await insertOneTimeLink(api.db, id, NOW) };
   }
 
-  test('lets somebody choose a password, and signs them in', async () => {
+  test('lets a person choose a password, and signs them in', async () => {
     const { link, email } = await anInvitation();
     const browser = new Browser(api);
     expect(toReadable((await browser.get(`${WELCOME}?link=${link}`)).text)).toContain(email);
@@ -39,7 +39,7 @@ describe('a one-time link', () => {
     expect((await new Browser(api).signIn(email, NEW)).status).toBe(303);
   });
 
-  test('works once, however often it was looked at', async () => {
+  test('works once, however often it was opened', async () => {
     const { link } = await anInvitation();
     await new Browser(api).get(`${WELCOME}?link=${link}`);
     const attempts = [1, 2, 3, 4].map(() => choose(new Browser(api), link));
@@ -48,7 +48,7 @@ describe('a one-time link', () => {
     expect((await new Browser(api).get(`${WELCOME}?link=${link}`)).status).toBe(404);
   });
 
-  test('is void after 24 hours, after a newer one, and for a disabled person', async () => {
+  test('is invalid after 24 hours, after a newer one, and for a disabled person', async () => {
     const { link, id } = await anInvitation();
     const look = async (of: string) => (await new Browser(api).get(`${WELCOME}?link=${of}`)).status;
     vi.setSystemTime(new Date('2026-03-16T04:12:08Z'));
@@ -66,7 +66,7 @@ describe('a one-time link', () => {
     expect(await look(newer)).toBe(404);
   });
 
-  test('a password that will not do spends nothing', async () => {
+  test('a rejected password does not use up the link', async () => {
     const { link } = await anInvitation();
     const browser = new Browser(api);
     expect((await choose(browser, link, 'too short')).status).toBe(422);
@@ -76,7 +76,7 @@ describe('a one-time link', () => {
     expect((await choose(browser, link)).status).toBe(303);
   });
 
-  test('for a forgotten password ends every session that is open', async () => {
+  test('for a forgotten password ends every open session', async () => {
     const { id, browser, email } = await aVisitor(api, accountId);
     const link = await insertOneTimeLink(api.db, id, NOW);
     expect((await browser.get('/settings/account')).status).toBe(200);
@@ -114,7 +114,7 @@ describe('changing the password', () => {
     expect((await new Browser(api).signIn(email, NEW)).status).toBe(303);
   });
 
-  test('is no place to guess either', async () => {
+  test('does not allow guessing the password', async () => {
     const { browser } = await aVisitor(api, accountId);
     const guesses = Array.from({ length: 15 }, () => change(browser, 'not the right one'));
     const statuses = (await Promise.all(guesses)).map(({ status }) => status);
@@ -124,7 +124,7 @@ describe('changing the password', () => {
 });
 
 describe('sessions', () => {
-  test('are listed with browser and address, ended one by one, or all others at once', async () => {
+  test('are listed with browser and address, and can be ended one by one or all others at once', async () => {
     const { browser, email } = await aVisitor(api, accountId);
     const others = await Promise.all(
       [1, 2, 3].map(async () => {
@@ -166,7 +166,7 @@ describe('people', () => {
     expect(read).toMatch(new RegExp(`new@.* Invited ${email} .* You ${other.email} .* Disabled`));
   });
 
-  test('an e-mail address is one person’s, however it is spelt', async () => {
+  test('an e-mail address belongs to one person, whatever its spelling', async () => {
     await aPerson(api, accountId, 'ada@example.com');
     await expect(aPerson(api, accountId, 'ADA@example.com')).rejects.toMatchObject({
       code: 'conflict',
@@ -180,7 +180,7 @@ describe('people', () => {
     'a b@example.com',
     '<ada@example.com>',
     `${'a'.repeat(65)}@example.com`,
-  ])('“%s” is no e-mail address', async (email) => {
+  ])('“%s” is not an e-mail address', async (email) => {
     await expect(aPerson(api, accountId, email)).rejects.toThrow(Failure);
   });
 });

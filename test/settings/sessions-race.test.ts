@@ -29,8 +29,8 @@ const open = (proof: Parameters<typeof insertSession>[1]['proof']) =>
 const verifiedHash = async () => (await findCredentials(db, email))?.passwordHash as string;
 const sessions = async () => (await listSessions(db, id, NOW)).length;
 
-describe('what changes between the check of a password and the session that it opens', () => {
-  test('a session that began with the old password is not opened after the change', async () => {
+describe('changes between the check of a password and the session that it opens', () => {
+  test('a sign-in with the old password opens no session after the change', async () => {
     const replaced = await verifiedHash();
     await updatePassword(db, id, { passwordHash: await hashPassword(NEW), replaced });
     await expect(open({ password_hash: replaced })).rejects.toMatchObject({ code: 'unauthorized' });
@@ -52,14 +52,14 @@ describe('what changes between the check of a password and the session that it o
     await expect(open({ single_sign_on: subject })).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  test('a password that was changed with the same old one first stays', async () => {
+  test('of two changes that began with the same old password, the first one stays', async () => {
     const replaced = await verifiedHash();
     await updatePassword(db, id, { passwordHash: await hashPassword(NEW), replaced });
     const late = { passwordHash: await hashPassword('the password of a thief'), replaced };
     await expect(updatePassword(db, id, late)).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  test('a one-time link that was spent while the password was hashed changes nothing', async () => {
+  test('a one-time link that was used while the password was hashed changes nothing', async () => {
     const link = await insertOneTimeLink(db, id, NOW);
     const replaced = await verifiedHash();
     await updatePassword(db, id, { passwordHash: await hashPassword(NEW), replaced });

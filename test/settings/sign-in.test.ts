@@ -23,7 +23,7 @@ describe('POST /settings/sign-in', () => {
     expect(text).toContain(email);
   });
 
-  test('takes the e-mail address however it is spelt', async () => {
+  test('accepts any spelling of the e-mail address', async () => {
     await aPerson(api, accountId, 'Ada@Example.com');
     expect((await new Browser(api).signIn(' aDA@example.COM')).status).toBe(303);
   });
@@ -77,7 +77,7 @@ describe('POST /settings/sign-in', () => {
     expect(answers[0]).toMatch(/^401 .*The e-mail address or the password is wrong/s);
   });
 
-  test('takes as long for nobody as for somebody', async () => {
+  test('takes equally long for unknown and known people', async () => {
     const hash = await hashPassword(PASSWORD);
     const median = async (of: string | null) => {
       const times: number[] = [];
@@ -90,7 +90,7 @@ describe('POST /settings/sign-in', () => {
     };
     await isPassword('warm', null);
     const ratio = (await median(null)) / (await median(hash));
-    // Without a hash to compare with it would be a thousandth.
+    // Without a hash to compare with, the ratio would be 0.001.
     expect(ratio).toBeGreaterThan(0.3);
     expect(ratio).toBeLessThan(3);
   });
@@ -103,14 +103,14 @@ describe('POST /settings/sign-in', () => {
     ['/settings/../..//evil.example', '/settings/overview'],
     ['/settings//evil.example', '/settings/overview'],
     ['/settings/\\evil.example', '/settings/overview'],
-  ])('afterwards, next=%s leads to %s', async (next, location) => {
+  ])('afterwards, next=%s redirects to %s', async (next, location) => {
     const { email } = await aPerson(api, accountId);
     const fields = { email, password: PASSWORD, next };
     const { headers } = await new Browser(api).post('/settings/sign-in', fields);
     expect(headers['location']).toBe(location);
   });
 
-  test('a form that is no form gets a page, not a fault', async () => {
+  test('an invalid form gets a page with status 4xx', async () => {
     const { status, text } = await new Browser(api).post('/settings/sign-in', {
       email: 'x'.repeat(20_000),
     });
@@ -128,7 +128,7 @@ describe('brute force', () => {
     new Browser(api).post('/settings/sign-in', { email, password }, from(address));
 
   test.each(['somebody', 'nobody'])(
-    'ten guesses for %s, from anywhere, then 429, also with the right password',
+    'ten failed attempts for %s, from any address, then 429, also with the right password',
     async (who) => {
       const email = who === 'nobody' ? 'nobody@example.com' : (await aPerson(api, accountId)).email;
       const guesses = Array.from({ length: 20 }, (_, i) => guess(email, `192.0.2.${i}`));
@@ -141,7 +141,7 @@ describe('brute force', () => {
     },
   );
 
-  test('thirty guesses from one address, for whomever, then 429; others go on', async () => {
+  test('thirty failed attempts from one address, for any person, then 429; other addresses are not affected', async () => {
     const { email } = await aPerson(api, accountId);
     for (let i = 0; i < 30; i++) {
       expect((await guess(`n${i}@example.com`, '192.0.2.1')).status).toBe(401);
@@ -150,7 +150,7 @@ describe('brute force', () => {
     expect((await guess(email, '192.0.2.2', PASSWORD)).status).toBe(303);
   });
 
-  test('signing in is no guess', async () => {
+  test('successful sign-ins do not count as failed attempts', async () => {
     const { email } = await aPerson(api, accountId);
     for (let i = 0; i < 32; i++) {
       expect((await guess(email, '192.0.2.1', PASSWORD)).status).toBe(303);
@@ -158,7 +158,7 @@ describe('brute force', () => {
     expect((await guess(email, '192.0.2.1')).status).toBe(401);
   });
 
-  test('somebody who signs in without end is stopped after sixty sessions', async () => {
+  test('a person can sign in sixty times, then 429', async () => {
     const { email } = await aPerson(api, accountId);
     const statuses: number[] = [];
     for (let i = 0; i < 62; i++) {
@@ -168,7 +168,7 @@ describe('brute force', () => {
     expect(statuses.slice(-2)).toEqual([429, 429]);
   });
 
-  test('many at once, from many addresses: some are refused with 503, and are not counted', async () => {
+  test('many at the same time, from many addresses: some are rejected with 503, and do not count', async () => {
     const { email } = await aPerson(api, accountId);
     const attempts = Array.from({ length: 100 }, (_, i) =>
       guess(`n${i}@example.com`, `192.0.2.${i}`),
@@ -181,7 +181,7 @@ describe('brute force', () => {
   });
 
   test.each(['203.0.113.1:1', 'nonsense'])(
-    'thirty guesses count together when the proxy sends X-Forwarded-For: %s and its like',
+    'thirty failed attempts count together when the proxy sends X-Forwarded-For: %s and similar',
     async (value) => {
       const toHeader = (i: number) =>
         value === 'nonsense' ? `nonsense-${i}` : `203.0.113.1:${i + 1}`;
@@ -226,7 +226,7 @@ describe('a session', () => {
     expect(await isIn(browser)).toBe(false);
   });
 
-  test('without one every page leads to the sign-in, and back afterwards', async () => {
+  test('without a session every page redirects to the sign-in, and back afterwards', async () => {
     const browser = new Browser(api);
     const { status, headers } = await browser.get(KEYS);
     expect([status, headers['location']]).toEqual([303, `/settings/sign-in?next=${KEYS}`]);
@@ -236,13 +236,13 @@ describe('a session', () => {
     expect((await browser.post(KEYS, { name: 'x' })).headers['location']).toBe('/settings/sign-in');
   });
 
-  test('htmx is told to load the sign-in page, not to swap it in', async () => {
+  test('htmx gets a redirect to the sign-in page instead of its content', async () => {
     const { headers, text } = await new Browser(api).get(KEYS, { 'HX-Request': 'true' });
     expect([headers['hx-redirect'], text]).toEqual(['/settings/sign-in', '']);
   });
 });
 
-test('GET / leads browsers to the settings pages', async () => {
+test('GET / redirects browsers to the settings pages', async () => {
   const { status, headers } = await new Browser(api).get('/', { Accept: 'text/html,*/*' });
   expect([status, headers['location']]).toEqual([303, '/settings']);
 });

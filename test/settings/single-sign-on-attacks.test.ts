@@ -73,7 +73,7 @@ function toIdToken(issuer: string): string {
   return [...parts, signature.toString('base64url')].join('.');
 }
 
-/** Comes back from the provider with a cookie that the browser could have made at home. */
+/** The callback from the provider, with a cookie that the browser could have forged. */
 async function comeBack(target = `${DOOR}/callback?code=c&state=s`) {
   const cookie = Buffer.from(JSON.stringify(FLOW)).toString('base64url');
   const client = new RawClient(server.url);
@@ -85,17 +85,17 @@ async function comeBack(target = `${DOOR}/callback?code=c&state=s`) {
 }
 
 describe('the callback of single sign-on', () => {
-  test('lets in whom the provider names, by a token that the provider has signed', async () => {
+  test('accepts the person that the provider names in a signed token', async () => {
     const answer = await comeBack();
     expect([answer?.status, answer?.headers['location']]).toEqual([303, '/settings/overview']);
   });
 
-  test('an ID token that somebody else has signed lets nobody in', async () => {
+  test('rejects an ID token with a foreign signature', async () => {
     signer = forger.privateKey;
     expect((await comeBack())?.status).toBe(401);
   });
 
-  test('an address that only looks like a person’s lets nobody in', async () => {
+  test('rejects an address that only looks like a person’s', async () => {
     email = '\uff41da@example.com';
     expect((await comeBack())?.status).toBe(401);
   });
@@ -106,11 +106,11 @@ describe('the callback of single sign-on', () => {
     `https://evil.example${DOOR}/callback?`,
     `${DOOR}/callback?code=%&state=%zz`,
     `${DOOR}/callback?code=c&state=s&state=s`,
-  ])('with the request target %s is refused, and is no fault of ours', async (target) => {
+  ])('with the request target %s is rejected, without a 500', async (target) => {
     expect((await comeBack(target))?.status).toBe(401);
   });
 
-  test('is closed to an address after thirty that failed, and the way there with it', async () => {
+  test('is closed to an address after thirty failures, and so is its start', async () => {
     for (let i = 0; i < 30; i++)
       expect((await comeBack(`${DOOR}/callback?i=${i}`))?.status).toBe(401);
     const answer = await comeBack();

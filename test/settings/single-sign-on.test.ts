@@ -13,7 +13,7 @@ const PROVIDER = fileURLToPath(new URL('../support/openid-provider.ts', import.m
 const DOOR = '/settings/single-sign-on';
 const EMAIL = 'ada@example.com';
 
-/** A browser that follows redirects from one host to another, with the cookies of each. */
+/** A browser that follows redirects between hosts, with the cookies of each. */
 class Traveller {
   readonly #cookies = new Map<string, Map<string, string>>();
 
@@ -78,7 +78,7 @@ beforeEach(async () => {
 const invite = (email = EMAIL) =>
   insertPerson(store.db, { accountId, email, passwordHash: null, now: NOW });
 
-/** Signs in at the provider and agrees; answers with where the provider sends the browser back to. */
+/** Signs in at the provider and consents; returns the URL that the provider redirects to. */
 async function signInAtProvider(browser: Traveller, login: string, next = ''): Promise<string> {
   const login1 = await browser.follow(`${url}${DOOR}?next=${next}`);
   const afterLogin = await submit(browser, login1.url, { prompt: 'login', login, password: 'x' });
@@ -101,7 +101,7 @@ const isIn = async (browser: Traveller) =>
   (await browser.go(`${url}/settings/account`)).status === 200;
 
 describe('single sign-on', () => {
-  test('is offered on the sign-in page, and lets in whom the provider knows', async () => {
+  test('is offered on the sign-in page, and signs in a person that the provider knows', async () => {
     await invite();
     const browser = new Traveller();
     const page = await (await browser.go(`${url}/settings/sign-in`)).text();
@@ -112,16 +112,16 @@ describe('single sign-on', () => {
   });
 
   test.each([
-    ['an e-mail address that nobody here has', 'nobody@example.com'],
-    ['an e-mail address that nobody has verified', `unverified:${EMAIL}`],
-  ])('%s lets nobody in', async (_what, login) => {
+    ['an unknown e-mail address', 'nobody@example.com'],
+    ['an e-mail address that is not verified', `unverified:${EMAIL}`],
+  ])('%s cannot sign in', async (_what, login) => {
     await invite();
     const browser = new Traveller();
     const answer = await arrive(browser, login);
     expect([answer.status, await isIn(browser)]).toEqual([401, false]);
   });
 
-  test('a disabled person stays out, also when they came in by this door before', async () => {
+  test('a disabled person cannot sign in, even after signing in this way before', async () => {
     const { id } = await invite();
     await arrive(new Traveller(), EMAIL);
     await updateDisabled(store.db, id, true);
@@ -130,7 +130,7 @@ describe('single sign-on', () => {
     expect(await isIn(browser)).toBe(false);
   });
 
-  test('an address that the provider gives to somebody else later lets them not in', async () => {
+  test('an address that the provider later gives to another person does not sign them in', async () => {
     await invite();
     await arrive(new Traveller(), EMAIL);
     const successor = new Traveller();
@@ -139,7 +139,7 @@ describe('single sign-on', () => {
     expect((await arrive(new Traveller(), EMAIL)).status).toBe(303);
   });
 
-  test('a callback that another browser began signs nobody in', async () => {
+  test('a callback that another browser started signs nobody in', async () => {
     await invite();
     const attacker = new Traveller();
     const callback = await signInAtProvider(attacker, EMAIL);
@@ -150,7 +150,7 @@ describe('single sign-on', () => {
     expect(await isIn(victim)).toBe(false);
   });
 
-  test('a callback works once, and not with a code or state that was changed', async () => {
+  test('a callback works once, and not with a changed code or state', async () => {
     await invite();
     const browser = new Traveller();
     const callback = await signInAtProvider(browser, EMAIL);
@@ -162,7 +162,7 @@ describe('single sign-on', () => {
   });
 });
 
-test('a provider that does not answer is told as such; passwords work all the same', async () => {
+test('a provider that does not answer is reported; passwords still work', async () => {
   const { server } = await runServer({
     PLUMBLINE_BASE_URL: url,
     PLUMBLINE_OIDC_ISSUER: `http://127.0.0.1:${await aPort()}`,

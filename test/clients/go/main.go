@@ -167,7 +167,7 @@ func listAlerts() []plumbline.Alert {
 	return answer.JSON200.Data
 }
 
-// check prints what came of a check; whatever panics in it has failed it.
+// check prints the result of a check. A panic in the check is a failure.
 func check(name string, body func()) {
 	defer func() {
 		if reason := recover(); reason != nil {

@@ -16,7 +16,7 @@ function connect(key: string) {
   return createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${key}` } });
 }
 
-/** A page of a domain's reports; whatever is asked for. */
+/** A page of a domain's reports, with any parameters. */
 function listReports(domain_id: string, query: { limit?: number; offset?: number } = {}) {
   const params = { path: { domain_id }, query };
   return plumbline.GET('/v1/external/domains/{domain_id}/reports', { params });
@@ -61,7 +61,7 @@ await check('an empty list', async () => {
 });
 
 await check('a null', async () => {
-  // A type that does not say null has none to extract, and this does not compile.
+  // If the type is not nullable, nothing can be extracted, and this does not compile.
   const never: Extract<Domain['last_report_at'], null> = null;
   const open: Extract<Alert['resolved_at'], null> = null;
   assert.equal((await findDomain('waiting.example')).last_report_at, never);
@@ -122,7 +122,7 @@ await check('429', async () => {
   assert.fail('never refused');
 });
 
-/** Prints what came of a check; what follows `#` says what this client does in its own way. */
+/** Prints the result of a check; the text after `#` says what differs in this client. */
 async function check(name: string, body: () => Promise<void>): Promise<void> {
   try {
     await body();

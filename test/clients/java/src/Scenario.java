@@ -68,7 +68,7 @@ final class Scenario {
   }
 
   private static void aNull() throws Exception {
-    // What may be null says so to the checkers of those who use one.
+    // Nullable fields are annotated, for code that uses a nullness checker.
     requireNullable(Domain.class.getMethod("getLastReportAt"));
     requireNullable(Alert.class.getMethod("getResolvedAt"));
     require(findDomain("waiting.example").getLastReportAt() == null, "a report");

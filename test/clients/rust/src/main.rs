@@ -175,7 +175,7 @@ async fn find_alerts(client: &Client, kind: &str) -> Result<Vec<types::Alert>, B
     Ok(alerts)
 }
 
-/// The error that the answer is, which must have this status and code.
+/// The error of the answer, which must have this status and code.
 fn require_error<T>(
     answer: Result<T, Refusal>,
     status: u16,
@@ -200,7 +200,7 @@ fn require(is_true: bool, otherwise: &str) -> Checked {
     }
 }
 
-/// Prints what came of a check; a remark after its name says what this client does otherwise.
+/// Prints the result of a check; a remark after its name says what differs in this client.
 fn print(name: &str, checked: Checked) {
     match checked {
         Ok(()) => println!("ok {name}"),
