@@ -129,7 +129,7 @@ function toSingleSignOn(data: z.infer<typeof environment>): SingleSignOn | undef
   return issuer === undefined ? undefined : { issuer, clientId, clientSecret };
 }
 
-/** Beside package.json. Never the current folder: it may contain files of strangers. */
+/** Beside package.json. Never the current folder: it may contain untrusted files. */
 const ENV_FILE = fileURLToPath(new URL('../.env', import.meta.url));
 
 /**

@@ -22,16 +22,16 @@ async function followWorkflows(): Promise<number> {
   try {
     // A new domain: it waits for its first report, and has an empty list.
     await runPlumbline(['domain', 'add', demo.account_id, 'waiting.example'], demoDatabase);
-    let mended: Promise<void> | undefined;
+    let ingested: Promise<void> | undefined;
     const onOutput = (text: string) => {
       process.stdout.write(text);
       if (!WAITING.test(text)) return;
-      mended ??= runPlumbline(['ingest', '-'], demoDatabase, aGoodDay());
+      ingested ??= runPlumbline(['ingest', '-'], demoDatabase, aGoodDay());
       // An error is reported after respect has ended, so that the demo can be stopped.
-      mended.catch(() => undefined);
+      ingested.catch(() => undefined);
     };
     const { status } = await runRespect({ ...demo, onOutput });
-    await mended;
+    await ingested;
     return status ?? 1;
   } finally {
     await demo.stop();

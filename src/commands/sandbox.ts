@@ -40,6 +40,6 @@ async function insertNotice(
     domainId,
     type: 'alert.sandbox_notice',
     firedAt: now,
-    context: { note: 'No client knows this type. It is an alert all the same.' },
+    context: { note: 'Clients do not know this type. It is an alert like any other.' },
   });
 }

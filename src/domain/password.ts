@@ -4,7 +4,7 @@ import { Failure } from './failure.ts';
 import { createQueue } from './password-queue.ts';
 
 const MIN_LENGTH = 12;
-/** Longer than any passphrase. Without a maximum, a stranger could make hashing take any time. */
+/** Longer than any passphrase. Without a maximum, a request could make hashing take any time. */
 const MAX_LENGTH = 200;
 
 /**

@@ -22,7 +22,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 
 /** An alert for display: title, domain, time, and its context as text. */
 export function renderAlert(alert: AlertRow | OpenAlertRow, now: Date): Html {
-  const { title, tell } = WORDS[alert.type] ?? { title: alert.type, tell: tellAll };
+  const { title, tell } = WORDS[alert.type] ?? { title: alert.type, tell: listContext };
   const isOpen = alert.resolved_at === null;
   return html`<li class="alert ${isOpen ? 'open' : 'resolved'}">
     <h3>
@@ -77,7 +77,7 @@ function tellPolicy(context: Context): string {
 }
 
 /** The context of a type that this page does not know. */
-function tellAll(context: Context): string {
+function listContext(context: Context): string {
   return Object.entries(context)
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
     .join(', ');

@@ -60,13 +60,13 @@ export function signOut({ store: { db } }: Given): RequestHandler {
     const token = readSessionToken(req);
     // The cookie is deleted only after the session has ended. Otherwise the session could stay open
     // unnoticed.
-    if (token !== undefined) await deleteSessionOf(db, token).catch(sayStillSignedIn);
+    if (token !== undefined) await deleteSessionOf(db, token).catch(failStillSignedIn);
     clearCookie(req, res, 'session');
     res.redirect(303, '/settings/sign-in');
   };
 }
 
-function sayStillSignedIn(error: unknown): never {
+function failStillSignedIn(error: unknown): never {
   if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
   const message = 'You are still signed in: your session could not be ended. Please try again.';
   throw new Failure('unavailable', message);

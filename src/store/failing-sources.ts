@@ -154,8 +154,8 @@ export const failingLater = prepareQuery<
 );
 
 /**
- * Whether so many of 100 of a source's messages fail, in whole numbers. Counts stop at 2^53 − 1, and a hundred
- * times that is still an int64.
+ * Whether at least `percent` % of a source's messages fail, in whole numbers. Counts stop at 2^53 − 1, and a
+ * hundred times that is still an int64.
  */
 function failsTooOften(percent: Expression<number>) {
   return sql<boolean>`(source.messages - source.aligned) * 100 >= source.messages * ${percent}`;

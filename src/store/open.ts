@@ -12,7 +12,7 @@ import type { Tables } from './tables.ts';
 export interface Store {
   readonly db: Db;
   readonly reader: Reader;
-  /** Refuses new changes, waits for those under way, and closes every connection. */
+  /** Rejects new changes, waits for those in progress, and closes every connection. */
   close(): Promise<void>;
 }
 

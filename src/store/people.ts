@@ -47,7 +47,7 @@ export async function insertPerson(db: Db, person: NewPerson): Promise<Person> {
       .executeTakeFirst(),
   );
   if (numInsertedOrUpdatedRows === 0n) {
-    throw new Failure('conflict', `Somebody signs in with ${email} already.`);
+    throw new Failure('conflict', `Another person has the e-mail address ${email}.`);
   }
   return toPerson(row);
 }

@@ -43,7 +43,7 @@ const messagesOf = async (db: Store['db']) =>
   (await db.selectFrom('report').select('total_messages').execute()).map((r) => r.total_messages);
 
 /** Changes the original of one source. */
-const spoil = (db: Store['db'], seq: number) =>
+const corruptOriginal = (db: Store['db'], seq: number) =>
   db.write((tx) =>
     tx.updateTable('document').set({ encoding: 'as_is' }).where('seq', '=', seq).execute(),
   );
@@ -63,7 +63,7 @@ describe('correcting', () => {
 
   test.each([1, 2])('changes nothing when original %i cannot be read again', async (seq) => {
     const { db, given } = await aForgery();
-    await spoil(db, seq);
+    await corruptOriginal(db, seq);
     await expect(prefer(given, 1)).rejects.toMatchObject({ code: 'not_found' });
     expect(await messagesOf(db)).toEqual([2003]);
     expect(await listMiscounts(db)).toEqual({});
@@ -71,7 +71,7 @@ describe('correcting', () => {
 
   test('removes a report that cannot be read again, and says which counts still include it', async () => {
     const { db, given, id } = await aForgery();
-    await spoil(db, 1);
+    await corruptOriginal(db, 1);
     const removed = await remove(given, { kind: 'report', id });
     expect(removed).toMatchObject({ replacedBy: 1, unread: expect.stringContaining('0.xml') });
     expect(await messagesOf(db)).toEqual([10]);
@@ -80,7 +80,7 @@ describe('correcting', () => {
 
   test('never replaces a removed report by a conflict that cannot be read again', async () => {
     const { db, given, id } = await aForgery();
-    await spoil(db, 2);
+    await corruptOriginal(db, 2);
     const removing = remove(given, { kind: 'report', id });
     await expect(removing).rejects.toMatchObject({
       code: 'conflict',

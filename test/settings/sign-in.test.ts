@@ -127,10 +127,11 @@ describe('brute force', () => {
   const guess = (email: string, address: string, password = 'not the right one') =>
     new Browser(api).post('/settings/sign-in', { email, password }, from(address));
 
-  test.each(['somebody', 'nobody'])(
+  test.each(['a known person', 'an unknown person'])(
     'ten failed attempts for %s, from any address, then 429, also with the right password',
     async (who) => {
-      const email = who === 'nobody' ? 'nobody@example.com' : (await aPerson(api, accountId)).email;
+      const email =
+        who === 'an unknown person' ? 'nobody@example.com' : (await aPerson(api, accountId)).email;
       const guesses = Array.from({ length: 20 }, (_, i) => guess(email, `192.0.2.${i}`));
       const statuses = (await Promise.all(guesses)).map(({ status }) => status);
       expect(statuses.filter((status) => status === 401)).toHaveLength(10);

@@ -8,7 +8,7 @@ import { aBareAccount, NOW } from '../support/builders.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { runServer } from '../support/running-server.ts';
 
-const DOOR = '/settings/single-sign-on';
+const SIGN_ON_PATH = '/settings/single-sign-on';
 const BASE_URL = 'https://dmarc.example.com';
 const FLOW = { state: 's', nonce: 'n', verifier: 'v'.repeat(43), next: '' };
 
@@ -74,7 +74,7 @@ function toIdToken(issuer: string): string {
 }
 
 /** The callback from the provider, with a cookie that the browser could have forged. */
-async function comeBack(target = `${DOOR}/callback?code=c&state=s`) {
+async function comeBack(target = `${SIGN_ON_PATH}/callback?code=c&state=s`) {
   const cookie = Buffer.from(JSON.stringify(FLOW)).toString('base64url');
   const client = new RawClient(server.url);
   const answer = await client.send(
@@ -101,20 +101,20 @@ describe('the callback of single sign-on', () => {
   });
 
   test.each([
-    `http://evil.example${DOOR}/callback?code=c&state=x`,
-    `http://evil.example:1${DOOR}/callback`,
-    `https://evil.example${DOOR}/callback?`,
-    `${DOOR}/callback?code=%&state=%zz`,
-    `${DOOR}/callback?code=c&state=s&state=s`,
+    `http://evil.example${SIGN_ON_PATH}/callback?code=c&state=x`,
+    `http://evil.example:1${SIGN_ON_PATH}/callback`,
+    `https://evil.example${SIGN_ON_PATH}/callback?`,
+    `${SIGN_ON_PATH}/callback?code=%&state=%zz`,
+    `${SIGN_ON_PATH}/callback?code=c&state=s&state=s`,
   ])('with the request target %s is rejected, without a 500', async (target) => {
     expect((await comeBack(target))?.status).toBe(401);
   });
 
   test('is closed to an address after thirty failures, and so is its start', async () => {
     for (let i = 0; i < 30; i++)
-      expect((await comeBack(`${DOOR}/callback?i=${i}`))?.status).toBe(401);
+      expect((await comeBack(`${SIGN_ON_PATH}/callback?i=${i}`))?.status).toBe(401);
     const answer = await comeBack();
     expect([answer?.status, answer?.headers['retry-after']]).toEqual([429, '900']);
-    expect((await comeBack(DOOR))?.status).toBe(429);
+    expect((await comeBack(SIGN_ON_PATH))?.status).toBe(429);
   });
 });

@@ -10,7 +10,7 @@ import { printed } from '../support/command.ts';
 import { runServer } from '../support/running-server.ts';
 
 const PROVIDER = fileURLToPath(new URL('../support/openid-provider.ts', import.meta.url));
-const DOOR = '/settings/single-sign-on';
+const SIGN_ON_PATH = '/settings/single-sign-on';
 const EMAIL = 'ada@example.com';
 
 /** A browser that follows redirects between hosts, with the cookies of each. */
@@ -61,7 +61,7 @@ async function aPort(): Promise<number> {
 beforeEach(async () => {
   const port = await aPort();
   url = `http://127.0.0.1:${port}`;
-  const provider = spawn(process.execPath, [PROVIDER, `${url}${DOOR}/callback`]);
+  const provider = spawn(process.execPath, [PROVIDER, `${url}${SIGN_ON_PATH}/callback`]);
   onTestFinished(() => void provider.kill());
   const issuer = (await printed(provider, /\n/)).trim();
   const running = await runServer({
@@ -80,12 +80,12 @@ const invite = (email = EMAIL) =>
 
 /** Signs in at the provider and consents; returns the URL that the provider redirects to. */
 async function signInAtProvider(browser: Traveller, login: string, next = ''): Promise<string> {
-  const login1 = await browser.follow(`${url}${DOOR}?next=${next}`);
+  const login1 = await browser.follow(`${url}${SIGN_ON_PATH}?next=${next}`);
   const afterLogin = await submit(browser, login1.url, { prompt: 'login', login, password: 'x' });
-  const consent = await browser.follow(afterLogin, `${url}${DOOR}/callback`);
+  const consent = await browser.follow(afterLogin, `${url}${SIGN_ON_PATH}/callback`);
   if (consent.answer === undefined) return consent.url;
   const afterConsent = await submit(browser, consent.url, { prompt: 'consent' });
-  return (await browser.follow(afterConsent, `${url}${DOOR}/callback`)).url;
+  return (await browser.follow(afterConsent, `${url}${SIGN_ON_PATH}/callback`)).url;
 }
 
 async function submit(browser: Traveller, page: string, form: Record<string, string>) {
@@ -105,7 +105,7 @@ describe('single sign-on', () => {
     await invite();
     const browser = new Traveller();
     const page = await (await browser.go(`${url}/settings/sign-in`)).text();
-    expect(page).toContain(`href="${DOOR}?next="`);
+    expect(page).toContain(`href="${SIGN_ON_PATH}?next="`);
     const answer = await arrive(browser, EMAIL, '/settings/audit');
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/settings/audit']);
     expect(await isIn(browser)).toBe(true);
@@ -145,7 +145,7 @@ describe('single sign-on', () => {
     const callback = await signInAtProvider(attacker, EMAIL);
     const victim = new Traveller();
     expect((await victim.go(callback)).status).toBe(401);
-    await victim.follow(`${url}${DOOR}`);
+    await victim.follow(`${url}${SIGN_ON_PATH}`);
     expect((await victim.go(callback)).status).toBe(401);
     expect(await isIn(victim)).toBe(false);
   });
@@ -169,7 +169,7 @@ test('a provider that does not answer is reported; passwords still work', async 
     PLUMBLINE_OIDC_CLIENT_ID: 'plumbline',
     PLUMBLINE_OIDC_CLIENT_SECRET: 's3cret',
   });
-  const answer = await new Traveller().go(`${server.url}${DOOR}`);
+  const answer = await new Traveller().go(`${server.url}${SIGN_ON_PATH}`);
   expect([answer.status, await answer.text()]).toEqual([
     401,
     expect.stringContaining('Single sign-on did not work'),

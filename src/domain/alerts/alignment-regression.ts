@@ -89,7 +89,7 @@ function explainOpen({ index, day, before }: Regression, { days }: Facts, t: Thr
   const rate = toPassRate(before);
   return [
     `Open: on ${day.day} ${toPassRate(day)} % of ${day.messages} messages passed, ${toDrop(before, day)} points under the ${rate} % of the ${t.baselineDays} data days before.`,
-    `It resolves on a later day with at least ${t.minMessages} messages within ${t.recoveryPoints} points of ${rate} %, or when ${t.regressionDays} data days have gone by; ${later} have.`,
+    `It resolves on a later day with at least ${t.minMessages} messages within ${t.recoveryPoints} points of ${rate} %, or when ${t.regressionDays} data days have passed; ${later} have.`,
   ];
 }
 

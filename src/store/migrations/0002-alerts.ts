@@ -12,7 +12,7 @@ export async function up(db: Kysely<never>): Promise<void> {
   await db.schema.alterTable('domain').addColumn('watched_since', 'text').execute();
 }
 
-/** At most one open alert for each domain, type and subject, whoever writes it. */
+/** At most one open alert for each domain, type and subject, whichever process writes it. */
 async function limitOpenAlerts(db: Kysely<never>): Promise<void> {
   await db.schema
     .alterTable('alert')

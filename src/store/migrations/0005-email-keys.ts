@@ -12,9 +12,9 @@ interface PersonTable {
 }
 
 /**
- * Makes every `email_key` anew from `email`, because its form has changed. Of two people whose addresses are
- * the same in the new form, the one who was added first keeps the address. The other one gets a key that no
- * address has: nobody signs in with it by e-mail address, until the operator adds them with another address.
+ * Makes every `email_key` again from `email`, because its form has changed. Of two people whose addresses
+ * have the same new form, the one who was added first keeps the address. The other one gets a key that is not
+ * an address, and cannot sign in by e-mail address until the operator adds them with another one.
  */
 export async function up(given: Kysely<never>): Promise<void> {
   const db = given as unknown as Kysely<PersonTable>;
@@ -24,7 +24,7 @@ export async function up(given: Kysely<never>): Promise<void> {
     .orderBy('created_at')
     .orderBy('id')
     .execute();
-  // First out of the way of each other: a new key may be somebody else's old one.
+  // All keys are first replaced by unique ones, because a new key may be another person's old one.
   for (const { id } of people) await updateKey(db, id, toNoKey(id));
   const taken = new Set<string>();
   for (const { id, email } of people) {
@@ -34,7 +34,7 @@ export async function up(given: Kysely<never>): Promise<void> {
   }
 }
 
-/** Without an @, so that it is no address. */
+/** Without an @, so that it is not an address. */
 function toNoKey(id: string): string {
   return `duplicate of another person: ${id}`;
 }
