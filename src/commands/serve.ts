@@ -94,8 +94,8 @@ Or stop this, and look around with made-up data: npm run demo
 
 function renderSandbox(url: string, { key, domains }: DemoAccount): string {
   return `
-Plumbline's sandbox listens on ${url}. Its data is made up, is in memory, and is
-the same after each start. The key is published, and works in a sandbox only:
+Plumbline's sandbox listens on ${url}. Its data is made up, and is created in
+memory at each start. The key is published, and works in a sandbox only:
 
   export PLUMBLINE_BASE_URL=${url}
   export PLUMBLINE_API_KEY=${key}
