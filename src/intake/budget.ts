@@ -1,12 +1,11 @@
 import { Refusal } from '../domain/refusal.ts';
 import {
-  CPU_BASE_MS,
   CPU_MS_PER_KEPT_BYTE,
-  CPU_MS_PER_MIB,
   KEPT_BASE_BYTES,
   KEPT_PER_SOURCE_BYTE,
   MAX_UNPACKED_BYTES,
   MEMBERS_BASE,
+  maxCpuMs,
   SOURCE_BYTES_PER_MEMBER,
 } from './ceilings.ts';
 
@@ -22,6 +21,7 @@ export class Budget {
   readonly #sourceBytes: number;
   readonly #cpuMs: () => number;
   readonly #cpuStartMs: number;
+  readonly #maxCpuMs: number;
   #unpacked = 0;
   #scanned = 0;
   #members = 0;
@@ -33,6 +33,7 @@ export class Budget {
     this.#sourceBytes = sourceBytes;
     this.#cpuMs = cpuMs;
     this.#cpuStartMs = cpuMs();
+    this.#maxCpuMs = maxCpuMs(sourceBytes);
   }
 
   /** Whether a limit was exceeded; the rest of the source is then not read. */
@@ -80,9 +81,8 @@ export class Budget {
 
   /** Every loop over the source's content calls this. */
   checkCpu(): void {
-    const limitMs = CPU_BASE_MS + (CPU_MS_PER_MIB * this.#sourceBytes) / MIB;
     const storingMs = this.#kept * CPU_MS_PER_KEPT_BYTE;
-    if (this.#cpuMs() - this.#cpuStartMs + storingMs > limitMs)
+    if (this.#cpuMs() - this.#cpuStartMs + storingMs > this.#maxCpuMs)
       this.#refuse('too_costly', 'reading it takes too long');
   }
 

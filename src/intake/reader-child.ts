@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { CPU_BASE_MS, CPU_MS_PER_MIB, REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from './ceilings.ts';
+import { maxCpuMs, REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from './ceilings.ts';
 import { ownReader } from './reader.ts';
 import { type Reply, type Request, type SourcePiece, toSent } from './reader-messages.ts';
 import { Progress } from './reader-watchdog.ts';
@@ -13,7 +13,6 @@ const REPLY_BYTES = 256 * 1024;
 const REPLY_AFTER_MS = 20;
 /** The additional time before the watchdog acts. Within the budget, a source is rejected without it. */
 const GRACE_MS = 1_000;
-const MIB = 1024 * 1024;
 
 // Requests have priority over reports when both need the same processor.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
@@ -27,7 +26,8 @@ const watchdog = new Worker(new URL('./reader-watchdog.ts', import.meta.url), {
 const isWatched = once(watchdog, 'online');
 watchdog.unref();
 
-const sources: Uint8Array[][] = [[]];
+/** Sources whose bytes arrive; the last one may be incomplete. */
+let sources: Incoming[] = [];
 let askForMore = () => {};
 
 process.on('message', (request: Request) => {
@@ -37,27 +37,34 @@ process.on('message', (request: Request) => {
 });
 process.on('disconnect', () => process.exit());
 
-function take({ bytes, isEnd }: SourcePiece): void {
-  sources.at(-1)?.push(bytes);
-  if (isEnd) sources.push([]);
+interface Incoming {
+  readonly bytes: Buffer;
+  filled: number;
+}
+
+/** Puts a piece into its place in a source's bytes, so that no source is in memory twice. */
+function take({ bytes, size }: SourcePiece): void {
+  const last = sources.at(-1);
+  const isComplete = last === undefined || last.filled === last.bytes.length;
+  const source = isComplete ? { bytes: Buffer.allocUnsafe(size), filled: 0 } : last;
+  if (isComplete) sources.push(source);
+  source.bytes.set(bytes, source.filled);
+  source.filled += bytes.length;
 }
 
 async function answer(nowMs: number): Promise<void> {
-  const given = sources.splice(0, sources.length, []).slice(0, -1).map(join);
+  const given = sources.map(({ bytes }) => bytes);
+  sources = [];
   const outbox = new Outbox();
   await isWatched;
   for (const [index, bytes] of given.entries()) {
-    progress.start(CPU_BASE_MS + GRACE_MS + (CPU_MS_PER_MIB * bytes.length) / MIB, bytes.length);
+    progress.start(maxCpuMs(bytes.length) + GRACE_MS, bytes.length);
     await outbox.reach(index);
     for await (const { document } of ownReader.read([bytes], nowMs))
       await outbox.add({ index, document });
   }
   progress.rest();
   await outbox.end();
-}
-
-function join(pieces: readonly Uint8Array[]): Uint8Array {
-  return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
 }
 
 /** Gathers documents, and sends them in pieces as the parent asks for them. */

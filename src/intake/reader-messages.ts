@@ -10,8 +10,8 @@ import type { FoundDocument } from './reader.ts';
 /** One piece of a source's bytes. A large source comes in several, so that no message is large. */
 export interface SourcePiece {
   readonly bytes: Uint8Array;
-  /** Whether the source's bytes end here. */
-  readonly isEnd: boolean;
+  /** How many bytes the whole source has. */
+  readonly size: number;
 }
 
 export type Request =

@@ -169,7 +169,7 @@ function* toPieces(sources: readonly Uint8Array[]): Generator<SourcePiece[]> {
   for (const bytes of sources) {
     for (let at = 0; at === 0 || at < bytes.length; at += PIECE_BYTES) {
       const piece = bytes.subarray(at, at + PIECE_BYTES);
-      pieces.push({ bytes: piece, isEnd: at + PIECE_BYTES >= bytes.length });
+      pieces.push({ bytes: piece, size: bytes.length });
       size += piece.length;
       if (size < PIECE_BYTES) continue;
       yield pieces;
