@@ -99,7 +99,7 @@ export interface components {
          * @enum {string}
          */
         readonly DomainStatus: "active" | "paused";
-        /** @description A DMARC aggregate report, in figures. */
+        /** @description The figures of a DMARC aggregate report. */
         readonly Report: {
             /**
              * Format: uuid
@@ -149,7 +149,7 @@ export interface components {
              */
             readonly aligned_messages: number;
         };
-        /** @description Something that Plumbline noticed about a domain. */
+        /** @description Something that Plumbline detected about a domain. */
         readonly Alert: {
             /**
              * Format: uuid
@@ -164,8 +164,8 @@ export interface components {
              */
             readonly domain_id: string;
             /**
-             * @description What was noticed, for example `alert.alignment_regression`. New types may be added at any time:
-             *     treat one that you do not know as an alert all the same.
+             * @description What was detected, for example `alert.alignment_regression`. New types may be added at any time:
+             *     accept alerts of types that you do not know.
              * @example alert.alignment_regression
              */
             readonly type: string;
@@ -372,7 +372,7 @@ export interface components {
              */
             readonly record_type: string;
             /**
-             * @description The name that the record lies at.
+             * @description The DNS name of the record.
              * @example example.com
              */
             readonly record_name: string;
@@ -382,7 +382,7 @@ export interface components {
              */
             readonly change: string;
             /**
-             * @description The record before; null when there was none. Several records stand on a line each.
+             * @description The record before; null when there was none. Several records are separated by newlines.
              * @example v=spf1 mx -all
              */
             readonly previous_value: string | null;
@@ -417,7 +417,7 @@ export interface components {
              */
             readonly current_policy: string;
             /**
-             * @description The name that the record lies at.
+             * @description The DNS name of the record.
              * @example _dmarc.example.com
              */
             readonly record_name: string;
@@ -477,7 +477,7 @@ export interface components {
         /** @description What went wrong. */
         readonly ErrorDetail: {
             /**
-             * @description A word to branch on.
+             * @description A fixed word for each kind of error, for use in programs.
              * @example not_found
              */
             readonly code: string;
@@ -505,8 +505,8 @@ export interface components {
             content?: never;
         };
         /**
-         * @description The API key is missing, invalid, disabled or deleted, or its account is not on the Pro plan. One answer
-         *     for every cause.
+         * @description The API key is missing, invalid, disabled or deleted, or its account is not on the Pro plan. The answer is
+         *     the same for every cause.
          */
         readonly Unauthorized: {
             headers: {
@@ -548,7 +548,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description A parameter is malformed or out of range. The message names it and says what is allowed. */
+        /** @description A parameter is malformed, out of range or given twice. The message names it and says what is allowed. */
         readonly ValidationError: {
             headers: {
                 readonly "Cache-Control": components["headers"]["NoStore"];
@@ -561,7 +561,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description The key's or the address's limit is used up. Wait as long as `Retry-After` says. */
+        /** @description The limit of the key or of the address is used up. Wait as long as `Retry-After` says. */
         readonly RateLimited: {
             headers: {
                 readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -575,7 +575,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description Something failed on our side. Try again later; `X-Request-Id` tells us which request it was. */
+        /** @description The server failed. Try again later, and name the `X-Request-Id` when you report the error. */
         readonly InternalError: {
             headers: {
                 readonly "Cache-Control": components["headers"]["NoStore"];
@@ -591,7 +591,7 @@ export interface components {
     };
     parameters: {
         /**
-         * @description How many items a page holds at the most. Decimal digits only.
+         * @description The largest number of items in the page. Decimal digits only.
          * @example 50
          */
         readonly Limit: number;
@@ -633,12 +633,12 @@ export interface components {
          */
         readonly ETag: string;
         /**
-         * @description `private, no-cache` on lists: keep the answer, and ask again with `If-None-Match` before using it.
+         * @description `private, no-cache` on lists: store the answer, and request it again with `If-None-Match` before using it.
          * @example private, no-cache
          */
         readonly CacheControl: "private, no-cache";
         /**
-         * @description Errors are never to be kept.
+         * @description Errors must not be stored.
          * @example no-store
          */
         readonly NoStore: "no-store";
@@ -658,8 +658,8 @@ export interface components {
          */
         readonly Sunset: string;
         /**
-         * @description What is left, one item for each policy (IETF draft-ietf-httpapi-ratelimit-headers): `r` requests in the
-         *     next `t` seconds.
+         * @description What is left, one item for each policy (IETF draft-ietf-httpapi-ratelimit-headers): `r` requests until
+         *     the window ends in `t` seconds.
          * @example "ip";r=187;t=41, "key";r=58;t=41
          */
         readonly RateLimit: string;
@@ -670,7 +670,8 @@ export interface components {
          */
         readonly RateLimitPolicy: string;
         /**
-         * @description Seconds to wait before the next request.
+         * @description Seconds after which the window has ended in any case. It may end earlier, after the seconds that `t` says
+         *     in `RateLimit`; a request before that gets another 429 and does not extend the wait.
          * @example 60
          */
         readonly RetryAfter: 60;
@@ -698,7 +699,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /**
-                 * @description How many items a page holds at the most. Decimal digits only.
+                 * @description The largest number of items in the page. Decimal digits only.
                  * @example 50
                  */
                 readonly limit?: components["parameters"]["Limit"];
@@ -757,7 +758,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /**
-                 * @description How many items a page holds at the most. Decimal digits only.
+                 * @description The largest number of items in the page. Decimal digits only.
                  * @example 50
                  */
                 readonly limit?: components["parameters"]["Limit"];
@@ -828,7 +829,7 @@ export interface operations {
                  */
                 readonly domain_id?: components["parameters"]["DomainIdInQuery"];
                 /**
-                 * @description How many items a page holds at the most. Decimal digits only.
+                 * @description The largest number of items in the page. Decimal digits only.
                  * @example 50
                  */
                 readonly limit?: components["parameters"]["Limit"];

@@ -111,6 +111,16 @@ test('a sample is copied unchanged', async () => {
   expect(wrong).toEqual([]);
 });
 
+test('samples use the address that the page was served from', async () => {
+  const { page, url } = await openDocs({ width: 1280, colorScheme: 'light', place: '/docs' });
+  for (const slug of ['getting-started', 'limits', 'versioning']) {
+    await page.goto(`/docs/${slug}`);
+    const samples = (await page.locator('figure.code').allTextContents()).join('\n');
+    expect(samples).toContain(url);
+    expect(samples).not.toContain('http://127.0.0.1:8080');
+  }
+});
+
 test('errors are detected: another origin, an inline script, a page that moves', async () => {
   const { page, wrong } = await openDocs({ width: 1280, colorScheme: 'light', place: '/docs' });
   await page.goto('/docs/');
