@@ -326,7 +326,7 @@ export interface components {
              * @example 4120
              */
             readonly failed_count: number;
-            /** @description The sources that failed most, 10 at the most unless it is configured otherwise. */
+            /** @description The sources that failed most; by default at most 10. */
             readonly sources: readonly components["schemas"]["AlertSource"][];
             /**
              * @description How many more sources there are.
