@@ -53,7 +53,7 @@ export function toPage(name: string, text: string): SamplePage {
 
 function withOutput(name: string, step: Step | undefined, code: Tokens.Code): Step {
   const { language } = toLanguage(code);
-  if (!OUTPUTS.has(language)) throw new Error(`${name}: “${language}” cannot be run.`);
+  if (!OUTPUTS.has(language)) throw new Error(`${name}: no program runs “${language}”.`);
   if (step === undefined || step.output !== undefined) {
     throw new Error(`${name}: no sample prints\n${code.text}`);
   }
