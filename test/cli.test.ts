@@ -90,7 +90,7 @@ describe('plumbline account, domain, key', () => {
     expect((await run(['account', 'list'])).stdout).toContain(account.id);
     const created = await run(['key', 'create', account.id, 'x']);
     expect(created.stdout).toMatch(/key +plb_live_/);
-    expect(created.stderr).toMatch(/will not be shown again/);
+    expect(created.stderr).toMatch(/cannot show it again/);
   });
 });
 
