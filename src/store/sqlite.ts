@@ -15,9 +15,9 @@ import { Failure } from '../domain/failure.ts';
 const MAX_WAIT_MS = 15_000;
 const RETRY_MS = 5;
 /**
- * After a transaction that held the lock for longer than `LONG_MS`, this process does not ask for it again
- * for `REST_MS`. SQLite has no queue for the lock: without the pause, a process that writes one batch after
- * another would take the lock again before any waiting process retries.
+ * After transactions that held the lock one after another for longer than `LONG_MS`, this process does not ask
+ * for it again for `REST_MS`. SQLite has no queue for the lock: without the pause, a process that writes one
+ * transaction after another would take the lock again before any waiting process retries.
  */
 const LONG_MS = 20;
 const REST_MS = 15;
@@ -34,15 +34,17 @@ export class PreparedSqliteDialect extends SqliteDialect {
 /** The same for the connection that writes: its transactions wait for the write lock. */
 export class WritingSqliteDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig;
+  readonly #isShared: boolean;
 
   constructor(connection: Database.Database) {
     const config = { database: withPreparedStatements(connection) };
     super(config);
     this.#config = config;
+    this.#isShared = !connection.memory;
   }
 
   override createDriver(): Driver {
-    return new WritingSqliteDriver(this.#config);
+    return new WritingSqliteDriver(this.#config, this.#isShared);
   }
 }
 
@@ -52,29 +54,34 @@ export class WritingSqliteDialect extends SqliteDialect {
  * calling thread and so blocks every request of the process.
  */
 class WritingSqliteDriver extends SqliteDriver {
-  #begunAt = 0;
-  #restUntil = 0;
+  /** Whether other processes can write to the database. */
+  readonly #isShared: boolean;
+  /** When the present sequence of transactions without a pause between them began and ended. */
+  #sequence = { begunAt: 0, endedAt: 0 };
+
+  constructor(config: SqliteDialectConfig, isShared: boolean) {
+    super(config);
+    this.#isShared = isShared;
+  }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    const restMs = this.#restUntil - performance.now();
-    if (restMs > 0) await sleep(restMs);
+    const { begunAt, endedAt } = this.#sequence;
+    const pauseMs = performance.now() - endedAt;
+    if (this.#isShared && endedAt - begunAt > LONG_MS && pauseMs < REST_MS)
+      await sleep(REST_MS - pauseMs);
     await waitForLock(() => connection.executeQuery(BEGIN));
-    this.#begunAt = performance.now();
+    const now = performance.now();
+    if (now - endedAt >= RETRY_MS) this.#sequence.begunAt = now;
   }
 
   override async commitTransaction(connection: DatabaseConnection): Promise<void> {
     await super.commitTransaction(connection);
-    this.#rest();
+    this.#sequence.endedAt = performance.now();
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     await super.rollbackTransaction(connection);
-    this.#rest();
-  }
-
-  #rest(): void {
-    const now = performance.now();
-    if (now - this.#begunAt > LONG_MS) this.#restUntil = now + REST_MS;
+    this.#sequence.endedAt = performance.now();
   }
 }
 
