@@ -83,10 +83,10 @@ function toFirstSteps(database: string): string {
   return `
 The database ${database} is empty. To get data into it, in another terminal:
 
-  npx plumbline account create "My company"      prints the account's id
-  npx plumbline domain add <account-id> example.com
-  npx plumbline key create <account-id> "First key"
-  npx plumbline ingest <files and folders with DMARC aggregate reports>
+  npm run plumbline -- account create "My company"   prints the account's id
+  npm run plumbline -- domain add <account-id> example.com
+  npm run plumbline -- key create <account-id> "First key"
+  npm run plumbline -- ingest <files and folders with DMARC aggregate reports>
 
 Or stop this, and look around with made-up data: npm run demo
 `;

@@ -5,6 +5,7 @@ import type { Tx } from './database.ts';
 import { newVersion } from './heads.ts';
 import { correctLastReport, type NewestOther } from './last-report.ts';
 import { prepareQuery, runPrepared } from './prepared.ts';
+import { recountSources } from './sources.ts';
 import { reportList } from './timeline.ts';
 
 /*
@@ -113,18 +114,7 @@ async function uncountSources(
     .where('day', '=', day)
     .where('messages', '<=', 0)
     .execute();
-  await tx
-    .updateTable('domain_day')
-    .set((eb) => ({
-      sources: eb
-        .selectFrom('domain_source')
-        .select((count) => count.fn.countAll<number>().as('left'))
-        .where('domain_id', '=', domainId)
-        .where('day', '=', day),
-    }))
-    .where('domain_id', '=', domainId)
-    .where('day', '=', day)
-    .execute();
+  await recountSources(tx, { domainId, day });
 }
 
 type SourceUpdate = {

@@ -105,6 +105,11 @@ async function keepLargest(tx: Tx, { domainId, day }: DomainDay): Promise<void> 
         .offset(MAX_SOURCES),
     )
     .execute();
+  await recountSources(tx, { domainId, day });
+}
+
+/** Sets a day's count of addresses to the number of its rows. */
+export async function recountSources(tx: Tx, { domainId, day }: DomainDay): Promise<void> {
   await tx
     .updateTable('domain_day')
     .set((eb) => ({
