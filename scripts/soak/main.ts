@@ -1,7 +1,7 @@
 /**
  * Four processes on one database file: two serve, one ingests archives and single files as fast as it can,
  * one creates keys, signs in and out, and lists. `npm run soak` takes three minutes; SOAK_SECONDS shortens
- * it.
+ * it. Times are compared with their goals only with SOAK_TIMES=1, because other work on the machine changes them.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,11 +23,18 @@ const MAX_READY_MS = 500;
 const SEEDED = 20_000;
 const NO_LIMIT = '1000000';
 
+const areTimesChecked = process.env['SOAK_TIMES'] === '1';
 const checks: { readonly name: string; readonly isGood: boolean }[] = [];
 
 function check(name: string, isGood: boolean): void {
   checks.push({ name, isGood });
   process.stdout.write(`${isGood ? '✓' : '✗'} ${name}\n`);
+}
+
+/** A figure that depends on the machine. */
+function checkTime(name: string, isGood: boolean): void {
+  if (areTimesChecked) check(name, isGood);
+  else process.stdout.write(`  ${name}: ${isGood ? 'reached' : 'missed'}\n`);
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'plumbline-soak-'));
@@ -80,13 +87,16 @@ async function soak(database: string): Promise<void> {
       `${busy.times.length} pages and ${acted.count} actions: no error ${errors.slice(0, 3)}`,
       errors.length === 0,
     );
-    check(
-      `p99 of a page: ${busyMs.toFixed(1)} ms, ${(busyMs / idleMs).toFixed(2)} × idle (${idleMs.toFixed(1)} ms); at most ${MAX_RATIO} ×`,
-      busyMs <= MAX_RATIO * idleMs,
+    check(`/readyz always answers 200 ${ready.errors.slice(0, 3)}`, ready.errors.length === 0);
+    const ratio = busyMs / idleMs;
+    checkTime(
+      `p99 of a page: ${busyMs.toFixed(1)} ms, ${ratio.toFixed(2)} × idle; goal ${MAX_RATIO} ×`,
+      ratio <= MAX_RATIO,
     );
-    check(
-      `/readyz answered ${ready.times.length} times, the slowest after ${Math.max(...ready.times).toFixed(0)} ms; under ${MAX_READY_MS} ms`,
-      ready.errors.length === 0 && Math.max(...ready.times) < MAX_READY_MS,
+    const slowest = Math.max(...ready.times);
+    checkTime(
+      `slowest of ${ready.times.length} answers of /readyz: ${slowest.toFixed(0)} ms; goal ${MAX_READY_MS} ms`,
+      slowest < MAX_READY_MS,
     );
     const { reports, wrong } = recount(database);
     check(
