@@ -9,7 +9,8 @@ import { Failure } from './domain/failure.ts';
 const [FAILED, MISUSED] = [1, 2];
 
 try {
-  await createProgram().parseAsync();
+  const program = await createProgram(process.argv.slice(2));
+  await program.parseAsync();
 } catch (error) {
   process.exitCode = report(error);
 }

@@ -122,7 +122,7 @@ function aProgram() {
         (rest.at(-1) as (() => void) | undefined)?.();
         return true;
       });
-    await createProgram().parseAsync(args, { from: 'user' });
+    await (await createProgram(args)).parseAsync(args, { from: 'user' });
     return printed;
   };
   const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout);
