@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
@@ -26,7 +27,7 @@ export function recogniseVisitor(given: Given): RequestHandler {
     const session = token && (await findSession(store.reader, token, toInstant(at)));
     if (token && session) {
       res.locals['visitor'] = { ...session, formToken: toFormToken(token) };
-      noteSeen(req, session, given);
+      await noteSeen(req, session, given);
     }
     next();
   };
@@ -39,19 +40,26 @@ function toFormToken(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('form').digest('base64url');
 }
 
+/** How long a page waits for this write, in milliseconds. An ingest holds the write lock for 250 at the most. */
+const MAX_NOTE_MS = 500;
+
 /**
- * Records that the session is in use, and that this page shows its notice. No page waits for this. While an
- * ingest holds the write lock, a notice may be shown twice.
+ * Records that the session is in use, and that this page shows its notice. A page is shown without waiting for
+ * the end of this when the database stays busy; its notice may then be shown twice.
  */
-function noteSeen(req: Request, session: OpenSession, { store, now, logError }: Given): void {
+async function noteSeen(
+  req: Request,
+  session: OpenSession,
+  { store, now, logError }: Given,
+): Promise<void> {
   const { id, lastSeenAt, notice } = session;
   const at = now();
   const isOld = at.getTime() - Date.parse(lastSeenAt) >= SESSION_TOUCH_MS;
   const hasShownNotice = notice !== null && req.method === 'GET';
   if (!isOld && !hasShownNotice) return;
-  updateSeen(store.db, id, { now: toInstant(at), hasShownNotice }).catch((error: unknown) =>
-    logError(error, req),
-  );
+  const write = updateSeen(store.db, id, { now: toInstant(at), hasShownNotice });
+  const noted = write.catch((error: unknown) => logError(error, req));
+  await Promise.race([noted, sleep(MAX_NOTE_MS, undefined, { ref: false })]);
 }
 
 /** Sets the message of the next page. The action itself is done, so a busy database is ignored here. */
