@@ -5,7 +5,7 @@ import type { DocumentReader, FoundDocument } from './reader.ts';
 import { type Reply, type Request, type SourcePiece, toFound } from './reader-messages.ts';
 
 /** The heap of the process that reads. An honest report needs a tenth of it. */
-const HEAP_MB = 128;
+const HEAP_MB = 192;
 const PIECE_BYTES = 256 * 1024;
 
 export interface ReaderProcess extends DocumentReader {

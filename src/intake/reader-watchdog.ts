@@ -6,7 +6,7 @@ const CHECK_MS = 100;
  * Besides the heap, which has a lower limit, there are the source's bytes, copies of parts of it, and Node
  * itself.
  */
-const BASE_BYTES = 300 * 1024 * 1024;
+const BASE_BYTES = 384 * 1024 * 1024;
 const BYTES_PER_SOURCE_BYTE = 4;
 
 /**

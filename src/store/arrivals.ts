@@ -16,6 +16,10 @@ interface ArrivedReport {
   readonly aligned_messages: number;
 }
 
+/** What the counts of one day and of one domain cost to write, in rows of source addresses. */
+const DAY_COST = 4;
+const DOMAIN_COST = 25;
+
 interface DayCount {
   reports: number;
   messages: number;
@@ -31,8 +35,8 @@ export class Arrivals {
   readonly receivedAt: Instant;
   readonly byDomain = new Map<ReportedDomain, Map<Day, DayCount>>();
   readonly #domains = new Map<string, ReportedDomain>();
-  /** The largest number of rows of source addresses that may have to be written. */
-  sourceRows = 0;
+  /** What the counts will cost to write, in rows of source addresses. */
+  countCost = 0;
 
   constructor(receivedAt: Instant) {
     this.receivedAt = receivedAt;
@@ -53,7 +57,9 @@ export class Arrivals {
     count.messages = addSafely(count.messages, report.total_messages);
     count.aligned = addSafely(count.aligned, report.aligned_messages);
     addSources(count.sources, sources);
-    this.sourceRows += sources.length;
+    this.countCost += sources.length;
+    if (!days.has(day)) this.countCost += DAY_COST;
+    if (!this.byDomain.has(domain)) this.countCost += DOMAIN_COST;
     days.set(day, count);
     this.byDomain.set(domain, days);
   }

@@ -34,8 +34,8 @@ export type Outcome = 'stored' | 'unclaimed' | 'duplicate' | 'conflict' | 'remov
  * Counts and heads are written after that, so the write lock is held a little longer. Goal: 250 ms.
  */
 const MAX_DOCUMENTS = 200;
-const MAX_SOURCE_ROWS = 4_000;
-const MAX_MS = 80;
+const MAX_COUNT_COST = 2_500;
+const MAX_MS = 50;
 
 /**
  * Stores documents in as many transactions as their bounds require, and returns the outcome of each. A
@@ -93,7 +93,7 @@ async function insertSome(
     const source = stored.get(original) ?? (await insertOriginal(tx, original));
     stored.set(original, source);
     outcomes.push(await insertDocument(tx, { ...source, document, arrivals, hasRemovals }));
-    const isFull = outcomes.length >= MAX_DOCUMENTS || arrivals.sourceRows >= MAX_SOURCE_ROWS;
+    const isFull = outcomes.length >= MAX_DOCUMENTS || arrivals.countCost >= MAX_COUNT_COST;
     if (isFull || performance.now() > endAt) break;
   }
   await countArrivals(tx, arrivals);

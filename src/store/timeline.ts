@@ -1,6 +1,7 @@
 import { type Expression, type Kysely, sql } from 'kysely';
 import type { Day } from '../domain/instant.ts';
 import type { Tx } from './database.ts';
+import { prepareQuery, runPrepared } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
 /*
@@ -65,23 +66,30 @@ export async function countItems(
   items: ReadonlyMap<Day, number>,
 ): Promise<void> {
   for (const [day, count] of items) {
-    await tx
-      .insertInto('list_day')
-      .values({ list_id: listId, day, items: count })
-      .onConflict((oc) =>
-        oc
-          .columns(['list_id', 'day'])
-          .doUpdateSet((eb) => ({ items: eb('list_day.items', '+', count) })),
-      )
-      .execute();
-    await tx
+    await runPrepared(tx, dayUpsert({ listId, day, items: count }));
+    await runPrepared(tx, monthUpsert({ listId, month: day.slice(0, 7), items: count }));
+  }
+}
+
+const dayUpsert = prepareQuery<{ listId: string; day: Day; items: number }, never>((db, param) =>
+  db
+    .insertInto('list_day')
+    .values({ list_id: param('listId'), day: param('day'), items: param('items') })
+    .onConflict((oc) =>
+      oc
+        .columns(['list_id', 'day'])
+        .doUpdateSet((eb) => ({ items: eb('list_day.items', '+', eb.ref('excluded.items')) })),
+    ),
+);
+
+const monthUpsert = prepareQuery<{ listId: string; month: string; items: number }, never>(
+  (db, param) =>
+    db
       .insertInto('list_month')
-      .values({ list_id: listId, month: day.slice(0, 7), items: count })
+      .values({ list_id: param('listId'), month: param('month'), items: param('items') })
       .onConflict((oc) =>
         oc
           .columns(['list_id', 'month'])
-          .doUpdateSet((eb) => ({ items: eb('list_month.items', '+', count) })),
-      )
-      .execute();
-  }
-}
+          .doUpdateSet((eb) => ({ items: eb('list_month.items', '+', eb.ref('excluded.items')) })),
+      ),
+);
