@@ -1,12 +1,8 @@
 /** Archives that cost too much to unpack, or whose headers are wrong. Most contain one good report as well. */
 import { deflateSync, gzipSync } from 'node:zlib';
+import type { Hostile } from './hostile.ts';
 import { aReportWith } from './values.ts';
 import { deflated, stored, type ZipEntry, zipOf } from './zip-bytes.ts';
-
-interface Hostile {
-  readonly name: string;
-  readonly bytes: () => Buffer;
-}
 
 const MIB = 1024 * 1024;
 const REPORT = aReportWith({});

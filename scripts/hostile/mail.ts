@@ -1,12 +1,8 @@
 /** Mails and mailboxes that cost too much to split. Most contain one good report as well. */
 import { gzipSync } from 'node:zlib';
+import type { Hostile } from './hostile.ts';
 import { aReportWith } from './values.ts';
 import { stored, zipOf } from './zip-bytes.ts';
-
-interface Hostile {
-  readonly name: string;
-  readonly bytes: () => Buffer;
-}
 
 interface Part {
   readonly headers?: readonly string[];

@@ -1,12 +1,8 @@
 /** Archives of many reports: cheap to read, but possibly expensive to store. */
 import { gzipSync } from 'node:zlib';
+import type { Hostile } from './hostile.ts';
 import { aRecord, aReportWith } from './values.ts';
 import { deflated, stored, zipOf } from './zip-bytes.ts';
-
-interface Hostile {
-  readonly name: string;
-  readonly bytes: () => Buffer;
-}
 
 const DAY_SECONDS = 86_400;
 /** Midnight of 1 January 2012: DMARC has no older reports. */

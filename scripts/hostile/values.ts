@@ -1,10 +1,6 @@
 /** Well-formed reports whose values cost too much or are not possible. */
 import { gzipSync } from 'node:zlib';
-
-interface Hostile {
-  readonly name: string;
-  readonly bytes: () => Buffer;
-}
+import type { Hostile } from './hostile.ts';
 
 interface Parts {
   readonly root?: string;

@@ -1,11 +1,7 @@
 /** XML that is expensive to parse: each packs to less than a megabyte. */
 import { gzipSync } from 'node:zlib';
+import type { Hostile } from './hostile.ts';
 import { aRecord, aReportWith } from './values.ts';
-
-interface Hostile {
-  readonly name: string;
-  readonly bytes: () => Buffer;
-}
 
 const MIB = 1024 * 1024;
 /** A little below the limit of one document. */

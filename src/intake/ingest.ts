@@ -1,5 +1,5 @@
 import type { AggregateReport } from '../domain/aggregate-report.ts';
-import { type Instant, toInstant } from '../domain/instant.ts';
+import { toInstant } from '../domain/instant.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Db } from '../store/database.ts';
 import { insertReceived, type Outcome, type ReceivedDocument } from '../store/documents.ts';
@@ -151,22 +151,20 @@ async function* store(
   { db, now }: Given,
   batch: readonly ReadDocument[],
 ): AsyncGenerator<IngestedDocument> {
-  const received = batch.flatMap(toReceived);
-  const receivedAt: Instant = toInstant(now());
-  const outcomes = (await insertReceived(db, received, receivedAt)).values();
-  for (const document of batch) {
-    const isStored = toReceived(document).length > 0;
-    yield toIngested(document, isStored ? (outcomes.next().value as Outcome) : undefined);
-  }
+  const received = batch.map(toReceived);
+  const stored = received.filter((document) => document !== undefined);
+  const outcomes = (await insertReceived(db, stored, toInstant(now()))).values();
+  for (const [i, document] of batch.entries())
+    yield toIngested(document, received[i] && (outcomes.next().value as Outcome));
 }
 
 /**
  * undefined for a document that is not stored: something beside a report, or a source that could not be read.
  */
-function toReceived({ original, ordinal, document }: ReadDocument): ReceivedDocument[] {
-  if (original === undefined || document.kind === 'ignored') return [];
+function toReceived({ original, ordinal, document }: ReadDocument): ReceivedDocument | undefined {
+  if (original === undefined || document.kind === 'ignored') return undefined;
   const content = document.kind === 'report' ? document.report : document.refusal;
-  return [{ original, ordinal, member: document.member, content }];
+  return { original, ordinal, member: document.member, content };
 }
 
 function toIngested(

@@ -5,8 +5,8 @@ import { toReportId } from '../../src/domain/report-identity.ts';
 import { preferConflict, removeConflict, removeReport } from '../../src/store/corrections.ts';
 import type { Db } from '../../src/store/database.ts';
 import { openStore, type Store } from '../../src/store/open.ts';
-import { listReports } from '../../src/store/reports.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
+import { holdPages } from '../support/pages.ts';
 import { runTogether } from '../support/processes.ts';
 import { listMiscounts } from '../support/recount.ts';
 import { aDatabasePath, aStore } from '../support/store.ts';
@@ -338,21 +338,6 @@ async function readVersions(db: Db): Promise<Map<string, { version: string; show
     lists.set(`domains ${id}`, { version, shown });
   }
   return lists;
-}
-
-/** Every page equals the same slice of the whole list. */
-async function holdPages({ db, reader }: Store): Promise<void> {
-  const domains = await db.selectFrom('domain').select(['id', 'account_id']).execute();
-  for (const { id: domainId, account_id: accountId } of domains) {
-    if (accountId === null) continue;
-    const idsOf = async (limit: number, offset: number): Promise<string[]> => {
-      const { rows } = await listReports(reader, { domainId, accountId }, { limit, offset });
-      return rows.map(({ id }) => id);
-    };
-    const whole = await idsOf(1_000, 0);
-    for (let offset = 1; offset <= whole.length + 1; offset += 2)
-      expect(await idsOf(3, offset)).toEqual(whole.slice(offset, offset + 3));
-  }
 }
 
 test.each([

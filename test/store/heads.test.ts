@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/domains.ts';
 import { openStore, type Store } from '../../src/store/open.ts';
-import { listReports } from '../../src/store/reports.ts';
 import { aBareAccount, anAlert, aReport, receive, resolveAlert } from '../support/builders.ts';
+import { holdPages } from '../support/pages.ts';
 import { aDatabasePath } from '../support/store.ts';
 
 /*
@@ -161,22 +161,6 @@ async function holdCounts(db: Store['db']): Promise<void> {
   for (const [counted, wanted] of pairs) {
     expect((await db.write((tx) => sql`${counted} except ${wanted}`.execute(tx))).rows).toEqual([]);
     expect((await db.write((tx) => sql`${wanted} except ${counted}`.execute(tx))).rows).toEqual([]);
-  }
-}
-
-/** Every page equals the same slice of the whole list. */
-async function holdPages({ db, reader }: Store): Promise<void> {
-  const domains = await db.selectFrom('domain').select(['id', 'account_id']).execute();
-  for (const { id: domainId, account_id: accountId } of domains) {
-    if (accountId === null) continue;
-    const idsOf = async (limit: number, offset: number): Promise<string[]> => {
-      const { rows } = await listReports(reader, { domainId, accountId }, { limit, offset });
-      return rows.map(({ id }) => id);
-    };
-    const whole = await idsOf(1_000, 0);
-    for (let offset = 1; offset <= whole.length + 1; offset += 2) {
-      expect(await idsOf(3, offset)).toEqual(whole.slice(offset, offset + 3));
-    }
   }
 }
 
