@@ -1,27 +1,40 @@
-/** The doors between the rooms, as ARCHITECTURE.md draws them. */
-const ROOMS = ['intake', 'alerts', 'webhooks', 'external', 'settings'];
+/** The modules that never import one another: see ARCHITECTURE.md, Dependency rules. */
+const MIDDLE = ['intake', 'alerts', 'webhooks', 'external', 'settings'];
 
-/** A room may import itself, `also`, and packages; nothing else of the house. */
-const room = (name, also) => ({
-  name: `doors-of-${name}`,
-  comment: `src/${name} may import only ${['itself', ...also].join(', ')}.`,
+/** A module may import itself, the modules in `others`, and packages. */
+const imports = (name, others) => ({
+  name: `imports-of-${name}`,
+  comment: `src/${name} may import only ${['itself', ...others].join(', ')}.`,
   severity: 'error',
   from: { path: `^src/${name}/` },
   to: {
     path: '^(src|generated|scripts|test)/',
-    pathNot: [name, ...also].map((door) =>
-      door === 'generated' ? '^generated/' : `^src/${door}/`,
+    pathNot: [name, ...others].map((other) =>
+      other === 'generated' ? '^generated/' : `^src/${other}/`,
     ),
   },
 });
 
+/** The layers of src/intake, outermost first: a layer imports only those below it and files of no layer. */
+const LAYERS = ['sources', 'reader', 'containers', 'report', 'document'];
+
+const layer = (name, index) => ({
+  name: `layer-${name}`,
+  comment: `src/intake/${name} does not import the layers above it.`,
+  severity: 'error',
+  from: { path: `^src/intake/${name}/` },
+  to: { path: LAYERS.slice(0, index).map((above) => `^src/intake/${above}/`) },
+});
+
 module.exports = {
   forbidden: [
-    room('domain', []),
-    room('store', ['domain']),
-    ...ROOMS.map((name) =>
-      room(name, name === 'external' ? ['domain', 'store', 'generated'] : ['domain', 'store']),
+    imports('domain', []),
+    imports('store', ['domain']),
+    ...MIDDLE.map((name) =>
+      imports(name, name === 'external' ? ['domain', 'store', 'generated'] : ['domain', 'store']),
     ),
+    imports('demo', ['domain', 'store', 'intake', 'alerts']),
+    ...LAYERS.slice(1).map((name, i) => layer(name, i + 1)),
     {
       name: 'only-the-store-speaks-sql',
       severity: 'error',
@@ -36,13 +49,13 @@ module.exports = {
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|url|zlib|net)$' },
     },
     {
-      name: 'the-product-does-not-need-its-tests',
+      name: 'src-imports-no-scripts-and-no-tests',
       severity: 'error',
       from: { path: '^src/' },
-      to: { path: '^(test|scripts)/', pathNot: '^scripts/demo/' },
+      to: { path: '^(test|scripts)/' },
     },
     {
-      name: 'no-circles',
+      name: 'no-circular-imports',
       severity: 'error',
       from: {},
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
@@ -50,7 +63,7 @@ module.exports = {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(cli\\.ts$|settings/assets/)', orphan: true },
+      from: { path: '^src/', pathNot: '^src/(cli\\.ts$|settings/frame/assets/)', orphan: true },
       to: {},
     },
     {

@@ -185,7 +185,7 @@ export interface components {
         };
         /**
          * @description Figures that belong to the alert's type. Read them by the schema that `type` names; further keys may be
-         *     added. A type that is not listed has keys that this contract does not know.
+         *     added, and a value may be null. A type that is not listed has keys that this contract does not know.
          *
          *     | type | schema |
          *     |---|---|
@@ -444,7 +444,7 @@ export interface components {
             /**
              * Format: int64
              * @description Total number of items available for the query, on all pages together.
-             * @example 182
+             * @example 1
              */
             readonly total: number;
         };
@@ -455,7 +455,7 @@ export interface components {
             /**
              * Format: int64
              * @description Total number of items available for the query, on all pages together.
-             * @example 182
+             * @example 1
              */
             readonly total: number;
         };
@@ -466,7 +466,7 @@ export interface components {
             /**
              * Format: int64
              * @description Total number of items available for the query, on all pages together.
-             * @example 182
+             * @example 1
              */
             readonly total: number;
         };
@@ -495,8 +495,6 @@ export interface components {
                 readonly ETag: components["headers"]["ETag"];
                 readonly "Cache-Control": components["headers"]["CacheControl"];
                 readonly Vary: components["headers"]["Vary"];
-                readonly Deprecation: components["headers"]["Deprecation"];
-                readonly Sunset: components["headers"]["Sunset"];
                 readonly RateLimit: components["headers"]["RateLimit"];
                 readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -548,7 +546,10 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description A parameter is malformed, out of range or given twice. The message names it and says what is allowed. */
+        /**
+         * @description A parameter is malformed, out of range or given twice. The message names it and says what is allowed. The first
+         *     example names none, for mock servers, which do not know which parameter was wrong.
+         */
         readonly ValidationError: {
             headers: {
                 readonly "Cache-Control": components["headers"]["NoStore"];
@@ -597,7 +598,8 @@ export interface components {
         readonly Limit: number;
         /**
          * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
-         *     and `total` is still true.
+         *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
+         *     then makes a 32-bit number of it, set the type to 64 bits, as `total` has, for lists of more than 2^31 items.
          * @example 0
          */
         readonly Offset: number;
@@ -606,21 +608,16 @@ export interface components {
          * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
          */
         readonly DomainIdInPath: string;
-        /**
-         * @description Only the alerts of this domain. Upper and lower case are the same.
-         * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
-         */
+        /** @description Only the alerts of this domain. Upper and lower case are the same. */
         readonly DomainIdInQuery: string;
         /**
          * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
          *     the answer is a 304.
-         * @example W/"k3v9Qd2xLr0Z.h7Qx_2mA"
          */
         readonly IfNoneMatch: string;
         /**
          * @description An id of your own for this request, kept when it is 1 to 64 letters, digits, `_` or `-`, and otherwise
          *     replaced.
-         * @example nightly-sync-0042
          */
         readonly RequestId: string;
     };
@@ -647,16 +644,6 @@ export interface components {
          * @example Authorization, Accept-Encoding
          */
         readonly Vary: string;
-        /**
-         * @description Only when the operation is deprecated: since when, in seconds since 1970 behind an `@` (RFC 9745).
-         * @example @1767225600
-         */
-        readonly Deprecation: string;
-        /**
-         * @description Only when the operation is deprecated: when it will go away, at least six months later (RFC 8594).
-         * @example Wed, 01 Jul 2026 00:00:00 GMT
-         */
-        readonly Sunset: string;
         /**
          * @description What is left, one item for each policy (IETF draft-ietf-httpapi-ratelimit-headers): `r` requests until
          *     the window ends in `t` seconds.
@@ -705,7 +692,8 @@ export interface operations {
                 readonly limit?: components["parameters"]["Limit"];
                 /**
                  * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
-                 *     and `total` is still true.
+                 *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
+                 *     then makes a 32-bit number of it, set the type to 64 bits, as `total` has, for lists of more than 2^31 items.
                  * @example 0
                  */
                 readonly offset?: components["parameters"]["Offset"];
@@ -714,13 +702,11 @@ export interface operations {
                 /**
                  * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
                  *     the answer is a 304.
-                 * @example W/"k3v9Qd2xLr0Z.h7Qx_2mA"
                  */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /**
                  * @description An id of your own for this request, kept when it is 1 to 64 letters, digits, `_` or `-`, and otherwise
                  *     replaced.
-                 * @example nightly-sync-0042
                  */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
@@ -735,8 +721,6 @@ export interface operations {
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Cache-Control": components["headers"]["CacheControl"];
                     readonly Vary: components["headers"]["Vary"];
-                    readonly Deprecation: components["headers"]["Deprecation"];
-                    readonly Sunset: components["headers"]["Sunset"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -764,7 +748,8 @@ export interface operations {
                 readonly limit?: components["parameters"]["Limit"];
                 /**
                  * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
-                 *     and `total` is still true.
+                 *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
+                 *     then makes a 32-bit number of it, set the type to 64 bits, as `total` has, for lists of more than 2^31 items.
                  * @example 0
                  */
                 readonly offset?: components["parameters"]["Offset"];
@@ -773,13 +758,11 @@ export interface operations {
                 /**
                  * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
                  *     the answer is a 304.
-                 * @example W/"k3v9Qd2xLr0Z.h7Qx_2mA"
                  */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /**
                  * @description An id of your own for this request, kept when it is 1 to 64 letters, digits, `_` or `-`, and otherwise
                  *     replaced.
-                 * @example nightly-sync-0042
                  */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
@@ -800,8 +783,6 @@ export interface operations {
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Cache-Control": components["headers"]["CacheControl"];
                     readonly Vary: components["headers"]["Vary"];
-                    readonly Deprecation: components["headers"]["Deprecation"];
-                    readonly Sunset: components["headers"]["Sunset"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -823,10 +804,7 @@ export interface operations {
     readonly listAlerts: {
         readonly parameters: {
             readonly query?: {
-                /**
-                 * @description Only the alerts of this domain. Upper and lower case are the same.
-                 * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
-                 */
+                /** @description Only the alerts of this domain. Upper and lower case are the same. */
                 readonly domain_id?: components["parameters"]["DomainIdInQuery"];
                 /**
                  * @description The largest number of items in the page. Decimal digits only.
@@ -835,7 +813,8 @@ export interface operations {
                 readonly limit?: components["parameters"]["Limit"];
                 /**
                  * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
-                 *     and `total` is still true.
+                 *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
+                 *     then makes a 32-bit number of it, set the type to 64 bits, as `total` has, for lists of more than 2^31 items.
                  * @example 0
                  */
                 readonly offset?: components["parameters"]["Offset"];
@@ -844,13 +823,11 @@ export interface operations {
                 /**
                  * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
                  *     the answer is a 304.
-                 * @example W/"k3v9Qd2xLr0Z.h7Qx_2mA"
                  */
                 readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /**
                  * @description An id of your own for this request, kept when it is 1 to 64 letters, digits, `_` or `-`, and otherwise
                  *     replaced.
-                 * @example nightly-sync-0042
                  */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
@@ -865,8 +842,6 @@ export interface operations {
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Cache-Control": components["headers"]["CacheControl"];
                     readonly Vary: components["headers"]["Vary"];
-                    readonly Deprecation: components["headers"]["Deprecation"];
-                    readonly Sunset: components["headers"]["Sunset"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];

@@ -1,9 +1,13 @@
 import type { AggregateReport } from '../src/domain/aggregate-report.ts';
 import type { Instant } from '../src/domain/instant.ts';
 import type { Refusal } from '../src/domain/refusal.ts';
-import type { Db } from '../src/store/database.ts';
-import { insertReceived, type Outcome, type ReceivedDocument } from '../src/store/documents.ts';
-import { keepOriginal } from '../src/store/originals.ts';
+import type { Db } from '../src/store/connection/database.ts';
+import {
+  insertReceived,
+  type Outcome,
+  type ReceivedDocument,
+} from '../src/store/reports/documents.ts';
+import { keepOriginal } from '../src/store/reports/originals.ts';
 
 /** A source whose documents are known without reading it. */
 export interface MadeUpSource {

@@ -6,10 +6,10 @@
 import { parseArgs } from 'node:util';
 import { loadEnvFile, readConfig } from '../src/config.ts';
 import { toInstant } from '../src/domain/instant.ts';
-import { insertAccount } from '../src/store/accounts.ts';
-import { insertApiKey } from '../src/store/api-keys.ts';
-import { insertDomain } from '../src/store/domains.ts';
-import { openStore, type Store } from '../src/store/open.ts';
+import { insertAccount } from '../src/store/accounts/accounts.ts';
+import { insertApiKey } from '../src/store/accounts/api-keys.ts';
+import { insertDomain } from '../src/store/accounts/domains.ts';
+import { openStore, type Store } from '../src/store/connection/open.ts';
 import { receiveSources } from './receive.ts';
 import { aSyntheticReport } from './synthetic-report.ts';
 

@@ -5,13 +5,13 @@ import type { Config } from './config.ts';
 import { serveDocs } from './docs.ts';
 import { Failure } from './domain/failure.ts';
 import { createExternalApi } from './external/api.ts';
-import type { ContractDocument } from './external/contract.ts';
+import type { ContractDocument } from './external/contract/contract.ts';
 import { answerErrors } from './external/errors.ts';
 import { requestId } from './external/request-id.ts';
 import { send, toBody } from './external/send.ts';
 import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
 import { createSettings } from './settings/settings.ts';
-import { isReadable, type Store } from './store/open.ts';
+import { isReadable, type Store } from './store/connection/open.ts';
 
 interface Given {
   readonly config: Pick<

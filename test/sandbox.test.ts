@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { openSandbox } from '../src/commands/sandbox.ts';
+import { openSandbox } from '../src/demo/sandbox.ts';
 import { isApiKey } from '../src/domain/api-key.ts';
 import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../src/domain/sandbox.ts';
 import { serveApi, startApi, walk } from './support/api.ts';

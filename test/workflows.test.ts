@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ARAZZO, runRespect, type WORKFLOWS } from '../scripts/workflows/respect.ts';
-import { openSandbox } from '../src/commands/sandbox.ts';
+import { openSandbox } from '../src/demo/sandbox.ts';
 import { SANDBOX_KEY as key } from '../src/domain/sandbox.ts';
 import { startApi } from './support/api.ts';
 import { aFolder } from './support/command.ts';

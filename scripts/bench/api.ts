@@ -6,7 +6,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/connection/open.ts';
 import { type Seeded, seed } from '../seed.ts';
 import type { Recorded } from './bare.ts';
 import { type Measured, startMeasured } from './cpu.ts';

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { SaxesParser } from 'saxes';
-import { listFiles, readFile } from '../../src/intake/files.ts';
 import { ingest, type SourceToRead } from '../../src/intake/ingest.ts';
-import { createReaderProcess } from '../../src/intake/reader-process.ts';
-import { openStore } from '../../src/store/open.ts';
+import { createReaderProcess } from '../../src/intake/reader/reader-process.ts';
+import { listFiles, readFile } from '../../src/intake/sources/files.ts';
+import { openStore } from '../../src/store/connection/open.ts';
 
 const [kind, folder = '', database = ''] = process.argv.slice(2);
 

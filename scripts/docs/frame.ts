@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html';
-import { renderMark } from '../../src/settings/mark.ts';
+import { renderMark } from '../../src/settings/frame/mark.ts';
 import { PAGES, type Page } from './pages.ts';
 
 /** The file names of what pages load, each with a hash of its content. */

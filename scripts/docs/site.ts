@@ -20,7 +20,7 @@ const WORKFLOWS = 'workflows.arazzo.yaml';
 
 /** In the order in which they are joined into the one stylesheet. */
 const STYLE = [
-  ...['palette', 'brand'].map((name) => `../../src/settings/assets/style/${name}.css`),
+  ...['palette', 'brand'].map((name) => `../../src/settings/frame/assets/style/${name}.css`),
   ...['frame', 'words', 'samples'].map((name) => `assets/style/${name}.css`),
 ];
 
@@ -67,7 +67,7 @@ async function addAssets(
   const contents = {
     'docs.css': (await Promise.all(STYLE.map(own))).join('\n'),
     'docs.js': await own('assets/docs.js'),
-    'icon.svg': await own('../../src/settings/assets/icon.svg'),
+    'icon.svg': await own('../../src/settings/frame/assets/icon.svg'),
     'redoc.css': reference.css,
     'reference.css': await own('assets/reference.css'),
     'color.js': reference.colorScript,

@@ -2,7 +2,11 @@ import { setTimeout } from 'node:timers/promises';
 import { RECORD_TYPES } from '../domain/dns-record.ts';
 import { addCheck } from '../domain/dns-watch.ts';
 import { toInstant } from '../domain/instant.ts';
-import { type DomainToCheck, listDomainsToCheck, updateDnsRecord } from '../store/dns-records.ts';
+import {
+  type DomainToCheck,
+  listDomainsToCheck,
+  updateDnsRecord,
+} from '../store/alerts/dns-records.ts';
 import type { LookUp } from './dns-lookup.ts';
 import { evaluate, type Given } from './evaluate.ts';
 

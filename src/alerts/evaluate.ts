@@ -1,11 +1,11 @@
 import { type Decision, decide } from '../domain/alerts/decide.ts';
 import type { Thresholds } from '../domain/alerts/thresholds.ts';
 import { type Instant, toInstant } from '../domain/instant.ts';
-import { findFacts, type WatchedDomain } from '../store/alert-facts.ts';
-import { fireAlert, settleAlert } from '../store/alerts.ts';
-import type { Tx } from '../store/database.ts';
-import type { Store } from '../store/open.ts';
-import { toReader } from '../store/reader.ts';
+import { findFacts, type WatchedDomain } from '../store/alerts/alert-facts.ts';
+import { fireAlert, settleAlert } from '../store/alerts/alerts.ts';
+import type { Tx } from '../store/connection/database.ts';
+import type { Store } from '../store/connection/open.ts';
+import { toReader } from '../store/connection/reader.ts';
 
 export interface Given {
   readonly store: Store;

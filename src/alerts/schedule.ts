@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { findDomainIds, listWatchedDomainIds } from '../store/domains.ts';
+import { findDomainIds, listWatchedDomainIds } from '../store/accounts/domains.ts';
 import { evaluate, type Given } from './evaluate.ts';
 
 const HOUR_MS = 3_600_000;

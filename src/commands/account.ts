@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from 'commander';
 import type { Plan } from '../domain/api-key.ts';
 import { toInstant } from '../domain/instant.ts';
-import { insertAccount, listAccounts, updatePlan } from '../store/accounts.ts';
+import { insertAccount, listAccounts, updatePlan } from '../store/accounts/accounts.ts';
 import { type OutputOptions, printList, printOne } from './output.ts';
 import { withStore } from './with-store.ts';
 

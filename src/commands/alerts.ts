@@ -5,11 +5,11 @@ import { RULES } from '../domain/alerts/registry.ts';
 import type { Thresholds } from '../domain/alerts/thresholds.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
-import { findAccount } from '../store/accounts.ts';
-import { findFacts } from '../store/alert-facts.ts';
-import { type AlertOfAccount, listAccountAlerts } from '../store/alerts.ts';
-import { findOwnedDomain, listWatchedDomainIds } from '../store/domains.ts';
-import type { Store } from '../store/open.ts';
+import { findAccount } from '../store/accounts/accounts.ts';
+import { findOwnedDomain, listWatchedDomainIds } from '../store/accounts/domains.ts';
+import { findFacts } from '../store/alerts/alert-facts.ts';
+import { type AlertOfAccount, listAccountAlerts } from '../store/alerts/alerts.ts';
+import type { Store } from '../store/connection/open.ts';
 import { type OutputOptions, print, printJson, printList, printOne } from './output.ts';
 import { withStore } from './with-store.ts';
 

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { findAccount } from '../store/accounts.ts';
-import { type AuditEntry, listAudit } from '../store/audit.ts';
+import { findAccount } from '../store/accounts/accounts.ts';
+import { type AuditEntry, listAudit } from '../store/accounts/audit.ts';
 import { type OutputOptions, printList } from './output.ts';
 import { withStore } from './with-store.ts';
 

@@ -7,13 +7,13 @@ import {
   removeRejection,
   removeReport,
   type ToRemove,
-} from '../store/corrections.ts';
+} from '../store/reports/corrections.ts';
 import {
   type DocumentId,
   findStoredConflict,
   findStoredReport,
   type StoredReport,
-} from '../store/document-list.ts';
+} from '../store/reports/document-list.ts';
 import { type Given, readAgain } from './read-again.ts';
 
 /** The result of a correction. */

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
+import { type DemoAccount, ingestDemo, insertDemoAccount } from '../demo/demo-data.ts';
 import { toInstant } from '../domain/instant.ts';
 import { hashPassword } from '../domain/password.ts';
-import { openStore, type Store } from '../store/open.ts';
-import { insertPerson } from '../store/people.ts';
-import { type DemoAccount, ingestDemo, insertDemoAccount } from './demo-data.ts';
+import { openStore, type Store } from '../store/connection/open.ts';
+import { insertPerson } from '../store/people/people.ts';
 import { type OutputOptions, print, printJson } from './output.ts';
 import { serveUntilStopped } from './serve.ts';
 

@@ -1,15 +1,15 @@
 import type { AggregateReport } from '../domain/aggregate-report.ts';
 import { Failure } from '../domain/failure.ts';
 import { secondsToInstant } from '../domain/instant.ts';
+import type { Store } from '../store/connection/open.ts';
 import {
   type DocumentId,
   type DocumentPlace,
   findStoredConflict,
   findStoredRejection,
   findStoredReport,
-} from '../store/document-list.ts';
-import type { Store } from '../store/open.ts';
-import { readOriginal } from '../store/originals.ts';
+} from '../store/reports/document-list.ts';
+import { readOriginal } from '../store/reports/originals.ts';
 import { toFailure } from './correct.ts';
 import { type OutputOptions, printList, printOne } from './output.ts';
 import { type Given, readAgain, withReader } from './read-again.ts';
@@ -37,7 +37,7 @@ export async function writeOriginal(id: DocumentId): Promise<void> {
       'The original is not written to a terminal: redirect standard output to a file.',
     );
   const { bytes } = await withStore(async ({ db }) =>
-    readOriginal(db, (await findPlace({ db }, id)).document_seq),
+    readOriginal(db, (await findPlace({ db }, id)).source_seq),
   );
   await new Promise<void>((resolve, reject) => {
     process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
@@ -59,7 +59,7 @@ async function describe({ db }: Store, id: Exclude<DocumentId, { kind: 'conflict
     const why = { reason, message, where: place };
     return { id: `rejection-${seq}`, ...why, received_at, source, member };
   }
-  const { seq, domain_id, document_seq, conflicts, warnings, ...report } = await findStoredReport(
+  const { seq, domain_id, source_seq, conflicts, warnings, ...report } = await findStoredReport(
     db,
     id.id,
   );

@@ -6,7 +6,7 @@ import {
   type ListedDocument,
   listDocuments,
   parseDocumentId,
-} from '../store/document-list.ts';
+} from '../store/reports/document-list.ts';
 import { evaluateNow } from './alerts.ts';
 import { type Corrected, prefer, remove } from './correct.ts';
 import { showDocument, writeOriginal } from './document-show.ts';

@@ -5,8 +5,8 @@ import {
   insertDomain,
   listAllDomains,
   updateDomainStatus,
-} from '../store/domains.ts';
-import { listRelatedDomains, type RelatedDomain } from '../store/related-domains.ts';
+} from '../store/accounts/domains.ts';
+import { listRelatedDomains, type RelatedDomain } from '../store/accounts/related-domains.ts';
 import { type OutputOptions, printList, printOne, tell } from './output.ts';
 import { withStore } from './with-store.ts';
 

@@ -1,11 +1,11 @@
 import { constants, setPriority } from 'node:os';
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
-import { listFiles, readFile, readSource } from '../intake/files.ts';
 import { type IngestedDocument, ingest, type SourceToRead } from '../intake/ingest.ts';
-import { createReaderProcess } from '../intake/reader-process.ts';
-import { findDomainIds } from '../store/domains.ts';
-import type { Store } from '../store/open.ts';
+import { createReaderProcess } from '../intake/reader/reader-process.ts';
+import { listFiles, readFile, readSource } from '../intake/sources/files.ts';
+import { findDomainIds } from '../store/accounts/domains.ts';
+import type { Store } from '../store/connection/open.ts';
 import { evaluateNow } from './alerts.ts';
 import { type OutputOptions, print, printJson, renderTable, tell } from './output.ts';
 import { withStore } from './with-store.ts';

@@ -6,8 +6,8 @@ import {
   insertApiKey,
   listApiKeys,
   updateApiKey,
-} from '../store/api-keys.ts';
-import type { Store } from '../store/open.ts';
+} from '../store/accounts/api-keys.ts';
+import type { Store } from '../store/connection/open.ts';
 import { type OutputOptions, printList, printOne, tell } from './output.ts';
 import { withStore } from './with-store.ts';
 

@@ -1,11 +1,11 @@
 import type { AggregateReport } from '../domain/aggregate-report.ts';
 import { Failure } from '../domain/failure.ts';
 import { toReportId } from '../domain/report-identity.ts';
-import type { DocumentReader } from '../intake/reader.ts';
-import { createReaderProcess } from '../intake/reader-process.ts';
-import type { DocumentPlace } from '../store/document-list.ts';
-import type { Store } from '../store/open.ts';
-import { readOriginal } from '../store/originals.ts';
+import type { DocumentReader } from '../intake/reader/reader.ts';
+import { createReaderProcess } from '../intake/reader/reader-process.ts';
+import type { Store } from '../store/connection/open.ts';
+import type { DocumentPlace } from '../store/reports/document-list.ts';
+import { readOriginal } from '../store/reports/originals.ts';
 import { withStore } from './with-store.ts';
 
 /** The dependencies of a correction. */
@@ -33,9 +33,9 @@ export async function withReader<T>(work: (given: Given) => Promise<T>): Promise
 export async function readAgain(
   { store, documentReader }: Given,
   reportId: string,
-  { document_seq, payload_sha256, source, received_at }: DocumentPlace,
+  { source_seq, payload_sha256, source, received_at }: DocumentPlace,
 ): Promise<AggregateReport> {
-  const { bytes } = await readOriginal(store.db, document_seq);
+  const { bytes } = await readOriginal(store.db, source_seq);
   const reasons: string[] = [];
   for await (const { document } of documentReader.read([bytes], Date.parse(received_at))) {
     if (document.kind !== 'report') reasons.push(document.refusal.message);

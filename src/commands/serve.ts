@@ -4,13 +4,13 @@ import { createLookUp } from '../alerts/dns-lookup.ts';
 import { watchDns } from '../alerts/dns-watch.ts';
 import { scheduleAlerts } from '../alerts/schedule.ts';
 import { type Config, readConfig } from '../config.ts';
+import type { DemoAccount } from '../demo/demo-data.ts';
+import { openSandbox } from '../demo/sandbox.ts';
 import { createLog } from '../log.ts';
-import { type RunningServer, startServer } from '../main.ts';
-import { listAccounts } from '../store/accounts.ts';
-import { openStore, type Store } from '../store/open.ts';
-import type { DemoAccount } from './demo-data.ts';
+import { type RunningServer, startServer } from '../server.ts';
+import { listAccounts } from '../store/accounts/accounts.ts';
+import { openStore, type Store } from '../store/connection/open.ts';
 import { type OutputOptions, print, printJson } from './output.ts';
-import { openSandbox } from './sandbox.ts';
 
 export function addServeCommand(program: Command): void {
   program

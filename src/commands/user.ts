@@ -3,14 +3,14 @@ import { type Command, Option } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { toInstant } from '../domain/instant.ts';
 import { hashPassword } from '../domain/password.ts';
-import type { Db } from '../store/database.ts';
+import type { Db } from '../store/connection/database.ts';
 import {
   insertOneTimeLink,
   insertPerson,
   listPeople,
   type Person,
   updateDisabled,
-} from '../store/people.ts';
+} from '../store/people/people.ts';
 import { type OutputOptions, printList, printOne, tell } from './output.ts';
 import { readNewPassword } from './password.ts';
 import { withStore } from './with-store.ts';

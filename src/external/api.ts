@@ -1,10 +1,10 @@
 import { type RequestHandler, Router } from 'express';
-import type { Store } from '../store/open.ts';
+import type { Store } from '../store/connection/open.ts';
 import { authenticate, keyHolderOf } from './authenticate.ts';
-import { type Contract, type ContractDocument, openContract } from './contract.ts';
+import { type Contract, type ContractDocument, openContract } from './contract/contract.ts';
 import { createLastUsed } from './last-used.ts';
 import { limitPerAddress, limitPerKey } from './limits.ts';
-import { createPages } from './pages.ts';
+import { createPages } from './operations/pages.ts';
 
 interface Given {
   readonly store: Store;

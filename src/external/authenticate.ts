@@ -1,8 +1,8 @@
 import type { RequestHandler, Response } from 'express';
 import { hashApiKey, isApiKey } from '../domain/api-key.ts';
 import { Failure } from '../domain/failure.ts';
-import { findKeyHolder, type KeyHolder } from '../store/api-keys.ts';
-import type { Reader } from '../store/reader.ts';
+import { findKeyHolder, type KeyHolder } from '../store/accounts/api-keys.ts';
+import type { Reader } from '../store/connection/reader.ts';
 
 /** The scheme is case-insensitive; one space or more, and nothing after the token (RFC 9110, 11.1 and 11.4). */
 const BEARER = /^bearer +(\S+)$/i;

@@ -1,9 +1,9 @@
 import type { AggregateReport } from '../domain/aggregate-report.ts';
 import type { Refusal } from '../domain/refusal.ts';
 import { Budget } from './budget.ts';
+import type { Finding } from './containers/finding.ts';
+import { open, type Spot } from './containers/open.ts';
 import { toContent } from './content.ts';
-import type { Finding } from './finding.ts';
-import { open, type Spot } from './open.ts';
 import { WarningLog } from './warnings.ts';
 
 /** The bytes of one file or of standard input. */

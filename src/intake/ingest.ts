@@ -1,13 +1,13 @@
 import type { AggregateReport } from '../domain/aggregate-report.ts';
 import { toInstant } from '../domain/instant.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { Db } from '../store/database.ts';
-import { insertReceived, type Outcome, type ReceivedDocument } from '../store/documents.ts';
-import { keepOriginal, type Original } from '../store/originals.ts';
-import { ahead } from './ahead.ts';
+import type { Db } from '../store/connection/database.ts';
+import { insertReceived, type Outcome, type ReceivedDocument } from '../store/reports/documents.ts';
+import { keepOriginal, type Original } from '../store/reports/originals.ts';
 import { REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from './ceilings.ts';
 import type { IntakeDocument, Source } from './documents.ts';
-import type { DocumentReader } from './reader.ts';
+import type { DocumentReader } from './reader/reader.ts';
+import { ahead } from './sources/ahead.ts';
 
 /** Sources that are read together have at most this many bytes, unless it is one source. */
 const GROUP_BYTES = 1024 * 1024;

@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler } from 'express';
 import { html } from 'hono/html';
 import { Failure, type FailureCode } from '../domain/failure.ts';
+import { sendPage, type View } from './frame/page.ts';
 import type { Given } from './given.ts';
-import { sendPage, type View } from './page.ts';
 import { findVisitor } from './visitor.ts';
 
 /** Error codes as pages for people; the API's table is in external/errors.ts. */

@@ -1,4 +1,4 @@
-import type { Store } from '../store/open.ts';
+import type { Store } from '../store/connection/open.ts';
 
 /** The dependencies of the settings pages. */
 export interface Given {

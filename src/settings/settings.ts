@@ -1,19 +1,26 @@
 import { Router } from 'express';
 import helmet from 'helmet';
 import { Failure } from '../domain/failure.ts';
-import { showAccount } from './account.ts';
-import { askToDelete, createApiKey, removeApiKey, showApiKeys, switchApiKey } from './api-keys.ts';
-import { serveAssets } from './assets.ts';
-import { showAudit } from './audit.ts';
-import { showDomain } from './domain.ts';
 import { answerErrors } from './errors.ts';
 import { refuseForeignForms, requireFormToken } from './forgery.ts';
 import { parseForm } from './form.ts';
+import { serveAssets } from './frame/assets.ts';
 import type { Given } from './given.ts';
-import { showOverview } from './overview.ts';
-import { changePassword, endOtherSessions, endSession, showSecurity } from './security.ts';
-import { showSignIn, signIn, signOut } from './sign-in.ts';
-import { createSingleSignOn } from './single-sign-on.ts';
+import { showAccount } from './pages/account.ts';
+import {
+  askToDelete,
+  createApiKey,
+  removeApiKey,
+  showApiKeys,
+  switchApiKey,
+} from './pages/api-keys.ts';
+import { showAudit } from './pages/audit.ts';
+import { showDomain } from './pages/domain.ts';
+import { showOverview } from './pages/overview.ts';
+import { changePassword, endOtherSessions, endSession, showSecurity } from './pages/security.ts';
+import { showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
+import { createSingleSignOn } from './sign-in/single-sign-on.ts';
+import { choosePassword, showWelcome } from './sign-in/welcome.ts';
 import {
   limitSuccesses,
   throttleAddress,
@@ -22,7 +29,6 @@ import {
   throttleVisitor,
 } from './throttle.ts';
 import { recogniseVisitor, requireVisitor } from './visitor.ts';
-import { choosePassword, showWelcome } from './welcome.ts';
 
 /** Everything under `/settings`: pages rendered on the server that work without JavaScript. */
 export function createSettings(given: Given): Router {

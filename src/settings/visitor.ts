@@ -4,8 +4,13 @@ import type { Request, RequestHandler, Response } from 'express';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { SESSION_TOUCH_MS } from '../domain/lifetime.ts';
-import type { Actor } from '../store/audit.ts';
-import { findSession, type OpenSession, updateNotice, updateSeen } from '../store/sessions.ts';
+import type { Actor } from '../store/accounts/audit.ts';
+import {
+  findSession,
+  type OpenSession,
+  updateNotice,
+  updateSeen,
+} from '../store/people/sessions.ts';
 import { readSessionToken } from './cookies.ts';
 import type { Given } from './given.ts';
 

@@ -1,6 +1,7 @@
 import type { Generated, GeneratedAlways } from 'kysely';
 import type { Plan } from '../domain/api-key.ts';
 import type { Day, Instant } from '../domain/instant.ts';
+import type { AuditTable, OneTimeLinkTable, PersonTable, SessionTable } from './people/tables.ts';
 
 /**
  * The rows of the database. Instants are RFC 3339 text, which sorts by time and is served unchanged; ids are
@@ -13,14 +14,14 @@ export interface Tables {
   account: AccountTable;
   api_key: ApiKeyTable;
   domain: DomainTable;
-  document: DocumentTable;
-  document_part: DocumentPartTable;
+  source: SourceTable;
+  source_part: SourcePartTable;
   report: ReportTable;
   conflict: ConflictTable;
   rejection: RejectionTable;
   removed_payload: RemovedPayloadTable;
   domain_day: DomainDayTable;
-  domain_source: DomainSourceTable;
+  domain_source_ip: DomainSourceIpTable;
   domain_receipt: DomainReceiptTable;
   dns_record: DnsRecordTable;
   list_month: ListMonthTable;
@@ -72,11 +73,12 @@ interface DomainTable {
   alerts_version: string;
 }
 
-/** The original bytes of everything that came in. For a large source, the first mebibyte. */
-interface DocumentTable {
+/** What came in, a file or a mail, with its original bytes: for a large source, the first mebibyte. */
+interface SourceTable {
   seq: GeneratedAlways<number>;
   sha256: string;
-  source: string;
+  /** A file's path or a mail's name, as it was given. */
+  name: string;
   received_at: Instant;
   byte_count: number;
   content: Uint8Array;
@@ -85,9 +87,9 @@ interface DocumentTable {
 }
 
 /** The rest of a large source, one mebibyte a part. */
-interface DocumentPartTable {
-  document_seq: number;
-  /** From 1: the first part is the document's own `content`. */
+interface SourcePartTable {
+  source_seq: number;
+  /** From 1: the first part is the source's own `content`. */
   part: number;
   content: Uint8Array;
 }
@@ -97,7 +99,7 @@ interface ReportTable {
   /** Made from the report's identity: see domain/report-identity.ts. */
   id: string;
   domain_id: string;
-  document_seq: number;
+  source_seq: number;
   member: string | null;
   received_at: Instant;
   reporter_org: string | null;
@@ -119,7 +121,7 @@ interface ReportTable {
 interface ConflictTable {
   seq: GeneratedAlways<number>;
   report_seq: number;
-  document_seq: number;
+  source_seq: number;
   member: string | null;
   payload_sha256: string;
   received_at: Instant;
@@ -127,7 +129,7 @@ interface ConflictTable {
 
 interface RejectionTable {
   seq: GeneratedAlways<number>;
-  document_seq: number;
+  source_seq: number;
   /** Its position among the documents of its source, from 0. */
   ordinal: number;
   member: string | null;
@@ -151,12 +153,12 @@ interface DomainDayTable {
   reports: number;
   messages: number;
   aligned: number;
-  /** At least the number of its rows in `domain_source`; 0 when no report named a source. */
+  /** At least the number of its rows in `domain_source_ip`; 0 when no report named a source. */
   sources: Generated<number>;
 }
 
 /** What one address sent in a domain's name on one day. At most the 1,000 largest of a day are kept. */
-interface DomainSourceTable {
+interface DomainSourceIpTable {
   domain_id: string;
   day: Day;
   address: string;
@@ -205,55 +207,4 @@ interface AlertTable {
   resolved_at: Instant | null;
   /** JSON object. */
   context: string;
-}
-
-interface PersonTable {
-  id: string;
-  account_id: string;
-  /** The address as typed, and as it is compared: domain/person.ts. */
-  email: string;
-  email_key: string;
-  /** argon2id, PHC text; null until the person has chosen a password. */
-  password_hash: string | null;
-  /** Issuer and subject at the OpenID provider, after the person has signed in there once. */
-  single_sign_on: string | null;
-  disabled: 0 | 1;
-  created_at: Instant;
-}
-
-interface SessionTable {
-  id: string;
-  person_id: string;
-  sha256: string;
-  created_at: Instant;
-  last_seen_at: Instant;
-  /** The session ends then even when it is in use. */
-  expires_at: Instant;
-  address: string;
-  user_agent: string;
-  /** The message that the next page shows once. */
-  notice: string | null;
-}
-
-/** A person has at most one link: a new one replaces the old one. */
-interface OneTimeLinkTable {
-  sha256: string;
-  person_id: string;
-  expires_at: Instant;
-}
-
-export type AuditAction = 'created' | 'enabled' | 'disabled' | 'disabled_by_plan' | 'deleted';
-
-/** What was done to a key. The key may be deleted since; name and prefix stay. */
-interface AuditTable {
-  seq: GeneratedAlways<number>;
-  account_id: string;
-  at: Instant;
-  /** A person's e-mail address, or `operator`. */
-  actor: string;
-  action: AuditAction;
-  key_name: string;
-  key_prefix: string;
-  /** null for a command. */
-  address: string | null;
 }

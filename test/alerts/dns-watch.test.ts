@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLookUp } from '../../src/alerts/dns-lookup.ts';
 import { checkDomain, watchDns } from '../../src/alerts/dns-watch.ts';
 import { toInstant } from '../../src/domain/instant.ts';
-import { updateDomainStatus } from '../../src/store/domains.ts';
+import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { serveDns, type Zone } from '../support/dns-server.ts';
 import { openTestStore } from '../support/store.ts';
 import { aWorld } from './world.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { evaluate } from '../../src/alerts/evaluate.ts';
 import { addDays } from '../../src/domain/instant.ts';
-import { updateDomainStatus } from '../../src/store/domains.ts';
-import type { Store } from '../../src/store/open.ts';
+import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
+import type { Store } from '../../src/store/connection/open.ts';
 import { openTestStore } from '../support/store.ts';
 import { aWorld, reportOf, type Sent } from './world.ts';
 
@@ -165,7 +165,7 @@ describe('evaluate', () => {
 
 describe('sources of a day', () => {
   const rows = (store: Store) =>
-    store.db.selectFrom('domain_source').select(['address', 'messages']).execute();
+    store.db.selectFrom('domain_source_ip').select(['address', 'messages']).execute();
 
   test('the 1,000 largest are kept, and the totals are exact', async () => {
     const store = await aStore();

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { evaluate } from '../../src/alerts/evaluate.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import { addDays } from '../../src/domain/instant.ts';
-import { findFacts } from '../../src/store/alert-facts.ts';
-import { failing, failingLater } from '../../src/store/failing-sources.ts';
-import type { Store } from '../../src/store/open.ts';
-import type { Reader } from '../../src/store/reader.ts';
+import { findFacts } from '../../src/store/alerts/alert-facts.ts';
+import { failing, failingLater } from '../../src/store/alerts/failing-sources.ts';
+import type { Store } from '../../src/store/connection/open.ts';
+import type { Reader } from '../../src/store/connection/reader.ts';
 import { aStore } from '../support/store.ts';
 import { aWorld, type Sent } from './world.ts';
 
@@ -35,7 +35,7 @@ async function fill(
         const rows = sent.slice(at, at + 500).map(([address, messages, aligned]) => ({
           ...{ domain_id: domainId, day, address, messages, aligned },
         }));
-        await tx.insertInto('domain_source').values(rows).execute();
+        await tx.insertInto('domain_source_ip').values(rows).execute();
       }
     }
   });

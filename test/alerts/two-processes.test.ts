@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Evaluated } from '../../src/alerts/evaluate.ts';
 import { addDays } from '../../src/domain/instant.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/connection/open.ts';
 import { aWorld, reportOf, type Sent } from './world.ts';
 
 const ROUNDS = 100;

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { updatePlan } from '../../src/store/accounts.ts';
-import type { Store } from '../../src/store/open.ts';
-import { insertOneTimeLink } from '../../src/store/people.ts';
+import { updatePlan } from '../../src/store/accounts/accounts.ts';
+import type { Store } from '../../src/store/connection/open.ts';
+import { insertOneTimeLink } from '../../src/store/people/people.ts';
 import { aBareAccount, aDomain, aKey, anAlert, aReport, receive } from '../support/builders.ts';
 import { runServer } from '../support/running-server.ts';
 import { aPerson, KEYS, PASSWORD } from '../support/visitor.ts';

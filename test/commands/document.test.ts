@@ -4,9 +4,9 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { prefer, remove } from '../../src/commands/correct.ts';
 import { createProgram } from '../../src/commands/program.ts';
 import { ingest } from '../../src/intake/ingest.ts';
-import { ownReader } from '../../src/intake/reader.ts';
-import { listDocuments } from '../../src/store/document-list.ts';
-import type { Store } from '../../src/store/open.ts';
+import { ownReader } from '../../src/intake/reader/reader.ts';
+import type { Store } from '../../src/store/connection/open.ts';
+import { listDocuments } from '../../src/store/reports/document-list.ts';
 import { aBareAccount, aDomain } from '../support/builders.ts';
 import { PLAIN, plainWith } from '../support/intake.ts';
 import { listMiscounts } from '../support/recount.ts';
@@ -45,7 +45,7 @@ const messagesOf = async (db: Store['db']) =>
 /** Changes the original of one source. */
 const corruptOriginal = (db: Store['db'], seq: number) =>
   db.write((tx) =>
-    tx.updateTable('document').set({ encoding: 'as_is' }).where('seq', '=', seq).execute(),
+    tx.updateTable('source').set({ encoding: 'as_is' }).where('seq', '=', seq).execute(),
   );
 
 describe('correcting', () => {
@@ -53,7 +53,10 @@ describe('correcting', () => {
     const { db, given, id } = await aForgery();
     expect(await prefer(given, 1)).toMatchObject({ report: id });
     expect(await messagesOf(db)).toEqual([10]);
-    const sources = await db.selectFrom('domain_source').select(['address', 'messages']).execute();
+    const sources = await db
+      .selectFrom('domain_source_ip')
+      .select(['address', 'messages'])
+      .execute();
     expect(sources).toEqual([
       { address: '192.0.2.1', messages: 7 },
       { address: '2001:db8::25', messages: 3 },

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { updatePlan } from '../../src/store/accounts.ts';
-import { deleteApiKey, listApiKeys, updateApiKey } from '../../src/store/api-keys.ts';
-import { openStore, type Store } from '../../src/store/open.ts';
+import { updatePlan } from '../../src/store/accounts/accounts.ts';
+import { deleteApiKey, listApiKeys, updateApiKey } from '../../src/store/accounts/api-keys.ts';
+import { openStore, type Store } from '../../src/store/connection/open.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
 import { aKey, anAccount, NOW, type TestAccount } from '../support/builders.ts';
 import { aDatabasePath } from '../support/store.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
-import { openStore } from '../../src/store/open.ts';
-import type { Reader } from '../../src/store/reader.ts';
+import { openStore } from '../../src/store/connection/open.ts';
+import type { Reader } from '../../src/store/connection/reader.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
 import { aDomain, anAccount, type TestAccount } from '../support/builders.ts';
 

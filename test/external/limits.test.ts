@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { updateApiKey } from '../../src/store/api-keys.ts';
+import { updateApiKey } from '../../src/store/accounts/api-keys.ts';
 import { type Answer, serveApi } from '../support/api.ts';
 import { aDomain, aKey, anAccount } from '../support/builders.ts';
 

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readContract } from '../../src/external/contract.ts';
-import type { Store } from '../../src/store/open.ts';
+import { readContract } from '../../src/external/contract/contract.ts';
+import type { Store } from '../../src/store/connection/open.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
 import { aDomain, anAccount, aReport, receive, type TestAccount } from '../support/builders.ts';
 

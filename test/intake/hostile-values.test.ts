@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { aRecord, aReportWith, HOSTILE_VALUES } from '../../scripts/hostile/values.ts';
 import { Budget } from '../../src/intake/budget.ts';
 import { toContent } from '../../src/intake/content.ts';
-import { readFeedback } from '../../src/intake/feedback.ts';
+import { readFeedback } from '../../src/intake/report/feedback.ts';
 import { WarningLog } from '../../src/intake/warnings.ts';
 import { NOW, read } from '../support/intake.ts';
 

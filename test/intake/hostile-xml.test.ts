@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { hostileXml } from '../../scripts/hostile/xml.ts';
 import { Budget } from '../../src/intake/budget.ts';
 import { toContent } from '../../src/intake/content.ts';
-import { readFeedback } from '../../src/intake/feedback.ts';
+import { readFeedback } from '../../src/intake/report/feedback.ts';
 import { WarningLog } from '../../src/intake/warnings.ts';
 import { NOW, PLAIN, plainWith, read } from '../support/intake.ts';
 

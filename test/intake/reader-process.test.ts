@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { DocumentReader } from '../../src/intake/reader.ts';
-import { createReaderProcess } from '../../src/intake/reader-process.ts';
+import type { DocumentReader } from '../../src/intake/reader/reader.ts';
+import { createReaderProcess } from '../../src/intake/reader/reader-process.ts';
 import { fixture, NOW, PLAIN } from '../support/intake.ts';
 
 const GOOD = Buffer.from(PLAIN);
-const WATCHDOG = new URL('../../src/intake/reader-watchdog.ts', import.meta.url).href;
+const WATCHDOG = new URL('../../src/intake/reader/reader-watchdog.ts', import.meta.url).href;
 
 function aReader() {
   const reader = createReaderProcess();

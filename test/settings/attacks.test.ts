@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { insertApiKey, listApiKeys } from '../../src/store/api-keys.ts';
-import { updateDisabled } from '../../src/store/people.ts';
-import { findSession } from '../../src/store/sessions.ts';
+import { insertApiKey, listApiKeys } from '../../src/store/accounts/api-keys.ts';
+import { updateDisabled } from '../../src/store/people/people.ts';
+import { findSession } from '../../src/store/people/sessions.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import {
   aBareAccount,

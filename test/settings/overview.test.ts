@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { updateDomainStatus } from '../../src/store/domains.ts';
+import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, aDomain, anAlert, aReport, NOW, receive } from '../support/builders.ts';
 import { aVisitor, type Browser, toReadable } from '../support/visitor.ts';

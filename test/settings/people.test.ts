@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
-import { insertOneTimeLink, insertPerson, updateDisabled } from '../../src/store/people.ts';
+import { insertOneTimeLink, insertPerson, updateDisabled } from '../../src/store/people/people.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
 import { aPerson, aVisitor, Browser, PASSWORD, toReadable } from '../support/visitor.ts';

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { hashPassword } from '../../src/domain/password.ts';
-import type { Store } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/connection/open.ts';
 import {
   findCredentials,
   findSignedOn,
   insertOneTimeLink,
   updateDisabled,
   updatePassword,
-} from '../../src/store/people.ts';
-import { insertSession, listSessions } from '../../src/store/sessions.ts';
+} from '../../src/store/people/people.ts';
+import { insertSession, listSessions } from '../../src/store/people/sessions.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 import { aPerson } from '../support/visitor.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { hashPassword, isPassword } from '../../src/domain/password.ts';
-import { updateDisabled } from '../../src/store/people.ts';
+import { updateDisabled } from '../../src/store/people/people.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
 import { aPerson, aVisitor, Browser, KEYS, PASSWORD } from '../support/visitor.ts';

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { insertAccount, updatePlan } from '../../src/store/accounts.ts';
+import { insertAccount, updatePlan } from '../../src/store/accounts/accounts.ts';
 import {
   deleteApiKey,
   findKeyHolder,
   insertApiKey,
   listApiKeys,
   updateApiKey,
-} from '../../src/store/api-keys.ts';
-import { openStore } from '../../src/store/open.ts';
+} from '../../src/store/accounts/api-keys.ts';
+import { openStore } from '../../src/store/connection/open.ts';
 import { aBareAccount, aKey, anAccount, NOW } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';
 import { aDatabasePath, aStore } from '../support/store.ts';
@@ -47,8 +47,8 @@ describe('insertApiKey', () => {
     const printed = await runTogether(
       4,
       path,
-      `import { insertApiKey } from 'src/store/api-keys.ts';
-      import { openStore } from 'src/store/open.ts';
+      `import { insertApiKey } from 'src/store/accounts/api-keys.ts';
+      import { openStore } from 'src/store/connection/open.ts';
       const { db } = await openStore(process.argv[1]);
       const now = '2026-03-15T04:12:09Z';
       const create = () => insertApiKey(db, { accountId: '${accountId}', name: 'x', now });
@@ -124,8 +124,8 @@ describe('updateApiKey', () => {
     const printed = await runTogether(
       3,
       path,
-      `import { updateApiKey } from 'src/store/api-keys.ts';
-      import { openStore } from 'src/store/open.ts';
+      `import { updateApiKey } from 'src/store/accounts/api-keys.ts';
+      import { openStore } from 'src/store/connection/open.ts';
       const { db } = await openStore(process.argv[1]);
       for (let i = 0; i < 60; i++) await updateApiKey(db, '${keyId}', i % 2 === 0);
       console.log('done');`,

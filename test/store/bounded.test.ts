@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { receiveSources } from '../../scripts/receive.ts';
 import { Refusal } from '../../src/domain/refusal.ts';
-import type { Db } from '../../src/store/database.ts';
-import { insertReceived, type ReceivedDocument } from '../../src/store/documents.ts';
-import { keepOriginal } from '../../src/store/originals.ts';
+import type { Db } from '../../src/store/connection/database.ts';
+import { insertReceived, type ReceivedDocument } from '../../src/store/reports/documents.ts';
+import { keepOriginal } from '../../src/store/reports/originals.ts';
 import { aReport, NOW } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 
@@ -128,7 +128,7 @@ test('sums stop at 2^53 - 1, within a transaction and over several', async () =>
   for (const _ of [1, 2])
     await insertReceived(db, await documentsOf(db, [report(), report()]), NOW);
   const [day] = await db.selectFrom('domain_day').selectAll().execute();
-  const [source] = await db.selectFrom('domain_source').selectAll().execute();
+  const [source] = await db.selectFrom('domain_source_ip').selectAll().execute();
   expect([day?.messages, day?.aligned]).toEqual([most, most]);
   expect([source?.messages, source?.aligned]).toEqual([most, most]);
 });

@@ -2,9 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AggregateReport, SourceTally } from '../../src/domain/aggregate-report.ts';
 import { toReportId } from '../../src/domain/report-identity.ts';
-import { preferConflict, removeConflict, removeReport } from '../../src/store/corrections.ts';
-import type { Db } from '../../src/store/database.ts';
-import { openStore, type Store } from '../../src/store/open.ts';
+import type { Db } from '../../src/store/connection/database.ts';
+import { openStore, type Store } from '../../src/store/connection/open.ts';
+import {
+  preferConflict,
+  removeConflict,
+  removeReport,
+} from '../../src/store/reports/corrections.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
 import { holdPages } from '../support/pages.ts';
 import { runTogether } from '../support/processes.ts';
@@ -47,7 +51,7 @@ const toRemove = (former: AggregateReport | null, payloadSha256 = former?.payloa
 
 const sourcesOf = (db: Db) =>
   db
-    .selectFrom('domain_source')
+    .selectFrom('domain_source_ip')
     .select(['address', 'messages', 'aligned'])
     .orderBy('address')
     .execute();
@@ -70,9 +74,9 @@ describe('a conflict that is preferred', () => {
     await preferConflict(db, 1, { former: FORGED, preferred: GENUINE });
     const [report] = await db.selectFrom('report').selectAll().execute();
     expect(report).toMatchObject({ id: ID, seq: 1, total_messages: 95, aligned_messages: 90 });
-    expect(report).toMatchObject({ payload_sha256: GENUINE.payloadSha256, document_seq: 2 });
+    expect(report).toMatchObject({ payload_sha256: GENUINE.payloadSha256, source_seq: 2 });
     const [conflict] = await db.selectFrom('conflict').selectAll().execute();
-    expect(conflict).toMatchObject({ payload_sha256: FORGED.payloadSha256, document_seq: 1 });
+    expect(conflict).toMatchObject({ payload_sha256: FORGED.payloadSha256, source_seq: 1 });
     expect(await sourcesOf(db)).toEqual(GENUINE.sources);
     expect(await listMiscounts(db)).toEqual({});
   });
@@ -125,10 +129,10 @@ describe('a report that is removed', () => {
     const { db } = await aStore();
     await receive(db, [FORGED]);
     await removeReport(db, toRemove(FORGED), NOW);
-    for (const table of ['report', 'domain_day', 'domain_source', 'list_day'] as const)
+    for (const table of ['report', 'domain_day', 'domain_source_ip', 'list_day'] as const)
       expect(await db.selectFrom(table).selectAll().execute(), table).toEqual([]);
     expect(await listMiscounts(db)).toEqual({});
-    expect((await db.selectFrom('document').select('seq').execute()).length).toBe(1);
+    expect((await db.selectFrom('source').select('seq').execute()).length).toBe(1);
   });
 
   test('that cannot be read again leaves exact totals; only source addresses keep its messages', async () => {
@@ -195,7 +199,7 @@ describe('a report that is removed', () => {
     await receive(db, [later, FORGED]);
     // As if the address had been dropped and counted from zero.
     const cut = { messages: 42, aligned: 5 };
-    await db.write((tx) => tx.updateTable('domain_source').set(cut).execute());
+    await db.write((tx) => tx.updateTable('domain_source_ip').set(cut).execute());
     await removeReport(db, toRemove(FORGED), NOW);
     expect(await sourcesOf(db)).toEqual([from('192.0.2.1', 2, 2)]);
   });
@@ -313,7 +317,7 @@ async function holdSources(db: Db, world: World): Promise<void> {
       right.set(key, [m + messages, a + aligned]);
     }
   }
-  const rows = await db.selectFrom('domain_source').selectAll().execute();
+  const rows = await db.selectFrom('domain_source_ip').selectAll().execute();
   const counted = rows.map(({ domain_id, day, address, messages, aligned }) => {
     return [`${domain_id} ${day} ${address}`, [messages, aligned]] as const;
   });
@@ -384,9 +388,9 @@ test('a process that ingests while another prefers and removes loses nothing', a
   const ingesting = runTogether(
     1,
     path,
-    `import { insertReceived } from 'src/store/documents.ts';
-    import { openStore } from 'src/store/open.ts';
-    import { keepOriginal } from 'src/store/originals.ts';
+    `import { insertReceived } from 'src/store/reports/documents.ts';
+    import { openStore } from 'src/store/connection/open.ts';
+    import { keepOriginal } from 'src/store/reports/originals.ts';
     const report = ${JSON.stringify(GENUINE)};
     const { db, close } = await openStore(process.argv[1]);
     for (let i = 0; i < 60; i++) {

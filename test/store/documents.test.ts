@@ -4,13 +4,13 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { receiveSources } from '../../scripts/receive.ts';
 import { Refusal } from '../../src/domain/refusal.ts';
-import { openStore, type Store } from '../../src/store/open.ts';
-import { readOriginal } from '../../src/store/originals.ts';
+import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { readOriginal } from '../../src/store/reports/originals.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';
 import { aDatabasePath, aStore } from '../support/store.ts';
 
-const TABLES = ['document', 'report', 'conflict', 'rejection', 'domain', 'domain_day'] as const;
+const TABLES = ['source', 'report', 'conflict', 'rejection', 'domain', 'domain_day'] as const;
 
 async function countRows(db: Store['db']): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -47,7 +47,7 @@ describe('a report', () => {
     const [head, counts] = before;
     expect(await headOf(db, 'example.com')).toEqual(head);
     // The bytes differ, and are kept.
-    expect(await countRows(db)).toEqual({ ...(counts as object), document: 2 });
+    expect(await countRows(db)).toEqual({ ...(counts as object), source: 2 });
   });
 
   test('of the same identity with other content is a conflict: the first is kept, the second is stored beside it', async () => {
@@ -83,9 +83,9 @@ describe('a report', () => {
     await runTogether(
       2,
       path,
-      `import { insertReceived } from 'src/store/documents.ts';
-      import { openStore } from 'src/store/open.ts';
-      import { keepOriginal } from 'src/store/originals.ts';
+      `import { insertReceived } from 'src/store/reports/documents.ts';
+      import { openStore } from 'src/store/connection/open.ts';
+      import { keepOriginal } from 'src/store/reports/originals.ts';
       const report = ${JSON.stringify(aReport())};
       const { db } = await openStore(process.argv[1]);
       for (let i = 0; i < 20; i++) {
@@ -97,7 +97,7 @@ describe('a report', () => {
       }`,
     );
     expect((await headOf(store.db, 'example.com')).reports_total).toBe(20);
-    expect(await countRows(store.db)).toMatchObject({ report: 20, document: 40, conflict: 0 });
+    expect(await countRows(store.db)).toMatchObject({ report: 20, source: 40, conflict: 0 });
     await store.close();
   });
 
@@ -118,7 +118,7 @@ describe('a refusal', () => {
     expect(await receive(db, [refusal])).toEqual(['rejected']);
     const [row] = await db.selectFrom('rejection').selectAll().execute();
     expect(row).toMatchObject({ reason: 'bad_xml', message: 'not well-formed', place: 'line 5' });
-    expect(await countRows(db)).toMatchObject({ document: 1, report: 0, domain: 0 });
+    expect(await countRows(db)).toMatchObject({ source: 1, report: 0, domain: 0 });
   });
 
   test('of the same bytes is stored once', async () => {
@@ -131,7 +131,7 @@ describe('a refusal', () => {
     for (let i = 0; i < 3; i++) {
       expect(await receiveSources(db, [source], NOW)).toEqual(['rejected']);
     }
-    expect(await countRows(db)).toMatchObject({ document: 1, rejection: 1 });
+    expect(await countRows(db)).toMatchObject({ source: 1, rejection: 1 });
   });
 
   test('does not prevent storing the other documents of its file', async () => {
@@ -143,7 +143,7 @@ describe('a refusal', () => {
     ];
     const source = { name: 'a.zip', bytes: Buffer.from('zip'), documents };
     expect(await receiveSources(db, [source], NOW)).toEqual(['rejected', 'unclaimed', 'rejected']);
-    expect(await countRows(db)).toMatchObject({ rejection: 2, report: 1, document: 1 });
+    expect(await countRows(db)).toMatchObject({ rejection: 2, report: 1, source: 1 });
   });
 });
 
@@ -163,7 +163,7 @@ describe('the original bytes', () => {
   ])('%s can be read again, byte for byte', async (_what, bytes) => {
     const { db } = await aStore();
     await receiveSources(db, [{ name: 'source', bytes, documents: NOTHING }], NOW);
-    const row = await db.selectFrom('document').selectAll().executeTakeFirstOrThrow();
+    const row = await db.selectFrom('source').selectAll().executeTakeFirstOrThrow();
     expect((await readOriginal(db, row.seq)).bytes).toEqual(bytes);
     expect(row.byte_count).toBe(bytes.length);
     expect(row.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
@@ -174,13 +174,13 @@ describe('the original bytes', () => {
     for (const name of ['a', 'b']) {
       await receiveSources(db, [{ name, bytes: xml, documents: NOTHING }], NOW);
     }
-    expect((await countRows(db))['document']).toBe(1);
+    expect((await countRows(db))['source']).toBe(1);
   });
 
   test('take less space than their size when they compress', async () => {
     const { db } = await aStore();
     await receiveSources(db, [{ name: 'x', bytes: xml, documents: NOTHING }], NOW);
-    const { content } = await db.selectFrom('document').select('content').executeTakeFirstOrThrow();
+    const { content } = await db.selectFrom('source').select('content').executeTakeFirstOrThrow();
     expect(content.length).toBeLessThan(xml.length / 10);
   });
 });
@@ -209,6 +209,6 @@ describe('all or nothing', () => {
   test('an empty batch changes nothing', async () => {
     const { db } = await aStore();
     expect(await receiveSources(db, [], NOW)).toEqual([]);
-    expect((await countRows(db))['document']).toBe(0);
+    expect((await countRows(db))['source']).toBe(0);
   });
 });

@@ -5,8 +5,8 @@ import {
   listAllDomains,
   listDomains,
   updateDomainStatus,
-} from '../../src/store/domains.ts';
-import { findReportsHead, listReports } from '../../src/store/reports.ts';
+} from '../../src/store/accounts/domains.ts';
+import { findReportsHead, listReports } from '../../src/store/reports/reports.ts';
 import { aBareAccount, aDomain, anAccount, aReport, NOW, receive } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 

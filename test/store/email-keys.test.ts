@@ -1,7 +1,12 @@
 import type { Kysely } from 'kysely';
 import { expect, test } from 'vitest';
 import { up } from '../../src/store/migrations/0005-email-keys.ts';
-import { findCredentials, insertPerson, listPeople, type Person } from '../../src/store/people.ts';
+import {
+  findCredentials,
+  insertPerson,
+  listPeople,
+  type Person,
+} from '../../src/store/people/people.ts';
 import { aBareAccount } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 

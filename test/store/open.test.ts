@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { openStore } from '../../src/store/open.ts';
-import { listReports } from '../../src/store/reports.ts';
+import { openStore } from '../../src/store/connection/open.ts';
+import { listReports } from '../../src/store/reports/reports.ts';
 import { aBareAccount, aDomain, anAccount, aReport, NOW, receive } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';
 import { aDatabasePath } from '../support/store.ts';
 
-const OPEN = `import { openStore } from 'src/store/open.ts';
+const OPEN = `import { openStore } from 'src/store/connection/open.ts';
   const store = await openStore(process.argv[1]);
   await store.db.selectFrom('account').selectAll().execute();
   await store.close();
@@ -101,9 +101,9 @@ describe('reads', () => {
     const writing = runTogether(
       1,
       path,
-      `import { insertReceived } from 'src/store/documents.ts';
-      import { openStore } from 'src/store/open.ts';
-      import { keepOriginal } from 'src/store/originals.ts';
+      `import { insertReceived } from 'src/store/reports/documents.ts';
+      import { openStore } from 'src/store/connection/open.ts';
+      import { keepOriginal } from 'src/store/reports/originals.ts';
       const report = ${JSON.stringify(aReport())};
       const { db } = await openStore(process.argv[1]);
       for (let i = 0; i < 150; i++) {

@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hashPassword } from '../../src/domain/password.ts';
-import { insertAccount, listAccounts } from '../../src/store/accounts.ts';
-import { isReadable, openStore, type Store } from '../../src/store/open.ts';
-import { insertOneTimeLink, insertPerson, listPeople } from '../../src/store/people.ts';
+import { insertAccount, listAccounts } from '../../src/store/accounts/accounts.ts';
+import { isReadable, openStore, type Store } from '../../src/store/connection/open.ts';
+import { insertOneTimeLink, insertPerson, listPeople } from '../../src/store/people/people.ts';
 import {
   deleteOtherSessions,
   deleteSessionOf,
   insertSession,
   updateNotice,
   updateSeen,
-} from '../../src/store/sessions.ts';
+} from '../../src/store/people/sessions.ts';
 import { aBareAccount, aReport, NOW, receive } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';
 import { aDatabasePath } from '../support/store.ts';
@@ -100,9 +100,9 @@ describe('a write while another process writes', () => {
     const storing = runTogether(
       1,
       path,
-      `import { insertReceived } from 'src/store/documents.ts';
-      import { openStore } from 'src/store/open.ts';
-      import { keepOriginal } from 'src/store/originals.ts';
+      `import { insertReceived } from 'src/store/reports/documents.ts';
+      import { openStore } from 'src/store/connection/open.ts';
+      import { keepOriginal } from 'src/store/reports/originals.ts';
       const report = ${JSON.stringify(aReport())};
       const { db } = await openStore(process.argv[1]);
       const original = await keepOriginal(db, { name: 'x', bytes: Buffer.from('x') }, '${NOW}');

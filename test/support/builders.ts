@@ -4,12 +4,12 @@ import { receiveSources } from '../../scripts/receive.ts';
 import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
 import type { Plan } from '../../src/domain/api-key.ts';
 import type { Instant } from '../../src/domain/instant.ts';
-import { insertAccount } from '../../src/store/accounts.ts';
-import { insertAlert, settleAlert } from '../../src/store/alerts.ts';
-import { insertApiKey } from '../../src/store/api-keys.ts';
-import type { Outcome, ReceivedDocument } from '../../src/store/documents.ts';
-import { insertDomain, updateDomainStatus } from '../../src/store/domains.ts';
-import type { Store } from '../../src/store/open.ts';
+import { insertAccount } from '../../src/store/accounts/accounts.ts';
+import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
+import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
+import { insertAlert, settleAlert } from '../../src/store/alerts/alerts.ts';
+import type { Store } from '../../src/store/connection/open.ts';
+import type { Outcome, ReceivedDocument } from '../../src/store/reports/documents.ts';
 import type { DomainStatus } from '../../src/store/tables.ts';
 
 type Db = Store['db'];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { AggregateReport, ReportRecord } from '../../src/domain/aggregate-report.ts';
 import { type Content, toContent } from '../../src/intake/content.ts';
 import { type IntakeDocument, readDocuments } from '../../src/intake/documents.ts';
-import { readFeedback } from '../../src/intake/feedback.ts';
+import { readFeedback } from '../../src/intake/report/feedback.ts';
 import { WarningLog } from '../../src/intake/warnings.ts';
 
 /** A time after all fixtures. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Store } from '../../src/store/open.ts';
-import { listReports } from '../../src/store/reports.ts';
+import type { Store } from '../../src/store/connection/open.ts';
+import { listReports } from '../../src/store/reports/reports.ts';
 
 /** Every page equals the same slice of the whole list. */
 export async function holdPages({ db, reader }: Store): Promise<void> {

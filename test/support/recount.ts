@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../../src/store/database.ts';
+import type { Db } from '../../src/store/connection/database.ts';
 
 /*
  * Every count of reports, computed again from the reports' own rows. Each pair is the stored count and the
@@ -31,7 +31,7 @@ const PAIRS = {
   // At least the number of rows: countSources checks the rows when there are too many.
   sources: [
     sql`select domain_id, day from domain_day d where sources < (
-      select count(*) from domain_source s where s.domain_id = d.domain_id and s.day = d.day)`,
+      select count(*) from domain_source_ip s where s.domain_id = d.domain_id and s.day = d.day)`,
     sql`select domain_id, day from domain_day where false`,
   ],
 } as const;

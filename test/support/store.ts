@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { openStore, type Store } from '../../src/store/open.ts';
+import { openStore, type Store } from '../../src/store/connection/open.ts';
 
 /** A store that is closed at the end of the test. */
 export async function aStore(): Promise<Store> {

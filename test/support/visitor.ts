@@ -1,6 +1,6 @@
 import request from 'supertest';
 import { hashPassword } from '../../src/domain/password.ts';
-import { insertPerson } from '../../src/store/people.ts';
+import { insertPerson } from '../../src/store/people/people.ts';
 import type { Api } from './api.ts';
 import { NOW } from './builders.ts';
 

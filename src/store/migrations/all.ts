@@ -4,6 +4,7 @@ import { up as alerts } from './0002-alerts.ts';
 import { up as people } from './0003-people.ts';
 import { up as documents } from './0004-documents.ts';
 import { up as emailKeys } from './0005-email-keys.ts';
+import { up as sources } from './0006-sources.ts';
 
 /**
  * In the order in which they run. Append only: a migration that has run somewhere is never edited, renamed or
@@ -15,4 +16,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0003-people': { up: people },
   '0004-documents': { up: documents },
   '0005-email-keys': { up: emailKeys },
+  '0006-sources': { up: sources },
 };

@@ -1,0 +1,70 @@
+import { evaluate } from '../alerts/evaluate.ts';
+import { DEFAULT_THRESHOLDS as thresholds } from '../domain/alerts/thresholds.ts';
+import { toInstant } from '../domain/instant.ts';
+import { ingest } from '../intake/ingest.ts';
+import { ownReader } from '../intake/reader/reader.ts';
+import { insertAccount } from '../store/accounts/accounts.ts';
+import { insertApiKey } from '../store/accounts/api-keys.ts';
+import { insertDomain } from '../store/accounts/domains.ts';
+import type { Db } from '../store/connection/database.ts';
+import type { Store } from '../store/connection/open.ts';
+import { type DemoDay, demoDays } from './reports.ts';
+import { DOMAINS } from './traffic.ts';
+
+export interface DemoAccount {
+  readonly account_id: string;
+  readonly key: string;
+  readonly domains: readonly { readonly id: string; readonly domain: string }[];
+}
+
+interface Wanted {
+  readonly today: Date;
+  /** The key and the domains' ids, when they must not be random. */
+  readonly key?: string;
+  readonly ids?: Readonly<Record<string, string>>;
+}
+
+/** Creates the account of the made-up data, with its key and its domains. */
+export async function insertDemoAccount(
+  db: Db,
+  { today, key: wanted, ids }: Wanted,
+): Promise<DemoAccount> {
+  const now = toInstant(today);
+  const { id: accountId } = await insertAccount(db, { name: 'Demo account', plan: 'pro', now });
+  const { key } = await insertApiKey(db, { accountId, name: 'Demo key', now, key: wanted });
+  const domains: { id: string; domain: string }[] = [];
+  for (const { name } of DOMAINS) {
+    const { id } = await insertDomain(db, { accountId, name, now, id: ids?.[name] });
+    domains.push({ id, domain: name });
+  }
+  return { account_id: accountId, key, domains };
+}
+
+/** Ingests ninety days of reports and evaluates the alerts, with the same code as real data. */
+export async function ingestDemo(
+  store: Store,
+  { domains }: DemoAccount,
+  today: Date,
+): Promise<void> {
+  const domainIds = domains.map(({ id }) => id);
+  for (const day of demoDays(today)) {
+    await ingestDay(store, day);
+    await evaluate({ store, thresholds, now: () => day.receivedAt }, domainIds);
+  }
+}
+
+async function ingestDay({ db }: Store, { receivedAt, files }: DemoDay): Promise<void> {
+  const sources = files.values().map(({ name, bytes }) => ({
+    name,
+    read: async () => ({ name, bytes }),
+  }));
+  // These bytes are generated here, so they can be read in this process.
+  const given = { db, now: () => receivedAt, documentReader: ownReader };
+  for await (const { outcome, source } of ingest(given, toAsync(sources))) {
+    if (outcome !== 'stored') throw new Error(`The demo's ${source} was ${outcome}.`);
+  }
+}
+
+async function* toAsync<T>(values: Iterable<T>): AsyncGenerator<T> {
+  yield* values;
+}

@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import addFormatsModule from 'ajv-formats';
+import { type Context, type Document, OpenAPIBackend } from 'openapi-backend';
+import { parse } from 'yaml';
+import { Failure } from '../../domain/failure.ts';
+import type { KeyHolder } from '../../store/accounts/api-keys.ts';
+import type { Reader } from '../../store/connection/reader.ts';
+import {
+  handlers,
+  type ListAnswer,
+  type OperationId,
+  type ServedAnswer,
+} from '../operations/handlers.ts';
+import { toDeprecations } from './deprecation.ts';
+import { toValidationFailure } from './parameters.ts';
+import { parseQuery } from './query.ts';
+import { type MatchableRequest, PreparedRouter } from './router.ts';
+import { toShapes } from './shape.ts';
+
+const V1 = new URL('../../../openapi/v1.yaml', import.meta.url);
+/** The `uuid` format of ajv-formats also accepts `urn:uuid:…`; the contract's does not (decision 1.3). */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * The parts of a request that the contract needs. Express's own request has path and query on its prototype.
+ */
+export interface PlainRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Everything after the `?`. */
+  readonly search: string;
+}
+
+export interface Contract {
+  /** Finds the operation, validates the request and calls its handler. Throws `Failure`. */
+  answer(request: PlainRequest, holder: KeyHolder): Promise<ServedAnswer>;
+}
+
+/** The contract as it was written: openapi/v1.yaml. */
+export type ContractDocument = Document;
+
+export function readContract(): ContractDocument {
+  return parse(readFileSync(V1, 'utf8'));
+}
+
+/** The contract, served from a store. Throws when a deprecation in it is incomplete. */
+export async function openContract(
+  reader: Reader,
+  document: ContractDocument = readContract(),
+): Promise<Contract> {
+  // Keys are checked before this, in the order of decision 1.1.
+  const definition: Document = { ...document, security: [] };
+  const api = new OpenAPIBackend({
+    definition,
+    strict: true,
+    ignoreTrailingSlashes: false,
+    customizeAjv: createAjv,
+    handlers: { ...toOperationHandlers(reader, document), ...refusals },
+  });
+  await api.init();
+  const router = new PreparedRouter({ definition: api.definition });
+  api.router = router;
+  api.validator.router = router;
+  const queryNames = toQueryNames(router.getOperations());
+  return {
+    answer: ({ method, path, search }, holder) => {
+      const request: MatchableRequest = {
+        method: method === 'HEAD' ? 'GET' : method,
+        path,
+        params: {},
+        query: parseQuery(search, queryNames) as MatchableRequest['query'],
+        headers: {},
+        cookies: {},
+        requestBody: undefined,
+      };
+      return api.handleRequest(request, holder);
+    },
+  };
+}
+
+/**
+ * openapi-backend would enable ajv's coercion. Here values already have their type (query.ts), and unknown
+ * ones are dropped.
+ */
+function createAjv(): Ajv {
+  const ajv = new Ajv({ strict: false, removeAdditional: true });
+  addFormatsModule.default(ajv);
+  ajv.addFormat('uuid', UUID);
+  return ajv;
+}
+
+/** A handler as it is called by operationId: validation has ensured that the call has the operation's type. */
+type AnyHandler = (call: unknown, given: { reader: Reader }) => Promise<ListAnswer<unknown>>;
+
+function toOperationHandlers(reader: Reader, document: ContractDocument) {
+  const given = { reader };
+  const entries = Object.entries(handlers) as unknown as [OperationId, AnyHandler][];
+  const deprecations = toDeprecations(document.paths ?? {});
+  const shapes = toShapes(document);
+  return Object.fromEntries(
+    entries.map(([operationId, handler]) => {
+      const served = {
+        shape: shapes.get(operationId) as string,
+        headers: deprecations.get(operationId) ?? [],
+      };
+      const answer = async (
+        { request: { params, query } }: Context,
+        { accountId }: KeyHolder,
+      ): Promise<ServedAnswer> =>
+        Object.assign(await handler({ accountId, params, query }, given), served);
+      return [operationId, answer];
+    }),
+  );
+}
+
+const refusals = {
+  notFound: () => {
+    throw new Failure('not_found', 'No such path.');
+  },
+  methodNotAllowed: () => {
+    throw new Failure('method_not_allowed', 'This path answers only to GET and HEAD.');
+  },
+  validationFail: ({ operation, validation }: Context) => {
+    throw toValidationFailure(operation, validation.errors ?? []);
+  },
+};
+
+function toQueryNames(operations: readonly { parameters?: unknown }[]): string[] {
+  const parameters = operations.flatMap(
+    (operation) => operation.parameters as { in: string; name: string }[],
+  );
+  return [...new Set(parameters.filter((p) => p.in === 'query').map((p) => p.name))];
+}

@@ -1,0 +1,73 @@
+import type { AggregateReport } from '../../domain/aggregate-report.ts';
+import { Refusal, type RefusalReason } from '../../domain/refusal.ts';
+
+/** What was found at one place in a source. */
+export type Finding = {
+  /** Names of members, outermost first. */
+  readonly member: readonly string[];
+} & (
+  | { readonly kind: 'report'; readonly report: AggregateReport }
+  | { readonly kind: 'rejected' | 'ignored'; readonly refusal: Refusal }
+  /**
+   * Not a report and not intended as one. Whether this is rejected or ignored depends on the other findings.
+   */
+  | { readonly kind: 'nothing'; readonly refusal: Refusal; readonly isQuiet: boolean }
+);
+
+type Nothing = Extract<Finding, { kind: 'nothing' }>;
+
+/** At most this many are remembered until a report is found. Further ones are not reported. */
+const MAX_NOTHINGS = 1_000;
+
+const NOTHING: ReadonlySet<RefusalReason> = new Set(['empty', 'no_report', 'not_aggregate']);
+
+/** A refusal as a finding: a broken report, or something not intended as one. */
+export function toFinding(
+  refusal: Refusal,
+  { member, isQuiet }: Pick<Nothing, 'member' | 'isQuiet'>,
+): Finding {
+  // A mail's own text may quote another mail's header, at a depth where a mail would be too deep.
+  const isQuote = isQuiet && refusal.reason === 'too_deep';
+  if (isQuote || NOTHING.has(refusal.reason)) return { kind: 'nothing', member, refusal, isQuiet };
+  return { kind: 'rejected', member, refusal };
+}
+
+/**
+ * The findings of a container. Beside a report, what is not a report is ignored. A container without any
+ * report is one `nothing` with one reason.
+ */
+export async function* settle(
+  findings: AsyncIterable<Finding>,
+  container: Pick<Nothing, 'member' | 'isQuiet'>,
+): AsyncGenerator<Finding> {
+  const nothings: Nothing[] = [];
+  let isFound = false;
+  for await (const finding of findings) {
+    if (finding.kind !== 'nothing') {
+      if (!isFound) yield* ignore(nothings);
+      isFound = true;
+      yield finding;
+    } else if (isFound) yield* ignore([finding]);
+    else if (nothings.length < MAX_NOTHINGS) nothings.push(finding);
+  }
+  if (!isFound) yield toFinding(summarise(nothings), container);
+}
+
+function* ignore(nothings: readonly Nothing[]): Generator<Finding> {
+  for (const { member, refusal, isQuiet } of nothings)
+    if (!isQuiet) yield { kind: 'ignored', member, refusal };
+}
+
+/** Why there is no report: another kind of report, the reason of the only content, or a general one. */
+function summarise(nothings: readonly Nothing[]): Refusal {
+  const refusals = nothings.filter(({ isQuiet }) => !isQuiet).map(({ refusal }) => refusal);
+  const other = refusals.find(({ reason }) => reason === 'not_aggregate');
+  const only = refusals.length === 1 ? refusals[0] : undefined;
+  return other ?? only ?? nothingAmong(refusals);
+}
+
+function nothingAmong(refusals: readonly Refusal[]): Refusal {
+  const isEmpty = refusals.length > 0 && refusals.every(({ reason }) => reason === 'empty');
+  if (isEmpty) return new Refusal('empty', 'There is nothing in it.');
+  return new Refusal('no_report', 'There is no report in it.');
+}

@@ -1,0 +1,22 @@
+import type { Content } from '../content.ts';
+
+/** One item of an archive, a mail or a mailbox. */
+export interface Member {
+  /** For display only: reporters' file names are not reliable. */
+  readonly name: string;
+  readonly content: Content;
+  /** Part of a mail's own text or layout: when it is not a report, it is not mentioned. */
+  readonly isQuiet: boolean;
+}
+
+const MAX_NAME_CHARS = 255;
+/** Control characters, directional controls, and separators of lines and paragraphs. */
+const UNSAFE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+const HALF_PAIR_AT_END = /[\ud800-\udbff]$/;
+
+/** A name that is safe to show and at most 255 characters long; `fallback` when there is none. */
+export function toDisplayName(name: string | undefined, fallback: string): string {
+  const start = (name ?? '').slice(0, 4 * MAX_NAME_CHARS).replace(UNSAFE, '');
+  const shown = start.slice(0, MAX_NAME_CHARS).replace(HALF_PAIR_AT_END, '').toWellFormed();
+  return shown.trim() === '' ? fallback : shown;
+}

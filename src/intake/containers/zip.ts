@@ -1,0 +1,81 @@
+import { crc32 } from 'node:zlib';
+import { type Entry, fromBufferPromise } from 'yauzl';
+import { Refusal } from '../../domain/refusal.ts';
+import type { Budget } from '../budget.ts';
+import { type Content, toContent } from '../content.ts';
+import { inflate } from './inflate.ts';
+import { type Member, toDisplayName } from './member.ts';
+
+const STORED = 0;
+const DEFLATED = 8;
+/** Files that macOS adds to an archive. */
+const IS_CLUTTER = /(?:^|\/)(?:__MACOSX\/|\.DS_Store$)/;
+
+/**
+ * The files of a zip in the order of its directory, by index. A name is never used as a path, so absolute,
+ * repeated and missing names do no harm. The library reads the directory. The data is unpacked like a gzip's,
+ * because the library's streams cost more than a usual report.
+ */
+export async function* readZip(bytes: Uint8Array, budget: Budget): AsyncGenerator<Member> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const zip = await fromBufferPromise(buffer, { decodeStrings: false }).catch(rethrowAsRefusal);
+  const entries = zip.eachEntry();
+  for (let index = 1; ; index += 1) {
+    const { done, value: entry } = await entries.next().catch(rethrowAsRefusal);
+    if (done) return;
+    budget.addMember();
+    const name = nameOf(entry);
+    if (isDirectory(entry, name) || IS_CLUTTER.test(name)) continue;
+    const content = unpack(entry, { budget, locate: () => locate(entry) });
+    yield { name: toDisplayName(name, `member ${index}`), content, isQuiet: false };
+  }
+
+  async function locate(entry: Entry): Promise<Uint8Array> {
+    const header = await zip
+      .readLocalFileHeaderPromise(entry, { minimal: true })
+      .catch(rethrowAsRefusal);
+    return buffer.subarray(header.fileDataStart, header.fileDataStart + entry.compressedSize);
+  }
+}
+
+// The names are bytes, because the library rejects a whole archive for one invalid name. Its types declare
+// strings.
+const nameOf = (entry: Entry): string => String(entry.fileName);
+
+const isDirectory = (entry: Entry, name: string): boolean =>
+  name.endsWith('/') && entry.uncompressedSize === 0;
+
+interface Unpacking {
+  readonly budget: Budget;
+  readonly locate: () => Promise<Uint8Array>;
+}
+
+async function* unpack(entry: Entry, { budget, locate }: Unpacking): Content {
+  if (entry.isEncrypted()) throw new Refusal('bad_archive', 'The zip member is encrypted.');
+  let crc = 0;
+  let size = 0;
+  for await (const chunk of decompress(entry, { bytes: await locate(), budget })) {
+    crc = crc32(chunk, crc);
+    size += chunk.length;
+    yield chunk;
+  }
+  if (crc !== entry.crc32 || size !== entry.uncompressedSize)
+    throw new Refusal('bad_archive', 'The zip member is damaged: its checksum or size is wrong.');
+}
+
+function decompress(
+  { compressionMethod }: Entry,
+  { bytes, budget }: { bytes: Uint8Array; budget: Budget },
+): Content {
+  if (compressionMethod === DEFLATED) return inflate(bytes, { budget });
+  if (compressionMethod !== STORED)
+    throw new Refusal('bad_archive', `Zip compression method ${compressionMethod} is not known.`);
+  // Stored data counts as well: overlapping members can contain the same bytes a thousand times.
+  budget.scan(bytes.length);
+  budget.unpack(bytes.length);
+  return toContent(bytes);
+}
+
+function rethrowAsRefusal(error: Error): never {
+  throw new Refusal('bad_archive', `The zip archive is broken: ${error.message}.`);
+}

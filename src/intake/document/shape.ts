@@ -1,0 +1,76 @@
+import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../ceilings.ts';
+
+/** The children that are kept of an element, by local name; for a leaf, the text. */
+export interface Shape {
+  readonly children: ReadonlyMap<string, Shape>;
+  readonly isLeaf: boolean;
+  /** How many characters of a leaf's text are kept. */
+  readonly maxChars: number;
+  /** Whether its parent may have several. */
+  readonly isList: boolean;
+}
+
+const leaf = (maxChars: number): Shape => ({
+  children: new Map(),
+  isLeaf: true,
+  maxChars,
+  isList: false,
+});
+
+/** A name, a number or a keyword of the standards. */
+export const LEAF: Shape = leaf(MAX_NAME_CHARS);
+/** Text written by a person. */
+const TEXT: Shape = leaf(MAX_TEXT_CHARS);
+
+const parent = (children: Readonly<Record<string, Shape>>): Shape => ({
+  children: new Map(Object.entries(children)),
+  isLeaf: false,
+  maxChars: 0,
+  isList: false,
+});
+
+const list = (shape: Shape): Shape => ({ ...shape, isList: true });
+
+const leaves = (...names: readonly string[]): Readonly<Record<string, Shape>> =>
+  Object.fromEntries(names.map((name) => [name, LEAF]));
+
+const DATES = parent(leaves('begin', 'end'));
+const IDENTIFIERS = parent(leaves('header_from', 'envelope_from', 'envelope_to'));
+
+const RECORD = parent({
+  row: parent({
+    ...leaves('source_ip', 'count'),
+    policy_evaluated: parent({
+      ...leaves('disposition', 'dkim', 'spf'),
+      reason: list(parent({ ...leaves('type'), comment: TEXT })),
+    }),
+  }),
+  identifiers: IDENTIFIERS,
+  identities: IDENTIFIERS,
+  auth_results: parent({
+    dkim: list(parent({ ...leaves('domain', 'selector', 'result'), human_result: TEXT })),
+    spf: list(parent({ ...leaves('domain', 'scope', 'result'), human_result: TEXT })),
+  }),
+});
+
+/**
+ * What is kept of a report: RFC 7489 appendix C and RFC 9990 together, with the misspelt names that are
+ * accepted. Any other element is counted against the limits and ignored (RFC 9990: unknown elements SHOULD be
+ * ignored).
+ */
+export const FEEDBACK = parent({
+  version: LEAF,
+  report_metadata: parent({
+    ...leaves('org_name', 'email', 'report_id', 'generator'),
+    extra_contact_info: TEXT,
+    error: list(TEXT),
+    date_range: DATES,
+    data_range: DATES,
+  }),
+  policy_published: parent(
+    leaves(
+      ...['domain', 'p', 'sp', 'np', 'adkim', 'aspf', 'pct', 'fo', 'testing', 'discovery_method'],
+    ),
+  ),
+  record: list(RECORD),
+});

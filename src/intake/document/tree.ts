@@ -1,0 +1,60 @@
+import type { Place, WarningLog } from '../warnings.ts';
+import { Element } from './element.ts';
+import { FEEDBACK } from './shape.ts';
+import type { XmlListener } from './xml.ts';
+
+const START: Place = { line: 1, column: 0 };
+
+/**
+ * The elements of a report that are kept, as a tree. Each record is passed on as soon as it is complete and
+ * then released, so that a report of any length needs the memory of one record.
+ */
+export class ReportTree implements XmlListener {
+  readonly #log: WarningLog;
+  readonly #onRecord: (record: Element) => void;
+  readonly #open: Element[] = [];
+  /** Elements open below the last kept one. */
+  #ignored = 0;
+  root: Element;
+  recordCount = 0;
+
+  constructor(log: WarningLog, onRecord: (record: Element) => void) {
+    this.#log = log;
+    this.#onRecord = onRecord;
+    this.root = new Element('feedback', { shape: FEEDBACK, place: START, log, isAbsent: true });
+  }
+
+  open(name: string, place: Place): void {
+    const parent = this.#open.at(-1);
+    const shape = parent === undefined ? FEEDBACK : parent.shape.children.get(name);
+    if (this.#ignored > 0 || shape === undefined) {
+      this.#ignored += 1;
+      return;
+    }
+    const element = new Element(name, { shape, place, log: this.#log });
+    this.#open.push(element);
+    if (parent === undefined) this.root = element;
+  }
+
+  text(text: string): void {
+    const current = this.#open.at(-1);
+    if (this.#ignored === 0 && current?.shape.isLeaf) current.addText(text);
+  }
+
+  close(): void {
+    if (this.#ignored > 0) {
+      this.#ignored -= 1;
+      return;
+    }
+    const closed = this.#open.pop();
+    const parent = this.#open.at(-1);
+    if (closed === undefined || parent === undefined) return;
+    if (parent === this.root && closed.name === 'record') this.#handOn(closed);
+    else parent.addChild(closed);
+  }
+
+  #handOn(record: Element): void {
+    this.recordCount += 1;
+    this.#onRecord(record);
+  }
+}

@@ -1,0 +1,176 @@
+import { SaxesParser, type SaxesTagPlain } from 'saxes';
+import { Refusal } from '../../domain/refusal.ts';
+import {
+  MAX_XML_DEPTH,
+  MAX_XML_ELEMENTS,
+  MAX_XML_NAME_CHARS,
+  MAX_XML_TEXT_CHARS,
+} from '../ceilings.ts';
+import { type Place, renderPlace, type WarningLog } from '../warnings.ts';
+import { cutText } from './copy-text.ts';
+
+/**
+ * Gets the content of the root element. Names are local names, without a prefix. A place is valid only during
+ * the call.
+ */
+export interface XmlListener {
+  open(name: string, place: Place): void;
+  text(text: string): void;
+  close(): void;
+}
+
+const ROOT = 'feedback';
+/** Children of the root whose elements are counted separately. */
+const RECORD = 'record';
+const ANOTHER_ROOT = /<(?:[\w.-]+:)?feedback[\s/>]/;
+const TAG_CHARS = 64;
+const MAX_REASON_CHARS = 200;
+const NO_ATTRIBUTES: SaxesTagPlain['attributes'] = {};
+const MISMATCH = 'unexpected close tag.';
+
+/**
+ * An XML document with `feedback` as its root, read piece by piece: well-formed, without a document type,
+ * within the limits. Namespaces are ignored. Anything after the root is cut off, unless it is a second
+ * report.
+ */
+export class XmlReader {
+  /** The namespace of the root, as found. */
+  namespace: string | null = null;
+  readonly #parser = new SaxesParser();
+  readonly #listener: XmlListener;
+  readonly #log: WarningLog;
+  #depth = 0;
+  #isRootClosed = false;
+  /** Something else follows the root: the parser gets no more text. */
+  #isCut = false;
+  /** The end of the text before, in which a tag may have begun. */
+  #lastText = '';
+  #elements = { inRecord: 0, outside: 0 };
+  #isInRecord = false;
+  #events = 0;
+  /** Characters since the last event, to limit a single text, tag or comment. */
+  #pending = 0;
+
+  constructor(listener: XmlListener, log: WarningLog) {
+    this.#listener = listener;
+    this.#log = log;
+    // At most six handlers: with the eighth the parser's object loses its fast properties, with the seventh
+    // most of its speed (60 MB then take 2 to 4 s instead of 0.5 s).
+    this.#parser.on('opentag', (tag) => this.#open(tag));
+    this.#parser.on('text', (text) => this.#text(text));
+    this.#parser.on('cdata', (text) => this.#text(text));
+    this.#parser.on('closetag', () => this.#close());
+    this.#parser.on('doctype', () => this.#refuseDoctype());
+    this.#parser.on('error', (error) => this.#fail(error));
+  }
+
+  /** The place of the next text. */
+  get place(): Place {
+    return { line: this.#parser.line, column: this.#parser.column };
+  }
+
+  write(text: string): void {
+    if (this.#isCut) this.#searchAnotherRoot(text);
+    else this.#parse(text);
+    this.#lastText = text.slice(-TAG_CHARS);
+  }
+
+  #parse(text: string): void {
+    const events = this.#events;
+    this.#parser.write(text);
+    this.#pending = events === this.#events ? this.#pending + text.length : 0;
+    if (this.#pending <= MAX_XML_TEXT_CHARS) return;
+    if (!this.#isRootClosed) throw tooLarge('a text, tag or comment is too long');
+    this.#isCut = true;
+  }
+
+  end(): void {
+    if (!this.#isCut) this.#parser.close();
+  }
+
+  #checkRoot(name: string): void {
+    if (this.#isRootClosed && name === ROOT)
+      throw this.#badXml('a second report follows the first one');
+    if (!this.#isRootClosed && name !== ROOT)
+      throw new Refusal('not_aggregate', `The root element is <${name.slice(0, TAG_CHARS)}>.`);
+  }
+
+  #open(tag: SaxesTagPlain): void {
+    const { name, attributes } = tag;
+    // The parser holds every open tag, and 64 of them may have 250,000 attributes each.
+    tag.attributes = NO_ATTRIBUTES;
+    if (name.length > MAX_XML_NAME_CHARS) throw tooLarge('the name of an element is too long');
+    this.#events += 1;
+    const local = localName(name);
+    if (this.#depth === 0) this.#checkRoot(local);
+    this.#depth += 1;
+    if (this.#depth > MAX_XML_DEPTH) throw tooLarge('elements are nested too deep');
+    this.#countElement(local);
+    if (this.#isRootClosed) return;
+    if (this.#depth === 1) this.namespace = namespaceOf(name, attributes);
+    this.#listener.open(local, this.#parser);
+  }
+
+  #countElement(name: string): void {
+    if (this.#depth === 2) {
+      this.#isInRecord = name === RECORD;
+      this.#elements.inRecord = 0;
+    }
+    const place = this.#isInRecord ? 'inRecord' : 'outside';
+    this.#elements[place] += 1;
+    if (this.#elements[place] > MAX_XML_ELEMENTS) throw tooLarge('there are too many elements');
+  }
+
+  #text(text: string): void {
+    this.#events += 1;
+    if (this.#depth === 0 || this.#isRootClosed) return;
+    if (text.length > MAX_XML_TEXT_CHARS) throw tooLarge('a text is too long');
+    this.#listener.text(text);
+  }
+
+  #close(): void {
+    this.#events += 1;
+    this.#depth -= 1;
+    if (!this.#isRootClosed) this.#listener.close();
+    if (this.#depth === 0) this.#isRootClosed = true;
+  }
+
+  #refuseDoctype(): void {
+    throw new Refusal('doctype_forbidden', 'The document has a DOCTYPE, which is never read.');
+  }
+
+  #fail(error: Error): void {
+    // The parser closes an element before it reports that the closing tag has another name.
+    const isMismatch = !this.#isCut && error.message.endsWith(MISMATCH);
+    if (!this.#isRootClosed || isMismatch) throw this.#badXml(toReason(error));
+    if (!this.#isCut) this.#log.add('text_after_report', this.place);
+    this.#isCut = true;
+  }
+
+  #searchAnotherRoot(text: string): void {
+    if (ANOTHER_ROOT.test(this.#lastText + text))
+      throw this.#badXml('a second report follows the first one');
+  }
+
+  #badXml(why: string): Refusal {
+    const { line, column } = this.place;
+    // The parser's position is after the character that caused the error.
+    const where = renderPlace({ line, column: Math.max(0, column - 1) });
+    return new Refusal('bad_xml', `Not well-formed XML: ${why}.`, where);
+  }
+}
+
+/** The parser's error message, which quotes the document. */
+function toReason({ message }: Error): string {
+  return cutText(message.replace(/^\d+:\d+: |\.$/g, ''), MAX_REASON_CHARS);
+}
+
+const localName = (name: string): string => name.slice(name.lastIndexOf(':') + 1);
+
+function namespaceOf(name: string, attributes: Readonly<Record<string, string>>): string | null {
+  const prefix = name.slice(0, Math.max(0, name.lastIndexOf(':')));
+  return attributes[prefix === '' ? 'xmlns' : `xmlns:${prefix}`]?.trim() || null;
+}
+
+const tooLarge = (why: string): Refusal =>
+  new Refusal('too_large', `The XML is too large: ${why}.`);

@@ -1,0 +1,106 @@
+/** The process that reads untrusted bytes. It has no database, no environment and no files of its own. */
+import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { maxCpuMs, REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from '../ceilings.ts';
+import { ownReader } from './reader.ts';
+import { type Reply, type Request, type SourcePiece, toSent } from './reader-messages.ts';
+import { Progress } from './reader-watchdog.ts';
+
+/** A piece of the answer has at most this many estimated bytes, plus one document. */
+const REPLY_BYTES = 256 * 1024;
+/** A piece that has waited this long is sent, so that the parent knows which source is being read. */
+const REPLY_AFTER_MS = 20;
+/** The additional time before the watchdog acts. Within the budget, a source is rejected without it. */
+const GRACE_MS = 1_000;
+
+// Requests have priority over reports when both need the same processor.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+
+const progress = new Progress();
+const watchdog = new Worker(new URL('./reader-watchdog.ts', import.meta.url), {
+  workerData: progress.buffer,
+  env: {},
+  execArgv: [],
+});
+const isWatched = once(watchdog, 'online');
+watchdog.unref();
+
+/** Sources whose bytes arrive; the last one may be incomplete. */
+let sources: Incoming[] = [];
+let askForMore = () => {};
+
+process.on('message', (request: Request) => {
+  if (request.kind === 'piece') request.pieces.forEach(take);
+  else if (request.kind === 'more') askForMore();
+  else void answer(request.nowMs);
+});
+process.on('disconnect', () => process.exit());
+
+interface Incoming {
+  readonly bytes: Buffer;
+  filled: number;
+}
+
+/** Puts a piece into its place in a source's bytes, so that no source is in memory twice. */
+function take({ bytes, size }: SourcePiece): void {
+  const last = sources.at(-1);
+  const isComplete = last === undefined || last.filled === last.bytes.length;
+  const source = isComplete ? { bytes: Buffer.allocUnsafe(size), filled: 0 } : last;
+  if (isComplete) sources.push(source);
+  source.bytes.set(bytes, source.filled);
+  source.filled += bytes.length;
+}
+
+async function answer(nowMs: number): Promise<void> {
+  const given = sources.map(({ bytes }) => bytes);
+  sources = [];
+  const outbox = new Outbox();
+  await isWatched;
+  for (const [index, bytes] of given.entries()) {
+    progress.start(maxCpuMs(bytes.length) + GRACE_MS, bytes.length);
+    await outbox.reach(index);
+    for await (const { document } of ownReader.read([bytes], nowMs))
+      await outbox.add({ index, document });
+  }
+  progress.rest();
+  await outbox.end();
+}
+
+/** Gathers documents, and sends them in pieces as the parent asks for them. */
+class Outbox {
+  #documents: Reply['documents'][number][] = [];
+  #bytes = 0;
+  #sentAt = performance.now();
+  #at = 0;
+  #isAsked: Promise<void> = Promise.resolve();
+
+  async reach(index: number): Promise<void> {
+    this.#at = index;
+    if (performance.now() - this.#sentAt > REPLY_AFTER_MS) await this.#send(false);
+  }
+
+  async add(found: Parameters<typeof toSent>[0]): Promise<void> {
+    const { document } = found;
+    const rows = document.kind === 'report' ? (document.report.sources?.length ?? 0) : 0;
+    this.#documents.push(toSent(found));
+    this.#bytes += REPORT_ROW_BYTES + rows * SOURCE_ROW_BYTES;
+    if (this.#bytes >= REPLY_BYTES) await this.#send(false);
+  }
+
+  async end(): Promise<void> {
+    await this.#send(true);
+  }
+
+  async #send(isEnd: boolean): Promise<void> {
+    await this.#isAsked;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    askForMore = resolve;
+    this.#isAsked = promise;
+    const reply: Reply = { documents: this.#documents, at: this.#at, isEnd };
+    process.send?.(reply);
+    this.#documents = [];
+    this.#bytes = 0;
+    this.#sentAt = performance.now();
+  }
+}

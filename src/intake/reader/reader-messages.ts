@@ -1,0 +1,48 @@
+import { Refusal } from '../../domain/refusal.ts';
+import type { IntakeDocument } from '../documents.ts';
+import type { FoundDocument } from './reader.ts';
+
+/*
+ * The messages between the process that asks and the process that reads (reader-process.ts and
+ * reader-child.ts). Answers come in pieces; the child sends the next piece when the parent asks for it.
+ */
+
+/** One piece of a source's bytes. A large source comes in several, so that no message is large. */
+export interface SourcePiece {
+  readonly bytes: Uint8Array;
+  /** How many bytes the whole source has. */
+  readonly size: number;
+}
+
+export type Request =
+  | { readonly kind: 'piece'; readonly pieces: readonly SourcePiece[] }
+  /** All sources were sent: read them. */
+  | { readonly kind: 'read'; readonly nowMs: number }
+  /** The last piece of the answer has arrived: send the next one. */
+  | { readonly kind: 'more' };
+
+export interface Reply {
+  readonly documents: readonly SentDocument[];
+  /** The index of the source that is being read; documents of the sources before it are complete. */
+  readonly at: number;
+  readonly isEnd: boolean;
+}
+
+/** A refusal is sent as plain data, because an error loses its properties when it is sent. */
+export interface SentDocument {
+  readonly index: number;
+  readonly document: Readonly<Record<string, unknown>>;
+}
+
+export function toSent({ index, document }: FoundDocument): SentDocument {
+  if (document.kind === 'report') return { index, document: { ...document } };
+  const { reason, message, where } = document.refusal;
+  return { index, document: { ...document, refusal: { reason, message, where } } };
+}
+
+export function toFound({ index, document }: SentDocument): FoundDocument {
+  const received = document as IntakeDocument;
+  if (received.kind === 'report') return { index, document: received };
+  const { reason, message, where } = received.refusal;
+  return { index, document: { ...received, refusal: new Refusal(reason, message, where) } };
+}

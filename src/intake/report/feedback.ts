@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import type {
+  AggregateReport,
+  ReportRecord,
+  SourceTally,
+  Tally,
+} from '../../domain/aggregate-report.ts';
+import { addToTally, EMPTY_TALLY, MAX_REPORT_MESSAGES } from '../../domain/alignment.ts';
+import { Refusal } from '../../domain/refusal.ts';
+import { SourceCounts } from '../../domain/source-counts.ts';
+import type { Budget } from '../budget.ts';
+import {
+  MAX_NAMESPACE_CHARS,
+  MAX_XML_BYTES,
+  REPORT_ROW_BYTES,
+  SOURCE_ROW_BYTES,
+} from '../ceilings.ts';
+import { type Content, peek, slice } from '../content.ts';
+import { cutText } from '../document/copy-text.ts';
+import type { Element } from '../document/element.ts';
+import { ReportTree } from '../document/tree.ts';
+import { XmlReader } from '../document/xml.ts';
+import { XmlText } from '../document/xml-text.ts';
+import { renderPlace, type WarningLog } from '../warnings.ts';
+import { toMetadata } from './metadata.ts';
+import { toPolicyPublished } from './policy.ts';
+import { toRecord } from './record.ts';
+
+export interface FeedbackOptions {
+  readonly log: WarningLog;
+  /** The clock, in milliseconds: a report that begins in the future gets a warning. */
+  readonly now: () => number;
+  /** The remaining budget of the source that the document is in. */
+  readonly budget?: Budget;
+  /** Gets every record once, in order, before the rest of the document is read. */
+  readonly onRecord?: (record: ReportRecord) => void;
+}
+
+/** The report in an XML document (RFC 7489 appendix C, RFC 9990). Throws a Refusal. */
+export async function readFeedback(
+  content: Content,
+  { log, now, budget, onRecord }: FeedbackOptions,
+): Promise<AggregateReport> {
+  let tally = EMPTY_TALLY;
+  const sources = new SourceCounts();
+  const tree = new ReportTree(log, (element) => {
+    const record = toRecord(element);
+    if (record === undefined) return;
+    tally = addSafely(tally, { record, element });
+    sources.add(record);
+    onRecord?.(record);
+  });
+  const reader = new XmlReader(tree, log);
+  const { sha256: payloadSha256, size } = await readXml(content, { reader, log, budget });
+  const parts = { ...toParts(tree, now()), xmlNamespace: toNamespace(reader, log) };
+  const kept = keepSources(parts, { sources: sources.largest(), log, budget });
+  const report = { ...parts, tally, sources: kept, warnings: log.toList(), payloadSha256 };
+  return size > MAX_HELD_BYTES ? copy(report) : report;
+}
+
+/** Texts of the tree are slices of the document, and keep it in memory: of a larger document they are copied. */
+const MAX_HELD_BYTES = 64 * 1024;
+
+function copy<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value));
+}
+
+/** The namespace of the root, cut at its limit. */
+function toNamespace({ namespace }: XmlReader, log: WarningLog): string | null {
+  if (namespace === null || namespace.length <= MAX_NAMESPACE_CHARS) return namespace;
+  log.add('long_value');
+  return cutText(namespace, MAX_NAMESPACE_CHARS);
+}
+
+interface Sources {
+  readonly sources: readonly SourceTally[];
+  readonly log: WarningLog;
+  readonly budget: Budget | undefined;
+}
+
+/** Spends the report's size from the budget. When there is room for fewer sources, the largest are kept. */
+function keepSources(parts: object, { sources, log, budget }: Sources): readonly SourceTally[] {
+  if (budget === undefined) return sources;
+  budget.keep(REPORT_ROW_BYTES + JSON.stringify(parts).length);
+  const kept = sources.slice(0, Math.floor(budget.keepable / SOURCE_ROW_BYTES));
+  budget.keep(kept.length * SOURCE_ROW_BYTES);
+  if (kept.length < sources.length) log.add('sources_cut');
+  return kept;
+}
+
+interface RecordRead {
+  readonly record: ReportRecord;
+  readonly element: Element;
+}
+
+function addSafely(before: Tally, { record, element }: RecordRead): Tally {
+  const tally = addToTally(before, record);
+  if (tally.totalMessages <= MAX_REPORT_MESSAGES) return tally;
+  const message = `The report counts more than ${MAX_REPORT_MESSAGES} messages.`;
+  throw new Refusal('count_too_large', message, renderPlace(element));
+}
+
+function toParts(
+  { root, recordCount }: ReportTree,
+  now: number,
+): Pick<AggregateReport, 'version' | 'metadata' | 'policyPublished'> {
+  if (recordCount === 0) root.warn('no_records');
+  return {
+    version: root.value('version'),
+    metadata: toMetadata(root.child('report_metadata'), now),
+    policyPublished: toPolicyPublished(root.child('policy_published')),
+  };
+}
+
+interface Reading {
+  readonly reader: XmlReader;
+  readonly log: WarningLog;
+  readonly budget: Budget | undefined;
+}
+
+/** Reads the document to its end, and returns the hash (SHA-256, hex) and the number of its bytes. */
+async function readXml(
+  content: Content,
+  { reader, log, budget }: Reading,
+): Promise<{ readonly sha256: string; readonly size: number }> {
+  const { head, whole } = await peek(content);
+  const text = new XmlText(reader, { head, log });
+  const hash = createHash('sha256');
+  let size = 0;
+  let broken: Refusal | undefined;
+  for await (const bytes of slice(whole)) {
+    budget?.checkCpu();
+    size += bytes.length;
+    if (size > MAX_XML_BYTES)
+      throw new Refusal('too_large', `The document is larger than ${MAX_XML_BYTES} bytes.`);
+    // A broken document may also be a bomb, and that error takes precedence. So the rest is only counted.
+    if (broken !== undefined) continue;
+    hash.update(bytes);
+    broken = attempt(() => text.write(bytes));
+  }
+  broken ??= attempt(() => text.end());
+  if (broken !== undefined) throw broken;
+  return { sha256: hash.digest('hex'), size };
+}
+
+/** Runs a step of the parser. Returns the error of broken XML; throws any other. */
+function attempt(step: () => void): Refusal | undefined {
+  try {
+    step();
+  } catch (error) {
+    if (error instanceof Refusal && error.reason === 'bad_xml') return error;
+    throw error;
+  }
+  return undefined;
+}

@@ -1,0 +1,55 @@
+import type { PolicyPublished } from '../../domain/aggregate-report.ts';
+import { parseDomainName } from '../../domain/domain-name.ts';
+import { Refusal } from '../../domain/refusal.ts';
+import type { Element } from '../document/element.ts';
+import { renderPlace } from '../warnings.ts';
+
+const POLICY = /^(?:none|quarantine|reject)$/i;
+const ALIGNMENT = /^[rs]$/i;
+const FAILURE_OPTIONS = /^[01ds](?:\s*:\s*[01ds])*$/i;
+const YES_OR_NO = /^[yn]$/i;
+const DISCOVERY = /^(?:psl|treewalk)$/i;
+const WHOLE_NUMBER = /^\d{1,9}$/;
+
+/** `policy_published`. Only the domain is required. */
+export function toPolicyPublished(policy: Element): PolicyPublished {
+  return {
+    domain: toDomain(policy),
+    p: toWord(policy, { name: 'p', known: POLICY }),
+    sp: toWord(policy, { name: 'sp', known: POLICY }),
+    np: toWord(policy, { name: 'np', known: POLICY }),
+    adkim: toWord(policy, { name: 'adkim', known: ALIGNMENT }),
+    aspf: toWord(policy, { name: 'aspf', known: ALIGNMENT }),
+    pct: toPct(policy),
+    fo: toWord(policy, { name: 'fo', known: FAILURE_OPTIONS }),
+    testing: toWord(policy, { name: 'testing', known: YES_OR_NO }),
+    discoveryMethod: toWord(policy, { name: 'discovery_method', known: DISCOVERY }),
+  };
+}
+
+function toDomain(policy: Element): string {
+  const text = policy.value('domain');
+  const where = renderPlace(policy.child('domain'));
+  if (text === null)
+    throw new Refusal('missing_domain', 'The report does not say which domain it is about.', where);
+  const domain = parseDomainName(text);
+  if (domain === undefined)
+    throw new Refusal('bad_field', 'The domain of the policy is not a domain name.', where);
+  return domain;
+}
+
+/** A known word in lower case; an unknown word as sent. */
+function toWord(policy: Element, { name, known }: { name: string; known: RegExp }): string | null {
+  const text = policy.value(name);
+  if (text === null || known.test(text)) return text?.toLowerCase() ?? null;
+  policy.child(name).warn('unknown_policy_word');
+  return text;
+}
+
+function toPct(policy: Element): number | null {
+  const text = policy.value('pct');
+  if (text === null) return null;
+  const pct = WHOLE_NUMBER.test(text) ? Number(text) : null;
+  if (pct === null || pct > 100) policy.child('pct').warn('invalid_pct');
+  return pct;
+}

@@ -1,0 +1,103 @@
+import type { Identifiers, PolicyEvaluated, ReportRecord } from '../../domain/aggregate-report.ts';
+import { Refusal } from '../../domain/refusal.ts';
+import type { Element } from '../document/element.ts';
+import { renderPlace } from '../warnings.ts';
+import { toAuthResults } from './auth-results.ts';
+import { parseIpAddress } from './ip-address.ts';
+
+const DISPOSITIONS = new Set(['none', 'quarantine', 'reject', 'pass']);
+const EVALUATED = new Set(['pass', 'fail']);
+
+/**
+ * One `<record>` as the product's type; undefined for a placeholder, which o2.pl and wp.pl send when they saw
+ * no mail.
+ */
+export function toRecord(record: Element): ReportRecord | undefined {
+  const row = record.child('row');
+  const identifiers = toIdentifiers(record);
+  if (isPlaceholder(row, identifiers)) {
+    record.warn('empty_record');
+    return undefined;
+  }
+  if (identifiers.headerFrom === null) record.warn('missing_header_from');
+  return {
+    sourceIp: toSourceIp(row),
+    count: toCount(row),
+    policyEvaluated: toPolicyEvaluated(row),
+    identifiers,
+    authResults: toAuthResults(record.child('auth_results')),
+  };
+}
+
+function isPlaceholder(row: Element, { headerFrom }: Identifiers): boolean {
+  const evaluated = row.child('policy_evaluated');
+  const isCounted = !/^0*$/.test(row.value('count') ?? '');
+  if (isCounted || headerFrom !== null || row.value('source_ip') !== null) return false;
+  return ['disposition', 'dkim', 'spf'].every((name) => evaluated.value(name) === null);
+}
+
+function toIdentifiers(record: Element): Identifiers {
+  // gcisdns.net writes `identities`.
+  const misspelt = record.child('identities');
+  const isMisspelt = !misspelt.isAbsent && record.all('identifiers').length === 0;
+  if (isMisspelt) misspelt.warn('misspelt_identifiers');
+  const identifiers = isMisspelt ? misspelt : record.child('identifiers');
+  return {
+    headerFrom: identifiers.value('header_from'),
+    envelopeFrom: identifiers.value('envelope_from'),
+    envelopeTo: identifiers.value('envelope_to'),
+  };
+}
+
+/** A record with an unreadable source is kept; otherwise the report's totals would be wrong. */
+function toSourceIp(row: Element): string | null {
+  const text = row.value('source_ip');
+  const address = text === null ? null : parseIpAddress(text);
+  if (address === undefined) row.child('source_ip').warn('invalid_source_ip');
+  if (address === null) row.warn('missing_source_ip');
+  return address ?? null;
+}
+
+function toCount(row: Element): number {
+  const text = row.value('count');
+  if (text !== null && /^\d+$/.test(text)) return toSafeCount(Number(text), row);
+  row.child('count').warn(text === null ? 'missing_count' : 'invalid_count');
+  return 0;
+}
+
+function toSafeCount(count: number, row: Element): number {
+  if (Number.isSafeInteger(count)) return count;
+  const where = renderPlace(row.child('count'));
+  throw new Refusal('bad_field', 'A record counts more messages than there can be.', where);
+}
+
+function toPolicyEvaluated(row: Element): PolicyEvaluated {
+  const evaluated = row.child('policy_evaluated');
+  if (evaluated.isAbsent) {
+    row.warn('missing_policy_evaluated');
+    return { disposition: null, dkim: null, spf: null, reasons: [] };
+  }
+  return {
+    disposition: toDisposition(evaluated),
+    dkim: toEvaluatedResult(evaluated, 'dkim'),
+    spf: toEvaluatedResult(evaluated, 'spf'),
+    reasons: evaluated.all('reason').map((reason) => ({
+      type: reason.word('type'),
+      comment: reason.value('comment'),
+    })),
+  };
+}
+
+function toDisposition(evaluated: Element): string | null {
+  const word = evaluated.word('disposition');
+  if (word === null) evaluated.warn('missing_disposition');
+  else if (!DISPOSITIONS.has(word)) evaluated.child('disposition').warn('unknown_disposition');
+  return word;
+}
+
+function toEvaluatedResult(evaluated: Element, name: 'dkim' | 'spf'): string | null {
+  const word = evaluated.word(name);
+  if (word === null) evaluated.warn('missing_evaluated_result');
+  else if (!EVALUATED.has(word)) evaluated.child(name).warn('unknown_evaluated_result');
+  return word;
+}

@@ -1,0 +1,118 @@
+import type { Response } from 'express';
+import { html } from 'hono/html';
+import { findVisitor, type Visitor } from '../visitor.ts';
+import { assetPath } from './assets.ts';
+import { renderMark } from './mark.ts';
+
+/** Markup with escaped values; `hono/html` makes no other. */
+export type Html = ReturnType<typeof html>;
+
+export interface View {
+  readonly title: string;
+  readonly main: Html;
+  /** The link of the menu that is marked as current. */
+  readonly place?: Place;
+  /** Default 200. */
+  readonly status?: number;
+}
+
+const MENU = {
+  Monitoring: { overview: ['/settings/overview', 'Overview'] },
+  Integrations: {
+    'api-keys': ['/settings/integrations/api-keys', 'API keys'],
+    docs: ['/docs/', 'API docs'],
+  },
+  Account: {
+    account: ['/settings/account', 'Account'],
+    security: ['/settings/security', 'Sign-in & sessions'],
+    audit: ['/settings/audit', 'Audit'],
+  },
+} as const;
+
+type Place = { [G in keyof typeof MENU]: keyof (typeof MENU)[G] }[keyof typeof MENU];
+
+/** htmx without the features that our policy forbids, and without copies of pages in the browser's storage. */
+const HTMX = JSON.stringify({
+  allowEval: false,
+  includeIndicatorStyles: false,
+  historyCacheSize: 0,
+  // Error answers are pages too, and are shown.
+  responseHandling: [{ code: '.*', swap: true }],
+});
+
+/** Sends a page: with the menu to signed-in people, without it to others. */
+export async function sendPage(res: Response, { title, main, place, status }: View): Promise<void> {
+  const visitor = findVisitor(res);
+  const body = visitor === undefined ? renderBare(main) : renderFramed(visitor, main, place);
+  const page = await html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <title>${title} · Plumbline</title>
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <meta name="robots" content="noindex">
+    <meta name="htmx-config" content="${HTMX}">
+    <link rel="icon" type="image/svg+xml" href="${assetPath('icon')}">
+    <link rel="stylesheet" href="${assetPath('pico')}">
+    <link rel="stylesheet" href="${assetPath('style')}">
+    <script src="${assetPath('htmx')}" defer></script>
+    <script src="${assetPath('script')}" defer></script>
+  </head>
+  ${body}
+</html>
+`;
+  res
+    .status(status ?? 200)
+    .type('html')
+    .send(String(page));
+}
+
+function renderBare(main: Html): Html {
+  return html`<body class="bare">
+    <header><span class="brand">${renderMark()}Plumbline</span></header>
+    <main id="main">${main}</main>
+  </body>`;
+}
+
+function renderFramed(visitor: Visitor, main: Html, place: Place | undefined): Html {
+  return html`<body class="framed">
+    <a class="skip" href="#main">Skip to content</a>
+    <header>
+      <a class="brand" href="/settings/overview">${renderMark()}Plumbline</a>
+      <span class="who"><span class="email">${visitor.email}</span></span>
+      <form method="post" action="/settings/sign-out">
+        ${renderFormToken(visitor)}
+        <button class="quiet">Sign out</button>
+      </form>
+    </header>
+    <nav aria-label="Settings">${Object.entries(MENU).map(([group, links]) => renderGroup(group, links, place))}</nav>
+    <main id="main" tabindex="-1">${main}</main>
+    <div id="notice" role="status">${renderNotice(visitor.notice)}</div>
+    <dialog id="dialog" aria-labelledby="dialog-title"></dialog>
+  </body>`;
+}
+
+function renderGroup(
+  group: string,
+  links: Readonly<Record<string, readonly [string, string]>>,
+  place: Place | undefined,
+): Html {
+  return html`<section>
+    <h2>${group}</h2>
+    <ul>${Object.entries(links).map(
+      ([name, [path, text]]) =>
+        html`<li><a href="${path}" ${name === place ? html`aria-current="page"` : ''}>${text}</a></li>`,
+    )}</ul>
+  </section>`;
+}
+
+/** A message that one page shows, once. */
+function renderNotice(notice: string | null): Html | '' {
+  return notice === null ? '' : html`<p>${notice}</p>`;
+}
+
+/** A hidden field that every form of a signed-in person must contain (forgery.ts). */
+export function renderFormToken({ formToken }: Visitor): Html {
+  return html`<input type="hidden" name="form_token" value="${formToken}">`;
+}

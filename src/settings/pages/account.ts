@@ -1,0 +1,45 @@
+import type { RequestHandler } from 'express';
+import { html } from 'hono/html';
+import { listPeople, type Person } from '../../store/people/people.ts';
+import { type Html, sendPage } from '../frame/page.ts';
+import { renderTime } from '../frame/words.ts';
+import type { Given } from '../given.ts';
+import { visitorOf } from '../visitor.ts';
+
+const PLANS = { pro: 'Pro', free: 'Free' } as const;
+
+/** The account's name, plan and people. Only the operator changes them. */
+export function showAccount({ store, now }: Given): RequestHandler {
+  return async (_req, res) => {
+    const { accountId, accountName, plan, personId } = visitorOf(res);
+    const people = await listPeople(store.db, accountId);
+    const main = html`<p class="trail">Settings / Account</p>
+      <h1>Account</h1>
+      <section class="card" aria-label="Account">
+        <dl>
+          <dt>Name</dt><dd>${accountName}</dd>
+          <dt>Plan</dt><dd><span class="badge ${plan === 'pro' ? 'good' : ''}">${PLANS[plan]}</span></dd>
+          <dt>Account id</dt><dd><code>${accountId}</code></dd>
+        </dl>
+      </section>
+      <section class="card" aria-labelledby="people">
+        <h2 id="people">People</h2>
+        <ul class="people">${people.map((person) => renderPerson(person, personId, now()))}</ul>
+        <p class="muted">The operator of this Plumbline adds people and changes the plan.</p>
+      </section>`;
+    await sendPage(res, { title: 'Account', place: 'account', main });
+  };
+}
+
+function renderPerson(person: Person, ownId: string, now: Date): Html {
+  const { id, email, createdAt, isDisabled, hasPassword } = person;
+  return html`<li>
+    <div>
+      <strong>${email}</strong>
+      <p class="muted">Added ${renderTime(createdAt, now)}</p>
+    </div>
+    ${id === ownId ? html`<span class="badge good">You</span>` : ''}
+    ${isDisabled ? html`<span class="badge">Disabled</span>` : ''}
+    ${isDisabled || hasPassword ? '' : html`<span class="badge">Invited</span>`}
+  </li>`;
+}

@@ -1,0 +1,88 @@
+import { html } from 'hono/html';
+import type { OpenAlertRow } from '../../store/accounts/overview.ts';
+import type { AlertRow } from '../../store/alerts/alerts.ts';
+import type { Html } from '../frame/page.ts';
+import { renderTime, toCount, toCounted, toDate, toExact } from '../frame/words.ts';
+
+type Context = Readonly<Record<string, unknown>>;
+
+interface Words {
+  readonly title: string;
+  readonly tell: (context: Context) => string;
+}
+
+/** The title and text of each alert type (decisions, section 4). */
+const WORDS: Readonly<Record<string, Words>> = {
+  'alert.alignment_regression': { title: 'Alignment regression', tell: tellRegression },
+  'alert.reports_missing': { title: 'Reports missing', tell: tellMissing },
+  'alert.new_failing_source': { title: 'New failing source', tell: tellSource },
+  'alert.dns_record_changed': { title: 'DNS record changed', tell: tellRecord },
+  'alert.policy_weakened': { title: 'Policy weakened', tell: tellPolicy },
+};
+
+/** An alert for display: title, domain, time, and its context as text. */
+export function renderAlert(alert: AlertRow | OpenAlertRow, now: Date): Html {
+  const { title, tell } = WORDS[alert.type] ?? { title: alert.type, tell: listContext };
+  const isOpen = alert.resolved_at === null;
+  return html`<li class="alert ${isOpen ? 'open' : 'resolved'}">
+    <h3>
+      <span class="badge ${isOpen ? 'warn' : ''}">${isOpen ? 'Open' : 'Resolved'}</span>
+      ${title}
+      ${'domain' in alert ? html`on <a href="/settings/domains/${alert.domain_id}">${alert.domain}</a>` : ''}
+    </h3>
+    <p>${tell(JSON.parse(alert.context))}</p>
+    <p class="when">Fired ${renderTime(alert.fired_at, now)}${
+      alert.resolved_at === null ? '' : html`, resolved ${renderTime(alert.resolved_at, now)}`
+    }</p>
+  </li>`;
+}
+
+function tellRegression(context: Context): string {
+  const { day, message_count: messages, failed_count: failed } = context;
+  const [drop, prev, curr] = ['drop_pct', 'prev_pass_rate', 'curr_pass_rate'].map((name) =>
+    toNumber(context[name]),
+  );
+  const fall = `The pass rate fell by ${drop} points, from ${prev}% to ${curr}%.`;
+  if (typeof messages !== 'number' || typeof failed !== 'number') return fall;
+  const when = typeof day === 'string' ? ` on ${toDate(day)}` : '';
+  return `${fall} ${toCount(failed)} of ${toCounted(messages, 'message')} failed${when}.`;
+}
+
+function tellMissing(context: Context): string {
+  const last = context['last_report_at'];
+  const since = typeof last === 'string' ? ` The last one came on ${toExact(last)}.` : '';
+  const average = toNumber(context['previous_daily_average']);
+  return `No report for ${toNumber(context['hours_since_last_report'])} hours; before, ${average} came on an average day.${since}`;
+}
+
+function tellSource(context: Context): string {
+  const sources = Array.isArray(context['sources']) ? (context['sources'] as Context[]) : [];
+  const more = Number(context['additional_sources'] ?? 0);
+  const list = sources.map(({ ip, failed_count }) => `${ip} (${toNumber(failed_count)} failed)`);
+  if (more > 0) list.push(`${toCount(more)} more`);
+  return `${toNumber(context['failed_count'])} of ${toNumber(context['message_count'])} messages from addresses not seen before failed: ${list.join(', ')}.`;
+}
+
+function tellRecord(context: Context): string {
+  const record = `The ${context['record_type']} record at ${context['record_name']}`;
+  const [before, after] = [context['previous_value'], context['current_value']];
+  if (context['change'] === 'added') return `${record} was added: ${after}`;
+  if (context['change'] === 'removed') return `${record} was removed. It was: ${before}`;
+  return `${record} was changed from ${before} to ${after}`;
+}
+
+function tellPolicy(context: Context): string {
+  const [before, after] = [context['previous_policy'], context['current_policy']];
+  return `The policy at ${context['record_name']} went from ${before} to ${after ?? 'absent'}.`;
+}
+
+/** The context of a type that this page does not know. */
+function listContext(context: Context): string {
+  return Object.entries(context)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+    .join(', ');
+}
+
+function toNumber(value: unknown): string {
+  return typeof value === 'number' ? toCount(value) : '?';
+}

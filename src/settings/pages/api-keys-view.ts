@@ -1,0 +1,163 @@
+import { html } from 'hono/html';
+import { findKeyRefusal, MAX_KEYS_PER_ACCOUNT } from '../../domain/api-key.ts';
+import type { Failure } from '../../domain/failure.ts';
+import type { ApiKey } from '../../store/accounts/api-keys.ts';
+import { type Html, renderFormToken } from '../frame/page.ts';
+import { renderTime } from '../frame/words.ts';
+import type { Visitor } from '../visitor.ts';
+
+const PATH = '/settings/integrations/api-keys';
+
+export interface CreatedKey {
+  readonly name: string;
+  /** The whole key, shown this once. */
+  readonly key: string;
+}
+
+interface ApiKeysPage {
+  readonly visitor: Visitor;
+  readonly keys: readonly ApiKey[];
+  readonly baseUrl: string;
+  readonly now: Date;
+  readonly created?: CreatedKey | undefined;
+  readonly refused?: { readonly failure: Failure; readonly name: string } | undefined;
+}
+
+/**
+ * With JavaScript, htmx replaces `#keys` and `#notice` of the current page. A second click is dropped, but
+ * the button is not disabled, because disabling it would take the keyboard focus away.
+ */
+const SWAP = html`hx-target="#keys" hx-select="#keys" hx-swap="outerHTML" hx-select-oob="#notice:innerHTML" hx-sync="this:drop"`;
+
+/** Settings → Integrations → API keys. */
+export function renderApiKeys(page: ApiKeysPage): Html {
+  const { keys, created, baseUrl } = page;
+  return html`<p class="trail">Settings / Integrations</p>
+    <h1>API keys</h1>
+    <p class="lead">Dashboards and scripts read this account’s domains, reports and alerts with a key.</p>
+    <div id="keys">
+      ${created === undefined ? '' : renderCreated(created, baseUrl)}
+      ${renderCreation(page)}
+      ${keys.length === 0 ? '' : renderKeys(page)}
+    </div>`;
+}
+
+/** The only page that shows a whole key. */
+function renderCreated({ name, key }: CreatedKey, baseUrl: string): Html {
+  const curl = `curl -H "Authorization: Bearer ${key}" "${baseUrl}/v1/external/domains"`;
+  return html`<section class="card new-key" aria-labelledby="new-key" data-secret>
+    <h2 id="new-key">Your new key “${name}”</h2>
+    <p><strong>Copy it now: it will not be shown again.</strong> Leaving this page loses it for good.</p>
+    ${renderCopyable({ id: 'key', label: 'API key', text: key })}
+    ${renderCopyable({ id: 'curl', label: 'Try it in a terminal', text: curl })}
+  </section>`;
+}
+
+/** A field with a copy button; without JavaScript, its text is selected by one click. */
+function renderCopyable({ id, label, text }: { id: string; label: string; text: string }): Html {
+  return html`<label for="${id}">${label}</label>
+    <div class="copyable">
+      <textarea id="${id}" rows="1" readonly autocomplete="off" spellcheck="false" ${id === 'key' ? html`autofocus` : ''}>${text}</textarea>
+      <button type="button" class="secondary" data-copy="${id}" aria-label="Copy: ${label}">Copy</button>
+    </div>`;
+}
+
+function renderCreation(page: ApiKeysPage): Html {
+  const { visitor, keys } = page;
+  const refusal = findKeyRefusal(visitor.plan, keys.length);
+  if (refusal?.code === 'plan_required') return renderPlan();
+  if (refusal !== undefined) {
+    return html`<section class="card calm" aria-labelledby="create">
+      <h2 id="create">${keys.length} of ${MAX_KEYS_PER_ACCOUNT} keys</h2>
+      <p>${refusal.message}</p>
+    </section>`;
+  }
+  return renderForm(page);
+}
+
+function renderForm({ visitor, refused }: ApiKeysPage): Html {
+  const isWrong = refused !== undefined;
+  return html`<section class="card" aria-labelledby="create">
+    <h2 id="create">Create a key</h2>
+    <form method="post" action="${PATH}" hx-post="${PATH}" ${SWAP} autocomplete="off">
+      ${renderFormToken(visitor)}
+      <label for="name">Name</label>
+      <div class="beside">
+        <input id="name" name="name" required maxlength="100" value="${refused?.name ?? ''}" aria-describedby="name-help"
+          ${isWrong ? html`aria-invalid="true" autofocus` : ''}>
+        <button>Create key</button>
+      </div>
+      <small id="name-help" ${isWrong ? html`role="alert"` : ''}>${
+        refused?.failure.message ?? 'Where it will be used, for example “Security dashboard”.'
+      }</small>
+    </form>
+  </section>`;
+}
+
+/** What the Pro plan adds, for an account that is not on Pro. */
+function renderPlan(): Html {
+  return html`<section class="card calm" aria-labelledby="create">
+    <h2 id="create">The API is part of the Pro plan</h2>
+    <p>This account is not on Pro, so its keys are off and no key can be created or turned on. With Pro:</p>
+    <ul>
+      <li>read-only access to domains, aggregate reports and alerts,</li>
+      <li>up to ${MAX_KEYS_PER_ACCOUNT} keys, each switched off and on by itself,</li>
+      <li>cheap polling with entity tags.</li>
+    </ul>
+    <p>The operator of this Plumbline can change the plan. Your keys stay here; turn them on again afterwards.</p>
+  </section>`;
+}
+
+function renderKeys({ keys, visitor, now }: ApiKeysPage): Html {
+  return html`<section class="card" aria-labelledby="list">
+    <div class="beside">
+      <h2 id="list">Keys</h2>
+      <p class="muted">${keys.length} of ${MAX_KEYS_PER_ACCOUNT}</p>
+    </div>
+    <table class="keys cards" role="table">
+      <thead role="rowgroup"><tr role="row">
+        <th role="columnheader" scope="col">Name</th><th role="columnheader" scope="col">Key</th>
+        <th role="columnheader" scope="col">Created</th><th role="columnheader" scope="col">Last used</th>
+        <th role="columnheader" scope="col">On</th><th role="columnheader" scope="col"><span class="unseen">Delete</span></th>
+      </tr></thead>
+      <tbody role="rowgroup">${keys.map((key) => renderKey(key, visitor, now))}</tbody>
+    </table>
+  </section>`;
+}
+
+function renderKey(key: ApiKey, visitor: Visitor, now: Date): Html {
+  const { id, name, prefix, enabled, createdAt, lastUsedAt } = key;
+  return html`<tr role="row" class="${enabled ? 'on' : 'off'}">
+    <th role="rowheader" scope="row">${name}</th>
+    <td role="cell" data-label="Key"><code>${prefix}…</code></td>
+    <td role="cell" data-label="Created">${renderTime(createdAt, now)}</td>
+    <td role="cell" data-label="Last used">${lastUsedAt === null ? 'never' : renderTime(lastUsedAt, now)}</td>
+    <td role="cell" class="switch">${renderSwitch(key, visitor)}</td>
+    <td role="cell" class="delete"><a href="${PATH}/${id}/delete" aria-label="Delete “${name}”"
+      hx-get="${PATH}/${id}/delete" hx-target="#dialog" hx-select="#confirm" hx-swap="innerHTML">Delete</a></td>
+  </tr>`;
+}
+
+/** A switch that works without JavaScript. Its state is in `aria-checked`. */
+function renderSwitch({ id, name, enabled }: ApiKey, visitor: Visitor): Html {
+  const action = `${PATH}/${id}/${enabled ? 'disable' : 'enable'}`;
+  const isBlocked = visitor.plan !== 'pro' && !enabled;
+  return html`<form method="post" action="${action}" hx-post="${action}" ${SWAP}>
+    ${renderFormToken(visitor)}
+    <button id="switch-${id}" role="switch" aria-checked="${String(enabled)}" aria-label="Accept requests with “${name}”"
+      ${isBlocked ? html`disabled title="Keys can be turned on when the account is on Pro."` : ''}><span class="knob"></span></button>
+  </form>`;
+}
+
+/** The confirmation of a deletion, with the key's name. It is shown on a page of its own and in the dialog. */
+export function renderDeletion({ id, name, prefix }: ApiKey, visitor: Visitor): Html {
+  return html`<section class="card" id="confirm">
+    <h1 id="dialog-title">Delete “${name}”?</h1>
+    <p>Requests with <code>${prefix}…</code> are rejected at once. A deleted key cannot be restored.</p>
+    <form method="post" action="${PATH}/${id}/delete" class="choices">
+      ${renderFormToken(visitor)}
+      <a href="${PATH}" role="button" class="secondary" data-close>Keep it</a>
+      <button class="danger">Delete key</button>
+    </form>
+  </section>`;
+}

@@ -1,0 +1,104 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { Failure } from '../../domain/failure.ts';
+import {
+  deleteApiKey,
+  findApiKey,
+  insertApiKey,
+  listApiKeys,
+  updateApiKey,
+} from '../../store/accounts/api-keys.ts';
+import { statusOf } from '../errors.ts';
+import { readField } from '../form.ts';
+import { sendPage } from '../frame/page.ts';
+import type { Given } from '../given.ts';
+import { actorOf, leaveNotice, visitorOf } from '../visitor.ts';
+import { type CreatedKey, renderApiKeys, renderDeletion } from './api-keys-view.ts';
+
+const PATH = '/settings/integrations/api-keys';
+const PLACE = { title: 'API keys', place: 'api-keys' } as const;
+
+/** Rejected input, which the form shows again with the error. */
+interface Refused {
+  readonly failure: Failure;
+  readonly name: string;
+}
+
+export function showApiKeys(given: Given): RequestHandler {
+  return async (req, res) => await sendApiKeys(given, req, res);
+}
+
+/**
+ * Creates a key and shows it in the answer itself: the key is stored nowhere, so no later page could show it.
+ */
+export function createApiKey(given: Given): RequestHandler {
+  return async (req, res) => {
+    const name = readField(req, 'name');
+    const by = actorOf(req, res, given);
+    const wanted = { accountId: visitorOf(res).accountId, name, now: by.at };
+    try {
+      const created = await insertApiKey(given.store.db, wanted, by);
+      await sendApiKeys(given, req, res, { created });
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
+      await sendApiKeys(given, req, res, { refused: { failure: error, name } });
+    }
+  };
+}
+
+export function switchApiKey(given: Given, isEnabled: boolean): RequestHandler {
+  return async (req, res) => {
+    const by = actorOf(req, res, given);
+    const { name } = await updateApiKey(given.store.db, toId(req), isEnabled, by);
+    const notice = isEnabled
+      ? `“${name}” is on: requests with it are accepted again.`
+      : `“${name}” is off: requests with it are rejected from now on.`;
+    await goBack(given, res, notice);
+  };
+}
+
+export function askToDelete({ store }: Given): RequestHandler {
+  return async (req, res) => {
+    const visitor = visitorOf(res);
+    const key = await findApiKey(store.db, visitor.accountId, toId(req));
+    await sendPage(res, {
+      ...PLACE,
+      title: 'Delete an API key',
+      main: renderDeletion(key, visitor),
+    });
+  };
+}
+
+export function removeApiKey(given: Given): RequestHandler {
+  return async (req, res) => {
+    const { name } = await deleteApiKey(given.store.db, toId(req), actorOf(req, res, given));
+    await goBack(given, res, `“${name}” is deleted: requests with it are rejected from now on.`);
+  };
+}
+
+async function sendApiKeys(
+  { store: { db }, baseUrl, now }: Given,
+  req: Request,
+  res: Response,
+  { created, refused }: { created?: CreatedKey; refused?: Refused } = {},
+): Promise<void> {
+  const visitor = visitorOf(res);
+  const main = renderApiKeys({
+    visitor,
+    keys: await listApiKeys(db, visitor.accountId),
+    baseUrl: baseUrl ?? `${req.protocol}://${req.host}`,
+    now: now(),
+    created,
+    refused,
+  });
+  const status = refused === undefined ? 200 : statusOf(refused.failure);
+  await sendPage(res, { ...PLACE, status, main });
+}
+
+async function goBack(given: Given, res: Response, notice: string): Promise<void> {
+  await leaveNotice(given, res, notice);
+  res.redirect(303, PATH);
+}
+
+function toId(req: Request): string {
+  return String(req.params['id']);
+}

@@ -1,0 +1,109 @@
+import type { RequestHandler } from 'express';
+import { html } from 'hono/html';
+import type { DomainRow } from '../../store/accounts/domains.ts';
+import { readDomain } from '../../store/accounts/overview.ts';
+import { type AlertRow, listAlerts } from '../../store/alerts/alerts.ts';
+import { listReports, type ReportRow } from '../../store/reports/reports.ts';
+import { readQuery } from '../form.ts';
+import {
+  type ChartDay,
+  firstDay,
+  renderNumbers,
+  renderPassRate,
+  renderVolume,
+  sum,
+  toChartDays,
+} from '../frame/chart.ts';
+import { type Html, sendPage } from '../frame/page.ts';
+import { renderTime, toCount, toCounted, toDate, toPassRate } from '../frame/words.ts';
+import type { Given } from '../given.ts';
+import { visitorOf } from '../visitor.ts';
+import { renderAlert } from './alert-words.ts';
+
+const RANGES = [30, 90] as const;
+const LATEST_REPORTS = { limit: 20, offset: 0 };
+const LATEST_ALERTS = { limit: 10, offset: 0 };
+
+/** One domain: its days as charts, its alerts as text, its latest reports. */
+export function showDomain({ store: { reader }, now }: Given): RequestHandler {
+  return async (req, res) => {
+    const at = now();
+    const count = RANGES.find((range) => readQuery(req, 'days') === String(range)) ?? RANGES[0];
+    const scope = { accountId: visitorOf(res).accountId, domainId: String(req.params['id']) };
+    const { domain, days } = await readDomain(reader, scope, firstDay(at, count));
+    const reports = await listReports(reader, scope, LATEST_REPORTS);
+    const alerts = await listAlerts(reader, scope, LATEST_ALERTS);
+    const main = html`${renderHead(domain, at)}
+      ${renderAlerts(alerts.rows, at)}
+      ${renderCharts(domain, toChartDays(days, { now: at, count }))}
+      ${renderReports(reports)}`;
+    await sendPage(res, { title: domain.name, place: 'overview', main });
+  };
+}
+
+function renderHead({ name, status, last_report_at }: DomainRow, now: Date): Html {
+  return html`<p class="trail"><a href="/settings/overview">Overview</a> / Domain</p>
+    <h1 class="domain-name">${name}${status === 'paused' ? html` <span class="badge">Paused</span>` : ''}</h1>
+    <p class="lead">${
+      last_report_at === null
+        ? 'No report was received yet.'
+        : html`Last report ${renderTime(last_report_at, now)}.`
+    }</p>`;
+}
+
+function renderAlerts(alerts: readonly AlertRow[], now: Date): Html {
+  const openFirst = alerts.toSorted(
+    (a, b) => Number(a.resolved_at !== null) - Number(b.resolved_at !== null),
+  );
+  return html`<section class="card" aria-labelledby="alerts">
+    <h2 id="alerts">Alerts</h2>
+    ${
+      alerts.length === 0
+        ? html`<p class="muted">No alerts yet.</p>`
+        : html`<ul class="alerts">${openFirst.map((alert) => renderAlert(alert, now))}</ul>`
+    }
+  </section>`;
+}
+
+function renderCharts({ id }: DomainRow, days: readonly ChartDay[]): Html {
+  const total = sum(days);
+  const ranges = RANGES.map(
+    (range) =>
+      html`<a href="/settings/domains/${id}?days=${range}" ${range === days.length ? html`aria-current="true"` : ''}>${range} days</a>`,
+  );
+  return html`<section class="card" aria-labelledby="traffic">
+    <div class="beside"><h2 id="traffic">Traffic</h2><nav class="ranges" aria-label="Range">${ranges}</nav></div>
+    <p class="figures"><b>${toPassRate(total)}</b> of <b>${toCount(total.messages)}</b> messages passed DMARC</p>
+    ${renderPassRate(days)}
+    ${renderVolume(days)}
+    <p class="legend"><span class="passed">Passed</span><span class="failed">Failed</span></p>
+    ${renderNumbers(days)}
+  </section>`;
+}
+
+function renderReports({ rows, total }: { rows: readonly ReportRow[]; total: number }): Html {
+  if (total === 0) return html``;
+  return html`<section class="card" aria-labelledby="reports">
+    <h2 id="reports">Latest reports</h2>
+    <p class="muted">${rows.length === total ? 'All' : `The latest ${rows.length}`} of ${toCounted(total, 'report')}.</p>
+    <table class="reports">
+      <thead><tr>
+        <th scope="col">Reporter</th>
+        <th scope="col">Window begins</th>
+        <th scope="col" class="number">Messages</th>
+        <th scope="col" class="number">Pass rate</th>
+      </tr></thead>
+      <tbody>${rows.map(renderReport)}</tbody>
+    </table>
+  </section>`;
+}
+
+function renderReport(report: ReportRow): Html {
+  const { reporter_org, begin_date, total_messages: messages, aligned_messages: aligned } = report;
+  return html`<tr>
+    <th scope="row">${reporter_org ?? 'Unnamed reporter'}</th>
+    <td><time datetime="${begin_date}">${toDate(begin_date)}</time></td>
+    <td class="number">${toCount(messages)}</td>
+    <td class="number">${toPassRate({ messages, aligned })}</td>
+  </tr>`;
+}

@@ -1,0 +1,107 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { html } from 'hono/html';
+import { Failure } from '../../domain/failure.ts';
+import { toInstant } from '../../domain/instant.ts';
+import { isPassword } from '../../domain/password.ts';
+import { findCredentials } from '../../store/people/people.ts';
+import { deleteSessionOf, insertSession, type Proof } from '../../store/people/sessions.ts';
+import { clearCookie, readSessionToken, setSessionCookie } from '../cookies.ts';
+import { readField, readQuery } from '../form.ts';
+import { type Html, sendPage } from '../frame/page.ts';
+import type { Given } from '../given.ts';
+import { addressOf, findVisitor } from '../visitor.ts';
+
+const HOME = '/settings/overview';
+/** Only paths of this site, so that the parameter cannot redirect to another one. */
+const OWN_PAGE = /^\/settings(\/[a-z0-9-]+)+$/;
+
+export function showSignIn(given: Given): RequestHandler {
+  return async (req, res) => {
+    if (findVisitor(res) !== undefined) res.redirect(303, HOME);
+    else await sendSignIn(given, res, { next: readQuery(req, 'next') });
+  };
+}
+
+/** One answer for every cause, after the same time, so that it does not show who has an account. */
+export function signIn(given: Given): RequestHandler {
+  return async (req, res) => {
+    const [email, next] = [readField(req, 'email'), readField(req, 'next')];
+    const person = await findCredentials(given.store.db, email);
+    const passwordHash = person?.passwordHash ?? null;
+    const isRight = await isPassword(readField(req, 'password'), passwordHash);
+    if (person === undefined || passwordHash === null || !isRight) {
+      return await sendSignIn(given, res, { next, email, isWrong: true });
+    }
+    const proof = { password_hash: passwordHash };
+    await openSession(given, req, res, { personId: person.personId, proof });
+    res.redirect(303, toOwnPage(next));
+  };
+}
+
+/** Always opens a new session with a new token. The browser's former session ends. */
+export async function openSession(
+  { store: { db }, now }: Given,
+  req: Request,
+  res: Response,
+  person: { readonly personId: string; readonly proof: Proof; readonly notice?: string },
+): Promise<void> {
+  const token = await insertSession(db, {
+    ...person,
+    before: readSessionToken(req),
+    address: addressOf(req),
+    userAgent: req.headers['user-agent'] ?? '',
+    now: toInstant(now()),
+  });
+  setSessionCookie(req, res, token);
+}
+
+export function signOut({ store: { db } }: Given): RequestHandler {
+  return async (req, res) => {
+    const token = readSessionToken(req);
+    // The cookie is deleted only after the session has ended. Otherwise the session could stay open
+    // unnoticed.
+    if (token !== undefined) await deleteSessionOf(db, token).catch(failStillSignedIn);
+    clearCookie(req, res, 'session');
+    res.redirect(303, '/settings/sign-in');
+  };
+}
+
+function failStillSignedIn(error: unknown): never {
+  if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
+  const message = 'You are still signed in: your session could not be ended. Please try again.';
+  throw new Failure('unavailable', message);
+}
+
+interface Attempt {
+  readonly next: string;
+  readonly email?: string;
+  readonly isWrong?: boolean;
+}
+
+/** The requested page when it is one of ours, else the overview. */
+export function toOwnPage(next: string): string {
+  return OWN_PAGE.test(next) ? next : HOME;
+}
+
+async function sendSignIn(given: Given, res: Response, attempt: Attempt): Promise<void> {
+  const status = attempt.isWrong ? 401 : 200;
+  const main = renderSignIn(attempt, given.singleSignOn !== undefined);
+  await sendPage(res, { title: 'Sign in', status, main });
+}
+
+function renderSignIn({ next, email = '', isWrong = false }: Attempt, hasSso: boolean): Html {
+  return html`<section class="card">
+    <h1>Sign in</h1>
+    ${isWrong ? html`<p class="wrong" role="alert">The e-mail address or the password is wrong.</p>` : ''}
+    <form method="post" action="/settings/sign-in">
+      <input type="hidden" name="next" value="${next}">
+      <label for="email">E-mail</label>
+      <input id="email" name="email" type="email" required autocomplete="username" value="${email}" ${isWrong ? '' : html`autofocus`}>
+      <label for="password">Password</label>
+      <input id="password" name="password" type="password" required autocomplete="current-password" ${isWrong ? html`autofocus` : ''}>
+      <button>Sign in</button>
+    </form>
+    ${hasSso ? html`<a class="wide secondary" role="button" href="/settings/single-sign-on?next=${encodeURIComponent(next)}">Single sign-on</a>` : ''}
+    <p class="muted">No password, or forgotten it? The operator of this Plumbline can send you a link.</p>
+  </section>`;
+}

@@ -1,0 +1,149 @@
+import type { Request, RequestHandler } from 'express';
+import * as openid from 'openid-client';
+import { Failure } from '../../domain/failure.ts';
+import { findSignedOn } from '../../store/people/people.ts';
+import { clearCookie, readCookie, setFlowCookie } from '../cookies.ts';
+import { readQuery } from '../form.ts';
+import type { Given } from '../given.ts';
+import { openSession, toOwnPage } from './sign-in.ts';
+
+type GivenProvider = Given & NonNullable<Given['singleSignOn']>;
+
+/** The values that the provider must return. They are kept in the browser's cookie meanwhile. */
+interface Flow {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  readonly next: string;
+}
+
+const CALLBACK = '/settings/single-sign-on/callback';
+const TIMEOUT_SECONDS = 10;
+
+/** Signing in at an OpenID provider: authorization code, PKCE, state and nonce (OpenID Connect Core, 3.1). */
+export function createSingleSignOn(given: GivenProvider) {
+  const provider = createProvider(given);
+  return { leave: leaveFor(given, provider), comeBack: comeBackFrom(given, provider) };
+}
+
+type Provider = () => Promise<openid.Configuration>;
+
+/** Loads the provider's metadata on first use, and again after a failure. */
+function createProvider({ issuer, clientId, clientSecret }: GivenProvider): Provider {
+  let known: Promise<openid.Configuration> | undefined;
+  // The configuration allows plain HTTP for a provider on this machine only.
+  const insecure = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [];
+  // By default, an ID token received over TLS is accepted without a signature (OpenID Connect Core, 3.1.3.7).
+  const execute = [openid.enableNonRepudiationChecks, ...insecure];
+  const ask = () =>
+    openid.discovery(new URL(issuer), clientId, clientSecret, undefined, {
+      execute,
+      timeout: TIMEOUT_SECONDS,
+    });
+  return () => {
+    known ??= ask().catch((error: unknown) => {
+      known = undefined;
+      throw error;
+    });
+    return known;
+  };
+}
+
+function leaveFor(given: GivenProvider, provider: Provider): RequestHandler {
+  return async (req, res) => {
+    const flow: Flow = {
+      state: openid.randomState(),
+      nonce: openid.randomNonce(),
+      verifier: openid.randomPKCECodeVerifier(),
+      next: toOwnPage(readQuery(req, 'next')),
+    };
+    const url = openid.buildAuthorizationUrl(await orSignInFailure(given, req, provider()), {
+      redirect_uri: given.baseUrl + CALLBACK,
+      scope: 'openid email',
+      state: flow.state,
+      nonce: flow.nonce,
+      code_challenge: await openid.calculatePKCECodeChallenge(flow.verifier),
+      code_challenge_method: 'S256',
+    });
+    setFlowCookie(req, res, Buffer.from(JSON.stringify(flow)).toString('base64url'));
+    res.redirect(303, url.href);
+  };
+}
+
+function comeBackFrom(given: GivenProvider, provider: Provider): RequestHandler {
+  return async (req, res) => {
+    const flow = readFlow(req);
+    clearCookie(req, res, 'flow');
+    const url = toCallbackUrl(given, req);
+    const config = await orSignInFailure(given, req, provider());
+    const identity = await orSignInFailure(given, req, identify(config, url, flow));
+    if (identity === undefined) throw notKnown();
+    const person = await findSignedOn(given.store.db, identity);
+    if (person === undefined) throw notKnown();
+    const proof = { single_sign_on: identity.subject };
+    await openSession(given, req, res, { ...person, proof });
+    res.redirect(303, flow.next);
+  };
+}
+
+/** The callback URL. A request target may name another host, so only its query is used. */
+function toCallbackUrl({ baseUrl }: GivenProvider, { originalUrl }: Request): URL {
+  const url = new URL(`${baseUrl}${CALLBACK}`);
+  const query = originalUrl.indexOf('?');
+  if (query !== -1) url.search = originalUrl.slice(query);
+  return url;
+}
+
+/** The person according to the provider; undefined without an e-mail address that the provider has verified. */
+async function identify(provider: openid.Configuration, url: URL, flow: Flow) {
+  const tokens = await openid.authorizationCodeGrant(provider, url, {
+    expectedState: flow.state,
+    expectedNonce: flow.nonce,
+    pkceCodeVerifier: flow.verifier,
+    idTokenExpected: true,
+  });
+  const { iss, sub, ...claims } = tokens.claims() as openid.IDToken;
+  const { email, email_verified: isVerified } =
+    claims['email'] === undefined
+      ? await openid.fetchUserInfo(provider, tokens.access_token, sub)
+      : claims;
+  if (typeof email !== 'string' || isVerified !== true) return undefined;
+  return { subject: `${iss} ${sub}`, email };
+}
+
+function readFlow(req: Request): Flow {
+  const text = readCookie(req, 'flow');
+  if (text === undefined) throw didNotWork();
+  return toFlow(Buffer.from(text, 'base64url').toString());
+}
+
+function toFlow(text: string): Flow {
+  try {
+    const { state, nonce, verifier, next } = JSON.parse(text);
+    const parts = { state: String(state), nonce: String(nonce), verifier: String(verifier) };
+    return { ...parts, next: toOwnPage(String(next)) };
+  } catch {
+    throw didNotWork();
+  }
+}
+
+/** Errors of the provider are logged for the operator. The person sees only that sign-in failed. */
+async function orSignInFailure<T>({ logError }: Given, req: Request, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    logError(error, req);
+    throw didNotWork();
+  }
+}
+
+function didNotWork(): Failure {
+  return new Failure('unauthorized', 'Single sign-on did not work. Please try again.');
+}
+
+function notKnown(): Failure {
+  return new Failure(
+    'unauthorized',
+    'No account has a person with your verified e-mail address. The operator of this Plumbline can add you.',
+  );
+}

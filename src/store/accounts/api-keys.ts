@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import {
+  assertCanCreateKey,
+  assertCanEnableKey,
+  createApiKey,
+  parseKeyName,
+  toNewApiKey,
+} from '../../domain/api-key.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Instant } from '../../domain/instant.ts';
+import type { Db, Queries, Tx } from '../connection/database.ts';
+import { prepareQuery } from '../connection/prepared.ts';
+import type { Reader } from '../connection/reader.ts';
+import { findAccount, lockAccount } from './accounts.ts';
+import { type Actor, insertAudit, operator } from './audit.ts';
+
+export interface ApiKey {
+  readonly id: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly enabled: boolean;
+  readonly createdAt: Instant;
+  readonly lastUsedAt: Instant | null;
+}
+
+/** The account that an accepted key belongs to. */
+export interface KeyHolder {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly lastUsedAt: Instant | null;
+}
+
+const COLUMNS = ['id', 'name', 'prefix', 'enabled', 'created_at', 'last_used_at'] as const;
+
+/*
+ * Every change of a key is recorded in the same transaction, with who made it (audit.ts). A person can change
+ * only keys of their own account: any other key is not found.
+ */
+
+/** Creates a key. The result is the only place that has the whole key. Only the sandbox gives its own `key`. */
+export async function insertApiKey(
+  db: Db,
+  {
+    accountId,
+    name,
+    now,
+    key: given,
+  }: { accountId: string; name: string; now: Instant; key?: string | undefined },
+  by: Actor = operator(now),
+): Promise<ApiKey & { readonly key: string }> {
+  const keyName = parseKeyName(name);
+  const { key, prefix, sha256 } = given === undefined ? createApiKey() : toNewApiKey(given);
+  const row = { id: randomUUID(), name: keyName, prefix, created_at: now, last_used_at: null };
+  await db.write(async (tx) => {
+    const account = await lockAccount(tx, accountId);
+    assertCanCreateKey(account.plan, await countApiKeys(tx, accountId));
+    await tx
+      .insertInto('api_key')
+      .values({ ...row, account_id: accountId, sha256, enabled: 1 })
+      .execute();
+    await insertAudit(tx, by, { action: 'created', key: { ...row, account_id: accountId } });
+  });
+  return { ...toApiKey({ ...row, enabled: 1 }), key };
+}
+
+/** In the order in which they were created. */
+export async function listApiKeys(db: Db, accountId: string): Promise<ApiKey[]> {
+  await findAccount(db, accountId);
+  const rows = await db
+    .selectFrom('api_key')
+    .select(COLUMNS)
+    .where('account_id', '=', accountId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(toApiKey);
+}
+
+/** Switches a key on or off. Throws `plan_required` when it may not be on. */
+export async function updateApiKey(
+  db: Db,
+  id: string,
+  isEnabled: boolean,
+  by: Actor = operator(),
+): Promise<ApiKey> {
+  return await db.write(async (tx) => {
+    const key = await lockApiKey(tx, id, by);
+    if (isEnabled) assertCanEnableKey(key.plan);
+    const enabled = isEnabled ? 1 : 0;
+    if (key.enabled !== enabled) {
+      await tx.updateTable('api_key').set({ enabled }).where('id', '=', id).execute();
+      await insertAudit(tx, by, { action: isEnabled ? 'enabled' : 'disabled', key });
+    }
+    return toApiKey({ ...key, enabled });
+  });
+}
+
+/** Deletes a key for good, and returns what it was. */
+export async function deleteApiKey(db: Db, id: string, by: Actor = operator()): Promise<ApiKey> {
+  return await db.write(async (tx) => {
+    const key = await lockApiKey(tx, id, by);
+    await tx.deleteFrom('api_key').where('id', '=', id).execute();
+    await insertAudit(tx, by, { action: 'deleted', key });
+    return toApiKey(key);
+  });
+}
+
+/** A key of an account; throws `not_found` when the key belongs to another account. */
+export async function findApiKey(db: Db, accountId: string, id: string): Promise<ApiKey> {
+  return toApiKey(await selectApiKey(db, id, accountId));
+}
+
+const keyHolder = prepareQuery<{ sha256: string }, KeyHolder>((db, param) =>
+  db
+    .selectFrom('api_key')
+    .select(['id as keyId', 'account_id as accountId', 'last_used_at as lastUsedAt'])
+    .where('sha256', '=', param('sha256'))
+    .where('enabled', '=', 1)
+    // SQLite runs this three times as fast as the equivalent join.
+    .where(
+      (eb) => eb.selectFrom('account').select('plan').whereRef('account.id', '=', 'account_id'),
+      '=',
+      'pro',
+    ),
+);
+
+/** Who holds an enabled key of an account on Pro; undefined for every other key, whatever the reason. */
+export async function findKeyHolder(
+  reader: Reader,
+  sha256: string,
+): Promise<KeyHolder | undefined> {
+  const holder = await reader.readFirst(keyHolder({ sha256 }));
+  return holder;
+}
+
+/** Writes when keys were last used. A key may have been deleted since; the update then changes no row. */
+export async function updateLastUsed(db: Db, uses: ReadonlyMap<string, Instant>): Promise<void> {
+  await db.write(async (tx) => {
+    for (const [id, usedAt] of uses) {
+      await tx.updateTable('api_key').set({ last_used_at: usedAt }).where('id', '=', id).execute();
+    }
+  });
+}
+
+async function countApiKeys(tx: Tx, accountId: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('api_key')
+    .select((eb) => eb.fn.countAll<number | string>().as('count'))
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** The key, locked against other changes, with its account's plan. */
+async function lockApiKey(tx: Tx, id: string, { accountId }: Actor) {
+  const { account_id } = await selectApiKey(tx, id, accountId);
+  const { plan } = await lockAccount(tx, account_id);
+  return { ...(await selectApiKey(tx, id, accountId)), plan };
+}
+
+async function selectApiKey(db: Queries, id: string, accountId: string | undefined) {
+  const row = await db
+    .selectFrom('api_key')
+    .select([...COLUMNS, 'account_id'])
+    .where('id', '=', id)
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId as string))
+    .executeTakeFirst();
+  if (row === undefined) throw new Failure('not_found', `No API key has the id ${id}.`);
+  return row;
+}
+
+interface ApiKeyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly enabled: 0 | 1;
+  readonly created_at: Instant;
+  readonly last_used_at: Instant | null;
+}
+
+function toApiKey(row: ApiKeyRow): ApiKey {
+  return {
+    id: row.id,
+    name: row.name,
+    prefix: row.prefix,
+    enabled: row.enabled === 1,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+  };
+}

@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import { parseDomainName } from '../../domain/domain-name.ts';
+import { Failure } from '../../domain/failure.ts';
+import { type Instant, toInstant } from '../../domain/instant.ts';
+import type { Db, Tx } from '../connection/database.ts';
+import { prepareQuery } from '../connection/prepared.ts';
+import type { Reader } from '../connection/reader.ts';
+import { type Head, newVersion, touchDomainList } from '../lists/heads.ts';
+import type { Page, PageOf } from '../lists/page.ts';
+import type { DomainStatus } from '../tables.ts';
+import { findAccount, lockAccount } from './accounts.ts';
+
+/** A domain row as it is listed. */
+export interface DomainRow {
+  readonly id: string;
+  readonly name: string;
+  readonly status: DomainStatus;
+  readonly last_report_at: Instant | null;
+}
+
+const COLUMNS = ['id', 'name', 'status', 'last_report_at'] as const;
+
+interface NewDomain {
+  readonly accountId: string;
+  readonly name: string;
+  readonly now: Instant;
+  /** For a domain that has the same id in every run; otherwise a new id is made. */
+  readonly id?: string | undefined;
+}
+
+/** Registers a domain, and claims the reports that came before. A name belongs to one account. */
+export async function insertDomain(
+  db: Db,
+  { accountId, name, now, id: newId }: NewDomain,
+): Promise<DomainRow> {
+  const parsed = parseDomainName(name);
+  if (parsed === undefined)
+    throw new Failure('validation_error', `“${name}” is not a domain name.`);
+  return await db.write(async (tx) => {
+    await lockAccount(tx, accountId);
+    const { id } = await findOrInsertDomain(tx, parsed, now, newId);
+    const { numUpdatedRows } = await tx
+      .updateTable('domain')
+      .set({ account_id: accountId })
+      .where('id', '=', id)
+      .where('account_id', 'is', null)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) throw await toTaken(tx, id, accountId);
+    await touchDomainList(tx, accountId, 1);
+    return (await selectDomain(tx, id)) as DomainRow;
+  });
+}
+
+/** The domain of a report. Without an account it is unclaimed. */
+export interface ReportedDomain {
+  readonly id: string;
+  readonly accountId: string | null;
+  readonly status: DomainStatus;
+  readonly lastReportAt: Instant | null;
+}
+
+/** The domain that reports for a name belong to; inserted as unclaimed when the name is new. */
+export async function findOrInsertDomain(
+  tx: Tx,
+  name: string,
+  now: Instant,
+  id: string = randomUUID(),
+): Promise<ReportedDomain> {
+  const known = await findReportedDomain(tx, name);
+  if (known !== undefined) return known;
+  const versions = { reports_version: newVersion(), alerts_version: newVersion() };
+  await tx
+    .insertInto('domain')
+    .values({ id, name, status: 'active', created_at: now, ...versions })
+    // Another process may have inserted it meanwhile.
+    .onConflict((oc) => oc.column('name').doNothing())
+    .execute();
+  return (await findReportedDomain(tx, name)) as ReportedDomain;
+}
+
+function findReportedDomain(tx: Tx, name: string): Promise<ReportedDomain | undefined> {
+  return tx
+    .selectFrom('domain')
+    .select(['id', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
+    .where('name', '=', name)
+    .executeTakeFirst();
+}
+
+/** All of an account's domains by name, including paused ones. */
+export async function listAllDomains(db: Db, accountId: string): Promise<DomainRow[]> {
+  await findAccount(db, accountId);
+  return await db
+    .selectFrom('domain')
+    .select(COLUMNS)
+    .where('account_id', '=', accountId)
+    .orderBy('name')
+    .execute();
+}
+
+/** Every account's active domains. Only these have alerts. */
+export async function listWatchedDomainIds(db: Db): Promise<string[]> {
+  const rows = await db
+    .selectFrom('domain')
+    .select('id')
+    .where('account_id', 'is not', null)
+    .where('status', '=', 'active')
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** How many names one statement asks for: every engine limits the number of parameters. */
+const NAMES_AT_ONCE = 500;
+
+/** Ids of the names that are known. */
+export async function findDomainIds(db: Db, names: readonly string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (let from = 0; from < names.length; from += NAMES_AT_ONCE) {
+    const some = names.slice(from, from + NAMES_AT_ONCE);
+    const rows = await db.selectFrom('domain').select('id').where('name', 'in', some).execute();
+    ids.push(...rows.map(({ id }) => id));
+  }
+  return ids;
+}
+
+/** Throws `not_found` when the id is not that of a domain with an account. */
+export async function findOwnedDomain(db: Db, id: string): Promise<DomainRow> {
+  const domain = await db
+    .selectFrom('domain')
+    .select(COLUMNS)
+    .where('id', '=', id)
+    .where('account_id', 'is not', null)
+    .executeTakeFirst();
+  if (domain === undefined) throw new Failure('not_found', `No domain has the id ${id}.`);
+  return domain;
+}
+
+/** Pauses or resumes a domain that has an account. Repeating it changes nothing. */
+export async function updateDomainStatus(
+  db: Db,
+  id: string,
+  status: DomainStatus,
+  now: Instant = toInstant(new Date()),
+): Promise<DomainRow> {
+  return await db.write(async (tx) => {
+    const changed = await tx
+      .updateTable('domain')
+      // Alerts of a resumed domain start again.
+      .set(status === 'active' ? { status, watched_since: now } : { status })
+      .where('id', '=', id)
+      .where('account_id', 'is not', null)
+      .where('status', '<>', status)
+      .returning('account_id')
+      .executeTakeFirst();
+    const domain = await selectDomain(tx, id);
+    if (domain?.account_id == null) throw new Failure('not_found', `No domain has the id ${id}.`);
+    if (changed) await touchDomainList(tx, domain.account_id, status === 'active' ? 1 : -1);
+    return domain;
+  });
+}
+
+const domainsHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
+  db
+    .selectFrom('account')
+    .select(['domains_total as total', 'domains_version as version'])
+    .where('id', '=', param('accountId')),
+);
+
+const domainsPage = prepareQuery<{ accountId: string } & Page, DomainRow>((db, param) =>
+  db
+    .selectFrom('domain')
+    .select(COLUMNS)
+    .where('account_id', '=', param('accountId'))
+    .where('status', '=', 'active')
+    .orderBy('name')
+    .limit(param('limit'))
+    .offset(param('offset')),
+);
+
+/** The account must exist: it is that of the caller's key. */
+export async function findDomainsHead(reader: Reader, accountId: string): Promise<Head> {
+  const head = await reader.readFirst(domainsHead({ accountId }));
+  return head as Head;
+}
+
+/** A page of an account's active domains, by name. */
+export async function listDomains(
+  reader: Reader,
+  accountId: string,
+  page: Page,
+): Promise<PageOf<DomainRow>> {
+  const [[head], rows] = await reader.readTogether(
+    domainsHead({ accountId }),
+    domainsPage({ accountId, ...page }),
+  );
+  return { ...(head as Head), rows };
+}
+
+function selectDomain(tx: Tx, id: string) {
+  return tx
+    .selectFrom('domain')
+    .select([...COLUMNS, 'account_id'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+async function toTaken(tx: Tx, id: string, accountId: string): Promise<Failure> {
+  const domain = await selectDomain(tx, id);
+  return domain?.account_id === accountId
+    ? new Failure('conflict', `The account has ${domain.name} already.`)
+    : new Failure('conflict', `${domain?.name} belongs to another account.`);
+}

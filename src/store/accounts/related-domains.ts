@@ -1,0 +1,43 @@
+import { sql } from 'kysely';
+import type { Queries } from '../connection/database.ts';
+
+/** A parent or subdomain that belongs to another account. */
+export interface RelatedDomain {
+  readonly name: string;
+  readonly accountId: string;
+  readonly relation: 'parent domain' | 'subdomain';
+}
+
+/** Parents and subdomains of a name that belong to other accounts, by name. */
+export async function listRelatedDomains(
+  db: Queries,
+  accountId: string,
+  name: string,
+): Promise<RelatedDomain[]> {
+  const ending = `.${name}`;
+  const rows = await db
+    .selectFrom('domain')
+    .select(['name', 'account_id'])
+    .where('account_id', 'is not', null)
+    .where('account_id', '<>', accountId)
+    .where((eb) =>
+      eb.or([
+        eb('name', 'in', toParents(name)),
+        // With LIKE, wildcards would have to be escaped: `_` is allowed in domain names.
+        eb(sql<string>`substr(name, length(name) - ${ending.length - 1})`, '=', ending),
+      ]),
+    )
+    .orderBy('name')
+    .execute();
+  return rows.map((row) => ({
+    name: row.name,
+    accountId: row.account_id as string,
+    relation: row.name.endsWith(ending) ? 'subdomain' : 'parent domain',
+  }));
+}
+
+/** `a.b.example.com`: b.example.com, example.com, com. */
+function toParents(name: string): string[] {
+  const labels = name.split('.');
+  return labels.slice(1).map((_, i) => labels.slice(i + 1).join('.'));
+}

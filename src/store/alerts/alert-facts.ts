@@ -1,0 +1,130 @@
+import type { DataDay, Facts, KnownAlert } from '../../domain/alerts/facts.ts';
+import { daysNeeded, type Thresholds } from '../../domain/alerts/thresholds.ts';
+import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
+import { toSafeCount } from '../../domain/safe-sum.ts';
+import { prepareQuery } from '../connection/prepared.ts';
+import type { Reader } from '../connection/reader.ts';
+import { listDnsRecords, toDnsFacts } from './dns-records.ts';
+import { listFailingSources } from './failing-sources.ts';
+
+/** A domain that alerts are about: an account's, and not paused. */
+export interface WatchedDomain {
+  readonly id: string;
+  readonly accountId: string;
+  readonly facts: Facts;
+}
+
+interface Asked {
+  readonly domainId: string;
+  readonly now: Instant;
+  readonly thresholds: Thresholds;
+}
+
+/**
+ * All that the rules need to know of a domain, in a fixed number of look-ups whatever its history. undefined
+ * when the domain is paused, unclaimed or unknown.
+ */
+export async function findFacts(reader: Reader, asked: Asked): Promise<WatchedDomain | undefined> {
+  const { domainId, now, thresholds } = asked;
+  // A reporter whose clock is wrong must not move the newest day far into the future.
+  const until = addDays(toDay(now), 1);
+  const limit = daysNeeded(thresholds);
+  const [[domain], latest, receipts, dns] = await reader.readTogether(
+    watchedDomain({ domainId }),
+    latestDays({ domainId, until, limit }),
+    latestReceipts({ domainId, until, limit: thresholds.silenceWindowDays }),
+    listDnsRecords({ domainId }),
+  );
+  if (domain === undefined) return undefined;
+  const days = latest.map(toDataDay).reverse();
+  const from = days[0]?.day ?? until;
+  const [alertRows] = await reader.readTogether(knownAlerts({ domainId, from }));
+  const alerts = alertRows.map(toKnownAlert);
+  const failingSources = await listFailingSources(reader, {
+    domainId,
+    now,
+    thresholds,
+    alerts,
+    days,
+    from,
+  });
+  const { id, accountId, ...known } = domain;
+  const facts = { now, ...known, days, receipts: receipts.reverse(), failingSources, alerts };
+  return { id, accountId, facts: { ...facts, dns: toDnsFacts(dns) } };
+}
+
+interface DomainRow {
+  id: string;
+  accountId: string;
+  domain: string;
+  watchedSince: Instant | null;
+  lastReportAt: Instant | null;
+}
+
+const watchedDomain = prepareQuery<{ domainId: string }, DomainRow>((db, param) =>
+  db
+    .selectFrom('domain')
+    .select(['id', 'name as domain', 'watched_since as watchedSince'])
+    .select((eb) => eb.ref('account_id').$notNull().as('accountId'))
+    .select('last_report_at as lastReportAt')
+    .where('id', '=', param('domainId'))
+    .where('account_id', 'is not', null)
+    .where('status', '=', 'active'),
+);
+
+function toDataDay(row: DataDay): DataDay {
+  return { ...row, messages: toSafeCount(row.messages), aligned: toSafeCount(row.aligned) };
+}
+
+type Latest = { domainId: string; until: Day; limit: number };
+
+const latestDays = prepareQuery<Latest, DataDay>((db, param) =>
+  db
+    .selectFrom('domain_day')
+    .select(['day', 'messages', 'aligned', 'sources'])
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '<=', param('until'))
+    .orderBy('day', 'desc')
+    .limit(param('limit')),
+);
+
+const latestReceipts = prepareQuery<Latest, { day: Day; reports: number }>((db, param) =>
+  db
+    .selectFrom('domain_receipt')
+    .select(['day', 'reports'])
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '<=', param('until'))
+    .orderBy('day', 'desc')
+    .limit(param('limit')),
+);
+
+interface AlertRow {
+  id: string;
+  type: string;
+  subject: string;
+  fired_at: Instant;
+  resolved_at: Instant | null;
+  context: string;
+}
+
+/** The open alerts, and those fired since the first day that the rules look back on. */
+const knownAlerts = prepareQuery<{ domainId: string; from: Day }, AlertRow>((db, param) => {
+  const alerts = db
+    .selectFrom('alert')
+    .select(['id', 'type', 'subject', 'fired_at', 'resolved_at', 'context'])
+    .where('domain_id', '=', param('domainId'));
+  return alerts
+    .where('fired_at', '>=', param('from'))
+    .unionAll(alerts.where('fired_at', '<', param('from')).where('resolved_at', 'is', null));
+});
+
+function toKnownAlert(row: AlertRow): KnownAlert {
+  return {
+    id: row.id,
+    type: row.type,
+    subject: row.subject,
+    isOpen: row.resolved_at === null,
+    firedAt: row.fired_at,
+    context: JSON.parse(row.context),
+  };
+}

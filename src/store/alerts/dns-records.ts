@@ -1,0 +1,80 @@
+import type { RecordType } from '../../domain/dns-record.ts';
+import { type DnsRecordState, UNKNOWN_RECORD } from '../../domain/dns-watch.ts';
+import type { Instant } from '../../domain/instant.ts';
+import type { Db } from '../connection/database.ts';
+import { prepareQuery } from '../connection/prepared.ts';
+
+interface RecordRow {
+  record_type: RecordType;
+  state: string;
+}
+
+/** What is known of a domain's records in DNS. */
+export const listDnsRecords = prepareQuery<{ domainId: string }, RecordRow>((db, param) =>
+  db
+    .selectFrom('dns_record')
+    .select(['record_type', 'state'])
+    .where('domain_id', '=', param('domainId')),
+);
+
+export function toDnsFacts(
+  rows: readonly RecordRow[],
+): Partial<Record<RecordType, DnsRecordState>> {
+  return Object.fromEntries(rows.map(({ record_type, state }) => [record_type, JSON.parse(state)]));
+}
+
+/** A domain whose records are to be checked. */
+export interface DomainToCheck {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Every account's active domains. */
+export function listDomainsToCheck(db: Db): Promise<DomainToCheck[]> {
+  return db
+    .selectFrom('domain')
+    .select(['id', 'name'])
+    .where('account_id', 'is not', null)
+    .where('status', '=', 'active')
+    .orderBy('id')
+    .execute();
+}
+
+interface Checked {
+  readonly domainId: string;
+  readonly type: RecordType;
+  readonly at: Instant;
+  /** The state after the check, given the state before it. */
+  readonly update: (known: DnsRecordState) => DnsRecordState;
+}
+
+/**
+ * Stores the result of a check. State from before the domain was last resumed is ignored. For a domain that
+ * was paused while the query was in progress, nothing is stored.
+ */
+export async function updateDnsRecord(db: Db, { domainId, type, at, update }: Checked) {
+  await db.write(async (tx) => {
+    const domain = await tx
+      .selectFrom('domain')
+      .select('watched_since')
+      .where('id', '=', domainId)
+      .where('status', '=', 'active')
+      .executeTakeFirst();
+    if (domain === undefined) return;
+    const known = await tx
+      .selectFrom('dns_record')
+      .select(['state', 'checked_at'])
+      .where('domain_id', '=', domainId)
+      .where('record_type', '=', type)
+      .executeTakeFirst();
+    const isStale = known === undefined || known.checked_at < (domain.watched_since ?? '');
+    const state = JSON.stringify(update(isStale ? UNKNOWN_RECORD : JSON.parse(known.state)));
+    await tx
+      .insertInto('dns_record')
+      .values({ domain_id: domainId, record_type: type, checked_at: at, state })
+      .onConflict((oc) =>
+        oc.columns(['domain_id', 'record_type']).doUpdateSet({ checked_at: at, state }),
+      )
+      .execute();
+  });
+}

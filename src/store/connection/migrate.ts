@@ -1,0 +1,41 @@
+import type Database from 'better-sqlite3';
+import type { Kysely } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { Failure } from '../../domain/failure.ts';
+import { MIGRATIONS } from '../migrations/all.ts';
+import type { Tables } from '../tables.ts';
+import { waitForLock } from './sqlite.ts';
+
+/**
+ * Brings the database to the schema of this version. Takes the write lock only when there is something to do,
+ * so a command that only reads never waits for a process that writes.
+ */
+export async function migrate(db: Kysely<Tables>, connection: Database.Database): Promise<void> {
+  if (isCurrent(connection)) return;
+  // Kysely begins no transaction for migrations on SQLite. Without one, a migration that fails would be half
+  // done, and two processes that open a new file would both run the first migration. Closing rolls back.
+  await waitForLock(() => connection.exec('begin immediate'));
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+  connection.exec('commit');
+}
+
+function isCurrent(connection: Database.Database): boolean {
+  const applied = listApplied(connection);
+  const unknown = applied.find((name) => !Object.hasOwn(MIGRATIONS, name));
+  if (unknown !== undefined)
+    throw new Failure(
+      'conflict',
+      `The database was written by a newer version of Plumbline (migration ${unknown}).`,
+    );
+  return applied.length === Object.keys(MIGRATIONS).length;
+}
+
+function listApplied(connection: Database.Database): string[] {
+  const table = connection
+    .prepare("select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'")
+    .get();
+  if (table === undefined) return [];
+  return connection.prepare('select name from kysely_migration').pluck().all() as string[];
+}

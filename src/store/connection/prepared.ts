@@ -1,0 +1,76 @@
+import { type Compilable, CompiledQuery, type Expression, type Kysely, sql } from 'kysely';
+import type { Tables } from '../tables.ts';
+
+/** The types of parameters that every engine can bind. */
+export type Value = string | number | Uint8Array | null;
+type Params = Readonly<Record<string, Value>>;
+
+/** A prepared query with its parameters. */
+export interface BoundQuery<Row> {
+  readonly compile: Compile<Row>;
+  readonly params: Params;
+}
+
+/** Builds and compiles the query for one store's engine. Its identity is what a store caches by. */
+export type Compile<Row> = (db: Kysely<Tables>) => CompiledText<Row>;
+
+export interface CompiledText<Row> {
+  readonly sql: string;
+  /** Names of the parameters, in the order of the text's placeholders. Other values are used as they are. */
+  readonly slots: readonly unknown[];
+  /** Never set: it only carries the row's type. */
+  readonly row?: Row;
+}
+
+class Slot {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/**
+ * A query that Kysely builds and compiles once for a store, and that runs many times with other parameters.
+ * Building a query costs more than running it (reading one row takes 3 µs, building the query 19 µs or more).
+ */
+export function prepareQuery<P extends Params, Row>(
+  build: (
+    db: Kysely<Tables>,
+    param: <K extends keyof P & string>(name: K) => Expression<P[K]>,
+  ) => Compilable<Row>,
+): (params: P) => BoundQuery<Row> {
+  const compile: Compile<Row> = (db) => {
+    const { sql: text, parameters } = build(db, (name) => sql`${new Slot(name)}`).compile();
+    return { sql: text, slots: parameters };
+  };
+  return (params) => ({ compile, params });
+}
+
+/** The values of a query's placeholders, in order. */
+export function toValues({ slots }: CompiledText<unknown>, params: Params): Value[] {
+  return slots.map((slot) =>
+    slot instanceof Slot ? (params[slot.name] ?? null) : (slot as Value),
+  );
+}
+
+/** Compiled texts by engine. The key is the connection's dialect adapter, which determines the SQL. */
+const texts = new WeakMap<object, Map<Compile<unknown>, CompiledText<unknown>>>();
+
+/** Runs a prepared query on a connection or in a transaction. */
+export async function runPrepared<Row>(
+  db: Kysely<Tables>,
+  { compile, params }: BoundQuery<Row>,
+): Promise<Row[]> {
+  const text = toText(db, compile);
+  const { rows } = await db.executeQuery(CompiledQuery.raw(text.sql, toValues(text, params)));
+  return rows as Row[];
+}
+
+function toText(db: Kysely<Tables>, compile: Compile<unknown>): CompiledText<unknown> {
+  const engine = db.getExecutor().adapter;
+  const known = texts.get(engine) ?? new Map<Compile<unknown>, CompiledText<unknown>>();
+  const text = known.get(compile) ?? compile(db);
+  texts.set(engine, known.set(compile, text));
+  return text;
+}

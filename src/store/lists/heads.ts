@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import type { Tx } from '../connection/database.ts';
+
+/** The state of a list that can be read without reading the list: its length and its version. */
+export interface Head {
+  readonly total: number;
+  readonly version: string;
+}
+
+/**
+ * A version that no other state of the list will ever have. It is random, not a counter: after a restore from
+ * a backup, a counter would repeat old versions for new states, and a partner's `If-None-Match` would then
+ * get 304 for a changed list.
+ */
+export function newVersion(): string {
+  return randomBytes(9).toString('base64url');
+}
+
+/** Updates the head of the account's list of active domains, which is longer by `added` (negative: shorter). */
+export async function touchDomainList(tx: Tx, accountId: string, added = 0): Promise<void> {
+  await tx
+    .updateTable('account')
+    .set((eb) => ({
+      domains_total: eb('domains_total', '+', added),
+      domains_version: newVersion(),
+    }))
+    .where('id', '=', accountId)
+    .execute();
+}
+
+/** Updates the heads of the alert lists of a domain and of its account; both are longer by `added`. */
+export async function touchAlertLists(
+  tx: Tx,
+  { accountId, domainId, added }: { accountId: string; domainId: string; added: number },
+): Promise<void> {
+  await tx
+    .updateTable('account')
+    .set((eb) => ({ alerts_total: eb('alerts_total', '+', added), alerts_version: newVersion() }))
+    .where('id', '=', accountId)
+    .execute();
+  await tx
+    .updateTable('domain')
+    .set((eb) => ({ alerts_total: eb('alerts_total', '+', added), alerts_version: newVersion() }))
+    .where('id', '=', domainId)
+    .execute();
+}

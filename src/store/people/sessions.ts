@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import type { Plan } from '../../domain/api-key.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Instant } from '../../domain/instant.ts';
+import { later, SESSION_IDLE_MS, SESSION_MS } from '../../domain/lifetime.ts';
+import { createSecret, hashSecret } from '../../domain/secret.ts';
+import type { Db, Tx } from '../connection/database.ts';
+import { prepareQuery } from '../connection/prepared.ts';
+import type { Reader } from '../connection/reader.ts';
+
+/** An open session, with its person and account. */
+export interface OpenSession {
+  readonly id: string;
+  readonly lastSeenAt: Instant;
+  /** The message that the next page shows once. */
+  readonly notice: string | null;
+  readonly personId: string;
+  readonly email: string;
+  readonly accountId: string;
+  readonly accountName: string;
+  readonly plan: Plan;
+}
+
+/** A session, as the list of a person's sessions shows it. */
+export interface SessionRow {
+  readonly id: string;
+  readonly created_at: Instant;
+  readonly last_seen_at: Instant;
+  readonly address: string;
+  readonly user_agent: string;
+}
+
+/** The stored value that a person has proved to know. It must be unchanged when the session begins. */
+export type Proof = { readonly password_hash: string } | { readonly single_sign_on: string };
+
+interface NewSession {
+  readonly personId: string;
+  readonly proof: Proof;
+  /** The token of the browser's former session, which ends. */
+  readonly before?: string | undefined;
+  readonly address: string;
+  readonly userAgent: string;
+  readonly now: Instant;
+  /** The message that the first page shows once. */
+  readonly notice?: string | undefined;
+}
+
+/** User agents are untrusted text. This many characters tell one browser from another. */
+const MAX_USER_AGENT = 300;
+
+/**
+ * Opens a session, and returns its token, which is stored nowhere else. Expired sessions are deleted. Throws
+ * `unauthorized` when the person was disabled or their proof changed since it was verified: hashing takes
+ * long enough for a change of the password to happen meanwhile.
+ */
+export async function insertSession(db: Db, session: NewSession): Promise<string> {
+  const { personId, proof, before, address, userAgent, now, notice = null } = session;
+  const { token, sha256 } = createSecret();
+  await db.write(async (tx) => {
+    if (!(await isStillProof(tx, personId, proof))) throw noLongerProof();
+    await tx.deleteFrom('session').where('expires_at', '<=', now).execute();
+    if (before !== undefined) await deleteToken(tx, before);
+    await tx
+      .insertInto('session')
+      .values({
+        id: randomUUID(),
+        person_id: personId,
+        sha256,
+        created_at: now,
+        last_seen_at: now,
+        expires_at: later(now, SESSION_MS),
+        address,
+        user_agent: userAgent.slice(0, MAX_USER_AGENT),
+        notice,
+      })
+      .execute();
+  });
+  return token;
+}
+
+async function isStillProof(tx: Tx, personId: string, proof: Proof): Promise<boolean> {
+  const person = await tx
+    .selectFrom('person')
+    .select('id')
+    .where('id', '=', personId)
+    .where('disabled', '=', 0)
+    .where((eb) => eb.and(proof))
+    .executeTakeFirst();
+  return person !== undefined;
+}
+
+function noLongerProof(): Failure {
+  return new Failure('unauthorized', 'Your sign-in has changed meanwhile. Please sign in again.');
+}
+
+const openSession = prepareQuery<{ sha256: string; now: Instant; idleSince: Instant }, OpenSession>(
+  (db, param) =>
+    db
+      .selectFrom('session')
+      .innerJoin('person', 'person.id', 'session.person_id')
+      .innerJoin('account', 'account.id', 'person.account_id')
+      .select([
+        'session.id as id',
+        'session.last_seen_at as lastSeenAt',
+        'session.notice as notice',
+        'person.id as personId',
+        'person.email as email',
+        'account.id as accountId',
+        'account.name as accountName',
+        'account.plan as plan',
+      ])
+      .where('session.sha256', '=', param('sha256'))
+      .where('session.expires_at', '>', param('now'))
+      .where('session.last_seen_at', '>', param('idleSince'))
+      .where('person.disabled', '=', 0),
+);
+
+/** The open session with this token; undefined when there is none, whatever the reason. */
+export async function findSession(
+  reader: Reader,
+  token: string,
+  now: Instant,
+): Promise<OpenSession | undefined> {
+  const idleSince = later(now, -SESSION_IDLE_MS);
+  const session = await reader.readFirst(
+    openSession({ sha256: hashSecret(token), now, idleSince }),
+  );
+  return session;
+}
+
+/** The person's open sessions, latest used first. */
+export function listSessions(db: Db, personId: string, now: Instant): Promise<SessionRow[]> {
+  return db
+    .selectFrom('session')
+    .select(['id', 'created_at', 'last_seen_at', 'address', 'user_agent'])
+    .where('person_id', '=', personId)
+    .where('expires_at', '>', now)
+    .where('last_seen_at', '>', later(now, -SESSION_IDLE_MS))
+    .orderBy('last_seen_at', 'desc')
+    .orderBy('id')
+    .execute();
+}
+
+/** Records that a session is in use, and deletes its notice when a page has shown it. */
+export async function updateSeen(
+  db: Db,
+  id: string,
+  { now, hasShownNotice = false }: { now: Instant; hasShownNotice?: boolean },
+): Promise<void> {
+  const seen = { last_seen_at: now, ...(hasShownNotice ? { notice: null } : undefined) };
+  await db.write(async (tx) => {
+    await tx.updateTable('session').set(seen).where('id', '=', id).execute();
+  });
+}
+
+/** Sets the message that the session's next page shows. */
+export async function updateNotice(db: Db, id: string, notice: string): Promise<void> {
+  await db.write((tx) => tx.updateTable('session').set({ notice }).where('id', '=', id).execute());
+}
+
+/** Ends one of a person's sessions. Throws `not_found` when it is not theirs. */
+export async function deleteSession(db: Db, personId: string, id: string): Promise<void> {
+  const { numDeletedRows } = await db.write((tx) =>
+    tx
+      .deleteFrom('session')
+      .where('id', '=', id)
+      .where('person_id', '=', personId)
+      .executeTakeFirst(),
+  );
+  if (numDeletedRows === 0n) throw new Failure('not_found', 'No such session.');
+}
+
+/** Ends all of a person's sessions except one, and returns how many it ended. */
+export async function deleteOtherSessions(
+  db: Db,
+  { id, personId }: { id: string; personId: string },
+): Promise<number> {
+  const { numDeletedRows } = await db.write((tx) =>
+    tx
+      .deleteFrom('session')
+      .where('person_id', '=', personId)
+      .where('id', '<>', id)
+      .executeTakeFirst(),
+  );
+  return Number(numDeletedRows);
+}
+
+/** Ends the session with this token, if there is one. */
+export async function deleteSessionOf(db: Db, token: string): Promise<void> {
+  await db.write((tx) => deleteToken(tx, token));
+}
+
+async function deleteToken(tx: Tx, token: string): Promise<void> {
+  await tx.deleteFrom('session').where('sha256', '=', hashSecret(token)).execute();
+}

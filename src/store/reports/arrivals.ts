@@ -1,0 +1,167 @@
+import type { SourceTally } from '../../domain/aggregate-report.ts';
+import { type Day, type Instant, toDay } from '../../domain/instant.ts';
+import { addSafely } from '../../domain/safe-sum.ts';
+import { findOrInsertDomain, type ReportedDomain } from '../accounts/domains.ts';
+import type { Tx } from '../connection/database.ts';
+import { prepareQuery, runPrepared } from '../connection/prepared.ts';
+import { addedSafely } from '../connection/safe-sum.ts';
+import { newVersion, touchDomainList } from '../lists/heads.ts';
+import { countItems, reportList } from '../lists/timeline.ts';
+import { addSources, countSources, type SourcesOfDay } from './source-ips.ts';
+
+interface ArrivedReport {
+  readonly begin_date: Instant;
+  readonly total_messages: number;
+  readonly aligned_messages: number;
+}
+
+/** What the counts of one day and of one domain cost to write, in rows of source addresses. */
+const DAY_COST = 4;
+const DOMAIN_COST = 25;
+
+interface DayCount {
+  reports: number;
+  messages: number;
+  aligned: number;
+  readonly sources: SourcesOfDay;
+}
+
+/**
+ * The reports that one transaction stores, added up by domain and day while they are stored, so that each
+ * count and each head is written once, whatever the number of reports.
+ */
+export class Arrivals {
+  readonly receivedAt: Instant;
+  readonly byDomain = new Map<ReportedDomain, Map<Day, DayCount>>();
+  readonly #domains = new Map<string, ReportedDomain>();
+  /** What the counts will cost to write, in rows of source addresses. */
+  countCost = 0;
+
+  constructor(receivedAt: Instant) {
+    this.receivedAt = receivedAt;
+  }
+
+  /** The domain with this name, inserted as unclaimed when it is unknown. */
+  async findDomain(tx: Tx, name: string): Promise<ReportedDomain> {
+    const domain = this.#domains.get(name) ?? (await findOrInsertDomain(tx, name, this.receivedAt));
+    this.#domains.set(name, domain);
+    return domain;
+  }
+
+  add(domain: ReportedDomain, report: ArrivedReport, sources: readonly SourceTally[] = []): void {
+    const days = this.byDomain.get(domain) ?? new Map<Day, DayCount>();
+    const day = toDay(report.begin_date);
+    const count = days.get(day) ?? { reports: 0, messages: 0, aligned: 0, sources: new Map() };
+    count.reports += 1;
+    count.messages = addSafely(count.messages, report.total_messages);
+    count.aligned = addSafely(count.aligned, report.aligned_messages);
+    addSources(count.sources, sources);
+    this.countCost += sources.length;
+    if (!days.has(day)) this.countCost += DAY_COST;
+    if (!this.byDomain.has(domain)) this.countCost += DOMAIN_COST;
+    days.set(day, count);
+    this.byDomain.set(domain, days);
+  }
+}
+
+/** Writes the days, the page positions and the heads of every list that the reports have changed. */
+export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
+  const { byDomain, receivedAt } = arrivals;
+  const accountIds = new Set<string>();
+  for (const [domain, days] of byDomain) {
+    const reports = new Map([...days].map(([day, count]) => [day, count.reports]));
+    await countDays(tx, domain.id, days);
+    await countItems(tx, reportList(domain.id), reports);
+    await touchReportList(tx, domain.id, sum(reports.values()));
+    await countReceipts(tx, domain.id, { receivedAt, reports: sum(reports.values()) });
+    if (await updateLastReport(tx, domain, receivedAt)) accountIds.add(domain.accountId ?? '');
+  }
+  for (const accountId of accountIds) await touchDomainList(tx, accountId);
+}
+
+function sum(counts: Iterable<number>): number {
+  return Iterator.from(counts).reduce((total, count) => total + count, 0);
+}
+
+async function countDays(
+  tx: Tx,
+  domainId: string,
+  days: ReadonlyMap<Day, DayCount>,
+): Promise<void> {
+  for (const [day, { sources, ...counts }] of days) {
+    const query = dayUpsert({ domainId, day, ...counts, sources: sources.size });
+    const [stored] = await runPrepared(tx, query);
+    await countSources(tx, { domainId, day }, { sources, atMost: Number(stored?.sources) });
+  }
+}
+
+type DayUpsert = {
+  domainId: string;
+  day: Day;
+  reports: number;
+  messages: number;
+  aligned: number;
+  sources: number;
+};
+
+const dayUpsert = prepareQuery<DayUpsert, { sources: number }>((db, param) =>
+  db
+    .insertInto('domain_day')
+    .values({
+      domain_id: param('domainId'),
+      day: param('day'),
+      reports: param('reports'),
+      messages: param('messages'),
+      aligned: param('aligned'),
+      sources: param('sources'),
+    })
+    .onConflict((oc) =>
+      oc.columns(['domain_id', 'day']).doUpdateSet((eb) => ({
+        reports: eb('domain_day.reports', '+', eb.ref('excluded.reports')),
+        messages: addedSafely('domain_day.messages', 'excluded.messages'),
+        aligned: addedSafely('domain_day.aligned', 'excluded.aligned'),
+        sources: eb('domain_day.sources', '+', eb.ref('excluded.sources')),
+      })),
+    )
+    .returning('sources'),
+);
+
+/** When reports came in, whatever they cover: `alert.reports_missing` needs these times. */
+async function countReceipts(
+  tx: Tx,
+  domainId: string,
+  { receivedAt, reports }: { receivedAt: Instant; reports: number },
+): Promise<void> {
+  await tx
+    .insertInto('domain_receipt')
+    .values({ domain_id: domainId, day: toDay(receivedAt), reports })
+    .onConflict((oc) =>
+      oc
+        .columns(['domain_id', 'day'])
+        .doUpdateSet((eb) => ({ reports: eb('domain_receipt.reports', '+', reports) })),
+    )
+    .execute();
+}
+
+/** Updates the head of a domain's list of reports: a new version, and a longer list. */
+async function touchReportList(tx: Tx, domainId: string, added: number): Promise<void> {
+  await tx
+    .updateTable('domain')
+    .set((eb) => ({
+      reports_total: eb('reports_total', '+', added),
+      reports_version: newVersion(),
+    }))
+    .where('id', '=', domainId)
+    .execute();
+}
+
+/** Returns whether a list of domains shows a difference: reports of the same second have the same instant. */
+async function updateLastReport(
+  tx: Tx,
+  { id, accountId, status, lastReportAt }: ReportedDomain,
+  receivedAt: Instant,
+): Promise<boolean> {
+  if (lastReportAt !== null && lastReportAt >= receivedAt) return false;
+  await tx.updateTable('domain').set({ last_report_at: receivedAt }).where('id', '=', id).execute();
+  return accountId !== null && status === 'active';
+}

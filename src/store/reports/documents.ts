@@ -1,0 +1,247 @@
+import type { AggregateReport } from '../../domain/aggregate-report.ts';
+import { type Instant, secondsToInstant } from '../../domain/instant.ts';
+import { Refusal } from '../../domain/refusal.ts';
+import { toReportId } from '../../domain/report-identity.ts';
+import type { ReportedDomain } from '../accounts/domains.ts';
+import type { Db, Tx } from '../connection/database.ts';
+import { prepareQuery, runPrepared } from '../connection/prepared.ts';
+import { Arrivals, countArrivals } from './arrivals.ts';
+import { insertOriginal, type Original, type StoredOriginal } from './originals.ts';
+
+/** A document found in a source. */
+export interface ReceivedDocument {
+  /** The source's row, from `keepOriginal`; the same object for each document of one source. */
+  readonly original: Original;
+  /**
+   * Its position among the documents of its source, from 0. Reading the source again gives the same position.
+   */
+  readonly ordinal: number;
+  /** Names of the container members that it was found in, outermost first. */
+  readonly member: readonly string[];
+  /** The report, or the reason why there is none. */
+  readonly content: AggregateReport | Refusal;
+}
+
+/**
+ * The result for a document (decisions, section 3): `unclaimed` is stored for a domain that nobody has
+ * registered, `duplicate` is known already, `conflict` has a known report's identity and other content,
+ * `removed` was removed by an operator before.
+ */
+export type Outcome = 'stored' | 'unclaimed' | 'duplicate' | 'conflict' | 'removed' | 'rejected';
+
+/**
+ * The bounds of one transaction: documents, rows of source addresses, and time, whichever is reached first.
+ * Counts and heads are written after that, so the write lock is held a little longer. Goal: 250 ms.
+ */
+const MAX_DOCUMENTS = 200;
+const MAX_COUNT_COST = 2_500;
+const MAX_MS = 50;
+
+/**
+ * Stores documents in as many transactions as their bounds require, and returns the outcome of each. A
+ * transaction stores documents with their source's row and every count and head that they change. When a
+ * process ends between two transactions, storing the same documents again counts nothing twice.
+ */
+export async function insertReceived(
+  db: Db,
+  documents: readonly ReceivedDocument[],
+  receivedAt: Instant,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  const insert = async (some: readonly ReceivedDocument[]) => {
+    outcomes.push(...(await db.write((tx) => insertSome(tx, some, receivedAt))));
+  };
+  let atMost = MAX_DOCUMENTS;
+  while (outcomes.length < documents.length) {
+    const some = documents.slice(outcomes.length, outcomes.length + atMost);
+    const [first] = some as [ReceivedDocument];
+    try {
+      await insert(some);
+    } catch (error) {
+      if (!isOfDocument(error)) throw error;
+      // Stored one by one, the documents before and after the one that fails are stored.
+      if (some.length === 1) await insert([{ ...first, content: UNSTORABLE }]);
+      atMost = some.length === 1 ? MAX_DOCUMENTS : 1;
+    }
+  }
+  return outcomes;
+}
+
+const UNSTORABLE = new Refusal('reader_failed', 'What was read could not be stored.');
+
+/** Errors that another document would not meet. All others are the database's: no space, no access, busy. */
+const DOCUMENT_ERRORS = /^SQLITE_(?:CONSTRAINT_(?!TRIGGER)|MISMATCH|TOOBIG)/;
+
+function isOfDocument(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof RangeError) return true;
+  return DOCUMENT_ERRORS.test(String((error as { code?: string }).code));
+}
+
+/** Stores the first documents, at least one, and returns their outcomes. */
+async function insertSome(
+  tx: Tx,
+  documents: readonly ReceivedDocument[],
+  receivedAt: Instant,
+): Promise<Outcome[]> {
+  const endAt = performance.now() + MAX_MS;
+  const arrivals = new Arrivals(receivedAt);
+  const stored = new Map<Original, StoredOriginal>();
+  const hasRemovals = (await runPrepared(tx, anyRemoval({}))).length > 0;
+  const outcomes: Outcome[] = [];
+  for (const document of documents) {
+    const { original } = document;
+    const source = stored.get(original) ?? (await insertOriginal(tx, original));
+    stored.set(original, source);
+    outcomes.push(await insertDocument(tx, { ...source, document, arrivals, hasRemovals }));
+    const isFull = outcomes.length >= MAX_DOCUMENTS || arrivals.countCost >= MAX_COUNT_COST;
+    if (isFull || performance.now() > endAt) break;
+  }
+  await countArrivals(tx, arrivals);
+  return outcomes;
+}
+
+interface Placed extends StoredOriginal {
+  readonly document: ReceivedDocument;
+  readonly arrivals: Arrivals;
+  /** Whether an operator has ever removed a payload. */
+  readonly hasRemovals: boolean;
+}
+
+async function insertDocument(tx: Tx, placed: Placed): Promise<Outcome> {
+  const { content } = placed.document;
+  if (content instanceof Refusal) return await insertRejection(tx, content, placed);
+  if (placed.isKnown) await deleteRejection(tx, placed);
+  return await insertReport(tx, content, placed);
+}
+
+/** A source that is read again, with a better parser or more memory, may now have a report at this position. */
+async function deleteRejection(tx: Tx, { sourceSeq, document }: Placed): Promise<void> {
+  await tx
+    .deleteFrom('rejection')
+    .where('source_seq', '=', sourceSeq)
+    .where('ordinal', '=', document.ordinal)
+    .execute();
+}
+
+/** A rejection of the same bytes is stored once. */
+async function insertRejection(tx: Tx, refusal: Refusal, placed: Placed): Promise<Outcome> {
+  await tx
+    .insertInto('rejection')
+    .values({
+      source_seq: placed.sourceSeq,
+      ordinal: placed.document.ordinal,
+      member: toMember(placed.document),
+      reason: refusal.reason,
+      message: refusal.message,
+      place: refusal.where,
+      received_at: placed.arrivals.receivedAt,
+    })
+    .onConflict((oc) => oc.columns(['source_seq', 'ordinal']).doNothing())
+    .execute();
+  return 'rejected';
+}
+
+/** The first report of an identity is kept. Later content with the same identity never changes it. */
+async function insertReport(tx: Tx, report: AggregateReport, placed: Placed): Promise<Outcome> {
+  const { arrivals } = placed;
+  if (placed.hasRemovals && (await isRemoved(tx, report))) return 'removed';
+  const domain = await arrivals.findDomain(tx, report.policyPublished.domain);
+  const row = toReportRow(report, domain, placed);
+  const [inserted] = await runPrepared(tx, reportInsert(row));
+  if (inserted === undefined) return await insertConflict(tx, report, placed);
+  arrivals.add(domain, row, report.sources);
+  return domain.accountId === null ? 'unclaimed' : 'stored';
+}
+
+const anyRemoval = prepareQuery<Record<string, never>, { report_id: string }>((db) =>
+  db.selectFrom('removed_payload').select('report_id').limit(1),
+);
+
+const removedPayload = prepareQuery<{ id: string; sha256: string }, { report_id: string }>(
+  (db, param) =>
+    db
+      .selectFrom('removed_payload')
+      .select('report_id')
+      .where('report_id', '=', param('id'))
+      .where('payload_sha256', '=', param('sha256')),
+);
+
+async function isRemoved(tx: Tx, report: AggregateReport): Promise<boolean> {
+  const query = removedPayload({ id: toReportId(report), sha256: report.payloadSha256 });
+  return (await runPrepared(tx, query)).length > 0;
+}
+
+const reportInsert = prepareQuery<ReturnType<typeof toReportRow>, { seq: number }>((db, param) =>
+  db
+    .insertInto('report')
+    .values({
+      id: param('id'),
+      domain_id: param('domain_id'),
+      source_seq: param('source_seq'),
+      member: param('member'),
+      received_at: param('received_at'),
+      reporter_org: param('reporter_org'),
+      reporter_email: param('reporter_email'),
+      report_id: param('report_id'),
+      begin_date: param('begin_date'),
+      end_date: param('end_date'),
+      record_count: param('record_count'),
+      total_messages: param('total_messages'),
+      aligned_messages: param('aligned_messages'),
+      payload_sha256: param('payload_sha256'),
+      xml_namespace: param('xml_namespace'),
+      version: param('version'),
+      warnings: param('warnings'),
+    })
+    .onConflict((oc) => oc.column('id').doNothing())
+    .returning('seq'),
+);
+
+/** The same content again is a duplicate, which changes nothing. Other content is stored as a conflict. */
+async function insertConflict(tx: Tx, report: AggregateReport, placed: Placed): Promise<Outcome> {
+  const known = await tx
+    .selectFrom('report')
+    .select(['seq', 'payload_sha256'])
+    .where('id', '=', toReportId(report))
+    .executeTakeFirstOrThrow();
+  if (known.payload_sha256 === report.payloadSha256) return 'duplicate';
+  await tx
+    .insertInto('conflict')
+    .values({
+      report_seq: known.seq,
+      source_seq: placed.sourceSeq,
+      member: toMember(placed.document),
+      payload_sha256: report.payloadSha256,
+      received_at: placed.arrivals.receivedAt,
+    })
+    .onConflict((oc) => oc.columns(['report_seq', 'payload_sha256']).doNothing())
+    .execute();
+  return 'conflict';
+}
+
+function toReportRow(report: AggregateReport, domain: ReportedDomain, placed: Placed) {
+  const { metadata, tally } = report;
+  return {
+    id: toReportId(report),
+    domain_id: domain.id,
+    source_seq: placed.sourceSeq,
+    member: toMember(placed.document),
+    received_at: placed.arrivals.receivedAt,
+    reporter_org: metadata.orgName,
+    reporter_email: metadata.email,
+    report_id: metadata.reportId,
+    begin_date: secondsToInstant(metadata.begin),
+    end_date: secondsToInstant(metadata.end),
+    record_count: tally.recordCount,
+    total_messages: tally.totalMessages,
+    aligned_messages: tally.alignedMessages,
+    payload_sha256: report.payloadSha256,
+    xml_namespace: report.xmlNamespace,
+    version: report.version,
+    warnings: JSON.stringify(report.warnings),
+  };
+}
+
+function toMember({ member }: ReceivedDocument): string | null {
+  return member.length === 0 ? null : member.join(' > ');
+}

@@ -1,0 +1,117 @@
+import type { AggregateReport } from '../../domain/aggregate-report.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Instant } from '../../domain/instant.ts';
+import { toReportId } from '../../domain/report-identity.ts';
+import type { Tx } from '../connection/database.ts';
+import { Arrivals, countArrivals } from './arrivals.ts';
+import { type CountedReport, uncountReport } from './departures.ts';
+import type { NewestOther } from './last-report.ts';
+
+/* Exchanges the contents of a report and one of its conflicts (corrections.ts). */
+
+/** What a correction reads of a report's row. */
+export interface ReportRow extends CountedReport {
+  readonly id: string;
+  readonly source_seq: number;
+  readonly member: string | null;
+  readonly payload_sha256: string;
+}
+
+export const REPORT_COLUMNS = [
+  'seq',
+  'id',
+  'domain_id',
+  'source_seq',
+  'member',
+  'received_at',
+  'begin_date',
+  'total_messages',
+  'aligned_messages',
+  'payload_sha256',
+] as const;
+
+export interface ConflictRow {
+  readonly seq: number;
+  readonly report_seq: number;
+  readonly source_seq: number;
+  readonly member: string | null;
+  readonly payload_sha256: string;
+  readonly received_at: Instant;
+}
+
+interface Exchange {
+  readonly report: ReportRow;
+  readonly conflict: ConflictRow;
+  /** null when it could not be read. */
+  readonly former: AggregateReport | null;
+  readonly preferred: AggregateReport;
+  readonly newestOther: NewestOther;
+}
+
+/** Exchanges the contents of the two rows, and updates the counts and heads. */
+export async function exchange(
+  tx: Tx,
+  { report, conflict, former, preferred, newestOther }: Exchange,
+): Promise<void> {
+  const isUnchanged =
+    (former === null || former.payloadSha256 === report.payload_sha256) &&
+    preferred.payloadSha256 === conflict.payload_sha256 &&
+    toReportId(preferred) === report.id;
+  if (!isUnchanged) throw toChanged();
+  await updateContents(tx, { report, conflict, preferred });
+  await uncountReport(tx, report, { sources: former?.sources ?? [], newestOther });
+  const arrivals = new Arrivals(conflict.received_at);
+  const domain = await arrivals.findDomain(tx, preferred.policyPublished.domain);
+  arrivals.add(
+    domain,
+    { ...toContentRow(preferred), begin_date: report.begin_date },
+    preferred.sources,
+  );
+  await countArrivals(tx, arrivals);
+}
+
+async function updateContents(
+  tx: Tx,
+  { report, conflict, preferred }: Pick<Exchange, 'report' | 'conflict' | 'preferred'>,
+): Promise<void> {
+  await tx
+    .updateTable('report')
+    .set({ ...toPlaceRow(conflict), ...toContentRow(preferred) })
+    .where('seq', '=', report.seq)
+    .execute();
+  await tx
+    .updateTable('conflict')
+    .set(toPlaceRow(report))
+    .where('seq', '=', conflict.seq)
+    .execute();
+}
+
+/** Which bytes a content is, where they are stored, and when they came in. */
+function toPlaceRow({ source_seq, member, payload_sha256, received_at }: ConflictRow | ReportRow) {
+  return { source_seq, member, payload_sha256, received_at };
+}
+
+/**
+ * The fields in which contents of one report may differ. The others are its identity, except for the case of
+ * the name.
+ */
+function toContentRow({ metadata, tally, xmlNamespace, version, warnings }: AggregateReport) {
+  return {
+    reporter_org: metadata.orgName,
+    reporter_email: metadata.email,
+    record_count: tally.recordCount,
+    total_messages: tally.totalMessages,
+    aligned_messages: tally.alignedMessages,
+    xml_namespace: xmlNamespace,
+    version,
+    warnings: JSON.stringify(warnings),
+  };
+}
+
+/** The error for a change that was committed between the reading and the transaction. */
+export function toChanged(): Failure {
+  return new Failure(
+    'conflict',
+    'The report was changed by another process and was left as it is. Try again.',
+  );
+}

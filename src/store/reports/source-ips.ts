@@ -1,0 +1,125 @@
+import type { Expression } from 'kysely';
+import type { SourceTally } from '../../domain/aggregate-report.ts';
+import type { Day } from '../../domain/instant.ts';
+import { addSafely } from '../../domain/safe-sum.ts';
+import { MAX_SOURCES } from '../../domain/source-counts.ts';
+import type { Tx } from '../connection/database.ts';
+import { prepareQuery, runPrepared } from '../connection/prepared.ts';
+import { addedSafely } from '../connection/safe-sum.ts';
+
+/*
+ * What each address sent in a domain's name, day by day. The day's totals (`domain_day`) are always exact.
+ * Only the largest addresses are kept, so that a flood of them needs bounded space.
+ */
+
+/** What addresses sent on one day, by address. */
+export type SourcesOfDay = Map<string, { messages: number; aligned: number }>;
+
+interface DomainDay {
+  readonly domainId: string;
+  readonly day: Day;
+}
+
+export function addSources(to: SourcesOfDay, sources: readonly SourceTally[]): void {
+  for (const { address, messages, aligned } of sources) {
+    const known = to.get(address);
+    if (known === undefined) to.set(address, { messages, aligned });
+    else {
+      known.messages = addSafely(known.messages, messages);
+      known.aligned = addSafely(known.aligned, aligned);
+    }
+  }
+}
+
+/** Adds sources to a day that may then have up to `atMost` sources, and keeps the largest. */
+export async function countSources(
+  tx: Tx,
+  domainDay: DomainDay,
+  { sources, atMost }: { sources: SourcesOfDay; atMost: number },
+): Promise<void> {
+  const rows = [...sources];
+  for (let from = 0; from < rows.length; ) {
+    const left = rows.length - from;
+    const size = UPSERT_SIZES.find((rows) => rows <= left) ?? 1;
+    await runPrepared(tx, toUpsert(domainDay, rows.slice(from, from + size)));
+    from += size;
+  }
+  if (atMost > MAX_SOURCES) await keepLargest(tx, domainDay);
+}
+
+type SourceRow = readonly [address: string, { messages: number; aligned: number }];
+
+/** Rows that one statement writes: several, because a statement of its own costs more than the row. */
+const UPSERT_SIZES = [64, 8, 4, 2, 1] as const;
+const UPSERTS = new Map(UPSERT_SIZES.map((size) => [size as number, prepareUpsert(size)]));
+
+function toUpsert({ domainId, day }: DomainDay, rows: readonly SourceRow[]) {
+  const values: Record<string, string | number> = { domainId, day };
+  for (const [i, [address, { messages, aligned }]] of rows.entries()) {
+    values[`address${i}`] = address;
+    values[`messages${i}`] = messages;
+    values[`aligned${i}`] = aligned;
+  }
+  return (UPSERTS.get(rows.length) as ReturnType<typeof prepareUpsert>)(values);
+}
+
+function prepareUpsert(size: number) {
+  return prepareQuery<Readonly<Record<string, string | number>>, never>((db, param) => {
+    const rows = Array.from({ length: size }, (_, i) => ({
+      domain_id: param('domainId') as Expression<string>,
+      day: param('day') as Expression<string>,
+      address: param(`address${i}`) as Expression<string>,
+      messages: param(`messages${i}`) as Expression<number>,
+      aligned: param(`aligned${i}`) as Expression<number>,
+    }));
+    return db
+      .insertInto('domain_source_ip')
+      .values(rows)
+      .onConflict((oc) =>
+        oc.columns(['domain_id', 'day', 'address']).doUpdateSet(() => ({
+          messages: addedSafely('domain_source_ip.messages', 'excluded.messages'),
+          aligned: addedSafely('domain_source_ip.aligned', 'excluded.aligned'),
+        })),
+      );
+  });
+}
+
+/**
+ * An address that was dropped and comes again is counted from zero: its count may be too small, never too
+ * large.
+ */
+async function keepLargest(tx: Tx, { domainId, day }: DomainDay): Promise<void> {
+  await tx
+    .deleteFrom('domain_source_ip')
+    .where('domain_id', '=', domainId)
+    .where('day', '=', day)
+    .where('address', 'in', (eb) =>
+      eb
+        .selectFrom('domain_source_ip as ranked')
+        .select('ranked.address')
+        .where('ranked.domain_id', '=', domainId)
+        .where('ranked.day', '=', day)
+        .orderBy('ranked.messages', 'desc')
+        .orderBy('ranked.address')
+        .limit(1_000_000)
+        .offset(MAX_SOURCES),
+    )
+    .execute();
+  await recountSources(tx, { domainId, day });
+}
+
+/** Sets a day's count of addresses to the number of its rows. */
+export async function recountSources(tx: Tx, { domainId, day }: DomainDay): Promise<void> {
+  await tx
+    .updateTable('domain_day')
+    .set((eb) => ({
+      sources: eb
+        .selectFrom('domain_source_ip')
+        .select((count) => count.fn.countAll<number>().as('kept'))
+        .where('domain_id', '=', domainId)
+        .where('day', '=', day),
+    }))
+    .where('domain_id', '=', domainId)
+    .where('day', '=', day)
+    .execute();
+}
