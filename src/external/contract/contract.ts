@@ -7,8 +7,9 @@ import { Failure } from '../../domain/failure.ts';
 import type { KeyHolder } from '../../store/accounts/api-keys.ts';
 import type { Reader } from '../../store/connection/reader.ts';
 import {
+  type Call,
+  type Handler,
   handlers,
-  type ListAnswer,
   type OperationId,
   type ServedAnswer,
 } from '../operations/handlers.ts';
@@ -90,28 +91,29 @@ function createAjv(): Ajv {
   return ajv;
 }
 
-/** A handler as it is called by operationId: validation has ensured that the call has the operation's type. */
-type AnyHandler = (call: unknown, given: { reader: Reader }) => Promise<ListAnswer<unknown>>;
+type ServedOperation = (context: Context, holder: KeyHolder) => Promise<ServedAnswer>;
 
+/** The handlers as openapi-backend calls them, by operationId. */
 function toOperationHandlers(reader: Reader, document: ContractDocument) {
-  const given = { reader };
-  const entries = Object.entries(handlers) as unknown as [OperationId, AnyHandler][];
   const deprecations = toDeprecations(document.paths ?? {});
   const shapes = toShapes(document);
-  return Object.fromEntries(
-    entries.map(([operationId, handler]) => {
-      const served = {
-        shape: shapes.get(operationId) as string,
-        headers: deprecations.get(operationId) ?? [],
-      };
-      const answer = async (
-        { request: { params, query } }: Context,
-        { accountId }: KeyHolder,
-      ): Promise<ServedAnswer> =>
-        Object.assign(await handler({ accountId, params, query }, given), served);
-      return [operationId, answer];
-    }),
-  );
+  const serve = <O extends OperationId>(operationId: O): ServedOperation => {
+    const handler: Handler<O> = handlers[operationId];
+    const served = {
+      shape: shapes.get(operationId) as string,
+      headers: deprecations.get(operationId) ?? [],
+    };
+    return async ({ request }, { accountId }) =>
+      Object.assign(await handler(toCall<O>(request, accountId), { reader }), served);
+  };
+  const operationIds = Object.keys(handlers) as OperationId[];
+  return Object.fromEntries(operationIds.map((operationId) => [operationId, serve(operationId)]));
+}
+
+/** openapi-backend has validated the parameters with the schemas that the types were generated from. */
+function toCall<O extends OperationId>(request: Context['request'], accountId: string): Call<O> {
+  const { params, query } = request as unknown as Pick<Call<O>, 'params' | 'query'>;
+  return { accountId, params, query };
 }
 
 const refusals = {
