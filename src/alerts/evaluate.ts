@@ -82,38 +82,37 @@ async function carryOut(
 ): Promise<Changed> {
   let [fired, resolved] = [0, 0];
   for (const decision of decisions) {
-    const changed = await CARRY_OUT[decision.kind](tx, domain, decision as never);
+    const changed = await carryOutOne(tx, domain, decision);
     fired += changed.fired;
     resolved += changed.resolved;
   }
   return { fired, resolved };
 }
 
-type CarryOut = {
-  readonly [K in Decision['kind']]: (
-    tx: Tx,
-    domain: WatchedDomain,
-    decision: Extract<Decision, { kind: K }>,
-  ) => Promise<Changed>;
-};
+/** A kind of decision that is not carried out does not compile. */
+async function carryOutOne(tx: Tx, domain: WatchedDomain, decision: Decision): Promise<Changed> {
+  const { now } = domain.facts;
+  switch (decision.kind) {
+    case 'fire':
+      return await fire(tx, domain, decision);
+    case 'resolve':
+      return { fired: 0, resolved: await resolve(tx, decision.alert.id, now) };
+    case 'update':
+      await settleAlert(tx, decision.alert.id, { context: JSON.stringify(decision.context) });
+      return { fired: 0, resolved: 0 };
+  }
+}
 
-const CARRY_OUT: CarryOut = {
-  fire: async (tx, { id, accountId, facts: { now } }, { type, occurrence }) => {
-    const { subject, context, isOver } = occurrence;
-    const alert = { accountId, domainId: id, type, subject, firedAt: now, context };
-    const alertId = await fireAlert(tx, alert);
-    if (alertId === undefined) return { fired: 0, resolved: 0 };
-    return { fired: 1, resolved: isOver ? await resolve(tx, alertId, now) : 0 };
-  },
-  resolve: async (tx, { facts }, { alert }) => ({
-    fired: 0,
-    resolved: await resolve(tx, alert.id, facts.now),
-  }),
-  update: async (tx, _domain, { alert, context }) => {
-    await settleAlert(tx, alert.id, { context: JSON.stringify(context) });
-    return { fired: 0, resolved: 0 };
-  },
-};
+async function fire(
+  tx: Tx,
+  { id, accountId, facts: { now } }: WatchedDomain,
+  { type, occurrence: { subject, context, isOver } }: Extract<Decision, { kind: 'fire' }>,
+): Promise<Changed> {
+  const alert = { accountId, domainId: id, type, subject, firedAt: now, context };
+  const alertId = await fireAlert(tx, alert);
+  if (alertId === undefined) return { fired: 0, resolved: 0 };
+  return { fired: 1, resolved: isOver ? await resolve(tx, alertId, now) : 0 };
+}
 
 /** How many were resolved: 0 when another process has resolved it meanwhile. */
 async function resolve(tx: Tx, id: string, now: Instant): Promise<number> {

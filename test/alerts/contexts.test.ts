@@ -4,7 +4,7 @@ import addFormatsModule from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Facts } from '../../src/domain/alerts/facts.ts';
-import { RULES } from '../../src/domain/alerts/registry.ts';
+import { type AlertType, RULES } from '../../src/domain/alerts/registry.ts';
 import { UNKNOWN_RECORD } from '../../src/domain/dns-watch.ts';
 import { carryOut, D, days, facts, NOW, times } from '../domain/alerts/facts.ts';
 
@@ -28,7 +28,7 @@ const GOOD = days([...times(31, [1000, 990]), [1000, 500]]);
 const change = { former: 'v=DMARC1; p=reject', current: null, at: NOW };
 
 /** Facts that fire an alert of each type. */
-const REASONS: Readonly<Record<string, Partial<Facts>>> = {
+const REASONS: Readonly<Record<AlertType, Partial<Facts>>> = {
   'alert.alignment_regression': { days: GOOD },
   'alert.reports_missing': {
     lastReportAt: '2026-03-12T05:00:00Z',

@@ -7,7 +7,7 @@ import type { Thresholds } from './thresholds.ts';
 const TYPE = 'alert.alignment_regression';
 
 /** The pass rate of a day fell far below that of the days before it. */
-export const alignmentRegression: AlertRule = {
+export const alignmentRegression: AlertRule<typeof TYPE> = {
   type: TYPE,
   findOccurrences: (facts, thresholds) => replay(facts, thresholds).map(toOccurrence),
   explain: (facts, thresholds) => {

@@ -8,7 +8,7 @@ import type { Thresholds } from './thresholds.ts';
 const TYPE = 'alert.dns_record_changed';
 
 /** The DMARC or SPF record differs from the last confirmed one. */
-export const dnsRecordChanged: AlertRule = {
+export const dnsRecordChanged: AlertRule<typeof TYPE> = {
   type: TYPE,
   findOccurrences: (facts, thresholds) =>
     RECORD_TYPES.flatMap((type) => {

@@ -10,7 +10,7 @@ const TYPE = 'alert.new_failing_source';
  * Addresses not seen before sent failing messages: a spoofer, or a sending service that was not set up for
  * DMARC.
  */
-export const newFailingSource: AlertRule = {
+export const newFailingSource: AlertRule<typeof TYPE> = {
   type: TYPE,
   findOccurrences: (facts, thresholds) =>
     findDays(facts, thresholds).map((day) => toOccurrence(day, facts, thresholds)),

@@ -7,7 +7,7 @@ import { type AlertRule, findOpen, type Occurrence } from './rule.ts';
 const TYPE = 'alert.policy_weakened';
 
 /** The DMARC policy became weaker. The alert lasts until the former strength is back. */
-export const policyWeakened: AlertRule = {
+export const policyWeakened: AlertRule<typeof TYPE> = {
   type: TYPE,
   findOccurrences: (facts, thresholds) => {
     const change = facts.dns.dmarc?.weakening ?? null;

@@ -10,7 +10,7 @@ const TYPE = 'alert.reports_missing';
  * cover. Both the day and the subject are those of the last receipt, so the next report resolves the alert.
  * The figures stay as they were when it fired.
  */
-export const reportsMissing: AlertRule = {
+export const reportsMissing: AlertRule<typeof TYPE> = {
   type: TYPE,
   findOccurrences: (facts, thresholds) => {
     const silence = findSilence(facts, thresholds);

@@ -15,8 +15,8 @@ export interface Occurrence {
 }
 
 /** An alert type: when it fires and resolves, and why. */
-export interface AlertRule {
-  readonly type: string;
+export interface AlertRule<Type extends string = string> {
+  readonly type: Type;
   /** The occurrences that may have fired by now, oldest first. An open alert without one is resolved. */
   readonly findOccurrences: (facts: Facts, thresholds: Thresholds) => readonly Occurrence[];
   /** How far it is from firing or resolving, in sentences with figures. */

@@ -1,10 +1,12 @@
 import type { components } from '../../../generated/v1.d.ts';
+import type { AlertType } from '../../domain/alerts/registry.ts';
 import { Failure } from '../../domain/failure.ts';
 import {
   type AlertRow,
   findAlertsHead,
   listAlerts as readAlerts,
 } from '../../store/alerts/alerts.ts';
+import type { AlertContexts } from './alert-context.ts';
 import type { Handler } from './handlers.ts';
 import { toList, toPage } from './list.ts';
 
@@ -21,5 +23,6 @@ export const listAlerts: Handler<'listAlerts'> = async ({ accountId, query }, { 
 };
 
 function toAlert(row: AlertRow): components['schemas']['Alert'] {
-  return { ...row, context: JSON.parse(row.context) };
+  const context: AlertContexts[AlertType] = JSON.parse(row.context);
+  return { ...row, context };
 }

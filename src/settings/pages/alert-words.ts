@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { type AlertType, isAlertType } from '../../domain/alerts/registry.ts';
 import type { OpenAlertRow } from '../../store/accounts/overview.ts';
 import type { AlertRow } from '../../store/alerts/alerts.ts';
 import type { Html } from '../frame/page.ts';
@@ -11,8 +12,8 @@ interface Words {
   readonly tell: (context: Context) => string;
 }
 
-/** The title and text of each alert type (decisions, section 4). */
-const WORDS: Readonly<Record<string, Words>> = {
+/** The title and text of each alert type (decisions, section 4). A type without them does not compile. */
+const WORDS: Readonly<Record<AlertType, Words>> = {
   'alert.alignment_regression': { title: 'Alignment regression', tell: tellRegression },
   'alert.reports_missing': { title: 'Reports missing', tell: tellMissing },
   'alert.new_failing_source': { title: 'New failing source', tell: tellSource },
@@ -22,7 +23,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 
 /** An alert for display: title, domain, time, and its context as text. */
 export function renderAlert(alert: AlertRow | OpenAlertRow, now: Date): Html {
-  const { title, tell } = WORDS[alert.type] ?? { title: alert.type, tell: listContext };
+  const { title, tell } = findWords(alert.type);
   const isOpen = alert.resolved_at === null;
   return html`<li class="alert ${isOpen ? 'open' : 'resolved'}">
     <h3>
@@ -35,6 +36,10 @@ export function renderAlert(alert: AlertRow | OpenAlertRow, now: Date): Html {
       alert.resolved_at === null ? '' : html`, resolved ${renderTime(alert.resolved_at, now)}`
     }</p>
   </li>`;
+}
+
+function findWords(type: string): Words {
+  return isAlertType(type) ? WORDS[type] : { title: type, tell: listContext };
 }
 
 function tellRegression(context: Context): string {
