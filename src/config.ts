@@ -1,8 +1,22 @@
 import { isIP } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
-import { THRESHOLD_VARIABLES, toThresholds } from './config-thresholds.ts';
+import { findDefaultDatabase } from './config-database.ts';
+import { loadConfigFile } from './config-file.ts';
+import { listUnknown } from './config-names.ts';
+import { listContradictions, THRESHOLD_VARIABLES, toThresholds } from './config-thresholds.ts';
+import {
+  ConfigError,
+  choice,
+  decimal,
+  list,
+  readVariables,
+  text,
+  url,
+  type ValuesOf,
+  whole,
+} from './config-variable.ts';
 import type { Thresholds } from './domain/alerts/thresholds.ts';
+
+export { ConfigError };
 
 /** All settings from the environment, validated, with their defaults (README, “Configuration”). */
 export interface Config {
@@ -36,44 +50,73 @@ export interface SingleSignOn {
   readonly clientSecret: string;
 }
 
-const limit = z.coerce.number().int().min(1).max(1_000_000_000);
+const limit = (fallback: number) => whole(fallback, { min: 1, max: 1_000_000_000 });
 
-/** A list in one variable, separated by commas. */
-const list = z
-  .string()
-  .default('')
-  .transform((text) => text.split(',').map((item) => item.trim()))
-  .transform((items) => items.filter((item) => item !== ''));
-
-const environment = z.object({
-  PLUMBLINE_DATABASE: z.string().min(1).default('data/plumbline.db'),
-  PLUMBLINE_HOST: z.string().min(1).default('127.0.0.1'),
-  PLUMBLINE_PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
-  PLUMBLINE_REQUESTS_PER_KEY: limit.default(60),
-  PLUMBLINE_REQUESTS_PER_IP: limit.default(200),
-  PLUMBLINE_MAX_CONNECTIONS: limit.default(1_000),
-  PLUMBLINE_MAX_CONNECTIONS_PER_IP: limit.default(100),
-  PLUMBLINE_TRUSTED_PROXIES: list.refine((items) => items.every(isNetwork), {
-    error: 'must be addresses or networks like 10.0.0.0/8, separated by commas',
-  }),
-  PLUMBLINE_PAGE_CACHE_MB: z.coerce.number().min(0).max(100_000).default(32),
-  PLUMBLINE_LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
-    .default('info'),
-  PLUMBLINE_DNS_CHECKS: z.enum(['on', 'off']).default('off'),
-  PLUMBLINE_DNS_SERVERS: list.refine((items) => items.every(isServer), {
-    error:
-      'must be addresses like 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353, separated by commas',
-  }),
+const VARIABLES = {
+  PLUMBLINE_DATABASE: text(undefined),
+  PLUMBLINE_HOST: text('127.0.0.1'),
+  PLUMBLINE_PORT: whole(8080, { min: 0, max: 65_535 }),
+  PLUMBLINE_REQUESTS_PER_KEY: limit(60),
+  PLUMBLINE_REQUESTS_PER_IP: limit(200),
+  PLUMBLINE_MAX_CONNECTIONS: limit(1_000),
+  PLUMBLINE_MAX_CONNECTIONS_PER_IP: limit(100),
+  PLUMBLINE_TRUSTED_PROXIES: list(isNetwork, 'addresses or networks like 10.0.0.0/8'),
+  PLUMBLINE_PAGE_CACHE_MB: decimal(32, { min: 0, max: 100_000 }),
+  PLUMBLINE_LOG_LEVEL: choice(
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    'info',
+  ),
+  PLUMBLINE_DNS_CHECKS: choice(['on', 'off'], 'off'),
+  PLUMBLINE_DNS_SERVERS: list(
+    isServer,
+    'addresses like 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353',
+  ),
+  PLUMBLINE_BASE_URL: url(toOrigin, 'must be a URL like https://dmarc.example.com'),
+  PLUMBLINE_OIDC_ISSUER: url(toIssuer, 'must be an https URL'),
+  PLUMBLINE_OIDC_CLIENT_ID: text(undefined),
+  PLUMBLINE_OIDC_CLIENT_SECRET: text(undefined),
   ...THRESHOLD_VARIABLES,
-  PLUMBLINE_BASE_URL: z
-    .url({ protocol: /^https?$/, error: 'must be a URL like https://dmarc.example.com' })
-    .transform((url) => new URL(url).origin)
-    .optional(),
-  PLUMBLINE_OIDC_ISSUER: z.url().refine(isSafeIssuer, { error: 'must be an https URL' }).optional(),
-  PLUMBLINE_OIDC_CLIENT_ID: z.string().optional(),
-  PLUMBLINE_OIDC_CLIENT_SECRET: z.string().optional(),
-});
+};
+
+type Values = ValuesOf<typeof VARIABLES>;
+
+/** Reads the configuration. An empty variable counts as one that is not set. Throws a ConfigError. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const { values, problems } = readVariables(VARIABLES, env);
+  const alertThresholds = toThresholds(values);
+  const all = [
+    ...problems,
+    ...listUnknown(env, Object.keys(VARIABLES)),
+    ...listMissing(values),
+    ...listContradictions(alertThresholds),
+  ];
+  if (all.length > 0)
+    throw new ConfigError(
+      `The configuration is not right:\n${all.map((p) => `  ${p}`).join('\n')}`,
+    );
+  return Object.freeze({
+    database: values.PLUMBLINE_DATABASE ?? findDefaultDatabase(env),
+    host: values.PLUMBLINE_HOST,
+    port: values.PLUMBLINE_PORT,
+    requestsPerKey: values.PLUMBLINE_REQUESTS_PER_KEY,
+    requestsPerIp: values.PLUMBLINE_REQUESTS_PER_IP,
+    maxConnections: values.PLUMBLINE_MAX_CONNECTIONS,
+    maxConnectionsPerIp: values.PLUMBLINE_MAX_CONNECTIONS_PER_IP,
+    trustedProxies: values.PLUMBLINE_TRUSTED_PROXIES,
+    pageCacheBytes: values.PLUMBLINE_PAGE_CACHE_MB * 1024 * 1024,
+    logLevel: values.PLUMBLINE_LOG_LEVEL,
+    alertThresholds,
+    dnsChecks: values.PLUMBLINE_DNS_CHECKS === 'on',
+    dnsServers: values.PLUMBLINE_DNS_SERVERS,
+    baseUrl: values.PLUMBLINE_BASE_URL,
+    singleSignOn: toSingleSignOn(values),
+  });
+}
+
+/** Adds the settings of the configuration file to the environment of this process. */
+export function loadEnvFile(): void {
+  loadConfigFile(process.env);
+}
 
 /** The variables that single sign-on needs besides the issuer. */
 const WITH_ISSUER = [
@@ -82,84 +125,33 @@ const WITH_ISSUER = [
   'PLUMBLINE_BASE_URL',
 ] as const;
 
-const checked = environment.superRefine((data, context) => {
-  if (data.PLUMBLINE_OIDC_ISSUER === undefined) return;
-  for (const name of WITH_ISSUER.filter((needed) => data[needed] === undefined)) {
-    context.addIssue({
-      code: 'custom',
-      path: [name],
-      message: 'is required with PLUMBLINE_OIDC_ISSUER',
-    });
-  }
-});
-
-/** The environment has invalid settings. The message names each variable, for a person to correct. */
-export class ConfigError extends Error {}
-
-/** Reads the configuration. An empty variable counts as one that is not set. */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const { data, error } = checked.safeParse(given);
-  if (error !== undefined) throw new ConfigError(toMessage(error));
-  return Object.freeze({
-    database: data.PLUMBLINE_DATABASE,
-    host: data.PLUMBLINE_HOST,
-    port: data.PLUMBLINE_PORT,
-    requestsPerKey: data.PLUMBLINE_REQUESTS_PER_KEY,
-    requestsPerIp: data.PLUMBLINE_REQUESTS_PER_IP,
-    maxConnections: data.PLUMBLINE_MAX_CONNECTIONS,
-    maxConnectionsPerIp: data.PLUMBLINE_MAX_CONNECTIONS_PER_IP,
-    trustedProxies: data.PLUMBLINE_TRUSTED_PROXIES,
-    pageCacheBytes: data.PLUMBLINE_PAGE_CACHE_MB * 1024 * 1024,
-    logLevel: data.PLUMBLINE_LOG_LEVEL,
-    alertThresholds: toThresholds(data),
-    dnsChecks: data.PLUMBLINE_DNS_CHECKS === 'on',
-    dnsServers: data.PLUMBLINE_DNS_SERVERS,
-    baseUrl: data.PLUMBLINE_BASE_URL,
-    singleSignOn: toSingleSignOn(data),
-  });
+function listMissing(values: Values): string[] {
+  if (values.PLUMBLINE_OIDC_ISSUER === undefined) return [];
+  const missing = WITH_ISSUER.filter((name) => values[name] === undefined);
+  return missing.map((name) => `${name}: is required with PLUMBLINE_OIDC_ISSUER`);
 }
 
-function toSingleSignOn(data: z.infer<typeof environment>): SingleSignOn | undefined {
-  const issuer = data.PLUMBLINE_OIDC_ISSUER;
-  const [clientId = '', clientSecret = ''] = [
-    data.PLUMBLINE_OIDC_CLIENT_ID,
-    data.PLUMBLINE_OIDC_CLIENT_SECRET,
-  ];
+function toSingleSignOn(values: Values): SingleSignOn | undefined {
+  const {
+    PLUMBLINE_OIDC_ISSUER: issuer,
+    PLUMBLINE_OIDC_CLIENT_ID: clientId = '',
+    PLUMBLINE_OIDC_CLIENT_SECRET: clientSecret = '',
+  } = values;
   return issuer === undefined ? undefined : { issuer, clientId, clientSecret };
 }
 
-/** Beside package.json. Never the current folder: it may contain untrusted files. */
-const ENV_FILE = fileURLToPath(new URL('../.env', import.meta.url));
-
-/**
- * Adds the settings of the file that PLUMBLINE_CONFIG names, else of the installation's `.env`. The
- * environment has precedence.
- */
-export function loadEnvFile(): void {
-  const named = process.env['PLUMBLINE_CONFIG'] || undefined;
-  try {
-    process.loadEnvFile(named ?? ENV_FILE);
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    if (!isMissing) throw error;
-    if (named !== undefined) throw new ConfigError(`PLUMBLINE_CONFIG: there is no file ${named}.`);
-  }
-}
-
-function toMessage(error: z.ZodError): string {
-  const lines = error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-  return `The configuration is not right:\n${lines.join('\n')}`;
+function toOrigin({ protocol, origin }: URL): string | undefined {
+  return protocol === 'https:' || protocol === 'http:' ? origin : undefined;
 }
 
 /** Plain HTTP is allowed for a provider on this machine only. */
-function isSafeIssuer(text: string): boolean {
-  const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' || (protocol === 'http:' && hostname === '127.0.0.1');
+function toIssuer({ protocol, hostname }: URL, given: string): string | undefined {
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && hostname === '127.0.0.1');
+  return isSafe ? given : undefined;
 }
 
-function isNetwork(text: string): boolean {
-  const [address = '', bits, ...rest] = text.split('/');
+function isNetwork(given: string): boolean {
+  const [address = '', bits, ...rest] = given.split('/');
   const version = isIP(address);
   if (version === 0 || rest.length > 0) return false;
   return (
@@ -168,7 +160,7 @@ function isNetwork(text: string): boolean {
 }
 
 /** An address, with or without a port, in the form that node:dns accepts. */
-function isServer(text: string): boolean {
-  const [, bracketed, plain] = /^(?:\[(.+)\]|([^:]+))(?::\d{1,5})?$/.exec(text) ?? [];
-  return isIP(text) !== 0 || isIP(bracketed ?? '') === 6 || isIP(plain ?? '') === 4;
+function isServer(given: string): boolean {
+  const [, bracketed, plain] = /^(?:\[(.+)\]|([^:]+))(?::\d{1,5})?$/.exec(given) ?? [];
+  return isIP(given) !== 0 || isIP(bracketed ?? '') === 6 || isIP(plain ?? '') === 4;
 }

@@ -74,10 +74,10 @@ test('an invalid base URL is reported by name', async () => {
 });
 
 test('on a terminal the password is asked for twice, and not shown', async () => {
-  const { accountId, folder, json } = await aCompany();
+  const { accountId, env, folder, json } = await aCompany();
   const command = `'${process.execPath}' '${CLI}' user add ${accountId} ada@example.com`;
   // `script` gives the command a terminal of its own.
-  const child = spawn('script', ['-qec', command, '/dev/null'], { cwd: folder });
+  const child = spawn('script', ['-qec', command, '/dev/null'], { cwd: folder, env });
   const ended = finish(child);
   let asked = '';
   let answers = 0;

@@ -21,13 +21,13 @@ export async function aFolder(): Promise<string> {
 }
 
 /** The real command, in a process of its own, in an empty folder with a database of its own. */
-export async function aCommand(env: NodeJS.ProcessEnv = {}) {
+export async function aCommand(given: NodeJS.ProcessEnv = {}) {
   const folder = await aFolder();
+  const database = join(folder, 'data/plumbline.db');
+  const own = { PATH: process.env['PATH'], PLUMBLINE_PORT: '0', PLUMBLINE_DATABASE: database };
+  const env = { ...own, ...given };
   const start = (...args: string[]) =>
-    spawn(process.execPath, [CLI, ...args], {
-      cwd: folder,
-      env: { PATH: process.env['PATH'], PLUMBLINE_PORT: '0', ...env },
-    });
+    spawn(process.execPath, [CLI, ...args], { cwd: folder, env });
   const run = (args: readonly string[], input = ''): Promise<Ran> => {
     const child = start(...args);
     child.stdin.end(input);
@@ -40,7 +40,7 @@ export async function aCommand(env: NodeJS.ProcessEnv = {}) {
       throw new Error(`plumbline ${args.join(' ')} ended with ${status}: ${stderr}`);
     return JSON.parse(stdout);
   };
-  return { folder, start, run, json };
+  return { folder, env, start, run, json };
 }
 
 export function finish(child: ReturnType<typeof spawn>): Promise<Ran> {

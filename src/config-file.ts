@@ -1,0 +1,48 @@
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
+import { ConfigError } from './config-variable.ts';
+import { describeSystemError } from './domain/system-error.ts';
+
+/** Beside package.json. Never the current folder: it may contain untrusted files. */
+const BESIDE_PACKAGE = fileURLToPath(new URL('../.env', import.meta.url));
+/** A device or a pipe may have no end. */
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * Adds the settings of the configuration file to the environment, which has precedence. The file is the given
+ * one, else the one that PLUMBLINE_CONFIG names, else the installation's `.env`. Throws a ConfigError when a
+ * file that is named cannot be read.
+ */
+export function loadConfigFile(env: NodeJS.ProcessEnv, given?: string): void {
+  const named = given ?? (env['PLUMBLINE_CONFIG'] || undefined);
+  const by = given === undefined ? 'PLUMBLINE_CONFIG' : '--config';
+  const file = resolve(named ?? BESIDE_PACKAGE);
+  for (const [name, value] of Object.entries(readSettings(file, named && by)))
+    env[name] ??= name === 'PLUMBLINE_DATABASE' ? toDatabase(value, file) : value;
+}
+
+function readSettings(file: string, namedBy: string | undefined): Record<string, string> {
+  try {
+    const stats = statSync(file);
+    if (!stats.isFile())
+      throw new ConfigError(`${namedBy ?? 'Configuration'}: ${file} is not a file.`);
+    if (stats.size > MAX_BYTES) throw new ConfigError(`${file} is too large for a configuration.`);
+    return parseEnv(readFileSync(file, 'utf8')) as Record<string, string>;
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    if (isMissing && namedBy === undefined) return {};
+    throw new ConfigError(
+      isMissing
+        ? `${namedBy}: there is no file ${file}.`
+        : `The configuration ${file} cannot be read: ${describeSystemError(error)}.`,
+    );
+  }
+}
+
+/** A relative path in a configuration file begins at the file, wherever the command is started. */
+function toDatabase(path: string, file: string): string {
+  return path === '' || path === ':memory:' ? path : resolve(dirname(file), path);
+}

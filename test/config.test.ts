@@ -1,0 +1,148 @@
+import { writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { readConfig } from '../src/config.ts';
+import { findDefaultDatabase } from '../src/config-database.ts';
+import { loadConfigFile } from '../src/config-file.ts';
+import { aFolder } from './support/command.ts';
+
+/** The lines of the error, without the first one. */
+function problemsOf(env: NodeJS.ProcessEnv): string[] {
+  try {
+    readConfig(env);
+  } catch (error) {
+    return (error as Error).message.split('\n').slice(1);
+  }
+  return [];
+}
+
+describe('a variable that begins with PLUMBLINE_', () => {
+  test('and that nothing reads is refused, with the nearest name', () => {
+    expect(problemsOf({ PLUMBLINE_DATABSE: 'x', PLUMBLINE_ALERT_SILENCE_HOUR: '72' })).toEqual([
+      '  PLUMBLINE_DATABSE: there is no such variable. Is it PLUMBLINE_DATABASE?',
+      '  PLUMBLINE_ALERT_SILENCE_HOUR: there is no such variable. Is it PLUMBLINE_ALERT_SILENCE_HOURS?',
+    ]);
+  });
+
+  test('and is like no other name is refused without a guess', () => {
+    expect(problemsOf({ PLUMBLINE_COLOUR_OF_THE_LINE: 'red' })).toEqual([
+      '  PLUMBLINE_COLOUR_OF_THE_LINE: there is no such variable',
+    ]);
+  });
+
+  test('is allowed when it is empty, or when the samples of the docs export it', () => {
+    expect(problemsOf({ PLUMBLINE_DATABSE: '', PLUMBLINE_API_KEY: 'x' })).toEqual([]);
+  });
+});
+
+describe('a value', () => {
+  test.each([
+    ['PLUMBLINE_PORT', '65536', 'must be a whole number from 0 to 65535'],
+    ['PLUMBLINE_PORT', '1e3', 'must be a whole number from 0 to 65535'],
+    ['PLUMBLINE_PORT', ' 80', 'must be a whole number from 0 to 65535'],
+    ['PLUMBLINE_REQUESTS_PER_KEY', '0', 'must be a whole number from 1 to 1000000000'],
+    ['PLUMBLINE_LOG_LEVEL', 'loud', 'must be one of fatal, error, warn'],
+    ['PLUMBLINE_TRUSTED_PROXIES', '10.0.0.0/33', 'must be addresses or networks like 10.0.0.0/8'],
+    ['PLUMBLINE_DNS_SERVERS', 'dns', 'must be addresses like 192.0.2.53'],
+    ['PLUMBLINE_BASE_URL', 'ftp://dmarc.example.com', 'must be a URL like https://'],
+    ['PLUMBLINE_ALERT_DROP_POINTS', '0', 'must be a number from 0.01 to 100'],
+    ['PLUMBLINE_ALERT_DROP_POINTS', '10.005', 'must be a number from 0.01 to 100'],
+    ['PLUMBLINE_ALERT_MAX_AGE_DAYS', '367', 'must be a whole number from 1 to 366: rules look'],
+    [
+      'PLUMBLINE_ALERT_NEW_SOURCE_FAIL_PERCENT',
+      '101',
+      'must be a whole number from 1 to 100: it counts',
+    ],
+    [
+      'PLUMBLINE_ALERT_DNS_CONFIRM_MINUTES',
+      '1441',
+      'must be a whole number from 1 to 1440: at most a day',
+    ],
+  ])('of %s that is %s is refused: %s', (name, value, rule) => {
+    expect(problemsOf({ [name]: value })).toEqual([expect.stringContaining(`${name}: ${rule}`)]);
+  });
+
+  test.each([
+    ['PLUMBLINE_ALERT_SILENCE_HOURS', '97', 'must be at most 96'],
+    ['PLUMBLINE_ALERT_RECOVERY_POINTS', '10', 'must be less than PLUMBLINE_ALERT_DROP_POINTS (10)'],
+    ['PLUMBLINE_ALERT_SILENCE_REPORT_DAYS', '15', 'must be at most PLUMBLINE_ALERT_SILENCE_WINDOW'],
+  ])('of %s that contradicts another threshold is refused: %s', (name, value, rule) => {
+    expect(problemsOf({ [name]: value })).toEqual([expect.stringContaining(`${name}: ${rule}`)]);
+  });
+
+  test('at the edge of what is allowed is accepted', () => {
+    const { alertThresholds } = readConfig({
+      PLUMBLINE_ALERT_SILENCE_HOURS: '96',
+      PLUMBLINE_ALERT_RECOVERY_POINTS: '9.99',
+      PLUMBLINE_ALERT_SILENCE_REPORT_DAYS: '14',
+    });
+    expect(alertThresholds).toMatchObject({
+      silenceHours: 96,
+      recoveryPoints: 9.99,
+      silenceReportDays: 14,
+    });
+  });
+});
+
+describe('the default database', () => {
+  const asPackage = (folder: string) =>
+    pathToFileURL(join(folder, 'node_modules/plumbline/dist/config-database.js')).href;
+  const asCheckout = (folder: string) => pathToFileURL(join(folder, 'src/config-database.ts')).href;
+
+  test('of a checkout is in the checkout, wherever the command is started', () => {
+    expect(findDefaultDatabase({}, asCheckout('/opt/plumbline'))).toBe(
+      '/opt/plumbline/data/plumbline.db',
+    );
+  });
+
+  test('of an installed package is the user’s, and not in the package', () => {
+    expect(findDefaultDatabase({ XDG_DATA_HOME: '/data' }, asPackage('/opt'))).toBe(
+      '/data/plumbline/plumbline.db',
+    );
+    const inHome = join(homedir(), '.local/share/plumbline/plumbline.db');
+    expect(findDefaultDatabase({}, asPackage('/opt'))).toBe(inHome);
+    expect(findDefaultDatabase({ XDG_DATA_HOME: 'relative' }, asPackage('/opt'))).toBe(inHome);
+  });
+});
+
+describe('the configuration file', () => {
+  async function aFile(text: string, name = 'plumbline.env') {
+    const folder = await aFolder();
+    const file = join(folder, name);
+    writeFileSync(file, text);
+    return { folder, file };
+  }
+
+  test('has a relative path of the database begin at the file', async () => {
+    const { folder, file } = await aFile('PLUMBLINE_DATABASE=db/plumbline.db\n');
+    const env: NodeJS.ProcessEnv = { PLUMBLINE_CONFIG: file };
+    loadConfigFile(env);
+    expect(readConfig(env).database).toBe(join(folder, 'db/plumbline.db'));
+  });
+
+  test('is that of --config rather than that of PLUMBLINE_CONFIG; the environment wins', async () => {
+    const { file } = await aFile('PLUMBLINE_PORT=81\nPLUMBLINE_HOST=192.0.2.1\n');
+    const env: NodeJS.ProcessEnv = { PLUMBLINE_CONFIG: '/nowhere', PLUMBLINE_HOST: '192.0.2.2' };
+    loadConfigFile(env, file);
+    expect(readConfig(env)).toMatchObject({ port: 81, host: '192.0.2.2' });
+  });
+
+  test.each([
+    [
+      'is not there',
+      '/nowhere/plumbline.env',
+      '--config: there is no file /nowhere/plumbline.env.',
+    ],
+    ['is a folder', '/', '--config: / is not a file.'],
+    ['is a device without an end', '/dev/zero', '--config: /dev/zero is not a file.'],
+  ])('that %s is an error that names it', (_what, file, message) => {
+    expect(() => loadConfigFile({}, file)).toThrow(message);
+  });
+
+  test('that is too large is not read', async () => {
+    const { file } = await aFile('#'.repeat(1024 * 1024 + 1));
+    expect(() => loadConfigFile({}, file)).toThrow(`${file} is too large for a configuration.`);
+  });
+});
