@@ -55,6 +55,7 @@ describe('openStore', () => {
     const path = aDatabasePath();
     // One of our tables exists already, so the first migration fails in the middle.
     const before = new Database(path);
+    before.exec('create table kysely_migration (name varchar(255), timestamp varchar(255))');
     before.exec('create table report (x)');
     before.close();
     await expect(openStore(path)).rejects.toThrow(/already exists/);
@@ -64,12 +65,6 @@ describe('openStore', () => {
     const store = await openStore(path);
     expect(await store.db.selectFrom('report').selectAll().execute()).toEqual([]);
     await store.close();
-  });
-
-  test('a file that is not a database is rejected', async () => {
-    const path = aDatabasePath();
-    await import('node:fs/promises').then((fs) => fs.writeFile(path, 'x'.repeat(5_000)));
-    await expect(openStore(path)).rejects.toThrow(/not a database/);
   });
 });
 

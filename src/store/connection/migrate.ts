@@ -12,6 +12,7 @@ import { waitForLock } from './sqlite.ts';
  */
 export async function migrate(db: Kysely<Tables>, connection: Database.Database): Promise<void> {
   if (isCurrent(connection)) return;
+  requireOwn(connection);
   // Kysely begins no transaction for migrations on SQLite. Without one, a migration that fails would be half
   // done, and two processes that open a new file would both run the first migration. Closing rolls back.
   await waitForLock(() => connection.exec('begin immediate'));
@@ -27,9 +28,21 @@ function isCurrent(connection: Database.Database): boolean {
   if (unknown !== undefined)
     throw new Failure(
       'conflict',
-      `The database was written by a newer version of Plumbline (migration ${unknown}).`,
+      `The database ${connection.name} was written by a newer version of Plumbline (migration ${unknown}). ` +
+        'Install that version, or restore a backup from before its upgrade.',
     );
   return applied.length === Object.keys(MIGRATIONS).length;
+}
+
+/** A database with tables and without migrations is that of another program: nothing is added to it. */
+function requireOwn(connection: Database.Database): void {
+  const tables = connection.prepare("select name from sqlite_master where type = 'table'").pluck();
+  const names = tables.all() as string[];
+  if (names.length === 0 || names.includes('kysely_migration')) return;
+  throw new Failure(
+    'conflict',
+    `The database ${connection.name} is that of another program. Set PLUMBLINE_DATABASE to the path of yours.`,
+  );
 }
 
 function listApplied(connection: Database.Database): string[] {

@@ -1,9 +1,8 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 import type { Db, Tx } from './database.ts';
+import { createDatabaseFile, requireDatabaseFile, toDatabaseError } from './database-file.ts';
 import { migrate } from './migrate.ts';
 import { createSharedReader, createSqliteReader, type Reader } from './reader.ts';
 import { PreparedSqliteDialect, WritingSqliteDialect } from './sqlite.ts';
@@ -25,11 +24,27 @@ const IN_MEMORY = ':memory:';
 const MAX_IDLE_LOG_BYTES = 16 * 1024 * 1024;
 
 /**
- * Opens, or creates, the SQLite database at a path, and migrates it. `:memory:` is a database that ends with
- * the process.
+ * Opens the SQLite database at a path, and migrates it. A database that is not there is made, for this user
+ * only, unless it must exist. `:memory:` is a database that ends with the process. Throws a Failure that names
+ * the path and what to do when the database cannot be used.
  */
-export async function openStore(path: string): Promise<Store> {
-  if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true });
+export async function openStore(path: string, { mustExist = false } = {}): Promise<Store> {
+  if (path === IN_MEMORY) return toMemoryStore(await openWriting(path));
+  try {
+    if (mustExist) requireDatabaseFile(path);
+    else createDatabaseFile(path);
+    return toFileStore(path, await openWriting(path));
+  } catch (error) {
+    throw toDatabaseError(path, error);
+  }
+}
+
+interface Writing {
+  readonly writing: Kysely<Tables>;
+  readonly connection: Database.Database;
+}
+
+async function openWriting(path: string): Promise<Writing> {
   const connection = connect(path);
   const writing = new Kysely<Tables>({ dialect: new WritingSqliteDialect(connection) });
   try {
@@ -38,27 +53,21 @@ export async function openStore(path: string): Promise<Store> {
     connection.close();
     throw error;
   }
-  return path === IN_MEMORY
-    ? toMemoryStore(writing, connection)
-    : toFileStore(path, writing, connection);
+  return { writing, connection };
 }
 
 /** A database in memory has one connection, so reads and changes take turns. */
-function toMemoryStore(writing: Kysely<Tables>, connection: Database.Database): Store {
-  const { write, close } = createWriter(writing, connection);
-  return { db: toDb(writing, write), reader: createSharedReader(writing), close };
+function toMemoryStore(opened: Writing): Store {
+  const { write, close } = createWriter(opened);
+  return { db: toDb(opened.writing, write), reader: createSharedReader(opened.writing), close };
 }
 
 /** In WAL mode reads on a connection of their own never wait for a change. */
-function toFileStore(
-  path: string,
-  writing: Kysely<Tables>,
-  writingConnection: Database.Database,
-): Store {
+function toFileStore(path: string, opened: Writing): Store {
   const connection = connect(path, { readonly: true });
   connection.pragma(`busy_timeout = ${READ_TIMEOUT_MS}`);
   const reading = new Kysely<Tables>({ dialect: new PreparedSqliteDialect(connection) });
-  const writer = createWriter(writing, writingConnection);
+  const writer = createWriter(opened);
   const close = async () => {
     await writer.settle();
     // Closed before the writing connection: the last connection to close checkpoints, and a reading one
@@ -83,7 +92,7 @@ function toDb(reading: Kysely<Tables>, write: Db['write']): Db {
 }
 
 /** The only way to change the database. Closing waits for the changes that it runs. */
-function createWriter(writing: Kysely<Tables>, connection: Database.Database) {
+function createWriter({ writing, connection }: Writing) {
   const underWay = new Set<Promise<unknown>>();
   let isClosing = false;
   const write = async <T>(change: (tx: Tx) => Promise<T>): Promise<T> => {
@@ -110,7 +119,11 @@ function createWriter(writing: Kysely<Tables>, connection: Database.Database) {
 }
 
 function connect(path: string, options: Database.Options = {}): Database.Database {
-  const connection = new Database(path, { ...options, timeout: OPEN_TIMEOUT_MS });
+  const connection = new Database(path, {
+    ...options,
+    fileMustExist: path !== IN_MEMORY,
+    timeout: OPEN_TIMEOUT_MS,
+  });
   if (options.readonly !== true) connection.pragma('journal_mode = WAL');
   // FULL: in WAL mode a commit that has returned survives a power cut.
   connection.pragma('synchronous = FULL');

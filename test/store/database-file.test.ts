@@ -1,0 +1,144 @@
+import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { findLooseMode, toDatabaseError } from '../../src/store/connection/database-file.ts';
+import { openStore } from '../../src/store/connection/open.ts';
+import { anAccount } from '../support/builders.ts';
+import { runTogether } from '../support/processes.ts';
+import { aDatabasePath } from '../support/store.ts';
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+async function openAndClose(path: string): Promise<void> {
+  await (await openStore(path)).close();
+}
+
+describe('a new database', () => {
+  test('and the folders made for it are for this user only; a folder that was there stays as it is', async () => {
+    const before = dirname(aDatabasePath());
+    chmodSync(before, 0o755);
+    const path = join(before, 'a', 'b', 'plumbline.db');
+    await openAndClose(path);
+    expect([path, dirname(path), dirname(dirname(path)), before].map(modeOf)).toEqual([
+      '600',
+      '700',
+      '700',
+      '755',
+    ]);
+  });
+
+  test('keeps its write-ahead log for this user only too', async () => {
+    const path = aDatabasePath();
+    const store = await openStore(path);
+    await anAccount(store.db);
+    expect(modeOf(`${path}-wal`)).toBe('600');
+    await store.close();
+    expect(readdirSync(dirname(path))).toEqual(['plumbline.db']);
+  });
+
+  test('is not made when it must exist', async () => {
+    const path = aDatabasePath();
+    await expect(openStore(path, { mustExist: true })).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringMatching(`There is no database at ${path}.*PLUMBLINE_DATABASE`),
+    });
+    expect(readdirSync(dirname(path))).toEqual([]);
+  });
+});
+
+describe('findLooseMode', () => {
+  test.each([
+    [0o600, 0o755, undefined],
+    [0o644, 0o755, '0644'],
+    [0o660, 0o750, '0660'],
+    [0o644, 0o700, undefined],
+  ])('of a file of mode %o in a folder of mode %o', (mode, folderMode, loose) => {
+    const path = aDatabasePath();
+    writeFileSync(path, '');
+    chmodSync(path, mode);
+    chmodSync(dirname(path), folderMode);
+    expect(findLooseMode(path)).toBe(loose);
+  });
+});
+
+describe('a database that cannot be opened is named, with what to do', () => {
+  test.each<[string, (path: string) => void, RegExp]>([
+    ['text', (path) => writeFileSync(path, 'x'.repeat(5_000)), /is not a database, or is damaged/],
+    ['a folder', (path) => mkdirSync(path), /is a folder: name a file in it/],
+    ['a link to nothing', (path) => symlinkSync('/nowhere/x', path), /circle|no such file/],
+    [
+      'of another program',
+      (path) => {
+        const other = new Database(path);
+        other.exec('create table song (title)');
+        other.close();
+      },
+      /is that of another program/,
+    ],
+  ])('%s', async (_what, make, problem) => {
+    const path = aDatabasePath();
+    make(path);
+    await expect(openStore(path)).rejects.toMatchObject({
+      message: expect.stringMatching(problem),
+    });
+    await expect(openStore(path)).rejects.toThrow(path);
+    await expect(openStore(path)).rejects.toThrow('PLUMBLINE_DATABASE');
+  });
+
+  test('of a newer version', async () => {
+    const path = aDatabasePath();
+    await openAndClose(path);
+    const newer = new Database(path);
+    newer.exec("insert into kysely_migration values ('9999-later', '2026-03-15')");
+    newer.close();
+    await expect(openStore(path)).rejects.toThrow(
+      `The database ${path} was written by a newer version of Plumbline (migration 9999-later). Install`,
+    );
+  });
+
+  test.each(['/proc/plumbline/plumbline.db', '/dev/null', '/dev/full'])(
+    '%s, and the attempt ends',
+    async (path) => {
+      await expect(openStore(path)).rejects.toThrow(path);
+    },
+  );
+
+  test('in a folder below a file', async () => {
+    const file = aDatabasePath();
+    writeFileSync(file, '');
+    const path = join(file, 'plumbline.db');
+    await expect(openStore(path)).rejects.toThrow('a part of the path is a file');
+  });
+
+  const isRoot = process.getuid?.() === 0;
+  const OPEN_AS_NOBODY = `import { openStore } from 'src/store/connection/open.ts';
+    process.setgid(65534);
+    process.setuid(65534);
+    await openStore(process.argv[1]).catch((error) => console.log(error.message));`;
+
+  test.runIf(isRoot)('of another user', async () => {
+    const path = aDatabasePath();
+    await openAndClose(path);
+    chmodSync(dirname(path), 0o755);
+    const [message] = await runTogether(1, path, OPEN_AS_NOBODY);
+    expect(message).toMatch(/this user may not access it.*run it as the user that owns them/);
+    expect(message).toContain(path);
+  });
+
+  test.each([
+    ['SQLITE_FULL', /disk is full. Make room/],
+    ['SQLITE_IOERR_WRITE', /disk reports an error/],
+    ['SQLITE_CORRUPT_VTAB', /damaged. Restore a backup/],
+    ['SQLITE_BUSY_RECOVERY', /in use by another process/],
+  ])('with the code %s', (code, problem) => {
+    const error = toDatabaseError('/db/plumbline.db', Object.assign(new Error('x'), { code }));
+    expect((error as Error).message).toMatch(problem);
+    expect((error as Error).message).toContain('/db/plumbline.db');
+  });
+
+  test('any other error stays as it is', () => {
+    const defect = new TypeError('x is undefined');
+    expect(toDatabaseError('/db', defect)).toBe(defect);
+  });
+});
