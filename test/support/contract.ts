@@ -155,7 +155,8 @@ function toClosed(node: unknown): unknown {
   const { nullable, ...schema } = Object.fromEntries(
     Object.entries(node).map(([key, value]) => [key, key === 'example' ? value : toClosed(value)]),
   );
-  if (nullable === true) schema['type'] = [schema['type'], 'null'];
+  // Without a type, null fits already.
+  if (nullable === true && 'type' in schema) schema['type'] = [schema['type'], 'null'];
   const isObject = schema['type'] === 'object';
   return isObject ? { additionalProperties: false, ...schema } : schema;
 }

@@ -51,7 +51,7 @@ export async function openContract(
   document: ContractDocument = readContract(),
 ): Promise<Contract> {
   // Keys are checked before this, in the order of decision 1.1.
-  const definition: Document = { ...document, security: [] };
+  const definition = { ...document, paths: toRequests(document), security: [] } as Document;
   const api = new OpenAPIBackend({
     definition,
     strict: true,
@@ -78,6 +78,19 @@ export async function openContract(
       return api.handleRequest(request, holder);
     },
   };
+}
+
+/**
+ * The paths with nothing to compile for answers: tests hold every answer to the contract, and openapi-backend
+ * would compile each response's schema at start.
+ */
+function toRequests({ paths }: Document): Document['paths'] {
+  const responses = { default: { description: 'See openapi/v1.yaml.' } };
+  const entries = Object.entries(paths ?? {}).map(([path, item]) => [
+    path,
+    { ...item, get: { ...(item as { get: object }).get, responses } },
+  ]);
+  return Object.fromEntries(entries);
 }
 
 /**
