@@ -47,7 +47,8 @@ function renderCode(token: Tokens.Code): string {
   const code = highlight.getLanguage(language)
     ? highlight.highlight(token.text, { language }).value
     : String(html`${token.text}`);
-  const caption = file === undefined ? '' : `<figcaption>${file}</figcaption>`;
+  const title = file ?? PROGRAMS[language];
+  const caption = title === undefined ? '' : `<figcaption>${title}</figcaption>`;
   const kind = language in PROGRAMS ? 'program' : 'output';
   return `<figure class="code ${kind}">${caption}<pre tabindex="0"><code>${code}</code></pre></figure>\n`;
 }

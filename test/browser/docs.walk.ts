@@ -101,6 +101,70 @@ test('without JavaScript every guide and the text of the reference can be read',
   await page.waitForURL('**/docs/limits');
 });
 
+const WIDTHS = [360, 600, 895, 897, 1024, 1280, 1700];
+
+test('the menu has the same place on every page at every width', async () => {
+  const { page } = await openDocs({ width: 1280, colorScheme: 'light', place: '/docs' });
+  const places = new Map<number, Set<string>>(WIDTHS.map((width) => [width, new Set()]));
+  for (const slug of ['', 'errors', 'reference']) {
+    await page.goto(`/docs/${slug}`);
+    if (slug === 'reference') await page.getByTestId('search-trigger').waitFor();
+    for (const [width, seen] of places) {
+      await page.setViewportSize({ width, height: 900 });
+      seen.add(await findMenu(page));
+    }
+  }
+  for (const [width, seen] of places) expect([...seen], `at ${width}`).toHaveLength(1);
+});
+
+/** The place and size of each link of the menu. */
+async function findMenu(page: Page): Promise<string> {
+  const boxes = await page.evaluate(`[...document.querySelectorAll('body > nav a')].map((link) => {
+    const { left, top, width, height } = link.getBoundingClientRect();
+    return [left, top + scrollY, width, height].map(Math.round).join(' ');
+  })`);
+  expect(boxes).toHaveLength(PAGES.length);
+  return (boxes as string[]).join(', ');
+}
+
+test('no copy button covers a line', async () => {
+  const { page } = await openDocs({ width: 1280, colorScheme: 'light', place: '/docs' });
+  for (const place of ['keys', 'getting-started', 'reference#/domains/listdomains']) {
+    await page.goto(`/docs/${place}`);
+    await page.getByRole('button', { name: 'Copy' }).first().waitFor();
+    for (const width of [390, 1024, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await findCovered(page), `${place} at ${width}`).toEqual([]);
+    }
+  }
+  await page.addStyleTag({ content: '.code-block-header { position: absolute !important; }' });
+  expect(await findCovered(page)).not.toEqual([]);
+});
+
+/** The texts of samples that lie under a button. */
+async function findCovered(page: Page): Promise<string[]> {
+  const covered = await page.evaluate(`(() => {
+    const isOver = (a, b) =>
+      a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    const buttons = [...document.querySelectorAll('button')]
+      .filter((button) => (button.ariaLabel ?? button.textContent).trim() === 'Copy')
+      .map((button) => button.getBoundingClientRect())
+      .filter(({ width }) => width > 0);
+    const texts = [];
+    for (const sample of document.querySelectorAll('pre')) {
+      const walker = document.createTreeWalker(sample, NodeFilter.SHOW_TEXT);
+      while (walker.nextNode()) {
+        const range = document.createRange();
+        range.selectNodeContents(walker.currentNode);
+        for (const rect of range.getClientRects())
+          if (buttons.some((button) => isOver(rect, button))) texts.push(walker.currentNode.data);
+      }
+    }
+    return buttons.length === 0 ? ['no button'] : texts;
+  })()`);
+  return covered as string[];
+}
+
 test('a sample is copied unchanged', async () => {
   const { page, wrong } = await openDocs({ width: 1280, colorScheme: 'light', place: '/docs' });
   await page.goto('/docs/keys');

@@ -21,5 +21,5 @@ for (const figure of document.querySelectorAll('figure.program')) {
     }, 2000);
   });
   // Browsers allow copying only over TLS or from the local machine.
-  if (navigator.clipboard) figure.append(button);
+  if (navigator.clipboard) figure.querySelector('figcaption').append(button);
 }
