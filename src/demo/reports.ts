@@ -54,7 +54,7 @@ function toFile(domain: DemoDomain, reporter: Reporter, when: { day: Date; daysA
     reporter,
     begin,
     end,
-    records: toRecords(domain, reporter, when),
+    records: toRecords(domain, reporter, when.daysAgo),
   });
   const name = `${reporter.domain}!${domain.name}!${begin}!${end}.xml`;
   switch (reporter.delivery) {

@@ -1,7 +1,7 @@
 import { toInstant } from '../domain/instant.ts';
 import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../domain/sandbox.ts';
 import { insertDomain } from '../store/accounts/domains.ts';
-import { insertAlert } from '../store/alerts/alerts.ts';
+import { insertAlert, settleAlert } from '../store/alerts/alerts.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
 import { type DemoAccount, ingestDemo, insertDemoAccount } from './demo-data.ts';
 
@@ -14,7 +14,7 @@ export interface Sandbox {
 
 /**
  * A store in memory for partners who have no account yet. It has the demo's data, a domain that waits for its
- * first report, and an alert of a type that v1.yaml does not list.
+ * first report, an alert of a type that v1.yaml does not list, and one with a null in its context.
  */
 export async function openSandbox(today: Date): Promise<Sandbox> {
   const store = await openStore(':memory:');
@@ -23,7 +23,9 @@ export async function openSandbox(today: Date): Promise<Sandbox> {
   await ingestDemo(store, account, today);
   const given = { accountId: account.account_id, now: toInstant(today) };
   const { id } = await insertDomain(store.db, { ...given, name: WAITING, id: ids[WAITING] });
-  await insertNotice(store, { ...given, domainId: account.domains[0]?.id as string });
+  const domainId = account.domains[0]?.id as string;
+  await insertNotice(store, { ...given, domainId });
+  await insertAddedRecord(store, { ...given, domainId, today });
   return {
     store,
     account: { ...account, domains: [...account.domains, { id, domain: WAITING }] },
@@ -42,4 +44,25 @@ async function insertNotice(
     firedAt: now,
     context: { note: 'Clients do not know this type. It is an alert like any other.' },
   });
+}
+
+const DAY_MS = 86_400_000;
+
+/** A value of a context may be null: a record that was added had no value before. */
+async function insertAddedRecord(
+  { db }: Store,
+  { accountId, domainId, today }: { accountId: string; domainId: string; today: Date },
+): Promise<void> {
+  const firedAt = toInstant(new Date(today.getTime() - 10 * DAY_MS));
+  const context = {
+    record_type: 'spf',
+    record_name: 'example.com',
+    change: 'added',
+    previous_value: null,
+    current_value: 'v=spf1 ip4:192.0.2.10 include:news.example -all',
+  };
+  const added = { accountId, domainId, type: 'alert.dns_record_changed', firedAt, context };
+  const id = await insertAlert(db, added);
+  const resolvedAt = toInstant(new Date(today.getTime() - 3 * DAY_MS));
+  await db.write((tx) => settleAlert(tx, id, { resolved_at: resolvedAt }));
 }

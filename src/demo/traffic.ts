@@ -1,11 +1,15 @@
 import { hash } from 'node:crypto';
 
 /*
- * The mail of two made-up companies over ninety days, as mailbox providers count it. The same day always has
- * the same figures: pseudo-random values are hashes of their inputs.
+ * The mail of two made-up companies over ninety days, as mailbox providers count it. A figure depends only on
+ * how many days ago its day was, so every start gives the same figures: pseudo-random values are hashes of
+ * their inputs, and the quiet days of a week are counted from today.
  */
 
 export const DEMO_DAYS = 90;
+const DAYS_OF_WEEK = 7;
+/** Two days of each week have less mail. None of them is a day on which an alert fires. */
+const QUIET_DAYS: ReadonlySet<number> = new Set([3, 4]);
 
 export interface Reporter {
   /** undefined for a reporter that leaves out its name. */
@@ -76,18 +80,14 @@ export interface DemoRecord {
 }
 
 /** What one reporter counted for a domain on a day. */
-export function toRecords(
-  domain: DemoDomain,
-  reporter: Reporter,
-  { day, daysAgo }: { day: Date; daysAgo: number },
-): DemoRecord[] {
-  const isWeekend = day.getUTCDay() % 6 === 0;
+export function toRecords(domain: DemoDomain, reporter: Reporter, daysAgo: number): DemoRecord[] {
+  const isQuiet = QUIET_DAYS.has(daysAgo % DAYS_OF_WEEK);
   return domain.senders
     .filter(({ seen }) => seen === undefined || isBetween(daysAgo, seen))
     .map(({ ip, messagesPerDay, dkim, spf, broken }) => {
       const chance =
         0.85 + 0.3 * chanceOf(domain.name, reporter.org ?? reporter.domain, ip, daysAgo);
-      const count = Math.round(messagesPerDay * reporter.share * chance * (isWeekend ? 0.45 : 1));
+      const count = Math.round(messagesPerDay * reporter.share * chance * (isQuiet ? 0.45 : 1));
       const isBroken = broken !== undefined && isBetween(daysAgo, broken);
       return { ip, count, dkim: isBroken ? ('fail' as const) : dkim, spf };
     })
