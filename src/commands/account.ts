@@ -7,9 +7,7 @@ import { withStore } from './with-store.ts';
 
 const PLANS = ['pro', 'free'] as const;
 
-export function addAccountCommands(program: Command): void {
-  const account = program.command('account').description('Accounts and their plan.');
-
+export function addAccountCommands(account: Command): void {
   account
     .command('create <name>')
     .description('Create an account.')

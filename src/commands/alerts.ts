@@ -15,9 +15,7 @@ import { withStore } from './with-store.ts';
 
 const TYPES = RULES.map(({ type }) => type);
 
-export function addAlertCommands(program: Command): void {
-  const alerts = program.command('alerts').description('Alerts, and why they are open.');
-
+export function addAlertCommands(alerts: Command): void {
   alerts
     .command('evaluate')
     .description('Fire and resolve alerts now, for all active domains or for one.')

@@ -6,10 +6,8 @@ import { withStore } from './with-store.ts';
 
 const DEFAULT_LIMIT = 100;
 
-export function addAuditCommand(program: Command): void {
-  program
-    .command('audit <account-id>')
-    .description('Changes of API keys: who, when, from where; latest first.')
+export function defineAudit(command: Command): void {
+  command
     .option('--limit <entries>', 'how many entries', parseLimit, DEFAULT_LIMIT)
     .action(async (accountId: string, { limit, ...options }: { limit: number } & OutputOptions) => {
       const entries = await withStore(async ({ db }) => {

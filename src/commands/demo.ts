@@ -15,19 +15,16 @@ const DATABASE = 'demo.db';
 /** Not a secret: the demo listens on this machine only, and its data is made up. */
 const PERSON = { email: 'demo@example.com', password: 'plumb lines are straight' };
 
-export function addDemoCommand(program: Command): void {
-  program
-    .command('demo')
-    .description('Serve made-up data: two domains, ninety days of reports, a few alerts.')
-    .action(async (options: OutputOptions) => {
-      const folder = await mkdtemp(join(tmpdir(), 'plumbline-demo-'));
-      try {
-        await serveDemo(folder, options);
-      } catch (error) {
-        await rm(folder, { recursive: true, force: true });
-        throw error;
-      }
-    });
+export function defineDemo(command: Command): void {
+  command.action(async (options: OutputOptions) => {
+    const folder = await mkdtemp(join(tmpdir(), 'plumbline-demo-'));
+    try {
+      await serveDemo(folder, options);
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+  });
 }
 
 async function serveDemo(folder: string, options: OutputOptions): Promise<void> {

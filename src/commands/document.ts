@@ -28,12 +28,7 @@ contents of a report, remove its conflicts first. A report or a conflict that wa
 when it comes in again: ingest says "removed". A rejection is listed again when its source is read again.
 The original bytes are kept in any case.`;
 
-export function addDocumentCommands(program: Command): void {
-  const document = program
-    .command('document')
-    .description(
-      'Rejected documents and conflicts: what was received and is not served by the API.',
-    );
+export function addDocumentCommands(document: Command): void {
   addList(document);
   addShow(document);
 

@@ -10,9 +10,7 @@ import { listRelatedDomains, type RelatedDomain } from '../store/accounts/relate
 import { type OutputOptions, printList, printOne, tell } from './output.ts';
 import { withStore } from './with-store.ts';
 
-export function addDomainCommands(program: Command): void {
-  const domain = program.command('domain').description('The domains that accounts monitor.');
-
+export function addDomainCommands(domain: Command): void {
   domain
     .command('add <account-id> <name>')
     .description('Register a domain, and claim the reports that came for it before.')

@@ -14,14 +14,11 @@ import { withStore } from './with-store.ts';
 const MAX_SHOWN = 50;
 const STANDARD_INPUT = '-';
 
-export function addIngestCommand(program: Command): void {
-  program
-    .command('ingest <path...>')
-    .description('Read report files, folders (with all that is in them), or - for standard input.')
-    .action(async (paths: string[], options: OutputOptions) => {
-      const summary = await withStore((store) => ingestPaths(store, paths, options));
-      if (summary.rejected > 0) process.exitCode = 1;
-    });
+export function defineIngest(command: Command): void {
+  command.action(async (paths: string[], options: OutputOptions) => {
+    const summary = await withStore((store) => ingestPaths(store, paths, options));
+    if (summary.rejected > 0) process.exitCode = 1;
+  });
 }
 
 async function ingestPaths(

@@ -11,9 +11,7 @@ import type { Store } from '../store/connection/open.ts';
 import { type OutputOptions, printList, printOne, tell } from './output.ts';
 import { withStore } from './with-store.ts';
 
-export function addKeyCommands(program: Command): void {
-  const key = program.command('key').description('API keys, at most ten for each account.');
-
+export function addKeyCommands(key: Command): void {
   key
     .command('create <account-id> <name>')
     .description('Create a key, and print it once.')

@@ -1,38 +1,92 @@
 import { Command } from 'commander';
-import { loadEnvFile } from '../config.ts';
 
-type AddCommands = (program: Command) => void;
-
-/** The module of each command, loaded when it is needed: most commands need neither a server nor a parser. */
-const COMMANDS: Readonly<Record<string, () => Promise<AddCommands>>> = {
-  serve: async () => (await import('./serve.ts')).addServeCommand,
-  demo: async () => (await import('./demo.ts')).addDemoCommand,
-  ingest: async () => (await import('./ingest.ts')).addIngestCommand,
-  document: async () => (await import('./document.ts')).addDocumentCommands,
-  account: async () => (await import('./account.ts')).addAccountCommands,
-  domain: async () => (await import('./domain.ts')).addDomainCommands,
-  key: async () => (await import('./key.ts')).addKeyCommands,
-  alerts: async () => (await import('./alerts.ts')).addAlertCommands,
-  user: async () => (await import('./user.ts')).addUserCommands,
-  audit: async () => (await import('./audit.ts')).addAuditCommand,
-};
+/** Adds to a command what it takes and does: its options and its action, or its subcommands. */
+type Define = (command: Command) => void;
 
 /**
- * The `plumbline` command with the subcommand that the arguments begin with; with all of them when that is not
- * a subcommand, for the help and for errors. Every leaf takes `--json`.
+ * How each command is called, what the help says of it, and its module. A module is loaded when its command
+ * runs, because all of them take ten times as long to load as the help takes to print.
  */
-export async function createProgram([name = '']: readonly string[]): Promise<Command> {
+const COMMANDS: readonly (readonly [string, string, () => Promise<Define>])[] = [
+  [
+    'serve',
+    'Serve the API until the process is told to stop.',
+    async () => (await import('./serve.ts')).defineServe,
+  ],
+  [
+    'demo',
+    'Serve made-up data: two domains, ninety days of reports, a few alerts.',
+    async () => (await import('./demo.ts')).defineDemo,
+  ],
+  [
+    'ingest <path...>',
+    'Read report files, folders (with all that is in them), or - for standard input.',
+    async () => (await import('./ingest.ts')).defineIngest,
+  ],
+  [
+    'document',
+    'Rejected documents and conflicts: what was received and is not served by the API.',
+    async () => (await import('./document.ts')).addDocumentCommands,
+  ],
+  [
+    'account',
+    'Accounts and their plan.',
+    async () => (await import('./account.ts')).addAccountCommands,
+  ],
+  [
+    'domain',
+    'The domains that accounts monitor.',
+    async () => (await import('./domain.ts')).addDomainCommands,
+  ],
+  [
+    'key',
+    'API keys, at most ten for each account.',
+    async () => (await import('./key.ts')).addKeyCommands,
+  ],
+  [
+    'alerts',
+    'Alerts, and why they are open.',
+    async () => (await import('./alerts.ts')).addAlertCommands,
+  ],
+  [
+    'user',
+    'People who sign in to the settings pages.',
+    async () => (await import('./user.ts')).addUserCommands,
+  ],
+  [
+    'audit <account-id>',
+    'Changes of API keys: who, when, from where; latest first.',
+    async () => (await import('./audit.ts')).defineAudit,
+  ],
+];
+
+/** The `plumbline` command. A subcommand is completed from its module before its arguments are parsed. */
+export function createProgram(): Command {
   const program = new Command('plumbline')
     .description('DMARC aggregate reports in, a read-only HTTP API out.')
     .showHelpAfterError('(plumbline --help lists the commands)')
     .exitOverride();
-  loadEnvFile();
-  const names = Object.hasOwn(COMMANDS, name) ? [name] : Object.keys(COMMANDS);
-  for (const wanted of names) (await COMMANDS[wanted]?.())?.(program);
-  for (const leaf of leavesOf(program)) {
-    leaf.option('--json', 'one JSON value on standard output, messages on standard error');
-  }
-  return program;
+  const modules = new Map<Command, () => Promise<Define>>();
+  for (const [syntax, description, load] of COMMANDS)
+    modules.set(program.command(syntax).description(description), load);
+  return program.hook('preSubcommand', async (_program, command) => {
+    const [define, { loadEnvFile }] = await Promise.all([
+      modules.get(command)?.(),
+      import('../config.ts'),
+    ]);
+    loadEnvFile();
+    define?.(command);
+    leavesOf(command).forEach(addJson);
+  });
+}
+
+/** `plumbline help account` is `plumbline account --help`, which loads the command first. */
+export function toArguments(given: readonly string[]): readonly string[] {
+  return given[0] === 'help' ? [...given.slice(1), '--help'] : given;
+}
+
+function addJson(command: Command): void {
+  command.option('--json', 'one JSON value on standard output, messages on standard error');
 }
 
 function leavesOf(command: Command): readonly Command[] {

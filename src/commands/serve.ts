@@ -12,10 +12,8 @@ import { listAccounts } from '../store/accounts/accounts.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
 import { type OutputOptions, print, printJson } from './output.ts';
 
-export function addServeCommand(program: Command): void {
-  program
-    .command('serve')
-    .description('Serve the API until the process is told to stop.')
+export function defineServe(command: Command): void {
+  command
     .option('--sandbox', 'serve made-up data from memory, under one published key')
     .action(async (options: OutputOptions & { sandbox?: boolean }) => {
       const config = readConfig(process.env);

@@ -20,9 +20,7 @@ interface AddOptions extends OutputOptions {
   readonly invite?: boolean;
 }
 
-export function addUserCommands(program: Command): void {
-  const user = program.command('user').description('People who sign in to the settings pages.');
-
+export function addUserCommands(user: Command): void {
   user
     .command('add <account-id> <email>')
     .description('Add a person. Their password is asked for, unless they are invited.')

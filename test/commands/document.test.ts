@@ -125,7 +125,7 @@ function aProgram() {
         (rest.at(-1) as (() => void) | undefined)?.();
         return true;
       });
-    await (await createProgram(args)).parseAsync(args, { from: 'user' });
+    await createProgram().parseAsync(args, { from: 'user' });
     return printed;
   };
   const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout);
