@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import { type AlertType, isAlertType } from '../../domain/alerts/registry.ts';
-import type { OpenAlertRow } from '../../store/accounts/overview.ts';
-import type { AlertRow } from '../../store/alerts/alerts.ts';
+import type { AlertOfAccount, AlertRow } from '../../store/alerts/alerts.ts';
 import type { Html } from '../frame/page.ts';
 import { renderTime, toCount, toCounted, toDate, toExact } from '../frame/words.ts';
 
@@ -22,7 +21,7 @@ const WORDS: Readonly<Record<AlertType, Words>> = {
 };
 
 /** An alert for display: title, domain, time, and its context as text. */
-export function renderAlert(alert: AlertRow | OpenAlertRow, now: Date): Html {
+export function renderAlert(alert: AlertRow | AlertOfAccount, now: Date): Html {
   const { title, tell } = findWords(alert.type);
   const isOpen = alert.resolved_at === null;
   return html`<li class="alert ${isOpen ? 'open' : 'resolved'}">

@@ -1,7 +1,8 @@
 import type { RequestHandler } from 'express';
 import { html } from 'hono/html';
 import type { DomainRow } from '../../store/accounts/domains.ts';
-import { type OpenAlertRow, readOverview } from '../../store/accounts/overview.ts';
+import { readOverview } from '../../store/accounts/overview.ts';
+import type { AlertOfAccount } from '../../store/alerts/alerts.ts';
 import { readQuery } from '../form.ts';
 import { type ChartDay, firstDay, renderSparkline, sum, toChartDays } from '../frame/chart.ts';
 import { type Html, sendPage } from '../frame/page.ts';
@@ -41,7 +42,7 @@ export function showOverview({ store, now }: Given): RequestHandler {
   };
 }
 
-function renderAlerts(alerts: readonly OpenAlertRow[], now: Date): Html {
+function renderAlerts(alerts: readonly AlertOfAccount[], now: Date): Html {
   if (alerts.length === 0) {
     return html`<section class="card calm"><p>No alert is open.</p></section>`;
   }

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import type { Kysely } from 'kysely';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../connection/database.ts';
-import { prepareQuery } from '../connection/prepared.ts';
+import { type Param, prepareQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';
 import { type Head, newVersion, touchDomainList } from '../lists/heads.ts';
 import type { Page, PageOf } from '../lists/page.ts';
-import type { DomainStatus } from '../tables.ts';
+import type { DomainStatus, Tables } from '../tables.ts';
 import { findAccount, lockAccount } from './accounts.ts';
 
 /** A domain row as it is listed. */
@@ -18,7 +19,7 @@ export interface DomainRow {
   readonly last_report_at: Instant | null;
 }
 
-const COLUMNS = ['id', 'name', 'status', 'last_report_at'] as const;
+export const DOMAIN_COLUMNS = ['id', 'name', 'status', 'last_report_at'] as const;
 
 interface NewDomain {
   readonly accountId: string;
@@ -91,7 +92,7 @@ export async function listAllDomains(db: Db, accountId: string): Promise<DomainR
   await findAccount(db, accountId);
   return await db
     .selectFrom('domain')
-    .select(COLUMNS)
+    .select(DOMAIN_COLUMNS)
     .where('account_id', '=', accountId)
     .orderBy('name')
     .execute();
@@ -127,7 +128,7 @@ export async function findDomainIds(db: Db, names: readonly string[]): Promise<s
 export async function findOwnedDomain(db: Db, id: string): Promise<DomainRow> {
   const domain = await db
     .selectFrom('domain')
-    .select(COLUMNS)
+    .select(DOMAIN_COLUMNS)
     .where('id', '=', id)
     .where('account_id', 'is not', null)
     .executeTakeFirst();
@@ -159,23 +160,31 @@ export async function updateDomainStatus(
   });
 }
 
-const domainsHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
+export type PageOfAccount = { accountId: string } & Page;
+
+/** The total and the version of an account's active domains. */
+export const domainsHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
   db
     .selectFrom('account')
     .select(['domains_total as total', 'domains_version as version'])
     .where('id', '=', param('accountId')),
 );
 
-const domainsPage = prepareQuery<{ accountId: string } & Page, DomainRow>((db, param) =>
-  db
+/** A page of an account's active domains, by name. */
+export const domainsPage = prepareQuery<PageOfAccount, DomainRow>((db, param) =>
+  selectPage(db, param).select(DOMAIN_COLUMNS),
+);
+
+/** The domains of a page, without columns. */
+export function selectPage(db: Kysely<Tables>, param: Param<PageOfAccount>) {
+  return db
     .selectFrom('domain')
-    .select(COLUMNS)
     .where('account_id', '=', param('accountId'))
     .where('status', '=', 'active')
     .orderBy('name')
     .limit(param('limit'))
-    .offset(param('offset')),
-);
+    .offset(param('offset'));
+}
 
 /** The account must exist: it is that of the caller's key. */
 export async function findDomainsHead(reader: Reader, accountId: string): Promise<Head> {
@@ -199,7 +208,7 @@ export async function listDomains(
 function selectDomain(tx: Tx, id: string) {
   return tx
     .selectFrom('domain')
-    .select([...COLUMNS, 'account_id'])
+    .select([...DOMAIN_COLUMNS, 'account_id'])
     .where('id', '=', id)
     .executeTakeFirst();
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Expression } from 'kysely';
 import { type Instant, toDay } from '../../domain/instant.ts';
-import type { Db, Tx } from '../connection/database.ts';
+import type { Db, Queries, Tx } from '../connection/database.ts';
 import { type BoundQuery, prepareQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';
 import { type Head, touchAlertLists } from '../lists/heads.ts';
@@ -104,6 +105,11 @@ const MAX_SHOWN = 200;
 
 /** The account's newest alerts, with the names of their domains. */
 export function listAccountAlerts(db: Db, accountId: string): Promise<AlertOfAccount[]> {
+  return selectAccountAlerts(db, accountId).limit(MAX_SHOWN).execute();
+}
+
+/** The account's alerts, the latest first, with the names of their domains. */
+export function selectAccountAlerts(db: Queries, accountId: string | Expression<string>) {
   return db
     .selectFrom('alert')
     .innerJoin('domain', 'domain.id', 'alert.domain_id')
@@ -111,9 +117,7 @@ export function listAccountAlerts(db: Db, accountId: string): Promise<AlertOfAcc
     .select('context')
     .where('alert.account_id', '=', accountId)
     .orderBy('fired_at', 'desc')
-    .orderBy('seq', 'desc')
-    .limit(MAX_SHOWN)
-    .execute();
+    .orderBy('seq', 'desc');
 }
 
 const accountHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
