@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { renderGoodDay } from '../../src/demo/reports.ts';
+import { renderGoodDay } from '../good-day.ts';
 import { runPlumbline } from '../served-plumbline.ts';
 
 /** Adds an account with a domain and a report to a database, and returns its key. */

@@ -5,7 +5,7 @@
  * for its alert to resolve, the operator's command ingests the report that resolves it. The alert engine
  * decides whether and when.
  */
-import { renderGoodDay } from '../../src/demo/reports.ts';
+import { renderGoodDay } from '../good-day.ts';
 import { runPlumbline, servePlumbline } from '../served-plumbline.ts';
 import { runRespect } from './respect.ts';
 

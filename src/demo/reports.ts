@@ -30,22 +30,6 @@ export function* demoDays(today: Date): Generator<DemoDay> {
   }
 }
 
-/** One more report, of a day on which all of a domain's mail came from `ip` and passed. */
-export function renderGoodDay(name: string, { day, ip }: { day: Date; ip: string }): Buffer {
-  const begin = day.getTime() / 1000;
-  const domain: DemoDomain = { name, policy: 'none', senders: [] };
-  const records: DemoRecord[] = [{ ip, count: 1_000, dkim: 'pass', spf: 'pass' }];
-  return Buffer.from(renderReport({ domain, reporter: LATE, begin, end: begin + 86_399, records }));
-}
-
-/** A reporter that does not occur in the other days. */
-const LATE: Reporter = {
-  org: 'Meadow Mail',
-  domain: 'meadow-mail.example',
-  share: 1,
-  delivery: 'plain',
-};
-
 function toFile(domain: DemoDomain, reporter: Reporter, when: { day: Date; daysAgo: number }) {
   const begin = when.day.getTime() / 1000;
   const end = begin + 86_399;

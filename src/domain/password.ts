@@ -18,7 +18,7 @@ const inTurn = createQueue();
 export const PASSWORD_RULE = `A password has ${MIN_LENGTH} to ${MAX_LENGTH} characters.`;
 
 /** Throws `validation_error` for a new password that is too short or too long. There are no other rules. */
-export function assertPassword(password: string): void {
+function assertPassword(password: string): void {
   const length = [...password].length;
   if (length < MIN_LENGTH || length > MAX_LENGTH) {
     throw new Failure('validation_error', PASSWORD_RULE);

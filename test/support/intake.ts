@@ -20,7 +20,7 @@ export function plainWith(from: string, to: string): string {
   return PLAIN.replace(from, () => to);
 }
 
-export const toBytes = (content: Uint8Array | string): Uint8Array => Buffer.from(content);
+const toBytes = (content: Uint8Array | string): Uint8Array => Buffer.from(content);
 
 export async function readAll(content: Uint8Array | string): Promise<IntakeDocument[]> {
   const documents: IntakeDocument[] = [];

@@ -20,7 +20,7 @@ export function renderTime(instant: Instant, now: Date): Html {
 }
 
 /** “3 minutes ago”. */
-export function toRelative(instant: Instant, now: Date): string {
+function toRelative(instant: Instant, now: Date): string {
   const seconds = (Date.parse(instant) - now.getTime()) / 1000;
   const unit = UNITS.find(([, size]) => Math.abs(seconds) >= size);
   if (unit === undefined) return 'just now';
