@@ -16,7 +16,11 @@ interface Watching extends Given {
   readonly lookUp: LookUp;
 }
 
-/** Checks a domain's records once, and evaluates its alerts when there was an answer. */
+/**
+ * Checks a domain's records once, and evaluates its alerts when there was an answer.
+ *
+ * @internal Tests and the benchmark call it too.
+ */
 export async function checkDomain(given: Watching, { id, name }: DomainToCheck): Promise<void> {
   const { store, thresholds, now, lookUp } = given;
   const answers = await Promise.all(

@@ -5,7 +5,7 @@ import type { AggregateReport } from './aggregate-report.ts';
  * What makes two documents the same report (decisions, section 3): domain, lower-case org_name, report_id,
  * begin, end. A report without a report_id is the same only as a document with the same bytes.
  */
-export function toReportIdentity(report: AggregateReport): string {
+function toReportIdentity(report: AggregateReport): string {
   const { metadata, policyPublished, payloadSha256 } = report;
   return JSON.stringify([
     policyPublished.domain,

@@ -41,6 +41,7 @@ export interface Contract {
 /** The contract as it was written: openapi/v1.yaml. */
 export type ContractDocument = Document;
 
+/** @internal Tests serve changed copies of it. */
 export function readContract(): ContractDocument {
   return parse(readFileSync(V1, 'utf8'));
 }

@@ -96,7 +96,11 @@ interface Found {
   previous: Day | null;
 }
 
-/** The sources of a day that failed too much, each with the last day before it on which it sent something. */
+/**
+ * The sources of a day that failed too much, each with the last day before it on which it sent something.
+ *
+ * @internal A test reads its query plan.
+ */
 export const failing = prepareQuery<Wanted, Found>((db, param) =>
   db
     .selectFrom('domain_source_ip as source')
@@ -116,7 +120,11 @@ export const failing = prepareQuery<Wanted, Found>((db, param) =>
     .where(failsTooOften(param('percent'))),
 );
 
-/** The days after a day on which its new sources sent too many failing messages. */
+/**
+ * The days after a day on which its new sources sent too many failing messages.
+ *
+ * @internal A test reads its query plan.
+ */
 export const failingLater = prepareQuery<
   Wanted & { since: Day; after: Day; until: Day },
   { address: string; day: Day }
