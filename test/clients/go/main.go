@@ -34,6 +34,7 @@ func main() {
 	check("every page", everyPage)
 	check("an empty list", emptyList)
 	check("a null", null)
+	check("a null in a context", nullInContext)
 	check("an unknown alert type", unknownAlertType)
 	check("a typed context", typedContext)
 	check("304", notModified)
@@ -49,7 +50,7 @@ func everyPage() {
 	var begin time.Time
 	total := int64(1)
 	for offset := 0; int64(offset) < total; offset += 100 {
-		params := &plumbline.ListReportsParams{Limit: new(100), Offset: &offset}
+		params := &plumbline.ListReportsParams{Limit: new(int32(100)), Offset: &offset}
 		page := must(client.ListReportsWithResponse(ctx, domain.ID, params)).JSON200
 		want(page != nil && len(page.Data) > 0, "a page is missing")
 		for _, report := range page.Data {
@@ -82,6 +83,13 @@ func null() {
 		}
 	}
 	want(open > 0 && resolved > 0, "%d open, %d resolved", open, resolved)
+}
+
+func nullInContext() {
+	var context plumbline.DNSRecordChangedContext
+	err := json.Unmarshal(findAlert("alert.dns_record_changed").Context, &context)
+	want(err == nil, "%v", err)
+	want(context.PreviousValue == nil && context.CurrentValue != nil, "%v", context)
 }
 
 func unknownAlertType() {
@@ -120,7 +128,7 @@ func notFound() {
 }
 
 func validationError() {
-	params := &plumbline.ListReportsParams{Limit: new(201)}
+	params := &plumbline.ListReportsParams{Limit: new(int32(201))}
 	answer := must(client.ListReportsWithResponse(ctx, nobody, params))
 	want(answer.JSON422 != nil, "status %d", answer.StatusCode())
 	want(answer.JSON422.Error.Code == "validation_error", "%v", answer.JSON422.Error)

@@ -63,6 +63,11 @@ def a_null() -> None:
     assert resolved and max(resolved) < datetime.now(UTC), resolved
 
 
+def a_null_in_a_context() -> None:
+    context = find_alert("alert.dns_record_changed").context
+    assert "previous_value" in context and context["previous_value"] is None, context
+
+
 def an_unknown_alert_type() -> None:
     context = find_alert("alert.sandbox_notice").context
     assert context.additional_keys == ["note"]
@@ -138,6 +143,7 @@ def check(name: str, body: Callable[[], None]) -> None:
 check("every page", every_page)
 check("an empty list", an_empty_list)
 check("a null", a_null)
+check("a null in a context", a_null_in_a_context)
 check("an unknown alert type", an_unknown_alert_type)
 check("a typed context", a_typed_context)
 check("304", not_modified)

@@ -75,6 +75,11 @@ await check('a null', async () => {
   assert(resolved.every((end) => new Date(end) <= new Date()));
 });
 
+await check('a null in a context', async () => {
+  const [added] = await findAlerts('alert.dns_record_changed');
+  assert.equal(added?.context['previous_value'], null);
+});
+
 await check('an unknown alert type', async () => {
   const [notice] = await findAlerts('alert.sandbox_notice');
   assert.deepEqual(Object.keys(notice?.context ?? {}), ['note']);

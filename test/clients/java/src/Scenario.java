@@ -36,6 +36,7 @@ final class Scenario {
     check("every page", Scenario::everyPage);
     check("an empty list", Scenario::anEmptyList);
     check("a null", Scenario::aNull);
+    check("a null in a context", Scenario::aNullInAContext);
     check("an unknown alert type", Scenario::anUnknownAlertType);
     check("a typed context # by the mapper's convertValue", Scenario::aTypedContext);
     check("304 # an ApiException with this code", Scenario::notModified);
@@ -78,6 +79,12 @@ final class Scenario {
     var resolved = ends.stream().filter(Objects::nonNull).toList();
     require(!resolved.isEmpty(), "no resolved alert");
     require(resolved.stream().allMatch(Scenario::isPast), "resolved in the future");
+  }
+
+  private static void aNullInAContext() throws ApiException {
+    var context = findAlerts("alert.dns_record_changed").get(0).getContext();
+    require(context.containsKey("previous_value"), "no previous_value: " + context);
+    require(context.get("previous_value") == null, "not null: " + context);
   }
 
   private static void anUnknownAlertType() throws ApiException {

@@ -1,0 +1,2 @@
+#!/usr/bin/env bash
+exec java -cp 'build/classes:build/lib/*' ScenarioKt

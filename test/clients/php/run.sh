@@ -1,0 +1,2 @@
+#!/usr/bin/env bash
+exec php -d error_reporting=E_ALL scenario.php
