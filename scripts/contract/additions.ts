@@ -1,7 +1,7 @@
 import { argumentsOf, type Change } from './oasdiff.ts';
 
-/** The names with which the changelog has to mention an addition. */
-type ToNames = (change: Change) => readonly string[];
+/** The names with which the changelog has to mention an addition; undefined when this change is a break. */
+type ToNames = (change: Change) => readonly string[] | undefined;
 
 /**
  * The changes that decision 1.16 allows within `/v1/external`, by oasdiff's ids. Any other change is
@@ -31,6 +31,21 @@ export const ADDITIONS: Readonly<Record<string, ToNames>> = {
   'response-property-became-required': nameArguments(0),
   'response-required-property-added': nameArguments(0),
 };
+
+/**
+ * Changes that oasdiff reports as more than additions, and that correct what the contract says: what is asked
+ * and what is answered stay the same.
+ */
+export const CORRECTIONS: Readonly<Record<string, ToNames>> = {
+  // Headers of a deprecated operation, on one that is not deprecated. Only mock servers sent them.
+  'optional-response-header-removed': (change) =>
+    DEPRECATION.has(argumentsOf(change)[0] ?? '') ? nameArguments(0)(change) : undefined,
+  // `limit` is at most 200.
+  'request-parameter-type-changed': (change) =>
+    argumentsOf(change).join(' ') === 'query limit format none int32' ? ['limit'] : undefined,
+};
+
+const DEPRECATION = new Set(['deprecation', 'sunset']);
 
 function nameOperation({ operationId = '' }: Change): readonly string[] {
   return [operationId];

@@ -1,4 +1,4 @@
-import { ADDITIONS } from './additions.ts';
+import { ADDITIONS, CORRECTIONS } from './additions.ts';
 import { listNamed } from './changelog.ts';
 import { withComparable } from './comparable.ts';
 import { type Change, INFO, listChanges } from './oasdiff.ts';
@@ -47,5 +47,6 @@ export function listUnnamed(names: readonly string[], text: string): readonly st
 
 /** The names for a change in the changelog; undefined for a breaking change. */
 function toNames(change: Change): readonly string[] | undefined {
-  return change.level === INFO ? ADDITIONS[change.id]?.(change) : undefined;
+  const added = change.level === INFO ? ADDITIONS[change.id]?.(change) : undefined;
+  return added ?? CORRECTIONS[change.id]?.(change);
 }

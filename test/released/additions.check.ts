@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as v1 from './plant.ts';
-import { type Plant, set, toggleRequired } from './plant.ts';
+import { drop, type Plant, set, toggleRequired } from './plant.ts';
 
 const WHEN = { type: 'string', description: 'When.' };
 const addField: Plant = (tree) =>
@@ -86,6 +86,38 @@ describe('accepted when, and only when, the changelog names it', () => {
     expect(await v1.hold(plants, '- `reporter`')).toEqual([
       'is new, and not named in CHANGELOG.md, Unreleased, API: `received_at`',
     ]);
+  });
+});
+
+describe('a correction of what the contract says is accepted when the changelog names it', () => {
+  const SUNSET = { schema: { type: 'string' } };
+
+  test.each<[string, string, Plant, Plant]>([
+    [
+      'an operation that is not deprecated declares no Sunset any more',
+      'sunset',
+      set(v1.headers('alerts', 200), { Sunset: SUNSET }),
+      drop(v1.headers('alerts', 200), 'Sunset'),
+    ],
+    [
+      'limit, which is at most 200, has 32 bits',
+      'limit',
+      drop(v1.parameterSchema('alerts', 'limit'), 'format'),
+      set(v1.parameterSchema('alerts', 'limit'), { format: 'int32' }),
+    ],
+  ])('%s', async (_what, name, before, after) => {
+    expect(await v1.hold([after], '', [before])).toEqual([
+      `is new, and not named in CHANGELOG.md, Unreleased, API: \`${name}\``,
+    ]);
+    expect(await v1.hold([after], `- About \`${name}\`.`, [before])).toEqual([]);
+  });
+
+  test('an object that stays open, in other words, is no change', async () => {
+    const open = set(v1.field('alerts', 'context'), { additionalProperties: true });
+    const nullable = set(v1.field('alerts', 'context'), {
+      additionalProperties: { nullable: true },
+    });
+    expect(await v1.hold([nullable], '', [open])).toEqual([]);
   });
 });
 

@@ -4,6 +4,8 @@ import { drop, move, type Plant, set, type Tree, toggleRequired } from './plant.
 
 const RETRY_AFTER = v1.header('alerts', 429, 'Retry-After');
 
+const INT32 = { format: 'int32' };
+
 const ANSWERED: readonly [string, ...Plant[]][] = [
   [
     'a field is removed',
@@ -33,7 +35,6 @@ const ANSWERED: readonly [string, ...Plant[]][] = [
     (tree) => Object.assign(v1.contexts(tree), { [v1.REGRESSION]: { $ref: v1.MISSING } }),
   ],
   ['a header is removed', drop(v1.headers('domains', 200), 'ETag')],
-  ['an optional header is removed', drop(v1.headers('domains', 200), 'Sunset')],
   ['a header becomes optional', set(RETRY_AFTER, { required: false })],
   ['a header has another type', set(RETRY_AFTER, { schema: { type: 'string' } })],
   ['a header has one value more', (tree) => RETRY_AFTER(tree).schema.enum.push(120)],
@@ -74,6 +75,7 @@ const ASKED: readonly [string, ...Plant[]][] = [
   ['a parameter has a higher minimum', set(v1.parameterSchema('alerts', 'limit'), { minimum: 10 })],
   ['a parameter has another default', set(v1.parameterSchema('alerts', 'limit'), { default: 25 })],
   ['a parameter has another type', set(v1.parameterSchema('alerts', 'offset'), { type: 'string' })],
+  ['a parameter without a bound has 32 bits', set(v1.parameterSchema('alerts', 'offset'), INT32)],
   ['a parameter loses its format', drop(v1.parameterSchema('alerts', 'domain_id'), 'format')],
   [
     'a parameter has a pattern',
@@ -107,6 +109,12 @@ const GENERATED: readonly [string, ...Plant[]][] = [
     },
   ],
 ];
+
+test('an optional header is removed: refused', async () => {
+  const age: Plant = set(v1.headers('domains', 200), { Age: { schema: { type: 'integer' } } });
+  const problems = await v1.hold([drop(v1.headers('domains', 200), 'Age')], '', [age]);
+  expect(problems).toEqual([expect.stringMatching(/^breaks .*`age` removed/)]);
+});
 
 describe.each([
   ['What is answered', ANSWERED],

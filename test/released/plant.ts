@@ -42,7 +42,7 @@ export const operation =
   ({ paths }) =>
     paths[LISTS[list]].get;
 
-export const answer =
+const answer =
   (list: List, status: number): Find =>
   (v1) =>
     look(v1, operation(list)(v1).responses[status]);
@@ -117,16 +117,26 @@ export const toggleRequired =
     tree.required = others.length < tree.required.length ? others : [...others, name];
   };
 
-/** The result of the check for the changed contract, when the present contract is the released one. */
-export async function hold(plants: readonly Plant[], unreleased = ''): Promise<readonly string[]> {
+/**
+ * The result of the check for the changed contract, when the present contract, with some changes before, is
+ * the released one.
+ */
+export async function hold(
+  plants: readonly Plant[],
+  unreleased = '',
+  before: readonly Plant[] = [],
+): Promise<readonly string[]> {
   const v1 = parse(readFileSync(V1, 'utf8'));
-  const before = JSON.stringify(v1);
+  for (const plant of before) plant(v1);
+  const folder = await aFolder();
+  const [released, current] = [join(folder, 'released.json'), join(folder, 'v1.json')];
+  const text = JSON.stringify(v1);
+  writeFileSync(released, text);
   for (const plant of plants) plant(v1);
-  if (JSON.stringify(v1) === before) throw new Error('Nothing was planted.');
-  const current = join(await aFolder(), 'v1.json');
+  if (JSON.stringify(v1) === text) throw new Error('Nothing was planted.');
   writeFileSync(current, JSON.stringify(v1));
   const changelog = `## Unreleased\n\n### API\n\n${unreleased}\n\n### Service\n\n- \`elsewhere\`\n`;
-  return listProblems({ released: V1, current, changelog });
+  return listProblems({ released, current, changelog });
 }
 
 function look(v1: Tree, node: Tree): Tree {

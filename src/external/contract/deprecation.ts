@@ -7,6 +7,7 @@ const DAY = z.iso.date().transform((day) => new Date(day));
 /** The contract's fields for a deprecation: all three, or none. */
 interface Operation {
   readonly operationId?: string;
+  readonly responses?: Readonly<Record<string, object>>;
   readonly deprecated?: boolean;
   readonly 'x-deprecated-at'?: unknown;
   readonly 'x-sunset'?: unknown;
@@ -15,7 +16,8 @@ type Paths = Readonly<Record<string, { readonly get?: Operation } | undefined>>;
 
 /**
  * The headers of deprecated operations, by operationId: `Deprecation` (RFC 9745, a structured date) and
- * `Sunset` (RFC 8594, an HTTP-date). Throws when an operation has only some of the fields.
+ * `Sunset` (RFC 8594, an HTTP-date). Throws when an operation has only some of the fields, or does not declare
+ * the two headers.
  */
 export function toDeprecations(paths: Paths): ReadonlyMap<string, readonly string[]> {
   const operations = Object.values(paths).flatMap((path) => path?.get ?? []);
@@ -37,7 +39,18 @@ function toHeaders(operation: Operation): readonly string[] {
       `has its x-sunset less than ${MIN_MONTHS} months after x-deprecated-at`,
     );
   }
+  if (!STATUSES.every((status) => declaresHeaders(operation, status))) {
+    throw toError(operation, 'needs the headers Deprecation and Sunset in its 200 and its 304');
+  }
   return ['Deprecation', `@${since.getTime() / 1000}`, 'Sunset', sunset.toUTCString()];
+}
+
+const STATUSES = ['200', '304'];
+
+/** Mock servers send every header that is declared. So only a deprecated operation declares these. */
+function declaresHeaders({ responses = {} }: Operation, status: string): boolean {
+  const { headers = {} } = (responses[status] ?? {}) as { headers?: object };
+  return 'Deprecation' in headers && 'Sunset' in headers;
 }
 
 function addMonths(date: Date, months: number): Date {
