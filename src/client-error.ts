@@ -10,11 +10,25 @@ const LINGER_MS = 2_000;
 /** Up to the path. User names and backslashes are not accepted: URL parsers read them in different ways. */
 const ABSOLUTE = /^https?:\/\/([^\s/?#@\\]+)(?=[/?]|$)/i;
 
+/**
+ * A request line of HTTP/1.1 for a path of the API, with any method (RFC 9110, 9.1: a token). Node does not
+ * parse methods that it does not know.
+ */
+const API_REQUEST = /^[!#$%&'*+.^_`|~\w-]+ \/v1\/external\/\S* HTTP\/1\.[01]\r\n/;
+
 interface ClientError {
-  readonly status: 400 | 408 | 431;
+  readonly status: 400 | 405 | 408 | 431;
   readonly code: string;
   readonly message: string;
+  readonly header?: string;
 }
+
+const UNKNOWN_METHOD: ClientError = {
+  status: 405,
+  code: 'method_not_allowed',
+  message: 'This path answers only to GET and HEAD.',
+  header: 'Allow: GET, HEAD\r\n',
+};
 
 const BAD_REQUEST: ClientError = {
   status: 400,
@@ -36,20 +50,30 @@ const CLIENT_ERRORS: Readonly<Record<string, ClientError>> = {
 };
 
 /** Input that is not HTTP never reaches Express. It is answered with the API's error body too. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+export function answerClientError(error: ParserError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const clientError = CLIENT_ERRORS[error.code ?? ''] ?? BAD_REQUEST;
-  const { status, code, message } = clientError;
+  const { status, code, message, header = '' } = toClientError(error);
   const body = toBody({ error: { code, message } });
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
-      `Cache-Control: no-store\r\nContent-Length: ${body.length}\r\n` +
+      `Cache-Control: no-store\r\n${header}Content-Length: ${body.length}\r\n` +
       `Connection: close\r\n\r\n${body}`,
   );
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/** Node adds the bytes that it could not parse. */
+interface ParserError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+}
+
+function toClientError({ code = '', rawPacket }: ParserError): ClientError {
+  const isMethod = code === 'HPE_INVALID_METHOD' && rawPacket !== undefined;
+  if (isMethod && API_REQUEST.test(rawPacket.toString('latin1'))) return UNKNOWN_METHOD;
+  return CLIENT_ERRORS[code] ?? BAD_REQUEST;
 }
 
 /**

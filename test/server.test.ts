@@ -59,7 +59,9 @@ describe('invalid HTTP', () => {
     ['a blank in the path', `GET /v1 /external HTTP/1.1\r\nHost: a\r\n\r\n`],
     ['NUL in a header', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n`],
     ['a header without a colon', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nnonsense\r\n\r\n`],
-    ['an invalid method', `GRAB ${PATH} HTTP/1.1\r\nHost: a\r\n\r\n`],
+    ['a method that is no token', `GR@B ${PATH} HTTP/1.1\r\nHost: a\r\n\r\n`],
+    ['an unknown method of another path', 'FOO /settings HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['an unknown method without a version', `FOO ${PATH}\r\nHost: a\r\n\r\n`],
     [
       'two lengths',
       `GET ${PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`,
@@ -87,6 +89,18 @@ describe('invalid HTTP', () => {
     holdToErrorShape(answer?.body ?? '');
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
   });
+
+  test.each(['FOO', 'GETS', 'get', 'x-y.z!'])(
+    '%s is a method that HTTP allows and node does not know: 405, as the guide says',
+    async (method) => {
+      const { client, server } = await serve();
+      const answer = await client.send(`${method} ${PATH}?limit=1 HTTP/1.1\r\nHost: a\r\n\r\n`);
+      expect([answer?.status, answer?.headers['allow']]).toEqual([405, 'GET, HEAD']);
+      expect(JSON.parse(answer?.body ?? '').error.code).toBe('method_not_allowed');
+      holdToErrorShape(answer?.body ?? '');
+      expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+    },
+  );
 
   test.each([
     [`http://elsewhere.example${PATH}`, 401],
