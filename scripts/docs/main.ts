@@ -14,7 +14,7 @@ const SOURCES = [
   'scripts/docs/**/*',
   'scripts/contract/changelog.ts',
   'src/settings/frame/assets/icon.svg',
-  'src/settings/frame/assets/style/{palette,brand}.css',
+  'src/settings/frame/assets/style/{palette,brand,unseen}.css',
   'src/settings/frame/mark.ts',
   'CHANGELOG.md',
   'package.json',

@@ -20,7 +20,9 @@ const WORKFLOWS = 'workflows.arazzo.yaml';
 
 /** In the order in which they are joined into the one stylesheet. */
 const STYLE = [
-  ...['palette', 'brand'].map((name) => `../../src/settings/frame/assets/style/${name}.css`),
+  ...['palette', 'brand', 'unseen'].map(
+    (name) => `../../src/settings/frame/assets/style/${name}.css`,
+  ),
   ...['frame', 'words', 'samples'].map((name) => `assets/style/${name}.css`),
 ];
 

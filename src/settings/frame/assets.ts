@@ -29,7 +29,10 @@ const packaged = createRequire(import.meta.url);
 const own = (name: string) => new URL(`./assets/${name}`, import.meta.url);
 
 /** The order matters: later rules override earlier ones. */
-const STYLE = ['palette', 'pico', 'brand', 'frame', 'words', 'forms', 'lists', 'drawings', 'over'];
+const STYLE = [
+  ...['palette', 'pico', 'brand', 'unseen', 'frame'],
+  ...['words', 'forms', 'lists', 'drawings', 'over'],
+];
 
 const ASSETS = {
   pico: read('pico.css', packaged.resolve('@picocss/pico/css/pico.min.css')),

@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const PALETTE = 'palette.css';
+const SHEETS = ['src/settings/frame/assets/style', 'scripts/docs/assets'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.css'))
+    .map((name) => ({ name: join(folder, name), text: read(join(folder, name)) })),
+);
+const COLOUR = /#[\da-f]{3,8}\b|\b(rgb|hsl|oklch|light-dark)\(/i;
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8').replaceAll(/\/\*.*?\*\//gs, '');
+}
+
+test.each(SHEETS.filter(({ name }) => !name.endsWith(PALETTE)))(
+  '$name names no colour: those of the settings pages and of the docs are in one file',
+  ({ text }) => {
+    expect(COLOUR.exec(text)?.[0]).toBeUndefined();
+  },
+);
+
+test('every variable that a style uses is defined', () => {
+  const all = SHEETS.map(({ text }) => text).join('\n');
+  const defined = new Set([...all.matchAll(/(--[\w-]+):/g)].map(([, name]) => name));
+  const used = new Set([...all.matchAll(/var\((--[\w-]+)/g)].map(([, name]) => name));
+  expect([...used].filter((name) => !name?.startsWith('--pico-') && !defined.has(name))).toEqual(
+    [],
+  );
+});
+
+test('every colour of the palette is used', () => {
+  const palette = SHEETS.find(({ name }) => name.endsWith(PALETTE))?.text ?? '';
+  const all = SHEETS.map(({ text }) => text).join('\n');
+  const names = [...palette.matchAll(/(--[\w-]+):/g)].map(([, name]) => name);
+  expect(names.filter((name) => !all.includes(`var(${name})`))).toEqual([]);
+});
