@@ -46,7 +46,7 @@ module.exports = {
       comment: 'Rules are pure: the clock, the network and the files come in as arguments.',
       severity: 'error',
       from: { path: '^src/domain/' },
-      to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|url|zlib|net)$' },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|url|zlib|net|util)$' },
     },
     {
       name: 'src-imports-no-scripts-and-no-tests',

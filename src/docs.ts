@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type RequestHandler, type Response, Router } from 'express';
 import helmet from 'helmet';
-import Negotiator from 'negotiator';
+import { chooseCoding, IMMUTABLE } from './domain/content-coding.ts';
 import { Failure } from './domain/failure.ts';
 
 /** The output folder of `npm run docs`. */
@@ -56,12 +56,12 @@ const ignoreConditions: RequestHandler = ({ headers }, _res, next) => {
 /** File names in `assets/` contain a hash of the content. Beside each file is its compressed form. */
 const preferCompressed: RequestHandler = (req, res, next) => {
   res.set('Vary', 'Accept-Encoding');
-  if (new Negotiator(req).encoding(['br', 'identity']) === 'br') req.url += '.br';
+  if (chooseCoding(req, ['br']) === 'br') req.url += '.br';
   next();
 };
 
 const setAssetHeaders = (res: Response, path: string): void => {
-  res.set('Cache-Control', 'public, max-age=31536000, immutable');
+  res.set('Cache-Control', IMMUTABLE);
   if (!path.endsWith('.br')) return;
   res.set('Content-Encoding', 'br').type(extname(path.slice(0, -'.br'.length)));
 };

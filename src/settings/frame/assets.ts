@@ -2,21 +2,16 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, gzip } from 'node:zlib';
 import { type RequestHandler, Router } from 'express';
-import Negotiator from 'negotiator';
+import { type Content, chooseCoding, encode, IMMUTABLE } from '../../domain/content-coding.ts';
 
 /**
  * A style, script or image of the pages. Its path contains a hash of the content, so that browsers may cache
  * it without limit.
  */
-interface Asset {
+interface Asset extends Content {
   readonly name: string;
   readonly type: string;
-  readonly bytes: Buffer;
-  /** Compressed once, for the first request that accepts the encoding. */
-  readonly compressed: { br?: Promise<Buffer>; gzip?: Promise<Buffer> };
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -56,18 +51,11 @@ export function serveAssets(): Router {
 
 function send(asset: Asset): RequestHandler {
   return async (req, res) => {
-    const [encoding] = new Negotiator(req).encodings(['br', 'gzip', 'identity']);
-    res.set({ 'Content-Type': asset.type, Vary: 'Accept-Encoding' });
-    res.set('Cache-Control', 'public, max-age=31536000, immutable');
-    if (encoding !== 'br' && encoding !== 'gzip') return void res.end(asset.bytes);
-    const body = await compress(asset, encoding);
-    res.set('Content-Encoding', encoding).end(body);
+    const coding = chooseCoding(req, ['br', 'gzip']);
+    res.set({ 'Content-Type': asset.type, Vary: 'Accept-Encoding', 'Cache-Control': IMMUTABLE });
+    if (coding !== 'identity') res.set('Content-Encoding', coding);
+    res.end(await encode(asset, coding));
   };
-}
-
-function compress({ bytes, compressed }: Asset, encoding: 'br' | 'gzip'): Promise<Buffer> {
-  compressed[encoding] ??= promisify(encoding === 'br' ? brotliCompress : gzip)(bytes);
-  return compressed[encoding];
 }
 
 /** One asset, made of one file or of several files joined. */
@@ -79,6 +67,6 @@ function read(name: string, ...files: (string | URL)[]): Asset {
     name: name.replace(extension, `.${version}${extension}`),
     type: TYPES[extension] as string,
     bytes,
-    compressed: {},
+    coded: {},
   };
 }
