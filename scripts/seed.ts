@@ -4,7 +4,8 @@
  * key.
  */
 import { parseArgs } from 'node:util';
-import { loadEnvFile, readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config.ts';
+import { loadConfigFile } from '../src/config-file.ts';
 import { toInstant } from '../src/domain/instant.ts';
 import { insertAccount } from '../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../src/store/accounts/api-keys.ts';
@@ -76,7 +77,7 @@ async function main(): Promise<void> {
       reports: { type: 'string', default: '1000' },
     },
   });
-  loadEnvFile();
+  loadConfigFile(process.env);
   const { database } = readConfig(process.env);
   const store = await openStore(database);
   const [domains, reports] = [Number(values.domains), Number(values.reports)];

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import { findDefaultDatabase } from './config-database.ts';
-import { loadConfigFile } from './config-file.ts';
 import { listUnknown } from './config-names.ts';
 import { listContradictions, THRESHOLD_VARIABLES, toThresholds } from './config-thresholds.ts';
 import {
@@ -15,8 +14,6 @@ import {
   whole,
 } from './config-variable.ts';
 import type { Thresholds } from './domain/alerts/thresholds.ts';
-
-export { ConfigError };
 
 /** All settings from the environment, validated, with their defaults (README, “Configuration”). */
 export interface Config {
@@ -111,11 +108,6 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     baseUrl: values.PLUMBLINE_BASE_URL,
     singleSignOn: toSingleSignOn(values),
   });
-}
-
-/** Adds the settings of the configuration file to the environment of this process. */
-export function loadEnvFile(): void {
-  loadConfigFile(process.env);
 }
 
 /** The variables that single sign-on needs besides the issuer. */

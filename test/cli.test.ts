@@ -1,210 +1,19 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { aCommand, aFolder, finish, printed } from './support/command.ts';
 
-const FIXTURES = fileURLToPath(new URL('./fixtures', import.meta.url));
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const NO_SUCH = '00000000-0000-4000-8000-000000000000';
+/*
+ * What only a process has: signals, pipes, a terminal, an exit status. All else of the command is tested in
+ * test/commands/, without a process.
+ */
 
-describe('plumbline account, domain, key', () => {
-  test('an account is created, listed, and moved to another plan', async () => {
-    const { json } = await aCommand();
-    const account = await json('account', 'create', 'My company');
-    expect(account).toEqual({ id: expect.stringMatching(UUID), name: 'My company', plan: 'pro' });
-    expect(await json('account', 'plan', account.id, 'free')).toEqual({ ...account, plan: 'free' });
-    expect(await json('account', 'list')).toEqual([{ ...account, plan: 'free' }]);
-  });
-
-  test('a domain is added, paused, resumed and listed', async () => {
-    const { json } = await aCommand();
-    const account = await json('account', 'create', 'A');
-    const domain = await json('domain', 'add', account.id, 'Example.COM.');
-    expect(domain).toEqual({
-      id: expect.stringMatching(UUID),
-      domain: 'example.com',
-      status: 'active',
-    });
-    expect(await json('domain', 'pause', domain.id)).toEqual({ ...domain, status: 'paused' });
-    expect(await json('domain', 'list', account.id)).toEqual([{ ...domain, status: 'paused' }]);
-    expect(await json('domain', 'resume', domain.id)).toEqual(domain);
-  });
-
-  test('adding a parent or subdomain of another account’s domain prints a warning', async () => {
-    const { json, run } = await aCommand();
-    const [mine, other] = [
-      await json('account', 'create', 'A'),
-      await json('account', 'create', 'B'),
-    ];
-    for (const name of ['example.com', 'a.mail.example.com', 'xmail.example.com']) {
-      await json('domain', 'add', other.id, name);
-    }
-    await json('domain', 'add', mine.id, 'other.mail.example.com');
-    const { status, stdout, stderr } = await run([
-      ...['domain', 'add', mine.id, 'mail.example.com', '--json'],
-    ]);
-    expect([status, JSON.parse(stdout).domain]).toEqual([0, 'mail.example.com']);
-    expect(stderr.trim().split('\n')).toEqual([
-      `Warning: the subdomain a.mail.example.com belongs to another account, ${other.id}.`,
-      `Warning: the parent domain example.com belongs to another account, ${other.id}.`,
-    ]);
-  });
-
-  test('a whole key is shown once; the key can then be disabled, enabled and deleted', async () => {
-    const { json } = await aCommand();
-    const account = await json('account', 'create', 'A');
-    const { key, ...rest } = await json('key', 'create', account.id, ' Dashboard ');
-    expect(key).toMatch(/^plb_live_[0-9A-Za-z]{36}$/);
-    expect(rest).toEqual({
-      id: expect.stringMatching(UUID),
-      name: 'Dashboard',
-      prefix: key.slice(0, 13),
-      enabled: true,
-      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
-      last_used_at: null,
-    });
-    expect(await json('key', 'disable', rest.id)).toEqual({ ...rest, enabled: false });
-    expect(await json('key', 'enable', rest.id)).toEqual(rest);
-    expect(await json('key', 'list', account.id)).toEqual([rest]);
-    expect(await json('key', 'delete', rest.id)).toEqual(rest);
-    expect(await json('key', 'list', account.id)).toEqual([]);
-  });
-
-  test('a new account is on Pro by default, and a free one gets no key', async () => {
-    const { json, run } = await aCommand();
-    const account = await json('account', 'create', 'A', '--plan', 'free');
-    const { status, stdout, stderr } = await run(['key', 'create', account.id, 'x', '--json']);
-    expect(status).toBe(1);
-    expect(JSON.parse(stdout).error.code).toBe('plan_required');
-    expect(stderr).toMatch(/Pro/);
-  });
-
-  test('without --json the output is tables and sentences', async () => {
-    const { run, json } = await aCommand();
-    expect((await run(['account', 'list'])).stdout).toMatch(/no account yet/);
-    const account = await json('account', 'create', 'A');
-    expect((await run(['account', 'list'])).stdout).toContain(account.id);
-    const created = await run(['key', 'create', account.id, 'x']);
-    expect(created.stdout).toMatch(/key +plb_live_/);
-    expect(created.stderr).toMatch(/cannot show it again/);
-  });
-});
-
-describe('exit status', () => {
-  test.each([
-    ['an unknown command', ['frobnicate'], 2],
-    ['an unknown option', ['account', 'list', '--frobnicate'], 2],
-    ['a missing argument', ['account', 'create'], 2],
-    ['a plan that does not exist', ['account', 'create', 'A', '--plan', 'gold'], 2],
-    ['an account that does not exist', ['key', 'list', NO_SUCH], 1],
-    ['a domain that does not exist', ['domain', 'pause', NO_SUCH], 1],
-    ['help', ['--help'], 0],
-    ['an empty list', ['account', 'list'], 0],
-  ] as const)('%s', async (_name, args, status) => {
-    const { run } = await aCommand();
-    expect((await run(args)).status).toBe(status);
-  });
-
-  test('an invalid configuration is reported with the name of each variable', async () => {
-    const { run } = await aCommand({
-      PLUMBLINE_PORT: 'eighty',
-      PLUMBLINE_TRUSTED_PROXIES: '10.0.0.0/33',
-    });
-    const { status, stderr } = await run(['serve']);
-    expect(status).toBe(2);
-    expect(stderr).toMatch(/PLUMBLINE_PORT/);
-    expect(stderr).toMatch(/PLUMBLINE_TRUSTED_PROXIES/);
-  });
-});
-
-describe('plumbline ingest', () => {
-  const lines = (stdout: string) =>
-    stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-
-  async function aCompany() {
-    const command = await aCommand();
-    const account = await command.json('account', 'create', 'A');
-    await command.json('domain', 'add', account.id, 'example.com');
-    await mkdir(join(command.folder, 'in/deep'), { recursive: true });
-    await cp(join(FIXTURES, 'example-plain.xml'), join(command.folder, 'in/deep/a.xml'));
-    return command;
-  }
-
-  test('prints a line for each document and a summary, and recognises a report that comes again', async () => {
-    const { run } = await aCompany();
-    const first = await run(['ingest', 'in', '--json']);
-    expect(first.status).toBe(0);
-    const [document, last] = lines(first.stdout);
-    expect(document).toMatchObject({
-      source: join('in', 'deep', 'a.xml'),
-      outcome: 'stored',
-      reason: null,
-      domain: 'example.com',
-    });
-    expect(Object.keys(document)).toEqual(
-      expect.arrayContaining([
-        'report_id',
-        'record_count',
-        'total_messages',
-        'aligned_messages',
-        'warnings',
-      ]),
-    );
-    expect(last.summary).toMatchObject({ documents: 1, stored: 1, rejected: 0 });
-    const second = await run(['ingest', 'in', '--json']);
-    expect(second.status).toBe(0);
-    expect(lines(second.stdout)[0].outcome).toBe('duplicate');
-  });
-
-  test('one bad document ends the run with status 1 and does not stop it', async () => {
-    const { run, folder } = await aCompany();
-    await writeFile(join(folder, 'in/0-bad.xml'), '<feedback><report_metadata></feedback>');
-    await writeFile(join(folder, 'in/1-empty.xml'), '');
-    const { status, stdout } = await run(['ingest', 'in', 'nowhere', '--json']);
-    expect(status).toBe(1);
-    const outcomes = lines(stdout).slice(0, -1);
-    expect(outcomes.map(({ outcome, reason }) => [outcome, reason])).toEqual([
-      ['rejected', 'bad_xml'],
-      ['rejected', 'empty'],
-      ['stored', null],
-      ['rejected', 'unreadable'],
-    ]);
-    expect(outcomes[0].where).toMatch(/line \d+, column \d+/);
-    expect(outcomes[3].source).toBe('nowhere');
-  });
-
-  test('reads standard input, and prints the outcomes in a table', async () => {
-    const { run } = await aCommand();
-    const { status, stdout } = await run(['ingest', '-'], 'unused');
-    expect(status).toBe(1);
-    expect(stdout).toMatch(/rejected/);
-    expect(stdout).toMatch(/no_report/);
-  });
-
-  test('reports that came before their domain was added are claimed with it', async () => {
-    const { run, json, folder } = await aCommand();
-    await cp(join(FIXTURES, 'example-plain.xml'), join(folder, 'a.xml'));
-    expect(lines((await run(['ingest', 'a.xml', '--json'])).stdout)[0].outcome).toBe('unclaimed');
-    const account = await json('account', 'create', 'A');
-    await json('domain', 'add', account.id, 'example.com');
-    expect(lines((await run(['ingest', 'a.xml', '--json'])).stdout)[0].outcome).toBe('duplicate');
-  });
-
-  test('gzip on standard input is detected from its bytes', async () => {
-    const { start } = await aCommand();
-    const child = start('ingest', '-', '--json');
-    child.stdin.end(gzipSync('<feedback/>'));
-    const { stdout } = await finish(child);
-    expect(lines(stdout)[0]).toMatchObject({ source: '-', outcome: 'rejected' });
-  });
-});
+const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
+const PASSWORD = 'plumb lines are straight';
 
 describe('plumbline serve', () => {
   test('prints its URL and how to get data, and stops on SIGTERM', async () => {
@@ -283,32 +92,56 @@ describe('plumbline demo', () => {
     const { run } = await aCommand({ PLUMBLINE_PORT: `${port}`, TMPDIR: folder });
     const { status, stderr } = await run(['demo']);
     busy.close();
-    expect([status, stderr]).toEqual([1, expect.stringContaining('EADDRINUSE')]);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining('the address is in use. Set PLUMBLINE_PORT'),
+    ]);
     expect(await readdir(folder)).toEqual([]);
   });
 });
 
-describe('the configuration file', () => {
-  test('an .env in the current folder, which may contain files of strangers, is not read', async () => {
-    const { run, folder } = await aCommand();
-    await writeFile(join(folder, '.env'), 'PLUMBLINE_LOG_LEVEL=nonsense\n');
-    expect((await run(['account', 'list'])).status).toBe(0);
-  });
+test('an .env in the current folder, which may contain files of strangers, is not read', async () => {
+  const { run, folder, json } = await aCommand();
+  await json('account', 'create', 'A');
+  await writeFile(join(folder, '.env'), 'PLUMBLINE_LOG_LEVEL=nonsense\n');
+  expect((await run(['account', 'list'])).status).toBe(0);
+});
 
-  test('PLUMBLINE_CONFIG names another file; the environment has precedence', async () => {
-    const folder = await aFolder();
-    const file = join(folder, 'plumbline.env');
-    await writeFile(file, 'PLUMBLINE_LOG_LEVEL=nonsense\n');
-    const named = await aCommand({ PLUMBLINE_CONFIG: file });
-    const { status, stderr } = await named.run(['account', 'list']);
-    expect([status, stderr]).toEqual([2, expect.stringContaining('PLUMBLINE_LOG_LEVEL')]);
-    const overruled = await aCommand({ PLUMBLINE_CONFIG: file, PLUMBLINE_LOG_LEVEL: 'warn' });
-    expect((await overruled.run(['account', 'list'])).status).toBe(0);
-  });
+test('the exit status of the process is that of the command', async () => {
+  const { run } = await aCommand({ PLUMBLINE_CONFIG: '/nowhere/plumbline.env' });
+  const { status, stderr } = await run(['account', 'list']);
+  expect([status, stderr]).toEqual([2, expect.stringContaining('PLUMBLINE_CONFIG')]);
+});
 
-  test('a named file that does not exist is wrong usage', async () => {
-    const { run } = await aCommand({ PLUMBLINE_CONFIG: '/nowhere/plumbline.env' });
-    const { status, stderr } = await run(['account', 'list']);
-    expect([status, stderr]).toEqual([2, expect.stringContaining('PLUMBLINE_CONFIG')]);
+test.each([
+  ['account list', ['account', 'list', '--json']],
+  ['ingest', ['ingest', '.', '--json']],
+] as const)('%s ends quietly when the reader of its output has gone', async (_name, args) => {
+  const { start, json } = await aCommand();
+  await json('account', 'create', 'A');
+  const child = start(...args);
+  child.stdout.destroy();
+  const { status, stderr } = await finish(child);
+  expect([status, stderr]).toEqual([0, '']);
+});
+
+test('on a terminal the password is asked for twice, and not shown', async () => {
+  const { env, folder, json } = await aCommand();
+  const { id: accountId } = await json('account', 'create', 'A');
+  const command = `'${process.execPath}' '${CLI}' user add ${accountId} ada@example.com`;
+  // `script` gives the command a terminal of its own.
+  const child = spawn('script', ['-qec', command, '/dev/null'], { cwd: folder, env });
+  const ended = finish(child);
+  let asked = '';
+  let answers = 0;
+  child.stdout.on('data', (text: string) => {
+    asked += text;
+    const questions = asked.match(/Password: |The same again: /g)?.length ?? 0;
+    for (; answers < questions; answers++) child.stdin.write(`${PASSWORD}\r`);
   });
+  const { status, stdout } = await ended;
+  expect([status, answers]).toEqual([0, 2]);
+  expect(stdout).toContain('ada@example.com');
+  expect(stdout).not.toContain(PASSWORD.slice(0, 5));
+  expect(await json('user', 'list', accountId)).toMatchObject([{ has_password: true }]);
 });

@@ -2,8 +2,9 @@ import { Argument, type Command, Option } from 'commander';
 import type { Plan } from '../domain/api-key.ts';
 import { toInstant } from '../domain/instant.ts';
 import { insertAccount, listAccounts, updatePlan } from '../store/accounts/accounts.ts';
+import { findAccountId } from '../store/accounts/find-by-name.ts';
 import { type OutputOptions, printList, printOne } from './output.ts';
-import { withStore } from './with-store.ts';
+import { withNewStore, withStore } from './with-store.ts';
 
 const PLANS = ['pro', 'free'] as const;
 
@@ -14,7 +15,9 @@ export function addAccountCommands(account: Command): void {
     .addOption(new Option('--plan <plan>', 'only Pro has the API').choices(PLANS).default('pro'))
     .action(async (name: string, { plan, ...options }: { plan: Plan } & OutputOptions) => {
       const now = toInstant(new Date());
-      const created = await withStore(({ db }) => insertAccount(db, { name, plan, now }));
+      const created = await withNewStore(options, ({ db }) =>
+        insertAccount(db, { name, plan, now }),
+      );
       printOne({ ...created }, options);
     });
 
@@ -24,14 +27,18 @@ export function addAccountCommands(account: Command): void {
     .action(async (options: OutputOptions) => {
       const accounts = await withStore(({ db }) => listAccounts(db));
       const rows = accounts.map((account) => ({ ...account }));
-      printList(rows, 'There is no account yet: plumbline account create <name>', options);
+      const none = 'There is no account yet: plumbline account create <name>';
+      printList(rows, { none }, options);
     });
 
   account
-    .command('plan <account-id>')
+    .command('plan <account>')
     .description('Change the plan. Leaving Pro disables all of the account’s keys.')
     .addArgument(new Argument('<plan>').choices(PLANS))
-    .action(async (id: string, plan: Plan, options: OutputOptions) => {
-      printOne({ ...(await withStore(({ db }) => updatePlan(db, id, plan))) }, options);
+    .action(async (account: string, plan: Plan, options: OutputOptions) => {
+      const changed = await withStore(async ({ db }) =>
+        updatePlan(db, await findAccountId(db, account), plan),
+      );
+      printOne({ ...changed }, options);
     });
 }

@@ -5,12 +5,13 @@ import { RULES } from '../domain/alerts/registry.ts';
 import type { Thresholds } from '../domain/alerts/thresholds.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
-import { findAccount } from '../store/accounts/accounts.ts';
 import { findOwnedDomain, listWatchedDomainIds } from '../store/accounts/domains.ts';
+import { findAccountId, findDomainId } from '../store/accounts/find-by-name.ts';
 import { findFacts } from '../store/alerts/alert-facts.ts';
 import { type AlertOfAccount, listAccountAlerts } from '../store/alerts/alerts.ts';
 import type { Store } from '../store/connection/open.ts';
 import { type OutputOptions, print, printJson, printList, printOne } from './output.ts';
+import { toShortTime } from './short-time.ts';
 import { withStore } from './with-store.ts';
 
 const TYPES = RULES.map(({ type }) => type);
@@ -19,34 +20,35 @@ export function addAlertCommands(alerts: Command): void {
   alerts
     .command('evaluate')
     .description('Fire and resolve alerts now, for all active domains or for one.')
-    .option('--domain <domain-id>', 'only this domain')
+    .option('--domain <domain>', 'only this domain, by its name or id')
     .action(async ({ domain, ...options }: { domain?: string } & OutputOptions) => {
       const evaluated = await withStore(async (store) => {
-        if (domain !== undefined) await findOwnedDomain(store.db, domain);
-        const ids = domain === undefined ? await listWatchedDomainIds(store.db) : [domain];
+        const { db } = store;
+        const isAll = domain === undefined;
+        const ids = isAll ? await listWatchedDomainIds(db) : [await findDomainId(db, domain)];
         return await evaluateNow(store, ids);
       });
       printOne({ ...evaluated }, options);
     });
 
   alerts
-    .command('list <account-id>')
+    .command('list <account>')
     .description('List an account’s alerts, the newest 200.')
-    .action(async (accountId: string, options: OutputOptions) => {
-      const found = await withStore(async ({ db }) => {
-        await findAccount(db, accountId);
-        return await listAccountAlerts(db, accountId);
-      });
-      const rows = found.map((alert) => (options.json ? toJson(alert) : toRow(alert)));
-      printList(rows, 'Nothing has fired.', options);
+    .action(async (account: string, options: OutputOptions) => {
+      const found = await withStore(async ({ db }) =>
+        listAccountAlerts(db, await findAccountId(db, account)),
+      );
+      printList(found.map(toJson), { none: 'Nothing has fired.', toColumns }, options);
     });
 
   alerts
-    .command('explain <domain-id>')
+    .command('explain <domain>')
     .addArgument(new Argument('<type>', TYPES.join(', ')).argParser(parseType))
     .description('Say why an alert is open, or what it needs to fire.')
-    .action(async (domainId: string, type: string, options: OutputOptions) => {
-      const explained = await withStore((store) => explain(store, domainId, type));
+    .action(async (domain: string, type: string, options: OutputOptions) => {
+      const explained = await withStore(async (store) =>
+        explain(store, await findDomainId(store.db, domain), type),
+      );
       if (options.json) printJson(explained);
       else print(explained.explanation.join('\n'));
     });
@@ -86,6 +88,11 @@ function toJson({ context, ...alert }: AlertOfAccount) {
   return { ...alert, context: JSON.parse(context) };
 }
 
-function toRow({ id, domain, type, fired_at, resolved_at }: AlertOfAccount) {
-  return { id, domain, type: type.replace(/^alert\./, ''), fired_at, resolved_at };
+function toColumns({ domain, type, fired_at, resolved_at }: ReturnType<typeof toJson>) {
+  return {
+    domain,
+    type: type.replace(/^alert\./, ''),
+    'fired (UTC)': toShortTime(fired_at),
+    'resolved (UTC)': toShortTime(resolved_at),
+  };
 }

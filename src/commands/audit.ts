@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { findAccount } from '../store/accounts/accounts.ts';
 import { type AuditEntry, listAudit } from '../store/accounts/audit.ts';
+import { findAccountId } from '../store/accounts/find-by-name.ts';
 import { type OutputOptions, printList } from './output.ts';
+import { toShortTime } from './short-time.ts';
 import { withStore } from './with-store.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -9,12 +10,12 @@ const DEFAULT_LIMIT = 100;
 export function defineAudit(command: Command): void {
   command
     .option('--limit <entries>', 'how many entries', parseLimit, DEFAULT_LIMIT)
-    .action(async (accountId: string, { limit, ...options }: { limit: number } & OutputOptions) => {
-      const entries = await withStore(async ({ db }) => {
-        await findAccount(db, accountId);
-        return await listAudit(db, accountId, { limit });
-      });
-      printList(entries.map(toOutput), 'The account’s keys were not changed yet.', options);
+    .action(async (account: string, { limit, ...options }: { limit: number } & OutputOptions) => {
+      const entries = await withStore(async ({ db }) =>
+        listAudit(db, await findAccountId(db, account), { limit }),
+      );
+      const none = 'The account’s keys were not changed yet.';
+      printList(entries.map(toOutput), { none, toColumns }, options);
     });
 }
 
@@ -25,4 +26,14 @@ function parseLimit(text: string): number {
 
 function toOutput({ at, actor, action, key_name, key_prefix, address }: AuditEntry) {
   return { at, actor, action, key_name, key_prefix, address };
+}
+
+function toColumns(entry: ReturnType<typeof toOutput>) {
+  const { at, actor, action, key_name, key_prefix, address } = entry;
+  return {
+    'at (UTC)': toShortTime(at),
+    action: action.replaceAll('_', ' '),
+    key: `${key_name} (${key_prefix})`,
+    by: address === null ? actor : `${actor} from ${address}`,
+  };
 }

@@ -23,7 +23,7 @@ export async function showDocument(id: DocumentId, options: OutputOptions): Prom
     const { report, stands, conflict } = await withReader((given) => compare(given, id.seq));
     const both = { id: `conflict-${id.seq}`, report, stands, conflict };
     if (options.json) printOne(both, options);
-    else printList(toRows(stands, conflict), '', options);
+    else printList(toRows(stands, conflict), { none: '' }, options);
     return;
   }
   printOne(await withStore((store) => describe(store, id)), options);

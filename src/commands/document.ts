@@ -1,22 +1,11 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { Failure } from '../domain/failure.ts';
-import type { Instant } from '../domain/instant.ts';
-import {
-  type DocumentId,
-  type ListedDocument,
-  listDocuments,
-  parseDocumentId,
-} from '../store/reports/document-list.ts';
+import { type DocumentId, parseDocumentId } from '../store/reports/document-list.ts';
 import { evaluateNow } from './alerts.ts';
 import { type Corrected, prefer, remove } from './correct.ts';
+import { addDocumentList } from './document-list.ts';
 import { showDocument, writeOriginal } from './document-show.ts';
-import { type OutputOptions, printList, printOne, tell } from './output.ts';
+import { type OutputOptions, printOne, tell } from './output.ts';
 import { withReader } from './read-again.ts';
-import { withStore } from './with-store.ts';
-
-const DEFAULT_LIMIT = 100;
-/** Characters of a source's name in a line of the list. */
-const MAX_SOURCE_CHARS = 50;
 
 const PREFER_HELP = `
 The report keeps its id and its place in the list. Counts, days, source addresses and alerts follow. The content
@@ -29,7 +18,7 @@ when it comes in again: ingest says "removed". A rejection is listed again when 
 The original bytes are kept in any case.`;
 
 export function addDocumentCommands(document: Command): void {
-  addList(document);
+  addDocumentList(document);
   addShow(document);
 
   document
@@ -48,30 +37,6 @@ export function addDocumentCommands(document: Command): void {
     .addHelpText('after', REMOVE_HELP)
     .action(async (id: DocumentId, options: OutputOptions) => {
       await correct(toText(id), (given) => remove(given, id), options);
-    });
-}
-
-interface ListOptions extends OutputOptions {
-  readonly outcome?: 'rejected' | 'conflict';
-  readonly reason?: string;
-  readonly since?: Instant;
-  readonly limit: number;
-}
-
-function addList(document: Command): void {
-  document
-    .command('list')
-    .description('List rejected documents and conflicts, newest first.')
-    .addOption(new Option('--outcome <outcome>', 'only these').choices(['rejected', 'conflict']))
-    .option('--reason <reason>', 'only rejections for this reason')
-    .option('--since <day>', 'received on this UTC day or later', parseDay)
-    .option('--limit <documents>', 'how many documents', parseLimit, DEFAULT_LIMIT)
-    .action(async ({ json = false, ...filter }: ListOptions) => {
-      if (filter.outcome === 'conflict' && filter.reason !== undefined)
-        throw new Failure('validation_error', 'Only rejections have a reason.');
-      const found = await withStore(({ db }) => listDocuments(db, filter));
-      const rows = json ? found.map((row) => ({ ...row })) : found.map(toRow);
-      printList(rows, 'There are no rejected documents and no conflicts.', { json });
     });
 }
 
@@ -110,14 +75,6 @@ async function correct(
     );
 }
 
-/** The end of a long source name is kept, because file names differ at the end. */
-function toRow({ id, received_at, outcome, reason, domain, source, member }: ListedDocument) {
-  const chars = [...(member === null ? source : `${source} > ${member}`)];
-  const isLong = chars.length > MAX_SOURCE_CHARS;
-  const fitted = isLong ? `…${chars.slice(1 - MAX_SOURCE_CHARS).join('')}` : chars.join('');
-  return { id, received_at, outcome, 'reason or domain': reason ?? domain, source: fitted };
-}
-
 function toText(id: DocumentId): string {
   return id.kind === 'report' ? id.id : `${id.kind}-${id.seq}`;
 }
@@ -133,16 +90,4 @@ function parseConflict(text: string): number {
   const id = parseDocumentId(text);
   if (id?.kind !== 'conflict') throw new InvalidArgumentError('It is conflict-<number>.');
   return id.seq;
-}
-
-function parseDay(text: string): Instant {
-  const start = `${text}T00:00:00Z`;
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(start));
-  if (!isDay) throw new InvalidArgumentError('It is a day, such as 2026-03-15.');
-  return start;
-}
-
-function parseLimit(text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('It must be 1 to 9999.');
-  return Number(text);
 }

@@ -1,4 +1,6 @@
+import { lstatSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
+import { relative } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { type IngestedDocument, ingest, type SourceToRead } from '../intake/ingest.ts';
@@ -7,18 +9,35 @@ import { listFiles, readFile, readSource } from '../intake/sources/files.ts';
 import { findDomainIds } from '../store/accounts/domains.ts';
 import type { Store } from '../store/connection/open.ts';
 import { evaluateNow } from './alerts.ts';
-import { type OutputOptions, print, printJson, renderTable, tell } from './output.ts';
-import { withStore } from './with-store.ts';
+import { printOutcomes, type Summary } from './outcomes.ts';
+import { hint, type OutputOptions } from './output.ts';
+import { withNewStore } from './with-store.ts';
 
-/** How many rejected documents the table lists. */
-const MAX_SHOWN = 50;
 const STANDARD_INPUT = '-';
 
+const STATUS_HELP = `
+Files stay where they are. Exit status: 0 when everything was dealt with, also when something was rejected (1 with
+--strict); 1 when a path could not be read or something failed; 2 for a wrong command line or configuration.`;
+
+interface IngestOptions extends OutputOptions {
+  readonly strict?: boolean;
+}
+
 export function defineIngest(command: Command): void {
-  command.action(async (paths: string[], options: OutputOptions) => {
-    const summary = await withStore((store) => ingestPaths(store, paths, options));
-    if (summary.rejected > 0) process.exitCode = 1;
-  });
+  command
+    .option('--strict', 'end with status 1 when a document was rejected')
+    .addHelpText('after', STATUS_HELP)
+    .action(async (paths: string[], options: IngestOptions) => {
+      const { counts, unreadable } = await withNewStore(options, (store) =>
+        ingestPaths(store, paths, options),
+      );
+      if (counts.documents === 0)
+        hint(
+          `There is nothing to read in ${paths.join(', ')}. In folders, hidden files and symbolic links are left out.`,
+          options,
+        );
+      if (unreadable > 0 || (options.strict && counts.rejected > 0)) process.exitCode = 1;
+    });
 }
 
 async function ingestPaths(
@@ -31,15 +50,29 @@ async function ingestPaths(
   const documentReader = createReaderProcess();
   try {
     const sources = await withProgress(paths, options);
-    const names = new Set<string>();
     const given = { db: store.db, now: () => new Date(), documentReader };
-    const documents = noteStored(ingest(given, sources), names);
-    const summary = options.json ? await printLines(documents) : await printTable(documents);
-    await evaluateNow(store, await findDomainIds(store.db, [...names]));
-    return summary;
+    return await printAndEvaluate(store, ingest(given, sources), { options, paths });
   } finally {
     await documentReader.close();
   }
+}
+
+interface Printing {
+  readonly options: OutputOptions;
+  readonly paths: readonly string[];
+}
+
+/** Prints what becomes of the documents, and evaluates the alerts of the domains that have new reports. */
+export async function printAndEvaluate(
+  store: Store,
+  documents: AsyncIterable<IngestedDocument>,
+  { options, paths }: Printing,
+): Promise<Summary> {
+  const names = new Set<string>();
+  const noted = noteStored(documents, names);
+  const summary = await printOutcomes(noted, options, (source) => toShownName(source, paths));
+  await evaluateNow(store, await findDomainIds(store.db, [...names]));
+  return summary;
 }
 
 /** Yields the documents unchanged, and records which domains have new reports. */
@@ -54,98 +87,19 @@ async function* noteStored(
   }
 }
 
-const OUTCOMES = [
-  'stored',
-  'unclaimed',
-  'duplicate',
-  'conflict',
-  'removed',
-  'rejected',
-  'ignored',
-] as const;
-type Summary = Record<'documents' | (typeof OUTCOMES)[number], number>;
-
-/** One JSON object a line for each document, and a last line with the summary. */
-async function printLines(documents: AsyncIterable<IngestedDocument>): Promise<Summary> {
-  const summary = newSummary();
-  for await (const document of documents) {
-    count(summary, document);
-    printJson(toOutput(document));
-  }
-  printJson({ summary });
-  return summary;
-}
-
-/** A table of the outcomes, and one of the rejected documents, for people. */
-async function printTable(documents: AsyncIterable<IngestedDocument>): Promise<Summary> {
-  const summary = newSummary();
-  const refused: IngestedDocument[] = [];
-  for await (const document of documents) {
-    count(summary, document);
-    if (document.outcome === 'rejected' && refused.length < MAX_SHOWN) refused.push(document);
-  }
-  const met = OUTCOMES.filter((outcome) => summary[outcome] > 0);
-  print(
-    renderTable(
-      ['outcome', 'documents'],
-      met.map((outcome) => [outcome, summary[outcome]]),
-    ),
-  );
-  if (refused.length > 0) print(renderRefused(refused));
-  if (summary.rejected > MAX_SHOWN)
-    tell(`… and ${summary.rejected - MAX_SHOWN} more were rejected.`);
-  if (summary.unclaimed > 0) {
-    tell('Unclaimed reports are for domains that nobody has registered: plumbline domain add');
-  }
-  if (summary.conflict > 0) {
-    tell(
-      'A conflict has the identity of a known report and other content: plumbline document list --outcome conflict',
-    );
-  }
-  return summary;
-}
-
-function renderRefused(documents: readonly IngestedDocument[]): string {
-  const rows = documents.map(({ source, member, refusal }) => [
-    [source, ...member].join(' > '),
-    refusal?.reason,
-    [refusal?.message, refusal?.where].filter(Boolean).join(' '),
-  ]);
-  return renderTable(['rejected', 'reason', ''], rows);
-}
-
-function toOutput({ source, member, outcome, report, refusal }: IngestedDocument) {
-  return {
-    source,
-    member: member.length === 0 ? null : member.join(' > '),
-    outcome,
-    reason: refusal?.reason ?? null,
-    message: refusal?.message ?? null,
-    where: refusal?.where ?? null,
-    domain: report?.policyPublished.domain ?? null,
-    report_id: report?.metadata.reportId ?? null,
-    record_count: report?.tally.recordCount ?? null,
-    total_messages: report?.tally.totalMessages ?? null,
-    aligned_messages: report?.tally.alignedMessages ?? null,
-    warnings: report?.warnings.map(({ code }) => code) ?? [],
-  };
-}
-
-function newSummary(): Summary {
-  return Object.fromEntries(['documents', ...OUTCOMES].map((name) => [name, 0])) as Summary;
-}
-
-function count(summary: Summary, { outcome }: IngestedDocument): void {
-  summary.documents += 1;
-  summary[outcome] += 1;
+/** In a folder that was given alone, files are named relative to it. */
+function toShownName(source: string, [folder, ...others]: readonly string[]): string {
+  const isAlone = folder !== undefined && others.length === 0;
+  const isFolder = isAlone && lstatSync(folder, { throwIfNoEntry: false })?.isDirectory();
+  return isFolder ? relative(folder, source) || source : source;
 }
 
 /** The sources at the paths. On a terminal, a bar on standard error shows the progress of reading. */
 async function withProgress(
   paths: readonly string[],
-  { json }: OutputOptions,
+  { json, quiet }: OutputOptions,
 ): Promise<AsyncGenerator<SourceToRead>> {
-  if (json || !process.stderr.isTTY) return listSources(paths);
+  if (json || quiet || !process.stderr.isTTY) return listSources(paths);
   const total = await Array.fromAsync(listSources(paths)).then((sources) => sources.length);
   return showProgress(listSources(paths), total);
 }

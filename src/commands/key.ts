@@ -7,29 +7,35 @@ import {
   listApiKeys,
   updateApiKey,
 } from '../store/accounts/api-keys.ts';
+import { findAccountId } from '../store/accounts/find-by-name.ts';
 import type { Store } from '../store/connection/open.ts';
-import { type OutputOptions, printList, printOne, tell } from './output.ts';
+import { hint, type OutputOptions, printList, printOne } from './output.ts';
+import { toDayText } from './short-time.ts';
 import { withStore } from './with-store.ts';
 
 export function addKeyCommands(key: Command): void {
   key
-    .command('create <account-id> <name>')
+    .command('create <account> <name>')
     .description('Create a key, and print it once.')
-    .action(async (accountId: string, name: string, options: OutputOptions) => {
+    .action(async (account: string, name: string, options: OutputOptions) => {
       const now = toInstant(new Date());
-      const created = await withStore(({ db }) => insertApiKey(db, { accountId, name, now }));
+      const created = await withStore(async ({ db }) =>
+        insertApiKey(db, { accountId: await findAccountId(db, account), name, now }),
+      );
       printOne({ ...toOutput(created), key: created.key }, options);
       if (!options.json)
-        tell('\nStore the key now: Plumbline does not store it and cannot show it again.');
+        hint('\nStore the key now: Plumbline does not store it and cannot show it again.', options);
     });
 
   key
-    .command('list <account-id>')
+    .command('list <account>')
     .description('List an account’s keys.')
-    .action(async (accountId: string, options: OutputOptions) => {
-      const keys = await withStore(({ db }) => listApiKeys(db, accountId));
-      const none = 'The account has no key yet: plumbline key create <account-id> <name>';
-      printList(keys.map(toOutput), none, options);
+    .action(async (account: string, options: OutputOptions) => {
+      const keys = await withStore(async ({ db }) =>
+        listApiKeys(db, await findAccountId(db, account)),
+      );
+      const none = 'The account has no key yet: plumbline key create <account> <name>';
+      printList(keys.map(toOutput), { none, toColumns }, options);
     });
 
   addChange(key, 'disable', 'Switch a key off.', ({ db }, id) => updateApiKey(db, id, false));
@@ -53,4 +59,8 @@ function addChange(
 
 function toOutput({ id, name, prefix, enabled, createdAt, lastUsedAt }: ApiKey) {
   return { id, name, prefix, enabled, created_at: createdAt, last_used_at: lastUsedAt };
+}
+
+function toColumns({ id, name, prefix, enabled, last_used_at }: ReturnType<typeof toOutput>) {
+  return { id, name, prefix, on: enabled, 'last used': toDayText(last_used_at) };
 }

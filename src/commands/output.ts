@@ -1,11 +1,16 @@
-import Table from 'cli-table3';
 import { toSafeJson, toSafeLines, toSafeText } from './safe-text.ts';
+import { renderTable, wrap } from './table.ts';
 
 export interface OutputOptions {
   readonly json?: boolean;
+  /** Without hints and progress. */
+  readonly quiet?: boolean;
 }
 
 type Row = Readonly<Record<string, unknown>>;
+
+/** Of an output that is not a terminal, such as a mail of cron. */
+const DEFAULT_WIDTH = 80;
 
 /** Prints a command's result: as one JSON value, or for people. */
 export function printOne(row: Row, { json }: OutputOptions): void {
@@ -13,10 +18,21 @@ export function printOne(row: Row, { json }: OutputOptions): void {
   else print(renderFields(row));
 }
 
-/** Prints a list: as one JSON array, or as a table. `none` is printed for an empty list. */
-export function printList(rows: readonly Row[], none: string, { json }: OutputOptions): void {
+interface List<T> {
+  /** What is printed for an empty list. */
+  readonly none: string;
+  /** The columns of the table, which has to fit a terminal. Without it, those of the JSON objects. */
+  readonly toColumns?: (row: T) => Row;
+}
+
+/** Prints a list: as one JSON array, or as a table. */
+export function printList<T extends Row>(
+  rows: readonly T[],
+  { none, toColumns = (row) => row }: List<T>,
+  { json }: OutputOptions,
+): void {
   if (json) printJson(rows);
-  else print(renderRows(rows, none));
+  else print(rows.length === 0 ? none : renderRows(rows.map(toColumns)));
 }
 
 export function printJson(value: unknown): void {
@@ -27,30 +43,37 @@ export function print(line: string): void {
   process.stdout.write(`${toSafeLines(line)}\n`);
 }
 
-/** Prints a message to standard error, for people: progress, hints, errors. */
+/** Prints an error or a warning to standard error. */
 export function tell(line: string): void {
   process.stderr.write(`${toSafeLines(line)}\n`);
 }
 
-export function renderTable(
-  head: readonly string[],
-  rows: readonly (readonly unknown[])[],
-): string {
-  const table = new Table({ head: [...head], style: { head: [], border: [] } });
-  table.push(...rows.map((row) => row.map(toText)));
-  return table.toString();
+/** Prints to standard error what a person may want to know, unless only errors are wanted. */
+export function hint(line: string, { quiet }: OutputOptions): void {
+  if (!quiet) tell(line);
 }
 
+/** A table as wide as the terminal. */
+export function renderRows(rows: readonly Row[]): string {
+  const head = Object.keys(rows[0] ?? {});
+  const cells = rows.map((row) => Object.values(row).map(toText));
+  return renderTable(head, cells, getWidth());
+}
+
+/** Only text with spaces wraps: an id, a key or a link has to be copied as one. */
 function renderFields(row: Row): string {
-  const width = Math.max(...Object.keys(row).map((name) => name.length));
-  return Object.entries(row)
-    .map(([name, value]) => `${name.padEnd(width)}  ${toText(value)}`)
-    .join('\n');
+  const nameWidth = Math.max(...Object.keys(row).map((name) => name.length)) + 2;
+  const lines = Object.entries(row).map(([name, value]) => {
+    const text = toText(value);
+    const longest = Math.max(...text.split(' ').map((word) => word.length));
+    const wrapped = wrap(text, Math.max(longest, getWidth() - nameWidth));
+    return name.padEnd(nameWidth) + wrapped.join(`\n${' '.repeat(nameWidth)}`);
+  });
+  return lines.join('\n');
 }
 
-function renderRows(rows: readonly Row[], none: string): string {
-  const [first] = rows;
-  return first === undefined ? none : renderTable(Object.keys(first), rows.map(Object.values));
+function getWidth(): number {
+  return process.stdout.columns || DEFAULT_WIDTH;
 }
 
 function toText(value: unknown): string {

@@ -1,4 +1,5 @@
-import { Command } from 'commander';
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
 
 /** Adds to a command what it takes and does: its options and its action, or its subcommands. */
 type Define = (command: Command) => void;
@@ -30,12 +31,12 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Define>])[] = 
   ],
   [
     'account',
-    'Accounts and their plan.',
+    'Accounts and their plan. An <account> is given by its id or its name.',
     async () => (await import('./account.ts')).addAccountCommands,
   ],
   [
     'domain',
-    'The domains that accounts monitor.',
+    'The domains that accounts monitor. A <domain> is given by its name or its id.',
     async () => (await import('./domain.ts')).addDomainCommands,
   ],
   [
@@ -50,43 +51,75 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Define>])[] = 
   ],
   [
     'user',
-    'People who sign in to the settings pages.',
+    'People who sign in to the settings pages. A <user> is given by an e-mail address or an id.',
     async () => (await import('./user.ts')).addUserCommands,
   ],
   [
-    'audit <account-id>',
+    'audit <account>',
     'Changes of API keys: who, when, from where; latest first.',
     async () => (await import('./audit.ts')).defineAudit,
   ],
 ];
 
+/** Exit statuses: 0 done, 1 failed, 2 wrong command line or configuration. */
+const MISUSED = 2;
+
+/** Runs the command with its arguments, prints what goes wrong, and returns the exit status. */
+export async function runCommand(given: readonly string[]): Promise<number> {
+  const args = toArguments(given);
+  try {
+    await createProgram().parseAsync(args, { from: 'user' });
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    // commander has printed the error, or the help that was requested.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : MISUSED;
+    const { reportError } = await import('./report-error.ts');
+    return reportError(error, { json: args.includes('--json') });
+  }
+}
+
 /** The `plumbline` command. A subcommand is completed from its module before its arguments are parsed. */
 export function createProgram(): Command {
   const program = new Command('plumbline')
     .description('DMARC aggregate reports in, a read-only HTTP API out.')
+    .version(readVersion())
+    .enablePositionalOptions()
     .showHelpAfterError('(plumbline --help lists the commands)')
     .exitOverride();
+  addCommonOptions(program);
   const modules = new Map<Command, () => Promise<Define>>();
   for (const [syntax, description, load] of COMMANDS)
     modules.set(program.command(syntax).description(description), load);
-  return program.hook('preSubcommand', async (_program, command) => {
-    const [define, { loadEnvFile }] = await Promise.all([
-      modules.get(command)?.(),
-      import('../config.ts'),
-    ]);
-    loadEnvFile();
-    define?.(command);
-    leavesOf(command).forEach(addJson);
-  });
+  return program
+    .hook('preSubcommand', async (_program, command) => {
+      const define = await modules.get(command)?.();
+      define?.(command);
+      leavesOf(command).forEach(addCommonOptions);
+    })
+    .hook('preAction', async (_program, command) => {
+      for (const [name, value] of Object.entries(program.opts()))
+        command.setOptionValue(name, value);
+      const { loadConfigFile } = await import('../config-file.ts');
+      loadConfigFile(process.env, command.opts()['config']);
+    });
+}
+
+function readVersion(): string {
+  const file = new URL('../../package.json', import.meta.url);
+  return JSON.parse(readFileSync(file, 'utf8')).version;
+}
+
+/** The options of every command, which may stand before its name or after it. */
+function addCommonOptions(command: Command): void {
+  command
+    .option('--json', 'one JSON value on standard output, messages on standard error')
+    .option('--quiet', 'no hints, no progress; ingest prints only what could not be read')
+    .option('--config <file>', 'read the configuration from this file, not from PLUMBLINE_CONFIG');
 }
 
 /** `plumbline help account` is `plumbline account --help`, which loads the command first. */
-export function toArguments(given: readonly string[]): readonly string[] {
+function toArguments(given: readonly string[]): readonly string[] {
   return given[0] === 'help' ? [...given.slice(1), '--help'] : given;
-}
-
-function addJson(command: Command): void {
-  command.option('--json', 'one JSON value on standard output, messages on standard error');
 }
 
 function leavesOf(command: Command): readonly Command[] {

@@ -1,14 +1,15 @@
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config-variable.ts';
 import { Failure } from '../domain/failure.ts';
-import { printJson, tell } from './output.ts';
+import { describeSystemError } from '../domain/system-error.ts';
+import { type OutputOptions, printJson, tell } from './output.ts';
 
-/** Exit statuses; `cli.ts` has them all. */
+/** Exit statuses; `program.ts` has them all. */
 const [FAILED, MISUSED] = [1, 2];
 
 /** Prints why a command failed, and returns the exit status. */
-export function reportError(error: unknown): number {
+export function reportError(error: unknown, { json }: OutputOptions): number {
   const isKnown = error instanceof Failure || error instanceof ConfigError;
-  if (process.argv.includes('--json')) printJson(toJson(error));
+  if (json) printJson(toJson(error));
   tell(isKnown ? error.message : describe(error));
   return error instanceof ConfigError ? MISUSED : FAILED;
 }
@@ -18,9 +19,19 @@ function toJson(error: unknown) {
   return { error: { code, message: (error as Error).message } };
 }
 
-/** System errors (no space, address in use) are one line; defects are printed with their stack. */
+/** Errors of the system (no space, address in use) are a sentence; defects are printed with their stack. */
 function describe(error: unknown): string {
-  const { code, message, stack } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') return `${message}. Set PLUMBLINE_PORT to serve on another port.`;
-  return code === undefined ? (stack ?? message) : message;
+  const { code, message, stack, syscall, path, address, port } = error as SystemError;
+  if (syscall === undefined || code === undefined) return stack ?? message;
+  const why = describeSystemError(error);
+  if (syscall !== 'listen') return `${path ?? syscall}: ${why}.`;
+  return (
+    `The server cannot listen on ${address} port ${port}: ${why}. ` +
+    'Set PLUMBLINE_PORT, or PLUMBLINE_HOST, to serve elsewhere.'
+  );
+}
+
+interface SystemError extends NodeJS.ErrnoException {
+  readonly address?: string;
+  readonly port?: number;
 }

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { toInstant } from '../domain/instant.ts';
 import { hashPassword } from '../domain/password.ts';
+import { findAccountId, findPersonId } from '../store/accounts/find-by-name.ts';
 import type { Db } from '../store/connection/database.ts';
 import {
   insertOneTimeLink,
@@ -11,7 +12,7 @@ import {
   type Person,
   updateDisabled,
 } from '../store/people/people.ts';
-import { type OutputOptions, printList, printOne, tell } from './output.ts';
+import { hint, type OutputOptions, printList, printOne, tell } from './output.ts';
 import { readNewPassword } from './password.ts';
 import { withStore } from './with-store.ts';
 
@@ -22,7 +23,7 @@ interface AddOptions extends OutputOptions {
 
 export function addUserCommands(user: Command): void {
   user
-    .command('add <account-id> <email>')
+    .command('add <account> <email>')
     .description('Add a person. Their password is asked for, unless they are invited.')
     .addOption(new Option('--password-stdin', 'read the password from standard input'))
     .addOption(
@@ -33,47 +34,57 @@ export function addUserCommands(user: Command): void {
     .action(addUser);
 
   user
-    .command('list <account-id>')
+    .command('list <account>')
     .description('List an account’s people.')
-    .action(async (accountId: string, options: OutputOptions) => {
-      const people = await withStore(({ db }) => listPeople(db, accountId));
-      const none = 'The account has no people yet: plumbline user add <account-id> <email>';
-      printList(people.map(toOutput), none, options);
+    .action(async (account: string, options: OutputOptions) => {
+      const people = await withStore(async ({ db }) =>
+        listPeople(db, await findAccountId(db, account)),
+      );
+      const none = 'The account has no people yet: plumbline user add <account> <email>';
+      printList(people.map(toOutput), { none, toColumns }, options);
     });
 
   user
-    .command('reset <user-id>')
+    .command('reset <user>')
     .description(
       'Print a link with which the person chooses a new password, once, within 24 hours.',
     )
-    .action(async (id: string, options: OutputOptions) => {
-      printOne({ id, link: await withStore(({ db }) => createLink(db, id)) }, options);
-      if (!options.json) tellOfLink();
+    .action(async (user: string, options: OutputOptions) => {
+      const reset = await withStore(async ({ db }) => {
+        const id = await findPersonId(db, user);
+        return { id, link: await createLink(db, id) };
+      });
+      printOne(reset, options);
+      tellOfLink(options);
     });
 
   addSwitch(user, 'disable', 'End all of a person’s sessions, and reject their sign-in.', true);
   addSwitch(user, 'enable', 'Let a person sign in again.', false);
 }
 
-async function addUser(accountId: string, email: string, options: AddOptions): Promise<void> {
+async function addUser(account: string, email: string, options: AddOptions): Promise<void> {
   const passwordHash = options.invite
     ? null
     : await hashPassword(await readNewPassword(options.passwordStdin === true));
   const now = toInstant(new Date());
   await withStore(async ({ db }) => {
+    const accountId = await findAccountId(db, account);
     const person = await insertPerson(db, { accountId, email, passwordHash, now });
     const link = options.invite ? { link: await createLink(db, person.id) } : {};
     printOne({ ...toOutput(person), ...link }, options);
   });
-  if (options.invite && !options.json) tellOfLink();
+  if (options.invite) tellOfLink(options);
 }
 
 function addSwitch(user: Command, verb: string, description: string, isDisabled: boolean): void {
   user
-    .command(`${verb} <user-id>`)
+    .command(`${verb} <user>`)
     .description(description)
-    .action(async (id: string, options: OutputOptions) => {
-      printOne(toOutput(await withStore(({ db }) => updateDisabled(db, id, isDisabled))), options);
+    .action(async (given: string, options: OutputOptions) => {
+      const changed = await withStore(async ({ db }) =>
+        updateDisabled(db, await findPersonId(db, given), isDisabled),
+      );
+      printOne(toOutput(changed), options);
     });
 }
 
@@ -82,14 +93,24 @@ async function createLink(db: Db, personId: string): Promise<string> {
   return `${toBaseUrl(readConfig(process.env))}/settings/welcome?link=${token}`;
 }
 
+/** The address that people use, or where a server with this configuration listens. */
 function toBaseUrl({ baseUrl, host, port }: Config): string {
-  return baseUrl ?? `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  if (baseUrl !== undefined) return baseUrl;
+  const isAny = host === '0.0.0.0' || host === '::';
+  const name = isAny ? 'localhost' : isIPv6(host) ? `[${host}]` : host;
+  return `http://${name}:${port}`;
 }
 
-function tellOfLink(): void {
-  tell(
-    '\nThe link works once, within 24 hours. Anyone who has it can sign in: send it to this person only.',
-  );
+function tellOfLink(options: OutputOptions): void {
+  const said =
+    '\nThe link works once, within 24 hours. Anyone who has it can sign in: send it to this person only.';
+  if (!options.json) hint(said, options);
+  const config = readConfig(process.env);
+  if (config.baseUrl === undefined)
+    tell(
+      `Warning: the link begins with ${toBaseUrl(config)}, where the server listens, and may not work for this person. ` +
+        'Set PLUMBLINE_BASE_URL to the address that people use.',
+    );
 }
 
 function toOutput({ id, email, isDisabled, hasPassword, createdAt }: Person) {
@@ -100,4 +121,8 @@ function toOutput({ id, email, isDisabled, hasPassword, createdAt }: Person) {
     has_password: hasPassword,
     created_at: createdAt,
   };
+}
+
+function toColumns({ id, email, disabled, has_password }: ReturnType<typeof toOutput>) {
+  return { id, email, disabled, password: has_password };
 }

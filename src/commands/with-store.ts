@@ -1,12 +1,46 @@
+import { existsSync } from 'node:fs';
 import { readConfig } from '../config.ts';
+import { findLooseMode, toDatabaseError } from '../store/connection/database-file.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
+import { hint, type OutputOptions, tell } from './output.ts';
 
-/** Opens the configured database, runs the work, and closes it. */
+/**
+ * Opens the configured database, runs the work, and closes it. A database that is not there is an error: only
+ * `withNewStore` makes one, so that a wrong path does not look like an empty product.
+ */
 export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(readConfig(process.env).database);
+  return await run(await openStore(readConfig(process.env).database, { mustExist: true }), work);
+}
+
+/** The same for a command that begins with an empty database: it is made when it is not there. */
+export async function withNewStore<T>(
+  options: OutputOptions,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  const { database } = readConfig(process.env);
+  const isNew = !existsSync(database);
+  const store = await openStore(database);
+  if (isNew) hint(`A new database was made: ${database}`, options);
+  return await run(store, work);
+}
+
+async function run<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {
+  const { database } = readConfig(process.env);
+  warnOfLooseMode(database);
   try {
     return await work(store);
+  } catch (error) {
+    throw toDatabaseError(database, error);
   } finally {
     await store.close();
   }
+}
+
+/** Other users of the machine must not read reports, addresses and hashes of passwords. */
+export function warnOfLooseMode(database: string): void {
+  const mode = findLooseMode(database);
+  if (mode !== undefined)
+    tell(
+      `Warning: other users can access ${database} (mode ${mode}). To end that: chmod 600 ${database}`,
+    );
 }

@@ -1,5 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { parseDisplayName } from './display-name.ts';
 import { Failure } from './failure.ts';
 
 export type Plan = 'free' | 'pro';
@@ -14,8 +15,6 @@ const CHECKSUM_LENGTH = 6;
 /** How much of a key is stored in the clear, so that people can recognise their keys. */
 const DISPLAY_LENGTH = KEY_PREFIX.length + 4;
 const KEY_PATTERN = /^plb_live_[0-9A-Za-z]{36}$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters.
-const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 export interface NewApiKey {
   /** The whole key: shown once, never stored. */
@@ -47,17 +46,9 @@ export function hashApiKey(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** The name of a key as stored: trimmed, 1 to 100 characters, none of them a control character. */
+/** The name of a key as stored. Throws `validation_error`. */
 export function parseKeyName(text: string): string {
-  const name = text.trim();
-  const length = [...name].length;
-  if (length < 1 || length > 100 || CONTROL_CHARACTER.test(name)) {
-    throw new Failure(
-      'validation_error',
-      'A key needs a name of 1 to 100 characters, without control characters.',
-    );
-  }
-  return name;
+  return parseDisplayName(text, 'A key');
 }
 
 /** Why an account cannot have a new key: it is not on Pro, or it has the maximum number (1.10, 1.11). */

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Refusal } from '../domain/refusal.ts';
+import { toSizeText } from '../domain/size.ts';
 
 /**
  * A document's bytes as a stream: unpacked step by step while they are read, so that the unpacked data of a
@@ -51,7 +52,8 @@ export async function collect(content: Content, maxBytes: number): Promise<Uint8
   let size = 0;
   for await (const chunk of content) {
     size += chunk.length;
-    if (size > maxBytes) throw new Refusal('too_large', `Larger than ${maxBytes} bytes.`);
+    if (size > maxBytes)
+      throw new Refusal('too_large', `It is larger than ${toSizeText(maxBytes)}.`);
     chunks.push(chunk);
   }
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);

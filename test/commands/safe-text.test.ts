@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { renderTable } from '../../src/commands/output.ts';
+import { renderRows } from '../../src/commands/output.ts';
 import { toSafeJson, toSafeLines, toSafeText } from '../../src/commands/safe-text.ts';
 
 test.each([
@@ -33,6 +33,6 @@ it('makes JSON that is valid, means the same and has no unsafe characters', () =
 });
 
 it('keeps a name with a line feed in its own row of a table', () => {
-  const table = renderTable(['file'], [['a.xml\nb.xml\u001b[31m']]);
+  const table = renderRows([{ file: 'a.xml\nb.xml\u001b[31m' }]);
   expect(table).toContain('a.xml\\u{a}b.xml\\u{1b}[31m');
 });

@@ -1,4 +1,5 @@
 import { Refusal } from '../../domain/refusal.ts';
+import { toSizeText } from '../../domain/size.ts';
 import type { Budget } from '../budget.ts';
 import { MAX_MAIL_BYTES } from '../ceilings.ts';
 import type { WarningLog } from '../warnings.ts';
@@ -25,7 +26,7 @@ export async function* readMail(
   { budget, log }: Reading,
 ): AsyncGenerator<Member> {
   if (bytes.length > MAX_MAIL_BYTES)
-    throw new Refusal('too_large', `The mail is larger than ${MAX_MAIL_BYTES} bytes.`);
+    throw new Refusal('too_large', `The mail is larger than ${toSizeText(MAX_MAIL_BYTES)}.`);
   const mail = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let index = 0;
   for (const part of splitParts(mail, { budget, log })) {

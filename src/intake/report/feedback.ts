@@ -7,6 +7,7 @@ import type {
 } from '../../domain/aggregate-report.ts';
 import { addToTally, EMPTY_TALLY, MAX_REPORT_MESSAGES } from '../../domain/alignment.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import { toSizeText } from '../../domain/size.ts';
 import { SourceCounts } from '../../domain/source-counts.ts';
 import type { Budget } from '../budget.ts';
 import {
@@ -132,7 +133,7 @@ async function readXml(
     budget?.checkCpu();
     size += bytes.length;
     if (size > MAX_XML_BYTES)
-      throw new Refusal('too_large', `The document is larger than ${MAX_XML_BYTES} bytes.`);
+      throw new Refusal('too_large', `The document is larger than ${toSizeText(MAX_XML_BYTES)}.`);
     // A broken document may also be a bomb, and that error takes precedence. So the rest is only counted.
     if (broken !== undefined) continue;
     hash.update(bytes);

@@ -96,7 +96,11 @@ function toReportId(metadata: Element): string | null {
   if (id === null) metadata.warn('missing_report_id');
   if ((id?.length ?? 0) <= MAX_REPORT_ID_CHARS) return id;
   const where = renderPlace(metadata.child('report_id'));
-  throw new Refusal('bad_field', `The report id is longer than ${MAX_REPORT_ID_CHARS}.`, where);
+  throw new Refusal(
+    'bad_field',
+    `The report id is longer than ${MAX_REPORT_ID_CHARS} characters.`,
+    where,
+  );
 }
 
 /** As many errors as fit the limit of all of them together. */

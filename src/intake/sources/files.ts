@@ -10,6 +10,8 @@ import {
 import { lstat, opendir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Refusal } from '../../domain/refusal.ts';
+import { toSizeText } from '../../domain/size.ts';
+import { describeSystemError } from '../../domain/system-error.ts';
 import { MAX_FOLDER_DEPTH, MAX_SOURCE_BYTES } from '../ceilings.ts';
 import { collect } from '../content.ts';
 import type { Source } from '../documents.ts';
@@ -142,7 +144,10 @@ const isMisnamed = (path: string, error: unknown): boolean =>
 const notUtf8 = (): Refusal => unreadable('its name is not valid UTF-8');
 
 const tooLarge = (): Refusal =>
-  new Refusal('too_large', `The file is larger than ${MAX_SOURCE_BYTES} bytes.`);
+  new Refusal('too_large', `The file is larger than ${toSizeText(MAX_SOURCE_BYTES)}.`);
 
 const unreadable = (why: unknown): Refusal =>
-  new Refusal('unreadable', `It cannot be read: ${why instanceof Error ? why.message : why}.`);
+  new Refusal(
+    'unreadable',
+    `It cannot be read: ${typeof why === 'string' ? why : describeSystemError(why)}.`,
+  );

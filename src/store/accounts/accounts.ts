@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Plan } from '../../domain/api-key.ts';
+import { parseDisplayName } from '../../domain/display-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
@@ -12,11 +13,12 @@ export interface Account {
   readonly plan: Plan;
 }
 
+/** Creates an account. Throws `validation_error` for a name that is empty or too long. */
 export async function insertAccount(
   db: Db,
   { name, plan, now }: { name: string; plan: Plan; now: Instant },
 ): Promise<Account> {
-  const account = { id: randomUUID(), name, plan };
+  const account = { id: randomUUID(), name: parseDisplayName(name, 'An account'), plan };
   const versions = { domains_version: newVersion(), alerts_version: newVersion() };
   await db.write(async (tx) => {
     await tx

@@ -92,17 +92,21 @@ const PROBLEMS: readonly (readonly [code: string, problem: string])[] = [
   ['SQLITE_IOERR', 'cannot be read or written: the disk reports an error.'],
 ];
 
+/** The error that says why a database could not be opened. Any other error is returned as it is. */
+export function toOpenError(path: string, error: unknown): unknown {
+  const isSystem = error instanceof Error && 'syscall' in error;
+  return isSystem ? toInaccessible(path, describeSystemError(error)) : toDatabaseError(path, error);
+}
+
 /**
- * The error that says which database cannot be used, why, and what to do about it. Any other error is returned
- * as it is.
+ * The error that says which database cannot be used, why, and what to do about it. An error that is not
+ * SQLite's is returned as it is.
  */
 export function toDatabaseError(path: string, error: unknown): unknown {
   const code = codeOf(error);
   const [, problem] = PROBLEMS.find(([start]) => code.startsWith(start)) ?? [];
   if (problem !== undefined) return new Failure('unavailable', `The database ${path} ${problem}`);
-  if (/^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH)/.test(code)) return toAccessError(path);
-  const isSystem = error instanceof Error && 'syscall' in error;
-  return isSystem ? toInaccessible(path, describeSystemError(error)) : error;
+  return /^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH)/.test(code) ? toAccessError(path) : error;
 }
 
 /** SQLite does not say what it may not do, so the same is tried again. */

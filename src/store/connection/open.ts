@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 import type { Db, Tx } from './database.ts';
-import { createDatabaseFile, requireDatabaseFile, toDatabaseError } from './database-file.ts';
+import { createDatabaseFile, requireDatabaseFile, toOpenError } from './database-file.ts';
 import { migrate } from './migrate.ts';
 import { createSharedReader, createSqliteReader, type Reader } from './reader.ts';
 import { PreparedSqliteDialect, WritingSqliteDialect } from './sqlite.ts';
@@ -35,7 +35,7 @@ export async function openStore(path: string, { mustExist = false } = {}): Promi
     else createDatabaseFile(path);
     return toFileStore(path, await openWriting(path));
   } catch (error) {
-    throw toDatabaseError(path, error);
+    throw toOpenError(path, error);
   }
 }
 

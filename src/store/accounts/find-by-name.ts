@@ -1,0 +1,55 @@
+import { parseDomainName } from '../../domain/domain-name.ts';
+import { Failure } from '../../domain/failure.ts';
+import { toEmailKey } from '../../domain/person.ts';
+import type { Db } from '../connection/database.ts';
+
+/* What operators type for a row: its id, or the name that people know it by. */
+
+/** The id of the account with this id or name. Throws `not_found`, or `conflict` when several have the name. */
+export async function findAccountId(db: Db, idOrName: string): Promise<string> {
+  const accounts = await db
+    .selectFrom('account')
+    .select('id')
+    .where((eb) => eb.or([eb('id', '=', idOrName.toLowerCase()), eb('name', '=', idOrName)]))
+    .orderBy('created_at')
+    .execute();
+  const ids = accounts.map(({ id }) => id);
+  const [id, ...others] = ids;
+  if (ids.includes(idOrName.toLowerCase())) return idOrName.toLowerCase();
+  if (id === undefined)
+    throw new Failure('not_found', `No account has the id or the name “${idOrName}”.`);
+  if (others.length > 0)
+    throw new Failure(
+      'conflict',
+      `“${idOrName}” is the name of ${ids.length} accounts: use one of their ids, ${ids.join(', ')}.`,
+    );
+  return id;
+}
+
+/** The id of the domain with this id or name, when it has an account. Throws `not_found`. */
+export async function findDomainId(db: Db, idOrName: string): Promise<string> {
+  const name = parseDomainName(idOrName) ?? idOrName;
+  const domain = await db
+    .selectFrom('domain')
+    .select('id')
+    .where('account_id', 'is not', null)
+    .where((eb) => eb.or([eb('id', '=', idOrName.toLowerCase()), eb('name', '=', name)]))
+    .executeTakeFirst();
+  if (domain === undefined)
+    throw new Failure('not_found', `No domain of an account has the id or the name “${idOrName}”.`);
+  return domain.id;
+}
+
+/** The id of the person with this id or e-mail address. Throws `not_found`. */
+export async function findPersonId(db: Db, idOrEmail: string): Promise<string> {
+  const person = await db
+    .selectFrom('person')
+    .select('id')
+    .where((eb) =>
+      eb.or([eb('id', '=', idOrEmail.toLowerCase()), eb('email_key', '=', toEmailKey(idOrEmail))]),
+    )
+    .executeTakeFirst();
+  if (person === undefined)
+    throw new Failure('not_found', `Nobody has the id or the e-mail address “${idOrEmail}”.`);
+  return person.id;
+}

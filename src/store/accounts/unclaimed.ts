@@ -1,0 +1,38 @@
+import type { Instant } from '../../domain/instant.ts';
+import type { Db } from '../connection/database.ts';
+
+/** A domain that reports came in for and that no account has. */
+export interface UnclaimedDomain {
+  readonly name: string;
+  readonly reports: number;
+  readonly lastReportAt: Instant | null;
+}
+
+/** The unclaimed domains with the most reports, and how many there are in all. */
+export async function listUnclaimed(
+  db: Db,
+  { limit }: { limit: number },
+): Promise<{ total: number; domains: UnclaimedDomain[] }> {
+  const unclaimed = db.selectFrom('domain').where('account_id', 'is', null);
+  const { total } = await unclaimed
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  const rows = await unclaimed
+    .select(['name', 'reports_total as reports', 'last_report_at as lastReportAt'])
+    .orderBy('reports_total', 'desc')
+    .orderBy('name')
+    .limit(limit)
+    .execute();
+  const domains = rows.map((row) => ({ ...row, reports: Number(row.reports) }));
+  return { total: Number(total), domains };
+}
+
+/** How many reports a domain has. */
+export async function countReports(db: Db, domainId: string): Promise<number> {
+  const { reports } = await db
+    .selectFrom('domain')
+    .select('reports_total as reports')
+    .where('id', '=', domainId)
+    .executeTakeFirstOrThrow();
+  return Number(reports);
+}

@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest';
+import { aProgram } from '../support/program.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+describe('plumbline account, domain, key', () => {
+  test('an account is created, listed, and moved to another plan', async () => {
+    const { json } = aProgram();
+    const account = await json('account', 'create', 'My company');
+    expect(account).toEqual({ id: expect.stringMatching(UUID), name: 'My company', plan: 'pro' });
+    expect(await json('account', 'plan', account.id, 'free')).toEqual({ ...account, plan: 'free' });
+    expect(await json('account', 'list')).toEqual([{ ...account, plan: 'free' }]);
+  });
+
+  test('a domain is added, paused, resumed and listed', async () => {
+    const { json } = aProgram();
+    const account = await json('account', 'create', 'A');
+    const added = await json('domain', 'add', account.id, 'Example.COM.');
+    expect(added).toEqual({
+      id: expect.stringMatching(UUID),
+      domain: 'example.com',
+      status: 'active',
+      claimed_reports: 0,
+    });
+    const { claimed_reports: _, ...domain } = added;
+    expect(await json('domain', 'pause', domain.id)).toEqual({ ...domain, status: 'paused' });
+    expect(await json('domain', 'list', account.id)).toEqual([{ ...domain, status: 'paused' }]);
+    expect(await json('domain', 'resume', domain.id)).toEqual(domain);
+  });
+
+  test('adding a parent or subdomain of another account’s domain prints a warning', async () => {
+    const { json, run } = aProgram();
+    const [mine, other] = [
+      await json('account', 'create', 'A'),
+      await json('account', 'create', 'B'),
+    ];
+    for (const name of ['example.com', 'a.mail.example.com', 'xmail.example.com']) {
+      await json('domain', 'add', other.id, name);
+    }
+    await json('domain', 'add', mine.id, 'other.mail.example.com');
+    const { status, stdout, stderr } = await run([
+      ...['domain', 'add', mine.id, 'mail.example.com', '--json'],
+    ]);
+    expect([status, JSON.parse(stdout).domain]).toEqual([0, 'mail.example.com']);
+    expect(stderr.trim().split('\n')).toEqual([
+      `Warning: the subdomain a.mail.example.com belongs to another account, ${other.id}.`,
+      `Warning: the parent domain example.com belongs to another account, ${other.id}.`,
+    ]);
+  });
+
+  test('a whole key is shown once; the key can then be disabled, enabled and deleted', async () => {
+    const { json } = aProgram();
+    const account = await json('account', 'create', 'A');
+    const { key, ...rest } = await json('key', 'create', account.id, ' Dashboard ');
+    expect(key).toMatch(/^plb_live_[0-9A-Za-z]{36}$/);
+    expect(rest).toEqual({
+      id: expect.stringMatching(UUID),
+      name: 'Dashboard',
+      prefix: key.slice(0, 13),
+      enabled: true,
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      last_used_at: null,
+    });
+    expect(await json('key', 'disable', rest.id)).toEqual({ ...rest, enabled: false });
+    expect(await json('key', 'enable', rest.id)).toEqual(rest);
+    expect(await json('key', 'list', account.id)).toEqual([rest]);
+    expect(await json('key', 'delete', rest.id)).toEqual(rest);
+    expect(await json('key', 'list', account.id)).toEqual([]);
+  });
+
+  test('a new account is on Pro by default, and a free one gets no key', async () => {
+    const { json, run } = aProgram();
+    const account = await json('account', 'create', 'A', '--plan', 'free');
+    const { status, stdout, stderr } = await run(['key', 'create', account.id, 'x', '--json']);
+    expect(status).toBe(1);
+    expect(JSON.parse(stdout).error.code).toBe('plan_required');
+    expect(stderr).toMatch(/Pro/);
+  });
+
+  test('without --json the output is tables and sentences', async () => {
+    const { run, json } = aProgram();
+    const account = await json('account', 'create', 'A');
+    expect((await run(['account', 'list'])).stdout).toContain(account.id);
+    const created = await run(['key', 'create', account.id, 'x']);
+    expect(created.stdout).toMatch(/key +plb_live_/);
+    expect(created.stderr).toMatch(/cannot show it again/);
+  });
+});
+
+describe('a name instead of an id', () => {
+  test('is accepted for accounts, domains and people', async () => {
+    const { json } = aProgram();
+    const account = await json('account', 'create', 'My company');
+    const { id } = await json('domain', 'add', 'My company', 'example.com');
+    expect(await json('domain', 'pause', 'Example.com')).toMatchObject({ id, status: 'paused' });
+    expect(await json('domain', 'resume', id.toUpperCase())).toMatchObject({ status: 'active' });
+    expect(await json('domain', 'list', 'My company')).toHaveLength(1);
+    await json('key', 'create', 'My company', 'x');
+    expect(await json('key', 'list', 'My company')).toHaveLength(1);
+    const person = await json('user', 'add', 'My company', 'ada@example.com', '--invite');
+    expect(await json('user', 'disable', 'ADA@example.com')).toMatchObject({ id: person.id });
+    expect(await json('audit', 'My company')).toHaveLength(1);
+    expect(await json('alerts', 'list', 'My company')).toEqual([]);
+    expect(await json('alerts', 'evaluate', '--domain', 'example.com')).toMatchObject({ fired: 0 });
+    expect(await json('alerts', 'explain', 'example.com', 'reports_missing')).toMatchObject({
+      domain: 'example.com',
+    });
+    expect(await json('account', 'plan', 'My company', 'free')).toMatchObject({ id: account.id });
+  });
+
+  test('of several accounts is refused, with their ids', async () => {
+    const { json, run } = aProgram();
+    const ids = [await json('account', 'create', 'A'), await json('account', 'create', 'A')];
+    const { status, stderr } = await run(['domain', 'list', 'A']);
+    expect(status).toBe(1);
+    for (const { id } of ids) expect(stderr).toContain(id);
+    expect(await json('domain', 'list', ids[0].id)).toEqual([]);
+  });
+
+  test('that is another account’s id means that other account', async () => {
+    const { json } = aProgram();
+    const first = await json('account', 'create', 'A');
+    await json('account', 'create', first.id);
+    await json('domain', 'add', first.id, 'example.com');
+    expect(await json('domain', 'list', first.id)).toHaveLength(1);
+    expect(await json('account', 'plan', first.id, 'free')).toMatchObject({ name: 'A' });
+  });
+});
+
+describe('what is refused', () => {
+  test.each(['', '  ', 'two\nlines', 'x'.repeat(101)])('an account called %j', async (name) => {
+    const { run } = aProgram();
+    const { status, stderr } = await run(['account', 'create', name]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('1 to 100 characters')]);
+  });
+
+  test.each(['co.uk', 'CO.UK.', 'foo.ck'])(
+    '%s as a domain: it is a public suffix',
+    async (name) => {
+      const { run, json } = aProgram();
+      await json('account', 'create', 'A');
+      const { status, stderr } = await run(['domain', 'add', 'A', name]);
+      expect([status, stderr]).toEqual([1, expect.stringContaining('is a public suffix')]);
+    },
+  );
+
+  test('a suffix of a private owner is a domain like any other', async () => {
+    const { json } = aProgram();
+    await json('account', 'create', 'A');
+    expect(await json('domain', 'add', 'A', 'github.io')).toMatchObject({ domain: 'github.io' });
+    expect(await json('domain', 'add', 'A', 'example.co.uk')).toMatchObject({ status: 'active' });
+  });
+
+  test('domain list with neither an account nor --unclaimed, and with both', async () => {
+    const { run, json } = aProgram();
+    await json('account', 'create', 'A');
+    for (const args of [
+      ['domain', 'list'],
+      ['domain', 'list', 'A', '--unclaimed'],
+    ])
+      expect(await run(args)).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining('Give an account, or --unclaimed'),
+      });
+  });
+});
