@@ -1,12 +1,143 @@
-import { expect, test } from 'vitest';
-import { listExamples } from '../support/contract.ts';
+import { describe, expect, test } from 'vitest';
+import { findWrong, listExamples } from '../support/contract.ts';
+import { components, operations, type Schema } from '../support/contract-document.ts';
+import { findBroken, findBrokenContext, type ListBody } from '../support/prose-rules.ts';
 
 const examples = listExamples();
+const schemas = Object.entries(components.schemas);
+const lists = schemas.filter(([name]) => name.endsWith('List'));
+const contexts = Object.entries(
+  components.schemas['AlertContext']?.['x-schema-by-type'] as Record<string, Schema>,
+);
 
 test('the contract has examples', () => {
   expect(examples.length).toBeGreaterThan(10);
+  expect(lists).toHaveLength(3);
+  expect(contexts).toHaveLength(5);
 });
 
-test.each(examples)('the example $where matches its schema, and has no other fields', (example) => {
-  expect(example.wrong).toBeUndefined();
+test.each(examples)(
+  'the example $where matches its schema, and has no other fields',
+  ({ wrong }) => {
+    expect(wrong).toBeUndefined();
+  },
+);
+
+test.each(schemas)('the examples in %s match it', (_name, schema) => {
+  for (const part of listParts(schema)) {
+    if ('example' in part) expect(findWrong(part, part['example'])).toBeUndefined();
+  }
 });
+
+describe('no example contradicts the prose', () => {
+  const bodies = examples.filter(({ value }) => 'data' in (value as object));
+
+  test.each(bodies)('$where', ({ value }) => {
+    expect(findBroken(value as ListBody)).toEqual([]);
+  });
+
+  test.each(lists)(
+    '%s, as a mock server makes it from the examples of its parts',
+    (_name, schema) => {
+      const mocked = toMocked(schema);
+      expect(findWrong(schema, mocked)).toBeUndefined();
+      expect(findBroken(mocked as ListBody)).toEqual([]);
+    },
+  );
+
+  test.each(contexts)('the context of %s, whole and made from its parts', (type, schema) => {
+    const { example: _, ...parts } = schema;
+    for (const context of [toMocked(schema), toMocked(parts)]) {
+      expect(findWrong(schema, context)).toBeUndefined();
+      expect(findBrokenContext(type, context)).toEqual([]);
+    }
+  });
+});
+
+describe('a list that contradicts the prose is found', () => {
+  const { value } = examples.find(({ where }) => where.includes('open_and_resolved')) ?? {};
+  const alerts = value as ListBody;
+  const [open] = alerts.data as [Record<string, unknown>];
+  const domain = { id: '1', domain: 'a.example', status: 'paused' };
+
+  test.each<[string, ListBody]>([
+    ['data and total contradict each other', { ...alerts, total: 182 }],
+    ['the order is not the list’s', { ...alerts, data: alerts.data.toReversed() }],
+    ['an id occurs twice', { data: [open, open], total: 2 }],
+    ['only active domains are listed', { data: [domain], total: 1 }],
+    [
+      'the drop is the difference of the rates',
+      {
+        data: [{ ...open, context: { drop_pct: 12, prev_pass_rate: 90, curr_pass_rate: 79 } }],
+        total: 1,
+      },
+    ],
+  ])('%s', (says, body) => {
+    expect(findBroken(body)).toEqual([says]);
+  });
+});
+
+describe('parameters', () => {
+  const parameters = operations.flatMap((operation) => operation.parameters);
+
+  test('headers have no examples: tools send them with every request', () => {
+    const headers = parameters.filter((parameter) => parameter.in === 'header');
+    expect(headers.length).toBeGreaterThan(0);
+    expect(headers.filter((parameter) => 'example' in parameter)).toEqual([]);
+  });
+
+  test('every other optional parameter has its default as its example, or none', () => {
+    const optional = parameters.filter(({ in: place }) => place === 'query');
+    expect(optional.length).toBeGreaterThan(0);
+    for (const { example, schema } of optional)
+      if (example !== undefined) expect(example).toBe(schema['default']);
+  });
+});
+
+describe('a mock server answers with the first example of a status', () => {
+  test.each(operations)(
+    '$operationId: the 422 names no parameter that may be right',
+    ({ responses }) => {
+      const [first] = Object.values(
+        responses['422']?.content?.['application/json']?.examples ?? {},
+      );
+      const { error } = (first?.value ?? {}) as { error?: Record<string, string> };
+      expect(error?.['code']).toBe('validation_error');
+      expect(error?.['message']).not.toMatch(/"|limit|offset|domain_id/);
+    },
+  );
+
+  test.each(operations)(
+    '$operationId: a 422 has an example for each parameter of the query or path',
+    ({ parameters, responses }) => {
+      const { examples = {} } = responses['422']?.content?.['application/json'] ?? {};
+      const messages = Object.values(examples).map(({ value }) => JSON.stringify(value));
+      for (const { name } of parameters.filter((parameter) => parameter.in !== 'header'))
+        expect(
+          messages.some((message) => message.includes(`\\"${name}\\"`)),
+          name,
+        ).toBe(true);
+    },
+  );
+});
+
+/** The schema, and those of its fields and items. */
+function listParts(schema: Schema): Schema[] {
+  const { properties = {}, items } = schema as {
+    properties?: Record<string, Schema>;
+    items?: Schema;
+  };
+  const inner = [...Object.values(properties), ...(items === undefined ? [] : [items])];
+  return [schema, ...inner.flatMap(listParts)];
+}
+
+/** What a mock server makes of a schema: its example, or one made from the examples of its parts. */
+function toMocked(schema: Schema): unknown {
+  if ('example' in schema) return schema['example'];
+  const { properties, items } = schema as { properties?: Record<string, Schema>; items?: Schema };
+  if (properties !== undefined) {
+    const entries = Object.entries(properties);
+    return Object.fromEntries(entries.map(([name, part]) => [name, toMocked(part)]));
+  }
+  return items === undefined ? undefined : [toMocked(items)];
+}

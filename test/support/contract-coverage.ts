@@ -80,7 +80,7 @@ function toExercised(
   ];
 }
 
-type Parameter = Operation['parameters'][number];
+type Parameter = Pick<Operation['parameters'][number], 'in' | 'name'>;
 
 function isSent(
   { in: place, name }: Parameter,

@@ -4,8 +4,14 @@ import { parse } from 'yaml';
 
 export interface Operation {
   readonly operationId: string;
-  readonly parameters: readonly { readonly in: string; readonly name: string }[];
+  readonly parameters: readonly Parameter[];
   readonly responses: Responses;
+}
+export interface Parameter {
+  readonly in: string;
+  readonly name: string;
+  readonly schema: Schema;
+  readonly example?: unknown;
 }
 export type Responses = Readonly<Record<string, Response>>;
 export interface Response {
@@ -19,7 +25,7 @@ const document = toResolved(
   parse(readFileSync(new URL('../../openapi/v1.yaml', import.meta.url), 'utf8')),
 ) as {
   paths: Readonly<Record<string, { get: Operation }>>;
-  components: { responses: Responses };
+  components: { responses: Responses; schemas: Readonly<Record<string, Schema>> };
 };
 
 export const { components } = document;

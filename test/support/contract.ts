@@ -56,7 +56,7 @@ export function holdToErrorShape(body: string): void {
 }
 
 /** Every example of a body in the contract: its place, and its error, if any. */
-export function listExamples(): { readonly where: string; readonly wrong: string | undefined }[] {
+export function listExamples() {
   const owners: [string, Responses][] = [
     ['components', components.responses],
     ...operations.map((operation): [string, Responses] => [
@@ -69,6 +69,7 @@ export function listExamples(): { readonly where: string; readonly wrong: string
       const { schema = {}, examples = {} } = content?.['application/json'] ?? {};
       return Object.entries(examples).map(([name, { value }]) => ({
         where: `${owner} ${status} ${name}`,
+        value,
         wrong: findWrong(schema, value),
       }));
     }),
@@ -111,7 +112,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-function findWrong(schema: Schema, value: unknown): string | undefined {
+/** Why a value does not match a schema of the contract, or has fields that the schema does not have. */
+export function findWrong(schema: Schema, value: unknown): string | undefined {
   const validate = toValidate(schema);
   if (validate(value)) return undefined;
   return ajv.errorsText(validate.errors, { dataVar: 'value' });
@@ -134,7 +136,7 @@ ajv.addKeyword({
   compile: (schemas: Readonly<Record<string, Schema>>) => {
     const validates = Object.entries(schemas).map(([type, schema]) => [type, ajv.compile(schema)]);
     const byType: Readonly<Record<string, ValidateFunction>> = Object.fromEntries(validates);
-    return (context: unknown, at) => byType[at?.parentData['type']]?.(context) ?? true;
+    return (context: unknown, at) => byType[at?.parentData?.['type']]?.(context) ?? true;
   },
 });
 
