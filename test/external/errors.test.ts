@@ -175,6 +175,10 @@ describe('500', () => {
         breakWhenAsked();
         return await reader.readTogether(...queries);
       },
+      readPlan: async (plan) => {
+        breakWhenAsked();
+        return await reader.readPlan(plan);
+      },
     };
   }
 

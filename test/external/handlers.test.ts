@@ -8,6 +8,7 @@ import {
   type Handlers,
   handlers,
 } from '../../src/external/operations/handlers.ts';
+import type { JsonText } from '../../src/store/lists/json.ts';
 
 /* `tsc` checks this file: a `@ts-expect-error` without an error is an error. */
 
@@ -28,17 +29,20 @@ test('an operation without a handler does not compile', () => {
   expect(listAlerts).toBeTypeOf('function');
 });
 
-test('a handler whose body does not fit the contract does not compile', () => {
+test('a handler whose items do not fit the contract does not compile', () => {
+  type Domain = components['schemas']['Domain'];
   const head = { total: 0, version: 'v' };
-  const page = { limit: 50, offset: 0 };
-  const answer = <Body>(body: Body) => ({
-    ...{ head, page, read: async () => ({ version: 'v', body }) },
+  const items = <Item>(...texts: string[]) => texts as JsonText<Item>[];
+  const answer = <PageOf>(page: PageOf) => ({
+    ...{ head, key: '50 0', isFirst: true, read: async () => page },
   });
-  const fits: Handler<'listDomains'> = async () => answer({ data: [], total: 0 });
-  // @ts-expect-error A list has a total.
-  const withoutTotal: Handler<'listDomains'> = async () => answer({ data: [] });
-  // @ts-expect-error A domain has an id, a name and a status.
-  const ofOthers: Handler<'listDomains'> = async () => answer({ data: [{ x: 1 }], total: 1 });
+  const fits: Handler<'listDomains'> = async () => answer({ ...head, items: items<Domain>() });
+  const withoutTotal: Handler<'listDomains'> = async () =>
+    // @ts-expect-error A list has a total.
+    answer({ version: 'v', items: items<Domain>() });
+  const ofOthers: Handler<'listDomains'> = async () =>
+    // @ts-expect-error A domain has an id, a name and a status.
+    answer({ ...head, items: items<{ x: number }>() });
   // @ts-expect-error The alerts are not the domains.
   const swapped: Handlers = { ...handlers, listDomains: handlers.listAlerts };
   for (const handler of [fits, withoutTotal, ofOthers, swapped.listDomains])

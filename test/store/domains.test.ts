@@ -1,16 +1,22 @@
 import { describe, expect, test } from 'vitest';
+import { domainsOf } from '../../src/store/accounts/domain-list.ts';
 import {
-  findDomainsHead,
   insertDomain,
   listAllDomains,
-  listDomains,
   updateDomainStatus,
 } from '../../src/store/accounts/domains.ts';
-import { findReportsHead, listReports } from '../../src/store/reports/reports.ts';
+import type { Reader } from '../../src/store/connection/reader.ts';
+import type { Head } from '../../src/store/lists/heads.ts';
+import { findHead, parseItems, readPage } from '../../src/store/lists/page.ts';
+import { reportsOf } from '../../src/store/reports/reports.ts';
 import { aBareAccount, aDomain, anAccount, aReport, NOW, receive } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 
 const WHOLE = { limit: 200, offset: 0 };
+
+async function findDomainsHead(reader: Reader, accountId: string): Promise<Head> {
+  return (await findHead(reader, domainsOf(accountId))) as Head;
+}
 
 describe('insertDomain', () => {
   test.each([
@@ -69,8 +75,8 @@ describe('insertDomain', () => {
     expect(await receive(db, reports, '2026-03-15T00:00:00Z')).toEqual(['unclaimed', 'unclaimed']);
     const domain = await insertDomain(db, { accountId, name: 'early.example', now: NOW });
     expect(domain.last_report_at).toBe('2026-03-15T00:00:00Z');
-    const list = await listReports(reader, { domainId: domain.id, accountId }, WHOLE);
-    expect([list.total, list.rows.length]).toEqual([2, 2]);
+    const list = await readPage(reader, reportsOf({ domainId: domain.id, accountId }), WHOLE);
+    expect([list.total, list.items.length]).toEqual([2, 2]);
     expect((await findDomainsHead(reader, accountId)).total).toBe(1);
     expect(await receive(db, [aReport({ domain: 'early.example' })])).toEqual(['stored']);
     const [known = aReport()] = reports;
@@ -99,8 +105,8 @@ describe('updateDomainStatus', () => {
     expect((await updateDomainStatus(db, id, 'paused')).status).toBe('paused');
     expect(await findDomainsHead(reader, accountId)).toEqual(paused);
     await updateDomainStatus(db, id, 'active');
-    const active = await listDomains(reader, accountId, WHOLE);
-    expect([active.total, active.rows.map((row) => row.id)]).toEqual([1, [id]]);
+    const active = await readPage(reader, domainsOf(accountId), WHOLE);
+    expect([active.total, parseItems(active).map((domain) => domain.id)]).toEqual([1, [id]]);
   });
 
   test('of an unclaimed or unknown domain: not found', async () => {
@@ -119,7 +125,8 @@ describe('a list of another account', () => {
     const { db, reader } = await aStore();
     const [mine, theirs] = [await anAccount(db), await anAccount(db)];
     const { id: domainId } = await aDomain(db, theirs.id);
-    expect(await findReportsHead(reader, { domainId, accountId: mine.id })).toBeUndefined();
-    expect(await findReportsHead(reader, { domainId, accountId: theirs.id })).toBeDefined();
+    const readHead = (accountId: string) => findHead(reader, reportsOf({ domainId, accountId }));
+    expect(await readHead(mine.id)).toBeUndefined();
+    expect(await readHead(theirs.id)).toBeDefined();
   });
 });

@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { openStore } from '../../src/store/connection/open.ts';
-import { listReports } from '../../src/store/reports/reports.ts';
+import { readPage } from '../../src/store/lists/page.ts';
+import { reportsOf } from '../../src/store/reports/reports.ts';
 import { aBareAccount, aDomain, anAccount, aReport, NOW, receive } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';
 import { aDatabasePath } from '../support/store.ts';
@@ -74,7 +75,8 @@ describe('reads', () => {
     const accountId = await aBareAccount(store.db);
     const { id: domainId, name } = await aDomain(store.db, accountId);
     await receive(store.db, [aReport({ domain: name })]);
-    const read = () => listReports(store.reader, { domainId, accountId }, { limit: 9, offset: 0 });
+    const read = () =>
+      readPage(store.reader, reportsOf({ domainId, accountId }), { limit: 9, offset: 0 });
     const release = Promise.withResolvers<void>();
     const writing = store.db.write(async (tx) => {
       await tx.updateTable('domain').set({ reports_total: 99 }).execute();
@@ -114,12 +116,9 @@ describe('reads', () => {
     const versions = new Map<string, number>();
     const page = { limit: 200, offset: 0 };
     while (!isDone) {
-      const { total, rows, version } = await listReports(
-        store.reader,
-        { domainId, accountId },
-        page,
-      );
-      expect(rows).toHaveLength(total);
+      const list = reportsOf({ domainId, accountId });
+      const { total, items, version } = await readPage(store.reader, list, page);
+      expect(items).toHaveLength(total);
       expect(versions.get(version) ?? total).toBe(total);
       versions.set(version, total);
       await new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { Store } from '../../src/store/connection/open.ts';
-import { listReports } from '../../src/store/reports/reports.ts';
+import { parseItems, readPage } from '../../src/store/lists/page.ts';
+import { reportsOf } from '../../src/store/reports/reports.ts';
 
 /** Every page equals the same slice of the whole list. */
 export async function holdPages({ db, reader }: Store): Promise<void> {
@@ -8,8 +9,8 @@ export async function holdPages({ db, reader }: Store): Promise<void> {
   for (const { id: domainId, account_id: accountId } of domains) {
     if (accountId === null) continue;
     const idsOf = async (limit: number, offset: number): Promise<string[]> => {
-      const { rows } = await listReports(reader, { domainId, accountId }, { limit, offset });
-      return rows.map(({ id }) => id);
+      const page = await readPage(reader, reportsOf({ domainId, accountId }), { limit, offset });
+      return parseItems(page).map(({ id }) => id);
     };
     const whole = await idsOf(1_000, 0);
     for (let offset = 1; offset <= whole.length + 1; offset += 2) {

@@ -74,6 +74,7 @@ async function fillDomain({ db }: Store, name: string, number: number): Promise<
 async function countQueries(store: Store, domainId: string, now: Date): Promise<[number, number]> {
   let [reads, queries] = [0, 0];
   const reader: Reader = {
+    ...store.reader,
     readFirst: (query) => {
       reads += 1;
       queries += 1;

@@ -1,7 +1,7 @@
 import type { operations } from '../../../generated/v1.d.ts';
 import type { Reader } from '../../store/connection/reader.ts';
 import type { Head } from '../../store/lists/heads.ts';
-import type { Page } from '../../store/lists/page.ts';
+import type { PageOf } from '../../store/lists/page.ts';
 import { listAlerts } from './list-alerts.ts';
 import { listDomains } from './list-domains.ts';
 import { listReports } from './list-reports.ts';
@@ -9,6 +9,7 @@ import { listReports } from './list-reports.ts';
 export type OperationId = keyof operations;
 
 type BodyOf<O extends OperationId> = operations[O]['responses'][200]['content']['application/json'];
+type ItemOf<O extends OperationId> = BodyOf<O>['data'][number];
 type ParamsOf<O extends OperationId> = operations[O]['parameters'] extends { path: infer P }
   ? P
   : object;
@@ -25,10 +26,13 @@ export interface Call<O extends OperationId> {
  * The answer of a list operation. The head is enough to decide whether the page has to be read. `read`
  * returns the page with the head of its own snapshot, which may be newer.
  */
-export interface ListAnswer<Body> {
+export interface ListAnswer<Item> {
   readonly head: Head;
-  readonly page: Page;
-  readonly read: () => Promise<{ readonly version: string; readonly body: Body }>;
+  /** What distinguishes the page from the other pages of the head's version. */
+  readonly key: string;
+  /** Whether it is a page that clients ask for again and again: the first one. */
+  readonly isFirst: boolean;
+  readonly read: () => Promise<PageOf<Item>>;
 }
 
 /** A list's answer, with the values that the contract gives for its operation. */
@@ -42,7 +46,7 @@ export interface ServedAnswer extends ListAnswer<unknown> {
 export type Handler<O extends OperationId> = (
   call: Call<O>,
   given: { readonly reader: Reader },
-) => Promise<ListAnswer<BodyOf<O>>>;
+) => Promise<ListAnswer<ItemOf<O>>>;
 
 /** One handler per operationId: an operation in v1.yaml without a handler does not compile. */
 export type Handlers = { readonly [O in OperationId]: Handler<O> };

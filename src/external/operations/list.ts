@@ -1,14 +1,28 @@
-import type { Page, PageOf } from '../../store/lists/page.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Reader } from '../../store/connection/reader.ts';
+import { findHead, type Page, type PagedList, readPage } from '../../store/lists/page.ts';
+import type { ListAnswer } from './handlers.ts';
 
-/** The requested page. The defaults are the contract's (description, section 4.1). */
-export function toPage({ limit = 50, offset = 0 }: { limit?: number; offset?: number }): Page {
-  return { limit, offset };
+type PageQuery = { readonly limit?: number; readonly offset?: number };
+
+/** The answer with a page of a list. Throws `not_found` when the list does not exist for the caller. */
+export async function answerList<Item>(
+  reader: Reader,
+  list: PagedList<Item>,
+  query: PageQuery,
+): Promise<ListAnswer<Item>> {
+  const head = await findHead(reader, list);
+  if (head === undefined) throw new Failure('not_found', 'No such domain.');
+  const page = toPage(query);
+  return {
+    head,
+    key: `${page.limit} ${page.offset}`,
+    isFirst: page.offset === 0,
+    read: () => readPage(reader, list, page),
+  };
 }
 
-/** The list envelope (description, section 2.4), with the version of the list that it contains. */
-export function toList<Row, Item>(
-  { rows, total, version }: PageOf<Row>,
-  toItem: (row: Row) => Item,
-): { readonly version: string; readonly body: { readonly data: Item[]; readonly total: number } } {
-  return { version, body: { data: rows.map(toItem), total } };
+/** The requested page. The defaults are the contract's (description, section 4.1). */
+function toPage({ limit = 50, offset = 0 }: PageQuery): Page {
+  return { limit, offset };
 }

@@ -1,42 +1,40 @@
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
-import { LRUCache } from 'lru-cache';
-import Negotiator from 'negotiator';
-import { send, toBody } from '../send.ts';
-import type { ListAnswer, ServedAnswer } from './handlers.ts';
+import { type Body, send } from '../send.ts';
+import { type Compression, chooseCompression, compressOnce, compressWell } from './compression.ts';
+import type { ServedAnswer } from './handlers.ts';
+import { PageCache } from './page-cache.ts';
 
-/** Below this size, compression saves less than a packet. */
-const MIN_COMPRESSED_BYTES = 1_400;
 const TAG = /"[^"]*"/g;
 
-type Encoding = 'identity' | 'gzip' | 'br';
-
-/** A page as bytes, ready to send. Its version is the list's version: another version has another page. */
-interface ReadyPage {
+/** A page that is kept in memory. Its version is the list's version: another version has another page. */
+interface KeptPage {
   readonly version: string;
   readonly bytes: Buffer;
-  /** Compressed once, for the first request that accepts the encoding. */
-  readonly compressed: Partial<Record<Encoding, Promise<Buffer>>>;
+  /** Compressed once, for the first request for the kept page that accepts it. */
+  readonly compressed: Partial<Record<Compression, Promise<Buffer>>>;
+}
+
+interface Page {
+  readonly version: string;
+  readonly body: Body;
+  readonly compression: Compression | undefined;
 }
 
 /**
- * Sends lists: a 304 when the caller has the current version (1.12), else a cached page, else a page read
- * from the store. The cache holds up to `maxBytes`; the least recently used page is removed first.
+ * Sends lists: a 304 when the caller has the current version (1.12), else a page from memory, else a page read
+ * from the store. `maxBytes` is the memory for pages.
  */
 export function createPages(maxBytes: number) {
-  const ready = new LRUCache<string, ReadyPage>({
-    // LRUCache rejects a maximum size of 0. A size of 1 byte holds no page.
-    maxSize: Math.max(1, maxBytes),
-    // The size of the compressed page is not known yet; it is a small part.
-    sizeCalculation: ({ bytes }) => bytes.length + 500,
-  });
+  const cache = new PageCache<KeptPage>(maxBytes);
 
-  const makeReady = async (answer: ListAnswer<unknown>): Promise<ReadyPage> => {
-    const { version, body } = await answer.read();
-    const page = { version, bytes: toBody(body), compressed: {} };
-    ready.set(toKey(version, answer), page);
-    return page;
+  const findPage = async (req: Request, answer: ServedAnswer): Promise<Page> => {
+    const kept = cache.get(toKey(answer.head.version, answer));
+    if (kept !== undefined) return await toPage(req, kept);
+    const { version, text } = await readText(answer);
+    const key = toKey(version, answer);
+    if (cache.isWorthKeeping(key, answer.isFirst))
+      cache.set(key, { version, bytes: Buffer.from(text), compressed: {} });
+    return await toFreshPage(req, version, text);
   };
 
   return async function sendList(req: Request, res: Response, answer: ServedAnswer) {
@@ -45,13 +43,13 @@ export function createPages(maxBytes: number) {
     if (ifNoneMatch !== undefined && isKnown(ifNoneMatch, toTag(version, answer))) {
       return send(req, res, { status: 304, headers: toListHeaders(version, answer) });
     }
-    const page = ready.get(toKey(version, answer)) ?? (await makeReady(answer));
-    await sendPage(req, res, { page, headers: toListHeaders(page.version, answer) });
+    const page = await findPage(req, answer);
+    send(req, res, { status: 200, headers: toPageHeaders(page, answer), body: page.body });
   };
 }
 
-function toKey(version: string, { page: { limit, offset } }: ListAnswer<unknown>): string {
-  return `${version} ${limit} ${offset}`;
+function toKey(version: string, { key }: ServedAnswer): string {
+  return `${version} ${key}`;
 }
 
 /** Whether one of the caller's entity tags, compared weakly, is the list's (RFC 9110, 13.1.2). */
@@ -65,15 +63,29 @@ function toTag(version: string, { shape }: ServedAnswer): string {
   return `"${version}.${shape}"`;
 }
 
-async function sendPage(
-  req: Request,
-  res: Response,
-  { page, headers }: { page: ReadyPage; headers: readonly string[] },
-): Promise<void> {
-  const encoding = chooseEncoding(req, page);
-  if (encoding === 'identity') return send(req, res, { status: 200, headers, body: page.bytes });
-  const body = await compress(page, encoding);
-  send(req, res, { status: 200, headers: [...headers, 'Content-Encoding', encoding], body });
+/** The list envelope (description, section 2.4), and a newline for display on a terminal. */
+async function readText({ read }: ServedAnswer): Promise<{ version: string; text: string }> {
+  const { version, items, total } = await read();
+  return { version, text: `{"data":[${items.join(',')}],"total":${total}}\n` };
+}
+
+async function toPage(req: Request, kept: KeptPage): Promise<Page> {
+  const { version, bytes, compressed } = kept;
+  const compression = chooseCompression(req, bytes.length);
+  if (compression === undefined) return { version, body: bytes, compression };
+  compressed[compression] ??= compressWell(bytes, compression);
+  return { version, body: await compressed[compression], compression };
+}
+
+async function toFreshPage(req: Request, version: string, text: string): Promise<Page> {
+  const compression = chooseCompression(req, text.length);
+  if (compression === undefined) return { version, body: text, compression };
+  return { version, body: await compressOnce(Buffer.from(text), compression), compression };
+}
+
+function toPageHeaders({ version, compression }: Page, answer: ServedAnswer): readonly string[] {
+  const headers = toListHeaders(version, answer);
+  return compression === undefined ? headers : [...headers, 'Content-Encoding', compression];
 }
 
 function toListHeaders(version: string, answer: ServedAnswer): readonly string[] {
@@ -84,23 +96,3 @@ function toListHeaders(version: string, answer: ServedAnswer): readonly string[]
     ...answer.headers,
   ];
 }
-
-function chooseEncoding(req: Request, { bytes }: ReadyPage): Encoding {
-  if (req.headers['accept-encoding'] === undefined) return 'identity';
-  if (bytes.length < MIN_COMPRESSED_BYTES) return 'identity';
-  const [best] = new Negotiator(req).encodings(['br', 'gzip', 'identity']);
-  // No supported encoding is acceptable. The uncompressed page is better than an error (RFC 9110, 12.5.3).
-  return (best as Encoding | undefined) ?? 'identity';
-}
-
-function compress(page: ReadyPage, encoding: 'gzip' | 'br'): Promise<Buffer> {
-  page.compressed[encoding] ??= COMPRESS[encoding](page.bytes);
-  return page.compressed[encoding];
-}
-
-const COMPRESS = {
-  gzip: (bytes: Buffer) => promisify(gzip)(bytes),
-  // The default quality, 11, is for files that are compressed once and served for years.
-  br: (bytes: Buffer) =>
-    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
-} as const;

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { type AlertType, isAlertType } from '../../domain/alerts/registry.ts';
-import type { AlertOfAccount, AlertRow } from '../../store/alerts/alerts.ts';
+import type { ListedAlert } from '../../store/alerts/alert-list.ts';
 import type { Html } from '../frame/page.ts';
 import { renderTime, toCount, toCounted, toDate, toExact } from '../frame/words.ts';
 
@@ -20,17 +20,17 @@ const WORDS: Readonly<Record<AlertType, Words>> = {
   'alert.policy_weakened': { title: 'Policy weakened', tell: tellPolicy },
 };
 
-/** An alert for display: title, domain, time, and its context as text. */
-export function renderAlert(alert: AlertRow | AlertOfAccount, now: Date): Html {
+/** An alert for display: title, time, its context as text, and its domain where that is given. */
+export function renderAlert(alert: ListedAlert & { readonly domain?: string }, now: Date): Html {
   const { title, tell } = findWords(alert.type);
   const isOpen = alert.resolved_at === null;
   return html`<li class="alert ${isOpen ? 'open' : 'resolved'}">
     <h3>
       <span class="badge ${isOpen ? 'warn' : ''}">${isOpen ? 'Open' : 'Resolved'}</span>
       ${title}
-      ${'domain' in alert ? html`on <a href="/settings/domains/${alert.domain_id}">${alert.domain}</a>` : ''}
+      ${alert.domain !== undefined ? html`on <a href="/settings/domains/${alert.domain_id}">${alert.domain}</a>` : ''}
     </h3>
-    <p>${tell(JSON.parse(alert.context))}</p>
+    <p>${tell(alert.context)}</p>
     <p class="when">Fired ${renderTime(alert.fired_at, now)}${
       alert.resolved_at === null ? '' : html`, resolved ${renderTime(alert.resolved_at, now)}`
     }</p>

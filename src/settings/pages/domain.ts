@@ -2,8 +2,9 @@ import type { RequestHandler } from 'express';
 import { html } from 'hono/html';
 import type { DomainRow } from '../../store/accounts/domains.ts';
 import { readDomain } from '../../store/accounts/overview.ts';
-import { type AlertRow, listAlerts } from '../../store/alerts/alerts.ts';
-import { listReports, type ReportRow } from '../../store/reports/reports.ts';
+import { alertsOf, type ListedAlert } from '../../store/alerts/alert-list.ts';
+import { parseItems, readPage } from '../../store/lists/page.ts';
+import { type ReportRow, reportsOf } from '../../store/reports/reports.ts';
 import { readQuery } from '../form.ts';
 import {
   type ChartDay,
@@ -31,12 +32,12 @@ export function showDomain({ store: { reader }, now }: Given): RequestHandler {
     const count = RANGES.find((range) => readQuery(req, 'days') === String(range)) ?? RANGES[0];
     const scope = { accountId: visitorOf(res).accountId, domainId: String(req.params['id']) };
     const { domain, days } = await readDomain(reader, scope, firstDay(at, count));
-    const reports = await listReports(reader, scope, LATEST_REPORTS);
-    const alerts = await listAlerts(reader, scope, LATEST_ALERTS);
+    const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
+    const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
     const main = html`${renderHead(domain, at)}
-      ${renderAlerts(alerts.rows, at)}
+      ${renderAlerts(parseItems(alerts), at)}
       ${renderCharts(domain, toChartDays(days, { now: at, count }))}
-      ${renderReports(reports)}`;
+      ${renderReports(parseItems(reports), reports.total)}`;
     await sendPage(res, { title: domain.name, place: 'overview', main });
   };
 }
@@ -51,7 +52,7 @@ function renderHead({ name, status, last_report_at }: DomainRow, now: Date): Htm
     }</p>`;
 }
 
-function renderAlerts(alerts: readonly AlertRow[], now: Date): Html {
+function renderAlerts(alerts: readonly ListedAlert[], now: Date): Html {
   const openFirst = alerts.toSorted(
     (a, b) => Number(a.resolved_at !== null) - Number(b.resolved_at !== null),
   );
@@ -81,7 +82,7 @@ function renderCharts({ id }: DomainRow, days: readonly ChartDay[]): Html {
   </section>`;
 }
 
-function renderReports({ rows, total }: { rows: readonly ReportRow[]; total: number }): Html {
+function renderReports(rows: readonly ReportRow[], total: number): Html {
   if (total === 0) return html``;
   return html`<section class="card" aria-labelledby="reports">
     <h2 id="reports">Latest reports</h2>

@@ -48,8 +48,12 @@ function renderAlerts(alerts: readonly AlertOfAccount[], now: Date): Html {
   }
   return html`<section class="card" aria-labelledby="alerts">
     <h2 id="alerts">${toCounted(alerts.length, 'open alert')}${alerts.length === MAX_ALERTS ? ' (the latest)' : ''}</h2>
-    <ul class="alerts">${alerts.map((alert) => renderAlert(alert, now))}</ul>
+    <ul class="alerts">${alerts.map((alert) => renderAlert(withContext(alert), now))}</ul>
   </section>`;
+}
+
+function withContext(alert: AlertOfAccount) {
+  return { ...alert, context: JSON.parse(alert.context) };
 }
 
 function renderDomains(rows: readonly Html[]): Html {

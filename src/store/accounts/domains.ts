@@ -5,9 +5,8 @@ import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../connection/database.ts';
 import { type Param, prepareQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
 import { type Head, newVersion, touchDomainList } from '../lists/heads.ts';
-import type { Page, PageOf } from '../lists/page.ts';
+import type { Page } from '../lists/page.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
 import { findAccount, lockAccount } from './accounts.ts';
 
@@ -184,25 +183,6 @@ export function selectPage(db: Kysely<Tables>, param: Param<PageOfAccount>) {
     .orderBy('name')
     .limit(param('limit'))
     .offset(param('offset'));
-}
-
-/** The account must exist: it is that of the caller's key. */
-export async function findDomainsHead(reader: Reader, accountId: string): Promise<Head> {
-  const head = await reader.readFirst(domainsHead({ accountId }));
-  return head as Head;
-}
-
-/** A page of an account's active domains, by name. */
-export async function listDomains(
-  reader: Reader,
-  accountId: string,
-  page: Page,
-): Promise<PageOf<DomainRow>> {
-  const [[head], rows] = await reader.readTogether(
-    domainsHead({ accountId }),
-    domainsPage({ accountId, ...page }),
-  );
-  return { ...(head as Head), rows };
 }
 
 function selectDomain(tx: Tx, id: string) {

@@ -2,11 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Expression } from 'kysely';
 import { type Instant, toDay } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
-import { type BoundQuery, prepareQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
-import { type Head, touchAlertLists } from '../lists/heads.ts';
-import type { Page, PageOf } from '../lists/page.ts';
-import { alertList, countItems, pageSkip, pageUntil, withPageStart } from '../lists/timeline.ts';
+import { touchAlertLists } from '../lists/heads.ts';
+import { alertList, countItems } from '../lists/timeline.ts';
 
 /** An alert row as it is listed. */
 export interface AlertRow {
@@ -18,14 +15,6 @@ export interface AlertRow {
   /** JSON object. */
   readonly context: string;
 }
-
-/** The owner of the alerts: an account or one of its domains. */
-export interface AlertScope {
-  readonly accountId: string;
-  readonly domainId: string | undefined;
-}
-
-const COLUMNS = ['id', 'domain_id', 'type', 'fired_at', 'resolved_at', 'context'] as const;
 
 export interface NewAlert {
   readonly accountId: string;
@@ -118,60 +107,4 @@ export function selectAccountAlerts(db: Queries, accountId: string | Expression<
     .where('alert.account_id', '=', accountId)
     .orderBy('fired_at', 'desc')
     .orderBy('seq', 'desc');
-}
-
-const accountHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
-  db
-    .selectFrom('account')
-    .select(['alerts_total as total', 'alerts_version as version'])
-    .where('id', '=', param('accountId')),
-);
-
-const domainHead = prepareQuery<{ accountId: string; domainId: string }, Head>((db, param) =>
-  db
-    .selectFrom('domain')
-    .select(['alerts_total as total', 'alerts_version as version'])
-    .where('id', '=', param('domainId'))
-    .where('account_id', '=', param('accountId')),
-);
-
-const accountPage = alertsPage('account_id');
-const domainPage = alertsPage('domain_id');
-
-/** undefined when the account has no such domain, whether or not another account has it. */
-export async function findAlertsHead(reader: Reader, scope: AlertScope): Promise<Head | undefined> {
-  return await reader.readFirst(headOf(scope));
-}
-
-/** A page of alerts, latest fired first, then latest created. */
-export async function listAlerts(
-  reader: Reader,
-  scope: AlertScope,
-  page: Page,
-): Promise<PageOf<AlertRow>> {
-  const owner = scope.domainId ?? scope.accountId;
-  const pageOf = scope.domainId === undefined ? accountPage : domainPage;
-  const [[head], rows] = await reader.readTogether(
-    headOf(scope),
-    pageOf({ list: alertList(owner), owner, ...page }),
-  );
-  return { ...(head as Head), rows };
-}
-
-function headOf({ accountId, domainId }: AlertScope): BoundQuery<Head> {
-  return domainId === undefined ? accountHead({ accountId }) : domainHead({ accountId, domainId });
-}
-
-function alertsPage(owner: 'account_id' | 'domain_id') {
-  return prepareQuery<{ list: string; owner: string } & Page, AlertRow>((db, param) =>
-    withPageStart(db, param('list'), param('offset'))
-      .selectFrom('alert')
-      .select(COLUMNS)
-      .where(owner, '=', param('owner'))
-      .where('fired_at', '<=', pageUntil)
-      .orderBy('fired_at', 'desc')
-      .orderBy('seq', 'desc')
-      .limit(param('limit'))
-      .offset(pageSkip),
-  );
 }

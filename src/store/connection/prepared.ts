@@ -1,4 +1,11 @@
-import { type Compilable, CompiledQuery, type Expression, type Kysely, sql } from 'kysely';
+import {
+  type Compilable,
+  CompiledQuery,
+  type Expression,
+  type Kysely,
+  type RawBuilder,
+  sql,
+} from 'kysely';
 import type { Tables } from '../tables.ts';
 
 /** The types of parameters that every engine can bind. */
@@ -21,6 +28,8 @@ export interface CompiledText<Row> {
   readonly sql: string;
   /** Names of the parameters, in the order of the text's placeholders. Other values are used as they are. */
   readonly slots: readonly unknown[];
+  /** Whether a row is the value of the query's only column. */
+  readonly isColumn: boolean;
   /** Never set: it only carries the row's type. */
   readonly row?: Row;
 }
@@ -40,11 +49,28 @@ class Slot {
 export function prepareQuery<P extends Params, Row>(
   build: (db: Kysely<Tables>, param: Param<P>) => Compilable<Row>,
 ): (params: P) => BoundQuery<Row> {
-  const compile: Compile<Row> = (db) => {
-    const { sql: text, parameters } = build(db, (name) => sql`${new Slot(name)}`).compile();
-    return { sql: text, slots: parameters };
-  };
+  const compile: Compile<Row> = (db) => compileText(build(db, toSlot), false);
   return (params) => ({ compile, params });
+}
+
+/**
+ * The same for a query of one column. Its rows are the column's values, which costs less than an object for
+ * each row.
+ */
+export function prepareColumn<P extends Params, Value>(
+  build: (db: Kysely<Tables>, param: Param<P>) => Compilable<Readonly<Record<string, Value>>>,
+): (params: P) => BoundQuery<Value> {
+  const compile: Compile<Value> = (db) => compileText(build(db, toSlot), true);
+  return (params) => ({ compile, params });
+}
+
+function toSlot<Value>(name: string): RawBuilder<Value> {
+  return sql<Value>`${new Slot(name)}`;
+}
+
+function compileText<Row>(query: Compilable, isColumn: boolean): CompiledText<Row> {
+  const { sql: text, parameters } = query.compile();
+  return { sql: text, slots: parameters, isColumn };
 }
 
 /** The values of a query's placeholders, in order. */
@@ -64,7 +90,11 @@ export async function runPrepared<Row>(
 ): Promise<Row[]> {
   const text = toText(db, compile);
   const { rows } = await db.executeQuery(CompiledQuery.raw(text.sql, toValues(text, params)));
-  return rows as Row[];
+  return (text.isColumn ? rows.map(toOnlyValue) : rows) as Row[];
+}
+
+function toOnlyValue(row: unknown): unknown {
+  return Object.values(row as object)[0];
 }
 
 function toText(db: Kysely<Tables>, compile: Compile<unknown>): CompiledText<unknown> {

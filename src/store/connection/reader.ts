@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 import type { Tx } from './database.ts';
+import { type Plan, runPlan, runPlanAsync } from './plan.ts';
 import {
   type BoundQuery,
   type Compile,
@@ -20,6 +21,8 @@ export interface Reader {
   readFirst<Row>(query: BoundQuery<Row>): Promise<Row | undefined>;
   /** The rows of each query, all from one snapshot of the database. */
   readTogether<Q extends readonly BoundQuery<unknown>[]>(...queries: Q): Promise<Rows<Q>>;
+  /** The result of a plan, all of whose queries read one snapshot of the database. */
+  readPlan<Result>(plan: () => Plan<Result>): Promise<Result>;
 }
 
 /**
@@ -32,7 +35,8 @@ export function createSqliteReader(connection: Database.Database, db: Kysely<Tab
     const known = statements.get(compile);
     if (known !== undefined) return known;
     const text = compile(db);
-    const prepared = { text, statement: connection.prepare(text.sql) };
+    const statement = connection.prepare(text.sql).pluck(text.isColumn);
+    const prepared = { text, statement };
     statements.set(compile, prepared);
     return prepared;
   };
@@ -43,12 +47,16 @@ export function createSqliteReader(connection: Database.Database, db: Kysely<Tab
   const readAllTogether = connection.transaction((queries: readonly BoundQuery<unknown>[]) =>
     queries.map(readAll),
   );
+  const readPlanned = connection.transaction((plan: () => Plan<unknown>) =>
+    runPlan(plan(), readAll),
+  );
   return {
     readFirst: async <Row>({ compile, params }: BoundQuery<Row>) => {
       const { text, statement } = prepare(compile);
       return statement.get(toValues(text, params)) as Row | undefined;
     },
     readTogether: async (...queries) => readAllTogether(queries) as never,
+    readPlan: async (plan) => readPlanned(plan) as never,
   };
 }
 
@@ -63,6 +71,7 @@ export function createSharedReader(db: Kysely<Tables>): Reader {
     readFirst: async (query) => (await runPrepared(db, query))[0],
     readTogether: (...queries) =>
       db.transaction().execute((tx) => toReader(tx).readTogether(...queries)),
+    readPlan: (plan) => db.transaction().execute((tx) => toReader(tx).readPlan(plan)),
   };
 }
 
@@ -75,5 +84,6 @@ export function toReader(tx: Tx): Reader {
       for (const query of queries) rows.push(await runPrepared(tx, query));
       return rows as never;
     },
+    readPlan: (plan) => runPlanAsync(plan(), (query) => runPrepared(tx, query)),
   };
 }

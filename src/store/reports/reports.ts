@@ -1,11 +1,13 @@
 import type { Instant } from '../../domain/instant.ts';
-import { prepareQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
+import { ask } from '../connection/plan.ts';
+import { prepareColumn, prepareQuery } from '../connection/prepared.ts';
 import type { Head } from '../lists/heads.ts';
-import type { Page, PageOf } from '../lists/page.ts';
-import { pageSkip, pageUntil, reportList, withPageStart } from '../lists/timeline.ts';
+import { type JsonText, jsonRow } from '../lists/json.ts';
+import type { PagedList } from '../lists/page.ts';
+import { findPlace, type Place } from '../lists/places.ts';
+import { reportList } from '../lists/timeline.ts';
 
-/** A report row as it is listed. */
+/** A report as it is listed. */
 export interface ReportRow {
   readonly id: string;
   readonly reporter_org: string | null;
@@ -17,17 +19,6 @@ export interface ReportRow {
   readonly aligned_messages: number;
 }
 
-const COLUMNS = [
-  'id',
-  'reporter_org',
-  'reporter_email',
-  'begin_date',
-  'end_date',
-  'record_count',
-  'total_messages',
-  'aligned_messages',
-] as const;
-
 type DomainOfAccount = { domainId: string; accountId: string };
 
 const reportsHead = prepareQuery<DomainOfAccount, Head>((db, param) =>
@@ -38,48 +29,42 @@ const reportsHead = prepareQuery<DomainOfAccount, Head>((db, param) =>
     .where('account_id', '=', param('accountId')),
 );
 
-const firstPage = prepareQuery<{ domainId: string; limit: number }, ReportRow>((db, param) =>
+type WantedReports = { domainId: string; limit: number } & Place;
+
+const reportsFrom = prepareColumn<WantedReports, JsonText<ReportRow>>((db, param) =>
   db
     .selectFrom('report')
-    .select(COLUMNS)
+    .select(({ ref }) =>
+      jsonRow({
+        id: ref('id'),
+        reporter_org: ref('reporter_org'),
+        reporter_email: ref('reporter_email'),
+        begin_date: ref('begin_date'),
+        end_date: ref('end_date'),
+        record_count: ref('record_count'),
+        total_messages: ref('total_messages'),
+        aligned_messages: ref('aligned_messages'),
+      }).as('item'),
+    )
     .where('domain_id', '=', param('domainId'))
-    .orderBy('begin_date', 'desc')
-    .orderBy('seq', 'desc')
-    .limit(param('limit')),
-);
-
-const laterPage = prepareQuery<{ list: string; domainId: string } & Page, ReportRow>((db, param) =>
-  withPageStart(db, param('list'), param('offset'))
-    .selectFrom('report')
-    .select(COLUMNS)
-    .where('domain_id', '=', param('domainId'))
-    .where('begin_date', '<=', pageUntil)
+    .where('begin_date', '<=', param('until'))
     .orderBy('begin_date', 'desc')
     .orderBy('seq', 'desc')
     .limit(param('limit'))
-    .offset(pageSkip),
+    .offset(param('skip')),
 );
 
-/** undefined when the account has no such domain, whether or not another account has it. */
-export async function findReportsHead(
-  reader: Reader,
-  domain: DomainOfAccount,
-): Promise<Head | undefined> {
-  const head = await reader.readFirst(reportsHead(domain));
-  return head;
-}
-
-/** A page of a domain's reports, newest window first, then latest arrival. */
-export async function listReports(
-  reader: Reader,
-  domain: DomainOfAccount,
-  { limit, offset }: Page,
-): Promise<PageOf<ReportRow>> {
+/**
+ * The reports of an account's domain, newest window first, then latest arrival. The list does not exist when
+ * the account has no such domain, whether or not another account has it.
+ */
+export function reportsOf(domain: DomainOfAccount): PagedList<ReportRow> {
   const { domainId } = domain;
-  const page =
-    offset === 0
-      ? firstPage({ domainId, limit })
-      : laterPage({ list: reportList(domainId), domainId, limit, offset });
-  const [[head], rows] = await reader.readTogether(reportsHead(domain), page);
-  return { ...(head as Head), rows };
+  return {
+    head: reportsHead(domain),
+    *readItems({ limit, offset }, { version }) {
+      const place = yield* findPlace({ id: reportList(domainId), version }, offset);
+      return yield* ask(reportsFrom({ domainId, limit, ...place }));
+    },
+  };
 }

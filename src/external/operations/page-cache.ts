@@ -1,0 +1,48 @@
+import { LRUCache } from 'lru-cache';
+
+/** How many pages that were asked for once are remembered, by their keys alone. */
+const MAX_ASKED = 4_000;
+/** What an entry costs besides its page. */
+const ENTRY_BYTES = 500;
+
+interface Sized {
+  readonly bytes: Buffer;
+}
+
+/**
+ * Pages in memory, up to `maxBytes`; the least recently used one is removed first. A page is kept when it is
+ * likely to be asked for again: the first page of a list, and any page at its second request. A client that
+ * walks a list asks for each page once: keeping those would cost more than reading them, and would remove the
+ * pages that are worth keeping.
+ */
+export class PageCache<Page extends Sized> {
+  readonly #pages: LRUCache<string, Page>;
+  readonly #asked = new LRUCache<string, true>({ max: MAX_ASKED });
+  readonly #isOff: boolean;
+
+  constructor(maxBytes: number) {
+    this.#isOff = maxBytes < 1;
+    this.#pages = new LRUCache({
+      // LRUCache rejects a maximum size of 0.
+      maxSize: Math.max(1, maxBytes),
+      // The size of the compressed page is not known yet; it is a small part.
+      sizeCalculation: ({ bytes }) => bytes.length + ENTRY_BYTES,
+    });
+  }
+
+  get(key: string): Page | undefined {
+    return this.#isOff ? undefined : this.#pages.get(key);
+  }
+
+  set(key: string, page: Page): void {
+    this.#pages.set(key, page);
+  }
+
+  /** Whether a page that is not in memory should be kept. Remembers that it was asked for. */
+  isWorthKeeping(key: string, isFirst: boolean): boolean {
+    if (this.#isOff) return false;
+    if (isFirst || this.#asked.delete(key)) return true;
+    this.#asked.set(key, true);
+    return false;
+  }
+}

@@ -1,0 +1,24 @@
+import { type Expression, type RawBuilder, sql } from 'kysely';
+// The words of SQLite. PostgreSQL has kysely/helpers/postgres, and `cast(… as json)` in `asJson`.
+import { jsonBuildObject } from 'kysely/helpers/sqlite';
+
+/** The JSON text of a value of type `T`, as the database wrote it. */
+export type JsonText<T> = string & { readonly json?: T };
+
+/**
+ * A row as JSON text, with its fields in the given order. A list reads it as the only column: handing over one
+ * text costs a quarter less than handing over eight columns and making the same text of them.
+ */
+export function jsonRow<Fields extends Record<string, Expression<unknown>>>(fields: Fields) {
+  const row: RawBuilder<unknown> = jsonBuildObject(fields);
+  return row as RawBuilder<JsonText<RowOf<Fields>>>;
+}
+
+type RowOf<Fields> = {
+  readonly [K in keyof Fields]: Fields[K] extends Expression<infer Value> ? Value : never;
+};
+
+/** A column that has JSON text, as a part of a `jsonRow`. */
+export function asJson<T>(column: Expression<string>): RawBuilder<T> {
+  return sql<T>`json(${column})`;
+}

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { type Plan, runPlan } from '../../src/store/connection/plan.ts';
+import type { BoundQuery } from '../../src/store/connection/prepared.ts';
+import { newVersion } from '../../src/store/lists/heads.ts';
+import { parseItems, readPage } from '../../src/store/lists/page.ts';
+import { findPlace, type Place } from '../../src/store/lists/places.ts';
+import { reportsOf } from '../../src/store/reports/reports.ts';
+import { aDomain, anAccount, aReport, receive } from '../support/builders.ts';
+import { aStore } from '../support/store.ts';
+
+/** Three items on 2 March, one on 1 March, two on 28 February; and how many queries have asked for them. */
+function aCountedList() {
+  const months = [
+    { period: '2026-03', items: 4 },
+    { period: '2026-02', items: 2 },
+  ];
+  const days: Readonly<Record<string, object[]>> = {
+    '2026-03-01': [
+      { period: '2026-03-02', items: 3 },
+      { period: '2026-03-01', items: 1 },
+    ],
+    '2026-02-01': [{ period: '2026-02-28', items: 2 }],
+  };
+  let queries = 0;
+  const read = ({ params }: BoundQuery<unknown>) => {
+    queries += 1;
+    return days[String(params['first'])] ?? months;
+  };
+  return { run: (plan: Plan<Place>) => runPlan(plan, read), asked: () => queries };
+}
+
+test.each([
+  [1, '2026-03-02T23:59:59Z', 1],
+  [2, '2026-03-02T23:59:59Z', 2],
+  [3, '2026-03-01T23:59:59Z', 0],
+  [4, '2026-02-28T23:59:59Z', 0],
+  [5, '2026-02-28T23:59:59Z', 1],
+])('the page at offset %i begins %s, after %i items', (offset, until, skip) => {
+  const list = { id: 'reports:x', version: newVersion() };
+  expect(aCountedList().run(findPlace(list, offset))).toEqual({ until, skip });
+});
+
+test('the counts of one version are read once, those of another version are read again', () => {
+  const { run, asked } = aCountedList();
+  const list = { id: 'reports:x', version: newVersion() };
+  run(findPlace(list, 1));
+  expect(asked()).toBe(2);
+  run(findPlace(list, 2));
+  expect(asked()).toBe(2);
+  run(findPlace(list, 5));
+  expect(asked()).toBe(3);
+  run(findPlace({ ...list, version: newVersion() }, 1));
+  expect(asked()).toBe(5);
+});
+
+test('the first page needs no counts', () => {
+  const { run, asked } = aCountedList();
+  run(findPlace({ id: 'reports:x', version: newVersion() }, 0));
+  expect(asked()).toBe(0);
+});
+
+test('what a reporter wrote is listed as it is, whatever JSON needs for it', async () => {
+  const { db, reader } = await aStore();
+  const { id: accountId } = await anAccount(db);
+  const { id: domainId } = await aDomain(db, accountId, { name: 'example.com' });
+  const orgName = 'a "b" \\ / \u0001 \u007f \u2028 ü 漢 😀';
+  await receive(db, [
+    aReport({ orgName, email: null }),
+    aReport({ orgName: null, begin: '2026-03-01T00:00:00Z' }),
+  ]);
+  const page = await readPage(reader, reportsOf({ accountId, domainId }), { limit: 9, offset: 0 });
+  const [newest, older] = parseItems(page);
+  expect(newest).toMatchObject({ reporter_org: orgName, reporter_email: null });
+  expect(older).toMatchObject({ reporter_org: null });
+});
