@@ -1,5 +1,5 @@
 import type { AggregateReport } from '../../domain/aggregate-report.ts';
-import { type Instant, secondsToInstant } from '../../domain/instant.ts';
+import type { Instant } from '../../domain/instant.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { toReportId } from '../../domain/report-identity.ts';
 import type { ReportedDomain } from '../accounts/domains.ts';
@@ -7,6 +7,7 @@ import type { Db, Tx } from '../connection/database.ts';
 import { prepareQuery, runPrepared } from '../connection/prepared.ts';
 import { Arrivals, countArrivals } from './arrivals.ts';
 import { insertOriginal, type Original, type StoredOriginal } from './originals.ts';
+import { toContentRow } from './report-row.ts';
 
 /** A document found in a source. */
 export interface ReceivedDocument {
@@ -220,25 +221,14 @@ async function insertConflict(tx: Tx, report: AggregateReport, placed: Placed): 
 }
 
 function toReportRow(report: AggregateReport, domain: ReportedDomain, placed: Placed) {
-  const { metadata, tally } = report;
   return {
     id: toReportId(report),
     domain_id: domain.id,
     source_seq: placed.sourceSeq,
     member: toMember(placed.document),
     received_at: placed.arrivals.receivedAt,
-    reporter_org: metadata.orgName,
-    reporter_email: metadata.email,
-    report_id: metadata.reportId,
-    begin_date: secondsToInstant(metadata.begin),
-    end_date: secondsToInstant(metadata.end),
-    record_count: tally.recordCount,
-    total_messages: tally.totalMessages,
-    aligned_messages: tally.alignedMessages,
     payload_sha256: report.payloadSha256,
-    xml_namespace: report.xmlNamespace,
-    version: report.version,
-    warnings: JSON.stringify(report.warnings),
+    ...toContentRow(report),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Tx } from '../connection/database.ts';
 import { Arrivals, countArrivals } from './arrivals.ts';
 import { type CountedReport, uncountReport } from './departures.ts';
 import type { NewestOther } from './last-report.ts';
+import { toContentRow } from './report-row.ts';
 
 /* Exchanges the contents of a report and one of its conflicts (corrections.ts). */
 
@@ -62,11 +63,7 @@ export async function exchange(
   await uncountReport(tx, report, { sources: former?.sources ?? [], newestOther });
   const arrivals = new Arrivals(conflict.received_at);
   const domain = await arrivals.findDomain(tx, preferred.policyPublished.domain);
-  arrivals.add(
-    domain,
-    { ...toContentRow(preferred), begin_date: report.begin_date },
-    preferred.sources,
-  );
+  arrivals.add(domain, toContentRow(preferred), preferred.sources);
   await countArrivals(tx, arrivals);
 }
 
@@ -89,23 +86,6 @@ async function updateContents(
 /** Which bytes a content is, where they are stored, and when they came in. */
 function toPlaceRow({ source_seq, member, payload_sha256, received_at }: ConflictRow | ReportRow) {
   return { source_seq, member, payload_sha256, received_at };
-}
-
-/**
- * The fields in which contents of one report may differ. The others are its identity, except for the case of
- * the name.
- */
-function toContentRow({ metadata, tally, xmlNamespace, version, warnings }: AggregateReport) {
-  return {
-    reporter_org: metadata.orgName,
-    reporter_email: metadata.email,
-    record_count: tally.recordCount,
-    total_messages: tally.totalMessages,
-    aligned_messages: tally.alignedMessages,
-    xml_namespace: xmlNamespace,
-    version,
-    warnings: JSON.stringify(warnings),
-  };
 }
 
 /** The error for a change that was committed between the reading and the transaction. */

@@ -1,0 +1,26 @@
+import type { AggregateReport } from '../../domain/aggregate-report.ts';
+import { secondsToInstant } from '../../domain/instant.ts';
+
+/** The columns of a report that are read from its document. Contents of one report have the same identity. */
+export function toContentRow(report: AggregateReport) {
+  return {
+    ...toReportFields(report),
+    xml_namespace: report.xmlNamespace,
+    version: report.version,
+    warnings: JSON.stringify(report.warnings),
+  };
+}
+
+/** A report's metadata and counts, under the names that they have everywhere. */
+export function toReportFields({ metadata, tally }: AggregateReport) {
+  return {
+    reporter_org: metadata.orgName,
+    reporter_email: metadata.email,
+    report_id: metadata.reportId,
+    begin_date: secondsToInstant(metadata.begin),
+    end_date: secondsToInstant(metadata.end),
+    record_count: tally.recordCount,
+    total_messages: tally.totalMessages,
+    aligned_messages: tally.alignedMessages,
+  };
+}
