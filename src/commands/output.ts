@@ -1,5 +1,5 @@
 import { toSafeJson, toSafeLines, toSafeText } from './safe-text.ts';
-import { renderTable, wrap } from './table.ts';
+import { renderFields, renderTable } from './table.ts';
 
 export interface OutputOptions {
   readonly json?: boolean;
@@ -15,7 +15,7 @@ const DEFAULT_WIDTH = 80;
 /** Prints a command's result: as one JSON value, or for people. */
 export function printOne(row: Row, { json }: OutputOptions): void {
   if (json) printJson(row);
-  else print(renderFields(row));
+  else print(renderFields(Object.keys(row), Object.values(row).map(toText), getWidth()));
 }
 
 interface List<T> {
@@ -58,18 +58,6 @@ export function renderRows(rows: readonly Row[]): string {
   const head = Object.keys(rows[0] ?? {});
   const cells = rows.map((row) => Object.values(row).map(toText));
   return renderTable(head, cells, getWidth());
-}
-
-/** Only text with spaces wraps: an id, a key or a link has to be copied as one. */
-function renderFields(row: Row): string {
-  const nameWidth = Math.max(...Object.keys(row).map((name) => name.length)) + 2;
-  const lines = Object.entries(row).map(([name, value]) => {
-    const text = toText(value);
-    const longest = Math.max(...text.split(' ').map((word) => word.length));
-    const wrapped = wrap(text, Math.max(longest, getWidth() - nameWidth));
-    return name.padEnd(nameWidth) + wrapped.join(`\n${' '.repeat(nameWidth)}`);
-  });
-  return lines.join('\n');
 }
 
 function getWidth(): number {

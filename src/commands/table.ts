@@ -20,7 +20,7 @@ export function renderTable(
 ): string {
   const columns = head.map((name, i) => [name, ...rows.map((row) => row[i] ?? '')]);
   const widths = fitWidths(columns, width - GAP.length * (head.length - 1));
-  if (widths === undefined) return rows.map((row) => renderBlock(head, row)).join('\n\n');
+  if (widths === undefined) return rows.map((row) => renderFields(head, row, width)).join('\n\n');
   const rule = widths.map((columnWidth) => '─'.repeat(columnWidth));
   return [head, rule, ...rows].flatMap((row) => renderRow(row, widths)).join('\n');
 }
@@ -55,9 +55,20 @@ function renderRow(row: readonly string[], widths: readonly number[]): string[] 
   );
 }
 
-function renderBlock(head: readonly string[], row: readonly string[]): string {
-  const width = Math.max(...head.map(widthOf));
-  return head.map((name, i) => `${pad(name, width)}${GAP}${row[i] ?? ''}`).join('\n');
+/** A line for each value. Only at spaces is a value broken: an id, a key or a link has to be copied as one. */
+export function renderFields(
+  names: readonly string[],
+  values: readonly string[],
+  width: number,
+): string {
+  const nameWidth = Math.max(...names.map(widthOf)) + GAP.length;
+  const lines = names.map((name, i) => {
+    const value = values[i] ?? '';
+    const longest = Math.max(...value.split(' ').map(widthOf));
+    const wrapped = wrap(value, Math.max(longest, width - nameWidth));
+    return pad(name, nameWidth) + wrapped.join(`\n${' '.repeat(nameWidth)}`);
+  });
+  return lines.join('\n');
 }
 
 /** The lines of a text: broken at spaces, and inside a word only when the word is too long for a line. */
