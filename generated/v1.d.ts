@@ -56,7 +56,8 @@ export interface paths {
         /**
          * List alerts
          * @description The account's alerts, newest first: by `fired_at`, and among equals by creation. Both open and
-         *     resolved alerts are listed; an alert is open while its `resolved_at` is null. With `domain_id`, only
+         *     resolved alerts are listed; an alert is open while its `resolved_at` is null. A resolved alert says why in its
+         *     context's `resolution`. With `domain_id`, only
          *     that domain's alerts, and `total` counts only them.
          */
         readonly get: operations["listAlerts"];
@@ -204,9 +205,22 @@ export interface components {
             readonly [key: string]: unknown;
         };
         /**
+         * @description Why the alert has resolved; absent while it is open, and in alerts that resolved before contract 1.1.0. More
+         *     reasons may be added.
+         *
+         *     | value | why |
+         *     |---|---|
+         *     | `recovered` | what it was about has ended, as the description of the type's context says |
+         *     | `new_normal` | it has lasted so long that it counts as normal |
+         *     | `paused` | the domain was paused and resumed since; its alerts then start again |
+         *     | `reports_corrected` | later reports, a correction or other thresholds have changed the figures, and it would not fire any more |
+         * @example recovered
+         */
+        readonly AlertResolution: string;
+        /**
          * @description Context of `alert.alignment_regression`: the pass rate of a day lies at least 10 points under that of the 7
          *     data days before it, with at least 100 messages on both sides. It resolves on a later day that is back
-         *     within 5 points of `prev_pass_rate`, or after 14 data days. Reports of the day that come later change the
+         *     within 5 points of `prev_pass_rate` (`recovered`), or after 14 data days (`new_normal`). Reports of the day that come later change the
          *     figures.
          * @example {
          *       "drop_pct": 31.4,
@@ -255,10 +269,11 @@ export interface components {
              * @example 787
              */
             readonly failed_count?: number;
+            readonly resolution?: components["schemas"]["AlertResolution"];
         };
         /**
          * @description Context of `alert.reports_missing`: reports came on at least 5 of 14 days, and then none for 72 hours. It
-         *     resolves with the next report. The figures are those of the moment when it fired.
+         *     resolves with the next report (`recovered`). The figures are those of the moment when it fired.
          * @example {
          *       "last_report_at": "2026-03-11T04:12:09Z",
          *       "hours_since_last_report": 72,
@@ -283,11 +298,13 @@ export interface components {
              * @example 7.64
              */
             readonly previous_daily_average: number;
+            readonly resolution?: components["schemas"]["AlertResolution"];
         };
         /**
          * @description Context of `alert.new_failing_source`: addresses not seen in the 30 data days before sent at least 20 messages
          *     each on one day, of which at least 90 % failed. One alert for each day. It resolves when none of them has sent
-         *     20 failing messages a day for 7 data days.
+         *     20 failing messages a day for 7 data days (`recovered`), or when its day is too old to be looked back on
+         *     (`new_normal`).
          * @example {
          *       "day": "2026-03-14",
          *       "message_count": 4125,
@@ -326,13 +343,28 @@ export interface components {
              * @example 4120
              */
             readonly failed_count: number;
-            /** @description The sources that failed most; by default at most 10. */
+            /**
+             * @description The sources that failed most; by default at most 10.
+             * @example [
+             *       {
+             *         "ip": "203.0.113.66",
+             *         "message_count": 4100,
+             *         "failed_count": 4100
+             *       },
+             *       {
+             *         "ip": "2001:db8::66",
+             *         "message_count": 25,
+             *         "failed_count": 20
+             *       }
+             *     ]
+             */
             readonly sources: readonly components["schemas"]["AlertSource"][];
             /**
              * @description How many more sources there are.
              * @example 0
              */
             readonly additional_sources: number;
+            readonly resolution?: components["schemas"]["AlertResolution"];
         };
         /** @description A source address, and what it sent in the domain's name on the day. */
         readonly AlertSource: {
@@ -356,7 +388,8 @@ export interface components {
         };
         /**
          * @description Context of `alert.dns_record_changed`: two checks in a row, at least 10 minutes apart, found the DMARC or SPF
-         *     record changed. It resolves when the former value returns, or after 7 days without another change.
+         *     record changed. It resolves when the former value returns (`recovered`), or after 7 days without another change
+         *     (`new_normal`).
          * @example {
          *       "record_type": "spf",
          *       "record_name": "example.com",
@@ -391,11 +424,12 @@ export interface components {
              * @example v=spf1 mx ~all
              */
             readonly current_value: string | null;
+            readonly resolution?: components["schemas"]["AlertResolution"];
         };
         /**
          * @description Context of `alert.policy_weakened`: the DMARC policy asks for less than it did (reject, quarantine, none,
          *     absent). It takes the place of `alert.dns_record_changed` for that change, and resolves when the former
-         *     strength is back.
+         *     strength is back (`recovered`).
          * @example {
          *       "previous_policy": "reject",
          *       "current_policy": "none",
@@ -436,6 +470,7 @@ export interface components {
              * @example v=DMARC1; p=none
              */
             readonly current_value?: string | null;
+            readonly resolution?: components["schemas"]["AlertResolution"];
         };
         /** @description A page of domains. */
         readonly DomainList: {

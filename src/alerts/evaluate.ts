@@ -1,4 +1,6 @@
 import { type Decision, decide } from '../domain/alerts/decide.ts';
+import type { KnownAlert } from '../domain/alerts/facts.ts';
+import type { Resolution } from '../domain/alerts/resolution.ts';
 import type { Thresholds } from '../domain/alerts/thresholds.ts';
 import { type Instant, toInstant } from '../domain/instant.ts';
 import { findFacts, type WatchedDomain } from '../store/alerts/alert-facts.ts';
@@ -96,7 +98,7 @@ async function carryOutOne(tx: Tx, domain: WatchedDomain, decision: Decision): P
     case 'fire':
       return await fire(tx, domain, decision);
     case 'resolve':
-      return { fired: 0, resolved: await resolve(tx, decision.alert.id, now) };
+      return { fired: 0, resolved: await resolve(tx, decision, now) };
     case 'update':
       await settleAlert(tx, decision.alert.id, { context: JSON.stringify(decision.context) });
       return { fired: 0, resolved: 0 };
@@ -106,15 +108,23 @@ async function carryOutOne(tx: Tx, domain: WatchedDomain, decision: Decision): P
 async function fire(
   tx: Tx,
   { id, accountId, facts: { now } }: WatchedDomain,
-  { type, occurrence: { subject, context, isOver } }: Extract<Decision, { kind: 'fire' }>,
+  { type, occurrence: { subject, context, ending } }: Extract<Decision, { kind: 'fire' }>,
 ): Promise<Changed> {
   const alert = { accountId, domainId: id, type, subject, firedAt: now, context };
   const alertId = await fireAlert(tx, alert);
   if (alertId === undefined) return { fired: 0, resolved: 0 };
-  return { fired: 1, resolved: isOver ? await resolve(tx, alertId, now) : 0 };
+  if (ending === null) return { fired: 1, resolved: 0 };
+  const ended = { alert: { id: alertId, context }, resolution: ending };
+  return { fired: 1, resolved: await resolve(tx, ended, now) };
+}
+
+interface Ended {
+  readonly alert: Pick<KnownAlert, 'id' | 'context'>;
+  readonly resolution: Resolution;
 }
 
 /** How many were resolved: 0 when another process has resolved it meanwhile. */
-async function resolve(tx: Tx, id: string, now: Instant): Promise<number> {
-  return (await settleAlert(tx, id, { resolved_at: now })) ? 1 : 0;
+async function resolve(tx: Tx, { alert, resolution }: Ended, now: Instant): Promise<number> {
+  const context = JSON.stringify({ ...alert.context, resolution });
+  return (await settleAlert(tx, alert.id, { resolved_at: now, context })) ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { type Evaluated, evaluate } from '../alerts/evaluate.ts';
 import { readConfig } from '../config.ts';
+import { explain as explainRule } from '../domain/alerts/explain.ts';
 import { RULES } from '../domain/alerts/registry.ts';
 import type { Thresholds } from '../domain/alerts/thresholds.ts';
 import { Failure } from '../domain/failure.ts';
@@ -81,7 +82,7 @@ async function explain({ db, reader }: Store, domainId: string, type: string) {
       explanation: [`${name} is ${status}: no alert fires for it.`],
     };
   const open = domain.facts.alerts.some((alert) => alert.type === type && alert.isOpen);
-  return { ...said, open, explanation: [...rule.explain(domain.facts, thresholds)] };
+  return { ...said, open, explanation: explainRule(rule, domain.facts, thresholds) };
 }
 
 function toJson({ context, ...alert }: AlertOfAccount) {

@@ -64,5 +64,6 @@ async function insertAddedRecord(
   const added = { accountId, domainId, type: 'alert.dns_record_changed', firedAt, context };
   const id = await insertAlert(db, added);
   const resolvedAt = toInstant(new Date(today.getTime() - 3 * DAY_MS));
-  await db.write((tx) => settleAlert(tx, id, { resolved_at: resolvedAt }));
+  const resolved = JSON.stringify({ ...context, resolution: 'new_normal' });
+  await db.write((tx) => settleAlert(tx, id, { resolved_at: resolvedAt, context: resolved }));
 }

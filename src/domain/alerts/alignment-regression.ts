@@ -1,6 +1,7 @@
 import type { Day } from '../instant.ts';
 import type { DataDay, Facts } from './facts.ts';
 import { addUp, type Counts, isDrop, isWithin, toDrop, toPassRate } from './rate.ts';
+import type { Resolution } from './resolution.ts';
 import { type AlertRule, alertsOf, isFresh, isWatched, type Occurrence } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
 
@@ -12,7 +13,7 @@ export const alignmentRegression: AlertRule<typeof TYPE> = {
   findOccurrences: (facts, thresholds) => replay(facts, thresholds).map(toOccurrence),
   explain: (facts, thresholds) => {
     const last = replay(facts, thresholds).at(-1);
-    return last !== undefined && !last.isOver
+    return last !== undefined && last.ending === null
       ? explainOpen(last, facts, thresholds)
       : explainLatest(facts, thresholds);
   },
@@ -22,7 +23,7 @@ interface Regression {
   readonly index: number;
   readonly day: DataDay;
   readonly before: Counts;
-  isOver: boolean;
+  ending: Resolution | null;
 }
 
 /**
@@ -34,11 +35,11 @@ function replay(facts: Facts, thresholds: Thresholds): Regression[] {
   const mayFire = toMayFire(facts, thresholds);
   for (const [index, day] of facts.days.entries()) {
     const open = found.at(-1);
-    if (open !== undefined && !open.isOver) open.isOver = isOver(open, { index, day }, thresholds);
-    if (open !== undefined && !open.isOver) continue;
+    if (open?.ending === null) open.ending = findEnding(open, { index, day }, thresholds);
+    if (open?.ending === null) continue;
     const before = baselineOf(facts.days, index, thresholds);
     if (before === undefined || !mayFire(day.day)) continue;
-    if (isRegression(before, day, thresholds)) found.push({ index, day, before, isOver: false });
+    if (isRegression(before, day, thresholds)) found.push({ index, day, before, ending: null });
   }
   return found;
 }
@@ -63,16 +64,16 @@ function isRegression(before: Counts, day: Counts, t: Thresholds): boolean {
   return hasEnough && isDrop(before, day, t.dropPoints);
 }
 
-function isOver(
+function findEnding(
   { index: since, before }: Regression,
   { index, day }: { index: number; day: DataDay },
   t: Thresholds,
-): boolean {
-  if (index - since >= t.regressionDays) return true;
-  return day.messages >= t.minMessages && isWithin(before, day, t.recoveryPoints);
+): Resolution | null {
+  if (day.messages >= t.minMessages && isWithin(before, day, t.recoveryPoints)) return 'recovered';
+  return index - since >= t.regressionDays ? 'new_normal' : null;
 }
 
-function toOccurrence({ day, before, isOver }: Regression): Occurrence {
+function toOccurrence({ day, before, ending }: Regression): Occurrence {
   const context = {
     drop_pct: toDrop(before, day),
     prev_pass_rate: toPassRate(before),
@@ -81,7 +82,7 @@ function toOccurrence({ day, before, isOver }: Regression): Occurrence {
     message_count: day.messages,
     failed_count: day.messages - day.aligned,
   };
-  return { subject: '', isOver, context };
+  return { subject: '', ending, context };
 }
 
 function explainOpen({ index, day, before }: Regression, { days }: Facts, t: Thresholds) {
@@ -93,7 +94,8 @@ function explainOpen({ index, day, before }: Regression, { days }: Facts, t: Thr
   ];
 }
 
-function explainLatest({ days }: Facts, t: Thresholds): string[] {
+function explainLatest(facts: Facts, t: Thresholds): string[] {
+  const { days } = facts;
   const day = days.at(-1);
   if (day === undefined) return ['Not open: there are no reports yet.'];
   const before = baselineOf(days, days.length - 1, t);
@@ -105,5 +107,15 @@ function explainLatest({ days }: Facts, t: Thresholds): string[] {
   return [
     `Not open: ${counts}.`,
     `${toPassRate(day)} % passed, and ${toPassRate(before)} % before: a drop of ${toDrop(before, day)} points; it fires at ${t.dropPoints}, on a day at most ${t.maxAgeDays} days old.`,
+    ...(isRegression(before, day, t) ? explainSilence(day.day, facts, t) : []),
   ];
+}
+
+/** Why a drop that is large enough does not fire. */
+function explainSilence(day: Day, facts: Facts, t: Thresholds): string[] {
+  const { watchedSince } = facts;
+  if (!isWatched(day, watchedSince))
+    return [`It does not fire: the domain was resumed at ${watchedSince}, after ${day}.`];
+  if (!isFresh(day, facts, t)) return [`It does not fire: ${day} is too old.`];
+  return [`It does not fire: it has fired for ${day} or for a day before it, and resolved since.`];
 }

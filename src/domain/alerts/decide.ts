@@ -1,12 +1,17 @@
 import type { Facts, KnownAlert } from './facts.ts';
 import { RULES } from './registry.ts';
+import type { Resolution } from './resolution.ts';
 import { type AlertRule, alertsOf, type Occurrence } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
 
 /** What has to change so that the open alerts are those that follow from the facts. */
 export type Decision =
   | { readonly kind: 'fire'; readonly type: string; readonly occurrence: Occurrence }
-  | { readonly kind: 'resolve'; readonly alert: KnownAlert }
+  | {
+      readonly kind: 'resolve';
+      readonly alert: KnownAlert;
+      readonly resolution: Resolution;
+    }
   /** Late reports have changed the figures of an open alert. */
   | {
       readonly kind: 'update';
@@ -24,27 +29,38 @@ function decideType(rule: AlertRule, facts: Facts, thresholds: Thresholds): Deci
   const known = alertsOf(facts, type);
   const open = known.filter(({ isOpen }) => isOpen);
   const occurrences = rule.findOccurrences(facts, thresholds);
-  const lasting = occurrences.filter(({ isOver }) => !isOver);
   // An occurrence that ended before any evaluation is fired as well. Otherwise late reports could not reopen
   // it.
   const unknown = occurrences.filter(
-    (occurrence) => !(occurrence.isOver ? known : open).some((alert) => isAbout(alert, occurrence)),
+    (occurrence) =>
+      !(occurrence.ending === null ? open : known).some((alert) => isAbout(alert, occurrence)),
   );
   return [
     // Resolving comes first, because another occurrence of the same subject is a new alert.
-    ...open.flatMap((alert) =>
-      decideOpen(
-        alert,
-        lasting.find((o) => isAbout(alert, o)),
-      ),
-    ),
+    ...open.flatMap((alert) => {
+      const about = occurrences.filter((occurrence) => isAbout(alert, occurrence));
+      const lasting = about.find(({ ending }) => ending === null);
+      if (lasting !== undefined) return decideOpen(alert, lasting);
+      const resolution = about[0]?.ending ?? findEnding(rule, alert, { facts, thresholds });
+      return [{ kind: 'resolve' as const, alert, resolution }];
+    }),
     ...unknown.map((occurrence) => ({ kind: 'fire' as const, type, occurrence })),
   ];
 }
 
-function decideOpen(alert: KnownAlert, occurrence: Occurrence | undefined): Decision[] {
-  if (occurrence === undefined) return [{ kind: 'resolve', alert }];
-  const { context } = occurrence;
+/** Why an alert resolves that has no occurrence any more. */
+function findEnding(
+  rule: AlertRule,
+  alert: KnownAlert,
+  { facts, thresholds }: { facts: Facts; thresholds: Thresholds },
+): Resolution {
+  const ofType = rule.findEnding?.(alert, facts, thresholds);
+  if (ofType !== undefined) return ofType;
+  const isResumed = facts.watchedSince !== null && alert.firedAt < facts.watchedSince;
+  return isResumed ? 'paused' : 'reports_corrected';
+}
+
+function decideOpen(alert: KnownAlert, { context }: Occurrence): Decision[] {
   return isSame(context, alert.context) ? [] : [{ kind: 'update', alert, context }];
 }
 

@@ -19,6 +19,11 @@ export const dnsRecordChanged: AlertRule<typeof TYPE> = {
         ? [toOccurrence(type, change, facts)]
         : [];
     }),
+  findEnding: ({ subject }, { dns, now }, thresholds) => {
+    const change = dns[subject as RecordType]?.change ?? null;
+    if (change === null) return 'recovered';
+    return isRecent(change, now, thresholds) ? undefined : 'new_normal';
+  },
   explain: (facts, thresholds) =>
     RECORD_TYPES.map((type) => explainRecord(type, facts, thresholds)),
 };
@@ -47,7 +52,7 @@ function toOccurrence(
     previous_value: former,
     current_value: current,
   };
-  return { subject: type, isOver: false, context };
+  return { subject: type, ending: null, context };
 }
 
 /** What is known of a record, and how far from firing it is. */

@@ -50,5 +50,7 @@ export interface KnownAlert {
   readonly subject: string;
   readonly isOpen: boolean;
   readonly firedAt: Instant;
+  /** null while it is open. */
+  readonly resolvedAt: Instant | null;
   readonly context: Readonly<Record<string, unknown>>;
 }

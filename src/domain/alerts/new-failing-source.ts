@@ -14,9 +14,12 @@ export const newFailingSource: AlertRule<typeof TYPE> = {
   type: TYPE,
   findOccurrences: (facts, thresholds) =>
     findDays(facts, thresholds).map((day) => toOccurrence(day, facts, thresholds)),
+  // A day that the rules do not look back on any more.
+  findEnding: ({ subject }, { days }) =>
+    subject < (days[0]?.day ?? '') ? 'new_normal' : undefined,
   explain: (facts, thresholds) => {
     const occurrences = newFailingSource.findOccurrences(facts, thresholds);
-    const open = occurrences.filter(({ isOver }) => !isOver);
+    const open = occurrences.filter(({ ending }) => ending === null);
     return [
       ...(open.length === 0 ? ['Not open.'] : open.map(explainOpen)),
       ...explainLatest(facts, thresholds),
@@ -58,7 +61,8 @@ function toOccurrence(day: Day, facts: Facts, thresholds: Thresholds): Occurrenc
     sources: listed.slice(0, thresholds.newSourcesListed),
     additional_sources: Math.max(0, listed.length - thresholds.newSourcesListed),
   };
-  return { subject: day, isOver: isOver(day, { facts, sources }, thresholds), context };
+  const isQuiet = isOver(day, { facts, sources }, thresholds);
+  return { subject: day, ending: isQuiet ? 'recovered' : null, context };
 }
 
 /** Resolved for good once none of them has failed much for the required number of consecutive data days. */

@@ -15,6 +15,7 @@ export const policyWeakened: AlertRule<typeof TYPE> = {
     if (change === null || !mayStand(change, isKnown, facts, thresholds)) return [];
     return [toOccurrence(change, facts)];
   },
+  findEnding: (_alert, { dns }) => (dns.dmarc?.weakening == null ? 'recovered' : undefined),
   explain: (facts, thresholds) => {
     const change = facts.dns.dmarc?.weakening ?? null;
     if (change === null)
@@ -38,5 +39,5 @@ function toOccurrence({ former, current }: DnsChange, { domain }: Facts): Occurr
     previous_value: former,
     current_value: current,
   };
-  return { subject: '', isOver: false, context };
+  return { subject: '', ending: null, context };
 }

@@ -17,11 +17,13 @@ export const reportsMissing: AlertRule<typeof TYPE> = {
     if (silence === undefined || silence.hours < thresholds.silenceHours) return [];
     const { lastReportAt: subject } = silence;
     const open = findOpen(facts, TYPE, subject);
-    if (open !== undefined) return [{ subject, isOver: false, context: open.context }];
+    if (open !== undefined) return [{ subject, ending: null, context: open.context }];
     const mayFire =
       isFresh(silence.day, facts, thresholds) && silence.reportDays >= thresholds.silenceReportDays;
-    return mayFire ? [{ subject, isOver: false, context: toContext(silence, thresholds) }] : [];
+    return mayFire ? [{ subject, ending: null, context: toContext(silence, thresholds) }] : [];
   },
+  findEnding: ({ subject }, { lastReportAt }) =>
+    lastReportAt !== null && lastReportAt > subject ? 'recovered' : undefined,
   explain: (facts, thresholds) => {
     const silence = findSilence(facts, thresholds);
     if (silence === undefined) return ['Not open: no report has been received yet.'];

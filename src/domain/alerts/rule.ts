@@ -1,6 +1,7 @@
 import type { Instant } from '../instant.ts';
 import { type Day, daysBetween, toDay } from '../instant.ts';
 import type { Facts, KnownAlert } from './facts.ts';
+import type { Resolution } from './resolution.ts';
 import type { Thresholds } from './thresholds.ts';
 
 /**
@@ -10,7 +11,8 @@ import type { Thresholds } from './thresholds.ts';
 export interface Occurrence {
   /** Distinguishes it from other occurrences of its type; empty when there can be only one at a time. */
   readonly subject: string;
-  readonly isOver: boolean;
+  /** Why it has ended; null while it lasts. */
+  readonly ending: Resolution | null;
   readonly context: Readonly<Record<string, unknown>>;
 }
 
@@ -19,6 +21,15 @@ export interface AlertRule<Type extends string = string> {
   readonly type: Type;
   /** The occurrences that may have fired by now, oldest first. An open alert without one is resolved. */
   readonly findOccurrences: (facts: Facts, thresholds: Thresholds) => readonly Occurrence[];
+  /**
+   * Why an open alert without any occurrence resolves, when there is a reason of its type. A domain that was
+   * paused since, and figures that have changed, are reasons of every type.
+   */
+  readonly findEnding?: (
+    alert: KnownAlert,
+    facts: Facts,
+    thresholds: Thresholds,
+  ) => Resolution | undefined;
   /** How far it is from firing or resolving, in sentences with figures. */
   readonly explain: (facts: Facts, thresholds: Thresholds) => readonly string[];
 }

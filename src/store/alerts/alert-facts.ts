@@ -125,6 +125,7 @@ function toKnownAlert(row: AlertRow): KnownAlert {
     subject: row.subject,
     isOpen: row.resolved_at === null,
     firedAt: row.fired_at,
+    resolvedAt: row.resolved_at,
     context: JSON.parse(row.context),
   };
 }

@@ -7,7 +7,8 @@ const TYPE = 'alert.alignment_regression';
 const GOOD = times(7, [1000, 990]);
 
 const found = (known: Parameters<typeof facts>[0]) => occurrences(TYPE, facts(known));
-const fires = (known: Parameters<typeof facts>[0]) => found(known).some(({ isOver }) => !isOver);
+const fires = (known: Parameters<typeof facts>[0]) =>
+  found(known).some(({ ending }) => ending === null);
 
 describe('fires', () => {
   test.each<[string, boolean, [number, number], [number, number]]>([
@@ -131,8 +132,11 @@ test('an alert with another kind of subject has no occurrence, and is resolved',
     type: TYPE,
     subject: 'made by hand',
     isOpen: true,
+    resolvedAt: null,
     firedAt: NOW,
     context: {},
   };
-  expect(carryOut(facts({ alerts: [stray] }))).toEqual([{ ...stray, isOpen: false }]);
+  expect(carryOut(facts({ alerts: [stray] }))).toEqual([
+    { ...stray, isOpen: false, resolvedAt: NOW, context: { resolution: 'reports_corrected' } },
+  ]);
 });

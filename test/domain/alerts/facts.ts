@@ -1,6 +1,7 @@
 import { decide } from '../../../src/domain/alerts/decide.ts';
 import type { DataDay, Facts, KnownAlert } from '../../../src/domain/alerts/facts.ts';
 import { RULES } from '../../../src/domain/alerts/registry.ts';
+import type { Resolution } from '../../../src/domain/alerts/resolution.ts';
 import type { Occurrence } from '../../../src/domain/alerts/rule.ts';
 import { DEFAULT_THRESHOLDS } from '../../../src/domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant } from '../../../src/domain/instant.ts';
@@ -51,14 +52,27 @@ export function carryOut(known: Facts): KnownAlert[] {
   for (const decision of decide(known, DEFAULT_THRESHOLDS)) {
     if (decision.kind === 'fire') {
       const { type, occurrence } = decision;
-      const { subject, context, isOver } = occurrence;
+      const { subject, context, ending } = occurrence;
       const id = `${alerts.size + 1}`;
-      alerts.set(id, { id, type, subject, context, isOpen: !isOver, firedAt: known.now });
+      const fired = {
+        id,
+        type,
+        subject,
+        context,
+        isOpen: true,
+        firedAt: known.now,
+        resolvedAt: null,
+      };
+      alerts.set(id, ending === null ? fired : resolve(fired, ending, known.now));
     } else if (decision.kind === 'resolve') {
-      alerts.set(decision.alert.id, { ...decision.alert, isOpen: false });
+      alerts.set(decision.alert.id, resolve(decision.alert, decision.resolution, known.now));
     } else {
       alerts.set(decision.alert.id, { ...decision.alert, context: decision.context });
     }
   }
   return [...alerts.values()];
+}
+
+function resolve(alert: KnownAlert, resolution: Resolution, now: Instant): KnownAlert {
+  return { ...alert, isOpen: false, resolvedAt: now, context: { ...alert.context, resolution } };
 }

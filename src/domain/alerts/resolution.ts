@@ -1,0 +1,22 @@
+/**
+ * Why an alert has resolved, as its context says it. The contract lists the reasons and leaves the list open
+ * (v1.yaml, AlertResolution).
+ */
+export type Resolution = 'recovered' | 'new_normal' | 'paused' | 'reports_corrected';
+
+const WORDS: Readonly<Record<Resolution, string>> = {
+  recovered: 'what it was about has ended',
+  new_normal: 'it has lasted so long that it counts as normal',
+  paused: 'the domain was paused and resumed, and its alerts start again',
+  reports_corrected:
+    'later reports, a correction or other thresholds have changed the figures, and it would not fire any more',
+};
+
+/** The reason in words. */
+export function toWords(resolution: Resolution): string {
+  return WORDS[resolution];
+}
+
+export function isResolution(value: unknown): value is Resolution {
+  return typeof value === 'string' && Object.hasOwn(WORDS, value);
+}

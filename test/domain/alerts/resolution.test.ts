@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { explain } from '../../../src/domain/alerts/explain.ts';
+import type { Facts, KnownAlert } from '../../../src/domain/alerts/facts.ts';
+import { RULES } from '../../../src/domain/alerts/registry.ts';
+import { isResolution } from '../../../src/domain/alerts/resolution.ts';
+import { DEFAULT_THRESHOLDS } from '../../../src/domain/alerts/thresholds.ts';
+import { UNKNOWN_RECORD } from '../../../src/domain/dns-watch.ts';
+import { addDays } from '../../../src/domain/instant.ts';
+import { carryOut, D, days, facts, NOW, times } from './facts.ts';
+
+const BEFORE = '2026-03-15T04:00:00Z';
+const DROP = [...times(8, [1000, 990]), [1000, 400]] as const;
+const change = { former: 'v=spf1 -all', current: 'v=spf1 ?all', at: BEFORE };
+const weakening = { former: 'v=DMARC1; p=reject', current: 'v=DMARC1; p=none', at: BEFORE };
+const failing = { day: D, address: '192.0.2.1', messages: 25, aligned: 0, absentDays: null };
+
+const OF_TYPE = {
+  'alert.alignment_regression': { days: days(DROP) },
+  'alert.reports_missing': {
+    lastReportAt: '2026-03-12T05:00:00Z',
+    receipts: ['07', '08', '09', '10', '12'].map((day) => ({ day: `2026-03-${day}`, reports: 3 })),
+  },
+  'alert.new_failing_source': {
+    days: days(times(40, [1000, 990])),
+    failingSources: [{ ...failing, laterFailingDays: [] }],
+  },
+  'alert.dns_record_changed': { dns: { spf: { ...UNKNOWN_RECORD, change } } },
+  'alert.policy_weakened': { dns: { dmarc: { ...UNKNOWN_RECORD, weakening } } },
+} satisfies Record<string, Partial<Facts>>;
+type Type = keyof typeof OF_TYPE;
+
+const LATER = addDays(D, 9);
+const later = { now: `${LATER}T06:00:00Z` };
+const laterDays = (count: number, pair: readonly [number, number]) =>
+  days([...DROP, ...times(count, pair)], addDays(D, count));
+const resumed = { watchedSince: '2026-03-15T20:00:00Z', now: '2026-03-15T21:00:00Z' };
+
+/** The alert of a type that fires, after what happens then. */
+function afterwards(type: Type, change: Partial<Facts>): KnownAlert | undefined {
+  const start = facts(OF_TYPE[type]);
+  const alerts = carryOut(start).filter((alert) => alert.type === type);
+  expect(alerts).toMatchObject([{ isOpen: true }]);
+  const now = facts({ ...OF_TYPE[type], ...change, alerts });
+  return carryOut(now).find(({ id }) => id === alerts[0]?.id);
+}
+
+describe('the context of a resolved alert says why', () => {
+  test.each<[Type, string, string, Partial<Facts>]>([
+    [
+      'alert.alignment_regression',
+      'recovered',
+      'a day is as good as before',
+      { days: laterDays(1, [1000, 980]) },
+    ],
+    [
+      'alert.alignment_regression',
+      'new_normal',
+      '14 days have passed',
+      { days: laterDays(14, [1000, 400]) },
+    ],
+    [
+      'alert.alignment_regression',
+      'reports_corrected',
+      'the day is good after late reports',
+      { days: days([...times(8, [1000, 990]), [9000, 8900]]) },
+    ],
+    ['alert.alignment_regression', 'paused', 'the domain was paused and resumed', { ...resumed }],
+    ['alert.reports_missing', 'recovered', 'a report has come', { lastReportAt: NOW }],
+    [
+      'alert.reports_missing',
+      'reports_corrected',
+      'the last report was removed',
+      { lastReportAt: null },
+    ],
+    [
+      'alert.new_failing_source',
+      'recovered',
+      'the source is quiet for 7 days',
+      { ...later, days: days(times(49, [1000, 990]), LATER) },
+    ],
+    [
+      'alert.new_failing_source',
+      'new_normal',
+      'its day is not looked back on any more',
+      { days: days(times(3, [1000, 990]), LATER), failingSources: [] },
+    ],
+    [
+      'alert.new_failing_source',
+      'reports_corrected',
+      'its report was removed',
+      { failingSources: [] },
+    ],
+    ['alert.new_failing_source', 'paused', 'the domain was paused and resumed', { ...resumed }],
+    [
+      'alert.dns_record_changed',
+      'recovered',
+      'the former value is back',
+      { dns: { spf: UNKNOWN_RECORD } },
+    ],
+    ['alert.dns_record_changed', 'new_normal', 'nothing has changed for 7 days', { ...later }],
+    ['alert.dns_record_changed', 'paused', 'the domain was paused and resumed', { ...resumed }],
+    ['alert.policy_weakened', 'recovered', 'the former strength is back', { dns: {} }],
+    ['alert.policy_weakened', 'paused', 'the domain was paused and resumed', { ...resumed }],
+  ])('%s: %s when %s', (type, resolution, _when, change) => {
+    const alert = afterwards(type, change);
+    expect(alert).toMatchObject({ isOpen: false, context: { resolution } });
+  });
+
+  test('an open alert has none', () => {
+    for (const type of Object.keys(OF_TYPE) as Type[])
+      expect(afterwards(type, {})?.context).not.toHaveProperty('resolution');
+  });
+});
+
+test('the contract lists every reason, and no other', () => {
+  const text = readFileSync(new URL('../../../openapi/v1.yaml', import.meta.url), 'utf8');
+  const [, table = ''] = /AlertResolution:\n(.*?)\n {6}example:/s.exec(text) ?? [];
+  const listed = [...table.matchAll(/^ +\| `(\w+)` \|/gm)].map(([, name]) => name);
+  expect(listed).toHaveLength(4);
+  expect(listed.filter((name) => !isResolution(name))).toEqual([]);
+  const source = new URL('../../../src/domain/alerts/resolution.ts', import.meta.url);
+  const [, union = ''] = /type Resolution = (.*?);/s.exec(readFileSync(source, 'utf8')) ?? [];
+  expect([...union.matchAll(/'(\w+)'/g)].map(([, name]) => name).toSorted()).toEqual(
+    listed.toSorted(),
+  );
+});
+
+describe('explain', () => {
+  const type = 'alert.alignment_regression';
+  const rule = RULES.find((r) => r.type === type) as (typeof RULES)[number];
+  const say = (change: Partial<Facts>) => {
+    const alert = afterwards(type, change) as KnownAlert;
+    const known = facts({ ...OF_TYPE[type], ...change, alerts: [alert] });
+    return explain(rule, known, DEFAULT_THRESHOLDS).join(' ');
+  };
+
+  test('names the reason of the last resolution, and does not contradict itself', () => {
+    const said = say(resumed);
+    expect(said).toContain('a drop of 59 points; it fires at 10');
+    expect(said).toContain(`It does not fire: the domain was resumed at ${resumed.watchedSince}`);
+    expect(said).toContain(
+      `The last one resolved at ${resumed.now}: paused (the domain was paused`,
+    );
+  });
+
+  test('says that a drop has fired and resolved already', () => {
+    const said = say({ days: laterDays(14, [1000, 400]) });
+    expect(said).toContain('new_normal');
+  });
+
+  test('an open alert has no reason yet', () => {
+    expect(say({})).not.toMatch(/resolved at|does not fire/);
+  });
+});
