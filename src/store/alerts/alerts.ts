@@ -69,7 +69,7 @@ export async function fireAlert(tx: Tx, alert: NewAlert): Promise<string | undef
 export async function settleAlert(
   tx: Tx,
   id: string,
-  change: { readonly resolved_at: Instant } | { readonly context: string },
+  change: { readonly resolved_at?: Instant; readonly context?: string },
 ): Promise<boolean> {
   const alert = await tx
     .updateTable('alert')
