@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::env;
 use std::error::Error;
+use std::num::NonZeroU32;
 
 use chrono::Utc;
 use plumbline::{Client, types};
@@ -15,6 +16,8 @@ mod plumbline {
     progenitor::generate_api!(spec = "../../../openapi/v1.yaml", interface = Builder);
 }
 
+const HUNDRED: NonZeroU32 = NonZeroU32::new(100).unwrap();
+const TOO_MANY: NonZeroU32 = NonZeroU32::new(201).unwrap();
 const NOBODYS: Uuid = uuid!("f0000000-0000-4000-8000-00000000000f");
 
 type Checked = Result<(), Box<dyn Error>>;
@@ -26,6 +29,7 @@ async fn main() -> Checked {
     print("every page", every_page(&client).await);
     print("an empty list", an_empty_list(&client).await);
     print("a null", a_null(&client).await);
+    print("a null in a context", a_null_in_a_context(&client).await);
     print(
         "an unknown alert type",
         an_unknown_alert_type(&client).await,
@@ -47,7 +51,7 @@ async fn every_page(client: &Client) -> Checked {
     let mut reports = Vec::new();
     let mut total = 1;
     while reports.len() < total {
-        let request = client.list_reports().domain_id(id).limit(100_u64);
+        let request = client.list_reports().domain_id(id).limit(HUNDRED);
         let page = request.offset(reports.len()).send().await?.into_inner();
         require(!page.data.is_empty(), "a page is missing")?;
         reports.extend(page.data);
@@ -82,6 +86,17 @@ async fn a_null(client: &Client) -> Checked {
     require(
         resolved.iter().all(|at| *at <= Some(Utc::now())),
         "resolved in the future",
+    )
+}
+
+async fn a_null_in_a_context(client: &Client) -> Checked {
+    let alert = find_alerts(client, "alert.dns_record_changed")
+        .await?
+        .remove(0);
+    let value = alert.context.get("previous_value");
+    require(
+        value.is_some_and(serde_json::Value::is_null),
+        "another value",
     )
 }
 
@@ -125,7 +140,7 @@ async fn validation_error(client: &Client) -> Checked {
     let answer = client
         .list_reports()
         .domain_id(NOBODYS)
-        .limit(201_u64)
+        .limit(TOO_MANY)
         .send()
         .await;
     let error = require_error(answer, 422, "validation_error")?;
