@@ -25,7 +25,7 @@ function findNearest(name: string, known: readonly string[]): string | undefined
 }
 
 /** How many characters have to be inserted, deleted or replaced to make one text the other (Levenshtein). */
-export function countEdits(from: string, to: string): number {
+function countEdits(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i);
   for (const [i, char] of [...from].entries()) {
     const next = [i + 1];

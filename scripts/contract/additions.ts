@@ -52,6 +52,6 @@ function nameOperation({ operationId = '' }: Change): readonly string[] {
 }
 
 /** The change's arguments at these positions; of a path to a property or a schema, the last part. */
-export function nameArguments(...places: number[]): ToNames {
+function nameArguments(...places: number[]): ToNames {
   return (change) => places.map((place) => argumentsOf(change)[place]?.split('/').at(-1) ?? '');
 }

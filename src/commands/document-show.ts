@@ -1,6 +1,5 @@
 import type { AggregateReport } from '../domain/aggregate-report.ts';
 import { Failure } from '../domain/failure.ts';
-import { secondsToInstant } from '../domain/instant.ts';
 import type { Store } from '../store/connection/open.ts';
 import {
   type DocumentId,
@@ -10,6 +9,7 @@ import {
   findStoredReport,
 } from '../store/reports/document-list.ts';
 import { readOriginal } from '../store/reports/originals.ts';
+import { toReportFields } from '../store/reports/report-row.ts';
 import { toFailure } from './correct.ts';
 import { type OutputOptions, printList, printOne } from './output.ts';
 import { type Given, readAgain, withReader } from './read-again.ts';
@@ -88,21 +88,15 @@ async function toShown(given: Given, reportId: string, place: DocumentPlace): Pr
   return { received_at, source, member, payload_sha256, ...shown };
 }
 
-function toFields({ metadata, policyPublished, tally, sources = [] }: AggregateReport): Shown {
+function toFields(report: AggregateReport): Shown {
+  const { policyPublished, sources = [] } = report;
   const { domain, p, sp, np, adkim, aspf, pct, fo } = policyPublished;
   const largest = sources.slice(0, SOURCES_SHOWN).map(({ address, messages, aligned }, i) => {
     return [`source_${i + 1}`, `${address}: ${messages} messages, ${aligned} aligned`];
   });
   return {
     domain,
-    reporter_org: metadata.orgName,
-    reporter_email: metadata.email,
-    report_id: metadata.reportId,
-    begin_date: secondsToInstant(metadata.begin),
-    end_date: secondsToInstant(metadata.end),
-    record_count: tally.recordCount,
-    total_messages: tally.totalMessages,
-    aligned_messages: tally.alignedMessages,
+    ...toReportFields(report),
     ...Object.fromEntries(largest),
     ...{ p, sp, np, adkim, aspf, pct, fo },
   };

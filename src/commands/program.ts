@@ -79,7 +79,7 @@ export async function runCommand(given: readonly string[]): Promise<number> {
 }
 
 /** The `plumbline` command. A subcommand is completed from its module before its arguments are parsed. */
-export function createProgram(): Command {
+function createProgram(): Command {
   const program = new Command('plumbline')
     .description('DMARC aggregate reports in, a read-only HTTP API out.')
     .version(readVersion())

@@ -37,7 +37,7 @@ async function run<T>(store: Store, work: (store: Store) => Promise<T>): Promise
 }
 
 /** Other users of the machine must not read reports, addresses and hashes of passwords. */
-export function warnOfLooseMode(database: string): void {
+function warnOfLooseMode(database: string): void {
   const mode = findLooseMode(database);
   if (mode !== undefined)
     tell(

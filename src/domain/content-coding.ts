@@ -1,9 +1,10 @@
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 
+export type Compression = 'br' | 'gzip';
 /** How the bytes of a body are encoded (RFC 9110, section 8.4). */
-export type Coding = 'br' | 'gzip' | 'identity';
+export type Coding = Compression | 'identity';
 
 /** For what is named by a hash of its content. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable';
@@ -14,32 +15,20 @@ export const IMMUTABLE = 'public, max-age=31536000, immutable';
  */
 export function chooseCoding(
   { headers }: { readonly headers: NodeJS.Dict<string | string[]> },
-  offered: readonly Coding[],
+  offered: readonly Compression[],
 ): Coding {
   if (headers['accept-encoding'] === undefined) return 'identity';
   const [best] = new Negotiator({ headers }).encodings([...offered, 'identity']);
   return (best as Coding | undefined) ?? 'identity';
 }
 
-/** Bytes that are sent many times. Each coding is made once, when it is sent for the first time. */
-export interface Content {
-  readonly bytes: Buffer;
-  readonly coded: Partial<Record<Coding, Promise<Buffer>>>;
-}
-
-/** The content in a coding. `quality` is Brotli's, from 0 to 11. */
-export function encode(
-  { bytes, coded }: Content,
-  coding: Coding,
-  quality: number = constants.BROTLI_DEFAULT_QUALITY,
+/** Compresses in another thread. `options` are those of node:zlib; without them Brotli takes its time. */
+export function compress(
+  bytes: Buffer,
+  compression: Compression,
+  options: object = {},
 ): Promise<Buffer> {
-  coded[coding] ??= ENCODE[coding](bytes, quality);
-  return coded[coding];
+  return compression === 'gzip'
+    ? promisify(gzip)(bytes, options)
+    : promisify(brotliCompress)(bytes, options);
 }
-
-const ENCODE = {
-  identity: async (bytes: Buffer) => bytes,
-  gzip: (bytes: Buffer) => promisify(gzip)(bytes),
-  br: (bytes: Buffer, quality: number) =>
-    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } }),
-} as const;

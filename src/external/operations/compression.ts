@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { promisify } from 'node:util';
-import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import Negotiator from 'negotiator';
-
-export type Compression = 'gzip' | 'br';
+import {
+  type Coding,
+  type Compression,
+  chooseCoding,
+  compress,
+} from '../../domain/content-coding.ts';
 
 /** Below this size, compression saves less than a packet. */
 const MIN_BYTES = 1_400;
@@ -13,7 +15,7 @@ const MAX_SYNC_BYTES = 64 * 1024;
 /** How many values of `Accept-Encoding` are remembered; clients send a few. */
 const MAX_VALUES = 100;
 
-const choices = new LRUCache<string, Compression | 'identity'>({
+const choices = new LRUCache<string, Coding>({
   max: MAX_VALUES,
   memoMethod: choose,
 });
@@ -29,11 +31,8 @@ export function chooseCompression(
   return choice === 'identity' ? undefined : choice;
 }
 
-/** When no supported encoding is acceptable, an uncompressed page is better than an error (RFC 9110, 12.5.3). */
-function choose(accepted: string): Compression | 'identity' {
-  const negotiator = new Negotiator({ headers: { 'accept-encoding': accepted } });
-  const [best] = negotiator.encodings(['br', 'gzip', 'identity']);
-  return (best as Compression | 'identity' | undefined) ?? 'identity';
+function choose(accepted: string): Coding {
+  return chooseCoding({ headers: { 'accept-encoding': accepted } }, ['br', 'gzip']);
 }
 
 /**
@@ -41,19 +40,13 @@ function choose(accepted: string): Compression | 'identity' {
  * 5 do; brotli at 1 costs as much as gzip.
  */
 export async function compressOnce(body: Buffer, compression: Compression): Promise<Buffer> {
-  if (body.length > MAX_SYNC_BYTES) return await compress(body, QUICK[compression], compression);
+  if (body.length > MAX_SYNC_BYTES) return await compress(body, compression, QUICK[compression]);
   return compression === 'gzip' ? gzipSync(body, QUICK.gzip) : brotliCompressSync(body, QUICK.br);
 }
 
 /** With more effort, for a body that is sent again and again. The work is done in another thread. */
 export function compressWell(body: Buffer, compression: Compression): Promise<Buffer> {
-  return compress(body, GOOD[compression], compression);
-}
-
-function compress(body: Buffer, options: object, compression: Compression): Promise<Buffer> {
-  return compression === 'gzip'
-    ? promisify(gzip)(body, options)
-    : promisify(brotliCompress)(body, options);
+  return compress(body, compression, GOOD[compression]);
 }
 
 const toBrotli = (quality: number) => ({ params: { [constants.BROTLI_PARAM_QUALITY]: quality } });

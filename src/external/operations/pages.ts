@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
+import type { Compression } from '../../domain/content-coding.ts';
 import { type Body, send } from '../send.ts';
-import { type Compression, chooseCompression, compressOnce, compressWell } from './compression.ts';
+import { chooseCompression, compressOnce, compressWell } from './compression.ts';
 import type { ServedAnswer } from './handlers.ts';
 import { PageCache } from './page-cache.ts';
 

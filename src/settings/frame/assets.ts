@@ -3,15 +3,23 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { type RequestHandler, Router } from 'express';
-import { type Content, chooseCoding, encode, IMMUTABLE } from '../../domain/content-coding.ts';
+import {
+  type Compression,
+  chooseCoding,
+  compress,
+  IMMUTABLE,
+} from '../../domain/content-coding.ts';
 
 /**
  * A style, script or image of the pages. Its path contains a hash of the content, so that browsers may cache
  * it without limit.
  */
-interface Asset extends Content {
+interface Asset {
   readonly name: string;
   readonly type: string;
+  readonly bytes: Buffer;
+  /** Compressed once, for the first request that accepts it. */
+  readonly compressed: Partial<Record<Compression, Promise<Buffer>>>;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -51,10 +59,12 @@ export function serveAssets(): Router {
 
 function send(asset: Asset): RequestHandler {
   return async (req, res) => {
+    const { type, bytes, compressed } = asset;
+    res.set({ 'Content-Type': type, Vary: 'Accept-Encoding', 'Cache-Control': IMMUTABLE });
     const coding = chooseCoding(req, ['br', 'gzip']);
-    res.set({ 'Content-Type': asset.type, Vary: 'Accept-Encoding', 'Cache-Control': IMMUTABLE });
-    if (coding !== 'identity') res.set('Content-Encoding', coding);
-    res.end(await encode(asset, coding));
+    if (coding === 'identity') return void res.end(bytes);
+    compressed[coding] ??= compress(bytes, coding);
+    res.set('Content-Encoding', coding).end(await compressed[coding]);
   };
 }
 
@@ -67,6 +77,6 @@ function read(name: string, ...files: (string | URL)[]): Asset {
     name: name.replace(extension, `.${version}${extension}`),
     type: TYPES[extension] as string,
     bytes,
-    coded: {},
+    compressed: {},
   };
 }
