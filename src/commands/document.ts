@@ -1,11 +1,13 @@
-import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { type DocumentId, parseDocumentId } from '../store/reports/document-list.ts';
+import { Argument, type Command, Option } from 'commander';
+import type { DocumentId } from '../store/reports/document-list.ts';
 import { evaluateNow } from './alerts.ts';
 import { type Corrected, prefer, remove } from './correct.ts';
+import { parseConflict, parseId } from './document-id.ts';
 import { addDocumentList } from './document-list.ts';
 import { showDocument, writeOriginal } from './document-show.ts';
 import { type OutputOptions, printOne, tell } from './output.ts';
 import { withReader } from './read-again.ts';
+import { addReread } from './reread.ts';
 
 const PREFER_HELP = `
 The report keeps its id and its place in the list. Counts, days, source addresses and alerts follow. The content
@@ -20,6 +22,7 @@ The original bytes are kept in any case.`;
 export function addDocumentCommands(document: Command): void {
   addDocumentList(document);
   addShow(document);
+  addReread(document);
 
   document
     .command('prefer')
@@ -77,17 +80,4 @@ async function correct(
 
 function toText(id: DocumentId): string {
   return id.kind === 'report' ? id.id : `${id.kind}-${id.seq}`;
-}
-
-function parseId(text: string): DocumentId {
-  const id = parseDocumentId(text);
-  if (id === undefined)
-    throw new InvalidArgumentError('It is a report’s id, conflict-<number> or rejection-<number>.');
-  return id;
-}
-
-function parseConflict(text: string): number {
-  const id = parseDocumentId(text);
-  if (id?.kind !== 'conflict') throw new InvalidArgumentError('It is conflict-<number>.');
-  return id.seq;
 }

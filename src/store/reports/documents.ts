@@ -124,7 +124,7 @@ async function deleteRejection(tx: Tx, { sourceSeq, document }: Placed): Promise
     .execute();
 }
 
-/** A rejection of the same bytes is stored once. */
+/** A rejection of the same bytes is stored once, with the reason that was found last. */
 async function insertRejection(tx: Tx, refusal: Refusal, placed: Placed): Promise<Outcome> {
   await tx
     .insertInto('rejection')
@@ -137,7 +137,14 @@ async function insertRejection(tx: Tx, refusal: Refusal, placed: Placed): Promis
       place: refusal.where,
       received_at: placed.arrivals.receivedAt,
     })
-    .onConflict((oc) => oc.columns(['source_seq', 'ordinal']).doNothing())
+    .onConflict((oc) =>
+      oc.columns(['source_seq', 'ordinal']).doUpdateSet((eb) => ({
+        member: eb.ref('excluded.member'),
+        reason: eb.ref('excluded.reason'),
+        message: eb.ref('excluded.message'),
+        place: eb.ref('excluded.place'),
+      })),
+    )
     .execute();
   return 'rejected';
 }

@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+import { Refusal } from '../../src/domain/refusal.ts';
+import { ingest } from '../../src/intake/ingest.ts';
+import { type DocumentReader, ownReader } from '../../src/intake/reader/reader.ts';
+import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { PLAIN, plainWith } from '../support/intake.ts';
+import { aProgram } from '../support/program.ts';
+import { listMiscounts } from '../support/recount.ts';
+import { zip } from '../support/zip.ts';
+
+const RECEIVED = '2026-03-15T00:00:00Z';
+const OTHER = plainWith('2026-0001', '2026-0002');
+const BROKEN = PLAIN.replace('</feedback>', '');
+
+/** An older version, whose parser rejected each source so many times. */
+const olderReader = (rejections = 1): DocumentReader => ({
+  async *read(sources) {
+    for (const index of sources.keys())
+      for (let i = 0; i < rejections; i += 1)
+        yield {
+          index,
+          document: { kind: 'rejected', member: [], refusal: new Refusal('bad_field', 'Old.') },
+        };
+  },
+});
+
+/** The command, and a database into which an older version has read some sources. */
+async function anOldDatabase(
+  texts: readonly (string | Uint8Array)[],
+  documentReader: DocumentReader = olderReader(),
+) {
+  const { database, run, json } = aProgram();
+  const lines = async (...args: string[]) => {
+    const { stdout, status } = await run(['document', 'reread', ...args, '--json']);
+    expect(status).toBe(0);
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  };
+  await json('account', 'create', 'A');
+  await json('domain', 'add', 'A', 'example.com');
+  /** Looks into the database while no command has it open. */
+  const look = async <T>(work: (db: Store['db']) => Promise<T>): Promise<T> => {
+    const store = await openStore(database);
+    try {
+      return await work(store.db);
+    } finally {
+      await store.close();
+    }
+  };
+  await look((db) => ingestAll(db, texts, documentReader));
+  return { run, json, lines, look };
+}
+
+async function ingestAll(
+  db: Store['db'],
+  texts: readonly (string | Uint8Array)[],
+  documentReader: DocumentReader,
+): Promise<void> {
+  async function* sources() {
+    for (const [i, text] of texts.entries())
+      yield {
+        name: `${i}.xml`,
+        read: async () => ({ name: `${i}.xml`, bytes: Buffer.from(text) }),
+      };
+  }
+  const given = { db, now: () => new Date(RECEIVED), documentReader };
+  await Array.fromAsync(ingest(given, sources()));
+}
+
+test('a rejection that today’s parser can read becomes a report, received when its source was', async () => {
+  const { lines, json, look } = await anOldDatabase([PLAIN, BROKEN]);
+  const [report, rejection, last] = await lines('--all');
+  expect(report).toMatchObject({ source: '0.xml', outcome: 'stored', total_messages: 10 });
+  expect(rejection).toMatchObject({ source: '1.xml', outcome: 'rejected', reason: 'bad_xml' });
+  expect(last.summary).toMatchObject({ documents: 2, stored: 1, rejected: 1 });
+  expect(await json('document', 'list')).toMatchObject([{ source: '1.xml', reason: 'bad_xml' }]);
+  const reports = await look((db) => db.selectFrom('report').select('received_at').execute());
+  expect(reports).toEqual([{ received_at: RECEIVED }]);
+  expect(await look(listMiscounts)).toEqual({});
+});
+
+test('reading again what was read again counts nothing twice', async () => {
+  const { lines, json, look } = await anOldDatabase([PLAIN, OTHER, BROKEN]);
+  expect((await lines('--all')).at(-1).summary).toMatchObject({ documents: 3, stored: 2 });
+  expect((await lines('--all')).at(-1).summary).toMatchObject({ documents: 1, rejected: 1 });
+  const { id } = await look((db) => db.selectFrom('report').select('id').executeTakeFirstOrThrow());
+  expect((await lines(id)).at(-1).summary).toMatchObject({ documents: 1, duplicate: 1 });
+  expect(await json('document', 'list')).toHaveLength(1);
+  expect(await look(listMiscounts)).toEqual({});
+});
+
+test('a source in which other documents are found now has only the rejections of today', async () => {
+  const both = zip([
+    { name: 'a.xml', content: PLAIN },
+    { name: 'b.xml', content: BROKEN },
+  ]);
+  const { lines, json } = await anOldDatabase([both], olderReader(4));
+  expect(await json('document', 'list')).toHaveLength(4);
+  expect((await lines('rejection-3')).at(-1).summary).toMatchObject({ documents: 2, stored: 1 });
+  expect(await json('document', 'list')).toMatchObject([{ member: 'b.xml', reason: 'bad_xml' }]);
+});
+
+test('conflicts stay conflicts, and what stands stays', async () => {
+  const forged = plainWith('<count>7</count>', '<count>2000</count>');
+  const { lines, json, look } = await anOldDatabase([forged, PLAIN], ownReader);
+  const before = await json('document', 'list');
+  expect(before).toMatchObject([{ id: 'conflict-1', outcome: 'conflict' }]);
+  expect((await lines('--outcome', 'conflict')).at(-1).summary).toMatchObject({ conflict: 1 });
+  expect((await lines('conflict-1')).at(-1).summary).toMatchObject({ documents: 1, conflict: 1 });
+  expect(await json('document', 'list')).toEqual(before);
+  expect(await look(listMiscounts)).toEqual({});
+});
+
+test('documents are chosen by reason and day', async () => {
+  const { lines, run } = await anOldDatabase([PLAIN]);
+  expect((await lines('--reason', 'bad_xml')).at(-1).summary).toMatchObject({ documents: 0 });
+  expect((await lines('--since', '2026-03-16')).at(-1).summary).toMatchObject({ documents: 0 });
+  expect((await run(['document', 'reread', '--since', '2026-03-16'])).stderr).toContain(
+    'There is nothing to read again.',
+  );
+  const chosen = await lines('--reason', 'bad_field', '--since', '2026-03-15');
+  expect(chosen.at(-1).summary).toMatchObject({ documents: 1, stored: 1 });
+});
+
+test('more sources than one query lists are all read again', async () => {
+  const texts = Array.from({ length: 205 }, (_, i) => plainWith('2026-0001', `r${i}`));
+  const { lines, look } = await anOldDatabase(texts);
+  expect((await lines('--outcome', 'rejected')).at(-1).summary).toMatchObject({ stored: 205 });
+  expect(await look(listMiscounts)).toEqual({});
+});
+
+test('an original that was not stored to its end is said to be so, and its rejection stays', async () => {
+  const large = `${PLAIN}${' '.repeat(2 * 1024 * 1024)}`;
+  const { json, look, run } = await anOldDatabase([large]);
+  await look((db) => db.write((tx) => tx.deleteFrom('source_part').execute()));
+  const { status, stdout } = await run(['document', 'reread', 'rejection-1']);
+  expect(status).toBe(1);
+  expect(stdout).toMatch(/0\.xml +The original of 0\.xml was not stored to its end/);
+  expect(await json('document', 'list')).toHaveLength(1);
+});
+
+test.each([
+  ['neither ids nor a choice', [], 1, 'Give the ids of documents, or else'],
+  ['both', ['rejection-1', '--all'], 1, 'Give the ids of documents, or else'],
+  ['a rejection that does not exist', ['rejection-9'], 1, 'No rejection has the number 9'],
+  ['an invalid id', ['rejection-0'], 2, 'It is a report’s id'],
+  [
+    'a reason of conflicts',
+    ['--outcome', 'conflict', '--reason', 'bad_xml'],
+    1,
+    'Only rejections have a reason',
+  ],
+] as const)('%s is an error', async (_what, args, wanted, message) => {
+  const { run } = await anOldDatabase([PLAIN]);
+  const { status, stderr } = await run(['document', 'reread', ...args]);
+  expect([status, stderr]).toEqual([wanted, expect.stringContaining(message)]);
+});
