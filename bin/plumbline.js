@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+/**
+ * Where every process begins, in a checkout and in an installed package. It is plain JavaScript, so that an
+ * older Node can read it and say which Node is needed.
+ */
+import { existsSync } from 'node:fs';
+
+const NEEDED = 24;
+
+if (Number.parseInt(process.versions.node, 10) < NEEDED) {
+  process.stderr.write(
+    `Plumbline needs Node ${NEEDED} or later; this is Node ${process.versions.node}.\n`,
+  );
+  process.exitCode = 1;
+} else {
+  await keepCompiledCode();
+  const source = new URL('../src/cli.ts', import.meta.url);
+  await import(existsSync(source) ? source.href : '../dist/cli.js');
+}
+
+/**
+ * Node keeps compiled code in the home folder of the user whose process this is: not where $HOME says, and not
+ * in /tmp as it would by default, because whoever can write to that folder decides what runs. Where the folder
+ * cannot be written, code is compiled at each start.
+ */
+async function keepCompiledCode() {
+  const [{ enableCompileCache }, { userInfo }, { join }] = await Promise.all([
+    import('node:module'),
+    import('node:os'),
+    import('node:path'),
+  ]);
+  try {
+    enableCompileCache(join(userInfo().homedir, '.cache', 'plumbline'));
+  } catch {
+    // The user has no entry in the system's list of users, and so no home folder.
+  }
+}

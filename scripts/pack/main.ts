@@ -1,0 +1,23 @@
+/**
+ * What `npm pack` runs: `prepack` builds `dist/` and writes the package's own package.json, and `postpack`
+ * (`main.ts restore`) puts the checkout's back.
+ */
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { compile } from './compile.ts';
+import { joinLibraries } from './libraries.ts';
+import { restoreManifest, writeManifest } from './manifest.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+restoreManifest(ROOT);
+if (process.argv[2] !== 'restore') await build();
+
+async function build(): Promise<void> {
+  rmSync(`${ROOT}/dist`, { recursive: true, force: true });
+  execFileSync(process.execPath, ['scripts/docs/main.ts'], { cwd: ROOT, stdio: 'inherit' });
+  await compile(ROOT);
+  await joinLibraries(ROOT);
+  writeManifest(ROOT);
+}

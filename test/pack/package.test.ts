@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { readNames } from '../../scripts/pack/imports.ts';
+import { INSTALLED } from '../../scripts/pack/libraries.ts';
+import { restoreManifest, writeManifest } from '../../scripts/pack/manifest.ts';
+import { aFolder } from '../support/command.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const BIN = join(ROOT, 'bin/plumbline.js');
+const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+
+/** A folder with what writing the package's own package.json reads. */
+async function aCheckout(): Promise<string> {
+  const folder = await aFolder();
+  mkdirSync(join(folder, 'dist'));
+  cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
+  for (const library of INSTALLED) {
+    const manifest = `node_modules/${library}/package.json`;
+    cpSync(join(ROOT, manifest), join(folder, manifest));
+  }
+  return folder;
+}
+
+test('the package installs neither Node nor anything that only developing needs', async () => {
+  const folder = await aCheckout();
+  writeManifest(folder);
+  const manifest = readJson(join(folder, 'package.json'));
+  expect(Object.keys(manifest.dependencies)).toEqual(INSTALLED);
+  expect(Object.values(manifest.dependencies)).toEqual(
+    INSTALLED.map(
+      (library) => readJson(join(ROOT, `node_modules/${library}/package.json`)).version,
+    ),
+  );
+  expect(manifest).not.toHaveProperty('optionalDependencies');
+  expect(manifest).not.toHaveProperty('devDependencies');
+  expect(manifest).not.toHaveProperty('scripts');
+  expect(manifest.engines).toEqual({ node: '>=24' });
+});
+
+test('the checkout’s package.json is put back, also after a pack that was interrupted', async () => {
+  const folder = await aCheckout();
+  writeManifest(folder);
+  restoreManifest(folder);
+  restoreManifest(folder);
+  const path = join(folder, 'package.json');
+  expect(readFileSync(path)).toEqual(readFileSync(join(ROOT, 'package.json')));
+  expect(existsSync(join(folder, 'dist'))).toBe(false);
+});
+
+test('every name that the compiled code imports from a library is found', () => {
+  const text = `import express, { Router } from 'express';
+import { Kysely,
+    sql as text, } from 'kysely';
+import * as openid from 'openid-client';
+import './first.js';
+const { parse } = await import('tldts');
+import Database from "better-sqlite3";`;
+  expect(readNames(text)).toEqual([
+    ['express', 'default'],
+    ['express', 'Router'],
+    ['kysely', 'Kysely'],
+    ['kysely', 'sql'],
+    ['openid-client', '*'],
+    ['better-sqlite3', 'default'],
+    ['tldts', '*'],
+  ]);
+});
+
+test('an older Node says in one line which Node is needed', () => {
+  const older = `data:text/javascript,
+    Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.4' } })`;
+  const run = () =>
+    execFileSync(process.execPath, ['--import', older, BIN, 'serve'], { stdio: 'pipe' });
+  expect(run).toThrow(
+    expect.objectContaining({
+      status: 1,
+      stderr: Buffer.from('Plumbline needs Node 24 or later; this is Node 20.19.4.\n'),
+    }),
+  );
+});
