@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { SaxesParser } from 'saxes';
 import { ingest, type SourceToRead } from '../../src/intake/ingest.ts';
 import { createReaderProcess } from '../../src/intake/reader/reader-process.ts';
+import { createSourceReader } from '../../src/intake/reader/source-reader.ts';
 import { listFiles, readFile } from '../../src/intake/sources/files.ts';
 import { openStore } from '../../src/store/connection/open.ts';
 
@@ -64,27 +65,36 @@ function childCpuMs(): number {
 }
 
 const store = await openStore(database);
-const documentReader = createReaderProcess();
-/** Peak memory of the reading processes, which are replaced when they end. */
-let readerPeak = 0;
+
+/** The memory of a reading process that has not read anything yet. */
+async function readIdleBytes(): Promise<number> {
+  const reader = createReaderProcess();
+  await Array.fromAsync(reader.read([Buffer.from(' ')], 0));
+  const bytes = peakBytes(reader.pid);
+  await reader.close();
+  return bytes;
+}
+
+const readerIdle = kind === 'bare' ? 0 : await readIdleBytes();
+const reader = createReaderProcess();
+const documentReader = createSourceReader(reader);
+/** Peak memory of the reading processes, which are replaced when they end. Small sources need none. */
+let readerPeak = readerIdle;
 const watching = setInterval(noteReaderPeak, 20);
 
 function noteReaderPeak(): void {
-  if (documentReader.pid === undefined) return;
+  if (reader.pid === undefined) return;
   try {
-    readerPeak = Math.max(readerPeak, peakBytes(documentReader.pid));
+    readerPeak = Math.max(readerPeak, peakBytes(reader.pid));
   } catch {
     // The process has ended.
   }
 }
 
-// Starting the reader is part of the measured cost; its idle memory is not.
-const [cpu, startedAt] = [process.cpuUsage(), performance.now()];
-if (kind !== 'bare') await Array.fromAsync(documentReader.read([Buffer.from(' ')], 0));
-noteReaderPeak();
-const readerIdle = readerPeak;
 globalThis.gc?.();
 const idle = process.memoryUsage.rss();
+// Starting the reader is part of the measured cost; its idle memory is not.
+const [cpu, childCpu, startedAt] = [process.cpuUsage(), childCpuMs(), performance.now()];
 const outcomes = await (kind === 'bare' ? readBare() : ingestAll());
 const seconds = (performance.now() - startedAt) / 1000;
 clearInterval(watching);
@@ -92,7 +102,7 @@ noteReaderPeak();
 await documentReader.close();
 const { user, system } = process.cpuUsage(cpu);
 const result: JobResult = {
-  cpuMs: (user + system) / 1000 + childCpuMs(),
+  cpuMs: (user + system) / 1000 + childCpuMs() - childCpu,
   seconds,
   peakMb: (peakBytes() - idle + readerPeak - readerIdle) / 1024 / 1024,
   outcomes,

@@ -4,7 +4,7 @@ import { relative } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { type IngestedDocument, ingest, type SourceToRead } from '../intake/ingest.ts';
-import { createReaderProcess } from '../intake/reader/reader-process.ts';
+import { createSourceReader } from '../intake/reader/source-reader.ts';
 import { listFiles, readFile, readSource } from '../intake/sources/files.ts';
 import { findDomainIds } from '../store/accounts/domains.ts';
 import type { Store } from '../store/connection/open.ts';
@@ -47,7 +47,7 @@ async function ingestPaths(
 ): Promise<Summary> {
   // Requests to a server on this machine have priority over reading reports.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-  const documentReader = createReaderProcess();
+  const documentReader = createSourceReader();
   try {
     const sources = await withProgress(paths, options);
     const given = { db: store.db, now: () => new Date(), documentReader };

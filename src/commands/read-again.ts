@@ -2,7 +2,7 @@ import type { AggregateReport } from '../domain/aggregate-report.ts';
 import { Failure } from '../domain/failure.ts';
 import { toReportId } from '../domain/report-identity.ts';
 import type { DocumentReader } from '../intake/reader/reader.ts';
-import { createReaderProcess } from '../intake/reader/reader-process.ts';
+import { createSourceReader } from '../intake/reader/source-reader.ts';
 import type { Store } from '../store/connection/open.ts';
 import type { DocumentPlace } from '../store/reports/document-list.ts';
 import { readOriginal } from '../store/reports/originals.ts';
@@ -17,7 +17,7 @@ export interface Given {
 
 /** Opens the configured database and a reading process, runs the work, and closes both. */
 export async function withReader<T>(work: (given: Given) => Promise<T>): Promise<T> {
-  const documentReader = createReaderProcess();
+  const documentReader = createSourceReader();
   try {
     return await withStore((store) => work({ store, documentReader, now: () => new Date() }));
   } finally {

@@ -12,6 +12,25 @@ import {
 const MIB = 1024 * 1024;
 const CPU_ASKED_EVERY_MS = 10;
 
+/** What reading one source may cost. */
+export interface Limits {
+  readonly unpackedBytes: number;
+  /** Members of archives, parts of mails and messages of mailboxes. */
+  readonly members: number;
+  readonly mails: number;
+  readonly cpuMs: number;
+}
+
+/** The limits of a source of this size. */
+function limitsOf(sourceBytes: number): Limits {
+  return {
+    unpackedBytes: MAX_UNPACKED_BYTES,
+    members: MEMBERS_BASE + sourceBytes / SOURCE_BYTES_PER_MEMBER,
+    mails: Number.POSITIVE_INFINITY,
+    cpuMs: maxCpuMs(sourceBytes),
+  };
+}
+
 /**
  * The budget for reading one source. Every stage spends from it before it does the work. A source that
  * exceeds it is rejected with `too_large` or `too_costly`. The limits grow with the source's own size, so
@@ -21,19 +40,24 @@ export class Budget {
   readonly #sourceBytes: number;
   readonly #cpuMs: () => number;
   readonly #cpuStartMs: number;
-  readonly #maxCpuMs: number;
+  readonly #limits: Limits;
   #unpacked = 0;
   #scanned = 0;
   #members = 0;
+  #mails = 0;
   #kept = 0;
   #isSpent = false;
 
   /** `cpuMs` says how much CPU the process has used, in milliseconds. */
-  constructor(sourceBytes: number, cpuMs: () => number = processCpuMs) {
+  constructor(
+    sourceBytes: number,
+    cpuMs: () => number = processCpuMs,
+    limits: Partial<Limits> = {},
+  ) {
     this.#sourceBytes = sourceBytes;
     this.#cpuMs = cpuMs;
     this.#cpuStartMs = cpuMs();
-    this.#maxCpuMs = maxCpuMs(sourceBytes);
+    this.#limits = { ...limitsOf(sourceBytes), ...limits };
   }
 
   /** Whether a limit was exceeded; the rest of the source is then not read. */
@@ -44,7 +68,8 @@ export class Budget {
   /** Bytes that came out of a decompressor or a decoder. */
   unpack(bytes: number): void {
     this.#unpacked += bytes;
-    if (this.#unpacked > MAX_UNPACKED_BYTES) this.#refuse('too_large', 'it unpacks to too much');
+    if (this.#unpacked > this.#limits.unpackedBytes)
+      this.#refuse('too_large', 'it unpacks to too much');
     this.checkCpu();
   }
 
@@ -62,9 +87,14 @@ export class Budget {
   /** One member of an archive, message of a mailbox or part of a mail. */
   addMember(): void {
     this.#members += 1;
-    if (this.#members > MEMBERS_BASE + this.#sourceBytes / SOURCE_BYTES_PER_MEMBER)
-      this.#refuse('too_large', 'it has too many members');
+    if (this.#members > this.#limits.members) this.#refuse('too_large', 'it has too many members');
     this.checkCpu();
+  }
+
+  /** One mail, before its header is read. */
+  addMail(): void {
+    this.#mails += 1;
+    if (this.#mails > this.#limits.mails) this.#refuse('too_large', 'it has too many mails');
   }
 
   /** The estimated bytes that will be stored of a document. */
@@ -82,7 +112,7 @@ export class Budget {
   /** Every loop over the source's content calls this. */
   checkCpu(): void {
     const storingMs = this.#kept * CPU_MS_PER_KEPT_BYTE;
-    if (this.#cpuMs() - this.#cpuStartMs + storingMs > this.#maxCpuMs)
+    if (this.#cpuMs() - this.#cpuStartMs + storingMs > this.#limits.cpuMs)
       this.#refuse('too_costly', 'reading it takes too long');
   }
 

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { expect } from 'vitest';
 import type { AggregateReport, ReportRecord } from '../../src/domain/aggregate-report.ts';
 import { type Content, toContent } from '../../src/intake/content.ts';
 import { type IntakeDocument, readDocuments } from '../../src/intake/documents.ts';
+import { readSmall } from '../../src/intake/reader/source-reader.ts';
 import { readFeedback } from '../../src/intake/report/feedback.ts';
 import { WarningLog } from '../../src/intake/warnings.ts';
 
@@ -29,9 +31,15 @@ export async function readAll(content: Uint8Array | string): Promise<IntakeDocum
   return documents;
 }
 
-/** The documents in short form: `report 2026-0001`, `rejected bad_xml`, `ignored no_report`. */
+/**
+ * The documents in short form: `report 2026-0001`, `rejected bad_xml`, `ignored no_report`. If the source can be
+ * read outside the child process, it has to give the same documents there.
+ */
 export async function outcomes(content: Uint8Array | string): Promise<string[]> {
-  return (await readAll(content)).map(toOutcome);
+  const documents = await readAll(content);
+  const readHere = await readSmall(toBytes(content), NOW);
+  if (readHere !== undefined) expect(readHere).toEqual(documents);
+  return documents.map(toOutcome);
 }
 
 function toOutcome(document: IntakeDocument): string {

@@ -93,6 +93,7 @@ async function hold(content: Content, { depth }: Spot): Promise<Uint8Array> {
 const deeper = (spot: Spot): Spot => ({ ...spot, depth: spot.depth + 1 });
 
 async function* openMail(bytes: Uint8Array, spot: Spot): AsyncGenerator<Finding> {
+  spot.budget.addMail();
   const [, second] = splitMailbox(bytes, spot.budget).take(2);
   // A mailbox does not count as a container: its messages have the depth of a single mail.
   if (second !== undefined)

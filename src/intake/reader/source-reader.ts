@@ -1,0 +1,84 @@
+import { Budget, type Limits } from '../budget.ts';
+import { type IntakeDocument, readDocuments } from '../documents.ts';
+import type { DocumentReader, FoundDocument } from './reader.ts';
+import { createReaderProcess, type ReaderProcess } from './reader-process.ts';
+
+/**
+ * The bytes, packed and unpacked, of a source that is read in this process. Nearly all reports are smaller, and
+ * reading this much costs some milliseconds and megabytes, whatever the bytes are.
+ */
+export const MAX_SMALL_BYTES = 256 * 1024;
+
+/** No mails: the libraries that read their headers may need more time than the size of a mail suggests. */
+const SMALL: Partial<Limits> = {
+  unpackedBytes: MAX_SMALL_BYTES,
+  members: 16,
+  mails: 0,
+  cpuMs: 500,
+};
+
+/**
+ * Reads small sources in this process when they contain only reports, and all other sources in a child process.
+ * A run of intake in which all sources are small does not start the child, which costs as much CPU as reading 400
+ * reports.
+ */
+export function createSourceReader(child: ReaderProcess = createReaderProcess()): ReaderProcess {
+  return {
+    get pid() {
+      return child.pid;
+    },
+    read: (sources, nowMs) => readHereOrThere(child, sources, nowMs),
+    close: () => child.close(),
+  };
+}
+
+async function* readHereOrThere(
+  child: DocumentReader,
+  sources: readonly Uint8Array[],
+  nowMs: number,
+): AsyncGenerator<FoundDocument> {
+  let from = 0;
+  for (const [index, bytes] of sources.entries()) {
+    const documents = await readSmall(bytes, nowMs);
+    if (documents === undefined) continue;
+    yield* readThere(child, { sources, from, to: index, nowMs });
+    for (const document of documents) yield { index, document };
+    from = index + 1;
+  }
+  yield* readThere(child, { sources, from, to: sources.length, nowMs });
+}
+
+interface Range {
+  readonly sources: readonly Uint8Array[];
+  readonly from: number;
+  readonly to: number;
+  readonly nowMs: number;
+}
+
+/** Consecutive sources, which the child gets together. */
+async function* readThere(
+  child: DocumentReader,
+  { sources, from, to, nowMs }: Range,
+): AsyncGenerator<FoundDocument> {
+  if (from === to) return;
+  for await (const { index, document } of child.read(sources.slice(from, to), nowMs))
+    yield { index: from + index, document };
+}
+
+/**
+ * The reports in a small source; undefined when the source is not small or contains anything else. Any unusual
+ * source is thus read by the child, from its beginning, and rejected with the reason that the child finds.
+ */
+export async function readSmall(
+  bytes: Uint8Array,
+  nowMs: number,
+): Promise<readonly IntakeDocument[] | undefined> {
+  if (bytes.length > MAX_SMALL_BYTES) return undefined;
+  const budget = new Budget(bytes.length, undefined, SMALL);
+  const documents: IntakeDocument[] = [];
+  for await (const document of readDocuments({ name: '', bytes }, () => nowMs, budget)) {
+    if (document.kind !== 'report') return undefined;
+    documents.push(document);
+  }
+  return documents;
+}
