@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,6 +49,20 @@ describe('plumbline serve', () => {
     expect(stderr).toContain('/v1/external/domains');
     expect(stderr + folder).not.toContain(key);
   });
+});
+
+test('plumbline serve logs a warning about a database that other users can read', async () => {
+  const { start, json, env, folder } = await aCommand();
+  await json('account', 'create', 'A');
+  await chmod(env.PLUMBLINE_DATABASE, 0o644);
+  await chmod(dirname(env.PLUMBLINE_DATABASE), 0o755);
+  await chmod(folder, 0o755);
+  const child = start('serve');
+  const ended = finish(child);
+  await printed(child, /listens on/);
+  child.kill('SIGTERM');
+  const [first = ''] = (await ended).stderr.split('\n');
+  expect(JSON.parse(first).msg).toContain(`Other users can access ${env.PLUMBLINE_DATABASE}`);
 });
 
 describe('plumbline demo', () => {

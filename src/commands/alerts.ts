@@ -11,7 +11,7 @@ import { findAccountId, findDomainId } from '../store/accounts/find-by-name.ts';
 import { findFacts } from '../store/alerts/alert-facts.ts';
 import { type AlertOfAccount, listAccountAlerts } from '../store/alerts/alerts.ts';
 import type { Store } from '../store/connection/open.ts';
-import { type OutputOptions, print, printJson, printList, printOne } from './output.ts';
+import { type OutputOptions, printJson, printList, printOne, printText } from './output.ts';
 import { toShortTime } from './short-time.ts';
 import { withStore } from './with-store.ts';
 
@@ -51,7 +51,7 @@ export function addAlertCommands(alerts: Command): void {
         explain(store, await findDomainId(store.db, domain), type),
       );
       if (options.json) printJson(explained);
-      else print(explained.explanation.join('\n'));
+      else printText(explained.explanation);
     });
 }
 

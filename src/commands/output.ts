@@ -1,5 +1,5 @@
 import { toSafeJson, toSafeLines, toSafeText } from './safe-text.ts';
-import { renderFields, renderTable } from './table.ts';
+import { renderFields, renderTable, wrap } from './table.ts';
 
 export interface OutputOptions {
   readonly json?: boolean;
@@ -41,6 +41,11 @@ export function printJson(value: unknown): void {
 
 export function print(line: string): void {
   process.stdout.write(`${toSafeLines(line)}\n`);
+}
+
+/** Prints sentences, each wrapped to the width of the terminal. */
+export function printText(sentences: readonly string[]): void {
+  print(sentences.flatMap((sentence) => wrap(sentence, getWidth())).join('\n'));
 }
 
 /** Prints an error or a warning to standard error. */

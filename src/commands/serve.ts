@@ -5,12 +5,12 @@ import { watchDns } from '../alerts/dns-watch.ts';
 import { scheduleAlerts } from '../alerts/schedule.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { DemoAccount } from '../demo/demo-data.ts';
-import { openSandbox } from '../demo/sandbox.ts';
 import { createLog } from '../log.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
 import { type OutputOptions, print, printJson } from './output.ts';
+import { warnOfLooseMode } from './with-store.ts';
 
 export function defineServe(command: Command): void {
   command
@@ -30,6 +30,7 @@ export function defineServe(command: Command): void {
 }
 
 async function serveSandbox(config: Config, options: OutputOptions): Promise<void> {
+  const { openSandbox } = await import('../demo/sandbox.ts');
   const { store, account } = await openSandbox(new Date());
   const { url } = await serveUntilStopped(config, store, { isSandbox: true });
   if (options.json) printJson({ url, ...account });
@@ -43,6 +44,7 @@ export async function serveUntilStopped(
   { isSandbox = false } = {},
 ): Promise<RunningServer> {
   const log = createLog(config.logLevel);
+  if (!isSandbox) warnOfLooseMode(config.database, (text) => log.warn(text));
   const server = await startServer(config, { store, log, isSandbox });
   // A sandbox does not evaluate alerts: after three days its made-up reports would count as missing.
   const stopAlerts = isSandbox ? async () => {} : startAlerts(config, { store, log });
@@ -81,9 +83,9 @@ function toFirstSteps(database: string): string {
   return `
 The database ${database} is empty. To get data into it, in another terminal:
 
-  npm run plumbline -- account create "My company"   prints the account's id
-  npm run plumbline -- domain add <account-id> example.com
-  npm run plumbline -- key create <account-id> "First key"
+  npm run plumbline -- account create "My company"
+  npm run plumbline -- domain add "My company" example.com
+  npm run plumbline -- key create "My company" "First key"
   npm run plumbline -- ingest <files and folders with DMARC aggregate reports>
 
 Or stop this, and look around with made-up data: npm run demo

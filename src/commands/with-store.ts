@@ -26,7 +26,7 @@ export async function withNewStore<T>(
 
 async function run<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {
   const { database } = readConfig(process.env);
-  warnOfLooseMode(database);
+  warnOfLooseMode(database, (text) => tell(`Warning: ${text}`));
   try {
     return await work(store);
   } catch (error) {
@@ -37,10 +37,8 @@ async function run<T>(store: Store, work: (store: Store) => Promise<T>): Promise
 }
 
 /** Other users of the machine must not read reports, addresses and hashes of passwords. */
-function warnOfLooseMode(database: string): void {
+export function warnOfLooseMode(database: string, warn: (text: string) => void): void {
   const mode = findLooseMode(database);
   if (mode !== undefined)
-    tell(
-      `Warning: other users can access ${database} (mode ${mode}). To end that: chmod 600 ${database}`,
-    );
+    warn(`Other users can access ${database} (mode ${mode}). To end that: chmod 600 ${database}`);
 }

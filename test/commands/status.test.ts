@@ -118,7 +118,7 @@ test('a database that other users can read is warned about', async () => {
   const { status, stderr } = await run(['account', 'list']);
   expect(status).toBe(0);
   expect(stderr).toBe(
-    `Warning: other users can access ${database} (mode 0644). To end that: chmod 600 ${database}\n`,
+    `Warning: Other users can access ${database} (mode 0644). To end that: chmod 600 ${database}\n`,
   );
   chmodSync(database, 0o600);
   expect((await run(['account', 'list'])).stderr).toBe('');
