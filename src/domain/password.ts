@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { hash, verify } from '@node-rs/argon2';
 import { Failure } from './failure.ts';
 import { createQueue } from './password-queue.ts';
 
@@ -11,6 +10,9 @@ const MAX_LENGTH = 200;
  * OWASP's recommendation for argon2id: 19 MiB, two passes, one lane. The library's default is argon2id too.
  */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+
+/** Native code, loaded when the first password is hashed or verified. */
+const loadArgon2 = () => import('@node-rs/argon2');
 
 /** Hashing occupies a thread of a pool that the whole process shares. */
 const inTurn = createQueue();
@@ -31,6 +33,7 @@ function assertPassword(password: string): void {
  */
 export async function hashPassword(password: string): Promise<string> {
   assertPassword(password);
+  const { hash } = await loadArgon2();
   return await inTurn(() => hash(normalise(password), COST));
 }
 
@@ -43,6 +46,7 @@ export async function isPassword(password: string, passwordHash: string | null):
   // Computed for unknown people too, so that a first call takes equally long for everybody.
   const fallback = await hashForUnknown();
   const known = passwordHash ?? fallback;
+  const { verify } = await loadArgon2();
   const isRight = await inTurn(() => verify(known, normalise(password)));
   return isRight && passwordHash !== null;
 }
@@ -51,7 +55,7 @@ let unknownHash: Promise<string> | undefined;
 
 /** The hash of a random password, used when a person has none. */
 function hashForUnknown(): Promise<string> {
-  unknownHash ??= hash(randomUUID(), COST);
+  unknownHash ??= loadArgon2().then(({ hash }) => hash(randomUUID(), COST));
   return unknownHash;
 }
 

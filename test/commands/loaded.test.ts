@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aCommand } from '../support/command.ts';
+import { aCommand, finish, printed } from '../support/command.ts';
 
 /** Prints, when the process ends, the URL of each module that it has loaded. */
 const RECORDER = `data:text/javascript,${encodeURIComponent(`
@@ -9,27 +9,30 @@ const RECORDER = `data:text/javascript,${encodeURIComponent(`
   process.on('exit', () => process.stderr.write(loaded.join('\\n')));
 `)}`;
 const ROOT = new URL('../../', import.meta.url).href;
-const PACKAGE = /^node_modules\/((?:@[^/]+\/)?[^/]+)/;
+const SOURCE = `${ROOT}src/`;
+const PACKAGE = /\/node_modules\/((?:@[^/]+\/)?[^/]+)/;
 /** The modules that serve, read and evaluate. */
 const OTHERS = /^src\/(server|app|docs|alerts|demo|external|intake|settings)\b/;
 
-/** What a command loads: the product's modules by path, and the packages by name. */
-async function loadedBy(...args: string[]): Promise<{ modules: string[]; packages: string[] }> {
-  const { run } = await aCommand({ NODE_OPTIONS: `--import=${RECORDER}` });
-  await run(['account', 'create', 'A']);
-  const { stderr } = await run(args);
-  const files = stderr.split('\n').filter((url) => url.startsWith(ROOT));
-  const paths = files.map((url) => url.slice(ROOT.length));
-  const packages = paths.flatMap((path) => PACKAGE.exec(path)?.[1] ?? []);
-  return {
-    modules: paths.filter((path) => path.startsWith('src/')),
-    packages: [...new Set(packages)].sort(),
-  };
+interface Loaded {
+  /** The product's modules, by path. */
+  readonly modules: readonly string[];
+  readonly packages: readonly string[];
 }
 
+function toLoaded(stderr: string): Loaded {
+  const urls = stderr.split('\n').filter((line) => line.startsWith('file:'));
+  const modules = urls.filter((url) => url.startsWith(SOURCE)).map((url) => url.slice(ROOT.length));
+  const packages = urls.flatMap((url) => PACKAGE.exec(url)?.[1] ?? []);
+  return { modules, packages: [...new Set(packages)].sort() };
+}
+
+const aRecordedCommand = () => aCommand({ NODE_OPTIONS: `--import=${RECORDER}` });
+
 test('the help loads no module of any command', async () => {
+  const { run } = await aRecordedCommand();
   for (const args of [['--help'], ['help'], ['nonsense']]) {
-    expect(await loadedBy(...args)).toEqual({
+    expect(toLoaded((await run(args)).stderr)).toEqual({
       modules: ['src/cli.ts', 'src/commands/program.ts'],
       packages: ['commander'],
     });
@@ -37,8 +40,24 @@ test('the help loads no module of any command', async () => {
 });
 
 test('a command loads neither the modules nor the packages of another', async () => {
-  const { modules, packages } = await loadedBy('account', 'list');
+  const { run } = await aRecordedCommand();
+  await run(['account', 'create', 'A']);
+  const { modules, packages } = toLoaded((await run(['account', 'list'])).stderr);
   expect(modules).toContain('src/commands/account.ts');
   expect(modules.filter((path) => OTHERS.test(path))).toEqual([]);
   expect(packages).toEqual(['better-sqlite3', 'commander', 'kysely', 'lru-cache']);
+});
+
+test('a server loads what reads reports, checks passwords and signs in elsewhere when it is needed', async () => {
+  const { start } = await aRecordedCommand();
+  const server = start('serve');
+  const ended = finish(server);
+  await printed(server, /listens on/);
+  server.kill('SIGTERM');
+  const { modules, packages } = toLoaded((await ended).stderr);
+  expect(modules).toContain('src/server.ts');
+  expect(modules.filter((path) => /^src\/(intake|demo)\//.test(path))).toEqual([]);
+  expect(packages).toContain('openapi-backend');
+  const late = ['@node-rs/argon2', 'openid-client', 'pino-pretty', 'saxes', 'tldts', 'yauzl'];
+  expect(packages.filter((name) => late.includes(name))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readContract } from '../../src/external/contract/contract.ts';
+import { readContract } from '../../src/external/contract/contract-document.ts';
 import { serveApi } from '../support/api.ts';
 import { aDomain, anAccount } from '../support/builders.ts';
 
@@ -26,8 +26,8 @@ interface Marks extends Record<string, unknown> {
 }
 
 /** The contract, with extensions on one operation. */
-function contractWith(operationId: OperationId, { declaredIn = [], ...extensions }: Marks) {
-  const document = readContract();
+async function contractWith(operationId: OperationId, { declaredIn = [], ...extensions }: Marks) {
+  const document = await readContract();
   const operation = document.paths?.[PATHS[operationId]]?.get;
   Object.assign(operation ?? {}, extensions);
   const responses = (operation?.responses ?? {}) as Answers;
@@ -42,7 +42,7 @@ type Answers = Record<string, { readonly $ref?: string; readonly headers?: objec
 
 /** An API whose contract marks one operation, and a function that returns the two headers of any operation. */
 async function serveMarked(operationId: OperationId, extensions: Marks) {
-  const api = await serveApi({ document: contractWith(operationId, extensions) });
+  const api = await serveApi({ document: await contractWith(operationId, extensions) });
   const { id, key } = await anAccount(api.db);
   const domain = await aDomain(api.db, id);
   return async (of: OperationId, headers: Record<string, string> = {}, method = 'GET') => {
@@ -77,8 +77,8 @@ describe.each(OPERATIONS)('%s, deprecated', (operationId) => {
   });
 });
 
-test('openapi/v1.yaml declares the headers nowhere, so that no mock server sends them', () => {
-  const names = JSON.stringify(readContract()).match(/"(Deprecation|Sunset)":/g);
+test('openapi/v1.yaml declares the headers nowhere, so that no mock server sends them', async () => {
+  const names = JSON.stringify(await readContract()).match(/"(Deprecation|Sunset)":/g);
   expect(names).toBeNull();
 });
 
@@ -112,7 +112,7 @@ describe('the contract is not served when an operation', () => {
     ['does not declare the headers', DAYS, UNDECLARED],
     ['declares them for 200 only', { ...DAYS, declaredIn: ['200'] }, UNDECLARED],
   ])('%s', async (_what, extensions, message) => {
-    const document = contractWith('listReports', extensions);
+    const document = await contractWith('listReports', extensions);
     await expect(serveApi({ document })).rejects.toThrow(message);
   });
 });

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import addFormatsModule from 'ajv-formats';
-import { type Context, type Document, OpenAPIBackend } from 'openapi-backend';
-import { parse } from 'yaml';
+import { type Context, OpenAPIBackend } from 'openapi-backend';
 import { Failure } from '../../domain/failure.ts';
 import type { KeyHolder } from '../../store/accounts/api-keys.ts';
 import type { Reader } from '../../store/connection/reader.ts';
@@ -13,13 +11,13 @@ import {
   type OperationId,
   type ServedAnswer,
 } from '../operations/handlers.ts';
+import { type ContractDocument, readContract } from './contract-document.ts';
 import { toDeprecations } from './deprecation.ts';
 import { toValidationFailure } from './parameters.ts';
 import { parseQuery } from './query.ts';
 import { type MatchableRequest, PreparedRouter } from './router.ts';
 import { toShapes } from './shape.ts';
 
-const V1 = new URL('../../../openapi/v1.yaml', import.meta.url);
 /** The `uuid` format of ajv-formats also accepts `urn:uuid:…`; the contract's does not (decision 1.3). */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -33,29 +31,27 @@ export interface PlainRequest {
   readonly search: string;
 }
 
+export type { ContractDocument };
+
 export interface Contract {
   /** Finds the operation, validates the request and calls its handler. Throws `Failure`. */
   answer(request: PlainRequest, holder: KeyHolder): Promise<ServedAnswer>;
 }
 
-/** The contract as it was written: openapi/v1.yaml. */
-export type ContractDocument = Document;
-
-/** @internal Tests serve changed copies of it. */
-export function readContract(): ContractDocument {
-  return parse(readFileSync(V1, 'utf8'));
-}
-
-/** The contract, served from a store. Throws when a deprecation in it is incomplete. */
-export async function openContract(
-  reader: Reader,
-  document: ContractDocument = readContract(),
-): Promise<Contract> {
+/**
+ * The contract, served from a store; openapi/v1.yaml when none is given. Throws when a deprecation in it is
+ * incomplete.
+ */
+export async function openContract(reader: Reader, given?: ContractDocument): Promise<Contract> {
+  const document = given ?? (await readContract());
   // Keys are checked before this, in the order of decision 1.1.
-  const definition = { ...document, paths: toRequests(document), security: [] } as Document;
+  const definition: ContractDocument = { ...document, security: [] };
   const api = new OpenAPIBackend({
     definition,
     strict: true,
+    // The document is not checked again at each start, which would take half of it: a test does so. The schemas
+    // of an operation are compiled for its first request, and those of answers not at all.
+    quick: true,
     ignoreTrailingSlashes: false,
     customizeAjv: createAjv,
     handlers: { ...toOperationHandlers(reader, document), ...refusals },
@@ -79,19 +75,6 @@ export async function openContract(
       return api.handleRequest(request, holder);
     },
   };
-}
-
-/**
- * The paths with nothing to compile for answers: tests hold every answer to the contract, and openapi-backend
- * would compile each response's schema at start.
- */
-function toRequests({ paths }: Document): Document['paths'] {
-  const responses = { default: { description: 'See openapi/v1.yaml.' } };
-  const entries = Object.entries(paths ?? {}).map(([path, item]) => [
-    path,
-    { ...item, get: { ...(item as { get: object }).get, responses } },
-  ]);
-  return Object.fromEntries(entries);
 }
 
 /**

@@ -1,8 +1,5 @@
-import { z } from 'zod';
-
 /** The shortest time from the announcement of a deprecation to its sunset (decision 1.16). */
 const MIN_MONTHS = 6;
-const DAY = z.iso.date().transform((day) => new Date(day));
 
 /** The contract's fields for a deprecation: all three, or none. */
 interface Operation {
@@ -28,8 +25,8 @@ export function toDeprecations(paths: Paths): ReadonlyMap<string, readonly strin
 }
 
 function toHeaders(operation: Operation): readonly string[] {
-  const since = DAY.safeParse(operation['x-deprecated-at']).data;
-  const sunset = DAY.safeParse(operation['x-sunset']).data;
+  const since = parseDay(operation['x-deprecated-at']);
+  const sunset = parseDay(operation['x-sunset']);
   if (!operation.deprecated || since === undefined || sunset === undefined) {
     throw toError(operation, 'needs deprecated: true, and days for x-deprecated-at and x-sunset');
   }
@@ -51,6 +48,14 @@ const STATUSES = ['200', '304'];
 function declaresHeaders({ responses = {} }: Operation, status: string): boolean {
   const { headers = {} } = (responses[status] ?? {}) as { headers?: object };
   return 'Deprecation' in headers && 'Sunset' in headers;
+}
+
+/** A day that the calendar has; JavaScript takes 30 February for 2 March. */
+function parseDay(day: unknown): Date | undefined {
+  if (typeof day !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(day)) return undefined;
+  const date = new Date(`${day}T00:00:00Z`);
+  const isReal = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
+  return isReal ? date : undefined;
 }
 
 function addMonths(date: Date, months: number): Date {

@@ -10,9 +10,12 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
-const count = new Intl.NumberFormat('en');
-const dayOnly = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
+/** Made for the first page, because Node loads the data of its formats as long as all other code of the pages. */
+const formats = once(() => ({
+  relative: new Intl.RelativeTimeFormat('en', { numeric: 'auto' }),
+  count: new Intl.NumberFormat('en'),
+  day: new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }),
+}));
 
 /** An instant in relative form, with the exact time as its title. */
 export function renderTime(instant: Instant, now: Date): Html {
@@ -24,7 +27,7 @@ function toRelative(instant: Instant, now: Date): string {
   const seconds = (Date.parse(instant) - now.getTime()) / 1000;
   const unit = UNITS.find(([, size]) => Math.abs(seconds) >= size);
   if (unit === undefined) return 'just now';
-  return relative.format(Math.trunc(seconds / unit[1]), unit[0]);
+  return formats().relative.format(Math.trunc(seconds / unit[1]), unit[0]);
 }
 
 /** “15 Mar 2026, 04:12:09 UTC”. */
@@ -34,12 +37,12 @@ export function toExact(instant: Instant): string {
 
 /** “15 Mar 2026”, of an instant or a day, in UTC. */
 export function toDate(instant: Instant): string {
-  return dayOnly.format(new Date(instant));
+  return formats().day.format(new Date(instant));
 }
 
 /** “12,345”. */
 export function toCount(value: number): string {
-  return count.format(value);
+  return formats().count.format(value);
 }
 
 /** “1 message”, “2 messages”. */
@@ -51,4 +54,12 @@ export function toCounted(value: number, one: string): string {
 export function toPassRate({ messages, aligned }: { messages: number; aligned: number }): string {
   if (messages === 0) return '–';
   return `${(Math.floor((aligned / messages) * 1000) / 10).toFixed(1)}%`;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express';
-import * as openid from 'openid-client';
+import type * as openid from 'openid-client';
 import { Failure } from '../../domain/failure.ts';
 import { findSignedOn } from '../../store/people/people.ts';
 import { clearCookie, readCookie, setFlowCookie } from '../cookies.ts';
@@ -28,18 +28,22 @@ export function createSingleSignOn(given: GivenProvider) {
 
 type Provider = () => Promise<openid.Configuration>;
 
+/** Loaded by the first sign-in with it: most servers have no provider. */
+const loadOpenid = () => import('openid-client');
+
 /** Loads the provider's metadata on first use, and again after a failure. */
 function createProvider({ issuer, clientId, clientSecret }: GivenProvider): Provider {
   let known: Promise<openid.Configuration> | undefined;
-  // The configuration allows plain HTTP for a provider on this machine only.
-  const insecure = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [];
-  // By default, an ID token received over TLS is accepted without a signature (OpenID Connect Core, 3.1.3.7).
-  const execute = [openid.enableNonRepudiationChecks, ...insecure];
-  const ask = () =>
-    openid.discovery(new URL(issuer), clientId, clientSecret, undefined, {
-      execute,
+  const ask = async () => {
+    const { allowInsecureRequests, discovery, enableNonRepudiationChecks } = await loadOpenid();
+    // The configuration allows plain HTTP for a provider on this machine only.
+    const insecure = issuer.startsWith('http:') ? [allowInsecureRequests] : [];
+    return await discovery(new URL(issuer), clientId, clientSecret, undefined, {
+      // By default, an ID token received over TLS is accepted without a signature (OpenID Connect Core, 3.1.3.7).
+      execute: [enableNonRepudiationChecks, ...insecure],
       timeout: TIMEOUT_SECONDS,
     });
+  };
   return () => {
     known ??= ask().catch((error: unknown) => {
       known = undefined;
@@ -51,6 +55,7 @@ function createProvider({ issuer, clientId, clientSecret }: GivenProvider): Prov
 
 function leaveFor(given: GivenProvider, provider: Provider): RequestHandler {
   return async (req, res) => {
+    const openid = await loadOpenid();
     const flow: Flow = {
       state: openid.randomState(),
       nonce: openid.randomNonce(),
@@ -96,7 +101,8 @@ function toCallbackUrl({ baseUrl }: GivenProvider, { originalUrl }: Request): UR
 
 /** The person according to the provider; undefined without an e-mail address that the provider has verified. */
 async function identify(provider: openid.Configuration, url: URL, flow: Flow) {
-  const tokens = await openid.authorizationCodeGrant(provider, url, {
+  const { authorizationCodeGrant, fetchUserInfo } = await loadOpenid();
+  const tokens = await authorizationCodeGrant(provider, url, {
     expectedState: flow.state,
     expectedNonce: flow.nonce,
     pkceCodeVerifier: flow.verifier,
@@ -105,7 +111,7 @@ async function identify(provider: openid.Configuration, url: URL, flow: Flow) {
   const { iss, sub, ...claims } = tokens.claims() as openid.IDToken;
   const { email, email_verified: isVerified } =
     claims['email'] === undefined
-      ? await openid.fetchUserInfo(provider, tokens.access_token, sub)
+      ? await fetchUserInfo(provider, tokens.access_token, sub)
       : claims;
   if (typeof email !== 'string' || isVerified !== true) return undefined;
   return { subject: `${iss} ${sub}`, email };
