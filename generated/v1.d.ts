@@ -35,7 +35,8 @@ export interface paths {
         /**
          * List a domain's reports
          * @description The aggregate reports received for one domain, newest first: by `begin_date`, and among equals by
-         *     arrival. A report that arrives late takes its place by the window it covers.
+         *     arrival. A report that arrives late takes its place by the window it covers. With `received_after`, only
+         *     the reports that arrived after the cursor, in the order of their arrival.
          */
         readonly get: operations["listReports"];
         readonly put?: never;
@@ -58,7 +59,8 @@ export interface paths {
          * @description The account's alerts, newest first: by `fired_at`, and among equals by creation. Both open and
          *     resolved alerts are listed; an alert is open while its `resolved_at` is null. A resolved alert says why in its
          *     context's `resolution`. With `domain_id`, only
-         *     that domain's alerts, and `total` counts only them.
+         *     that domain's alerts, and `total` counts only them. With `changed_after`, only the alerts that fired or
+         *     resolved after the cursor, in the order of their last change.
          */
         readonly get: operations["listAlerts"];
         readonly put?: never;
@@ -485,7 +487,7 @@ export interface components {
         };
         /** @description A page of reports. */
         readonly ReportList: {
-            /** @description The reports of this page, newest first. */
+            /** @description The reports of this page, newest first, or with `received_after` oldest first. */
             readonly data: readonly components["schemas"]["Report"][];
             /**
              * Format: int64
@@ -496,7 +498,7 @@ export interface components {
         };
         /** @description A page of alerts. */
         readonly AlertList: {
-            /** @description The alerts of this page, newest first. */
+            /** @description The alerts of this page, newest first, or with `changed_after` oldest change first. */
             readonly data: readonly components["schemas"]["Alert"][];
             /**
              * Format: int64
@@ -655,9 +657,32 @@ export interface components {
          *     replaced.
          */
         readonly RequestId: string;
+        /**
+         * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
+         *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
+         *     last report, so ask again with it until `data` is empty. A report whose content was corrected is listed again,
+         *     with the same `id`. A cursor that this list never gave out, as after a restore from a backup, is a 422 that
+         *     says to start again.
+         */
+        readonly ReceivedAfter: string;
+        /**
+         * @description Only the alerts that fired or resolved after this point: a `Plumbline-Cursor` of this list, or `start` for all
+         *     of them. `total` counts them. Each alert is listed once, as it is now, in the order of their last change, and
+         *     the answer's cursor stands behind its last alert, so ask again with it until `data` is empty. A list with a
+         *     `domain_id` has cursors of its own. A cursor that this list never gave out, as after a restore from a backup,
+         *     is a 422 that says to start again.
+         */
+        readonly ChangedAfter: string;
     };
     requestBodies: never;
     headers: {
+        /**
+         * @description A point in the order of arrival or of change, for `received_after` or `changed_after`. Opaque. Without one of
+         *     these parameters it is the newest point; with one of them, the point of the last item of the page, and the
+         *     parameter's own when the page is empty.
+         * @example pK3x0b9mXwAAAAAAKrl2Qe5s9Q
+         */
+        readonly Cursor: string;
         /**
          * @description Names this state of the list. Weak, and opaque; changes when the list, its total or the shape of the
          *     answer changes.
@@ -788,6 +813,14 @@ export interface operations {
                  * @example 0
                  */
                 readonly offset?: components["parameters"]["Offset"];
+                /**
+                 * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
+                 *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
+                 *     last report, so ask again with it until `data` is empty. A report whose content was corrected is listed again,
+                 *     with the same `id`. A cursor that this list never gave out, as after a restore from a backup, is a 422 that
+                 *     says to start again.
+                 */
+                readonly received_after?: components["parameters"]["ReceivedAfter"];
             };
             readonly header?: {
                 /**
@@ -821,6 +854,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Plumbline-Cursor": components["headers"]["Cursor"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -853,6 +887,14 @@ export interface operations {
                  * @example 0
                  */
                 readonly offset?: components["parameters"]["Offset"];
+                /**
+                 * @description Only the alerts that fired or resolved after this point: a `Plumbline-Cursor` of this list, or `start` for all
+                 *     of them. `total` counts them. Each alert is listed once, as it is now, in the order of their last change, and
+                 *     the answer's cursor stands behind its last alert, so ask again with it until `data` is empty. A list with a
+                 *     `domain_id` has cursors of its own. A cursor that this list never gave out, as after a restore from a backup,
+                 *     is a 422 that says to start again.
+                 */
+                readonly changed_after?: components["parameters"]["ChangedAfter"];
             };
             readonly header?: {
                 /**
@@ -880,6 +922,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Plumbline-Cursor": components["headers"]["Cursor"];
                     readonly [name: string]: unknown;
                 };
                 content: {

@@ -26,6 +26,9 @@ export interface Tables {
   dns_record: DnsRecordTable;
   list_month: ListMonthTable;
   list_day: ListDayTable;
+  list_point: ListPointTable;
+  list_gap: ListGapTable;
+  list_gap_block: ListGapBlockTable;
   alert: AlertTable;
   person: PersonTable;
   session: SessionTable;
@@ -42,6 +45,8 @@ interface AccountTable {
   domains_version: string;
   alerts_total: Generated<number>;
   alerts_version: string;
+  alerts_position: Generated<number>;
+  alerts_mark: string;
 }
 
 interface ApiKeyTable {
@@ -69,8 +74,13 @@ interface DomainTable {
   watched_since: Generated<Instant | null>;
   reports_total: Generated<number>;
   reports_version: string;
+  /** The newest point of the list: see lists/points.ts. */
+  reports_position: Generated<number>;
+  reports_mark: string;
   alerts_total: Generated<number>;
   alerts_version: string;
+  alerts_position: Generated<number>;
+  alerts_mark: string;
 }
 
 /** What came in, a file or a mail, with its original bytes: for a large source, the first mebibyte. */
@@ -115,6 +125,8 @@ interface ReportTable {
   version: string | null;
   /** JSON: a list of `Warning`. */
   warnings: string;
+  /** In the order in which the domain's reports arrived or were corrected: see lists/points.ts. */
+  position: number;
 }
 
 /** A document with the identity of a stored report and other content. */
@@ -195,6 +207,28 @@ interface ListDayTable {
   items: number;
 }
 
+/** The last position that a transaction gave to changes of a list, and the transaction's random mark (points.ts). */
+interface ListPointTable {
+  list_id: string;
+  position: number;
+  mark: string;
+}
+
+/** A position of a list whose item was removed or has a later position. */
+interface ListGapTable {
+  list_id: string;
+  position: number;
+  mark: number;
+}
+
+/** The gaps of 1,024 positions: how many, and the sum of their marks. */
+interface ListGapBlockTable {
+  list_id: string;
+  block: number;
+  gaps: number;
+  marks: number;
+}
+
 interface AlertTable {
   seq: GeneratedAlways<number>;
   id: string;
@@ -207,4 +241,9 @@ interface AlertTable {
   resolved_at: Instant | null;
   /** JSON object. */
   context: string;
+  /** In the order in which the alerts of its account, and of its domain, fired or resolved: see lists/points.ts. */
+  account_position: Generated<number>;
+  domain_position: Generated<number>;
+  /** A random number for each change of an open alert's context. */
+  update_mark: Generated<number>;
 }

@@ -22,6 +22,7 @@ export function toValidationFailure(
 
 function describe({ schema }: Parameter): string {
   if (schema?.format === 'uuid') return 'a UUID';
+  if (schema?.type === 'string') return '"start" or a Plumbline-Cursor of this list';
   const { minimum = 0, maximum } = schema ?? {};
   const range = maximum === undefined ? `of ${minimum} or more` : `from ${minimum} to ${maximum}`;
   return `a whole number ${range}, in decimal digits`;

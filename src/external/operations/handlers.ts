@@ -32,7 +32,12 @@ export interface ListAnswer<Item> {
   readonly key: string;
   /** Whether it is a page that clients ask for again and again: the first one. */
   readonly isFirst: boolean;
-  readonly read: () => Promise<PageOf<Item>>;
+  readonly read: () => Promise<ReadPage<Item>>;
+}
+
+export interface ReadPage<Item> extends PageOf<Item> {
+  /** The value of `Plumbline-Cursor`, for lists that can be followed. */
+  readonly cursor?: string | undefined;
 }
 
 /** A list's answer, with the values that the contract gives for its operation. */

@@ -10,6 +10,7 @@ const TAG = /"[^"]*"/g;
 /** A page that is kept in memory. Its version is the list's version: another version has another page. */
 interface KeptPage {
   readonly version: string;
+  readonly cursor: string | undefined;
   readonly bytes: Buffer;
   /** Compressed once, for the first request for the kept page that accepts it. */
   readonly compressed: Partial<Record<Compression, Promise<Buffer>>>;
@@ -17,6 +18,7 @@ interface KeptPage {
 
 interface Page {
   readonly version: string;
+  readonly cursor: string | undefined;
   readonly body: Body;
   readonly compression: Compression | undefined;
 }
@@ -31,11 +33,11 @@ export function createPages(maxBytes: number) {
   const findPage = async (req: Request, answer: ServedAnswer): Promise<Page> => {
     const kept = cache.get(toKey(answer.head.version, answer));
     if (kept !== undefined) return await toPage(req, kept);
-    const { version, text } = await readText(answer);
+    const { version, cursor, text } = await readText(answer);
     const key = toKey(version, answer);
     if (cache.isWorthKeeping(key, answer.isFirst))
-      cache.set(key, { version, bytes: Buffer.from(text), compressed: {} });
-    return await toFreshPage(req, version, text);
+      cache.set(key, { version, cursor, bytes: Buffer.from(text), compressed: {} });
+    return { version, cursor, ...(await toFreshBody(req, text)) };
   };
 
   return async function sendList(req: Request, res: Response, answer: ServedAnswer) {
@@ -65,28 +67,35 @@ function toTag(version: string, { shape }: ServedAnswer): string {
 }
 
 /** The list envelope (description, section 2.4), and a newline for display on a terminal. */
-async function readText({ read }: ServedAnswer): Promise<{ version: string; text: string }> {
-  const { version, items, total } = await read();
-  return { version, text: `{"data":[${items.join(',')}],"total":${total}}\n` };
+async function readText({ read }: ServedAnswer) {
+  const { version, cursor, items, total } = await read();
+  return { version, cursor, text: `{"data":[${items.join(',')}],"total":${total}}\n` };
 }
 
 async function toPage(req: Request, kept: KeptPage): Promise<Page> {
-  const { version, bytes, compressed } = kept;
+  const { version, cursor, bytes, compressed } = kept;
   const compression = chooseCompression(req, bytes.length);
-  if (compression === undefined) return { version, body: bytes, compression };
+  if (compression === undefined) return { version, cursor, body: bytes, compression };
   compressed[compression] ??= compressWell(bytes, compression);
-  return { version, body: await compressed[compression], compression };
+  return { version, cursor, body: await compressed[compression], compression };
 }
 
-async function toFreshPage(req: Request, version: string, text: string): Promise<Page> {
+async function toFreshBody(
+  req: Request,
+  text: string,
+): Promise<Pick<Page, 'body' | 'compression'>> {
   const compression = chooseCompression(req, text.length);
-  if (compression === undefined) return { version, body: text, compression };
-  return { version, body: await compressOnce(Buffer.from(text), compression), compression };
+  if (compression === undefined) return { body: text, compression };
+  return { body: await compressOnce(Buffer.from(text), compression), compression };
 }
 
-function toPageHeaders({ version, compression }: Page, answer: ServedAnswer): readonly string[] {
-  const headers = toListHeaders(version, answer);
-  return compression === undefined ? headers : [...headers, 'Content-Encoding', compression];
+function toPageHeaders(page: Page, answer: ServedAnswer): readonly string[] {
+  const { version, cursor, compression } = page;
+  return [
+    ...toListHeaders(version, answer),
+    ...(cursor === undefined ? [] : ['Plumbline-Cursor', cursor]),
+    ...(compression === undefined ? [] : ['Content-Encoding', compression]),
+  ];
 }
 
 function toListHeaders(version: string, answer: ServedAnswer): readonly string[] {

@@ -5,6 +5,8 @@ import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
 import { newVersion } from '../lists/heads.ts';
+import { insertPoint, newMark } from '../lists/points.ts';
+import { alertList } from '../lists/timeline.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
 
 export interface Account {
@@ -20,11 +22,13 @@ export async function insertAccount(
 ): Promise<Account> {
   const account = { id: randomUUID(), name: parseDisplayName(name, 'An account'), plan };
   const versions = { domains_version: newVersion(), alerts_version: newVersion() };
+  const mark = newMark();
   await db.write(async (tx) => {
     await tx
       .insertInto('account')
-      .values({ ...account, ...versions, created_at: now })
+      .values({ ...account, ...versions, alerts_mark: mark, created_at: now })
       .execute();
+    await insertPoint(tx, alertList(account.id), { position: 0, mark });
   });
   return account;
 }

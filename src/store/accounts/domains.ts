@@ -7,6 +7,8 @@ import type { Db, Tx } from '../connection/database.ts';
 import { type Param, prepareQuery } from '../connection/prepared.ts';
 import { type Head, newVersion, touchDomainList } from '../lists/heads.ts';
 import type { Page } from '../lists/page.ts';
+import { insertPoint, newMark } from '../lists/points.ts';
+import { alertList, reportList } from '../lists/timeline.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
 import { findAccount, lockAccount } from './accounts.ts';
 
@@ -57,6 +59,8 @@ export interface ReportedDomain {
   readonly accountId: string | null;
   readonly status: DomainStatus;
   readonly lastReportAt: Instant | null;
+  /** The last position of its list of reports. */
+  readonly position: number;
 }
 
 /** The domain that reports for a name belong to; inserted as unclaimed when the name is new. */
@@ -69,19 +73,30 @@ export async function findOrInsertDomain(
   const known = await findReportedDomain(tx, name);
   if (known !== undefined) return known;
   const versions = { reports_version: newVersion(), alerts_version: newVersion() };
-  await tx
+  const marks = { reports_mark: newMark(), alerts_mark: newMark() };
+  const inserted = await tx
     .insertInto('domain')
-    .values({ id, name, status: 'active', created_at: now, ...versions })
+    .values({ id, name, status: 'active', created_at: now, ...versions, ...marks })
     // Another process may have inserted it meanwhile.
     .onConflict((oc) => oc.column('name').doNothing())
-    .execute();
+    .returning('id')
+    .executeTakeFirst();
+  if (inserted !== undefined) {
+    await insertPoint(tx, reportList(id), { position: 0, mark: marks.reports_mark });
+    await insertPoint(tx, alertList(id), { position: 0, mark: marks.alerts_mark });
+  }
   return (await findReportedDomain(tx, name)) as ReportedDomain;
 }
 
+/**
+ * On an engine where several transactions write at once, this has to lock the row (`for update`): positions
+ * are given from it (docs/decisions/0058).
+ */
 function findReportedDomain(tx: Tx, name: string): Promise<ReportedDomain | undefined> {
   return tx
     .selectFrom('domain')
     .select(['id', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
+    .select('reports_position as position')
     .where('name', '=', name)
     .executeTakeFirst();
 }

@@ -1,11 +1,14 @@
+import type { Kysely } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
 import { ask } from '../connection/plan.ts';
 import { type BoundQuery, prepareColumn, prepareQuery } from '../connection/prepared.ts';
+import type { FollowedList, WantedAfter } from '../lists/followed.ts';
 import type { Head } from '../lists/heads.ts';
 import { asJson, type JsonText, jsonRow } from '../lists/json.ts';
 import type { PagedList } from '../lists/page.ts';
 import { findPlace, type Place } from '../lists/places.ts';
 import { alertList } from '../lists/timeline.ts';
+import type { Tables } from '../tables.ts';
 
 /** An alert as it is listed. */
 export interface ListedAlert {
@@ -27,6 +30,7 @@ const accountHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
   db
     .selectFrom('account')
     .select(['alerts_total as total', 'alerts_version as version'])
+    .select(['alerts_position as position', 'alerts_mark as mark'])
     .where('id', '=', param('accountId')),
 );
 
@@ -34,52 +38,119 @@ const domainHead = prepareQuery<{ accountId: string; domainId: string }, Head>((
   db
     .selectFrom('domain')
     .select(['alerts_total as total', 'alerts_version as version'])
+    .select(['alerts_position as position', 'alerts_mark as mark'])
     .where('id', '=', param('domainId'))
     .where('account_id', '=', param('accountId')),
 );
 
-const OWNERS = { account: alertsFrom('account_id'), domain: alertsFrom('domain_id') } as const;
+const OWNERS = { account: toQueries('account'), domain: toQueries('domain') } as const;
+
+function toQueries(owner: 'account' | 'domain') {
+  return {
+    from: alertsFrom(owner),
+    after: alertsAfter(owner),
+    positions: positionsAfter(owner),
+    updates: updatesAfter(owner),
+  };
+}
 
 /**
  * Alerts, latest fired first, then latest created. The list does not exist when the account has no such
  * domain, whether or not another account has it.
  */
 export function alertsOf(scope: AlertScope): PagedList<ListedAlert> {
-  const owner = scope.domainId ?? scope.accountId;
-  const alertsOfOwner = OWNERS[scope.domainId === undefined ? 'account' : 'domain'];
+  const { owner, queries } = ownerOf(scope);
+  const id = alertList(owner);
   return {
+    id,
     head: headOf(scope),
     *readItems({ limit, offset }, { version }) {
-      const place = yield* findPlace({ id: alertList(owner), version }, offset);
-      return yield* ask(alertsOfOwner({ owner, limit, ...place }));
+      const place = yield* findPlace({ id, version }, offset);
+      return yield* ask(queries.from({ owner, limit, ...place }));
     },
   };
+}
+
+/** Alerts in the order in which they fired or resolved last. */
+export function followAlerts(scope: AlertScope): FollowedList<ListedAlert> {
+  const { owner, queries } = ownerOf(scope);
+  return {
+    id: alertList(owner),
+    head: headOf(scope),
+    items: (wanted) => queries.after({ owner, ...wanted }),
+    positions: (wanted) => queries.positions({ owner, ...wanted }),
+    updates: (after) => queries.updates({ owner, after }),
+  };
+}
+
+function ownerOf({ accountId, domainId }: AlertScope) {
+  return { owner: domainId ?? accountId, queries: OWNERS[domainId ? 'domain' : 'account'] };
 }
 
 function headOf({ accountId, domainId }: AlertScope): BoundQuery<Head> {
   return domainId === undefined ? accountHead({ accountId }) : domainHead({ accountId, domainId });
 }
 
-function alertsFrom(owner: 'account_id' | 'domain_id') {
+function selectItems(db: Kysely<Tables>) {
+  return db.selectFrom('alert').select(({ ref }) =>
+    jsonRow({
+      id: ref('id'),
+      domain_id: ref('domain_id'),
+      type: ref('type'),
+      fired_at: ref('fired_at'),
+      resolved_at: ref('resolved_at'),
+      context: asJson<ListedAlert['context']>(ref('context')),
+    }).as('item'),
+  );
+}
+
+function alertsFrom(owner: 'account' | 'domain') {
   type Wanted = { owner: string; limit: number } & Place;
   return prepareColumn<Wanted, JsonText<ListedAlert>>((db, param) =>
-    db
-      .selectFrom('alert')
-      .select(({ ref }) =>
-        jsonRow({
-          id: ref('id'),
-          domain_id: ref('domain_id'),
-          type: ref('type'),
-          fired_at: ref('fired_at'),
-          resolved_at: ref('resolved_at'),
-          context: asJson<ListedAlert['context']>(ref('context')),
-        }).as('item'),
-      )
-      .where(owner, '=', param('owner'))
+    selectItems(db)
+      .where(`${owner}_id`, '=', param('owner'))
       .where('fired_at', '<=', param('until'))
       .orderBy('fired_at', 'desc')
       .orderBy('seq', 'desc')
       .limit(param('limit'))
       .offset(param('skip')),
+  );
+}
+
+type After = { owner: string } & WantedAfter;
+
+function alertsAfter(owner: 'account' | 'domain') {
+  return prepareColumn<After, JsonText<ListedAlert>>((db, param) =>
+    selectItems(db)
+      .where(`${owner}_id`, '=', param('owner'))
+      .where(`${owner}_position`, '>', param('after'))
+      .orderBy(`${owner}_position`)
+      .limit(param('limit'))
+      .offset(param('skip')),
+  );
+}
+
+function positionsAfter(owner: 'account' | 'domain') {
+  return prepareQuery<After, { position: number }>((db, param) =>
+    db
+      .selectFrom('alert')
+      .select(`${owner}_position as position`)
+      .where(`${owner}_id`, '=', param('owner'))
+      .where(`${owner}_position`, '>', param('after'))
+      .orderBy(`${owner}_position`)
+      .limit(param('limit'))
+      .offset(param('skip')),
+  );
+}
+
+/** Only open alerts change in place. */
+function updatesAfter(owner: 'account' | 'domain') {
+  return prepareQuery<{ owner: string; after: number }, { marks: number | null }>((db, param) =>
+    db
+      .selectFrom('alert')
+      .select(({ fn }) => fn.sum<number | null>('update_mark').as('marks'))
+      .where(`${owner}_id`, '=', param('owner'))
+      .where(`${owner}_position`, '>', param('after'))
+      .where('resolved_at', 'is', null),
   );
 }

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Expression } from 'kysely';
 import { type Instant, toDay } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
-import { touchAlertLists } from '../lists/heads.ts';
+import { insertGap, newGapMark } from '../lists/points.ts';
 import { alertList, countItems } from '../lists/timeline.ts';
+import { type AlertPositions, advanceAlertLists, touchAlertLists } from './alert-heads.ts';
 
 /** An alert row as it is listed. */
 export interface AlertRow {
@@ -61,11 +62,16 @@ export async function fireAlert(tx: Tx, alert: NewAlert): Promise<string | undef
   const day = new Map([[toDay(firedAt), 1]]);
   await countItems(tx, alertList(accountId), day);
   await countItems(tx, alertList(domainId), day);
-  await touchAlertLists(tx, { accountId, domainId, added: 1 });
+  const positions = await advanceAlertLists(tx, { accountId, domainId, added: 1 });
+  await tx.updateTable('alert').set(positions).where('id', '=', id).execute();
   return id;
 }
 
-/** Changes an open alert: resolves it or updates its context. Returns whether it was open. */
+/**
+ * Changes an open alert: resolves it or updates its context. Returns whether it was open. Resolving moves it to
+ * the end of the order of changes; an update of its context does not, because it is no firing and no
+ * resolution.
+ */
 export async function settleAlert(
   tx: Tx,
   id: string,
@@ -73,15 +79,29 @@ export async function settleAlert(
 ): Promise<boolean> {
   const alert = await tx
     .updateTable('alert')
-    .set(change)
+    .set({ ...change, update_mark: newGapMark() })
     .where('id', '=', id)
     .where('resolved_at', 'is', null)
-    .returning(['account_id', 'domain_id'])
+    .returning(['account_id', 'domain_id', 'account_position', 'domain_position'])
     .executeTakeFirst();
   if (alert === undefined) return false;
-  const { account_id: accountId, domain_id: domainId } = alert;
-  await touchAlertLists(tx, { accountId, domainId, added: 0 });
+  const owners = { accountId: alert.account_id, domainId: alert.domain_id };
+  if (change.resolved_at === undefined) await touchAlertLists(tx, owners);
+  else await moveAlert(tx, id, alert);
   return true;
+}
+
+async function moveAlert(tx: Tx, id: string, from: MovedAlert): Promise<void> {
+  const { account_id: accountId, domain_id: domainId } = from;
+  await insertGap(tx, alertList(accountId), Number(from.account_position));
+  await insertGap(tx, alertList(domainId), Number(from.domain_position));
+  const positions = await advanceAlertLists(tx, { accountId, domainId, added: 0 });
+  await tx.updateTable('alert').set(positions).where('id', '=', id).execute();
+}
+
+interface MovedAlert extends AlertPositions {
+  readonly account_id: string;
+  readonly domain_id: string;
 }
 
 /** An alert as an operator sees it. */

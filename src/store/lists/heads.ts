@@ -5,6 +5,9 @@ import type { Tx } from '../connection/database.ts';
 export interface Head {
   readonly total: number;
   readonly version: string;
+  /** The newest point of a list that clients can follow (points.ts). */
+  readonly position?: number;
+  readonly mark?: string;
 }
 
 /**
@@ -25,22 +28,5 @@ export async function touchDomainList(tx: Tx, accountId: string, added = 0): Pro
       domains_version: newVersion(),
     }))
     .where('id', '=', accountId)
-    .execute();
-}
-
-/** Updates the heads of the alert lists of a domain and of its account; both are longer by `added`. */
-export async function touchAlertLists(
-  tx: Tx,
-  { accountId, domainId, added }: { accountId: string; domainId: string; added: number },
-): Promise<void> {
-  await tx
-    .updateTable('account')
-    .set((eb) => ({ alerts_total: eb('alerts_total', '+', added), alerts_version: newVersion() }))
-    .where('id', '=', accountId)
-    .execute();
-  await tx
-    .updateTable('domain')
-    .set((eb) => ({ alerts_total: eb('alerts_total', '+', added), alerts_version: newVersion() }))
-    .where('id', '=', domainId)
     .execute();
 }

@@ -12,6 +12,8 @@ export type Page = {
 
 /** A list that is read page by page. */
 export interface PagedList<Item> {
+  /** The list's id in the order of changes (points.ts), when clients can follow it. */
+  readonly id?: string;
   /** The list's total and version. No row when the list does not exist for the caller. */
   readonly head: BoundQuery<Head>;
   /** The items of a page, in the snapshot of the head. */
@@ -40,10 +42,9 @@ export function readPage<Item>(
 function* planPage<Item>(list: PagedList<Item>, page: Page): Plan<PageOf<Item>> {
   const [head] = yield* ask(list.head);
   if (head === undefined) throw new Error('The list was removed while its page was read.');
-  const { total, version } = head;
   // Whatever the engine does to find out that nothing is left, the head knows already.
-  const items = page.offset < total ? yield* list.readItems(page, head) : [];
-  return { total, version, items };
+  const items = page.offset < head.total ? yield* list.readItems(page, head) : [];
+  return { ...head, items };
 }
 
 /** The items of a page as objects. */

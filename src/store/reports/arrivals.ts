@@ -6,6 +6,7 @@ import type { Tx } from '../connection/database.ts';
 import { prepareQuery, runPrepared } from '../connection/prepared.ts';
 import { addedSafely } from '../connection/safe-sum.ts';
 import { newVersion, touchDomainList } from '../lists/heads.ts';
+import { insertPoint, newMark } from '../lists/points.ts';
 import { countItems, reportList } from '../lists/timeline.ts';
 import { addSources, countSources, type SourcesOfDay } from './source-ips.ts';
 
@@ -34,6 +35,7 @@ export class Arrivals {
   readonly receivedAt: Instant;
   readonly byDomain = new Map<ReportedDomain, Map<Day, DayCount>>();
   readonly #domains = new Map<string, ReportedDomain>();
+  readonly #added = new Map<ReportedDomain, number>();
   /** What the counts will cost to write, in rows of source addresses. */
   countCost = 0;
 
@@ -46,6 +48,11 @@ export class Arrivals {
     const domain = this.#domains.get(name) ?? (await findOrInsertDomain(tx, name, this.receivedAt));
     this.#domains.set(name, domain);
     return domain;
+  }
+
+  /** The position of the next report of a domain in the order of arrival (lists/points.ts). */
+  nextPosition(domain: ReportedDomain): number {
+    return Number(domain.position) + (this.#added.get(domain) ?? 0) + 1;
   }
 
   add(domain: ReportedDomain, report: ArrivedReport, sources: readonly SourceTally[] = []): void {
@@ -61,6 +68,7 @@ export class Arrivals {
     if (!this.byDomain.has(domain)) this.countCost += DOMAIN_COST;
     days.set(day, count);
     this.byDomain.set(domain, days);
+    this.#added.set(domain, (this.#added.get(domain) ?? 0) + 1);
   }
 }
 
@@ -72,7 +80,7 @@ export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
     const reports = new Map([...days].map(([day, count]) => [day, count.reports]));
     await countDays(tx, domain.id, days);
     await countItems(tx, reportList(domain.id), reports);
-    await touchReportList(tx, domain.id, sum(reports.values()));
+    await advanceReportList(tx, domain, sum(reports.values()));
     await countReceipts(tx, domain.id, { receivedAt, reports: sum(reports.values()) });
     if (await updateLastReport(tx, domain, receivedAt)) accountIds.add(domain.accountId ?? '');
   }
@@ -143,16 +151,24 @@ async function countReceipts(
     .execute();
 }
 
-/** Updates the head of a domain's list of reports: a new version, and a longer list. */
-async function touchReportList(tx: Tx, domainId: string, added: number): Promise<void> {
+/** Updates the head of a domain's list of reports: a new version, a longer list, and its newest point. */
+async function advanceReportList(
+  tx: Tx,
+  { id, position: before }: ReportedDomain,
+  added: number,
+): Promise<void> {
+  const point = { position: Number(before) + added, mark: newMark() };
   await tx
     .updateTable('domain')
     .set((eb) => ({
       reports_total: eb('reports_total', '+', added),
       reports_version: newVersion(),
+      reports_position: point.position,
+      reports_mark: point.mark,
     }))
-    .where('id', '=', domainId)
+    .where('id', '=', id)
     .execute();
+  await insertPoint(tx, reportList(id), point);
 }
 
 /** Returns whether a list of domains shows a difference: reports of the same second have the same instant. */

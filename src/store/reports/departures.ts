@@ -4,6 +4,7 @@ import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { Tx } from '../connection/database.ts';
 import { prepareQuery, runPrepared } from '../connection/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
+import { insertGap } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
 import { correctLastReport, type NewestOther } from './last-report.ts';
 import { recountSources } from './source-ips.ts';
@@ -21,6 +22,7 @@ export interface CountedReport {
   readonly received_at: Instant;
   readonly total_messages: number;
   readonly aligned_messages: number;
+  readonly position: number;
 }
 
 interface DomainDay {
@@ -49,6 +51,7 @@ export async function uncountReport(
   await uncountSources(tx, at, sources);
   await uncountItem(tx, at);
   await uncountReceipt(tx, report);
+  await insertGap(tx, reportList(at.domainId), Number(report.position));
   await shortenReportList(tx, at.domainId);
 }
 

@@ -154,7 +154,8 @@ async function insertReport(tx: Tx, report: AggregateReport, placed: Placed): Pr
   const { arrivals } = placed;
   if (placed.hasRemovals && (await isRemoved(tx, report))) return 'removed';
   const domain = await arrivals.findDomain(tx, report.policyPublished.domain);
-  const row = toReportRow(report, domain, placed);
+  const position = arrivals.nextPosition(domain);
+  const row = { ...toReportRow(report, domain, placed), position };
   const [inserted] = await runPrepared(tx, reportInsert(row));
   if (inserted === undefined) return await insertConflict(tx, report, placed);
   arrivals.add(domain, row, report.sources);
@@ -179,7 +180,9 @@ async function isRemoved(tx: Tx, report: AggregateReport): Promise<boolean> {
   return (await runPrepared(tx, query)).length > 0;
 }
 
-const reportInsert = prepareQuery<ReturnType<typeof toReportRow>, { seq: number }>((db, param) =>
+type NewReport = ReturnType<typeof toReportRow> & { position: number };
+
+const reportInsert = prepareQuery<NewReport, { seq: number }>((db, param) =>
   db
     .insertInto('report')
     .values({
@@ -200,6 +203,7 @@ const reportInsert = prepareQuery<ReturnType<typeof toReportRow>, { seq: number 
       xml_namespace: param('xml_namespace'),
       version: param('version'),
       warnings: param('warnings'),
+      position: param('position'),
     })
     .onConflict((oc) => oc.column('id').doNothing())
     .returning('seq'),

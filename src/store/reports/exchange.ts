@@ -29,6 +29,7 @@ export const REPORT_COLUMNS = [
   'total_messages',
   'aligned_messages',
   'payload_sha256',
+  'position',
 ] as const;
 
 export interface ConflictRow {
@@ -59,21 +60,27 @@ export async function exchange(
     preferred.payloadSha256 === conflict.payload_sha256 &&
     toReportId(preferred) === report.id;
   if (!isUnchanged) throw toChanged();
-  await updateContents(tx, { report, conflict, preferred });
-  await uncountReport(tx, report, { sources: former?.sources ?? [], newestOther });
   const arrivals = new Arrivals(conflict.received_at);
   const domain = await arrivals.findDomain(tx, preferred.policyPublished.domain);
+  const position = arrivals.nextPosition(domain);
+  await updateContents(tx, { report, conflict, preferred, position });
+  await uncountReport(tx, report, { sources: former?.sources ?? [], newestOther });
   arrivals.add(domain, toContentRow(preferred), preferred.sources);
   await countArrivals(tx, arrivals);
 }
 
+type Contents = Pick<Exchange, 'report' | 'conflict' | 'preferred'> & {
+  /** Clients that follow the list meet the corrected report there. */
+  readonly position: number;
+};
+
 async function updateContents(
   tx: Tx,
-  { report, conflict, preferred }: Pick<Exchange, 'report' | 'conflict' | 'preferred'>,
+  { report, conflict, preferred, position }: Contents,
 ): Promise<void> {
   await tx
     .updateTable('report')
-    .set({ ...toPlaceRow(conflict), ...toContentRow(preferred) })
+    .set({ ...toPlaceRow(conflict), ...toContentRow(preferred), position })
     .where('seq', '=', report.seq)
     .execute();
   await tx

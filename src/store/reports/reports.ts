@@ -1,11 +1,14 @@
+import type { Kysely } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
 import { ask } from '../connection/plan.ts';
 import { prepareColumn, prepareQuery } from '../connection/prepared.ts';
+import type { FollowedList, WantedAfter } from '../lists/followed.ts';
 import type { Head } from '../lists/heads.ts';
 import { type JsonText, jsonRow } from '../lists/json.ts';
 import type { PagedList } from '../lists/page.ts';
 import { findPlace, type Place } from '../lists/places.ts';
 import { reportList } from '../lists/timeline.ts';
+import type { Tables } from '../tables.ts';
 
 /** A report as it is listed. */
 export interface ReportRow {
@@ -25,6 +28,7 @@ const reportsHead = prepareQuery<DomainOfAccount, Head>((db, param) =>
   db
     .selectFrom('domain')
     .select(['reports_total as total', 'reports_version as version'])
+    .select(['reports_position as position', 'reports_mark as mark'])
     .where('id', '=', param('domainId'))
     .where('account_id', '=', param('accountId')),
 );
@@ -32,20 +36,7 @@ const reportsHead = prepareQuery<DomainOfAccount, Head>((db, param) =>
 type WantedReports = { domainId: string; limit: number } & Place;
 
 const reportsFrom = prepareColumn<WantedReports, JsonText<ReportRow>>((db, param) =>
-  db
-    .selectFrom('report')
-    .select(({ ref }) =>
-      jsonRow({
-        id: ref('id'),
-        reporter_org: ref('reporter_org'),
-        reporter_email: ref('reporter_email'),
-        begin_date: ref('begin_date'),
-        end_date: ref('end_date'),
-        record_count: ref('record_count'),
-        total_messages: ref('total_messages'),
-        aligned_messages: ref('aligned_messages'),
-      }).as('item'),
-    )
+  selectItems(db)
     .where('domain_id', '=', param('domainId'))
     .where('begin_date', '<=', param('until'))
     .orderBy('begin_date', 'desc')
@@ -54,17 +45,67 @@ const reportsFrom = prepareColumn<WantedReports, JsonText<ReportRow>>((db, param
     .offset(param('skip')),
 );
 
+type ReportsAfter = { domainId: string } & WantedAfter;
+
+const reportsAfter = prepareColumn<ReportsAfter, JsonText<ReportRow>>((db, param) =>
+  selectItems(db)
+    .where('domain_id', '=', param('domainId'))
+    .where('position', '>', param('after'))
+    .orderBy('position')
+    .limit(param('limit'))
+    .offset(param('skip')),
+);
+
+const positionsAfter = prepareQuery<ReportsAfter, { position: number }>((db, param) =>
+  db
+    .selectFrom('report')
+    .select('position')
+    .where('domain_id', '=', param('domainId'))
+    .where('position', '>', param('after'))
+    .orderBy('position')
+    .limit(param('limit'))
+    .offset(param('skip')),
+);
+
+function selectItems(db: Kysely<Tables>) {
+  return db.selectFrom('report').select(({ ref }) =>
+    jsonRow({
+      id: ref('id'),
+      reporter_org: ref('reporter_org'),
+      reporter_email: ref('reporter_email'),
+      begin_date: ref('begin_date'),
+      end_date: ref('end_date'),
+      record_count: ref('record_count'),
+      total_messages: ref('total_messages'),
+      aligned_messages: ref('aligned_messages'),
+    }).as('item'),
+  );
+}
+
 /**
  * The reports of an account's domain, newest window first, then latest arrival. The list does not exist when
  * the account has no such domain, whether or not another account has it.
  */
 export function reportsOf(domain: DomainOfAccount): PagedList<ReportRow> {
   const { domainId } = domain;
+  const id = reportList(domainId);
   return {
+    id,
     head: reportsHead(domain),
     *readItems({ limit, offset }, { version }) {
-      const place = yield* findPlace({ id: reportList(domainId), version }, offset);
+      const place = yield* findPlace({ id, version }, offset);
       return yield* ask(reportsFrom({ domainId, limit, ...place }));
     },
+  };
+}
+
+/** The same reports in the order of their arrival. A corrected one has arrived when it was corrected. */
+export function followReports(domain: DomainOfAccount): FollowedList<ReportRow> {
+  const { domainId } = domain;
+  return {
+    id: reportList(domainId),
+    head: reportsHead(domain),
+    items: (wanted) => reportsAfter({ domainId, ...wanted }),
+    positions: (wanted) => positionsAfter({ domainId, ...wanted }),
   };
 }

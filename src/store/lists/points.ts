@@ -1,0 +1,56 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import type { Point } from '../../domain/cursor.ts';
+import type { Tx } from '../connection/database.ts';
+import { prepareQuery, runPrepared } from '../connection/prepared.ts';
+
+/*
+ * The order in which a list changes, for clients that follow it. Each change has a position, counted from 1 in
+ * the row that owns the list, so a transaction holds that row while it gives positions and the order of
+ * positions is the order in which they become visible (docs/decisions/0058). A change that moves an item to a
+ * new position, or removes it, leaves a gap. A transaction that changes a list adds a point: its last
+ * position and a random mark, which distinguishes it from the transaction that has the same positions after a
+ * restore from a backup.
+ */
+
+/** How many positions have their gaps counted together (followed.ts). */
+export const BLOCK = 1_024;
+
+export function newMark(): string {
+  return randomBytes(6).toString('base64url');
+}
+
+/** Adds a point to a list. The row that owns the list has the same position and mark. */
+export async function insertPoint(tx: Tx, listId: string, point: Point): Promise<void> {
+  await runPrepared(tx, pointInsert({ listId, ...point }));
+}
+
+const pointInsert = prepareQuery<{ listId: string; position: number; mark: string }, never>(
+  (db, param) =>
+    db
+      .insertInto('list_point')
+      .values({ list_id: param('listId'), position: param('position'), mark: param('mark') }),
+);
+
+/** Notes that a list has no item at a position any more. */
+export async function insertGap(tx: Tx, listId: string, position: number): Promise<void> {
+  const mark = newGapMark();
+  await tx.insertInto('list_gap').values({ list_id: listId, position, mark }).execute();
+  await tx
+    .insertInto('list_gap_block')
+    .values({ list_id: listId, block: Math.floor(position / BLOCK), gaps: 1, marks: mark })
+    .onConflict((oc) =>
+      oc.columns(['list_id', 'block']).doUpdateSet((eb) => ({
+        gaps: eb('list_gap_block.gaps', '+', 1),
+        marks: eb('list_gap_block.marks', '+', mark),
+      })),
+    )
+    .execute();
+}
+
+/**
+ * A random number for a change that has no position. The sum of those behind a point distinguishes two states
+ * of the list there.
+ */
+export function newGapMark(): number {
+  return randomInt(1, 2 ** 31);
+}
