@@ -79,23 +79,21 @@ describe('a reader process', () => {
 
 describe('the watchdog', () => {
   test.each([
-    ['SIGXCPU', 'an endless loop', 'progress.start(200, 0); for (;;) {}'],
+    ['SIGXCPU', 'an endless loop', 'watchdog.start(200, 0); for (;;) {}'],
     [
       'SIGKILL',
       'memory outside the heap',
-      'progress.start(60_000, 0); setInterval(() => kept.push(Buffer.alloc(20e6, 1)), 5);',
+      'watchdog.start(60_000, 0); setInterval(() => kept.push(Buffer.alloc(20e6, 1)), 5);',
     ],
   ])('ends with %s a process that has %s', async (signal, _what, code) => {
     const child = spawn(process.execPath, [
       '--no-warnings',
       '--input-type=module',
       '-e',
-      `import { Worker } from 'node:worker_threads';
-       import { Progress } from '${WATCHDOG}';
+      `import { startWatchdog } from '${WATCHDOG}';
        const kept = [];
-       const progress = new Progress();
-       const given = { workerData: progress.buffer, execArgv: [] };
-       new Worker(new URL('${WATCHDOG}'), given).once('online', () => { ${code} });`,
+       const watchdog = startWatchdog();
+       watchdog.thread.once('online', () => { ${code} });`,
     ]);
     expect(await once(child, 'exit')).toEqual([null, signal]);
   });

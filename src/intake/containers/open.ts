@@ -14,7 +14,6 @@ import { gunzip, unzlib } from './gzip.ts';
 import { splitMailbox } from './mailbox.ts';
 import type { Member } from './member.ts';
 import { type Kind, sniff } from './sniff.ts';
-import { readZip } from './zip.ts';
 
 /** The state of the reading: member names, depth, warnings and budget. */
 export interface Spot {
@@ -75,7 +74,7 @@ async function* read(
     case 'zlib':
       return yield* open(unzlib(await hold(content, spot), spot), deeper(spot));
     case 'zip':
-      return yield* openAll(readZip(await hold(content, spot), spot.budget), deeper(spot));
+      return yield* openZip(await hold(content, spot), spot);
     case 'mail':
       return yield* openMail(await hold(content, spot), spot);
     default:
@@ -92,13 +91,18 @@ async function hold(content: Content, { depth }: Spot): Promise<Uint8Array> {
 
 const deeper = (spot: Spot): Spot => ({ ...spot, depth: spot.depth + 1 });
 
+async function* openZip(bytes: Uint8Array, spot: Spot): AsyncGenerator<Finding> {
+  // Libraries are loaded when the first archive or mail comes: they take a quarter of the reader's start.
+  const { readZip } = await import('./zip.ts');
+  yield* openAll(readZip(bytes, spot.budget), deeper(spot));
+}
+
 async function* openMail(bytes: Uint8Array, spot: Spot): AsyncGenerator<Finding> {
   spot.budget.addMail();
   const [, second] = splitMailbox(bytes, spot.budget).take(2);
   // A mailbox does not count as a container: its messages have the depth of a single mail.
   if (second !== undefined)
     return yield* openAll(toMembers(splitMailbox(bytes, spot.budget), spot.budget), spot);
-  // Loaded when the first mail comes: its libraries take a fifth of the reader's start.
   const { readMail } = await import('./mail.ts');
   yield* openAll(readMail(bytes, spot), deeper(spot));
 }

@@ -1,11 +1,10 @@
 /** The process that reads untrusted bytes. It has no database, no environment and no files of its own. */
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
-import { Worker } from 'node:worker_threads';
 import { maxCpuMs, REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from '../ceilings.ts';
 import { ownReader } from './reader.ts';
 import { type Reply, type Request, type SourcePiece, toSent } from './reader-messages.ts';
-import { Progress } from './reader-watchdog.ts';
+import { startWatchdog } from './reader-watchdog.ts';
 
 /** A piece of the answer has at most this many estimated bytes, plus one document. */
 const REPLY_BYTES = 256 * 1024;
@@ -17,14 +16,9 @@ const GRACE_MS = 1_000;
 // Requests have priority over reports when both need the same processor.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
-const progress = new Progress();
-const watchdog = new Worker(new URL('./reader-watchdog.ts', import.meta.url), {
-  workerData: progress.buffer,
-  env: {},
-  execArgv: [],
-});
-const isWatched = once(watchdog, 'online');
-watchdog.unref();
+const watchdog = startWatchdog();
+const isWatched = once(watchdog.thread, 'online');
+watchdog.thread.unref();
 
 /** Sources whose bytes arrive; the last one may be incomplete. */
 let sources: Incoming[] = [];
@@ -58,12 +52,12 @@ async function answer(nowMs: number): Promise<void> {
   const outbox = new Outbox();
   await isWatched;
   for (const [index, bytes] of given.entries()) {
-    progress.start(maxCpuMs(bytes.length) + GRACE_MS, bytes.length);
+    watchdog.start(maxCpuMs(bytes.length) + GRACE_MS, bytes.length);
     await outbox.reach(index);
     for await (const { document } of ownReader.read([bytes], nowMs))
       await outbox.add({ index, document });
   }
-  progress.rest();
+  watchdog.rest();
   await outbox.end();
 }
 

@@ -1,5 +1,5 @@
 /** A thread of the reading process that ends the process when it uses too much CPU or memory, or has no parent. */
-import { isMainThread, workerData } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 
 const CHECK_MS = 100;
 /**
@@ -8,60 +8,54 @@ const CHECK_MS = 100;
  */
 const BASE_BYTES = 384 * 1024 * 1024;
 const BYTES_PER_SOURCE_BYTE = 4;
+/** The values that both threads share: a count of sources, and the limits of the present one. */
+const [COUNT, CPU_MS, MAX_BYTES] = [0, 1, 2];
 
-/**
- * The progress of the reading, in memory that both threads share: a count of sources, and the limits of the
- * present one.
- */
-export class Progress {
-  readonly buffer: SharedArrayBuffer;
-  readonly #values: Float64Array;
-
-  constructor(buffer = new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT)) {
-    this.buffer = buffer;
-    this.#values = new Float64Array(buffer);
-  }
-
+export interface Watchdog {
+  /** The thread watches from its `online` event on. */
+  readonly thread: Worker;
   /** The reading of a source begins, with this CPU limit. */
-  start(cpuMs: number, sourceBytes: number): void {
-    this.#values[1] = cpuMs;
-    this.#values[2] = BASE_BYTES + BYTES_PER_SOURCE_BYTE * sourceBytes;
-    this.#values[0] = this.count + 1;
-  }
-
+  start(cpuMs: number, sourceBytes: number): void;
   /** No source is being read. */
-  rest(): void {
-    this.start(Number.POSITIVE_INFINITY, 0);
-  }
-
-  get count(): number {
-    return this.#values[0] ?? 0;
-  }
-
-  get cpuMs(): number {
-    return this.#values[1] ?? 0;
-  }
-
-  get maxBytes(): number {
-    return this.#values[2] ?? 0;
-  }
+  rest(): void;
 }
 
-if (!isMainThread && workerData instanceof SharedArrayBuffer) watch(new Progress(workerData));
+/** Starts the thread. It gets the text of a function: a thread that loads a module costs three times as much CPU. */
+export function startWatchdog(): Watchdog {
+  const values = new Float64Array(new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT));
+  const thread = new Worker(`(${watch})(require('node:worker_threads').workerData)`, {
+    eval: true,
+    workerData: { values, checkMs: CHECK_MS } satisfies Watched,
+    env: {},
+    execArgv: [],
+  });
+  const start = (cpuMs: number, sourceBytes: number): void => {
+    values[CPU_MS] = cpuMs;
+    values[MAX_BYTES] = BASE_BYTES + BYTES_PER_SOURCE_BYTE * sourceBytes;
+    values[COUNT] = (values[COUNT] ?? 0) + 1;
+  };
+  return { thread, start, rest: () => start(Number.POSITIVE_INFINITY, 0) };
+}
 
-function watch(progress: Progress): void {
+interface Watched {
+  readonly values: Float64Array;
+  readonly checkMs: number;
+}
+
+/** Runs in the thread, from its text: it uses its argument and Node's globals only. */
+function watch({ values, checkMs }: Watched): void {
+  const cpuMs = () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  };
   const parent = process.ppid;
-  let [count, startedMs] = [0, cpuMs()];
+  let [known, startedMs] = [0, cpuMs()];
   setInterval(() => {
-    if (progress.count !== count) [count, startedMs] = [progress.count, cpuMs()];
+    const [count = 0, maxCpuMs = 0, maxBytes = 0] = values;
+    if (count !== known) [known, startedMs] = [count, cpuMs()];
     if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL');
     if (count === 0) return;
-    if (cpuMs() - startedMs > progress.cpuMs) process.kill(process.pid, 'SIGXCPU');
-    if (process.memoryUsage.rss() > progress.maxBytes) process.kill(process.pid, 'SIGKILL');
-  }, CHECK_MS);
-}
-
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
+    if (cpuMs() - startedMs > maxCpuMs) process.kill(process.pid, 'SIGXCPU');
+    if (process.memoryUsage.rss() > maxBytes) process.kill(process.pid, 'SIGKILL');
+  }, checkMs);
 }
