@@ -1,4 +1,5 @@
-import type { Express, RequestHandler } from 'express';
+import type { IncomingMessage } from 'node:http';
+import type { Express } from 'express';
 import { toClientAddress } from './domain/client-address.ts';
 
 /** Whether a proxy with this address is trusted. */
@@ -11,17 +12,14 @@ export function trustOf(app: Express): Trust {
 }
 
 /**
- * Sets `req.ip` for everything that counts or records addresses. Express would use the last untrusted entry
- * of `X-Forwarded-For` unchecked, and would compute it at each access.
+ * The address that a request counts and is recorded under. Express would use the last untrusted entry of
+ * `X-Forwarded-For` unchecked.
  */
-export function fixAddress(app: Express): RequestHandler {
+export function addressOf(app: Express): (req: IncomingMessage) => string {
   const isTrusted = trustOf(app);
-  return (req, _res, next) => {
-    const peer = req.socket.remoteAddress ?? '';
-    const header = req.headers['x-forwarded-for'];
+  return ({ socket, headers }) => {
+    const header = headers['x-forwarded-for'];
     const forwardedFor = Array.isArray(header) ? header.join(',') : header;
-    const value = toClientAddress({ peer, forwardedFor, isTrusted });
-    Object.defineProperty(req, 'ip', { value });
-    next();
+    return toClientAddress({ peer: socket.remoteAddress ?? '', forwardedFor, isTrusted });
   };
 }

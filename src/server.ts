@@ -41,7 +41,7 @@ export async function startServer(
       // Node's own error answer would have no body.
       requireHostHeader: false,
     },
-    requireValid(app.express),
+    requireValid(app.listener),
   );
   limitConnections(server, config, app.express);
   server.on('clientError', answerClientError);

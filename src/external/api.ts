@@ -1,10 +1,18 @@
-import { type RequestHandler, Router } from 'express';
+import type { ServerResponse } from 'node:http';
+import type { KeyHolder } from '../store/accounts/api-keys.ts';
 import type { Store } from '../store/connection/open.ts';
-import { authenticate, keyHolderOf } from './authenticate.ts';
-import { type Contract, type ContractDocument, openContract } from './contract/contract.ts';
+import { authenticate } from './authenticate.ts';
+import {
+  type Contract,
+  type ContractDocument,
+  openContract,
+  type PlainRequest,
+} from './contract/contract.ts';
+import { answerErrors } from './errors.ts';
 import { createLastUsed } from './last-used.ts';
 import { limitPerAddress, limitPerKey } from './limits.ts';
 import { createPages } from './operations/pages.ts';
+import type { ApiRequest } from './request.ts';
 
 interface Given {
   readonly store: Store;
@@ -12,41 +20,52 @@ interface Given {
   readonly requestsPerKey: number;
   readonly pageCacheBytes: number;
   readonly now: () => Date;
-  readonly logError: (error: unknown) => void;
+  readonly logError: (error: unknown, req?: { id: string }) => void;
   /** openapi/v1.yaml when none is given. */
   readonly document?: ContractDocument | undefined;
 }
 
-/** Everything under `/v1/external`. The middleware has the contract's order of checks (decision 1.1). */
-export async function createExternalApi({
-  store,
-  requestsPerIp,
-  requestsPerKey,
-  pageCacheBytes,
-  now,
-  logError,
-  document,
-}: Given) {
-  const contract = await openContract(store.reader, document);
+/**
+ * Answers everything under `/v1/external`, with the checks in the contract's order (decision 1.1). It takes
+ * node's own request and response, because it needs nothing of Express's.
+ */
+export async function createExternalApi(given: Given) {
+  const { store, now, logError } = given;
   const lastUsed = createLastUsed({ db: store.db, now, logError });
-  const router = Router().use(
-    limitPerAddress(requestsPerIp),
-    authenticate({ reader: store.reader, onUse: lastUsed.record }),
-    limitPerKey(requestsPerKey),
-    serve(contract, pageCacheBytes),
-  );
-  return { router, flush: lastUsed.flush };
+  const answer = createAnswer(given, {
+    contract: await openContract(store.reader, given.document),
+    onUse: lastUsed.record,
+  });
+  const answerError = answerErrors(logError);
+  const listener = async (req: ApiRequest, res: ServerResponse): Promise<void> => {
+    try {
+      await answer(req, res);
+    } catch (error) {
+      if (!answerError(error, req, res)) res.destroy();
+    }
+  };
+  return { listener, flush: lastUsed.flush };
 }
 
-function serve(contract: Contract, pageCacheBytes: number): RequestHandler {
+function createAnswer(
+  { store, requestsPerIp, requestsPerKey, pageCacheBytes }: Given,
+  { contract, onUse }: { contract: Contract; onUse: (holder: KeyHolder) => void },
+) {
+  const limitAddress = limitPerAddress(requestsPerIp);
+  const limitKey = limitPerKey(requestsPerKey);
   const sendList = createPages(pageCacheBytes);
-  return async (req, res) => {
-    const query = req.url.indexOf('?');
-    const request = {
-      method: req.method,
-      path: req.baseUrl + req.path,
-      search: query === -1 ? '' : req.url.slice(query + 1),
-    };
-    await sendList(req, res, await contract.answer(request, keyHolderOf(res)));
+  return async (req: ApiRequest, res: ServerResponse): Promise<void> => {
+    await limitAddress(req, res);
+    const holder = await authenticate(req, store.reader);
+    req.keyHolder = holder;
+    onUse(holder);
+    await limitKey(req, res);
+    await sendList(req, res, await contract.answer(toPlain(req), holder));
   };
+}
+
+function toPlain({ method = '', url = '' }: ApiRequest): PlainRequest {
+  const query = url.indexOf('?');
+  if (query === -1) return { method, path: url, search: '' };
+  return { method, path: url.slice(0, query), search: url.slice(query + 1) };
 }

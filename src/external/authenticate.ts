@@ -1,4 +1,4 @@
-import type { RequestHandler, Response } from 'express';
+import type { IncomingMessage } from 'node:http';
 import { hashApiKey, isApiKey } from '../domain/api-key.ts';
 import { Failure } from '../domain/failure.ts';
 import { findKeyHolder, type KeyHolder } from '../store/accounts/api-keys.ts';
@@ -7,37 +7,18 @@ import type { Reader } from '../store/connection/reader.ts';
 /** The scheme is case-insensitive; one space or more, and nothing after the token (RFC 9110, 11.1 and 11.4). */
 const BEARER = /^bearer +(\S+)$/i;
 
-interface Given {
-  readonly reader: Reader;
-  /** Called for every accepted key. It must not delay the request. */
-  readonly onUse: (holder: KeyHolder) => void;
-}
-
 /**
- * Accepts a request when its API key is enabled and the account is on Pro (description, section 5). Each
- * request reads the store, so that a disabled or deleted key is rejected at once.
+ * The holder of the request's API key, which is enabled and of an account on Pro (description, section 5); else
+ * throws `unauthorized`. Each request reads the store, so that a disabled or deleted key is rejected at once.
  */
-export function authenticate({ reader, onUse }: Given): RequestHandler {
-  return async (req, res, next) => {
-    const holder = await findHolder(reader, req.headers.authorization);
-    // One answer for every cause, so that it tells an attacker nothing.
-    if (holder === undefined) throw new Failure('unauthorized', 'Missing or invalid API key.');
-    res.locals['keyHolder'] = holder;
-    onUse(holder);
-    next();
-  };
-}
-
-/** The holder of the request's key. Only valid after `authenticate`. */
-export function keyHolderOf(res: Response): KeyHolder {
-  return res.locals['keyHolder'] as KeyHolder;
-}
-
-async function findHolder(
+export async function authenticate(
+  { headers }: IncomingMessage,
   reader: Reader,
-  authorization: string | undefined,
-): Promise<KeyHolder | undefined> {
-  const key = BEARER.exec(authorization ?? '')?.[1];
-  if (key === undefined || !isApiKey(key)) return undefined;
-  return await findKeyHolder(reader, hashApiKey(key));
+): Promise<KeyHolder> {
+  const key = BEARER.exec(headers.authorization ?? '')?.[1];
+  const holder =
+    key !== undefined && isApiKey(key) ? await findKeyHolder(reader, hashApiKey(key)) : undefined;
+  // One answer for every cause, so that it tells an attacker nothing.
+  if (holder === undefined) throw new Failure('unauthorized', 'Missing or invalid API key.');
+  return holder;
 }

@@ -1,6 +1,7 @@
-import type { ErrorRequestHandler, Request, Response } from 'express';
+import type { ServerResponse } from 'node:http';
 import type { components } from '../../generated/v1.d.ts';
 import { Failure, type FailureCode } from '../domain/failure.ts';
+import type { ApiRequest } from './request.ts';
 import { send, toBody } from './send.ts';
 
 type ErrorBody = components['schemas']['ErrorBody'];
@@ -29,19 +30,17 @@ const ANSWERS: Readonly<Record<Code, Answer>> = {
 
 /**
  * Answers an error. An error that is not a `Failure` of the caller is logged, and the caller gets none of its
- * text.
+ * text. Returns false when part of the answer was sent already: then the connection has to be broken.
  */
-export function answerErrors(
-  logError: (error: unknown, req: Request) => void,
-): ErrorRequestHandler {
-  return (error: unknown, req, res, next) => {
+export function answerErrors(logError: (error: unknown, req: ApiRequest) => void) {
+  return (error: unknown, req: ApiRequest, res: ServerResponse): boolean => {
     const code = toCode(error);
     if (code === 'internal_error') logError(error, req);
-    // Part of the answer was sent already, so the connection has to be broken.
-    if (res.headersSent) return next(error);
+    if (res.headersSent) return false;
     const message =
       code === 'internal_error' ? 'Unexpected server error.' : (error as Failure).message;
     sendError(req, res, { code, message });
+    return true;
   };
 }
 
@@ -50,7 +49,11 @@ function toCode(error: unknown): Code {
   return error.code;
 }
 
-function sendError(req: Request, res: Response, error: { code: Code; message: string }): void {
+function sendError(
+  req: ApiRequest,
+  res: ServerResponse,
+  error: { code: Code; message: string },
+): void {
   const { status, headers = [] } = ANSWERS[error.code];
   const body: ErrorBody = { error };
   send(req, res, {

@@ -1,31 +1,32 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { ServerResponse } from 'node:http';
+import type { Request, Response } from 'express';
 import { ipKeyGenerator, type RateLimitInfo, rateLimit } from 'express-rate-limit';
 import { Failure } from '../domain/failure.ts';
-import { keyHolderOf } from './authenticate.ts';
+import type { ApiRequest } from './request.ts';
 
 const WINDOW_MS = 60_000;
 /** A household or a small network has a /64, so a limit per single IPv6 address would have no effect (1.13). */
 const IPV6_SUBNET = 64;
 
-/** The fields that the limiters set on a request. */
-type Limited = Request & { ipLimit?: RateLimitInfo; keyLimit?: RateLimitInfo };
+/** Counts a request and notes on it what is left; throws `rate_limited` when nothing is. */
+type Limiter = (req: ApiRequest, res: ServerResponse) => Promise<void>;
 
 /** Protection against floods: requests per minute from one address, whatever they contain. */
-export function limitPerAddress(limit: number): RequestHandler {
+export function limitPerAddress(limit: number): Limiter {
   return createLimit({
     limit,
     requestPropertyName: 'ipLimit',
-    keyGenerator: (req) => ipKeyGenerator(req.ip ?? '', IPV6_SUBNET),
+    toKey: ({ ip = '' }) => ipKeyGenerator(ip, IPV6_SUBNET),
     message: `More than ${limit} requests a minute from this IP address.`,
   });
 }
 
 /** Requests per minute with one API key. Comes after `authenticate`. */
-export function limitPerKey(limit: number): RequestHandler {
+export function limitPerKey(limit: number): Limiter {
   return createLimit({
     limit,
     requestPropertyName: 'keyLimit',
-    keyGenerator: (_req, res) => keyHolderOf(res).keyId,
+    toKey: ({ keyHolder }) => keyHolder?.keyId ?? '',
     message: `More than ${limit} requests a minute with this API key.`,
   });
 }
@@ -33,25 +34,34 @@ export function limitPerKey(limit: number): RequestHandler {
 interface Limit {
   readonly limit: number;
   readonly requestPropertyName: 'ipLimit' | 'keyLimit';
-  readonly keyGenerator: (req: Request, res: Response) => string;
+  readonly toKey: (req: ApiRequest) => string;
   readonly message: string;
 }
 
 /** Windows are fixed: they begin with a client's first request, and a rejected one does not extend them. */
-function createLimit({ message, ...options }: Limit): RequestHandler {
-  return rateLimit({
+function createLimit({ message, toKey, ...options }: Limit): Limiter {
+  const limiter = rateLimit({
     ...options,
+    keyGenerator: (req) => toKey(req as ApiRequest),
     windowMs: WINDOW_MS,
     // The library's headers add a hash of the client's key, which costs one SHA-256 for each header.
     standardHeaders: false,
     legacyHeaders: false,
+    // The library would look for mistakes of its configuration in each request.
+    validate: false,
     handler: (_req, _res, next) =>
       next(new Failure('rate_limited', `${message} Try again in 60 seconds.`)),
   });
+  return (req, res) =>
+    new Promise((resolve, reject) => {
+      const next = (error?: unknown) => (error === undefined ? resolve() : reject(error));
+      // Without its own headers, the library uses only what `keyGenerator` does.
+      void limiter(req as Request, res as Response, next);
+    });
 }
 
 /** `RateLimit` and `RateLimit-Policy` for the policies that were applied (draft-ietf-httpapi-ratelimit-headers). */
-export function toRateLimitHeaders({ ipLimit, keyLimit }: Limited): readonly string[] {
+export function toRateLimitHeaders({ ipLimit, keyLimit }: ApiRequest): readonly string[] {
   if (ipLimit === undefined) return [];
   const ip = toItems('ip', ipLimit);
   if (keyLimit === undefined) return ['RateLimit', ip.left, 'RateLimit-Policy', ip.policy];

@@ -1,6 +1,7 @@
-import type { Request, Response } from 'express';
+import type { ServerResponse } from 'node:http';
 import helmet from 'helmet';
 import { toRateLimitHeaders } from './limits.ts';
+import type { ApiRequest } from './request.ts';
 
 /**
  * Names and values alternating: node writes such a list as it is, and checks each header that is set alone
@@ -19,7 +20,11 @@ export interface Answer {
 export type Body = Buffer | string;
 
 /** Sends every JSON answer, with the headers that all of them have. */
-export function send(req: Request, res: Response, { status, headers, body }: Answer): void {
+export function send(
+  req: ApiRequest,
+  res: ServerResponse,
+  { status, headers, body }: Answer,
+): void {
   const list = [
     'X-Request-Id',
     req.id,
@@ -56,6 +61,6 @@ function recordHeaders(middleware: ReturnType<typeof helmet>): HeaderList {
   const list: string[] = [];
   const setHeader = (name: string, value: string) => list.push(name, value);
   const recorder = { setHeader, removeHeader: () => undefined };
-  middleware({} as Request, recorder as unknown as Response, () => undefined);
+  middleware({} as ApiRequest, recorder as unknown as ServerResponse, () => undefined);
   return list;
 }

@@ -128,6 +128,15 @@ describe('the order of checks (1.1)', () => {
     expect(statuses).toEqual([429, 429, 429, 429]);
   });
 
+  test('the key comes before everything that looks like a path of the API', async () => {
+    const { send, key } = await serveAccount();
+    for (const path of ['/v1/external', '/v1/external?x', '/V1/External/domains', `${PATH}//x`]) {
+      expect((await send(path)).status).toBe(401);
+      expect((await send(path, { key })).status).toBe(404);
+    }
+    for (const path of ['/v1/externals', '/v1', '/']) expect((await send(path)).status).toBe(404);
+  });
+
   test('path and method come before parameters', async () => {
     const { get, key } = await serveAccount();
     expect((await get(`${UNKNOWN}?limit=0`, { key })).status).toBe(404);

@@ -76,7 +76,7 @@ export async function startApi({
     ...(document === undefined ? {} : { document }),
     site,
   });
-  const server = createServer(app.express);
+  const server = createServer(app.listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const close = async () => {
     await new Promise((resolve) => server.close(resolve));

@@ -1,5 +1,6 @@
-import type { Request, Response } from 'express';
+import type { ServerResponse } from 'node:http';
 import type { Compression } from '../../domain/content-coding.ts';
+import type { ApiRequest } from '../request.ts';
 import { type Body, send } from '../send.ts';
 import { chooseCompression, compressOnce, compressWell } from './compression.ts';
 import type { ServedAnswer } from './handlers.ts';
@@ -30,7 +31,7 @@ interface Page {
 export function createPages(maxBytes: number) {
   const cache = new PageCache<KeptPage>(maxBytes);
 
-  const findPage = async (req: Request, answer: ServedAnswer): Promise<Page> => {
+  const findPage = async (req: ApiRequest, answer: ServedAnswer): Promise<Page> => {
     const kept = cache.get(toKey(answer.head.version, answer));
     if (kept !== undefined) return await toPage(req, kept);
     const { version, cursor, text } = await readText(answer);
@@ -40,7 +41,7 @@ export function createPages(maxBytes: number) {
     return { version, cursor, ...(await toFreshBody(req, text)) };
   };
 
-  return async function sendList(req: Request, res: Response, answer: ServedAnswer) {
+  return async function sendList(req: ApiRequest, res: ServerResponse, answer: ServedAnswer) {
     const { version } = answer.head;
     const ifNoneMatch = req.headers['if-none-match'];
     if (ifNoneMatch !== undefined && isKnown(ifNoneMatch, toTag(version, answer))) {
@@ -72,7 +73,7 @@ async function readText({ read }: ServedAnswer) {
   return { version, cursor, text: `{"data":[${items.join(',')}],"total":${total}}\n` };
 }
 
-async function toPage(req: Request, kept: KeptPage): Promise<Page> {
+async function toPage(req: ApiRequest, kept: KeptPage): Promise<Page> {
   const { version, cursor, bytes, compressed } = kept;
   const compression = chooseCompression(req, bytes.length);
   if (compression === undefined) return { version, cursor, body: bytes, compression };
@@ -81,7 +82,7 @@ async function toPage(req: Request, kept: KeptPage): Promise<Page> {
 }
 
 async function toFreshBody(
-  req: Request,
+  req: ApiRequest,
   text: string,
 ): Promise<Pick<Page, 'body' | 'compression'>> {
   const compression = chooseCompression(req, text.length);

@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { RateLimitInfo } from 'express-rate-limit';
+import type { KeyHolder } from '../store/accounts/api-keys.ts';
+
+/** Node's request, with what the checks have found out about it. The API needs nothing of Express's. */
+export interface ApiRequest extends IncomingMessage {
+  /** The request's id in the answer and in the log. */
+  id: string;
+  /** The client's address. */
+  ip?: string | undefined;
+  keyHolder?: KeyHolder;
+  ipLimit?: RateLimitInfo;
+  keyLimit?: RateLimitInfo;
+}
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    id: string;
+  }
+}
+
+/** Other characters could forge a line in a log. */
+const KEPT = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The id that every answer contains. A caller's own id is kept when it matches (1.14). */
+export function toRequestId({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && KEPT.test(given) ? given : newRequestId();
+}
+
+/** Random once for the process, then counted: random bytes for each request would cost a system call. */
+const PROCESS = randomBytes(6).toString('base64url');
+let count = 0;
+
+function newRequestId(): string {
+  count += 1;
+  return `${PROCESS}-${count.toString(36)}`;
+}
