@@ -10,11 +10,11 @@ const MAX_SHOWN = 50;
 const MEANINGS = {
   stored: 'new reports',
   unclaimed: 'new reports of domains that no account has: plumbline domain list --unclaimed',
-  duplicate: 'reports that are stored already',
+  duplicate: 'reports that are stored already, with the same content',
   conflict:
-    'other content for a report that is stored, which stands: plumbline document list --outcome conflict',
+    'a stored report again, with other content; the first one stands: plumbline document list --outcome conflict',
   removed: 'contents that an operator removed',
-  rejected: 'not readable, or no aggregate report: plumbline document list --outcome rejected',
+  rejected: 'not readable, or not an aggregate report: plumbline document list --outcome rejected',
   ignored: 'something beside a report, such as the text of a mail',
 } as const satisfies Record<IngestedDocument['outcome'], string>;
 

@@ -141,7 +141,7 @@ describe('plumbline ingest', () => {
     );
     const { stdout } = await run(['ingest', join(folder, 'in')]);
     expect(stdout).toMatch(/stored +1 +new reports/);
-    expect(stdout).toMatch(/conflict +1 +other content for a report that is stored/);
+    expect(stdout).toMatch(/conflict +1 +a stored report again, with other content; the first one/);
     expect(stdout).not.toMatch(/removed|duplicate/);
   });
 

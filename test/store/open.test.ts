@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { openStore } from '../../src/store/connection/open.ts';
 import { readPage } from '../../src/store/lists/page.ts';
@@ -127,4 +128,16 @@ describe('reads', () => {
     expect(versions.size).toBeGreaterThan(2);
     await store.close();
   });
+});
+
+test('an error after which SQLite rolls back by itself is not hidden by rolling back again', async () => {
+  const store = await openStore(aDatabasePath());
+  const { id } = await anAccount(store.db);
+  const copy = sql`insert or rollback into account select * from account`;
+  await expect(store.db.write((tx) => copy.execute(tx))).rejects.toThrow(/UNIQUE.*account.id/);
+  await store.db.write((tx) => tx.updateTable('account').set({ name: 'B' }).execute());
+  expect(await store.db.selectFrom('account').select(['id', 'name']).execute()).toEqual([
+    { id, name: 'B' },
+  ]);
+  await store.close();
 });

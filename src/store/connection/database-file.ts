@@ -5,6 +5,7 @@ import {
   mkdirSync,
   openSync,
   type Stats,
+  statfsSync,
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -105,8 +106,19 @@ export function toOpenError(path: string, error: unknown): unknown {
 export function toDatabaseError(path: string, error: unknown): unknown {
   const code = codeOf(error);
   const [, problem] = PROBLEMS.find(([start]) => code.startsWith(start)) ?? [];
+  // Without space for its shared memory, SQLite says that reading failed.
+  if (code.startsWith('SQLITE_IOERR') && isDiskFull(path))
+    return toDatabaseError(path, { code: 'SQLITE_FULL' });
   if (problem !== undefined) return new Failure('unavailable', `The database ${path} ${problem}`);
   return /^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH)/.test(code) ? toAccessError(path) : error;
+}
+
+function isDiskFull(path: string): boolean {
+  try {
+    return statfsSync(dirname(path)).bavail === 0;
+  } catch {
+    return false;
+  }
 }
 
 /** SQLite does not say what it may not do, so the same is tried again. */

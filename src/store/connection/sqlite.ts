@@ -34,17 +34,17 @@ export class PreparedSqliteDialect extends SqliteDialect {
 /** The same for the connection that writes: its transactions wait for the write lock. */
 export class WritingSqliteDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig;
-  readonly #isShared: boolean;
+  readonly #connection: Database.Database;
 
   constructor(connection: Database.Database) {
     const config = { database: withPreparedStatements(connection) };
     super(config);
     this.#config = config;
-    this.#isShared = !connection.memory;
+    this.#connection = connection;
   }
 
   override createDriver(): Driver {
-    return new WritingSqliteDriver(this.#config, this.#isShared);
+    return new WritingSqliteDriver(this.#config, this.#connection);
   }
 }
 
@@ -54,14 +54,16 @@ export class WritingSqliteDialect extends SqliteDialect {
  * calling thread and so blocks every request of the process.
  */
 class WritingSqliteDriver extends SqliteDriver {
+  readonly #connection: Database.Database;
   /** Whether other processes can write to the database. */
   readonly #isShared: boolean;
   /** When the present sequence of transactions without a pause between them began and ended. */
   #sequence = { begunAt: 0, endedAt: 0 };
 
-  constructor(config: SqliteDialectConfig, isShared: boolean) {
+  constructor(config: SqliteDialectConfig, connection: Database.Database) {
     super(config);
-    this.#isShared = isShared;
+    this.#connection = connection;
+    this.#isShared = !connection.memory;
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
@@ -79,8 +81,12 @@ class WritingSqliteDriver extends SqliteDriver {
     this.#sequence.endedAt = performance.now();
   }
 
+  /**
+   * After some errors, such as a full disk, SQLite has rolled back by itself. Rolling back again would fail and
+   * hide that error.
+   */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await super.rollbackTransaction(connection);
+    if (this.#connection.inTransaction) await super.rollbackTransaction(connection);
     this.#sequence.endedAt = performance.now();
   }
 }
