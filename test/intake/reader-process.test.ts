@@ -43,23 +43,30 @@ describe('a reader process', () => {
     ]);
   });
 
-  test('accepts a source that is larger than one message', async () => {
+  test('accepts a source that is larger than a pipe holds', async () => {
     expect(await outcomesOf(aReader(), [aLargeReport(3_000), GOOD])).toEqual([
       ['report'],
       ['report'],
     ]);
   });
 
-  test('that ends while it reads one source: the source is rejected, all others are read', async () => {
+  test('that ends while it reads its first source: the source is rejected, all others are read', async () => {
     const reader = aReader();
     const large = aLargeReport(40_000);
-    await outcomesOf(reader, [GOOD]);
-    const { pid } = reader;
     const reading = outcomesOf(reader, [large]);
+    const { pid } = reader;
     process.kill(pid as number, 'SIGKILL');
     expect(await reading).toEqual([['reader_failed']]);
     expect(await outcomesOf(reader, [GOOD, large])).toEqual([['report'], ['report']]);
     expect(reader.pid).not.toBe(pid);
+  });
+
+  test('that ends after it has read others reads the source again: their memory may be the cause', async () => {
+    const reader = aReader();
+    await outcomesOf(reader, [GOOD]);
+    const reading = outcomesOf(reader, [aLargeReport(20_000)]);
+    process.kill(reader.pid as number, 'SIGKILL');
+    expect(await reading).toEqual([['report']]);
   });
 
   test('that ends while it reads several sources reads each again by itself', async () => {

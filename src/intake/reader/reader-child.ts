@@ -1,15 +1,17 @@
 /** The process that reads untrusted bytes. It has no database, no environment and no files of its own. */
 import { once } from 'node:events';
+import { readSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { maxCpuMs, REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from '../ceilings.ts';
 import { ownReader } from './reader.ts';
-import { type Reply, type Request, type SourcePiece, toSent } from './reader-messages.ts';
+import { type Reply, type Request, toSent } from './reader-messages.ts';
 import { startWatchdog } from './reader-watchdog.ts';
 
 /** A piece of the answer has at most this many estimated bytes, plus one document. */
 const REPLY_BYTES = 256 * 1024;
 /** A piece that has waited this long is sent, so that the parent knows which source is being read. */
 const REPLY_AFTER_MS = 20;
+const STANDARD_INPUT = 0;
 /** The additional time before the watchdog acts. Within the budget, a source is rejected without it. */
 const GRACE_MS = 1_000;
 
@@ -20,45 +22,39 @@ const watchdog = startWatchdog();
 const isWatched = once(watchdog.thread, 'online');
 watchdog.thread.unref();
 
-/** Sources whose bytes arrive; the last one may be incomplete. */
-let sources: Incoming[] = [];
 let askForMore = () => {};
 
 process.on('message', (request: Request) => {
-  if (request.kind === 'piece') request.pieces.forEach(take);
-  else if (request.kind === 'more') askForMore();
-  else void answer(request.nowMs);
+  if (request.kind === 'more') askForMore();
+  else void answer(request);
 });
 process.on('disconnect', () => process.exit());
 
-interface Incoming {
-  readonly bytes: Buffer;
-  filled: number;
-}
-
-/** Puts a piece into its place in a source's bytes, so that no source is in memory twice. */
-function take({ bytes, size }: SourcePiece): void {
-  const last = sources.at(-1);
-  const isComplete = last === undefined || last.filled === last.bytes.length;
-  const source = isComplete ? { bytes: Buffer.allocUnsafe(size), filled: 0 } : last;
-  if (isComplete) sources.push(source);
-  source.bytes.set(bytes, source.filled);
-  source.filled += bytes.length;
-}
-
-async function answer(nowMs: number): Promise<void> {
-  const given = sources.map(({ bytes }) => bytes);
-  sources = [];
+async function answer({ sizes, nowMs }: Extract<Request, { kind: 'read' }>): Promise<void> {
   const outbox = new Outbox();
   await isWatched;
-  for (const [index, bytes] of given.entries()) {
-    watchdog.start(maxCpuMs(bytes.length) + GRACE_MS, bytes.length);
+  for (const [index, size] of sizes.entries()) {
+    const bytes = receive(size);
+    watchdog.start(maxCpuMs(size) + GRACE_MS, size);
     await outbox.reach(index);
     for await (const { document } of ownReader.read([bytes], nowMs))
       await outbox.add({ index, document });
   }
   watchdog.rest();
   await outbox.end();
+}
+
+/** The next bytes from standard input, which the parent sends without being asked. */
+function receive(size: number): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(size);
+  let length = 0;
+  while (length < size) {
+    const read = readSync(STANDARD_INPUT, bytes, length, size - length, null);
+    // The parent has ended.
+    if (read === 0) process.exit();
+    length += read;
+  }
+  return bytes;
 }
 
 /** Gathers documents, and sends them in pieces as the parent asks for them. */

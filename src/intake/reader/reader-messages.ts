@@ -4,20 +4,13 @@ import type { FoundDocument } from './reader.ts';
 
 /*
  * The messages between the process that asks and the process that reads (reader-process.ts and
- * reader-child.ts). Answers come in pieces; the child sends the next piece when the parent asks for it.
+ * reader-child.ts). The bytes of the sources come by standard input, without a frame: sent in a message, they
+ * would be copied four times. Answers come in pieces; the child sends the next piece when the parent asks for it.
  */
 
-/** One piece of a source's bytes. A large source comes in several, so that no message is large. */
-export interface SourcePiece {
-  readonly bytes: Uint8Array;
-  /** How many bytes the whole source has. */
-  readonly size: number;
-}
-
 export type Request =
-  | { readonly kind: 'piece'; readonly pieces: readonly SourcePiece[] }
-  /** All sources were sent: read them. */
-  | { readonly kind: 'read'; readonly nowMs: number }
+  /** Read sources with so many bytes. */
+  | { readonly kind: 'read'; readonly sizes: readonly number[]; readonly nowMs: number }
   /** The last piece of the answer has arrived: send the next one. */
   | { readonly kind: 'more' };
 

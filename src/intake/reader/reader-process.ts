@@ -4,11 +4,12 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Refusal } from '../../domain/refusal.ts';
 import type { DocumentReader, FoundDocument } from './reader.ts';
-import { type Reply, type Request, type SourcePiece, toFound } from './reader-messages.ts';
+import { type Reply, type Request, toFound } from './reader-messages.ts';
 
 /** The heap of the process that reads. An honest report needs a tenth of it. */
 const HEAP_MB = 192;
-const PIECE_BYTES = 256 * 1024;
+/** The signal with which the watchdog ends the process for its use of CPU. */
+const TOOK_TOO_LONG = 'SIGXCPU';
 
 export interface ReaderProcess extends DocumentReader {
   /** The id of the process, undefined while there is none. */
@@ -25,10 +26,11 @@ export interface ReaderProcess extends DocumentReader {
  */
 export function createReaderProcess(): ReaderProcess {
   let child: ChildProcess | undefined;
-  const start = (): ChildProcess => {
+  const start = (): Started => {
     // A process that was just killed exists for a moment longer.
-    if (child === undefined || child.killed || !child.connected) child = forkChild();
-    return child;
+    if (child !== undefined && !child.killed && child.connected) return { child, isNew: false };
+    child = forkChild();
+    return { child, isNew: true };
   };
   return {
     get pid() {
@@ -46,13 +48,16 @@ export function createReaderProcess(): ReaderProcess {
 
 function forkChild(): ChildProcess {
   const script = new URL('./reader-child.ts', import.meta.url);
-  return fork(script, {
+  const child = fork(script, {
     execArgv: [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'],
     serialization: 'advanced',
     // Node's message about exhausted memory is not useful, and untrusted bytes must not see secrets.
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
     env: toCacheEnv(),
   });
+  // When the child has ended, writing fails. Its exit is the error that counts.
+  child.stdin?.on('error', () => undefined);
+  return child;
 }
 
 /** Where this process keeps compiled code, if it does: compiling takes two thirds of the child's start. */
@@ -62,14 +67,25 @@ function toCacheEnv(): NodeJS.ProcessEnv {
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }
 
-/** When the process ends while it reads several sources, each is read again by itself, to find the cause. */
+interface Started {
+  readonly child: ChildProcess;
+  /** Whether it has read nothing yet. */
+  readonly isNew: boolean;
+}
+
+/**
+ * When the process ends while it reads several sources, each is read again by itself, to find the cause. A source
+ * that a new process reads alone is the cause. Otherwise the process may have ended because of the memory that
+ * sources before it left.
+ */
 async function* readSurviving(
-  start: () => ChildProcess,
+  start: () => Started,
   sources: readonly Uint8Array[],
   nowMs: number,
 ): AsyncGenerator<FoundDocument> {
   const counts = sources.map(() => 0);
-  const read = new Reading(start(), sources, nowMs);
+  const { child, isNew } = start();
+  const read = new Reading(child, sources, nowMs);
   for await (const found of read.documents()) {
     counts[found.index] = (counts[found.index] ?? 0) + 1;
     yield found;
@@ -77,8 +93,8 @@ async function* readSurviving(
   if (read.end === undefined) return;
   for (const [index, bytes] of sources.entries()) {
     if (index < read.at) continue;
-    const isCulprit = sources.length === 1 && index === read.at;
-    if (isCulprit) yield { index, document: toRejected(read.end) };
+    const isCause = sources.length === 1 && (isNew || read.end.signal === TOOK_TOO_LONG);
+    if (isCause) yield { index, document: toRejected(read.end) };
     else yield* skip(readSurviving(start, [bytes], nowMs), counts[index] ?? 0, index);
   }
 }
@@ -102,7 +118,7 @@ interface End {
 
 function toRejected({ signal }: End): FoundDocument['document'] {
   const refusal =
-    signal === 'SIGXCPU'
+    signal === TOOK_TOO_LONG
       ? new Refusal('too_costly', 'The source was not read to its end: reading it takes too long.')
       : new Refusal(
           'reader_failed',
@@ -149,17 +165,16 @@ class Reading {
     }
   }
 
-  /**
-   * Sends a large source piece by piece, each after the one before was written, so that no second copy is in
-   * memory.
-   */
+  /** Nothing is copied: the stream holds the sources themselves until the child has taken them. */
   async #ask(sources: readonly Uint8Array[], nowMs: number): Promise<void> {
-    for (const pieces of toPieces(sources)) await this.#send({ kind: 'piece', pieces });
-    await this.#send({ kind: 'read', nowMs });
+    await this.#send({ kind: 'read', sizes: sources.map(({ length }) => length), nowMs });
+    this.#child.stdin?.cork();
+    for (const bytes of sources) this.#child.stdin?.write(bytes);
+    this.#child.stdin?.uncork();
   }
 
   #send(request: Request): Promise<void> {
-    // When the child has ended, sending fails. Its exit is the error that counts.
+    // Sending fails as writing does.
     return new Promise((resolve) => {
       if (this.#child.connected) this.#child.send(request, () => resolve());
       else resolve();
@@ -170,20 +185,4 @@ class Reading {
 
   readonly #onExit = (_code: number | null, signal: NodeJS.Signals | null): void =>
     this.#ended.resolve({ signal });
-}
-
-/** Sources in pieces, the pieces of small sources together in one message. */
-function* toPieces(sources: readonly Uint8Array[]): Generator<SourcePiece[]> {
-  let [pieces, size]: [SourcePiece[], number] = [[], 0];
-  for (const bytes of sources) {
-    for (let at = 0; at === 0 || at < bytes.length; at += PIECE_BYTES) {
-      const piece = bytes.subarray(at, at + PIECE_BYTES);
-      pieces.push({ bytes: piece, size: bytes.length });
-      size += piece.length;
-      if (size < PIECE_BYTES) continue;
-      yield pieces;
-      [pieces, size] = [[], 0];
-    }
-  }
-  if (pieces.length > 0) yield pieces;
 }
