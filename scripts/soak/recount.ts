@@ -19,6 +19,10 @@ const COUNTS: Readonly<Record<string, readonly [kept: string, counted: string]>>
     "select list_id, day, items from list_day where list_id like 'reports:%'",
     "select 'reports:' || domain_id, substr(begin_date, 1, 10), count(*) from report group by 1, 2",
   ],
+  arrivals: [
+    'select id, reports_position - reports_total from domain',
+    "select id, (select count(*) from list_gap where list_id = 'reports:' || id) from domain",
+  ],
   domains: [
     'select id, domains_total from account where domains_total > 0',
     "select account_id, count(*) from domain where account_id is not null and status = 'active' group by 1",

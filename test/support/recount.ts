@@ -28,6 +28,31 @@ const PAIRS = {
     sql`select id, (select count(*) from report where domain_id = domain.id),
       (select max(received_at) from report where domain_id = domain.id) from domain`,
   ],
+  // The order of arrival: no position is given twice or lost.
+  positions: [
+    sql`select id, reports_position - reports_total from domain`,
+    sql`select id, (select count(*) from list_gap where list_id = 'reports:' || id) from domain`,
+  ],
+  newest_points: [
+    sql`select * from (select 'reports:' || id, reports_position, reports_mark from domain
+      union select 'alerts:' || id, alerts_position, alerts_mark from domain
+      union select 'alerts:' || id, alerts_position, alerts_mark from account)`,
+    sql`select list_id, position, mark from list_point p
+      where position = (select max(position) from list_point where list_id = p.list_id)`,
+  ],
+  gaps: [
+    sql`select list_id, block, gaps, marks from list_gap_block`,
+    sql`select list_id, position / 1024, count(*), sum(mark) from list_gap group by 1, 2`,
+  ],
+  given_twice: [
+    sql`select domain_id, position from report group by 1, 2 having count(*) > 1`,
+    sql`select domain_id, position from report where false`,
+  ],
+  held_and_gap: [
+    sql`select list_id, position from list_gap where exists (
+      select 1 from report where 'reports:' || domain_id = list_id and report.position = list_gap.position)`,
+    sql`select list_id, position from list_gap where false`,
+  ],
   // At least the number of rows: countSources checks the rows when there are too many.
   sources: [
     sql`select domain_id, day from domain_day d where sources < (
