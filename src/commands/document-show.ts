@@ -10,6 +10,7 @@ import {
 } from '../store/reports/document-list.ts';
 import { readOriginal } from '../store/reports/originals.ts';
 import { toReportFields } from '../store/reports/report-row.ts';
+import { findSourceOf } from '../store/reports/sources.ts';
 import { toFailure } from './correct.ts';
 import { type OutputOptions, printList, printOne } from './output.ts';
 import { type Given, readAgain, withReader } from './read-again.ts';
@@ -37,16 +38,11 @@ export async function writeOriginal(id: DocumentId): Promise<void> {
       'The original is not written to a terminal: redirect standard output to a file.',
     );
   const { bytes } = await withStore(async ({ db }) =>
-    readOriginal(db, (await findPlace({ db }, id)).source_seq),
+    readOriginal(db, (await findSourceOf(db, id)).seq),
   );
   await new Promise<void>((resolve, reject) => {
     process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
   });
-}
-
-function findPlace({ db }: Pick<Store, 'db'>, id: DocumentId) {
-  if (id.kind === 'report') return findStoredReport(db, id.id);
-  return id.kind === 'conflict' ? findStoredConflict(db, id.seq) : findStoredRejection(db, id.seq);
 }
 
 /** A report or a rejection: its row's values, and where its original is. */

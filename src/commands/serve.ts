@@ -25,7 +25,8 @@ export function defineServe(command: Command): void {
         return;
       }
       print(`Plumbline listens on ${url}`);
-      if ((await listAccounts(store.db)).length === 0) print(toFirstSteps(config.database));
+      const isEmpty = (await listAccounts(store.db)).length === 0;
+      if (isEmpty && !options.quiet) print(toFirstSteps(config.database));
     });
 }
 

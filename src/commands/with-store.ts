@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readConfig } from '../config.ts';
-import { findLooseMode, toDatabaseError } from '../store/connection/database-file.ts';
+import { toDatabaseError } from '../store/connection/database-error.ts';
+import { findLooseMode } from '../store/connection/database-file.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
 import { hint, type OutputOptions, tell } from './output.ts';
 

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { findLooseMode, toDatabaseError } from '../../src/store/connection/database-file.ts';
+import { toDatabaseError } from '../../src/store/connection/database-error.ts';
+import { findLooseMode } from '../../src/store/connection/database-file.ts';
 import { openStore } from '../../src/store/connection/open.ts';
 import { anAccount } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { aProgram } from '../support/program.ts';
+
+const COMMAND = /^(?:.*(?:\/| -- |npm run ))?plumbline (?:-- )?([a-z].*)$/;
+
+/** The commands in the blocks of code of a page, as the words after `plumbline`. */
+function listCommands(page: string): string[] {
+  const blocks = readFileSync(page, 'utf8').matchAll(/^```\w*\n(.*?)^```/gms);
+  const lines = [...blocks].flatMap(([, block = '']) => block.split('\n'));
+  return lines.flatMap((line) => COMMAND.exec(line.replace(/ +#.*$/, ''))?.[1] ?? []);
+}
+
+test.each([
+  ['README.md', 5],
+  ['docs/operate.md', 10],
+])('every command and option in the blocks of %s exists', async (page, least) => {
+  const commands = listCommands(page);
+  expect(commands.length).toBeGreaterThanOrEqual(least);
+  const { run } = aProgram();
+  for (const command of commands) {
+    const words = command.split(' ');
+    const isLeaf = ['serve', 'demo', 'ingest', 'audit'].includes(words[0] ?? '');
+    const { status, stdout } = await run([...words.slice(0, isLeaf ? 1 : 2), '--help']);
+    const wanted = `Usage: plumbline ${words.slice(0, isLeaf ? 1 : 2).join(' ')} `;
+    expect([status, stdout], command).toEqual([0, expect.stringContaining(wanted)]);
+    for (const option of words.filter((word) => word.startsWith('--')))
+      expect(stdout, command).toContain(option);
+  }
+});
