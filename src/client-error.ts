@@ -1,6 +1,7 @@
-import { type IncomingMessage, type RequestListener, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { toBody } from './external/send.ts';
+import { STATUS_CODES } from './node-http.ts';
 
 /** Request line and headers together. This also limits the length of a URL. */
 export const MAX_HEADER_BYTES = 16 * 1024;

@@ -1,10 +1,11 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
 import { answerClientError, MAX_HEADER_BYTES, requireValid } from './client-error.ts';
 import type { Config } from './config.ts';
 import { limitConnections } from './connections.ts';
+import { createServer } from './node-http.ts';
 import type { Store } from './store/connection/open.ts';
 
 /** Counted from the start of a connection or request: a slow sender occupies a connection. */

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { aCommand, finish, printed } from '../support/command.ts';
 
-/** Prints, when the process ends, the URL of each module that it has loaded. */
+/** Prints, when the process ends, the URL of each module that it has loaded, and the names of Node's own. */
 const RECORDER = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
   const loaded = [];
   registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
-  process.on('exit', () => process.stderr.write(loaded.join('\\n')));
+  process.on('exit', () => process.stderr.write(loaded.concat(process.moduleLoadList).join('\\n')));
 `)}`;
 const ROOT = new URL('../../', import.meta.url).href;
 const SOURCE = `${ROOT}src/`;
@@ -18,13 +18,17 @@ interface Loaded {
   /** The product's modules, by path. */
   readonly modules: readonly string[];
   readonly packages: readonly string[];
+  /** Node's own modules. */
+  readonly builtins: readonly string[];
 }
 
 function toLoaded(stderr: string): Loaded {
-  const urls = stderr.split('\n').filter((line) => line.startsWith('file:'));
+  const lines = stderr.split('\n');
+  const urls = lines.filter((line) => line.startsWith('file:'));
+  const builtins = lines.flatMap((line) => /^NativeModule (.+)/.exec(line)?.[1] ?? []);
   const modules = urls.filter((url) => url.startsWith(SOURCE)).map((url) => url.slice(ROOT.length));
   const packages = urls.flatMap((url) => PACKAGE.exec(url)?.[1] ?? []);
-  return { modules, packages: [...new Set(packages)].sort() };
+  return { modules, packages: [...new Set(packages)].sort(), builtins };
 }
 
 const aRecordedCommand = () => aCommand({ NODE_OPTIONS: `--import=${RECORDER}` });
@@ -32,7 +36,7 @@ const aRecordedCommand = () => aCommand({ NODE_OPTIONS: `--import=${RECORDER}` }
 test('the help loads no module of any command', async () => {
   const { run } = await aRecordedCommand();
   for (const args of [['--help'], ['help'], ['nonsense']]) {
-    expect(toLoaded((await run(args)).stderr)).toEqual({
+    expect(toLoaded((await run(args)).stderr)).toMatchObject({
       modules: ['src/cli.ts', 'src/commands/program.ts'],
       packages: ['commander'],
     });
@@ -54,10 +58,12 @@ test('a server loads what reads reports, checks passwords and signs in elsewhere
   const ended = finish(server);
   await printed(server, /listens on/);
   server.kill('SIGTERM');
-  const { modules, packages } = toLoaded((await ended).stderr);
+  const { modules, packages, builtins } = toLoaded((await ended).stderr);
   expect(modules).toContain('src/server.ts');
   expect(modules.filter((path) => /^src\/(intake|demo)\//.test(path))).toEqual([]);
   expect(packages).toContain('openapi-backend');
   const late = ['@node-rs/argon2', 'openid-client', 'pino-pretty', 'saxes', 'tldts', 'yauzl'];
   expect(packages.filter((name) => late.includes(name))).toEqual([]);
+  expect(builtins).toContain('http');
+  expect(builtins.filter((name) => /undici|http2/.test(name))).toEqual([]);
 });
