@@ -1,0 +1,52 @@
+/** Carries out changes in a database, one transaction each. It is a process of its own for tests. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fireAlert, settleAlert } from '../../src/store/alerts/alerts.ts';
+import { openStore } from '../../src/store/connection/open.ts';
+import { aReport, NOW, receive } from '../support/builders.ts';
+
+export type Change =
+  /** Reports of one domain, by the days that they cover. */
+  | { readonly kind: 'reports'; readonly domain: number; readonly days: readonly number[] }
+  | { readonly kind: 'fire'; readonly domain: number }
+  /** Resolves one of the open alerts that this process has fired. */
+  | { readonly kind: 'resolve'; readonly nth: number }
+  | { readonly kind: 'wait'; readonly ms: number };
+
+export interface Work {
+  readonly accountId: string;
+  readonly domains: readonly { readonly id: string; readonly name: string }[];
+  readonly changes: readonly Change[];
+}
+
+const { db } = await openStore(process.argv[2] ?? '');
+let reports = 0;
+let open: string[] = [];
+
+async function carryOut({ accountId, domains }: Work, change: Change): Promise<void> {
+  const domain = 'domain' in change ? domains[change.domain] : undefined;
+  if (change.kind === 'wait') await sleep(change.ms);
+  if (change.kind === 'reports' && domain !== undefined) {
+    const begins = change.days.map((day) => `2026-03-${String(day).padStart(2, '0')}T00:00:00Z`);
+    const arriving = begins.map((begin) =>
+      aReport({ domain: domain.name, begin, reportId: `${process.pid} ${reports++}` }),
+    );
+    await receive(db, arriving);
+  }
+  if (change.kind === 'fire' && domain !== undefined) {
+    const alert = { accountId, domainId: domain.id, type: 'alert.test', firedAt: NOW, context: {} };
+    const id = await db.write((tx) => fireAlert(tx, alert));
+    if (id !== undefined) open.push(id);
+  }
+  if (change.kind === 'resolve' && open.length > 0) {
+    const [id] = open.splice(change.nth % open.length, 1) as [string];
+    await db.write((tx) => settleAlert(tx, id, { resolved_at: NOW }));
+  }
+}
+
+process.on('message', async (work: Work) => {
+  open = [];
+  for (const change of work.changes) await carryOut(work, change);
+  process.send?.('done');
+});
+process.on('disconnect', () => process.exit());
+process.send?.('ready');
