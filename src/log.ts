@@ -9,7 +9,7 @@ const ENCODED = /%[0-9a-f]{2}/gi;
 const MAX_DECODINGS = 5;
 
 /** How many bytes of log are collected for one write, and for how long at most. */
-const BUFFER_BYTES = 4_096;
+const BUFFER_BYTES = 32 * 1024;
 const FLUSH_MS = 500;
 const STDERR = 2;
 

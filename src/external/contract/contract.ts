@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv';
 import addFormatsModule from 'ajv-formats';
+import { LRUCache } from 'lru-cache';
 import { type Context, OpenAPIBackend } from 'openapi-backend';
 import { Failure } from '../../domain/failure.ts';
 import type { KeyHolder } from '../../store/accounts/api-keys.ts';
@@ -22,8 +23,14 @@ import { toShapes } from './shape.ts';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * The parts of a request that the contract needs. Express's own request has path and query on its prototype.
+ * Targets whose validation is remembered, so that a client that polls does not pay for it each time. Only valid
+ * ones are, which openapi-backend has accepted: what it makes of a target depends on nothing else.
  */
+const MAX_KNOWN = 1_000;
+/** A target of all parameters is shorter. */
+const MAX_TARGET_LENGTH = 300;
+
+/** The parts of a request that the contract needs. */
 export interface PlainRequest {
   readonly method: string;
   readonly path: string;
@@ -61,20 +68,33 @@ export async function openContract(reader: Reader, given?: ContractDocument): Pr
   api.router = router;
   api.validator.router = router;
   const queryNames = toQueryNames(router.getOperations());
+  const validate = (request: PlainRequest): Promise<ValidCall> =>
+    api.handleRequest(toMatchable(request, queryNames));
+  const known = new LRUCache<string, ValidCall>({ max: MAX_KNOWN });
   return {
-    answer: ({ method, path, search }, holder) => {
-      const request: MatchableRequest = {
-        method: method === 'HEAD' ? 'GET' : method,
-        path,
-        params: {},
-        query: parseQuery(search, queryNames) as MatchableRequest['query'],
-        headers: {},
-        cookies: {},
-        requestBody: undefined,
-      };
-      return api.handleRequest(request, holder);
+    answer: async (request, holder) => {
+      const target = `${request.path}?${request.search}`;
+      const isGet = request.method === 'GET' && target.length <= MAX_TARGET_LENGTH;
+      const call = (isGet && known.get(target)) || (await validate(request));
+      if (isGet) known.set(target, call);
+      return await call(holder);
     },
   };
+}
+
+/** A validated request, which can be answered for any caller. */
+type ValidCall = (holder: KeyHolder) => Promise<ServedAnswer>;
+
+function toMatchable({ method, path, search }: PlainRequest, queryNames: readonly string[]) {
+  return {
+    method: method === 'HEAD' ? 'GET' : method,
+    path,
+    params: {},
+    query: parseQuery(search, queryNames) as MatchableRequest['query'],
+    headers: {},
+    cookies: {},
+    requestBody: undefined,
+  } satisfies MatchableRequest;
 }
 
 /**
@@ -88,20 +108,19 @@ function createAjv(): Ajv {
   return ajv;
 }
 
-type ServedOperation = (context: Context, holder: KeyHolder) => Promise<ServedAnswer>;
-
-/** The handlers as openapi-backend calls them, by operationId. */
+/** The operations by operationId. openapi-backend calls one when the request is valid. */
 function toOperationHandlers(reader: Reader, document: ContractDocument) {
   const deprecations = toDeprecations(document.paths ?? {});
   const shapes = toShapes(document);
-  const serve = <O extends OperationId>(operationId: O): ServedOperation => {
+  const serve = <O extends OperationId>(operationId: O): ((context: Context) => ValidCall) => {
     const handler: Handler<O> = handlers[operationId];
     const served = {
       shape: shapes.get(operationId) as string,
       headers: deprecations.get(operationId) ?? [],
     };
-    return async ({ request }, { accountId }) =>
-      Object.assign(await handler(toCall<O>(request, accountId), { reader }), served);
+    return ({ request }) =>
+      async ({ accountId }) =>
+        Object.assign(await handler(toCall<O>(request, accountId), { reader }), served);
   };
   const operationIds = Object.keys(handlers) as OperationId[];
   return Object.fromEntries(operationIds.map((operationId) => [operationId, serve(operationId)]));
