@@ -8,8 +8,8 @@ const ENCODED = /%[0-9a-f]{2}/gi;
 /** Text with more layers of percent-encoding is not logged. */
 const MAX_DECODINGS = 5;
 
-/** How many bytes of log are collected for one write, and for how long at most. */
-const BUFFER_BYTES = 32 * 1024;
+/** How many bytes of log are collected for one write, and for how long at most. sonic-boom accepts less than 16 KiB. */
+const BUFFER_BYTES = 15 * 1024;
 const FLUSH_MS = 500;
 const STDERR = 2;
 

@@ -1,11 +1,15 @@
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
-import { ERROR_SERIALIZERS, withoutKeys } from '../src/log.ts';
+import { createLog, ERROR_SERIALIZERS, withoutKeys } from '../src/log.ts';
 import { serveApi } from './support/api.ts';
 
 const SECRET = 'Zx9'.repeat(12);
 const KEY = `plb_live_${SECRET}`;
 const encode = (text: string) => [...text].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('');
+
+test('the log accepts the size of its buffer', () => {
+  expect(createLog('silent').level).toBe('silent');
+});
 
 describe('a key is not logged', () => {
   test.each([
