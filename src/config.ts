@@ -68,7 +68,7 @@ const VARIABLES = {
     isServer,
     'addresses like 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353',
   ),
-  PLUMBLINE_BASE_URL: url(toOrigin, 'must be a URL like https://dmarc.example.com'),
+  PLUMBLINE_BASE_URL: url(toOrigin, 'must be a URL without a path, like https://dmarc.example.com'),
   PLUMBLINE_OIDC_ISSUER: url(toIssuer, 'must be an https URL'),
   PLUMBLINE_OIDC_CLIENT_ID: text(undefined),
   PLUMBLINE_OIDC_CLIENT_SECRET: text(undefined),
@@ -132,8 +132,10 @@ function toSingleSignOn(values: Values): SingleSignOn | undefined {
   return issuer === undefined ? undefined : { issuer, clientId, clientSecret };
 }
 
-function toOrigin({ protocol, origin }: URL): string | undefined {
-  return protocol === 'https:' || protocol === 'http:' ? origin : undefined;
+/** Pages and links begin at the root of the service, so a path would be lost. */
+function toOrigin({ protocol, origin, pathname, search, hash }: URL): string | undefined {
+  const isRoot = `${pathname}${search}${hash}` === '/';
+  return isRoot && (protocol === 'https:' || protocol === 'http:') ? origin : undefined;
 }
 
 /** Plain HTTP is allowed for a provider on this machine only. */

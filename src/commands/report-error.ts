@@ -21,9 +21,10 @@ function toJson(error: unknown) {
 
 /** Errors of the system (no space, address in use) are a sentence; defects are printed with their stack. */
 function describe(error: unknown): string {
-  const { code, message, stack, syscall, path, address, port } = error as SystemError;
+  const { code, message, stack, syscall, path, address, port, hostname } = error as SystemError;
   if (syscall === undefined || code === undefined) return stack ?? message;
   const why = describeSystemError(error);
+  if (syscall === 'getaddrinfo') return `There is no host ${hostname} (PLUMBLINE_HOST).`;
   if (syscall !== 'listen') return `${path ?? syscall}: ${why}.`;
   return (
     `The server cannot listen on ${address} port ${port}: ${why}. ` +
@@ -34,4 +35,5 @@ function describe(error: unknown): string {
 interface SystemError extends NodeJS.ErrnoException {
   readonly address?: string;
   readonly port?: number;
+  readonly hostname?: string;
 }

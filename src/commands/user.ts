@@ -62,13 +62,14 @@ export function addUserCommands(user: Command): void {
   addSwitch(user, 'enable', 'Let a person sign in again.', false);
 }
 
+/** The account is looked up first: a wrong one is said before a password is typed. */
 async function addUser(account: string, email: string, options: AddOptions): Promise<void> {
-  const passwordHash = options.invite
-    ? null
-    : await hashPassword(await readNewPassword(options.passwordStdin === true));
-  const now = toInstant(new Date());
   await withStore(async ({ db }) => {
     const accountId = await findAccountId(db, account);
+    const passwordHash = options.invite
+      ? null
+      : await hashPassword(await readNewPassword(options.passwordStdin === true));
+    const now = toInstant(new Date());
     const person = await insertPerson(db, { accountId, email, passwordHash, now });
     const link = options.invite ? { link: await createLink(db, person.id) } : {};
     printOne({ ...toOutput(person), ...link }, options);

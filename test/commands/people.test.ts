@@ -76,6 +76,12 @@ test('a link says that it may not work while PLUMBLINE_BASE_URL is not set, and 
   expect(reset.stderr).toMatch(/Set PLUMBLINE_BASE_URL/);
 });
 
+test('a wrong account is said before a password is asked for', async () => {
+  const { run } = await aCompany();
+  const { stderr } = await run(['user', 'add', NO_SUCH, 'a@example.com']);
+  expect(stderr).toMatch(/No account has the id or the name/);
+});
+
 test('an invalid base URL is reported by name', async () => {
   const { run } = aProgram({ PLUMBLINE_BASE_URL: 'dmarc.example.com' });
   const { status, stderr } = await run(['account', 'list']);
