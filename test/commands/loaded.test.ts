@@ -49,6 +49,7 @@ test('a command loads neither the modules nor the packages of another', async ()
   const { modules, packages } = toLoaded((await run(['account', 'list'])).stderr);
   expect(modules).toContain('src/commands/account.ts');
   expect(modules.filter((path) => OTHERS.test(path))).toEqual([]);
+  expect(modules.filter((path) => /\/\d{4}-/.test(path))).toEqual([]);
   expect(packages).toEqual(['better-sqlite3', 'commander', 'kysely', 'lru-cache']);
 });
 

@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
-import { Migrator } from 'kysely/migration';
 import { Failure } from '../../domain/failure.ts';
 import { MIGRATIONS } from '../migrations/all.ts';
 import type { Tables } from '../tables.ts';
@@ -13,6 +12,7 @@ import { waitForLock } from './sqlite.ts';
 export async function migrate(db: Kysely<Tables>, connection: Database.Database): Promise<void> {
   if (isCurrent(connection)) return;
   requireOwn(connection);
+  const { Migrator } = await import('kysely/migration');
   // Kysely begins no transaction for migrations on SQLite. Without one, a migration that fails would be half
   // done, and two processes that open a new file would both run the first migration. Closing rolls back.
   await waitForLock(() => connection.exec('begin immediate'));
