@@ -5,6 +5,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { listAccounts } from '../src/store/accounts/accounts.ts';
+import { listPeople } from '../src/store/people/people.ts';
+import { aBareAccount, anAccount } from './support/builders.ts';
 import { aCommand, aFolder, finish, printed } from './support/command.ts';
 
 /*
@@ -30,18 +33,17 @@ describe('plumbline serve', () => {
   });
 
   test('a change by a command shows in the next answer of a running server', async () => {
-    const { start, json, folder } = await aCommand();
-    const account = await json('account', 'create', 'A');
-    const { key, id } = await json('key', 'create', account.id, 'k');
+    const { start, json, withDb, folder } = await aCommand();
+    const { id: accountId, key, keyId } = await withDb((db) => anAccount(db));
     const child = start('serve', '--json');
     const ended = finish(child);
     const { url } = JSON.parse(await printed(child, /\n/));
     const get = () =>
       fetch(`${url}/v1/external/domains`, { headers: { authorization: `Bearer ${key}` } });
     expect(await (await get()).json()).toEqual({ data: [], total: 0 });
-    await json('domain', 'add', account.id, 'example.com');
+    await json('domain', 'add', accountId, 'example.com');
     expect(await (await get()).json()).toMatchObject({ total: 1 });
-    await json('key', 'disable', id);
+    await json('key', 'disable', keyId);
     expect((await get()).status).toBe(401);
     child.kill('SIGTERM');
     const { status, stderr } = await ended;
@@ -52,8 +54,8 @@ describe('plumbline serve', () => {
 });
 
 test('plumbline serve logs a warning about a database that other users can read', async () => {
-  const { start, json, env, folder } = await aCommand();
-  await json('account', 'create', 'A');
+  const { start, withDb, env, folder } = await aCommand();
+  await withDb((db) => anAccount(db));
   await chmod(env.PLUMBLINE_DATABASE, 0o644);
   await chmod(dirname(env.PLUMBLINE_DATABASE), 0o755);
   await chmod(folder, 0o755);
@@ -84,8 +86,8 @@ describe('plumbline demo', () => {
   });
 
   test('does not touch a real database that is called demo.db, and removes its own', async () => {
-    const { start, json, folder } = await aCommand({ PLUMBLINE_DATABASE: 'data/demo.db' });
-    const account = await json('account', 'create', 'A real one');
+    const { start, withDb, folder } = await aCommand({ PLUMBLINE_DATABASE: 'data/demo.db' });
+    const id = await withDb((db) => aBareAccount(db));
     const before = await readFile(join(folder, 'data/demo.db'));
     const child = start('demo', '--json');
     const ended = finish(child);
@@ -95,7 +97,7 @@ describe('plumbline demo', () => {
     expect((await ended).status).toBe(0);
     await expect(stat(dirname(database))).rejects.toThrow(/ENOENT/);
     expect(await readFile(join(folder, 'data/demo.db'))).toEqual(before);
-    expect(await json('account', 'list')).toEqual([account]);
+    expect(await withDb(listAccounts)).toMatchObject([{ id }]);
   });
 
   test('removes its database when it cannot start', async () => {
@@ -115,8 +117,8 @@ describe('plumbline demo', () => {
 });
 
 test('an .env in the current folder, which may contain files of strangers, is not read', async () => {
-  const { run, folder, json } = await aCommand();
-  await json('account', 'create', 'A');
+  const { run, folder, withDb } = await aCommand();
+  await withDb((db) => anAccount(db));
   await writeFile(join(folder, '.env'), 'PLUMBLINE_LOG_LEVEL=nonsense\n');
   expect((await run(['account', 'list'])).status).toBe(0);
 });
@@ -131,8 +133,8 @@ test.each([
   ['account list', ['account', 'list', '--json']],
   ['ingest', ['ingest', '.', '--json']],
 ] as const)('%s ends quietly when the reader of its output has gone', async (_name, args) => {
-  const { start, json } = await aCommand();
-  await json('account', 'create', 'A');
+  const { start, withDb } = await aCommand();
+  await withDb((db) => anAccount(db));
   const child = start(...args);
   child.stdout.destroy();
   const { status, stderr } = await finish(child);
@@ -140,8 +142,8 @@ test.each([
 });
 
 test('on a terminal the password is asked for twice, and not shown', async () => {
-  const { env, folder, json } = await aCommand();
-  const { id: accountId } = await json('account', 'create', 'A');
+  const { env, folder, withDb } = await aCommand();
+  const accountId = await withDb((db) => aBareAccount(db));
   const command = `'${process.execPath}' '${CLI}' user add ${accountId} ada@example.com`;
   // `script` gives the command a terminal of its own.
   const child = spawn('script', ['-qec', command, '/dev/null'], { cwd: folder, env });
@@ -157,5 +159,5 @@ test('on a terminal the password is asked for twice, and not shown', async () =>
   expect([status, answers]).toEqual([0, 2]);
   expect(stdout).toContain('ada@example.com');
   expect(stdout).not.toContain(PASSWORD.slice(0, 5));
-  expect(await json('user', 'list', accountId)).toMatchObject([{ has_password: true }]);
+  expect(await withDb((db) => listPeople(db, accountId))).toMatchObject([{ hasPassword: true }]);
 });

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import type { Db } from '../../src/store/connection/database.ts';
+import { openStore } from '../../src/store/connection/open.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
@@ -40,7 +42,16 @@ export async function aCommand(given: NodeJS.ProcessEnv = {}) {
       throw new Error(`plumbline ${args.join(' ')} ended with ${status}: ${stderr}`);
     return JSON.parse(stdout);
   };
-  return { folder, env, start, run, json };
+  /** Changes or reads the database in this process, which is quicker than another command. */
+  const withDb = async <T>(work: (db: Db) => Promise<T>): Promise<T> => {
+    const store = await openStore(resolve(folder, env.PLUMBLINE_DATABASE));
+    try {
+      return await work(store.db);
+    } finally {
+      await store.close();
+    }
+  };
+  return { folder, env, start, run, json, withDb };
 }
 
 export function finish(child: ReturnType<typeof spawn>): Promise<Ran> {
