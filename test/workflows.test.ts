@@ -31,9 +31,9 @@ async function runWith(workflow: Workflow, [from, to]: readonly [from: string, t
 
 describe('the workflows of workflows.arazzo.yaml', () => {
   test('pass against the sandbox, and do not print the key', async () => {
-    const workflows = ['walk-all-reports', 'poll-cheaply'];
+    const workflows = ['walk-all-reports', 'poll-cheaply', 'read-only-what-is-new'];
     const { status, output } = await runRespect({ url, key, workflows });
-    expect(output).toContain('Workflows: 2 passed, 2 total');
+    expect(output).toContain('Workflows: 3 passed, 3 total');
     expect(output).not.toContain(key);
     expect(status).toBe(0);
   });
@@ -44,6 +44,12 @@ describe('the workflows of workflows.arazzo.yaml', () => {
     ['walk-all-reports', 'a fourth domain', ['/total <= 3\n', '/total <= 2\n']],
     ['poll-cheaply', 'a list that is sent again', ['$statusCode == 304', '$statusCode == 200']],
     ['poll-cheaply', 'an ETag that no list has', ['$steps.read-once.outputs.etag', 'W/"old"']],
+    [
+      'read-only-what-is-new',
+      'no cursor',
+      ['response.header.Plumbline-Cursor', 'response.header.ETag'],
+    ],
+    ['read-only-what-is-new', 'news where there are none', ['value: start', 'value: none']],
     ['follow-an-alert', 'an alert that does not resolve', ['retryLimit: 60', 'retryLimit: 1']],
     ['follow-an-alert', 'no open alert', ['resolved_at == null', 'fired_at == null']],
   ])('%s fails on %s', async (workflow, _what, change) => {

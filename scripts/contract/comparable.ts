@@ -9,7 +9,6 @@ interface Contract {
 interface Schema {
   readonly 'x-schema-by-type'?: Readonly<Record<string, object>>;
   properties?: Readonly<Record<string, object>>;
-  additionalProperties?: unknown;
 }
 
 /**
@@ -34,19 +33,13 @@ export function withComparable<T>(
 
 /**
  * oasdiff follows only references. So each schema that `x-schema-by-type` names is added where it applies, as
- * a field named for its type. An open object is written in one way.
+ * a field named for its type.
  */
 function toComparable(text: string): string {
   const contract = parse(text) as Contract;
   for (const schema of Object.values(contract.components.schemas)) {
     const { 'x-schema-by-type': byType } = schema;
     if (byType !== undefined) schema.properties = byType;
-    if (isAnything(schema.additionalProperties)) schema.additionalProperties = true;
   }
   return JSON.stringify(contract);
-}
-
-/** `{}` and `{ nullable: true }` allow every value, as `true` does: without a type, null is allowed already. */
-function isAnything(schema: unknown): boolean {
-  return ['{}', '{"nullable":true}'].includes(JSON.stringify(schema));
 }

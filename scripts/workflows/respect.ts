@@ -3,7 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { outputOf } from '../output-of.ts';
 
 /** The workflows of partners. They call the others, which need more input than a key. */
-export const WORKFLOWS = ['walk-all-reports', 'poll-cheaply', 'follow-an-alert'] as const;
+export const WORKFLOWS = [
+  'walk-all-reports',
+  'poll-cheaply',
+  'read-only-what-is-new',
+  'follow-an-alert',
+] as const;
 export const ARAZZO = fileURLToPath(
   new URL('../../openapi/workflows.arazzo.yaml', import.meta.url),
 );
