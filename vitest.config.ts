@@ -9,11 +9,15 @@ process.once('exit', () => rmSync(exercised, { recursive: true }));
 
 /** Has to know what all other tests exercised. */
 const LAST = 'test/contract-coverage.test.ts';
+/** Files that replace a module or measure the memory of their process. Each gets a process of its own. */
+const ALONE = ['test/settings/sign-in.test.ts', 'test/intake/limits.test.ts'];
 
 export default defineConfig({
   test: {
     reporters: ['default', './test/support/closing-line.ts'],
     testTimeout: 30_000,
+    // By default, a machine with two processors has one worker.
+    maxWorkers: '100%',
     env: { CONTRACT_COVERAGE: exercised },
     projects: [
       {
@@ -21,10 +25,16 @@ export default defineConfig({
         test: {
           name: 'tests',
           include: ['test/**/*.test.ts'],
-          exclude: [LAST],
+          exclude: [LAST, ...ALONE],
+          // Loading the product's modules for each file takes as long as the tests.
+          isolate: false,
           // Not 0: a machine that has one worker would run that group after all others.
           sequence: { groupOrder: 1 },
         },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: ALONE, sequence: { groupOrder: 1 } },
       },
       {
         extends: true,

@@ -10,6 +10,7 @@ import {
   removeReport,
 } from '../../src/store/reports/corrections.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
+import { caseCount } from '../support/counts.ts';
 import { holdPages } from '../support/pages.ts';
 import { runTogether } from '../support/processes.ts';
 import { listMiscounts } from '../support/recount.ts';
@@ -350,8 +351,8 @@ async function readVersions(db: Db): Promise<Map<string, { version: string; show
 }
 
 test.each([
-  ['in memory', (): string => ':memory:', 60],
-  ['in a file', aDatabasePath, 10],
+  ['in memory', (): string => ':memory:', caseCount({ few: 20, full: 60 })],
+  ['in a file', aDatabasePath, caseCount({ few: 4, full: 10 })],
 ] as const)(
   '%s: whatever is received, preferred and removed, every count matches the rows',
   async (_where, toPath, numRuns) => {

@@ -5,6 +5,7 @@ import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { openStore, type Store } from '../../src/store/connection/open.ts';
 import { aBareAccount, anAlert, aReport, receive, resolveAlert } from '../support/builders.ts';
+import { caseCount } from '../support/counts.ts';
 import { holdPages } from '../support/pages.ts';
 import { aDatabasePath } from '../support/store.ts';
 
@@ -167,8 +168,8 @@ async function holdCounts(db: Store['db']): Promise<void> {
 const inMemory = (): string => ':memory:';
 
 test.each([
-  ['in memory', inMemory, 60],
-  ['in a file', aDatabasePath, 10],
+  ['in memory', inMemory, caseCount({ few: 20, full: 60 })],
+  ['in a file', aDatabasePath, caseCount({ few: 4, full: 10 })],
 ] as const)(
   '%s: heads, days, months and pages are correct after any sequence of changes',
   async (_where, toPath, numRuns) => {
