@@ -13,7 +13,7 @@ if (Number.parseInt(process.versions.node, 10) < NEEDED) {
   );
   process.exitCode = 1;
 } else {
-  await keepCompiledCode();
+  keepCompiledCode();
   const source = new URL('../src/cli.ts', import.meta.url);
   await import(existsSync(source) ? source.href : '../dist/cli.js');
 }
@@ -23,12 +23,10 @@ if (Number.parseInt(process.versions.node, 10) < NEEDED) {
  * in /tmp as it would by default, because whoever can write to that folder decides what runs. Where the folder
  * cannot be written, code is compiled at each start.
  */
-async function keepCompiledCode() {
-  const [{ enableCompileCache }, { userInfo }, { join }] = await Promise.all([
-    import('node:module'),
-    import('node:os'),
-    import('node:path'),
-  ]);
+function keepCompiledCode() {
+  const { enableCompileCache } = process.getBuiltinModule('node:module');
+  const { userInfo } = process.getBuiltinModule('node:os');
+  const { join } = process.getBuiltinModule('node:path');
   try {
     enableCompileCache(join(userInfo().homedir, '.cache', 'plumbline'));
   } catch {

@@ -1,15 +1,18 @@
 /**
  * `npm run bench`: every figure is compared with a baseline measured in the same run, because times on a
- * shared machine vary and ratios do not. `npm run bench -- api`, `-- intake` or `-- hostile` runs one part.
+ * shared machine vary and ratios do not. `npm run bench -- api`, `-- start`, `-- intake` or `-- hostile` runs one
+ * part.
  */
 import { benchApi } from './api.ts';
 import { benchHostile } from './hostile.ts';
 import { benchIntake } from './intake.ts';
+import { benchStart } from './start.ts';
 
 const SIZES = (process.env['BENCH_SIZES'] ?? '1000,100000,1000000').split(',').map(Number);
 
 const [part = 'all', kind] = process.argv.slice(2);
 const isWanted = (name: string) => part === 'all' || part === name;
 if (isWanted('api')) await benchApi(SIZES);
+if (isWanted('start')) await benchStart(kind);
 if (isWanted('intake')) await benchIntake();
 if (isWanted('intake') || isWanted('hostile')) await benchHostile(kind);
