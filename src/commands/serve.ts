@@ -80,16 +80,20 @@ function startAlerts(
   };
 }
 
-function toFirstSteps(database: string): string {
+/** The first steps with an empty database, as commands that work where this module is: in a checkout or a package. */
+export function toFirstSteps(database: string, module = import.meta.url): string {
+  const [plumbline, demo] = module.endsWith('.ts')
+    ? ['npm run plumbline --', 'npm run demo']
+    : ['plumbline', 'plumbline demo'];
   return `
 The database ${database} is empty. To get data into it, in another terminal:
 
-  npm run plumbline -- account create "My company"
-  npm run plumbline -- domain add "My company" example.com
-  npm run plumbline -- key create "My company" "First key"
-  npm run plumbline -- ingest <files and folders with DMARC aggregate reports>
+  ${plumbline} account create "My company"
+  ${plumbline} domain add "My company" example.com
+  ${plumbline} key create "My company" "First key"
+  ${plumbline} ingest <files and folders with DMARC aggregate reports>
 
-Or stop this, and look around with made-up data: npm run demo
+Or stop this, and look around with made-up data: ${demo}
 `;
 }
 
