@@ -6,11 +6,12 @@ import { answerCpu } from './cpu.ts';
 export interface Recorded {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** In base64. */
   readonly body: string;
 }
 
 const { status, headers, body }: Recorded = JSON.parse(process.env['BENCH_ANSWER'] ?? '');
-const bytes = Buffer.from(body);
+const bytes = Buffer.from(body, 'base64');
 const server = createServer((_req, res) => res.writeHead(status, headers).end(bytes));
 server.listen(0, '127.0.0.1', () => {
   answerCpu(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);

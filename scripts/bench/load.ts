@@ -1,92 +1,38 @@
-import { connect, type Socket } from 'node:net';
+import { spawnSync } from 'node:child_process';
 import type { Measured } from './cpu.ts';
+import { sendByOwnClient } from './own-client.ts';
+import { sendByWrk } from './wrk.ts';
 
-const CONNECTIONS = 10;
-const WARM_UP = 4_000;
-const HEAD_END = Buffer.from('\r\n\r\n');
-
-interface Load {
+/** What a load asks for, request after request. */
+export interface Paths {
+  readonly kind: 'same' | 'random' | 'walk';
+  /** The whole path; for other kinds, everything up to the offset. */
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** The number of measured requests. */
-  readonly amount: number;
-  /** The status that every answer must have; otherwise the result is invalid. */
-  readonly status: number;
+  /** Offsets are below it. */
+  readonly below: number;
+  /** How far a walk goes with each request. */
+  readonly step: number;
 }
 
-/** Microseconds of the server's CPU for one request, after a warm-up. */
-export async function cpuPerRequest(server: Measured, load: Load): Promise<number> {
-  await send(server, { ...load, amount: Math.min(WARM_UP, load.amount) });
-  const before = await server.cpuMicros();
-  await send(server, load);
-  return ((await server.cpuMicros()) - before) / load.amount;
+export interface Load {
+  readonly paths: Paths;
+  readonly headers: Readonly<Record<string, string>>;
 }
+
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 2);
 
 /**
- * Sends the requests on a few keep-alive connections, one after another on each. The client does little with
- * an answer and never sleeps: waking a sleeping client on the same machine would be charged to the server,
- * and more to the slower one.
+ * wrk, where there is one. A client that sleeps while it waits would have its waking charged to the server, and
+ * more to the slower one.
  */
-async function send({ url }: Measured, load: Load): Promise<void> {
-  const share = Math.ceil(load.amount / CONNECTIONS);
-  const wake = stayAwake();
-  await Promise.all(Array.from({ length: CONNECTIONS }, () => sendOn(new URL(url), load, share)));
-  wake.stop();
-}
+const hasWrk = spawnSync('wrk', ['-v']).error === undefined;
+const send = hasWrk ? sendByWrk : sendByOwnClient;
+export const CLIENT = hasWrk ? 'wrk' : 'a client of its own, because there is no wrk';
 
-function stayAwake() {
-  let isAwake = true;
-  const turn = () => {
-    if (isAwake) setImmediate(turn);
-  };
-  turn();
-  return {
-    stop: () => {
-      isAwake = false;
-    },
-  };
-}
-
-async function sendOn(url: URL, load: Load, amount: number): Promise<void> {
-  const request = toRequest(url, load);
-  const socket = connect(Number(url.port), url.hostname).setNoDelay(true);
-  for (let sent = 0; sent < amount; sent++) {
-    socket.write(request);
-    const answer = await readAnswer(socket);
-    if (!hasStatus(answer, load.status)) throw toError(load, answer);
-  }
-  socket.end();
-}
-
-function readAnswer(socket: Socket): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    let received: Buffer = Buffer.alloc(0);
-    const onData = (chunk: Buffer) => {
-      received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-      if (!isWhole(received)) return;
-      socket.off('data', onData).off('error', reject);
-      resolve(received);
-    };
-    socket.on('data', onData).once('error', reject);
-  });
-}
-
-function toRequest({ host }: URL, { path, headers }: Load): string {
-  const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}`);
-  return `GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
-}
-
-function hasStatus(answer: Buffer, status: number): boolean {
-  return answer.toString('latin1', 9, 12) === `${status}`;
-}
-
-function toError({ path }: Load, answer: Buffer): Error {
-  return new Error(`${path} answered ${answer.toString('latin1', 0, 15)}`);
-}
-
-function isWhole(answer: Buffer): boolean {
-  const head = answer.indexOf(HEAD_END);
-  if (head === -1) return false;
-  const length = /content-length: (\d+)/i.exec(answer.toString('latin1', 0, head))?.[1] ?? '0';
-  return answer.length >= head + HEAD_END.length + Number(length);
+/** Microseconds of the server's CPU for one request. */
+export async function cpuPerRequest(server: Measured, load: Load): Promise<number> {
+  const before = await server.usage();
+  const sent = await send(server.url, load, SECONDS);
+  const after = await server.usage();
+  return (after.micros - before.micros) / sent;
 }

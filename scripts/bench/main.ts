@@ -8,11 +8,9 @@ import { benchHostile } from './hostile.ts';
 import { benchIntake } from './intake.ts';
 import { benchStart } from './start.ts';
 
-const SIZES = (process.env['BENCH_SIZES'] ?? '1000,100000,1000000').split(',').map(Number);
-
 const [part = 'all', kind] = process.argv.slice(2);
 const isWanted = (name: string) => part === 'all' || part === name;
-if (isWanted('api')) await benchApi(SIZES);
+if (isWanted('api')) await benchApi(kind);
 if (isWanted('start')) await benchStart(kind);
 if (isWanted('intake')) await benchIntake();
 if (isWanted('intake') || isWanted('hostile')) await benchHostile(kind);

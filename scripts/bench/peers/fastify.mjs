@@ -1,0 +1,146 @@
+/*
+ * The list of reports, served by Fastify with better-sqlite3 and nothing that it does not need: the key by its
+ * SHA-256, the account's plan, limits per key and address with their headers, parameters, entity tags, a page and
+ * its total from one snapshot, gzip when it is asked for, a request id, security headers and a log line. A
+ * page's place is found as in Plumbline, by two small reads, and rows are read as arrays.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import Database from 'better-sqlite3';
+import fastify from 'fastify';
+import pino from 'pino';
+import { answerCpu } from '../cpu.ts';
+
+const db = new Database(process.env.BENCH_DATABASE, { readonly: true });
+db.pragma('cache_size = -32000');
+const COLUMNS =
+  'id, reporter_org, reporter_email, begin_date, end_date, record_count, total_messages, aligned_messages';
+const NAMES = COLUMNS.split(', ');
+const findHolder = db.prepare(`select id, account_id from api_key where sha256 = ? and enabled = 1
+  and (select plan from account where account.id = account_id) = 'pro'`);
+const findHead = db
+  .prepare('select reports_total, reports_version from domain where id = ? and account_id = ?')
+  .raw();
+const listMonths = db
+  .prepare('select month, items from list_month where list_id = ? order by month desc')
+  .raw();
+const listDays = db
+  .prepare(`select day, items from list_day where list_id = ? and day >= ? and day <= ?
+    order by day desc`)
+  .raw();
+const listRows = db
+  .prepare(`select ${COLUMNS} from report where domain_id = ? and begin_date <= ?
+    order by begin_date desc, seq desc limit ? offset ?`)
+  .raw();
+
+const SECURITY = {
+  'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'origin-agent-cluster': '?1',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+  'x-dns-prefetch-control': 'off',
+  'x-download-options': 'noopen',
+  'x-frame-options': 'SAMEORIGIN',
+  'x-permitted-cross-domain-policies': 'none',
+  'x-xss-protection': '0',
+  'cache-control': 'private, no-cache',
+  vary: 'Authorization, Accept-Encoding',
+};
+const log = pino({}, pino.destination({ dest: '/dev/null', sync: false, minLength: 4096 }));
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+function findPeriod(periods, offset, before) {
+  let passed = before;
+  for (const [period, items] of periods) {
+    if (passed + items > offset) return [period, passed];
+    passed += items;
+  }
+}
+
+function findPlace(domainId, offset) {
+  if (offset === 0) return ['9999', 0];
+  const list = `reports:${domainId}`;
+  const [month, passed] = findPeriod(listMonths.all(list), offset, 0);
+  const days = listDays.all(list, `${month}-01`, `${month}-31`);
+  const [day, before] = findPeriod(days, offset, passed);
+  return [`${day}T23:59:59Z`, offset - before];
+}
+
+const readPage = db.transaction((domainId, accountId, limit, offset) => {
+  const [total, version] = findHead.get(domainId, accountId);
+  if (offset >= total) return { total, version, rows: [] };
+  const [until, skip] = findPlace(domainId, offset);
+  return { total, version, rows: listRows.all(domainId, until, limit, skip) };
+});
+
+const windows = new Map();
+function count(name, limit) {
+  const now = Date.now();
+  let window = windows.get(name);
+  if (window === undefined || window.until <= now) {
+    window = { hits: 0, until: now + 60_000 };
+    windows.set(name, window);
+  }
+  window.hits += 1;
+  return { left: limit - window.hits, seconds: Math.ceil((window.until - now) / 1000) };
+}
+
+const LIMIT = 1_000_000_000;
+const refuse = (reply, status, code) => reply.code(status).send({ error: { code, message: code } });
+const app = fastify({ genReqId: () => randomBytes(6).toString('base64url') });
+
+app.addHook('onResponse', (request, reply, done) => {
+  const { id, method, url } = request;
+  log.info({
+    request_id: id,
+    method,
+    path: url.split('?', 1)[0],
+    status: reply.statusCode,
+    ms: Math.round(reply.elapsedTime),
+  });
+  done();
+});
+
+app.get('/v1/external/domains/:id/reports', (request, reply) => {
+  const ip = count(request.ip, LIMIT);
+  reply.headers(SECURITY).header('x-request-id', request.id);
+  const [, key] = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+  const holder = key && findHolder.get(createHash('sha256').update(key).digest('hex'));
+  if (!holder) return refuse(reply, 401, 'unauthorized');
+  const own = count(holder.id, LIMIT);
+  reply.header(
+    'ratelimit',
+    `"ip";r=${ip.left};t=${ip.seconds}, "key";r=${own.left};t=${own.seconds}`,
+  );
+  reply.header('ratelimit-policy', `"ip";q=${LIMIT};w=60, "key";q=${LIMIT};w=60`);
+  if (ip.left < 0 || own.left < 0) return refuse(reply, 429, 'rate_limited');
+  const { limit: givenLimit = '50', offset: givenOffset = '0' } = request.query;
+  const [limit, offset] = [
+    Number(givenLimit),
+    Math.min(Number(givenOffset), Number.MAX_SAFE_INTEGER),
+  ];
+  const isValid =
+    /^\d+$/.test(givenLimit) && /^\d+$/.test(givenOffset) && limit >= 1 && limit <= 200;
+  const domainId = request.params.id.toLowerCase();
+  if (!isValid || !UUID.test(domainId)) return refuse(reply, 422, 'validation_error');
+  const head = findHead.get(domainId, holder.account_id);
+  if (head === undefined) return refuse(reply, 404, 'not_found');
+  if (request.headers['if-none-match'] === `W/"${head[1]}"`)
+    return reply.header('etag', `W/"${head[1]}"`).code(304).send();
+  const { total, version, rows } = readPage(domainId, holder.account_id, limit, offset);
+  const data = rows.map((row) => Object.fromEntries(NAMES.map((name, i) => [name, row[i]])));
+  return sendBody(request, reply, version, `${JSON.stringify({ data, total })}\n`);
+});
+
+function sendBody(request, reply, version, text) {
+  reply.header('etag', `W/"${version}"`).header('content-type', 'application/json');
+  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '') || text.length < 1400)
+    return reply.send(text);
+  return reply.header('content-encoding', 'gzip').send(gzipSync(text, { level: 3 }));
+}
+
+await app.listen({ port: 0, host: '127.0.0.1' });
+answerCpu(`http://127.0.0.1:${app.server.address().port}`);

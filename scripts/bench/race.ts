@@ -1,0 +1,87 @@
+import { get } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import type { Recorded } from './bare.ts';
+import { type Measured, startMeasured } from './cpu.ts';
+import type { BenchDatabase } from './databases.ts';
+import { cpuPerRequest, type Load } from './load.ts';
+import { type Scenario, toExample } from './scenarios.ts';
+
+/** A server that takes part in a comparison. */
+export interface Contender {
+  readonly name: string;
+  readonly server: Measured;
+}
+
+interface Result {
+  readonly name: string;
+  readonly micros: number;
+  readonly megabytes: number;
+}
+
+/** The cheapest of several rounds counts, because other work of the machine can only add time. */
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 6);
+
+/** Measures the servers in turn, round after round; the first round warms them up. */
+export async function compare(
+  contenders: readonly Contender[],
+  loadOf: (contender: Contender) => Load,
+): Promise<Result[]> {
+  const least = new Map<Contender, number>();
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const contender of contenders) {
+      const micros = await cpuPerRequest(contender.server, loadOf(contender));
+      const before = least.get(contender) ?? Number.POSITIVE_INFINITY;
+      if (round > 0) least.set(contender, Math.min(before, micros));
+    }
+  }
+  const results = contenders.map(async (contender) => ({
+    name: contender.name,
+    micros: least.get(contender) ?? Number.NaN,
+    megabytes: (await contender.server.usage()).megabytes,
+  }));
+  return await Promise.all(results);
+}
+
+export async function startPlumbline(
+  { path }: BenchDatabase,
+  pageCacheMb: Scenario['pageCacheMb'],
+): Promise<Contender> {
+  const server = await startMeasured('./served.ts', {
+    PLUMBLINE_DATABASE: path,
+    PLUMBLINE_PORT: '0',
+    PLUMBLINE_REQUESTS_PER_KEY: '1000000000',
+    PLUMBLINE_REQUESTS_PER_IP: '1000000000',
+    PLUMBLINE_PAGE_CACHE_MB: pageCacheMb,
+    PLUMBLINE_LOG_LEVEL: process.env['PLUMBLINE_LOG_LEVEL'] ?? 'info',
+  });
+  return { name: 'plumbline', server };
+}
+
+/** A bare server that sends what Plumbline answers to one of the load's requests. */
+export async function startBare(
+  { server }: Contender,
+  { isKnown = false }: Scenario,
+  { paths, headers }: Load,
+): Promise<Contender> {
+  const url = server.url + toExample(paths);
+  const answer = await record(url, headers);
+  const etag = answer.headers['etag'] ?? '';
+  const sent = isKnown ? await record(url, { ...headers, 'if-none-match': etag }) : answer;
+  const env = { BENCH_ANSWER: JSON.stringify(sent) };
+  return { name: 'bare node:http', server: await startMeasured('./bare.ts', env) };
+}
+
+/** An answer without the headers of the connection. */
+async function record(url: string, headers: Readonly<Record<string, string>>): Promise<Recorded> {
+  const answer = await new Promise<Parameters<NonNullable<Parameters<typeof get>[2]>>[0]>(
+    (resolve, reject) => get(url, { headers }, resolve).once('error', reject),
+  );
+  const body = (await buffer(answer)).toString('base64');
+  const own = new Set(['connection', 'keep-alive', 'date', 'transfer-encoding']);
+  const kept = Object.entries(answer.headers).filter(([name]) => !own.has(name));
+  return {
+    status: answer.statusCode ?? 0,
+    headers: Object.fromEntries(kept) as Record<string, string>,
+    body,
+  };
+}

@@ -1,0 +1,64 @@
+import type { BenchDatabase } from './databases.ts';
+import type { Load, Paths } from './load.ts';
+
+/** One kind of request, and how many times the cost of bare node:http it may have. */
+export interface Scenario {
+  readonly name: string;
+  readonly goal?: number;
+  /** Plumbline's memory for pages; with 0 it reads each page for each request. */
+  readonly pageCacheMb: '0' | '32';
+  readonly page: 'first' | 'middle' | 'last' | 'random' | 'walk';
+  readonly isKnown?: boolean;
+  readonly encoding?: 'gzip';
+  readonly reports?: number;
+  readonly isWithPeers?: boolean;
+}
+
+const AFRESH = { pageCacheMb: '0' } as const;
+const KEPT = { pageCacheMb: '32' } as const;
+const MILLION = { reports: 1_000_000 } as const;
+const PEERS = { isWithPeers: true } as const;
+
+export const SCENARIOS: readonly Scenario[] = [
+  { name: '304', goal: 3, page: 'first', isKnown: true, ...KEPT, ...PEERS },
+  { name: 'repeated page', goal: 5, page: 'first', ...KEPT },
+  { name: 'first page afresh', goal: 8, page: 'first', ...AFRESH, ...PEERS },
+  { name: 'middle page afresh', page: 'middle', ...AFRESH },
+  { name: 'last page afresh', page: 'last', ...AFRESH },
+  { name: 'random page', goal: 15, page: 'random', ...AFRESH, ...PEERS },
+  { name: 'random page, page cache on', page: 'random', ...KEPT, ...PEERS },
+  { name: 'random page, gzip', goal: 25, page: 'random', encoding: 'gzip', ...AFRESH, ...PEERS },
+  { name: 'walk of every page of 200', goal: 40, page: 'walk', ...AFRESH, ...PEERS },
+  { name: 'walk of every page of 200, page cache on', page: 'walk', ...KEPT, ...PEERS },
+  { name: 'random page of 1,000,000', goal: 15, page: 'random', ...AFRESH, ...MILLION, ...PEERS },
+  { name: 'first page of 1,000,000', page: 'first', ...AFRESH, ...MILLION },
+  { name: 'last page of 1,000,000', page: 'last', ...AFRESH, ...MILLION },
+];
+
+const PAGE = 50;
+const LARGE_PAGE = 200;
+
+export function toLoad(
+  database: BenchDatabase,
+  { page, encoding }: Pick<Scenario, 'page' | 'encoding'>,
+): Load {
+  const { key, reports, domainId } = database;
+  return {
+    paths: toPaths(`/v1/external/domains/${domainId}/reports`, page, reports),
+    headers: { authorization: `Bearer ${key}`, 'accept-encoding': encoding ?? 'identity' },
+  };
+}
+
+function toPaths(list: string, page: Scenario['page'], reports: number): Paths {
+  const offset = { first: 0, middle: reports / 2, last: reports - PAGE }[page as 'first'];
+  const [below, step] = [reports - PAGE, LARGE_PAGE];
+  if (page === 'random') return { kind: 'random', path: `${list}?offset=`, below, step };
+  if (page === 'walk')
+    return { kind: 'walk', path: `${list}?limit=${LARGE_PAGE}&offset=`, below: reports, step };
+  return { kind: 'same', path: offset === 0 ? list : `${list}?offset=${offset}`, below, step };
+}
+
+/** The path of one of the load's requests. */
+export function toExample({ kind, path, below }: Paths): string {
+  return kind === 'same' ? path : `${path}${Math.floor(below / 2)}`;
+}
