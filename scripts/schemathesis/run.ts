@@ -58,7 +58,12 @@ function run(args: readonly string[], { folder, key, keys = '' }: Wanted) {
   const child = spawn('schemathesis', args, {
     // It stores data between runs in the current folder.
     cwd: folder,
-    env: { ...process.env, PLUMBLINE_API_KEY: key, PLUMBLINE_API_KEYS: keys },
+    env: {
+      ...process.env,
+      SCHEMATHESIS_HOOKS: join(CONFIGS, 'hooks.py'),
+      PLUMBLINE_API_KEY: key,
+      PLUMBLINE_API_KEYS: keys,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   return outputOf(child);
