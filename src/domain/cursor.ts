@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 /**
  * A point in the order in which a list changes (store/lists/points.ts): how many changes there were, and the
@@ -38,6 +39,13 @@ export function parseStart(listId: string, text: string): Start | undefined {
   return toCursor(listId, point) === text ? point : undefined;
 }
 
+/** How many lists' tags are remembered: every page of a list that can be followed needs its tag. */
+const MAX_TAGS = 1_000;
+const tags = new LRUCache<string, Uint8Array>({
+  max: MAX_TAGS,
+  memoMethod: (listId) => hash('sha256', listId, 'buffer').subarray(0, PART),
+});
+
 function toTag(listId: string): Uint8Array {
-  return hash('sha256', listId, 'buffer').subarray(0, PART);
+  return tags.memo(listId);
 }

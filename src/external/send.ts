@@ -31,9 +31,15 @@ export function send(
     ...SECURITY_HEADERS,
     ...toRateLimitHeaders(req),
     ...headers,
-    ...(body === undefined ? [] : toContentHeaders(body)),
   ];
-  res.writeHead(status, list).end(body);
+  if (body === undefined) {
+    res.writeHead(status, list).end();
+    return;
+  }
+  const byteCount = Buffer.byteLength(body);
+  // ASCII alone is written as Latin-1, which node copies without looking at each character.
+  const encoding = byteCount === body.length ? 'latin1' : 'utf8';
+  res.writeHead(status, [...list, ...toContentHeaders(byteCount)]).end(body, encoding);
 }
 
 /** A value as a body: JSON and a newline, for display on a terminal. */
@@ -42,8 +48,8 @@ export function toBody(value: unknown): Buffer {
 }
 
 // JSON has no charset (RFC 8259, section 11).
-function toContentHeaders(body: Body): HeaderList {
-  return ['Content-Type', 'application/json', 'Content-Length', `${Buffer.byteLength(body)}`];
+function toContentHeaders(byteCount: number): HeaderList {
+  return ['Content-Type', 'application/json', 'Content-Length', `${byteCount}`];
 }
 
 /** The security headers of a JSON answer: it loads nothing and must not be framed. */
