@@ -1,21 +1,14 @@
 import { Argument, type Command } from 'commander';
 import { Failure } from '../domain/failure.ts';
-import { Refusal, type RefusalReason } from '../domain/refusal.ts';
-import { type IngestedDocument, ingest, type SourceToRead } from '../intake/ingest.ts';
 import type { Db } from '../store/connection/database.ts';
 import type { DocumentId } from '../store/reports/document-list.ts';
-import { readOriginal } from '../store/reports/originals.ts';
-import {
-  deleteOtherRejections,
-  findSourceOf,
-  listSources,
-  type StoredSource,
-} from '../store/reports/sources.ts';
+import { findSourceOf, listSources, type StoredSource } from '../store/reports/sources.ts';
 import { parseId } from './document-id.ts';
 import { addFilters, type FilterOptions, requireMatching } from './document-list.ts';
 import { printAndEvaluate } from './ingest.ts';
 import { hint, type OutputOptions } from './output.ts';
-import { type Given, withReader } from './read-again.ts';
+import { withReader } from './read-again.ts';
+import { readSources } from './read-sources.ts';
 
 const HELP = `
 Without ids, the documents are chosen by --outcome, --reason and --since, or all rejections and conflicts with
@@ -40,7 +33,7 @@ export function addReread(document: Command): void {
       const { counts, unreadable } = await withReader((given) => {
         const { db } = given.store;
         const sources = ids.length === 0 ? listSources(db, options) : findEach(db, ids);
-        return printAndEvaluate(given.store, readEach(given, sources), { options, paths: [] });
+        return printAndEvaluate(given.store, readSources(given, sources), { options, paths: [] });
       });
       if (counts.documents === 0) hint('There is nothing to read again.', options);
       if (unreadable > 0) process.exitCode = 1;
@@ -71,47 +64,4 @@ async function* findEach(db: Db, ids: readonly DocumentId[]): AsyncGenerator<Sto
     found.set(source.seq, source);
   }
   yield* found.values();
-}
-
-async function* readEach(
-  given: Given,
-  sources: AsyncIterable<StoredSource>,
-): AsyncGenerator<IngestedDocument> {
-  for await (const source of sources) yield* readSource(given, source);
-}
-
-/** Reasons for which the rest of a source was not read, so that nothing is known of it. */
-const CUT_SHORT: ReadonlySet<RefusalReason> = new Set([
-  'unreadable',
-  'too_large',
-  'too_costly',
-  'reader_failed',
-]);
-
-/** Reads a source as when it came in, at the time when it came in. */
-async function* readSource(
-  { store: { db }, documentReader }: Given,
-  source: StoredSource,
-): AsyncGenerator<IngestedDocument> {
-  const receivedAt = new Date(source.receivedAt);
-  const given = { db, now: () => receivedAt, documentReader };
-  const rejected = new Set<number>();
-  let [ordinal, isWhole] = [0, true];
-  for await (const document of ingest(given, toSourceToRead(db, source))) {
-    const { outcome, refusal } = document;
-    if (outcome === 'rejected') rejected.add(ordinal);
-    if (refusal !== null && CUT_SHORT.has(refusal.reason)) isWhole = false;
-    ordinal += 1;
-    yield document;
-  }
-  if (isWhole) await deleteOtherRejections(db, source.seq, rejected);
-}
-
-async function* toSourceToRead(db: Db, { seq, name }: StoredSource): AsyncGenerator<SourceToRead> {
-  const read = () =>
-    readOriginal(db, seq).catch((error: unknown) => {
-      if (error instanceof Failure) throw new Refusal('unreadable', error.message);
-      throw error;
-    });
-  yield { name, read };
 }

@@ -3,6 +3,7 @@ import { Refusal } from '../../src/domain/refusal.ts';
 import { ingest } from '../../src/intake/ingest.ts';
 import { type DocumentReader, ownReader } from '../../src/intake/reader/reader.ts';
 import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { aCommand, finish, printed } from '../support/command.ts';
 import { PLAIN, plainWith } from '../support/intake.ts';
 import { aProgram } from '../support/program.ts';
 import { listMiscounts } from '../support/recount.ts';
@@ -50,7 +51,7 @@ async function anOldDatabase(
     }
   };
   await look((db) => ingestAll(db, texts, documentReader));
-  return { run, json, lines, look };
+  return { database, run, json, lines, look };
 }
 
 async function ingestAll(
@@ -128,6 +129,23 @@ test('more sources than one query lists are all read again', async () => {
   const texts = Array.from({ length: 205 }, (_, i) => plainWith('2026-0001', `r${i}`));
   const { lines, look } = await anOldDatabase(texts);
   expect((await lines('--outcome', 'rejected')).at(-1).summary).toMatchObject({ stored: 205 });
+  expect(await look(listMiscounts)).toEqual({});
+});
+
+test('a reading that was killed can be run again: every report is stored once', async () => {
+  const texts = Array.from({ length: 450 }, (_, i) => plainWith('2026-0001', `r${i}`));
+  const { database, lines, look } = await anOldDatabase(texts);
+  const { start } = await aCommand({ PLUMBLINE_DATABASE: database });
+  const child = start('document', 'reread', '--all', '--json');
+  const killed = finish(child);
+  await printed(child, /stored/);
+  child.kill('SIGKILL');
+  await killed;
+  const countReports = () => look((db) => db.selectFrom('report').select('id').execute());
+  const before = (await countReports()).length;
+  expect(before).toBeGreaterThan(0);
+  expect((await lines('--all')).at(-1).summary).toMatchObject({ stored: 450 - before });
+  expect(await countReports()).toHaveLength(450);
   expect(await look(listMiscounts)).toEqual({});
 });
 
