@@ -74,23 +74,26 @@ function toFound({ metadata, policyPublished, tally, payloadSha256 }: AggregateR
   };
 }
 
-describe.skipIf(!isThere)(
-  'the corpus of sample reports (skipped: ../shared/corpus is absent)',
-  () => {
-    test.each(accepted)('$repo $path is read as expected', async (row) => {
-      const [document, ...others] = await readAll(open(row));
-      if (document?.kind !== 'report') throw new Error(`It is ${document?.kind}`);
-      expect(toFound(document.report)).toEqual(toExpected(row));
-      expect(others).toEqual([]);
-    });
+/** The reporter (closing-line.ts) prints the reason before the last line. */
+test('the corpus of sample reports is beside the project', ({ skip }) => {
+  skip(!isThere, 'The sample reports in ../shared/corpus are absent: none of them was read.');
+  expect(rows.length).toBeGreaterThan(100);
+});
 
-    // The independent reader has one code for everything that is not a report.
-    test.each(rejected)('$repo $path is $reject_code', async (row) => {
-      const [document, ...others] = await readAll(open(row));
-      if (document?.kind !== 'rejected') throw new Error(`It is ${document?.kind}`);
-      const { reason } = document.refusal;
-      expect(reason === 'not_aggregate' ? 'no_report' : reason).toBe(row.reject_code);
-      expect(others).toEqual([]);
-    });
-  },
-);
+describe.skipIf(!isThere)('the corpus of sample reports', () => {
+  test.each(accepted)('$repo $path is read as expected', async (row) => {
+    const [document, ...others] = await readAll(open(row));
+    if (document?.kind !== 'report') throw new Error(`It is ${document?.kind}`);
+    expect(toFound(document.report)).toEqual(toExpected(row));
+    expect(others).toEqual([]);
+  });
+
+  // The independent reader has one code for everything that is not a report.
+  test.each(rejected)('$repo $path is $reject_code', async (row) => {
+    const [document, ...others] = await readAll(open(row));
+    if (document?.kind !== 'rejected') throw new Error(`It is ${document?.kind}`);
+    const { reason } = document.refusal;
+    expect(reason === 'not_aggregate' ? 'no_report' : reason).toBe(row.reject_code);
+    expect(others).toEqual([]);
+  });
+});
