@@ -1,5 +1,6 @@
 /**
  * Makes one of the clients and runs its program against a sandbox of its own: `npm run test:client -- go`.
+ * `npm run test:client -- go 1.0.0` takes the client of an earlier contract, which has to work with this server.
  *
  * Each client has a folder here. Its build.sh installs the pinned generator, generates from openapi/v1.yaml into
  * build/ and compiles with the language's strict settings. Its run.sh goes through the checks of scenario.txt
@@ -12,19 +13,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { servePlumbline } from '../../scripts/served-plumbline.ts';
+import { copyReleased } from './released.ts';
 
-const toPath = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const [name = '', version] = process.argv.slice(2);
+const OWN = fileURLToPath(new URL('.', import.meta.url));
+const CLIENTS_FOLDER = version === undefined ? OWN : copyReleased(version);
+const toPath = (path: string) => join(CLIENTS_FOLDER, path);
 const CHECKS = readFileSync(toPath('scenario.txt'), 'utf8').trim().split('\n');
 const OK = /^ok (.+?)( # .*)?$/;
 
 /** Every folder with a build.sh is a client. */
 const CLIENTS = globSync('*/build.sh', { cwd: toPath('.') }).map((script) => dirname(script));
 
-const [name = ''] = process.argv.slice(2);
 if (!CLIENTS.includes(name))
   throw new Error(`no client “${name}”; there are ${CLIENTS.join(', ')}`);
 const folder = toPath(`${name}/`);

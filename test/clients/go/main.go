@@ -37,6 +37,7 @@ func main() {
 	check("a null in a context", nullInContext)
 	check("an unknown alert type", unknownAlertType)
 	check("a typed context", typedContext)
+	check("only what is new", onlyNew)
 	check("304", notModified)
 	check("401", unauthorized)
 	check("404", notFound)
@@ -105,6 +106,24 @@ func typedContext() {
 	want(err == nil, "%v", err)
 	want(context.DropPct >= 10, "%v", context.DropPct)
 	want(context.Day != nil && !context.Day.IsZero(), "no day")
+}
+
+func onlyNew() {
+	domain := findDomain("example.com")
+	ids := map[uuid.UUID]bool{}
+	found, cursor := 0, "start"
+	for isNew := true; isNew; {
+		params := &plumbline.ListReportsParams{Limit: new(int32(200)), ReceivedAfter: &cursor}
+		page := must(client.ListReportsWithResponse(ctx, domain.ID, params))
+		want(page.JSON200 != nil, "status %d", page.StatusCode())
+		for _, report := range page.JSON200.Data {
+			ids[report.ID] = true
+		}
+		found += len(page.JSON200.Data)
+		cursor, isNew = page.Headers200.PlumblineCursor, len(page.JSON200.Data) > 0
+	}
+	whole := must(client.ListReportsWithResponse(ctx, domain.ID, nil)).JSON200
+	want(len(ids) == found && whole.Total == int64(found), "%d of %d", len(ids), found)
 }
 
 func notModified() {

@@ -87,6 +87,20 @@ check('a typed context', static function (): void {
     want($typed instanceof AlignmentRegressionContext && $typed->getDropPct() >= 10, 'a small drop');
 });
 
+check('only what is new', static function () use ($reports): void {
+    $id = findDomain('example.com')->getId();
+    $found = [];
+    $cursor = 'start';
+    do {
+        [$page, , $headers] = $reports->listReportsWithHttpInfo($id, limit: 200, received_after: $cursor);
+        array_push($found, ...$page->getData());
+        $cursor = $headers['Plumbline-Cursor'][0];
+    } while ($page->getData() !== []);
+    $ids = array_unique(array_map(static fn ($report) => $report->getId(), $found));
+    want(count($ids) === count($found), 'an id twice');
+    want(count($ids) === $reports->listReports($id)->getTotal(), 'only ' . count($ids));
+});
+
 check('304 # an ApiException with this code', static function () use ($domains): void {
     [, , $headers] = $domains->listDomainsWithHttpInfo();
     $tag = $headers['ETag'][0];

@@ -85,6 +85,18 @@ def a_typed_context() -> None:
     assert context is not None and context.drop_pct >= 10, context
 
 
+def only_what_is_new() -> None:
+    domain = find_domain("example.com")
+    ids: list[UUID] = []
+    cursor, is_new = "start", True
+    while is_new:
+        answer = reports.list_reports_with_http_info(domain.id, limit=200, received_after=cursor)
+        assert answer.headers is not None
+        ids += [report.id for report in answer.data.data]
+        cursor, is_new = answer.headers["Plumbline-Cursor"], bool(answer.data.data)
+    assert len(ids) == len(set(ids)) == reports.list_reports(domain.id).total, ids
+
+
 def not_modified() -> None:
     headers = domains.list_domains_with_http_info().headers
     assert headers is not None
@@ -164,6 +176,7 @@ check("a null", a_null)
 check("a null in a context", a_null_in_a_context)
 check("an unknown alert type", an_unknown_alert_type)
 check("a typed context", a_typed_context)
+check("only what is new", only_what_is_new)
 check("304 # raised as an ApiException with that status", not_modified)
 check("401", unauthorized)
 check("404", not_found)

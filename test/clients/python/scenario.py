@@ -80,6 +80,21 @@ def a_typed_context() -> None:
     assert context.drop_pct >= 10, context
 
 
+def only_what_is_new() -> None:
+    domain = find_domain("example.com")
+    ids: list[UUID] = []
+    cursor, is_new = "start", True
+    while is_new:
+        answer = list_reports.sync_detailed(
+            domain.id, client=client, limit=200, received_after=cursor
+        )
+        assert isinstance(answer.parsed, ReportList), answer
+        ids += [report.id for report in answer.parsed.data]
+        cursor, is_new = answer.headers["Plumbline-Cursor"], bool(answer.parsed.data)
+    whole = list_reports.sync(domain.id, client=client)
+    assert isinstance(whole, ReportList) and len(ids) == len(set(ids)) == whole.total, ids
+
+
 def not_modified() -> None:
     etag = list_domains.sync_detailed(client=client).headers["ETag"]
     answer = list_domains.sync_detailed(client=client, if_none_match=etag)
@@ -146,6 +161,7 @@ check("a null", a_null)
 check("a null in a context", a_null_in_a_context)
 check("an unknown alert type", an_unknown_alert_type)
 check("a typed context", a_typed_context)
+check("only what is new", only_what_is_new)
 check("304", not_modified)
 check("401", unauthorized)
 check("404", not_found)

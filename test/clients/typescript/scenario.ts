@@ -1,12 +1,14 @@
 /** The scenario with openapi-typescript's types and openapi-fetch. */
 import assert from 'node:assert/strict';
 import createClient from 'openapi-fetch';
-import type { components, paths } from './build/v1.d.ts';
+import type { components, operations, paths } from './build/v1.d.ts';
 
 type Alert = components['schemas']['Alert'];
 type Domain = components['schemas']['Domain'];
 type Report = components['schemas']['Report'];
 type AlignmentRegressionContext = components['schemas']['AlignmentRegressionContext'];
+
+type ReportsQuery = NonNullable<operations['listReports']['parameters']['query']>;
 
 const baseUrl = process.env['PLUMBLINE_BASE_URL'] ?? '';
 const plumbline = connect(process.env['PLUMBLINE_API_KEY'] ?? '');
@@ -17,7 +19,7 @@ function connect(key: string) {
 }
 
 /** A page of a domain's reports, with any parameters. */
-function listReports(domain_id: string, query: { limit?: number; offset?: number } = {}) {
+function listReports(domain_id: string, query: ReportsQuery = {}) {
   const params = { path: { domain_id }, query };
   return plumbline.GET('/v1/external/domains/{domain_id}/reports', { params });
 }
@@ -90,6 +92,20 @@ await check('a typed context', async () => {
   const alerts = await findAlerts('alert.alignment_regression');
   const contexts = alerts.map(({ context }) => context as AlignmentRegressionContext);
   assert(contexts.every(({ drop_pct }) => drop_pct >= 10));
+});
+
+await check('only what is new', async () => {
+  const { id } = await findDomain('example.com');
+  const ids: string[] = [];
+  let cursor = 'start';
+  for (let isNew = true; isNew; ) {
+    const { data, response } = await listReports(id, { limit: 200, received_after: cursor });
+    ids.push(...(data?.data.map((report) => report.id) ?? []));
+    cursor = response.headers.get('Plumbline-Cursor') ?? assert.fail('no cursor');
+    isNew = data !== undefined && data.data.length > 0;
+  }
+  assert.equal(ids.length, (await listReports(id)).data?.total);
+  assert.equal(new Set(ids).size, ids.length);
 });
 
 await check('304', async () => {

@@ -39,6 +39,7 @@ final class Scenario {
     check("a null in a context", Scenario::aNullInAContext);
     check("an unknown alert type", Scenario::anUnknownAlertType);
     check("a typed context # by the mapper's convertValue", Scenario::aTypedContext);
+    check("only what is new", Scenario::onlyWhatIsNew);
     check("304 # an ApiException with this code", Scenario::notModified);
     check("401", Scenario::unauthorized);
     check("404", Scenario::notFound);
@@ -99,6 +100,22 @@ final class Scenario {
       var context = mapper.convertValue(alert.getContext(), AlignmentRegressionContext.class);
       require(context.getDropPct() >= 10, "a small drop: " + context);
     }
+  }
+
+  private static void onlyWhatIsNew() throws ApiException {
+    var id = findDomain("example.com").getId();
+    var ids = new ArrayList<UUID>();
+    var cursor = "start";
+    for (var isNew = true; isNew; ) {
+      var request = APIListReportsRequest.newBuilder().domainId(id).limit(200);
+      var answer =
+          new ReportsApi(CLIENT).listReportsWithHttpInfo(request.receivedAfter(cursor).build());
+      answer.getData().getData().forEach(report -> ids.add(report.getId()));
+      cursor = answer.getHeaders().get("plumbline-cursor").get(0);
+      isNew = !answer.getData().getData().isEmpty();
+    }
+    require(ids.stream().distinct().count() == ids.size(), "an id twice");
+    require(ids.size() == listReports(id, 1, 0).getTotal(), "only " + ids.size() + " reports");
   }
 
   private static void notModified() throws Exception {

@@ -17,6 +17,7 @@ mod plumbline {
 }
 
 const HUNDRED: NonZeroU32 = NonZeroU32::new(100).unwrap();
+const TWO_HUNDRED: NonZeroU32 = NonZeroU32::new(200).unwrap();
 const TOO_MANY: NonZeroU32 = NonZeroU32::new(201).unwrap();
 const NOBODYS: Uuid = uuid!("f0000000-0000-4000-8000-00000000000f");
 
@@ -35,6 +36,7 @@ async fn main() -> Checked {
         an_unknown_alert_type(&client).await,
     );
     print("a typed context", a_typed_context(&client).await);
+    print("only what is new", only_what_is_new(&client).await);
     print(
         "304 # an UnexpectedResponse with this status",
         not_modified(&client).await,
@@ -112,6 +114,26 @@ async fn a_typed_context(client: &Client) -> Checked {
         require(context.drop_pct >= 10.0, "a small drop")?;
     }
     Ok(())
+}
+
+async fn only_what_is_new(client: &Client) -> Checked {
+    let id = find_domain(client, "example.com").await?.id;
+    let mut ids = Vec::new();
+    let mut cursor = String::from("start");
+    loop {
+        let request = client.list_reports().domain_id(id).limit(TWO_HUNDRED);
+        let answer = request.received_after(cursor).send().await?;
+        cursor = answer.headers()["plumbline-cursor"].to_str()?.to_owned();
+        let page = answer.into_inner();
+        if page.data.is_empty() {
+            break;
+        }
+        ids.extend(page.data.iter().map(|report| report.id));
+    }
+    let whole = client.list_reports().domain_id(id).send().await?;
+    require(usize::try_from(whole.total)? == ids.len(), "too few")?;
+    let distinct: HashSet<&Uuid> = ids.iter().collect();
+    require(distinct.len() == ids.len(), "an id twice")
 }
 
 async fn not_modified(client: &Client) -> Checked {
