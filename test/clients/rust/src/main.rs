@@ -122,8 +122,9 @@ async fn only_what_is_new(client: &Client) -> Checked {
     let mut cursor = String::from("start");
     loop {
         let request = client.list_reports().domain_id(id).limit(TWO_HUNDRED);
-        let answer = request.received_after(cursor).send().await?;
-        cursor = answer.headers()["plumbline-cursor"].to_str()?.to_owned();
+        let answer = request.received_after(cursor.as_str()).send().await?;
+        let header = &answer.headers()["plumbline-cursor"];
+        header.to_str()?.clone_into(&mut cursor);
         let page = answer.into_inner();
         if page.data.is_empty() {
             break;
