@@ -19,7 +19,7 @@ describe('the sandbox', () => {
   beforeAll(async () => {
     const { store } = await openSandbox(TODAY);
     api = await startApi({ store });
-  });
+  }, 60_000);
   afterAll(() => api.close());
 
   test('has three domains, whose ids are the same in every run', async () => {
