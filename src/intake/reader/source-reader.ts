@@ -21,8 +21,8 @@ const SMALL: Partial<Limits> = {
 
 /**
  * Reads small sources in this process when they contain only reports, and all other sources in a child process.
- * A run of intake in which all sources are small does not start the child, which costs as much CPU as reading 400
- * reports.
+ * A run of intake in which all sources are small does not start the child, which costs as much CPU as ingesting
+ * 100 reports.
  */
 export function createSourceReader(child: ReaderProcess = createReaderProcess()): ReaderProcess {
   return {
