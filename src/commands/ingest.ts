@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
 import { relative } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { type IngestedDocument, ingest, type SourceToRead } from '../intake/ingest.ts';
+import { lowerPriority } from '../intake/reader/priority.ts';
 import { createSourceReader } from '../intake/reader/source-reader.ts';
 import { listFiles, readFile, readSource } from '../intake/sources/files.ts';
 import { findDomainIds } from '../store/accounts/domains.ts';
@@ -45,8 +45,7 @@ async function ingestPaths(
   paths: readonly string[],
   options: OutputOptions,
 ): Promise<Summary> {
-  // Requests to a server on this machine have priority over reading reports.
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  lowerPriority();
   const documentReader = createSourceReader();
   try {
     const sources = await withProgress(paths, options);

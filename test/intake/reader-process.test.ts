@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { DocumentReader } from '../../src/intake/reader/reader.ts';
 import { createReaderProcess } from '../../src/intake/reader/reader-process.ts';
@@ -25,10 +27,20 @@ async function outcomesOf(
   return found;
 }
 
+/** In hundredths of a second: twice what the start of a child takes. */
+const READING_TICKS = 60;
+
 /** A report with this many records. */
 function aLargeReport(records: number): Buffer {
   const record = /<record>[\s\S]*?<\/record>/.exec(PLAIN)?.[0] ?? '';
   return Buffer.from(PLAIN.replace('</feedback>', `${record.repeat(records)}</feedback>`));
+}
+
+/** Waits until a child has used more CPU time than its start needs, so that it is reading. */
+async function untilReading(pid: number): Promise<void> {
+  const stat = () => readFileSync(`/proc/${pid}/stat`, 'latin1').split(' ').slice(13, 15);
+  while (stat().reduce((sum, ticks) => sum + Number(ticks), 0) < READING_TICKS)
+    await setTimeout(20);
 }
 
 describe('a reader process', () => {
@@ -55,10 +67,31 @@ describe('a reader process', () => {
     const large = aLargeReport(40_000);
     const reading = outcomesOf(reader, [large]);
     const { pid } = reader;
+    await untilReading(pid as number);
     process.kill(pid as number, 'SIGKILL');
     expect(await reading).toEqual([['reader_failed']]);
     expect(await outcomesOf(reader, [GOOD, large])).toEqual([['report'], ['report']]);
     expect(reader.pid).not.toBe(pid);
+  });
+
+  test('that ends before it has started: no source is blamed for it, reading is an error', async () => {
+    const reader = aReader();
+    const reading = outcomesOf(reader, [GOOD]);
+    process.kill(reader.pid as number, 'SIGKILL');
+    await expect(reading).rejects.toThrow(
+      'The process that reads reports does not start: SIGKILL.',
+    );
+    expect(await outcomesOf(reader, [GOOD])).toEqual([['report']]);
+  });
+
+  test('that cannot be created: reading is an error, and closing waits for nothing', async () => {
+    const { execPath } = process;
+    onTestFinished(() => void Object.assign(process, { execPath }));
+    process.execPath = '/nonexistent/node';
+    const reader = aReader();
+    await expect(outcomesOf(reader, [GOOD])).rejects.toThrow('ENOENT');
+    process.execPath = execPath;
+    expect(await outcomesOf(reader, [GOOD])).toEqual([['report']]);
   });
 
   test('that ends after it has read others reads the source again: their memory may be the cause', async () => {

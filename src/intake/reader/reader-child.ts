@@ -1,10 +1,10 @@
 /** The process that reads untrusted bytes. It has no database, no environment and no files of its own. */
 import { once } from 'node:events';
 import { readSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
 import { maxCpuMs, REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from '../ceilings.ts';
+import { lowerPriority } from './priority.ts';
 import { ownReader } from './reader.ts';
-import { type Reply, type Request, toSent } from './reader-messages.ts';
+import { READY, type Reply, type Request, toSent } from './reader-messages.ts';
 import { startWatchdog } from './reader-watchdog.ts';
 
 /** A piece of the answer has at most this many estimated bytes, plus one document. */
@@ -15,11 +15,10 @@ const STANDARD_INPUT = 0;
 /** The additional time before the watchdog acts. Within the budget, a source is rejected without it. */
 const GRACE_MS = 1_000;
 
-// Requests have priority over reports when both need the same processor.
-setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+lowerPriority();
 
 const watchdog = startWatchdog();
-const isWatched = once(watchdog.thread, 'online');
+const isWatched = once(watchdog.thread, 'online').then(() => process.send?.(READY));
 watchdog.thread.unref();
 
 let askForMore = () => {};
@@ -40,8 +39,9 @@ async function answer({ sizes, nowMs }: Extract<Request, { kind: 'read' }>): Pro
     for await (const { document } of ownReader.read([bytes], nowMs))
       await outbox.add({ index, document });
   }
-  watchdog.rest();
+  // The last source may still be in memory until its documents are sent.
   await outbox.end();
+  watchdog.rest();
 }
 
 /** The next bytes from standard input, which the parent sends without being asked. */

@@ -14,6 +14,9 @@ export type Request =
   /** The last piece of the answer has arrived: send the next one. */
   | { readonly kind: 'more' };
 
+/** The first message of a child: it has started, and reads nothing before. */
+export const READY = 'ready';
+
 export interface Reply {
   readonly documents: readonly SentDocument[];
   /** The index of the source that is being read; documents of the sources before it are complete. */

@@ -2,9 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { DocumentReader, FoundDocument } from './reader.ts';
-import { type Reply, type Request, toFound } from './reader-messages.ts';
+import { READY, type Reply, type Request, toFound } from './reader-messages.ts';
 
 /** The heap of the process that reads. An honest report needs a tenth of it. */
 const HEAP_MB = 192;
@@ -27,10 +28,12 @@ export interface ReaderProcess extends DocumentReader {
 export function createReaderProcess(): ReaderProcess {
   let child: ChildProcess | undefined;
   const start = (): Started => {
-    // A process that was just killed exists for a moment longer.
-    if (child !== undefined && !child.killed && child.connected) return { child, isNew: false };
-    child = forkChild();
-    return { child, isNew: true };
+    // A process that was just killed exists for a moment longer. One that could not be created has no id.
+    if (child?.pid !== undefined && !child.killed && child.connected)
+      return { child, isNew: false, isReady: () => true };
+    const started = forkChild();
+    child = started.child;
+    return { ...started, isNew: true };
   };
   return {
     get pid() {
@@ -38,7 +41,7 @@ export function createReaderProcess(): ReaderProcess {
     },
     read: (sources, nowMs) => readSurviving(start, sources, nowMs),
     close: async () => {
-      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
       if (child.connected) child.disconnect();
       await ended;
@@ -46,7 +49,7 @@ export function createReaderProcess(): ReaderProcess {
   };
 }
 
-function forkChild(): ChildProcess {
+function forkChild(): Omit<Started, 'isNew'> {
   const script = new URL('./reader-child.ts', import.meta.url);
   const child = fork(script, {
     execArgv: [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'],
@@ -57,7 +60,13 @@ function forkChild(): ChildProcess {
   });
   // When the child has ended, writing fails. Its exit is the error that counts.
   child.stdin?.on('error', () => undefined);
-  return child;
+  // A reading that waits for the child reports the error.
+  child.on('error', () => undefined);
+  let isReady = false;
+  child.once('message', () => {
+    isReady = true;
+  });
+  return { child, isReady: () => isReady };
 }
 
 /** Where this process keeps compiled code, if it does: compiling takes two thirds of the child's start. */
@@ -71,12 +80,14 @@ interface Started {
   readonly child: ChildProcess;
   /** Whether it has read nothing yet. */
   readonly isNew: boolean;
+  /** Whether its start succeeded. Before, it reads nothing, so no source can be the cause of its end. */
+  readonly isReady: () => boolean;
 }
 
 /**
  * When the process ends while it reads several sources, each is read again by itself, to find the cause. A source
  * that a new process reads alone is the cause. Otherwise the process may have ended because of the memory that
- * sources before it left.
+ * sources before it left. Throws `unavailable` when a process does not start.
  */
 async function* readSurviving(
   start: () => Started,
@@ -84,18 +95,36 @@ async function* readSurviving(
   nowMs: number,
 ): AsyncGenerator<FoundDocument> {
   const counts = sources.map(() => 0);
-  const { child, isNew } = start();
+  const { child, isNew, isReady } = start();
   const read = new Reading(child, sources, nowMs);
   for await (const found of read.documents()) {
     counts[found.index] = (counts[found.index] ?? 0) + 1;
     yield found;
   }
   if (read.end === undefined) return;
+  if (!isReady()) throw toNotStarted(read.end);
+  if (sources.length === 1 && (isNew || read.end.signal === TOOK_TOO_LONG))
+    yield { index: 0, document: toRejected(read.end) };
+  else yield* readEach(start, { sources, nowMs, from: read.at, counts });
+}
+
+interface Rest {
+  readonly sources: readonly Uint8Array[];
+  readonly nowMs: number;
+  /** The first source whose documents may be incomplete. */
+  readonly from: number;
+  /** How many documents of each source were returned already. */
+  readonly counts: readonly number[];
+}
+
+/** Reads the rest of the sources, each by itself. */
+async function* readEach(
+  start: () => Started,
+  { sources, nowMs, from, counts }: Rest,
+): AsyncGenerator<FoundDocument> {
   for (const [index, bytes] of sources.entries()) {
-    if (index < read.at) continue;
-    const isCause = sources.length === 1 && (isNew || read.end.signal === TOOK_TOO_LONG);
-    if (isCause) yield { index, document: toRejected(read.end) };
-    else yield* skip(readSurviving(start, [bytes], nowMs), counts[index] ?? 0, index);
+    if (index < from) continue;
+    yield* skip(readSurviving(start, [bytes], nowMs), counts[index] ?? 0, index);
   }
 }
 
@@ -114,6 +143,13 @@ async function* skip(
 
 interface End {
   readonly signal: NodeJS.Signals | null;
+  /** Why the process could not be started. */
+  readonly error?: Error;
+}
+
+function toNotStarted({ signal, error }: End): Failure {
+  const reason = error?.message ?? signal ?? 'it ended at once';
+  return new Failure('unavailable', `The process that reads reports does not start: ${reason}.`);
 }
 
 function toRejected({ signal }: End): FoundDocument['document'] {
@@ -139,7 +175,7 @@ class Reading {
 
   constructor(child: ChildProcess, sources: readonly Uint8Array[], nowMs: number) {
     this.#child = child;
-    child.on('message', this.#onReply).once('exit', this.#onExit);
+    child.on('message', this.#onReply).once('exit', this.#onExit).once('error', this.#onError);
     void this.#ask(sources, nowMs);
   }
 
@@ -159,7 +195,10 @@ class Reading {
         yield* reply.documents.map(toFound);
       }
     } finally {
-      this.#child.off('message', this.#onReply).off('exit', this.#onExit);
+      this.#child
+        .off('message', this.#onReply)
+        .off('exit', this.#onExit)
+        .off('error', this.#onError);
       // The rest of the answer is not needed: the next request needs a child without one.
       if (!isEnd) this.#child.kill('SIGKILL');
     }
@@ -181,8 +220,12 @@ class Reading {
     });
   }
 
-  readonly #onReply = (reply: unknown): void => this.#reply.resolve(reply as Reply);
+  readonly #onReply = (reply: unknown): void => {
+    if (reply !== READY) this.#reply.resolve(reply as Reply);
+  };
 
   readonly #onExit = (_code: number | null, signal: NodeJS.Signals | null): void =>
     this.#ended.resolve({ signal });
+
+  readonly #onError = (error: Error): void => this.#ended.resolve({ signal: null, error });
 }
