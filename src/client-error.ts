@@ -1,7 +1,8 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { toBody } from './external/send.ts';
-import { STATUS_CODES } from './node-http.ts';
+import { METHODS, STATUS_CODES } from './node-http.ts';
 
 /** Request line and headers together. This also limits the length of a URL. */
 export const MAX_HEADER_BYTES = 16 * 1024;
@@ -15,7 +16,7 @@ const ABSOLUTE = /^https?:\/\/([^\s/?#@\\]+)(?=[/?]|$)/i;
  * A request line of HTTP/1.1 for a path of the API, with any method (RFC 9110, 9.1: a token). Node does not
  * parse methods that it does not know.
  */
-const API_REQUEST = /^[!#$%&'*+.^_`|~\w-]+ \/v1\/external\/\S* HTTP\/1\.[01]\r\n/;
+const API_REQUEST = /^([!#$%&'*+.^_`|~\w-]+) \/v1\/external\/\S* HTTP\/1\.[01]\r\n/;
 
 interface ClientError {
   readonly status: 400 | 405 | 408 | 431;
@@ -50,13 +51,27 @@ const CLIENT_ERRORS: Readonly<Record<string, ClientError>> = {
   },
 };
 
-/** Input that is not HTTP never reaches Express. It is answered with the API's error body too. */
+/**
+ * Input that is not HTTP never reaches Express. It is answered with the API's error body too, after the answers
+ * to the requests before it on the same connection.
+ */
 export function answerClientError(error: ParserError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const { status, code, message, header = '' } = toClientError(error);
+  // Where node's own handler of these errors looks for the answer in progress.
+  const { _httpMessage: pending } = socket as { _httpMessage?: ServerResponse | null };
+  if (pending) pending.once('close', () => answerClientError(error, socket));
+  else end(socket, toClientError(error));
+}
+
+/** CONNECT never reaches Express either: node gives it to this listener, or closes the connection. */
+export function answerConnect(_req: IncomingMessage, socket: Duplex): void {
+  end(socket, UNKNOWN_METHOD);
+}
+
+function end(socket: Duplex, { status, code, message, header = '' }: ClientError): void {
   const body = toBody({ error: { code, message } });
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
@@ -72,9 +87,14 @@ interface ParserError extends NodeJS.ErrnoException {
 }
 
 function toClientError({ code = '', rawPacket }: ParserError): ClientError {
-  const isMethod = code === 'HPE_INVALID_METHOD' && rawPacket !== undefined;
-  if (isMethod && API_REQUEST.test(rawPacket.toString('latin1'))) return UNKNOWN_METHOD;
+  if (code === 'HPE_INVALID_METHOD' && isUnknownMethod(rawPacket)) return UNKNOWN_METHOD;
   return CLIENT_ERRORS[code] ?? BAD_REQUEST;
+}
+
+/** Not when the packet begins with a valid request: then the invalid bytes are behind it. */
+function isUnknownMethod(packet: Buffer | undefined): boolean {
+  const [, method] = API_REQUEST.exec(packet?.toString('latin1') ?? '') ?? [];
+  return method !== undefined && !METHODS.includes(method);
 }
 
 /**

@@ -2,7 +2,12 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
-import { answerClientError, MAX_HEADER_BYTES, requireValid } from './client-error.ts';
+import {
+  answerClientError,
+  answerConnect,
+  MAX_HEADER_BYTES,
+  requireValid,
+} from './client-error.ts';
 import type { Config } from './config.ts';
 import { limitConnections } from './connections.ts';
 import { createServer } from './node-http.ts';
@@ -46,6 +51,7 @@ export async function startServer(
   );
   limitConnections(server, config, app.express);
   server.on('clientError', answerClientError);
+  server.on('connect', answerConnect);
   // Unknown expectations are ignored (RFC 9110, 10.1.1); node would answer 417 without a body.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
   await listen(server, config);

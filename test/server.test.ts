@@ -102,6 +102,18 @@ describe('invalid HTTP', () => {
     },
   );
 
+  test('CONNECT is a 405, as every method other than GET and HEAD is', async () => {
+    const { client } = await serve();
+    const answer = await client.send('CONNECT api.example:443 HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect([answer?.status, answer?.headers['allow']]).toEqual([405, 'GET, HEAD']);
+    holdToErrorShape(answer?.body ?? '');
+  });
+
+  test('a valid request has its own answer when invalid bytes follow it in one packet', async () => {
+    const { client } = await serve();
+    expect((await client.send(`${toRequest(PATH)}garbage\r\n\r\n`))?.status).toBe(401);
+  });
+
   test.each([
     [`http://elsewhere.example${PATH}`, 401],
     [`HTTPS://elsewhere.example:8443${PATH}?limit=1`, 401],
