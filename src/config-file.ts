@@ -29,7 +29,7 @@ function readSettings(file: string, namedBy: string | undefined): Record<string,
     if (!stats.isFile())
       throw new ConfigError(`${namedBy ?? 'Configuration'}: ${file} is not a file.`);
     if (stats.size > MAX_BYTES) throw new ConfigError(`${file} is too large for a configuration.`);
-    return parseEnv(readFileSync(file, 'utf8')) as Record<string, string>;
+    return parseSettings(readFileSync(file, 'utf8'), file);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
@@ -40,6 +40,23 @@ function readSettings(file: string, namedBy: string | undefined): Record<string,
         : `The configuration ${file} cannot be read: ${describeSystemError(error)}.`,
     );
   }
+}
+
+/** One setting, comment or blank line. A value in quotes can have several lines. */
+const STATEMENT =
+  /[ \t]*(?:(?:export[ \t]+)?[\w.-]+[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`|[^\s"'`#][^\n]*)?[ \t]*)?(?:#[^\n]*)?(?:\n|$)/y;
+
+/** `parseEnv` ignores a line that it does not understand, and the default would be used in its place. */
+function parseSettings(content: string, file: string): Record<string, string> {
+  const text = content.replace(/^\ufeff/, '').replaceAll('\r', '');
+  for (let at = 0; at < text.length; at = STATEMENT.lastIndex) {
+    STATEMENT.lastIndex = at;
+    if (!STATEMENT.test(text)) {
+      const line = text.slice(0, at).split('\n').length;
+      throw new ConfigError(`${file}, line ${line}: this is not a setting. Write NAME=value.`);
+    }
+  }
+  return parseEnv(text) as Record<string, string>;
 }
 
 /** A relative path in a configuration file begins at the file, wherever the command is started. */

@@ -1,7 +1,7 @@
 const PREFIX = 'PLUMBLINE_';
 /** Read before the others, to find them; and what the samples of the docs export for a client. */
 const OTHER_NAMES = ['PLUMBLINE_CONFIG', 'PLUMBLINE_API_KEY', 'PLUMBLINE_API_KEYS'];
-/** A name that differs in more characters is not a typing mistake. */
+/** A name that differs in more characters, or in more than half of them, is not a typing mistake. */
 const MAX_DISTANCE = 4;
 
 /** A line for each variable that begins with `PLUMBLINE_` and that nothing reads, with the nearest known name. */
@@ -21,7 +21,8 @@ function findNearest(name: string, known: readonly string[]): string | undefined
     .map((other) => ({ other, distance: countEdits(name, other) }))
     .sort((a, b) => a.distance - b.distance);
   const [nearest] = byDistance;
-  return nearest !== undefined && nearest.distance <= MAX_DISTANCE ? nearest.other : undefined;
+  const allowed = Math.min(MAX_DISTANCE, (name.length - PREFIX.length) / 2);
+  return nearest !== undefined && nearest.distance <= allowed ? nearest.other : undefined;
 }
 
 /** How many characters have to be inserted, deleted or replaced to make one text the other (Levenshtein). */

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { findDefaultDatabase } from '../src/config-database.ts';
 import { loadConfigFile } from '../src/config-file.ts';
+import { ConfigError } from '../src/config-variable.ts';
 import { aFolder } from './support/command.ts';
 
 /** The lines of the error, without the first one. */
@@ -26,11 +27,12 @@ describe('a variable that begins with PLUMBLINE_', () => {
     ]);
   });
 
-  test('and is like no other name is refused without a guess', () => {
-    expect(problemsOf({ PLUMBLINE_COLOUR_OF_THE_LINE: 'red' })).toEqual([
-      '  PLUMBLINE_COLOUR_OF_THE_LINE: there is no such variable',
-    ]);
-  });
+  test.each(['PLUMBLINE_COLOUR_OF_THE_LINE', 'PLUMBLINE_FOO', 'PLUMBLINE_'])(
+    '(%s) and is like no other name is refused without a guess',
+    (name) => {
+      expect(problemsOf({ [name]: 'red' })).toEqual([`  ${name}: there is no such variable`]);
+    },
+  );
 
   test('is allowed when it is empty, or when the samples of the docs export it', () => {
     expect(problemsOf({ PLUMBLINE_DATABSE: '', PLUMBLINE_API_KEY: 'x' })).toEqual([]);
@@ -145,5 +147,33 @@ describe('the configuration file', () => {
   test('that is too large is not read', async () => {
     const { file } = await aFile('#'.repeat(1024 * 1024 + 1));
     expect(() => loadConfigFile({}, file)).toThrow(`${file} is too large for a configuration.`);
+  });
+
+  test.each([
+    ['a colon in place of the equals sign', 'PLUMBLINE_DATABASE: other.db', 1],
+    ['a space in place of the equals sign', '# port\n\nPLUMBLINE_PORT 9000\n', 3],
+    ['words', 'PLUMBLINE_PORT=81\r\nthis is nothing\r\n', 2],
+    ['a line after a value of several lines', 'NOTE="a\nb"\nnothing\n', 3],
+    ['a quote that is not closed', "PLUMBLINE_HOST='192.0.2.1\nPLUMBLINE_PORT=81\n", 1],
+    ['a quote that the next value closes', 'A="1\nPLUMBLINE_HOST="192.0.2.1"\n', 1],
+  ])('with %s is refused with the number of the line', async (_what, text, line) => {
+    const { file } = await aFile(text);
+    const message = `${file}, line ${line}: this is not a setting. Write NAME=value.`;
+    expect(() => loadConfigFile({}, file)).toThrow(new ConfigError(message));
+  });
+
+  test.each([
+    ['comments and blank lines', '# a comment\n\n   # another = one\n \t\nPLUMBLINE_PORT=81'],
+    ['export', 'export PLUMBLINE_PORT=81\n'],
+    ['spaces and a comment', '  PLUMBLINE_PORT = 81 # the port\r\n'],
+    ['quotes', 'PLUMBLINE_PORT="81" # the port\nA=\'it # is\'\nB=`"`\n'],
+    ['values of several lines', 'A="one\ntwo three\n"\nPLUMBLINE_PORT=81\n'],
+    ['empty values', 'A=\nB= # none\nPLUMBLINE_PORT=81\n'],
+    ['a byte order mark', '\ufeffPLUMBLINE_PORT=81\n'],
+  ])('can have %s', async (_what, text) => {
+    const { file } = await aFile(text);
+    const env: NodeJS.ProcessEnv = {};
+    loadConfigFile(env, file);
+    expect(env['PLUMBLINE_PORT']).toBe('81');
   });
 });
