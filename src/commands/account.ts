@@ -2,8 +2,9 @@ import { Argument, type Command, Option } from 'commander';
 import type { Plan } from '../domain/api-key.ts';
 import { toInstant } from '../domain/instant.ts';
 import { insertAccount, listAccounts, updatePlan } from '../store/accounts/accounts.ts';
+import { listApiKeys } from '../store/accounts/api-keys.ts';
 import { findAccountId } from '../store/accounts/find-by-name.ts';
-import { type OutputOptions, printList, printOne } from './output.ts';
+import { hint, type OutputOptions, printList, printOne } from './output.ts';
 import { withNewStore, withStore } from './with-store.ts';
 
 const PLANS = ['pro', 'free'] as const;
@@ -13,10 +14,11 @@ export function addAccountCommands(account: Command): void {
     .command('create <name>')
     .description('Create an account.')
     .addOption(new Option('--plan <plan>', 'only Pro has the API').choices(PLANS).default('pro'))
-    .action(async (name: string, { plan, ...options }: { plan: Plan } & OutputOptions) => {
+    .option('--allow-duplicate', 'also when another account has the name')
+    .action(async (name: string, { plan, allowDuplicate, ...options }: CreateOptions) => {
       const now = toInstant(new Date());
       const created = await withNewStore(options, ({ db }) =>
-        insertAccount(db, { name, plan, now }),
+        insertAccount(db, { name, plan, now, allowDuplicate }),
       );
       printOne({ ...created }, options);
     });
@@ -35,10 +37,23 @@ export function addAccountCommands(account: Command): void {
     .command('plan <account>')
     .description('Change the plan. Leaving Pro disables all of the account’s keys.')
     .addArgument(new Argument('<plan>').choices(PLANS))
-    .action(async (account: string, plan: Plan, options: OutputOptions) => {
-      const changed = await withStore(async ({ db }) =>
-        updatePlan(db, await findAccountId(db, account), plan),
-      );
-      printOne({ ...changed }, options);
-    });
+    .action(changePlan);
+}
+
+interface CreateOptions extends OutputOptions {
+  readonly plan: Plan;
+  readonly allowDuplicate?: boolean;
+}
+
+async function changePlan(account: string, plan: Plan, options: OutputOptions): Promise<void> {
+  const { changed, keys } = await withStore(async ({ db }) => {
+    const changed = await updatePlan(db, await findAccountId(db, account), plan);
+    return { changed, keys: await listApiKeys(db, changed.id) };
+  });
+  const { disabledKeys, ...row } = changed;
+  printOne(row, options);
+  const off = keys.filter(({ enabled }) => !enabled).length;
+  if (plan === 'free') hint(`Keys that were disabled: ${disabledKeys.length}.`, options);
+  else if (off > 0)
+    hint(`Keys that stay disabled: ${off}. To enable one: plumbline key enable <key-id>`, options);
 }

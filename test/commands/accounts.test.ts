@@ -12,6 +12,20 @@ describe('plumbline account, domain, key', () => {
     expect(await json('account', 'list')).toEqual([{ ...account, plan: 'free' }]);
   });
 
+  test('a change of the plan says how many keys it disabled, and how many stay disabled', async () => {
+    const { json, run } = aProgram();
+    await json('account', 'create', 'A');
+    for (const name of ['x', 'y', 'z']) await json('key', 'create', 'A', name);
+    const [{ id }] = await json('key', 'list', 'A');
+    await json('key', 'disable', id);
+    const change = async (plan: string) => (await run(['account', 'plan', 'A', plan])).stderr;
+    expect(await change('free')).toBe('Keys that were disabled: 2.\n');
+    expect(await change('free')).toBe('Keys that were disabled: 0.\n');
+    expect(await change('pro')).toContain('Keys that stay disabled: 3. To enable one: ');
+    for (const key of await json('key', 'list', 'A')) await json('key', 'enable', key.id);
+    expect(await change('pro')).toBe('');
+  });
+
   test('a domain is added, paused, resumed and listed', async () => {
     const { json } = aProgram();
     const account = await json('account', 'create', 'A');
@@ -110,7 +124,8 @@ describe('a name instead of an id', () => {
 
   test('of several accounts is refused, with their ids', async () => {
     const { json, run } = aProgram();
-    const ids = [await json('account', 'create', 'A'), await json('account', 'create', 'A')];
+    const create = () => json('account', 'create', 'A', '--allow-duplicate');
+    const ids = [await create(), await create()];
     const { status, stderr } = await run(['domain', 'list', 'A']);
     expect(status).toBe(1);
     for (const { id } of ids) expect(stderr).toContain(id);
@@ -133,6 +148,18 @@ describe('what is refused', () => {
     const { status, stderr } = await run(['account', 'create', name]);
     expect([status, stderr]).toEqual([1, expect.stringContaining('1 to 100 characters')]);
   });
+
+  test.each(['My company', 'MY COMPANY', ' my company '])(
+    'an account called %j when another one has the name',
+    async (name) => {
+      const { run, json } = aProgram();
+      const { id } = await json('account', 'create', 'My company');
+      const { status, stderr } = await run(['account', 'create', name]);
+      const message = `The account ${id} has the name “My company” already.\n`;
+      expect([status, stderr]).toEqual([1, message]);
+      expect(await json('account', 'list')).toHaveLength(1);
+    },
+  );
 
   test.each(['co.uk', 'CO.UK.', 'foo.ck'])(
     '%s as a domain: it is a public suffix',

@@ -27,13 +27,14 @@ export interface TestAccount {
 
 /** An account with one key. */
 export async function anAccount(db: Db, { name = 'Example' } = {}): Promise<TestAccount> {
-  const { id } = await insertAccount(db, { name, plan: 'pro', now: NOW });
+  const { id } = await insertAccount(db, { name, plan: 'pro', now: NOW, allowDuplicate: true });
   return { id, ...(await aKey(db, id)) };
 }
 
 /** An account without keys, on any plan. */
 export async function aBareAccount(db: Db, plan: Plan = 'pro'): Promise<string> {
-  return (await insertAccount(db, { name: 'Example', plan, now: NOW })).id;
+  const { id } = await insertAccount(db, { name: 'Example', plan, now: NOW, allowDuplicate: true });
+  return id;
 }
 
 export async function aKey(db: Db, accountId: string, name = 'nightly sync') {

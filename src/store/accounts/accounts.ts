@@ -15,15 +15,26 @@ export interface Account {
   readonly plan: Plan;
 }
 
-/** Creates an account. Throws `validation_error` for a name that is empty or too long. */
+interface NewAccount {
+  readonly name: string;
+  readonly plan: Plan;
+  readonly now: Instant;
+  readonly allowDuplicate?: boolean | undefined;
+}
+
+/**
+ * Creates an account. Throws `validation_error` for a name that is empty or too long, and `conflict` for the
+ * name of another account, unless that is allowed.
+ */
 export async function insertAccount(
   db: Db,
-  { name, plan, now }: { name: string; plan: Plan; now: Instant },
+  { name, plan, now, allowDuplicate = false }: NewAccount,
 ): Promise<Account> {
   const account = { id: randomUUID(), name: parseDisplayName(name, 'An account'), plan };
   const versions = { domains_version: newVersion(), alerts_version: newVersion() };
   const mark = newMark();
   await db.write(async (tx) => {
+    if (!allowDuplicate) await requireNewName(tx, account.name);
     await tx
       .insertInto('account')
       .values({ ...account, ...versions, alerts_mark: mark, created_at: now })
@@ -33,7 +44,15 @@ export async function insertAccount(
   return account;
 }
 
-export function listAccounts(db: Db): Promise<Account[]> {
+/** Case is compared here: SQLite's `lower` knows the letters of ASCII only. */
+async function requireNewName(tx: Tx, name: string): Promise<void> {
+  const wanted = name.toLowerCase();
+  const other = (await listAccounts(tx)).find((account) => account.name.toLowerCase() === wanted);
+  if (other !== undefined)
+    throw new Failure('conflict', `The account ${other.id} has the name “${other.name}” already.`);
+}
+
+export function listAccounts(db: Queries): Promise<Account[]> {
   return db
     .selectFrom('account')
     .select(['id', 'name', 'plan'])
@@ -53,6 +72,11 @@ export async function findAccount(db: Queries, id: string): Promise<Account> {
   return account;
 }
 
+export interface PlanChange extends Account {
+  /** The names of the keys that the change has disabled. */
+  readonly disabledKeys: readonly string[];
+}
+
 /**
  * Leaving Pro disables all of the account's keys in the same transaction; returning to Pro enables none
  * (1.10).
@@ -62,16 +86,16 @@ export async function updatePlan(
   accountId: string,
   plan: Plan,
   by: Actor = operator(),
-): Promise<Account> {
+): Promise<PlanChange> {
   return await db.write(async (tx) => {
     const account = await lockAccount(tx, accountId);
     await tx.updateTable('account').set({ plan }).where('id', '=', accountId).execute();
-    if (plan !== 'pro') await disableApiKeys(tx, accountId, by);
-    return { ...account, plan };
+    const disabledKeys = plan === 'pro' ? [] : await disableApiKeys(tx, accountId, by);
+    return { ...account, plan, disabledKeys };
   });
 }
 
-async function disableApiKeys(tx: Tx, accountId: string, by: Actor): Promise<void> {
+async function disableApiKeys(tx: Tx, accountId: string, by: Actor): Promise<string[]> {
   const keys = await tx
     .updateTable('api_key')
     .set({ enabled: 0 })
@@ -80,6 +104,7 @@ async function disableApiKeys(tx: Tx, accountId: string, by: Actor): Promise<voi
     .returning(['account_id', 'name', 'prefix'])
     .execute();
   for (const key of keys) await insertAudit(tx, by, { action: 'disabled_by_plan', key });
+  return keys.map(({ name }) => name);
 }
 
 /**
