@@ -1,0 +1,205 @@
+import static java.util.Comparator.comparing;
+import static java.util.Comparator.reverseOrder;
+
+import example.plumbline.ApiClient;
+import example.plumbline.ApiException;
+import example.plumbline.api.AlertsApi;
+import example.plumbline.api.AlertsApi.APIListAlertsRequest;
+import example.plumbline.api.DomainsApi;
+import example.plumbline.api.DomainsApi.APIListDomainsRequest;
+import example.plumbline.api.ReportsApi;
+import example.plumbline.api.ReportsApi.APIListReportsRequest;
+import example.plumbline.model.Alert;
+import example.plumbline.model.AlignmentRegressionContext;
+import example.plumbline.model.Domain;
+import example.plumbline.model.ErrorBody;
+import example.plumbline.model.ErrorDetail;
+import example.plumbline.model.Report;
+import example.plumbline.model.ReportList;
+import java.lang.reflect.Method;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** The scenario with openapi-generator's Java client, which sends with java.net.http. */
+final class Scenario {
+  private static final UUID NOBODYS = UUID.fromString("f0000000-0000-4000-8000-00000000000f");
+  private static final ApiClient CLIENT = connect(System.getenv("PLUMBLINE_API_KEY"));
+
+  private Scenario() {}
+
+  public static void main(String[] args) {
+    check("every page", Scenario::everyPage);
+    check("an empty list", Scenario::anEmptyList);
+    check("a null", Scenario::aNull);
+    check("an unknown alert type", Scenario::anUnknownAlertType);
+    check("a typed context # by the mapper's convertValue", Scenario::aTypedContext);
+    check("304 # an ApiException with this code", Scenario::notModified);
+    check("401", Scenario::unauthorized);
+    check("404", Scenario::notFound);
+    check("422", Scenario::validationError);
+    check("429", Scenario::rateLimited);
+  }
+
+  private static void everyPage() throws ApiException {
+    var id = findDomain("example.com").getId();
+    var reports = new ArrayList<Report>();
+    long total = 1;
+    while (reports.size() < total) {
+      var page = listReports(id, 100, reports.size());
+      require(!page.getData().isEmpty(), "a page is missing");
+      reports.addAll(page.getData());
+      total = page.getTotal();
+    }
+    require(total > 200, "only " + total + " reports");
+    var ids = reports.stream().map(Report::getId).distinct();
+    require(ids.count() == total, "an id twice, or another total");
+    var byDate = comparing(Report::getBeginDate, reverseOrder());
+    require(reports.equals(reports.stream().sorted(byDate).toList()), "not newest first");
+  }
+
+  private static void anEmptyList() throws ApiException {
+    var page = listReports(findDomain("waiting.example").getId(), 50, 0);
+    require(page.getData().isEmpty() && page.getTotal() == 0, "not empty: " + page);
+  }
+
+  private static void aNull() throws Exception {
+    // What may be null says so to the checkers of those who use one.
+    requireNullable(Domain.class.getMethod("getLastReportAt"));
+    requireNullable(Alert.class.getMethod("getResolvedAt"));
+    require(findDomain("waiting.example").getLastReportAt() == null, "a report");
+    require(isPast(findDomain("example.com").getLastReportAt()), "no report");
+    var ends = listAlerts().stream().map(Alert::getResolvedAt).toList();
+    require(ends.stream().anyMatch(Objects::isNull), "no open alert");
+    var resolved = ends.stream().filter(Objects::nonNull).toList();
+    require(!resolved.isEmpty(), "no resolved alert");
+    require(resolved.stream().allMatch(Scenario::isPast), "resolved in the future");
+  }
+
+  private static void anUnknownAlertType() throws ApiException {
+    var context = findAlerts("alert.sandbox_notice").get(0).getContext();
+    require(context.keySet().equals(Set.of("note")), "other keys: " + context);
+    require(context.get("note") instanceof String, "no text: " + context);
+  }
+
+  private static void aTypedContext() throws ApiException {
+    var mapper = CLIENT.getObjectMapper();
+    for (var alert : findAlerts("alert.alignment_regression")) {
+      var context = mapper.convertValue(alert.getContext(), AlignmentRegressionContext.class);
+      require(context.getDropPct() >= 10, "a small drop: " + context);
+    }
+  }
+
+  private static void notModified() throws Exception {
+    var api = new DomainsApi(CLIENT);
+    var first = api.listDomainsWithHttpInfo(APIListDomainsRequest.newBuilder().build());
+    var tag = first.getHeaders().get("etag").get(0);
+    var again = APIListDomainsRequest.newBuilder().ifNoneMatch(tag).build();
+    var answer = refusal(() -> api.listDomains(again));
+    require(answer.getCode() == 304, "status " + answer.getCode());
+    require(answer.getResponseBody().isEmpty(), "a body: " + answer.getResponseBody());
+  }
+
+  private static void unauthorized() throws Exception {
+    var domains = new DomainsApi(connect("plb_live_wrong"));
+    var refusal = refusal(() -> domains.listDomains(APIListDomainsRequest.newBuilder().build()));
+    requireError(refusal, 401, "unauthorized");
+  }
+
+  private static void notFound() throws Exception {
+    requireError(refusal(() -> listReports(NOBODYS, 50, 0)), 404, "not_found");
+  }
+
+  private static void validationError() throws Exception {
+    var refusal = refusal(() -> listReports(NOBODYS, 201, 0));
+    var error = requireError(refusal, 422, "validation_error");
+    require(error.getMessage().contains("\"limit\""), error.getMessage());
+  }
+
+  private static void rateLimited() throws Exception {
+    var refusal =
+        refusal(
+            () -> {
+              for (int sent = 0; sent <= 60; sent++) findDomain("example.com");
+            });
+    requireError(refusal, 429, "rate_limited");
+    var retryAfter = refusal.getResponseHeaders().firstValueAsLong("Retry-After");
+    require(retryAfter.orElse(0) == 60, "Retry-After: " + retryAfter);
+  }
+
+  private static ApiClient connect(String key) {
+    var client = new ApiClient();
+    client.updateBaseUri(System.getenv("PLUMBLINE_BASE_URL"));
+    client.setRequestInterceptor(request -> request.header("Authorization", "Bearer " + key));
+    return client;
+  }
+
+  private static Domain findDomain(String name) throws ApiException {
+    var request = APIListDomainsRequest.newBuilder().build();
+    var domains = new DomainsApi(CLIENT).listDomains(request).getData().stream();
+    return domains.filter(domain -> domain.getDomain().equals(name)).findFirst().orElseThrow();
+  }
+
+  private static ReportList listReports(UUID domainId, int limit, int offset) throws ApiException {
+    var request = APIListReportsRequest.newBuilder().domainId(domainId).limit(limit).offset(offset);
+    return new ReportsApi(CLIENT).listReports(request.build());
+  }
+
+  private static List<Alert> listAlerts() throws ApiException {
+    return new AlertsApi(CLIENT).listAlerts(APIListAlertsRequest.newBuilder().build()).getData();
+  }
+
+  private static List<Alert> findAlerts(String type) throws ApiException {
+    var alerts = listAlerts().stream().filter(alert -> alert.getType().equals(type)).toList();
+    require(!alerts.isEmpty(), "no " + type);
+    return alerts;
+  }
+
+  private static void requireNullable(Method getter) {
+    var isNullable = getter.getAnnotatedReturnType().isAnnotationPresent(Nullable.class);
+    require(isNullable, getter.getName() + " is not nullable");
+  }
+
+  private static boolean isPast(OffsetDateTime instant) {
+    return !instant.isAfter(OffsetDateTime.now());
+  }
+
+  private static ErrorDetail requireError(ApiException refusal, int status, String code) {
+    var error =
+        CLIENT.getObjectMapper().readValue(refusal.getResponseBody(), ErrorBody.class).getError();
+    require(refusal.getCode() == status, "status " + refusal.getCode());
+    require(error.getCode().equals(code), "code " + error.getCode());
+    return error;
+  }
+
+  private static ApiException refusal(Body body) throws Exception {
+    try {
+      body.run();
+    } catch (ApiException refusal) {
+      return refusal;
+    }
+    throw new IllegalStateException("not refused");
+  }
+
+  private static void require(boolean isTrue, String otherwise) {
+    if (!isTrue) throw new IllegalStateException(otherwise);
+  }
+
+  private interface Body {
+    void run() throws Exception;
+  }
+
+  /** Prints what came of a check; a remark after its name says what this client does otherwise. */
+  private static void check(String name, Body body) {
+    try {
+      body.run();
+      System.out.println("ok " + name);
+    } catch (Exception failure) {
+      System.out.println("not ok " + name + ": " + failure.toString().replace('\n', ' '));
+    }
+  }
+}

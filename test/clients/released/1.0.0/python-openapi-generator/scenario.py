@@ -1,0 +1,165 @@
+"""The scenario with openapi-generator's client."""
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from inspect import unwrap
+from typing import NoReturn
+from uuid import UUID
+
+from plumbline import (
+    Alert,
+    AlertsApi,
+    AlignmentRegressionContext,
+    ApiClient,
+    ApiException,
+    Configuration,
+    Domain,
+    DomainsApi,
+    ErrorBody,
+    Report,
+    ReportsApi,
+)
+from pydantic import ValidationError
+
+NOBODY = UUID("f0000000-0000-4000-8000-00000000000f")
+
+
+KEY = os.environ["PLUMBLINE_API_KEY"]
+
+
+def connect(key: str, retries: int | None = None) -> ApiClient:
+    host = os.environ["PLUMBLINE_BASE_URL"]
+    return ApiClient(Configuration(host=host, access_token=key, retries=retries))
+
+
+plumbline = connect(KEY)
+domains = DomainsApi(plumbline)
+reports = ReportsApi(plumbline)
+alerts = AlertsApi(plumbline)
+
+
+def every_page() -> None:
+    domain = find_domain("example.com")
+    found: list[Report] = []
+    total = 1
+    while len(found) < total:
+        page = reports.list_reports(domain.id, limit=100, offset=len(found))
+        assert page.data, page
+        found += page.data
+        total = page.total
+    assert total > 200, f"only {total} reports"
+    assert len({report.id for report in found}) == total
+    begins: list[datetime] = [report.begin_date for report in found]
+    assert begins == sorted(begins, reverse=True), "not newest first"
+
+
+def an_empty_list() -> None:
+    page = reports.list_reports(find_domain("waiting.example").id)
+    assert page.data == [] and page.total == 0, page
+
+
+def a_null() -> None:
+    assert find_domain("waiting.example").last_report_at is None
+    last = find_domain("example.com").last_report_at
+    assert last is not None and last < datetime.now(UTC), last
+    ends = [alert.resolved_at for alert in alerts.list_alerts().data]
+    assert None in ends, "no open alert"
+    resolved = [end for end in ends if end is not None]
+    assert resolved and max(resolved) < datetime.now(UTC), resolved
+
+
+def an_unknown_alert_type() -> None:
+    context = find_alert("alert.sandbox_notice").context
+    assert list(context) == ["note"] and isinstance(context["note"], str), context
+
+
+def a_typed_context() -> None:
+    alert = find_alert("alert.alignment_regression")
+    context = AlignmentRegressionContext.from_dict(alert.context)
+    assert context is not None and context.drop_pct >= 10, context
+
+
+def not_modified() -> None:
+    headers = domains.list_domains_with_http_info().headers
+    assert headers is not None
+    answer = refused(lambda: domains.list_domains(if_none_match=headers["ETag"]))
+    assert answer.status == 304 and answer.body == "", answer
+
+
+def unauthorized() -> None:
+    answer = refused(lambda: DomainsApi(connect("plb_live_wrong")).list_domains())
+    assert to_error(answer, 401).error.code == "unauthorized"
+
+
+def not_found() -> None:
+    answer = refused(lambda: reports.list_reports(NOBODY))
+    assert to_error(answer, 404).error.code == "not_found"
+
+
+def validation_error() -> None:
+    try:
+        reports.list_reports(NOBODY, limit=201)
+        raise AssertionError("sent")
+    except ValidationError as refusal:
+        assert refusal.errors()[0]["loc"] == ("limit",), refusal
+    list_unchecked = unwrap(ReportsApi.list_reports)
+    answer = refused(lambda: list_unchecked(reports, NOBODY, limit=201))
+    error = to_error(answer, 422).error
+    assert error.code == "validation_error" and '"limit"' in error.message, error
+
+
+def rate_limited() -> None:
+    impatient = DomainsApi(connect(KEY, retries=0))
+
+    def ask_on() -> NoReturn:
+        for _ in range(61):
+            impatient.list_domains()
+        raise AssertionError("never refused")
+
+    answer = refused(ask_on)
+    assert to_error(answer, 429).error.code == "rate_limited"
+    assert answer.headers is not None and int(answer.headers["Retry-After"]) == 60
+
+
+def find_domain(name: str) -> Domain:
+    return next(domain for domain in domains.list_domains().data if domain.domain == name)
+
+
+def find_alert(kind: str) -> Alert:
+    return next(alert for alert in alerts.list_alerts().data if alert.type == kind)
+
+
+def refused(body: Callable[[], object]) -> ApiException:
+    try:
+        answer = body()
+    except ApiException as error:
+        return error
+    raise AssertionError(f"answered: {answer}")
+
+
+def to_error(answer: ApiException, status: int) -> ErrorBody:
+    assert answer.status == status, answer
+    assert isinstance(answer.data, ErrorBody), answer
+    return answer.data
+
+
+def check(name: str, body: Callable[[], None]) -> None:
+    """Print what came of a check; what follows # says what this client does in its own way."""
+    try:
+        body()
+        print(f"ok {name}")
+    except Exception as error:
+        print(f"not ok {name}: {' '.join(repr(error).split())}")
+
+
+check("every page", every_page)
+check("an empty list", an_empty_list)
+check("a null", a_null)
+check("an unknown alert type", an_unknown_alert_type)
+check("a typed context", a_typed_context)
+check("304 # raised as an ApiException with that status", not_modified)
+check("401", unauthorized)
+check("404", not_found)
+check("422 # refused before it is sent; here sent past the client's own check", validation_error)
+check("429 # it waits as Retry-After says, and tries again; retries=0 raises at once", rate_limited)

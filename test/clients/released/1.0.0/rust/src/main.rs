@@ -1,0 +1,209 @@
+//! The scenario with progenitor's client, which sends with reqwest.
+
+use std::collections::HashSet;
+use std::env;
+use std::error::Error;
+
+use chrono::Utc;
+use plumbline::{Client, types};
+use reqwest::header::{self, HeaderMap};
+use serde::Deserialize;
+use uuid::{Uuid, uuid};
+
+#[allow(clippy::pedantic)]
+mod plumbline {
+    progenitor::generate_api!(spec = "../../../openapi/v1.yaml", interface = Builder);
+}
+
+const NOBODYS: Uuid = uuid!("f0000000-0000-4000-8000-00000000000f");
+
+type Checked = Result<(), Box<dyn Error>>;
+type Refusal = plumbline::Error<types::ErrorBody>;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Checked {
+    let client = connect(&env::var("PLUMBLINE_API_KEY")?)?;
+    print("every page", every_page(&client).await);
+    print("an empty list", an_empty_list(&client).await);
+    print("a null", a_null(&client).await);
+    print(
+        "an unknown alert type",
+        an_unknown_alert_type(&client).await,
+    );
+    print("a typed context", a_typed_context(&client).await);
+    print(
+        "304 # an UnexpectedResponse with this status",
+        not_modified(&client).await,
+    );
+    print("401", unauthorized().await);
+    print("404", not_found(&client).await);
+    print("422", validation_error(&client).await);
+    print("429", rate_limited(&client).await);
+    Ok(())
+}
+
+async fn every_page(client: &Client) -> Checked {
+    let id = find_domain(client, "example.com").await?.id;
+    let mut reports = Vec::new();
+    let mut total = 1;
+    while reports.len() < total {
+        let request = client.list_reports().domain_id(id).limit(100_u64);
+        let page = request.offset(reports.len()).send().await?.into_inner();
+        require(!page.data.is_empty(), "a page is missing")?;
+        reports.extend(page.data);
+        total = usize::try_from(page.total)?;
+    }
+    require(total > 200, "too few reports")?;
+    let ids: HashSet<Uuid> = reports.iter().map(|report| report.id).collect();
+    require(ids.len() == total, "an id twice, or another total")?;
+    let newest_first = reports.is_sorted_by(|a, b| a.begin_date >= b.begin_date);
+    require(newest_first, "not newest first")
+}
+
+async fn an_empty_list(client: &Client) -> Checked {
+    let id = find_domain(client, "waiting.example").await?.id;
+    let page = client.list_reports().domain_id(id).send().await?;
+    require(page.data.is_empty() && page.total == 0, "not empty")
+}
+
+async fn a_null(client: &Client) -> Checked {
+    let waiting = find_domain(client, "waiting.example").await?;
+    require(waiting.last_report_at.is_none(), "a report")?;
+    let domain = find_domain(client, "example.com").await?;
+    let is_past = domain.last_report_at.is_some_and(|at| at <= Utc::now());
+    require(is_past, "no report")?;
+    let alerts = client.list_alerts().send().await?.into_inner().data;
+    let (open, resolved): (Vec<_>, Vec<_>) = alerts
+        .iter()
+        .map(|alert| alert.resolved_at)
+        .partition(Option::is_none);
+    require(!open.is_empty(), "no open alert")?;
+    require(!resolved.is_empty(), "no resolved alert")?;
+    require(
+        resolved.iter().all(|at| *at <= Some(Utc::now())),
+        "resolved in the future",
+    )
+}
+
+async fn an_unknown_alert_type(client: &Client) -> Checked {
+    let alert = find_alerts(client, "alert.sandbox_notice").await?.remove(0);
+    require(alert.context.keys().eq(["note"]), "other keys")?;
+    require(alert.context["note"].is_string(), "no text")
+}
+
+async fn a_typed_context(client: &Client) -> Checked {
+    for alert in find_alerts(client, "alert.alignment_regression").await? {
+        let context = types::AlignmentRegressionContext::deserialize(&*alert.context)?;
+        require(context.drop_pct >= 10.0, "a small drop")?;
+    }
+    Ok(())
+}
+
+async fn not_modified(client: &Client) -> Checked {
+    let first = client.list_domains().send().await?;
+    let tag = first.headers()[header::ETAG].to_str()?;
+    match client.list_domains().if_none_match(tag).send().await {
+        Err(plumbline::Error::UnexpectedResponse(answer)) => {
+            require(answer.status() == 304, "another status")?;
+            require(answer.bytes().await?.is_empty(), "a body")
+        }
+        _ => Err("no 304".into()),
+    }
+}
+
+async fn unauthorized() -> Checked {
+    let answer = connect("plb_live_wrong")?.list_domains().send().await;
+    require_error(answer, 401, "unauthorized").map(drop)
+}
+
+async fn not_found(client: &Client) -> Checked {
+    let answer = client.list_reports().domain_id(NOBODYS).send().await;
+    require_error(answer, 404, "not_found").map(drop)
+}
+
+async fn validation_error(client: &Client) -> Checked {
+    let answer = client
+        .list_reports()
+        .domain_id(NOBODYS)
+        .limit(201_u64)
+        .send()
+        .await;
+    let error = require_error(answer, 422, "validation_error")?;
+    require(
+        error.error.message.contains("\"limit\""),
+        &error.error.message,
+    )
+}
+
+async fn rate_limited(client: &Client) -> Checked {
+    for _ in 0..=60 {
+        let answer = client.list_domains().send().await;
+        if answer.is_ok() {
+            continue;
+        }
+        let error = require_error(answer, 429, "rate_limited")?;
+        return require(
+            error.headers()[header::RETRY_AFTER] == "60",
+            "another Retry-After",
+        );
+    }
+    Err("never refused".into())
+}
+
+fn connect(key: &str) -> Result<Client, Box<dyn Error>> {
+    let authorization = format!("Bearer {key}").try_into()?;
+    let headers = HeaderMap::from_iter([(header::AUTHORIZATION, authorization)]);
+    let http = reqwest::Client::builder()
+        .default_headers(headers)
+        .build()?;
+    Ok(Client::new_with_client(
+        &env::var("PLUMBLINE_BASE_URL")?,
+        http,
+    ))
+}
+
+async fn find_domain(client: &Client, name: &str) -> Result<types::Domain, Box<dyn Error>> {
+    let domains = client.list_domains().send().await?.into_inner().data;
+    let found = domains.into_iter().find(|domain| domain.domain == name);
+    found.ok_or_else(|| format!("no {name}").into())
+}
+
+async fn find_alerts(client: &Client, kind: &str) -> Result<Vec<types::Alert>, Box<dyn Error>> {
+    let mut alerts = client.list_alerts().send().await?.into_inner().data;
+    alerts.retain(|alert| alert.type_ == kind);
+    require(!alerts.is_empty(), "no such alert")?;
+    Ok(alerts)
+}
+
+/// The error that the answer is, which must have this status and code.
+fn require_error<T>(
+    answer: Result<T, Refusal>,
+    status: u16,
+    code: &str,
+) -> Result<plumbline::ResponseValue<types::ErrorBody>, Box<dyn Error>> {
+    match answer {
+        Err(plumbline::Error::ErrorResponse(refusal)) => {
+            require(refusal.status() == status, "another status")?;
+            require(refusal.error.code == code, &refusal.error.code)?;
+            Ok(refusal)
+        }
+        Err(other) => Err(other.into()),
+        Ok(_) => Err("not refused".into()),
+    }
+}
+
+fn require(is_true: bool, otherwise: &str) -> Checked {
+    if is_true {
+        Ok(())
+    } else {
+        Err(otherwise.into())
+    }
+}
+
+/// Prints what came of a check; a remark after its name says what this client does otherwise.
+fn print(name: &str, checked: Checked) {
+    match checked {
+        Ok(()) => println!("ok {name}"),
+        Err(error) => println!("not ok {name}: {}", error.to_string().replace('\n', " ")),
+    }
+}
