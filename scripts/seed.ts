@@ -34,7 +34,12 @@ export async function seed(
   }: { domains: number; reports: number; onProgress?: (stored: number) => void },
 ): Promise<Seeded> {
   const now = toInstant(new Date());
-  const account = await insertAccount(store.db, { name: 'Seeded', plan: 'pro', now });
+  const account = await insertAccount(store.db, {
+    name: 'Seeded',
+    plan: 'pro',
+    now,
+    allowDuplicate: true,
+  });
   const { key } = await insertApiKey(store.db, { accountId: account.id, name: 'seed', now });
   const domainIds: string[] = [];
   for (let d = 0; d < domains; d++) {

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { type IngestedDocument, ingest, type SourceToRead } from '../intake/ingest.ts';
@@ -10,7 +10,7 @@ import { findDomainIds } from '../store/accounts/domains.ts';
 import type { Store } from '../store/connection/open.ts';
 import { evaluateNow } from './alerts.ts';
 import { printOutcomes, type Summary } from './outcomes.ts';
-import { hint, type OutputOptions } from './output.ts';
+import { hint, type OutputOptions, tell } from './output.ts';
 import { withNewStore } from './with-store.ts';
 
 const STANDARD_INPUT = '-';
@@ -37,7 +37,14 @@ export function defineIngest(command: Command): void {
           options,
         );
       if (unreadable > 0 || (options.strict && counts.rejected > 0)) process.exitCode = 1;
+      if (options.strict && options.quiet) tellRejected(counts.rejected - unreadable);
     });
+}
+
+/** Why `--strict` ends with status 1, where the table is not printed. What is unreadable was told before. */
+function tellRejected(count: number): void {
+  if (count > 0)
+    tell(`Documents that were rejected: ${count}. plumbline document list --outcome rejected`);
 }
 
 async function ingestPaths(
@@ -69,7 +76,7 @@ export async function printAndEvaluate(
 ): Promise<Summary> {
   const names = new Set<string>();
   const noted = noteStored(documents, names);
-  const summary = await printOutcomes(noted, options, (source) => toShownName(source, paths));
+  const summary = await printOutcomes(noted, options, (document) => toShownName(document, paths));
   await evaluateNow(store, await findDomainIds(store.db, [...names]));
   return summary;
 }
@@ -86,8 +93,16 @@ async function* noteStored(
   }
 }
 
-/** In a folder that was given alone, files are named relative to it. */
-function toShownName(source: string, [folder, ...others]: readonly string[]): string {
+/**
+ * In a folder that was given alone, files are named relative to it. A path that could not be read is shown as
+ * it was tried, because npm starts the command in another folder.
+ */
+function toShownName(
+  { source, refusal }: IngestedDocument,
+  [folder, ...others]: readonly string[],
+): string {
+  const isPath = folder !== undefined && source !== STANDARD_INPUT;
+  if (isPath && refusal?.reason === 'unreadable') return resolve(source);
   const isAlone = folder !== undefined && others.length === 0;
   const isFolder = isAlone && lstatSync(folder, { throwIfNoEntry: false })?.isDirectory();
   return isFolder ? relative(folder, source) || source : source;

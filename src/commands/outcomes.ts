@@ -18,6 +18,9 @@ const MEANINGS = {
   ignored: 'something beside a report, such as the text of a mail',
 } as const satisfies Record<IngestedDocument['outcome'], string>;
 
+/** Of a source that could not be read nothing is stored, so no list has it. */
+const UNREADABLE = 'could not be read: see below';
+
 type Outcome = keyof typeof MEANINGS;
 const OUTCOMES = Object.keys(MEANINGS) as Outcome[];
 
@@ -30,11 +33,14 @@ export interface Summary {
   readonly unreadable: number;
 }
 
-/** Prints what became of each document, as lines of JSON or as tables. `toName` shortens a source's name. */
+/** What a document's source is called in a table. */
+export type ToName = (document: IngestedDocument) => string;
+
+/** Prints what became of each document, as lines of JSON or as tables. */
 export async function printOutcomes(
   documents: AsyncIterable<IngestedDocument>,
   options: OutputOptions,
-  toName: (source: string) => string = (source) => source,
+  toName: ToName,
 ): Promise<Summary> {
   const counts = Object.fromEntries(['documents', ...OUTCOMES].map((name) => [name, 0])) as Counts;
   const rejected: IngestedDocument[] = [];
@@ -44,39 +50,47 @@ export async function printOutcomes(
     counts[document.outcome] += 1;
     if (options.json) printJson(toOutput(document));
     if (document.outcome === 'rejected' && rejected.length < MAX_SHOWN) rejected.push(document);
-    if (document.refusal?.reason === 'unreadable') unreadable += tellUnreadable(document, options);
+    if (document.refusal?.reason === 'unreadable') {
+      unreadable += 1;
+      tellUnreadable(document, options, toName);
+    }
   }
   if (options.json) printJson({ summary: counts });
-  else if (!options.quiet && counts.documents > 0) printTables(counts, rejected, toName);
+  else if (!options.quiet && counts.documents > 0)
+    printTables({ counts, unreadable }, rejected, toName);
   return { counts, unreadable };
 }
 
-/** Nothing of it is stored, so it is not in a later list. Without tables it is said here. */
-function tellUnreadable({ source, refusal }: IngestedDocument, { quiet }: OutputOptions): 1 {
-  if (quiet) tell(`${source}: ${refusal?.message}`);
-  return 1;
+/** It is not in a later list, so it is said here when there are no tables. */
+function tellUnreadable(document: IngestedDocument, { quiet }: OutputOptions, toName: ToName) {
+  if (quiet) tell(`${toName(document)}: ${document.refusal?.message}`);
 }
 
 function printTables(
-  counts: Counts,
+  { counts, unreadable }: Summary,
   rejected: readonly IngestedDocument[],
-  toName: (source: string) => string,
+  toName: ToName,
 ): void {
+  const isListed = counts.rejected > unreadable;
   const met = OUTCOMES.filter((outcome) => counts[outcome] > 0);
   const rows = met.map((outcome) => ({
     outcome,
     documents: counts[outcome],
-    meaning: MEANINGS[outcome],
+    meaning: outcome === 'rejected' && !isListed ? UNREADABLE : MEANINGS[outcome],
   }));
   print(renderRows(rows));
   if (rejected.length === 0) return;
-  const reasons = rejected.map(({ source, member, refusal }) => ({
-    rejected: [toName(source), ...member].join(' > '),
-    why: refusal?.where == null ? refusal?.message : `${refusal.message} (${refusal.where})`,
+  const reasons = rejected.map((document) => ({
+    rejected: [toName(document), ...document.member].join(' > '),
+    why: toReason(document),
   }));
   print(`\n${renderRows(reasons)}`);
-  if (counts.rejected > MAX_SHOWN)
-    print(`… and ${counts.rejected - MAX_SHOWN} more: plumbline document list`);
+  const more = `… and ${counts.rejected - MAX_SHOWN} more`;
+  if (counts.rejected > MAX_SHOWN) print(isListed ? `${more}: plumbline document list` : more);
+}
+
+function toReason({ refusal }: IngestedDocument): string | undefined {
+  return refusal?.where == null ? refusal?.message : `${refusal.message} (${refusal.where})`;
 }
 
 function toOutput({ source, member, outcome, report, refusal }: IngestedDocument) {

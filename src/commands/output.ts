@@ -9,9 +9,6 @@ export interface OutputOptions {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Of an output that is not a terminal, such as a mail of cron. */
-const DEFAULT_WIDTH = 80;
-
 /** Prints a command's result: as one JSON value, or for people. */
 export function printOne(row: Row, { json }: OutputOptions): void {
   if (json) printJson(row);
@@ -65,8 +62,9 @@ export function renderRows(rows: readonly Row[]): string {
   return renderTable(head, cells, getWidth());
 }
 
+/** A pipe or a file has no width: a program such as `grep` or `cut` needs whole lines. */
 function getWidth(): number {
-  return process.stdout.columns || DEFAULT_WIDTH;
+  return process.stdout.columns || Number(process.env['COLUMNS']) || Number.POSITIVE_INFINITY;
 }
 
 function toText(value: unknown): string {

@@ -1,12 +1,14 @@
 /*
- * Tables for a terminal. They fit its width: the widest columns wrap, and ids are never broken, so that they can
- * be copied. Where even that is too wide, each row becomes a block of lines.
+ * Tables for a terminal. They fit its width: the widest columns wrap, and ids and the prefixes of keys are never
+ * broken, so that they can be copied. Where even that is too wide, each row becomes a block of lines.
  */
 
 const GAP = '  ';
 /** A column that is not wider keeps its width. */
 const MIN_WIDTH = 12;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** The prefix of a key, alone or as `name (prefix)`. */
+const PREFIX = /^\(?plb_live_[0-9A-Za-z]{4}\)?$/;
 /** Characters that take two columns, and none. */
 const WIDE =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
@@ -31,9 +33,7 @@ function fitWidths(
   available: number,
 ): number[] | undefined {
   const widths = columns.map((texts) => Math.max(...texts.map(widthOf)));
-  const least = columns.map((texts, i) =>
-    texts.some((text) => UUID.test(text)) ? widths[i] : Math.min(widths[i] as number, MIN_WIDTH),
-  ) as number[];
+  const least = columns.map((texts, i) => findLeast(texts, widths[i] as number));
   for (let excess = sum(widths) - available; excess > 0; excess -= 1) {
     const [widest] = [...widths.keys()]
       .filter((i) => (widths[i] as number) > (least[i] as number))
@@ -42,6 +42,13 @@ function fitWidths(
     widths[widest] = (widths[widest] as number) - 1;
   }
   return widths;
+}
+
+/** The least width of a column, whose content is `width` wide. */
+function findLeast(texts: readonly string[], width: number): number {
+  if (texts.some((text) => UUID.test(text))) return width;
+  const prefixes = texts.flatMap((text) => text.split(' ')).filter((word) => PREFIX.test(word));
+  return Math.max(Math.min(width, MIN_WIDTH), ...prefixes.map(widthOf));
 }
 
 function renderRow(row: readonly string[], widths: readonly number[]): string[] {

@@ -47,7 +47,7 @@ export function reportOf(
 export async function aWorld(store: Store, { name = `d${++count}.example` } = {}) {
   let now: Instant = '2026-03-01T00:00:00Z';
   const { db } = store;
-  const account = await insertAccount(db, { name: 'A', plan: 'pro', now });
+  const account = await insertAccount(db, { name: 'A', plan: 'pro', now, allowDuplicate: true });
   const { id } = await insertDomain(db, { accountId: account.id, name, now });
   const given: Given = { store, thresholds: DEFAULT_THRESHOLDS, now: () => new Date(now) };
   const receive = async (reports: readonly AggregateReport[], at: Instant) => {

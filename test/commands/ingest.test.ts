@@ -1,5 +1,5 @@
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -14,8 +14,8 @@ describe('plumbline ingest', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
 
-  async function aCompany() {
-    const command = aProgram();
+  async function aCompany(env: NodeJS.ProcessEnv = {}) {
+    const command = aProgram(env);
     const account = await command.json('account', 'create', 'A');
     await command.json('domain', 'add', account.id, 'example.com');
     await mkdir(join(command.folder, 'in/deep'), { recursive: true });
@@ -122,6 +122,33 @@ describe('plumbline ingest', () => {
     });
   });
 
+  test('with --quiet and --strict says in one line why it ends with status 1', async () => {
+    const { run, folder } = await aCompany();
+    const strict = (...paths: string[]) => run(['ingest', ...paths, '--quiet', '--strict']);
+    await writeFile(join(folder, 'in/0-bad.xml'), '<feedback>');
+    expect(await strict(join(folder, 'in'))).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'Documents that were rejected: 1. plumbline document list --outcome rejected\n',
+    });
+    const { stderr } = await strict('/nowhere');
+    expect(stderr).toBe('/nowhere: It cannot be read: there is no such file or folder.\n');
+    expect((await strict(join(folder, 'in/deep'))).stderr).toBe('');
+  });
+
+  test('shows the whole path that could not be read, and no list in which it is not', async () => {
+    const { run, folder } = await aCompany();
+    const { stdout } = await run(['ingest', 'no-such-folder']);
+    expect(stdout).toContain(`\n${resolve('no-such-folder')}  It cannot be read: there is no such`);
+    expect(stdout).toMatch(/rejected +1 +could not be read: see below/);
+    expect(stdout).not.toContain('document list');
+    await writeFile(join(folder, 'bad.xml'), '<feedback>');
+    const both = await run(['ingest', 'no-such-folder', join(folder, 'bad.xml')]);
+    expect(both.stdout).toMatch(/rejected +2 .*document list --outcome rejected/);
+    const quiet = await run(['ingest', 'no-such-folder', '--quiet']);
+    expect(quiet.stderr).toMatch(`${resolve('no-such-folder')}: It cannot be read`);
+  });
+
   test('says that an empty folder is empty', async () => {
     const { run, folder } = await aCompany();
     const empty = join(folder, 'empty');
@@ -146,7 +173,7 @@ describe('plumbline ingest', () => {
   });
 
   test('names files in the folder that was given relative to it, in 80 columns', async () => {
-    const { run, folder } = await aCompany();
+    const { run, folder } = await aCompany({ COLUMNS: '80' });
     const name = `${'long-name-'.repeat(12)}.xml`;
     await writeFile(join(folder, 'in/deep', name), '<feedback>');
     const { stdout } = await run(['ingest', join(folder, 'in')]);

@@ -23,6 +23,16 @@ describe('renderTable', () => {
     },
   );
 
+  test.each(['plb_live_AbC1', 'dashboard (plb_live_AbC1)'])(
+    'never breaks a key’s prefix: %s',
+    (text) => {
+      const row = [text, 'x'.repeat(99), 'y'.repeat(99)];
+      const table = renderTable(['key', 'name', 'file'], [row, row], 43);
+      expect(widest(table)).toBe(43);
+      expect(table.match(/plb_live_AbC1/g)).toHaveLength(2);
+    },
+  );
+
   test('is blocks of lines where ids alone are too wide', () => {
     const block = `id      ${ID}\ndomain  ${ID}\nname    A`;
     const row = [ID, ID, 'A'];

@@ -10,8 +10,8 @@ const ACCOUNT =
   'A company whose name is about as long as a name of a company can be in this product';
 
 /** A database in which every table has a row with long values. */
-async function aFullDatabase() {
-  const { folder, run, json } = aProgram();
+async function aFullDatabase(columns = '80') {
+  const { folder, run, json } = aProgram({ COLUMNS: columns });
   const { id } = await json('account', 'create', ACCOUNT);
   const key = await json('key', 'create', id, 'The key of the dashboard in the operations centre');
   await json('key', 'disable', key.id);
@@ -55,6 +55,7 @@ test('every table fits 80 columns, and no id in it is broken', async () => {
     expect(lines.length, args.join(' ')).toBeGreaterThan(2);
     expect(Math.max(...lines.map((line) => [...line].length)), stdout).toBeLessThanOrEqual(80);
     expect(stdout).not.toMatch(/^[0-9a-f]{8}-?$/m);
+    expect(stdout).not.toMatch(/plb_live_(?!\w{4})/);
   }
 });
 
@@ -62,4 +63,13 @@ test('alerts fit 80 columns', async () => {
   const { run } = await aFullDatabase();
   const { stdout } = await run(['alerts', 'explain', 'example.com', 'alignment_regression']);
   expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+});
+
+test('a pipe gets whole lines, whatever their width is', async () => {
+  const { run } = await aFullDatabase('');
+  const { stdout } = await run(['key', 'list', ACCOUNT]);
+  expect(stdout.trimEnd().split('\n')).toHaveLength(3);
+  expect(stdout).toContain('The key of the dashboard in the operations centre');
+  const explained = await run(['alerts', 'explain', 'example.com', 'reports_missing']);
+  expect(explained.stdout).toMatch(/^Reports came on .* of the 14 days .*\.$/m);
 });
