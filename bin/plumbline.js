@@ -7,15 +7,18 @@ import { existsSync } from 'node:fs';
 
 const NEEDED = 24;
 
+const source = new URL('../src/cli.ts', import.meta.url);
+const isCheckout = existsSync(source);
+
 if (Number.parseInt(process.versions.node, 10) < NEEDED) {
+  const hint = isCheckout ? ' To use the Node of this checkout: npm run plumbline -- …' : '';
   process.stderr.write(
-    `Plumbline needs Node ${NEEDED} or later; this is Node ${process.versions.node}.\n`,
+    `Plumbline needs Node ${NEEDED} or later; this is Node ${process.versions.node}.${hint}\n`,
   );
   process.exitCode = 1;
 } else {
   keepCompiledCode();
-  const source = new URL('../src/cli.ts', import.meta.url);
-  await import(existsSync(source) ? source.href : '../dist/cli.js');
+  await import(isCheckout ? source.href : '../dist/cli.js');
 }
 
 /**

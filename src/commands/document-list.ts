@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { Failure } from '../domain/failure.ts';
 import type { Instant } from '../domain/instant.ts';
 import { type ListedDocument, listDocuments } from '../store/reports/document-list.ts';
 import { type OutputOptions, printList } from './output.ts';
 import { REASONS, toReasonWords } from './reason-words.ts';
 import { toShortTime } from './short-time.ts';
+import { UsageError } from './usage-error.ts';
 import { withStore } from './with-store.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -45,7 +45,7 @@ export function addFilters(command: Command): Command {
 
 export function requireMatching({ outcome, reason }: FilterOptions): void {
   if (outcome === 'conflict' && reason !== undefined)
-    throw new Failure('validation_error', 'Only rejections have a reason.');
+    throw new UsageError('Only rejections have a reason.');
 }
 
 /** The outcome is in the id. The folders of a source are in its details. */

@@ -5,8 +5,8 @@ import { type Corrected, prefer, remove } from './correct.ts';
 import { parseConflict, parseId } from './document-id.ts';
 import { addDocumentList } from './document-list.ts';
 import { showDocument, writeOriginal } from './document-show.ts';
-import { type OutputOptions, printOne, tell } from './output.ts';
-import { withReader } from './read-again.ts';
+import { type OutputOptions, printOne, printText, tell } from './output.ts';
+import { type Given, withReader } from './read-again.ts';
 import { addReread } from './reread.ts';
 
 const PREFER_HELP = `
@@ -30,7 +30,8 @@ export function addDocumentCommands(document: Command): void {
     .description('Replace a report’s content by that of a conflict.')
     .addHelpText('after', PREFER_HELP)
     .action(async (seq: number, options: OutputOptions) => {
-      await correct(`conflict-${seq}`, (given) => prefer(given, seq), options);
+      const work = (given: Given) => prefer(given, seq);
+      await correct({ id: `conflict-${seq}`, verb: 'Preferred', work }, options);
     });
 
   document
@@ -39,7 +40,8 @@ export function addDocumentCommands(document: Command): void {
     .description('Remove a report, a conflict or a rejection.')
     .addHelpText('after', REMOVE_HELP)
     .action(async (id: DocumentId, options: OutputOptions) => {
-      await correct(toText(id), (given) => remove(given, id), options);
+      const work = (given: Given) => remove(given, id);
+      await correct({ id: toText(id), verb: 'Removed', work }, options);
     });
 }
 
@@ -57,12 +59,14 @@ function addShow(document: Command): void {
     });
 }
 
+interface Correction {
+  readonly id: string;
+  readonly verb: 'Preferred' | 'Removed';
+  readonly work: (given: Given) => Promise<Corrected>;
+}
+
 /** Corrects, evaluates the domain's alerts as after an ingest, and prints the result. */
-async function correct(
-  id: string,
-  work: (given: Parameters<typeof prefer>[0]) => Promise<Corrected>,
-  options: OutputOptions,
-): Promise<void> {
+async function correct({ id, verb, work }: Correction, options: OutputOptions): Promise<void> {
   const { corrected, alerts } = await withReader(async (given) => {
     const corrected = await work(given);
     const domainIds = corrected.domainId === null ? [] : [corrected.domainId];
@@ -71,11 +75,24 @@ async function correct(
   const { report, replacedBy, unread } = corrected;
   const replaced = replacedBy === null ? null : `conflict-${replacedBy}`;
   const { fired, resolved } = alerts;
+  if (!options.json) printText([toSentence({ id, verb, report, replaced })]);
   printOne({ id, report, replaced_by: replaced, fired, resolved }, options);
   if (unread !== null)
     tell(
       `The source addresses of the report’s day still include this report’s messages: ${unread}`,
     );
+}
+
+interface Done extends Pick<Correction, 'id' | 'verb'> {
+  readonly report: string | null;
+  readonly replaced: string | null;
+}
+
+function toSentence({ id, verb, report, replaced }: Done): string {
+  if (verb === 'Preferred') return `Preferred ${id}: report ${report} has its content now.`;
+  if (id !== report) return `Removed ${id}.`;
+  const next = replaced === null ? '' : ` The content of ${replaced} takes its place.`;
+  return `Removed report ${id}.${next}`;
 }
 
 function toText(id: DocumentId): string {

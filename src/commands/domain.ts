@@ -13,6 +13,7 @@ import { listRelatedDomains, type RelatedDomain } from '../store/accounts/relate
 import { countReports, listUnclaimed } from '../store/accounts/unclaimed.ts';
 import { hint, type OutputOptions, printList, printOne, tell } from './output.ts';
 import { toShortTime } from './short-time.ts';
+import { UsageError } from './usage-error.ts';
 import { withStore } from './with-store.ts';
 
 /** Anybody can make reports for any number of names come in. */
@@ -33,7 +34,7 @@ export function addDomainCommands(domain: Command): void {
     )
     .action(async (account: string | undefined, options: ListOptions) => {
       if ((account === undefined) !== (options.unclaimed === true))
-        throw new Failure('validation_error', 'Give an account, or --unclaimed.');
+        throw new UsageError('Give an account, or --unclaimed.');
       if (account === undefined) await printUnclaimed(options);
       else await printDomains(account, options);
     });

@@ -2,6 +2,7 @@ import { ConfigError } from '../config-variable.ts';
 import { Failure } from '../domain/failure.ts';
 import { describeSystemError } from '../domain/system-error.ts';
 import { type OutputOptions, printJson, tell } from './output.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Exit statuses; `program.ts` has them all. */
 const [FAILED, MISUSED] = [1, 2];
@@ -11,7 +12,7 @@ export function reportError(error: unknown, { json }: OutputOptions): number {
   const isKnown = error instanceof Failure || error instanceof ConfigError;
   if (json) printJson(toJson(error));
   tell(isKnown ? error.message : describe(error));
-  return error instanceof ConfigError ? MISUSED : FAILED;
+  return error instanceof ConfigError || error instanceof UsageError ? MISUSED : FAILED;
 }
 
 function toJson(error: unknown) {

@@ -1,5 +1,4 @@
 import { Argument, type Command } from 'commander';
-import { Failure } from '../domain/failure.ts';
 import type { Db } from '../store/connection/database.ts';
 import type { DocumentId } from '../store/reports/document-list.ts';
 import { findSourceOf, listSources, type StoredSource } from '../store/reports/sources.ts';
@@ -9,6 +8,7 @@ import { printAndEvaluate } from './ingest.ts';
 import { hint, type OutputOptions } from './output.ts';
 import { withReader } from './read-again.ts';
 import { readSources } from './read-sources.ts';
+import { UsageError } from './usage-error.ts';
 
 const HELP = `
 Without ids, the documents are chosen by --outcome, --reason and --since, or all rejections and conflicts with
@@ -49,8 +49,7 @@ function requireChoice(ids: readonly DocumentId[], options: RereadOptions): void
   const { all, outcome, reason, since } = options;
   const isFiltered = [all, outcome, reason, since].some((option) => option !== undefined);
   if (ids.length > 0 === isFiltered)
-    throw new Failure(
-      'validation_error',
+    throw new UsageError(
       'Give the ids of documents, or else --outcome, --reason, --since or --all.',
     );
   requireMatching(options);

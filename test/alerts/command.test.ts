@@ -75,6 +75,19 @@ test('nothing fires for an account without alerts, a paused domain or a backfill
   expect([open, explanation]).toEqual([false, ['example.com is paused: no alert fires for it.']]);
 });
 
+test('the explanation of missing reports says how many hours, and which day', async () => {
+  const { folder, run, json } = await aCompany();
+  await writeFile(join(folder, '1.xml'), reportFrom(1, true));
+  await run(['ingest', join(folder, '1.xml')]);
+  const { explanation } = await json('alerts', 'explain', 'example.com', 'reports_missing');
+  expect(explanation.slice(0, 2)).toEqual([
+    expect.stringMatching(/^Not open: the last report was received at \S+, 0 hours ago\.$/),
+    expect.stringMatching(
+      /^It fires when that is 72 hours ago, and only while the UTC day of that report, \d{4}-\d\d-\d\d, is at most 4 days ago\.$/,
+    ),
+  ]);
+});
+
 test.each([
   ['a domain that does not exist', ['alerts', 'explain', NO_SUCH, 'reports_missing'], 1],
   ['a domain that does not exist', ['alerts', 'evaluate', '--domain', NO_SUCH], 1],

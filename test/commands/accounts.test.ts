@@ -186,7 +186,7 @@ describe('what is refused', () => {
       ['domain', 'list', 'A', '--unclaimed'],
     ])
       expect(await run(args)).toMatchObject({
-        status: 1,
+        status: 2,
         stderr: expect.stringContaining('Give an account, or --unclaimed'),
       });
   });

@@ -133,13 +133,15 @@ test('a genuine report that came second is found, compared, preferred and kept',
   expect(shown).toMatch(/total_messages.*2003.*10/);
   expect(shown).toMatch(/source_1 +192\.0\.2\.1: 2000 .*192\.0\.2\.1: 7 messages/);
 
-  expect(await json('document', 'prefer', 'conflict-1')).toMatchObject({ report });
+  const { stdout: preferred } = await run(['document', 'prefer', 'conflict-1']);
+  expect(preferred).toContain(`Preferred conflict-1: report ${report} has its content now.\n`);
   expect(await json('document', 'show', report)).toMatchObject({
     total_messages: 10,
     source: genuine,
     conflicts: 'conflict-1',
   });
-  await json('document', 'remove', 'conflict-1');
+  const { stdout: removed } = await run(['document', 'remove', 'conflict-1']);
+  expect(removed).toMatch(/^Removed conflict-1\.\n/);
   const { stdout: again } = await run(['ingest', forged, genuine]);
   expect(again).toMatch(/duplicate.*1/);
   expect(again).toMatch(/removed.*1/);
@@ -154,6 +156,21 @@ function about(daysAgo: number, passing: number, failing: number): string {
     .replace('<count>7</count>', `<count>${passing}</count>`)
     .replace('<count>3</count>', `<count>${failing}</count>`);
 }
+
+test('a report that is removed says which conflict takes its place; JSON is one value', async () => {
+  const { folder, json, run } = aProgram();
+  const { id: accountId } = await json('account', 'create', 'A');
+  await json('domain', 'add', accountId, 'example.com');
+  const paths = ['forged.xml', 'genuine.xml'].map((name) => join(folder, name));
+  for (const [i, text] of [FORGED, PLAIN].entries()) await writeFile(paths[i] as string, text);
+  await run(['ingest', ...paths]);
+  const [{ report }] = await json('document', 'list', '--outcome', 'conflict');
+  const { stdout } = await run(['document', 'remove', report]);
+  expect(stdout).toContain(
+    `Removed report ${report}. The content of conflict-1 takes its place.\n`,
+  );
+  expect(await json('document', 'remove', report)).toMatchObject({ replaced_by: null });
+});
 
 test('an alert that a forged report fired is resolved when the genuine one is preferred', async () => {
   const { folder, json, run } = aProgram();
@@ -195,7 +212,7 @@ test.each([
   [
     'a reason of conflicts',
     ['list', '--outcome', 'conflict', '--reason', 'bad_xml'],
-    1,
+    2,
     'Only rejections have a reason',
   ],
   ['an unknown reason', ['list', '--reason', 'x'], 2, 'bad_xml, doctype_forbidden'],

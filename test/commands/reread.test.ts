@@ -160,14 +160,14 @@ test('an original that was not stored to its end is said to be so, and its rejec
 });
 
 test.each([
-  ['neither ids nor a choice', [], 1, 'Give the ids of documents, or else'],
-  ['both', ['rejection-1', '--all'], 1, 'Give the ids of documents, or else'],
+  ['neither ids nor a choice', [], 2, 'Give the ids of documents, or else'],
+  ['both', ['rejection-1', '--all'], 2, 'Give the ids of documents, or else'],
   ['a rejection that does not exist', ['rejection-9'], 1, 'No rejection has the number 9'],
   ['an invalid id', ['rejection-0'], 2, 'It is a report’s id'],
   [
     'a reason of conflicts',
     ['--outcome', 'conflict', '--reason', 'bad_xml'],
-    1,
+    2,
     'Only rejections have a reason',
   ],
 ] as const)('%s is an error', async (_what, args, wanted, message) => {

@@ -69,7 +69,7 @@ import Database from "better-sqlite3";`;
   ]);
 });
 
-test('an older Node says in one line which Node is needed', () => {
+test('an older Node says in one line which Node is needed, and in a checkout how to start it', () => {
   const older = `data:text/javascript,
     Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.4' } })`;
   const run = () =>
@@ -77,7 +77,9 @@ test('an older Node says in one line which Node is needed', () => {
   expect(run).toThrow(
     expect.objectContaining({
       status: 1,
-      stderr: Buffer.from('Plumbline needs Node 24 or later; this is Node 20.19.4.\n'),
+      stderr: Buffer.from(
+        'Plumbline needs Node 24 or later; this is Node 20.19.4. To use the Node of this checkout: npm run plumbline -- …\n',
+      ),
     }),
   );
 });

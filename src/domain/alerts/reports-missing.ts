@@ -29,7 +29,8 @@ export const reportsMissing: AlertRule<typeof TYPE> = {
     if (silence === undefined) return ['Not open: no report has been received yet.'];
     const isOpen = findOpen(facts, TYPE, silence.lastReportAt) !== undefined;
     return [
-      `${isOpen ? 'Open' : 'Not open'}: the last report was received at ${silence.lastReportAt}, ${silence.hours} hours ago; it fires after ${thresholds.silenceHours}, if that day is at most ${thresholds.maxAgeDays} days ago.`,
+      `${isOpen ? 'Open' : 'Not open'}: the last report was received at ${silence.lastReportAt}, ${silence.hours} hours ago.`,
+      `It fires when that is ${thresholds.silenceHours} hours ago, and only while the UTC day of that report, ${silence.day}, is at most ${thresholds.maxAgeDays} days ago.`,
       `Reports came on ${silence.reportDays} of the ${thresholds.silenceWindowDays} days up to then; it takes ${thresholds.silenceReportDays}.`,
       ...(isOpen ? ['It resolves when the next report is stored.'] : []),
     ];
