@@ -16,11 +16,27 @@ const MAX_BYTES = 1024 * 1024;
  * file that is named cannot be read.
  */
 export function loadConfigFile(env: NodeJS.ProcessEnv, given?: string): void {
-  const named = given ?? (env['PLUMBLINE_CONFIG'] || undefined);
+  const { settings } = readConfigFile(env, given);
+  for (const [name, value] of Object.entries(settings)) env[name] ??= value;
+}
+
+interface ConfigFile {
+  readonly settings: Readonly<Record<string, string>>;
+  /** The whole path of a file that is named, and where; undefined for the installation's own. */
+  readonly named: { readonly file: string; readonly by: NamedBy } | undefined;
+}
+
+type NamedBy = '--config' | 'PLUMBLINE_CONFIG';
+
+/** The settings of the configuration file, with a whole path for the database. */
+export function readConfigFile(env: NodeJS.ProcessEnv, given?: string): ConfigFile {
+  const path = given ?? (env['PLUMBLINE_CONFIG'] || undefined);
   const by = given === undefined ? 'PLUMBLINE_CONFIG' : '--config';
-  const file = resolve(named ?? BESIDE_PACKAGE);
-  for (const [name, value] of Object.entries(readSettings(file, named && by)))
-    env[name] ??= name === 'PLUMBLINE_DATABASE' ? toDatabase(value, file) : value;
+  const file = resolve(path ?? BESIDE_PACKAGE);
+  const settings = readSettings(file, path && by);
+  const { PLUMBLINE_DATABASE: database } = settings;
+  if (database !== undefined) settings['PLUMBLINE_DATABASE'] = toDatabase(database, file);
+  return { settings, named: path === undefined ? undefined : { file, by } };
 }
 
 function readSettings(file: string, namedBy: string | undefined): Record<string, string> {

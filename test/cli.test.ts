@@ -20,13 +20,14 @@ const PASSWORD = 'plumb lines are straight';
 
 describe('plumbline serve', () => {
   test('prints its URL and how to get data, and stops on SIGTERM', async () => {
-    const { start } = await aCommand();
+    const { start, env } = await aCommand();
     const child = start('serve');
     const ended = finish(child);
     const text = await printed(child, /npm run demo/);
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0];
     expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'ok' });
-    expect(text).toMatch(/account create/);
+    const prefix = `PLUMBLINE_DATABASE=${env.PLUMBLINE_DATABASE} `;
+    expect(text).toContain(`  ${prefix}npm run plumbline -- account create "My company"\n`);
     child.kill('SIGTERM');
     expect((await ended).status).toBe(0);
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();

@@ -9,13 +9,14 @@ import { createLog } from '../log.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
+import { toAround, toFirstSteps } from './first-steps.ts';
 import { type OutputOptions, print, printJson } from './output.ts';
 import { warnOfLooseMode } from './with-store.ts';
 
 export function defineServe(command: Command): void {
   command
     .option('--sandbox', 'serve made-up data from memory, under one published key')
-    .action(async (options: OutputOptions & { sandbox?: boolean }) => {
+    .action(async (options: ServeOptions) => {
       const config = readConfig(process.env);
       if (options.sandbox) return await serveSandbox(config, options);
       const store = await openStore(config.database);
@@ -26,8 +27,16 @@ export function defineServe(command: Command): void {
       }
       print(`Plumbline listens on ${url}`);
       const isEmpty = (await listAccounts(store.db)).length === 0;
-      if (isEmpty && !options.quiet) print(toFirstSteps(config.database));
+      if (isEmpty && !options.quiet)
+        print(
+          toFirstSteps(config.database, toAround(config.database, process.env, options.config)),
+        );
     });
+}
+
+interface ServeOptions extends OutputOptions {
+  readonly sandbox?: boolean;
+  readonly config?: string;
 }
 
 async function serveSandbox(config: Config, options: OutputOptions): Promise<void> {
@@ -78,23 +87,6 @@ function startAlerts(
     await dns?.stop();
     await schedule.stop();
   };
-}
-
-/** The first steps with an empty database, as commands that work where this module is: in a checkout or a package. */
-export function toFirstSteps(database: string, module = import.meta.url): string {
-  const [plumbline, demo] = module.endsWith('.ts')
-    ? ['npm run plumbline --', 'npm run demo']
-    : ['plumbline', 'plumbline demo'];
-  return `
-The database ${database} is empty. To get data into it, in another terminal:
-
-  ${plumbline} account create "My company"
-  ${plumbline} domain add "My company" example.com
-  ${plumbline} key create "My company" "First key"
-  ${plumbline} ingest <files and folders with DMARC aggregate reports>
-
-Or stop this, and look around with made-up data: ${demo}
-`;
 }
 
 function renderSandbox(url: string, { key, domains }: DemoAccount): string {

@@ -1,19 +1,61 @@
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { toFirstSteps } from '../../src/commands/serve.ts';
+import { toAround, toFirstSteps } from '../../src/commands/first-steps.ts';
+import { readConfig } from '../../src/config.ts';
+import { loadConfigFile } from '../../src/config-file.ts';
+import { aFolder } from '../support/command.ts';
+
+const COMMAND = /^ {2}(.*?) (?:account|domain|key|ingest) (.*)$/;
 
 test.each([
   [
     'a checkout',
-    'file:///opt/plumbline/src/commands/serve.ts',
+    'file:///opt/plumbline/src/commands/first-steps.ts',
     'npm run plumbline --',
     'npm run demo',
   ],
-  ['a package', 'file:///usr/lib/plumbline/dist/commands/serve.js', 'plumbline', 'plumbline demo'],
+  [
+    'a package',
+    'file:///usr/lib/plumbline/dist/commands/first-steps.js',
+    'plumbline',
+    'plumbline demo',
+  ],
 ])('the first steps in %s are commands that work there', (_where, module, plumbline, demo) => {
-  const lines = toFirstSteps('/tmp/a.db', module).split('\n');
-  const commands = lines.flatMap(
-    (line) => /^ {2}(.*?) (?:account|domain|key|ingest) /.exec(line)?.[1] ?? [],
-  );
+  const lines = toFirstSteps('/tmp/a.db', { before: '', after: '' }, module).split('\n');
+  const commands = lines.flatMap((line) => COMMAND.exec(line)?.[1] ?? []);
   expect(commands).toEqual([plumbline, plumbline, plumbline, plumbline]);
   expect(lines).toContain(`Or stop this, and look around with made-up data: ${demo}`);
+});
+
+test('each of the first steps names the database as it was named', () => {
+  const around = { before: 'PLUMBLINE_DATABASE=/tmp/a.db ', after: ' --config /tmp/a.env' };
+  const lines = toFirstSteps('/tmp/a.db', around, 'dist/first-steps.js').split('\n');
+  const commands = lines.filter((line) => COMMAND.test(line));
+  expect(commands).toHaveLength(4);
+  for (const line of commands)
+    expect(line).toMatch(
+      /^ {2}PLUMBLINE_DATABASE=\/tmp\/a\.db plumbline .* --config \/tmp\/a\.env$/,
+    );
+});
+
+test('a database is named by what configures it, and the default one by nothing', async () => {
+  const folder = await aFolder();
+  const file = join(folder, 'a b.env');
+  writeFileSync(file, 'PLUMBLINE_DATABASE=other.db\n');
+  const around = (given: NodeJS.ProcessEnv, config?: string) => {
+    const env = { ...given };
+    loadConfigFile(env, config);
+    return toAround(readConfig(env).database, env, config);
+  };
+  const none = { before: '', after: '' };
+  expect(around({})).toEqual(none);
+  expect(around({}, file)).toEqual({ ...none, after: ` --config '${file}'` });
+  expect(around({ PLUMBLINE_CONFIG: file })).toEqual({
+    ...none,
+    before: `PLUMBLINE_CONFIG='${file}' `,
+  });
+  const inEnvironment = { ...none, before: `PLUMBLINE_DATABASE=${resolve('mine.db')} ` };
+  expect(around({ PLUMBLINE_DATABASE: 'mine.db' })).toEqual(inEnvironment);
+  expect(around({ PLUMBLINE_DATABASE: 'mine.db' }, file)).toEqual(inEnvironment);
 });

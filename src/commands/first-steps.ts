@@ -1,0 +1,51 @@
+import { resolve } from 'node:path';
+import { findDefaultDatabase } from '../config-database.ts';
+import { readConfigFile } from '../config-file.ts';
+
+/** What stands before a command and behind it, so that it uses the same database in another terminal. */
+export interface Around {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** How the database of this process was named: by the configuration file, or else by the environment. */
+export function toAround(database: string, env: NodeJS.ProcessEnv, config?: string): Around {
+  const { settings, named } = readConfigFile(env, config);
+  const isOfFile = settings['PLUMBLINE_DATABASE'] === database;
+  if (isOfFile && named?.by === '--config')
+    return { before: '', after: ` --config ${toWord(named.file)}` };
+  if (isOfFile && named !== undefined)
+    return { before: `PLUMBLINE_CONFIG=${toWord(named.file)} `, after: '' };
+  const isPlain = isOfFile || database === findDefaultDatabase(env);
+  return {
+    before: isPlain ? '' : `PLUMBLINE_DATABASE=${toWord(resolve(database))} `,
+    after: '',
+  };
+}
+
+/** A path as one word of a shell. */
+function toWord(path: string): string {
+  return /^[\w./:@%+,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+/** The first steps with an empty database, as commands that work where this module is: in a checkout or a package. */
+export function toFirstSteps(
+  database: string,
+  { before, after }: Around,
+  module = import.meta.url,
+): string {
+  const [command, demo] = module.endsWith('.ts')
+    ? ['npm run plumbline --', 'npm run demo']
+    : ['plumbline', 'plumbline demo'];
+  const plumbline = `${before}${command}`;
+  return `
+The database ${database} is empty. To get data into it, in another terminal:
+
+  ${plumbline} account create "My company"${after}
+  ${plumbline} domain add "My company" example.com${after}
+  ${plumbline} key create "My company" "First key"${after}
+  ${plumbline} ingest <files and folders with DMARC aggregate reports>${after}
+
+Or stop this, and look around with made-up data: ${demo}
+`;
+}
