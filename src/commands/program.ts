@@ -113,7 +113,7 @@ function readVersion(): string {
 function addCommonOptions(command: Command): void {
   command
     .option('--json', 'one JSON value on standard output, messages on standard error')
-    .option('--quiet', 'no hints, no progress; ingest prints only what could not be read')
+    .option('--quiet', 'no hints, no progress; ingest prints only what went wrong')
     .option('--config <file>', 'read the configuration from this file, not from PLUMBLINE_CONFIG');
 }
 
