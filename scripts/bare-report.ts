@@ -1,4 +1,4 @@
-import type { AggregateReport } from '../src/domain/aggregate-report.ts';
+import type { AggregateReport } from '../src/domain/reports/aggregate-report.ts';
 
 /* The fields that every report needs: made-up reports start from this and set only the fields that matter. */
 

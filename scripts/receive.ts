@@ -1,6 +1,6 @@
-import type { AggregateReport } from '../src/domain/aggregate-report.ts';
 import type { Instant } from '../src/domain/instant.ts';
-import type { Refusal } from '../src/domain/refusal.ts';
+import type { AggregateReport } from '../src/domain/reports/aggregate-report.ts';
+import type { Refusal } from '../src/domain/reports/refusal.ts';
 import type { Db } from '../src/store/connection/database.ts';
 import {
   insertReceived,

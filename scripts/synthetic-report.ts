@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { AggregateReport } from '../src/domain/aggregate-report.ts';
+import type { AggregateReport } from '../src/domain/reports/aggregate-report.ts';
 import { BARE_METADATA, BARE_POLICY, BARE_REPORT } from './bare-report.ts';
 
 const FIRST_DAY = Date.UTC(2023, 0, 1) / 1000;

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSandbox } from '../src/demo/sandbox.ts';
-import { isApiKey } from '../src/domain/api-key.ts';
+import { isApiKey } from '../src/domain/access/api-key.ts';
 import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../src/domain/sandbox.ts';
 import { serveApi, startApi, walk } from './support/api.ts';
 import { anAccount } from './support/builders.ts';

@@ -4,7 +4,7 @@ import {
   type RecordType,
   type RecordValue,
   toRecordName,
-} from '../domain/dns-record.ts';
+} from '../domain/dns/dns-record.ts';
 
 /** How long one server may take, and how often all of them are asked. */
 const TIMEOUT_MS = 3_000;

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { RECORD_TYPES } from '../domain/dns-record.ts';
-import { addCheck } from '../domain/dns-watch.ts';
+import { RECORD_TYPES } from '../domain/dns/dns-record.ts';
+import { addCheck } from '../domain/dns/dns-watch.ts';
 import { toInstant } from '../domain/instant.ts';
 import {
   type DomainToCheck,

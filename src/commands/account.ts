@@ -1,10 +1,10 @@
 import { Argument, type Command, Option } from 'commander';
-import type { Plan } from '../domain/api-key.ts';
+import type { Plan } from '../domain/access/api-key.ts';
 import { toInstant } from '../domain/instant.ts';
 import { insertAccount, listAccounts, updatePlan } from '../store/accounts/accounts.ts';
 import { listApiKeys } from '../store/accounts/api-keys.ts';
 import { findAccountId } from '../store/accounts/find-by-name.ts';
-import { hint, type OutputOptions, printList, printOne } from './output.ts';
+import { hint, type OutputOptions, printList, printOne } from './output/output.ts';
 import { withNewStore, withStore } from './with-store.ts';
 
 const PLANS = ['pro', 'free'] as const;

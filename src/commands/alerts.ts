@@ -11,8 +11,8 @@ import { findAccountId, findDomainId } from '../store/accounts/find-by-name.ts';
 import { findFacts } from '../store/alerts/alert-facts.ts';
 import { type AlertOfAccount, listAccountAlerts } from '../store/alerts/alerts.ts';
 import type { Store } from '../store/connection/open.ts';
-import { type OutputOptions, printJson, printList, printOne, printText } from './output.ts';
-import { toShortTime } from './short-time.ts';
+import { type OutputOptions, printJson, printList, printOne, printText } from './output/output.ts';
+import { toShortTime } from './output/short-time.ts';
 import { withStore } from './with-store.ts';
 
 const TYPES = RULES.map(({ type }) => type);

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type AuditEntry, listAudit } from '../store/accounts/audit.ts';
 import { findAccountId } from '../store/accounts/find-by-name.ts';
-import { type OutputOptions, printList } from './output.ts';
-import { toShortTime } from './short-time.ts';
+import { type OutputOptions, printList } from './output/output.ts';
+import { toShortTime } from './output/short-time.ts';
 import { withStore } from './with-store.ts';
 
 const DEFAULT_LIMIT = 100;

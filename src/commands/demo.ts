@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { type DemoAccount, ingestDemo, insertDemoAccount } from '../demo/demo-data.ts';
+import { hashPassword } from '../domain/access/password.ts';
 import { toInstant } from '../domain/instant.ts';
-import { hashPassword } from '../domain/password.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
 import { insertPerson } from '../store/people/people.ts';
-import { type OutputOptions, print, printJson } from './output.ts';
+import { type OutputOptions, print, printJson } from './output/output.ts';
 import { serveUntilStopped } from './serve.ts';
 
 const DATABASE = 'demo.db';

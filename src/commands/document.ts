@@ -1,13 +1,13 @@
 import { Argument, type Command, Option } from 'commander';
 import type { DocumentId } from '../store/reports/document-list.ts';
 import { evaluateNow } from './alerts.ts';
-import { type Corrected, prefer, remove } from './correct.ts';
-import { parseConflict, parseId } from './document-id.ts';
-import { addDocumentList } from './document-list.ts';
-import { showDocument, writeOriginal } from './document-show.ts';
-import { type OutputOptions, printOne, printText, tell } from './output.ts';
-import { type Given, withReader } from './read-again.ts';
-import { addReread } from './reread.ts';
+import { type Corrected, prefer, remove } from './document/correct.ts';
+import { parseConflict, parseId } from './document/document-id.ts';
+import { addDocumentList } from './document/document-list.ts';
+import { showDocument, writeOriginal } from './document/document-show.ts';
+import { type Given, withReader } from './document/read-again.ts';
+import { addReread } from './document/reread.ts';
+import { type OutputOptions, printOne, printText, tell } from './output/output.ts';
 
 const PREFER_HELP = `
 The report keeps its id and its place in the list. Counts, days, source addresses and alerts follow. The content

@@ -11,9 +11,9 @@ import {
 import { findAccountId, findDomainId } from '../store/accounts/find-by-name.ts';
 import { listRelatedDomains, type RelatedDomain } from '../store/accounts/related-domains.ts';
 import { countReports, listUnclaimed } from '../store/accounts/unclaimed.ts';
-import { hint, type OutputOptions, printList, printOne, tell } from './output.ts';
-import { toShortTime } from './short-time.ts';
-import { UsageError } from './usage-error.ts';
+import { hint, type OutputOptions, printList, printOne, tell } from './output/output.ts';
+import { toShortTime } from './output/short-time.ts';
+import { UsageError } from './output/usage-error.ts';
 import { withStore } from './with-store.ts';
 
 /** Anybody can make reports for any number of names come in. */

@@ -9,8 +9,8 @@ import { listFiles, readFile, readSource } from '../intake/sources/files.ts';
 import { findDomainIds } from '../store/accounts/domains.ts';
 import type { Store } from '../store/connection/open.ts';
 import { evaluateNow } from './alerts.ts';
-import { printOutcomes, type Summary } from './outcomes.ts';
-import { hint, type OutputOptions, tell } from './output.ts';
+import { printOutcomes, type Summary } from './output/outcomes.ts';
+import { hint, type OutputOptions, tell } from './output/output.ts';
 import { withNewStore } from './with-store.ts';
 
 const STANDARD_INPUT = '-';

@@ -9,8 +9,8 @@ import {
 } from '../store/accounts/api-keys.ts';
 import { findAccountId } from '../store/accounts/find-by-name.ts';
 import type { Store } from '../store/connection/open.ts';
-import { hint, type OutputOptions, printList, printOne } from './output.ts';
-import { toDayText } from './short-time.ts';
+import { hint, type OutputOptions, printList, printOne } from './output/output.ts';
+import { toDayText } from './output/short-time.ts';
 import { withStore } from './with-store.ts';
 
 export function addKeyCommands(key: Command): void {

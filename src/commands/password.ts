@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Failure } from '../domain/failure.ts';
-import { tell } from './output.ts';
+import { tell } from './output/output.ts';
 
 /** A new password: read from standard input when that is requested, else typed twice on the terminal. */
 export async function readNewPassword(isFromStdin: boolean): Promise<string> {

@@ -73,7 +73,7 @@ export async function runCommand(given: readonly string[]): Promise<number> {
   } catch (error) {
     // commander has printed the error, or the help that was requested.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : MISUSED;
-    const { reportError } = await import('./report-error.ts');
+    const { reportError } = await import('./output/report-error.ts');
     return reportError(error, { json: args.includes('--json') });
   }
 }

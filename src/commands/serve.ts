@@ -9,8 +9,8 @@ import { createLog } from '../log.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
-import { toAround, toFirstSteps } from './first-steps.ts';
-import { type OutputOptions, print, printJson } from './output.ts';
+import { toAround, toFirstSteps } from './output/first-steps.ts';
+import { type OutputOptions, print, printJson } from './output/output.ts';
 import { warnOfLooseMode } from './with-store.ts';
 
 export function defineServe(command: Command): void {

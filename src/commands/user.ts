@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 import { type Command, Option } from 'commander';
 import { type Config, readConfig } from '../config.ts';
+import { hashPassword } from '../domain/access/password.ts';
 import { toInstant } from '../domain/instant.ts';
-import { hashPassword } from '../domain/password.ts';
 import { findAccountId, findPersonId } from '../store/accounts/find-by-name.ts';
 import type { Db } from '../store/connection/database.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type Person,
   updateDisabled,
 } from '../store/people/people.ts';
-import { hint, type OutputOptions, printList, printOne, tell } from './output.ts';
+import { hint, type OutputOptions, printList, printOne, tell } from './output/output.ts';
 import { readNewPassword } from './password.ts';
 import { withStore } from './with-store.ts';
 

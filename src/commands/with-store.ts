@@ -3,7 +3,7 @@ import { readConfig } from '../config.ts';
 import { toDatabaseError } from '../store/connection/database-error.ts';
 import { findLooseMode } from '../store/connection/database-file.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
-import { hint, type OutputOptions, tell } from './output.ts';
+import { hint, type OutputOptions, tell } from './output/output.ts';
 
 /**
  * Opens the configured database, runs the work, and closes it. A database that is not there is an error: only

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { hashApiKey, isApiKey } from '../domain/api-key.ts';
+import { hashApiKey, isApiKey } from '../domain/access/api-key.ts';
 import { Failure } from '../domain/failure.ts';
 import { findKeyHolder, type KeyHolder } from '../store/accounts/api-keys.ts';
 import type { Reader } from '../store/connection/reader.ts';

@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal } from '../domain/reports/refusal.ts';
 import {
   CPU_MS_PER_KEPT_BYTE,
   KEPT_BASE_BYTES,

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal } from '../domain/reports/refusal.ts';
 import { toSizeText } from '../domain/size.ts';
 
 /**

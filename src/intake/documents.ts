@@ -1,5 +1,5 @@
-import type { AggregateReport } from '../domain/aggregate-report.ts';
-import type { Refusal } from '../domain/refusal.ts';
+import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
+import type { Refusal } from '../domain/reports/refusal.ts';
 import { Budget } from './budget.ts';
 import type { Finding } from './containers/finding.ts';
 import { open, type Spot } from './containers/open.ts';

@@ -1,6 +1,6 @@
-import type { AggregateReport } from '../domain/aggregate-report.ts';
 import { toInstant } from '../domain/instant.ts';
-import { Refusal } from '../domain/refusal.ts';
+import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
+import { Refusal } from '../domain/reports/refusal.ts';
 import type { Db } from '../store/connection/database.ts';
 import { insertReceived, type Outcome, type ReceivedDocument } from '../store/reports/documents.ts';
 import { keepOriginal, type Original } from '../store/reports/originals.ts';

@@ -1,4 +1,4 @@
-import type { Warning } from '../domain/aggregate-report.ts';
+import type { Warning } from '../domain/reports/aggregate-report.ts';
 
 /** Every deviation that is tolerated, with a sentence for the person who sees the report. */
 export const WARNINGS = {

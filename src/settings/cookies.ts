@@ -1,6 +1,6 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { CookieOptions, Request, Response } from 'express';
-import { SESSION_MS } from '../domain/lifetime.ts';
+import { SESSION_MS } from '../domain/access/lifetime.ts';
 
 /** `flow` holds the state of a sign-in at the OpenID provider. */
 type CookieName = 'session' | 'flow';

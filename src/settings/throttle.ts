@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import { ipKeyGenerator, type Options, rateLimit } from 'express-rate-limit';
+import { toEmailKey } from '../domain/access/person.ts';
 import { Failure } from '../domain/failure.ts';
-import { toEmailKey } from '../domain/person.ts';
 import { readField } from './form.ts';
 import { visitorOf } from './visitor.ts';
 

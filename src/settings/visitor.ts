@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
+import { SESSION_TOUCH_MS } from '../domain/access/lifetime.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
-import { SESSION_TOUCH_MS } from '../domain/lifetime.ts';
 import type { Actor } from '../store/accounts/audit.ts';
 import {
   findSession,

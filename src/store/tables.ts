@@ -1,5 +1,5 @@
 import type { Generated, GeneratedAlways } from 'kysely';
-import type { Plan } from '../domain/api-key.ts';
+import type { Plan } from '../domain/access/api-key.ts';
 import type { Day, Instant } from '../domain/instant.ts';
 import type { AuditTable, OneTimeLinkTable, PersonTable, SessionTable } from './people/tables.ts';
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Facts } from '../../src/domain/alerts/facts.ts';
 import { type AlertType, RULES } from '../../src/domain/alerts/registry.ts';
-import { UNKNOWN_RECORD } from '../../src/domain/dns-watch.ts';
+import { UNKNOWN_RECORD } from '../../src/domain/dns/dns-watch.ts';
 import { carryOut, D, days, facts, NOW, times } from '../domain/alerts/facts.ts';
 
 const contract = parse(

@@ -1,8 +1,8 @@
 import { receiveSources } from '../../scripts/receive.ts';
 import { evaluate, type Given } from '../../src/alerts/evaluate.ts';
-import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant } from '../../src/domain/instant.ts';
+import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { insertAccount } from '../../src/store/accounts/accounts.ts';
 import { insertDomain } from '../../src/store/accounts/domains.ts';
 import type { Store } from '../../src/store/connection/open.ts';

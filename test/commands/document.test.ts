@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { prefer, remove } from '../../src/commands/correct.ts';
+import { prefer, remove } from '../../src/commands/document/correct.ts';
 import { ingest } from '../../src/intake/ingest.ts';
 import { ownReader } from '../../src/intake/reader/reader.ts';
 import type { Store } from '../../src/store/connection/open.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { reportError } from '../../src/commands/report-error.ts';
+import { reportError } from '../../src/commands/output/report-error.ts';
 import { ConfigError } from '../../src/config-variable.ts';
 import { Failure } from '../../src/domain/failure.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Refusal } from '../../src/domain/refusal.ts';
+import { Refusal } from '../../src/domain/reports/refusal.ts';
 import { ingest } from '../../src/intake/ingest.ts';
 import { type DocumentReader, ownReader } from '../../src/intake/reader/reader.ts';
 import { openStore, type Store } from '../../src/store/connection/open.ts';

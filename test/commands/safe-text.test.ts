@@ -1,6 +1,6 @@
 import { expect, it, test } from 'vitest';
-import { renderRows } from '../../src/commands/output.ts';
-import { toSafeJson, toSafeLines, toSafeText } from '../../src/commands/safe-text.ts';
+import { renderRows } from '../../src/commands/output/output.ts';
+import { toSafeJson, toSafeLines, toSafeText } from '../../src/commands/output/safe-text.ts';
 
 test.each([
   ['a terminal escape sequence', '\u001b[2Jgone', '\\u{1b}[2Jgone'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { renderTable, wrap } from '../../src/commands/table.ts';
+import { renderTable, wrap } from '../../src/commands/output/table.ts';
 
 const ID = '8c0e2f0a-1111-4222-8333-123456789abc';
 const widest = (table: string) => Math.max(...table.split('\n').map((line) => line.length));

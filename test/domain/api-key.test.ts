@@ -6,7 +6,7 @@ import {
   hashApiKey,
   isApiKey,
   parseKeyName,
-} from '../../src/domain/api-key.ts';
+} from '../../src/domain/access/api-key.ts';
 
 /** Computed independently, from decisions, section 2: CRC-32 in base62, most significant digit first. */
 const KNOWN = [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { isPassword } from '../../src/domain/password.ts';
-import { createQueue } from '../../src/domain/password-queue.ts';
+import { isPassword } from '../../src/domain/access/password.ts';
+import { createQueue } from '../../src/domain/access/password-queue.ts';
 
 test('at most two hashes run at a time, in order, and the twenty-third request is rejected', async () => {
   const run = createQueue();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toEmailKey } from '../../src/domain/person.ts';
+import { toEmailKey } from '../../src/domain/access/person.ts';
 
 describe('the form in which e-mail addresses are compared', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toReportId } from '../../src/domain/report-identity.ts';
+import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { aReport } from '../support/builders.ts';
 
 const BASE = {

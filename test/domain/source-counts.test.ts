@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ReportRecord } from '../../src/domain/aggregate-report.ts';
-import { MAX_SOURCES, SourceCounts } from '../../src/domain/source-counts.ts';
+import type { ReportRecord } from '../../src/domain/reports/aggregate-report.ts';
+import { MAX_SOURCES, SourceCounts } from '../../src/domain/reports/source-counts.ts';
 
 function aRecord(sourceIp: string | null, count: number, dkim = 'fail'): ReportRecord {
   return {

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
+import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { settleAlert } from '../../src/store/alerts/alerts.ts';
 import { openStore } from '../../src/store/connection/open.ts';
 import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';

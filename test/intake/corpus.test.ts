@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
+import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { readAll } from '../support/intake.ts';
 
 /** Reports by other people, with the result of an independent reader for each; not part of the project. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { hashPassword } from '../../src/domain/password.ts';
+import { hashPassword } from '../../src/domain/access/password.ts';
 import type { Store } from '../../src/store/connection/open.ts';
 import {
   findCredentials,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { receiveSources } from '../../scripts/receive.ts';
-import { Refusal } from '../../src/domain/refusal.ts';
+import { Refusal } from '../../src/domain/reports/refusal.ts';
 import type { Db } from '../../src/store/connection/database.ts';
 import { insertReceived, type ReceivedDocument } from '../../src/store/reports/documents.ts';
 import { keepOriginal } from '../../src/store/reports/originals.ts';

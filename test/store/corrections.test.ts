@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AggregateReport, SourceTally } from '../../src/domain/aggregate-report.ts';
-import { toReportId } from '../../src/domain/report-identity.ts';
+import type { AggregateReport, SourceTally } from '../../src/domain/reports/aggregate-report.ts';
+import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import type { Db } from '../../src/store/connection/database.ts';
 import { openStore, type Store } from '../../src/store/connection/open.ts';
 import {

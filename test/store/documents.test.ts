@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { receiveSources } from '../../scripts/receive.ts';
-import { Refusal } from '../../src/domain/refusal.ts';
+import { Refusal } from '../../src/domain/reports/refusal.ts';
 import { openStore, type Store } from '../../src/store/connection/open.ts';
 import { readOriginal } from '../../src/store/reports/originals.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';

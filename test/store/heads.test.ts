@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
+import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { openStore, type Store } from '../../src/store/connection/open.ts';
 import { aBareAccount, anAlert, aReport, receive, resolveAlert } from '../support/builders.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { hashPassword } from '../../src/domain/password.ts';
+import { hashPassword } from '../../src/domain/access/password.ts';
 import { insertAccount, listAccounts } from '../../src/store/accounts/accounts.ts';
 import { isReadable, openStore, type Store } from '../../src/store/connection/open.ts';
 import { insertOneTimeLink, insertPerson, listPeople } from '../../src/store/people/people.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { BARE_METADATA, BARE_POLICY, BARE_REPORT } from '../../scripts/bare-report.ts';
 import { receiveSources } from '../../scripts/receive.ts';
-import type { AggregateReport } from '../../src/domain/aggregate-report.ts';
-import type { Plan } from '../../src/domain/api-key.ts';
+import type { Plan } from '../../src/domain/access/api-key.ts';
 import type { Instant } from '../../src/domain/instant.ts';
+import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { insertAccount } from '../../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';

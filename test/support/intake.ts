@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import type { AggregateReport, ReportRecord } from '../../src/domain/aggregate-report.ts';
+import type { AggregateReport, ReportRecord } from '../../src/domain/reports/aggregate-report.ts';
 import { type Content, toContent } from '../../src/intake/content.ts';
 import { type IntakeDocument, readDocuments } from '../../src/intake/documents.ts';
 import { readSmall } from '../../src/intake/reader/source-reader.ts';

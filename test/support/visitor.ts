@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { hashPassword } from '../../src/domain/password.ts';
+import { hashPassword } from '../../src/domain/access/password.ts';
 import { insertPerson } from '../../src/store/people/people.ts';
 import type { Api } from './api.ts';
 import { NOW } from './builders.ts';

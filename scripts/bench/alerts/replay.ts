@@ -2,7 +2,7 @@ import { checkDomain } from '../../../src/alerts/dns-watch.ts';
 import { evaluate, type Given } from '../../../src/alerts/evaluate.ts';
 import { RULES } from '../../../src/domain/alerts/registry.ts';
 import { DEFAULT_THRESHOLDS as thresholds } from '../../../src/domain/alerts/thresholds.ts';
-import type { RecordType } from '../../../src/domain/dns-record.ts';
+import type { RecordType } from '../../../src/domain/dns/dns-record.ts';
 import { daysBetween, toDay, toInstant } from '../../../src/domain/instant.ts';
 import { insertAccount } from '../../../src/store/accounts/accounts.ts';
 import { insertDomain } from '../../../src/store/accounts/domains.ts';

@@ -1,4 +1,4 @@
-import type { AggregateReport, SourceTally } from '../../../src/domain/aggregate-report.ts';
+import type { AggregateReport, SourceTally } from '../../../src/domain/reports/aggregate-report.ts';
 import { aSyntheticReport } from '../../synthetic-report.ts';
 import { chanceOf, dayOf, isDuring, type YearOfDomain } from './year.ts';
 

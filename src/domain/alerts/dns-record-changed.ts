@@ -1,5 +1,5 @@
-import { RECORD_TYPES, type RecordType, toRecordName } from '../dns-record.ts';
-import { type DnsChange, isRecent } from '../dns-watch.ts';
+import { RECORD_TYPES, type RecordType, toRecordName } from '../dns/dns-record.ts';
+import { type DnsChange, isRecent } from '../dns/dns-watch.ts';
 import { toDay } from '../instant.ts';
 import type { Facts } from './facts.ts';
 import { type AlertRule, findOpen, isFresh, isWatched, type Occurrence } from './rule.ts';

@@ -1,5 +1,5 @@
-import type { RecordType } from '../dns-record.ts';
-import type { DnsRecordState } from '../dns-watch.ts';
+import type { RecordType } from '../dns/dns-record.ts';
+import type { DnsRecordState } from '../dns/dns-watch.ts';
 import type { Day, Instant } from '../instant.ts';
 
 /** All that is known of one domain at one moment. The rules read nothing else. */

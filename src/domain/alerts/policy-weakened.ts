@@ -1,5 +1,5 @@
-import { findWeakerTag, toPolicies, toRecordName } from '../dns-record.ts';
-import type { DnsChange } from '../dns-watch.ts';
+import { findWeakerTag, toPolicies, toRecordName } from '../dns/dns-record.ts';
+import type { DnsChange } from '../dns/dns-watch.ts';
 import { explainRecord, mayStand } from './dns-record-changed.ts';
 import type { Facts } from './facts.ts';
 import { type AlertRule, findOpen, type Occurrence } from './rule.ts';

@@ -1,5 +1,5 @@
-import type { AggregateReport } from '../../domain/aggregate-report.ts';
-import { Refusal, type RefusalReason } from '../../domain/refusal.ts';
+import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import { Refusal, type RefusalReason } from '../../domain/reports/refusal.ts';
 
 /** What was found at one place in a source. */
 export type Finding = {

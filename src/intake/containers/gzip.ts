@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { Refusal } from '../../domain/refusal.ts';
+import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Budget } from '../budget.ts';
 import type { Content } from '../content.ts';
 import type { WarningLog } from '../warnings.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { constants, createInflateRaw, type InflateRaw, inflateRawSync } from 'node:zlib';
-import { Refusal } from '../../domain/refusal.ts';
+import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Budget } from '../budget.ts';
 import type { Content } from '../content.ts';
 

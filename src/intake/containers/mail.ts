@@ -1,4 +1,4 @@
-import { Refusal } from '../../domain/refusal.ts';
+import { Refusal } from '../../domain/reports/refusal.ts';
 import { toSizeText } from '../../domain/size.ts';
 import type { Budget } from '../budget.ts';
 import { MAX_MAIL_BYTES } from '../ceilings.ts';

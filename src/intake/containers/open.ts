@@ -1,4 +1,4 @@
-import { Refusal } from '../../domain/refusal.ts';
+import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Budget } from '../budget.ts';
 import {
   MAX_CONTAINER_DEPTH,

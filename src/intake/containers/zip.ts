@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { type Entry, fromBufferPromise } from 'yauzl';
-import { Refusal } from '../../domain/refusal.ts';
+import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Budget } from '../budget.ts';
 import { type Content, toContent } from '../content.ts';
 import { inflate } from './inflate.ts';

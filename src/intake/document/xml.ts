@@ -1,5 +1,5 @@
 import { SaxesParser, type SaxesTagPlain } from 'saxes';
-import { Refusal } from '../../domain/refusal.ts';
+import { Refusal } from '../../domain/reports/refusal.ts';
 import {
   MAX_XML_DEPTH,
   MAX_XML_ELEMENTS,

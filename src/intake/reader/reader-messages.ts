@@ -1,4 +1,4 @@
-import { Refusal } from '../../domain/refusal.ts';
+import { Refusal } from '../../domain/reports/refusal.ts';
 import type { IntakeDocument } from '../documents.ts';
 import type { FoundDocument } from './reader.ts';
 

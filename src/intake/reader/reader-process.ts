@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import { Refusal } from '../../domain/refusal.ts';
+import { Refusal } from '../../domain/reports/refusal.ts';
 import type { DocumentReader, FoundDocument } from './reader.ts';
 import { READY, type Reply, type Request, toFound } from './reader-messages.ts';
 

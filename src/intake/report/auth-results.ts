@@ -1,4 +1,4 @@
-import type { AuthResults } from '../../domain/aggregate-report.ts';
+import type { AuthResults } from '../../domain/reports/aggregate-report.ts';
 import type { Element } from '../document/element.ts';
 
 const DKIM_RESULTS = new Set('none pass fail policy neutral temperror permerror'.split(' '));

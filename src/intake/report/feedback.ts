@@ -4,11 +4,11 @@ import type {
   ReportRecord,
   SourceTally,
   Tally,
-} from '../../domain/aggregate-report.ts';
-import { addToTally, EMPTY_TALLY, MAX_REPORT_MESSAGES } from '../../domain/alignment.ts';
-import { Refusal } from '../../domain/refusal.ts';
+} from '../../domain/reports/aggregate-report.ts';
+import { addToTally, EMPTY_TALLY, MAX_REPORT_MESSAGES } from '../../domain/reports/alignment.ts';
+import { Refusal } from '../../domain/reports/refusal.ts';
+import { SourceCounts } from '../../domain/reports/source-counts.ts';
 import { toSizeText } from '../../domain/size.ts';
-import { SourceCounts } from '../../domain/source-counts.ts';
 import type { Budget } from '../budget.ts';
 import {
   MAX_NAMESPACE_CHARS,

@@ -1,5 +1,5 @@
-import type { ReportMetadata } from '../../domain/aggregate-report.ts';
-import { Refusal } from '../../domain/refusal.ts';
+import type { ReportMetadata } from '../../domain/reports/aggregate-report.ts';
+import { Refusal } from '../../domain/reports/refusal.ts';
 import { MAX_BEGIN_AHEAD_MS, MAX_ERRORS_CHARS, MAX_REPORT_ID_CHARS } from '../ceilings.ts';
 import type { Element } from '../document/element.ts';
 import { renderPlace } from '../warnings.ts';

@@ -1,6 +1,6 @@
-import type { PolicyPublished } from '../../domain/aggregate-report.ts';
 import { parseDomainName } from '../../domain/domain-name.ts';
-import { Refusal } from '../../domain/refusal.ts';
+import type { PolicyPublished } from '../../domain/reports/aggregate-report.ts';
+import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Element } from '../document/element.ts';
 import { renderPlace } from '../warnings.ts';
 

@@ -1,5 +1,9 @@
-import type { Identifiers, PolicyEvaluated, ReportRecord } from '../../domain/aggregate-report.ts';
-import { Refusal } from '../../domain/refusal.ts';
+import type {
+  Identifiers,
+  PolicyEvaluated,
+  ReportRecord,
+} from '../../domain/reports/aggregate-report.ts';
+import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Element } from '../document/element.ts';
 import { renderPlace } from '../warnings.ts';
 import { toAuthResults } from './auth-results.ts';

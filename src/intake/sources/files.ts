@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { lstat, opendir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Refusal } from '../../domain/refusal.ts';
+import { Refusal } from '../../domain/reports/refusal.ts';
 import { toSizeText } from '../../domain/size.ts';
 import { describeSystemError } from '../../domain/system-error.ts';
 import { MAX_FOLDER_DEPTH, MAX_SOURCE_BYTES } from '../ceilings.ts';

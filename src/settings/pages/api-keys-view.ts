@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { findKeyRefusal, MAX_KEYS_PER_ACCOUNT } from '../../domain/api-key.ts';
+import { findKeyRefusal, MAX_KEYS_PER_ACCOUNT } from '../../domain/access/api-key.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { ApiKey } from '../../store/accounts/api-keys.ts';
 import { type Html, renderFormToken } from '../frame/page.ts';

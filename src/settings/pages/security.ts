@@ -1,8 +1,8 @@
 import type { RequestHandler, Response } from 'express';
 import { html } from 'hono/html';
+import { isPassword } from '../../domain/access/password.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
-import { isPassword } from '../../domain/password.ts';
 import { findCredentials, updatePassword } from '../../store/people/people.ts';
 import {
   deleteOtherSessions,

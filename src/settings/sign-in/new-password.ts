@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
+import { hashPassword, PASSWORD_RULE } from '../../domain/access/password.ts';
 import { Failure } from '../../domain/failure.ts';
-import { hashPassword, PASSWORD_RULE } from '../../domain/password.ts';
 import { readField } from '../form.ts';
 import type { Html } from '../frame/page.ts';
 

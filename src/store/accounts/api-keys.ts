@@ -5,7 +5,7 @@ import {
   createApiKey,
   parseKeyName,
   toNewApiKey,
-} from '../../domain/api-key.ts';
+} from '../../domain/access/api-key.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';

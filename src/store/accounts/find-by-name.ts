@@ -1,6 +1,6 @@
+import { toEmailKey } from '../../domain/access/person.ts';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
-import { toEmailKey } from '../../domain/person.ts';
 import type { Db } from '../connection/database.ts';
 
 /* What operators type for a row: its id, or the name that people know it by. */

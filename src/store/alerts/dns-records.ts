@@ -1,5 +1,5 @@
-import type { RecordType } from '../../domain/dns-record.ts';
-import { type DnsRecordState, UNKNOWN_RECORD } from '../../domain/dns-watch.ts';
+import type { RecordType } from '../../domain/dns/dns-record.ts';
+import { type DnsRecordState, UNKNOWN_RECORD } from '../../domain/dns/dns-watch.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db } from '../connection/database.ts';
 import { prepareQuery } from '../connection/prepared.ts';

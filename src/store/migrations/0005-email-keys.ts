@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { toEmailKey } from '../../domain/person.ts';
+import { toEmailKey } from '../../domain/access/person.ts';
 
 /** The columns that exist when this runs. */
 interface PersonTable {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { LINK_MS, later } from '../../domain/access/lifetime.ts';
+import { parseEmail, toEmailKey } from '../../domain/access/person.ts';
+import { createSecret, hashSecret } from '../../domain/access/secret.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { LINK_MS, later } from '../../domain/lifetime.ts';
-import { parseEmail, toEmailKey } from '../../domain/person.ts';
-import { createSecret, hashSecret } from '../../domain/secret.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Plan } from '../../domain/api-key.ts';
+import type { Plan } from '../../domain/access/api-key.ts';
+import { later, SESSION_IDLE_MS, SESSION_MS } from '../../domain/access/lifetime.ts';
+import { createSecret, hashSecret } from '../../domain/access/secret.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { later, SESSION_IDLE_MS, SESSION_MS } from '../../domain/lifetime.ts';
-import { createSecret, hashSecret } from '../../domain/secret.ts';
 import type { Db, Tx } from '../connection/database.ts';
 import { prepareQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';

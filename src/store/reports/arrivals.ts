@@ -1,5 +1,5 @@
-import type { SourceTally } from '../../domain/aggregate-report.ts';
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
+import type { SourceTally } from '../../domain/reports/aggregate-report.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { findOrInsertDomain, type ReportedDomain } from '../accounts/domains.ts';
 import type { Tx } from '../connection/database.ts';

@@ -1,6 +1,6 @@
-import type { AggregateReport } from '../../domain/aggregate-report.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
+import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
 import { uncountReport } from './departures.ts';
 import {

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { SourceTally } from '../../domain/aggregate-report.ts';
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
+import type { SourceTally } from '../../domain/reports/aggregate-report.ts';
 import type { Tx } from '../connection/database.ts';
 import { prepareQuery, runPrepared } from '../connection/prepared.ts';
 import { newVersion } from '../lists/heads.ts';

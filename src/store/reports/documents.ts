@@ -1,7 +1,7 @@
-import type { AggregateReport } from '../../domain/aggregate-report.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { Refusal } from '../../domain/refusal.ts';
-import { toReportId } from '../../domain/report-identity.ts';
+import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import { Refusal } from '../../domain/reports/refusal.ts';
+import { toReportId } from '../../domain/reports/report-identity.ts';
 import type { ReportedDomain } from '../accounts/domains.ts';
 import type { Db, Tx } from '../connection/database.ts';
 import { prepareQuery, runPrepared } from '../connection/prepared.ts';

@@ -1,7 +1,7 @@
-import type { AggregateReport } from '../../domain/aggregate-report.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { toReportId } from '../../domain/report-identity.ts';
+import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import { toReportId } from '../../domain/reports/report-identity.ts';
 import type { Tx } from '../connection/database.ts';
 import { Arrivals, countArrivals } from './arrivals.ts';
 import { type CountedReport, uncountReport } from './departures.ts';

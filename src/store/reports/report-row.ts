@@ -1,5 +1,5 @@
-import type { AggregateReport } from '../../domain/aggregate-report.ts';
 import { secondsToInstant } from '../../domain/instant.ts';
+import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 
 /** The columns of a report that are read from its document. Contents of one report have the same identity. */
 export function toContentRow(report: AggregateReport) {

@@ -1,8 +1,8 @@
 import type { Expression } from 'kysely';
-import type { SourceTally } from '../../domain/aggregate-report.ts';
 import type { Day } from '../../domain/instant.ts';
+import type { SourceTally } from '../../domain/reports/aggregate-report.ts';
+import { MAX_SOURCES } from '../../domain/reports/source-counts.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
-import { MAX_SOURCES } from '../../domain/source-counts.ts';
 import type { Tx } from '../connection/database.ts';
 import { prepareQuery, runPrepared } from '../connection/prepared.ts';
 import { addedSafely } from '../connection/safe-sum.ts';

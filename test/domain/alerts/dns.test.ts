@@ -7,8 +7,12 @@ import {
   type RecordType,
   type RecordValue,
   toPolicies,
-} from '../../../src/domain/dns-record.ts';
-import { addCheck, type DnsRecordState, UNKNOWN_RECORD } from '../../../src/domain/dns-watch.ts';
+} from '../../../src/domain/dns/dns-record.ts';
+import {
+  addCheck,
+  type DnsRecordState,
+  UNKNOWN_RECORD,
+} from '../../../src/domain/dns/dns-watch.ts';
 import { toInstant } from '../../../src/domain/instant.ts';
 import { carryOut, facts } from './facts.ts';
 

@@ -5,7 +5,7 @@ import type { Facts, KnownAlert } from '../../../src/domain/alerts/facts.ts';
 import { RULES } from '../../../src/domain/alerts/registry.ts';
 import { isResolution } from '../../../src/domain/alerts/resolution.ts';
 import { DEFAULT_THRESHOLDS } from '../../../src/domain/alerts/thresholds.ts';
-import { UNKNOWN_RECORD } from '../../../src/domain/dns-watch.ts';
+import { UNKNOWN_RECORD } from '../../../src/domain/dns/dns-watch.ts';
 import { addDays } from '../../../src/domain/instant.ts';
 import { carryOut, D, days, facts, NOW, times } from './facts.ts';
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { findDefaultDatabase } from '../config-database.ts';
-import { readConfigFile } from '../config-file.ts';
+import { findDefaultDatabase } from '../../config-database.ts';
+import { readConfigFile } from '../../config-file.ts';
 
 /** What stands before a command and behind it, so that it uses the same database in another terminal. */
 export interface Around {

@@ -1,4 +1,4 @@
-import { Failure } from './failure.ts';
+import { Failure } from '../failure.ts';
 
 /** Half of libuv's four threads: compression and file reads need the others. */
 const MAX_RUNNING = 2;

@@ -1,4 +1,4 @@
-import type { IngestedDocument } from '../intake/ingest.ts';
+import type { IngestedDocument } from '../../intake/ingest.ts';
 import { type OutputOptions, print, printJson, renderRows, tell } from './output.ts';
 
 /* What became of documents, printed by the commands that read them. */

@@ -1,20 +1,20 @@
-import type { AggregateReport } from '../domain/aggregate-report.ts';
-import { Failure } from '../domain/failure.ts';
-import type { Store } from '../store/connection/open.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import type { Store } from '../../store/connection/open.ts';
 import {
   type DocumentId,
   type DocumentPlace,
   findStoredConflict,
   findStoredRejection,
   findStoredReport,
-} from '../store/reports/document-list.ts';
-import { readOriginal } from '../store/reports/originals.ts';
-import { toReportFields } from '../store/reports/report-row.ts';
-import { findSourceOf } from '../store/reports/sources.ts';
+} from '../../store/reports/document-list.ts';
+import { readOriginal } from '../../store/reports/originals.ts';
+import { toReportFields } from '../../store/reports/report-row.ts';
+import { findSourceOf } from '../../store/reports/sources.ts';
+import { type OutputOptions, printList, printOne } from '../output/output.ts';
+import { withStore } from '../with-store.ts';
 import { toFailure } from './correct.ts';
-import { type OutputOptions, printList, printOne } from './output.ts';
 import { type Given, readAgain, withReader } from './read-again.ts';
-import { withStore } from './with-store.ts';
 
 /** How many of a content's source addresses are shown. */
 const SOURCES_SHOWN = 5;

@@ -1,5 +1,5 @@
+import type { Instant } from '../instant.ts';
 import { findWeakerTag, isSameRecord, type RecordType, type RecordValue } from './dns-record.ts';
-import type { Instant } from './instant.ts';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;

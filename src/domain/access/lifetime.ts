@@ -1,4 +1,4 @@
-import { type Instant, toInstant } from './instant.ts';
+import { type Instant, toInstant } from '../instant.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

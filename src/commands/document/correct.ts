@@ -1,19 +1,19 @@
-import type { AggregateReport } from '../domain/aggregate-report.ts';
-import { Failure } from '../domain/failure.ts';
-import { toInstant } from '../domain/instant.ts';
+import { Failure } from '../../domain/failure.ts';
+import { toInstant } from '../../domain/instant.ts';
+import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import {
   preferConflict,
   removeConflict,
   removeRejection,
   removeReport,
   type ToRemove,
-} from '../store/reports/corrections.ts';
+} from '../../store/reports/corrections.ts';
 import {
   type DocumentId,
   findStoredConflict,
   findStoredReport,
   type StoredReport,
-} from '../store/reports/document-list.ts';
+} from '../../store/reports/document-list.ts';
 import { type Given, readAgain } from './read-again.ts';
 
 /** The result of a correction. */

@@ -1,12 +1,12 @@
-import type { AggregateReport } from '../domain/aggregate-report.ts';
-import { Failure } from '../domain/failure.ts';
-import { toReportId } from '../domain/report-identity.ts';
-import type { DocumentReader } from '../intake/reader/reader.ts';
-import { createSourceReader } from '../intake/reader/source-reader.ts';
-import type { Store } from '../store/connection/open.ts';
-import type { DocumentPlace } from '../store/reports/document-list.ts';
-import { readOriginal } from '../store/reports/originals.ts';
-import { withStore } from './with-store.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import { toReportId } from '../../domain/reports/report-identity.ts';
+import type { DocumentReader } from '../../intake/reader/reader.ts';
+import { createSourceReader } from '../../intake/reader/source-reader.ts';
+import type { Store } from '../../store/connection/open.ts';
+import type { DocumentPlace } from '../../store/reports/document-list.ts';
+import { readOriginal } from '../../store/reports/originals.ts';
+import { withStore } from '../with-store.ts';
 
 /** The dependencies of a correction. */
 export interface Given {

@@ -1,4 +1,4 @@
-import type { RefusalReason } from '../domain/refusal.ts';
+import type { RefusalReason } from '../../domain/reports/refusal.ts';
 
 /** The reasons of rejections, in a few words for a table. JSON and options have the codes. */
 const WORDS: Readonly<Record<RefusalReason, string>> = {

@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Instant } from '../domain/instant.ts';
-import { type ListedDocument, listDocuments } from '../store/reports/document-list.ts';
-import { type OutputOptions, printList } from './output.ts';
-import { REASONS, toReasonWords } from './reason-words.ts';
-import { toShortTime } from './short-time.ts';
-import { UsageError } from './usage-error.ts';
-import { withStore } from './with-store.ts';
+import type { Instant } from '../../domain/instant.ts';
+import { type ListedDocument, listDocuments } from '../../store/reports/document-list.ts';
+import { type OutputOptions, printList } from '../output/output.ts';
+import { REASONS, toReasonWords } from '../output/reason-words.ts';
+import { toShortTime } from '../output/short-time.ts';
+import { UsageError } from '../output/usage-error.ts';
+import { withStore } from '../with-store.ts';
 
 const DEFAULT_LIMIT = 100;
 

@@ -1,5 +1,5 @@
-import { parseDomainName } from './domain-name.ts';
-import { Failure } from './failure.ts';
+import { parseDomainName } from '../domain-name.ts';
+import { Failure } from '../failure.ts';
 
 /** One @, no spaces, a dot in the domain. A pattern cannot tell whether the mailbox exists. */
 const EMAIL = /^[^\s@<>]{1,64}@[^\s@<>]+\.[^\s@<>]+$/;

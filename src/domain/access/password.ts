@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Failure } from './failure.ts';
+import { Failure } from '../failure.ts';
 import { createQueue } from './password-queue.ts';
 
 const MIN_LENGTH = 12;

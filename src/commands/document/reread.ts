@@ -1,14 +1,14 @@
 import { Argument, type Command } from 'commander';
-import type { Db } from '../store/connection/database.ts';
-import type { DocumentId } from '../store/reports/document-list.ts';
-import { findSourceOf, listSources, type StoredSource } from '../store/reports/sources.ts';
+import type { Db } from '../../store/connection/database.ts';
+import type { DocumentId } from '../../store/reports/document-list.ts';
+import { findSourceOf, listSources, type StoredSource } from '../../store/reports/sources.ts';
+import { printAndEvaluate } from '../ingest.ts';
+import { hint, type OutputOptions } from '../output/output.ts';
+import { UsageError } from '../output/usage-error.ts';
 import { parseId } from './document-id.ts';
 import { addFilters, type FilterOptions, requireMatching } from './document-list.ts';
-import { printAndEvaluate } from './ingest.ts';
-import { hint, type OutputOptions } from './output.ts';
 import { withReader } from './read-again.ts';
 import { readSources } from './read-sources.ts';
-import { UsageError } from './usage-error.ts';
 
 const HELP = `
 Without ids, the documents are chosen by --outcome, --reason and --since, or all rejections and conflicts with

@@ -1,4 +1,4 @@
-import { Failure } from '../domain/failure.ts';
+import { Failure } from '../../domain/failure.ts';
 
 /** Arguments and options that do not go together. commander finds all other wrong usage by itself. */
 export class UsageError extends Failure {

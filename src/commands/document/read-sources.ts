@@ -1,9 +1,9 @@
-import { Failure } from '../domain/failure.ts';
-import { Refusal, type RefusalReason } from '../domain/refusal.ts';
-import { type IngestedDocument, ingest, type SourceToRead } from '../intake/ingest.ts';
-import type { Db } from '../store/connection/database.ts';
-import { readOriginal } from '../store/reports/originals.ts';
-import { deleteOtherRejections, type StoredSource } from '../store/reports/sources.ts';
+import { Failure } from '../../domain/failure.ts';
+import { Refusal, type RefusalReason } from '../../domain/reports/refusal.ts';
+import { type IngestedDocument, ingest, type SourceToRead } from '../../intake/ingest.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { readOriginal } from '../../store/reports/originals.ts';
+import { deleteOtherRejections, type StoredSource } from '../../store/reports/sources.ts';
 import type { Given } from './read-again.ts';
 
 /** Sources that are stored in common transactions. */

@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { parseDisplayName } from './display-name.ts';
-import { Failure } from './failure.ts';
+import { parseDisplayName } from '../display-name.ts';
+import { Failure } from '../failure.ts';
 
 export type Plan = 'free' | 'pro';
 

@@ -1,4 +1,4 @@
-import type { Instant } from '../domain/instant.ts';
+import type { Instant } from '../../domain/instant.ts';
 
 /** `2026-03-15 04:12` for a table of people. JSON has the whole instant. */
 export function toShortTime(at: Instant | null): string | null {
