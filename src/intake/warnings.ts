@@ -84,6 +84,10 @@ export class WarningLog {
     this.#met.set(code, { code, count: (known?.count ?? 0) + 1, where });
   }
 
+  has(code: WarningCode): boolean {
+    return this.#met.has(code);
+  }
+
   toList(): readonly Warning[] {
     return [...this.#met.values()];
   }

@@ -59,6 +59,13 @@ describe('gzip and zlib', () => {
     expect(await outcomes(source)).toEqual([outcome]);
   });
 
+  it('a gzip that ends early is named as the cause of the XML that ends early', async () => {
+    const [document] = await readAll(GZIP.subarray(0, 300));
+    expect(document).toMatchObject({
+      refusal: { message: expect.stringMatching(/unclosed tag.*\. The gzip data ends early\.$/) },
+    });
+  });
+
   it('the hash is that of the unpacked XML, however it was packed', async () => {
     const { report } = await read(PLAIN);
     const [packed] = await readAll(gzipSync(GZIP));

@@ -156,7 +156,9 @@ export class XmlReader {
     const { line, column } = this.place;
     // The parser's position is after the character that caused the error.
     const where = renderPlace({ line, column: Math.max(0, column - 1) });
-    return new Refusal('bad_xml', `Not well-formed XML: ${why}.`, where);
+    // Then the reporter's XML is probably right, and what carried it is not.
+    const cause = this.#log.has('gzip_truncated') ? ' The gzip data ends early.' : '';
+    return new Refusal('bad_xml', `Not well-formed XML: ${why}.${cause}`, where);
   }
 }
 
