@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { SLOW } from './test/slow/vitest.config.ts';
 
 /** Where tests note what of the contract they exercise (test/support/contract-coverage.ts), one for each run. */
 const exercised = mkdtempSync(join(tmpdir(), 'plumbline-exercised-'));
@@ -9,8 +10,8 @@ process.once('exit', () => rmSync(exercised, { recursive: true }));
 
 /** Has to know what all other tests exercised. */
 const LAST = 'test/contract-coverage.test.ts';
-/** Files that replace a module or measure the memory of their process. Each gets a process of its own. */
-const ALONE = ['test/settings/sign-in.test.ts', 'test/intake/limits.test.ts'];
+/** Files that replace a module. Each gets a process of its own. */
+const ALONE = ['test/settings/sign-in.test.ts'];
 
 export default defineConfig({
   test: {
@@ -25,7 +26,7 @@ export default defineConfig({
         test: {
           name: 'tests',
           include: ['test/**/*.test.ts'],
-          exclude: [LAST, ...ALONE],
+          exclude: [LAST, ...ALONE, ...SLOW],
           // Loading the product's modules for each file takes as long as the tests.
           isolate: false,
           // Not 0: a machine that has one worker would run that group after all others.
