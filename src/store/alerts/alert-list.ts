@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
 import { ask } from '../connection/plan.ts';
 import { type BoundQuery, prepareColumn, prepareQuery } from '../connection/prepared.ts';
-import type { FollowedList, WantedAfter } from '../lists/followed.ts';
+import type { FollowedList, PlacedItem, WantedAfter } from '../lists/followed.ts';
 import type { Head } from '../lists/heads.ts';
 import { asJson, type JsonText, jsonRow } from '../lists/json.ts';
 import type { PagedList } from '../lists/page.ts';
@@ -49,7 +49,6 @@ function toQueries(owner: 'account' | 'domain') {
   return {
     from: alertsFrom(owner),
     after: alertsAfter(owner),
-    positions: positionsAfter(owner),
     updates: updatesAfter(owner),
   };
 }
@@ -78,7 +77,6 @@ export function followAlerts(scope: AlertScope): FollowedList<ListedAlert> {
     id: alertList(owner),
     head: headOf(scope),
     items: (wanted) => queries.after({ owner, ...wanted }),
-    positions: (wanted) => queries.positions({ owner, ...wanted }),
     updates: (after) => queries.updates({ owner, after }),
   };
 }
@@ -120,20 +118,8 @@ function alertsFrom(owner: 'account' | 'domain') {
 type After = { owner: string } & WantedAfter;
 
 function alertsAfter(owner: 'account' | 'domain') {
-  return prepareColumn<After, JsonText<ListedAlert>>((db, param) =>
+  return prepareQuery<After, PlacedItem<ListedAlert>>((db, param) =>
     selectItems(db)
-      .where(`${owner}_id`, '=', param('owner'))
-      .where(`${owner}_position`, '>', param('after'))
-      .orderBy(`${owner}_position`)
-      .limit(param('limit'))
-      .offset(param('skip')),
-  );
-}
-
-function positionsAfter(owner: 'account' | 'domain') {
-  return prepareQuery<After, { position: number }>((db, param) =>
-    db
-      .selectFrom('alert')
       .select(`${owner}_position as position`)
       .where(`${owner}_id`, '=', param('owner'))
       .where(`${owner}_position`, '>', param('after'))

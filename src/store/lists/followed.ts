@@ -20,12 +20,17 @@ export type WantedAfter = {
   readonly limit: number;
 };
 
+/** An item, and where it is in the order of changes. */
+export interface PlacedItem<Item> {
+  readonly item: JsonText<Item>;
+  readonly position: number;
+}
+
 export interface FollowedList<Item> {
   readonly id: string;
   /** The whole list's head. No row when the list does not exist for the caller. */
   readonly head: BoundQuery<Head>;
-  readonly items: (wanted: WantedAfter) => BoundQuery<JsonText<Item>>;
-  readonly positions: (wanted: WantedAfter) => BoundQuery<{ readonly position: number }>;
+  readonly items: (wanted: WantedAfter) => BoundQuery<PlacedItem<Item>>;
   /** The sum of the marks of items behind a position that changed in place; no query where none does. */
   readonly updates?: (after: number) => BoundQuery<{ readonly marks: number | null }>;
 }
@@ -65,13 +70,12 @@ function* planPage<Item>(
   if (typeof head === 'string') throw new Error('The list was changed while its page was read.');
   const { total, version } = head;
   if (offset >= total) return { total, version, items: [], point: head.after };
-  const wanted = { ...(yield* findPlace(list.id, head, offset)), limit };
-  const items = yield* ask(list.items(wanted));
-  const last = { ...wanted, skip: wanted.skip + items.length - 1, limit: 1 };
-  const [row] = yield* ask(list.positions(last));
-  const point = row && (yield* findPoint(list.id, row.position));
+  const place = yield* findPlace(list.id, head, offset);
+  const rows = yield* ask(list.items({ ...place, limit }));
+  const position = Number(rows.at(-1)?.position);
+  const point = yield* findPoint(list.id, position);
   if (point === undefined) throw new Error('An item of a list has no point.');
-  return { total, version, items, point: { position: Number(row?.position), mark: point.mark } };
+  return { total, version, items: rows.map(({ item }) => item), point: { ...point, position } };
 }
 
 function* planHead<Item>(list: FollowedList<Item>, start: Start): Plan<FollowedHead | NotFollowed> {

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
 import { ask } from '../connection/plan.ts';
 import { prepareColumn, prepareQuery } from '../connection/prepared.ts';
-import type { FollowedList, WantedAfter } from '../lists/followed.ts';
+import type { FollowedList, PlacedItem, WantedAfter } from '../lists/followed.ts';
 import type { Head } from '../lists/heads.ts';
 import { type JsonText, jsonRow } from '../lists/json.ts';
 import type { PagedList } from '../lists/page.ts';
@@ -47,18 +47,8 @@ const reportsFrom = prepareColumn<WantedReports, JsonText<ReportRow>>((db, param
 
 type ReportsAfter = { domainId: string } & WantedAfter;
 
-const reportsAfter = prepareColumn<ReportsAfter, JsonText<ReportRow>>((db, param) =>
+const reportsAfter = prepareQuery<ReportsAfter, PlacedItem<ReportRow>>((db, param) =>
   selectItems(db)
-    .where('domain_id', '=', param('domainId'))
-    .where('position', '>', param('after'))
-    .orderBy('position')
-    .limit(param('limit'))
-    .offset(param('skip')),
-);
-
-const positionsAfter = prepareQuery<ReportsAfter, { position: number }>((db, param) =>
-  db
-    .selectFrom('report')
     .select('position')
     .where('domain_id', '=', param('domainId'))
     .where('position', '>', param('after'))
@@ -106,6 +96,5 @@ export function followReports(domain: DomainOfAccount): FollowedList<ReportRow> 
     id: reportList(domainId),
     head: reportsHead(domain),
     items: (wanted) => reportsAfter({ domainId, ...wanted }),
-    positions: (wanted) => positionsAfter({ domainId, ...wanted }),
   };
 }
