@@ -30,10 +30,9 @@ export function createReaderProcess(): ReaderProcess {
   const start = (): Started => {
     // A process that was just killed exists for a moment longer. One that could not be created has no id.
     if (child?.pid !== undefined && !child.killed && child.connected)
-      return { child, isNew: false, isReady: () => true };
-    const started = forkChild();
-    child = started.child;
-    return { ...started, isNew: true };
+      return { child, isNew: false };
+    child = forkChild();
+    return { child, isNew: true };
   };
   return {
     get pid() {
@@ -49,7 +48,7 @@ export function createReaderProcess(): ReaderProcess {
   };
 }
 
-function forkChild(): Omit<Started, 'isNew'> {
+function forkChild(): ChildProcess {
   const script = new URL('./reader-child.ts', import.meta.url);
   const child = fork(script, {
     execArgv: [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'],
@@ -62,11 +61,7 @@ function forkChild(): Omit<Started, 'isNew'> {
   child.stdin?.on('error', () => undefined);
   // A reading that waits for the child reports the error.
   child.on('error', () => undefined);
-  let isReady = false;
-  child.once('message', () => {
-    isReady = true;
-  });
-  return { child, isReady: () => isReady };
+  return child;
 }
 
 /** Where this process keeps compiled code, if it does: compiling takes two thirds of the child's start. */
@@ -80,8 +75,6 @@ interface Started {
   readonly child: ChildProcess;
   /** Whether it has read nothing yet. */
   readonly isNew: boolean;
-  /** Whether its start succeeded. Before, it reads nothing, so no source can be the cause of its end. */
-  readonly isReady: () => boolean;
 }
 
 /**
@@ -95,14 +88,14 @@ async function* readSurviving(
   nowMs: number,
 ): AsyncGenerator<FoundDocument> {
   const counts = sources.map(() => 0);
-  const { child, isNew, isReady } = start();
+  const { child, isNew } = start();
   const read = new Reading(child, sources, nowMs);
   for await (const found of read.documents()) {
     counts[found.index] = (counts[found.index] ?? 0) + 1;
     yield found;
   }
   if (read.end === undefined) return;
-  if (!isReady()) throw toNotStarted(read.end);
+  if (isNew && !read.hasStarted) throw toNotStarted(read.end);
   if (sources.length === 1 && (isNew || read.end.signal === TOOK_TOO_LONG))
     yield { index: 0, document: toRejected(read.end) };
   else yield* readEach(start, { sources, nowMs, from: read.at, counts });
@@ -169,6 +162,8 @@ class Reading {
   end: End | undefined;
   /** The first source whose documents may be incomplete. */
   at = 0;
+  /** Whether a new child has started. Before, it reads nothing, so no source can be the cause of its end. */
+  hasStarted = false;
   readonly #child: ChildProcess;
   readonly #ended = Promise.withResolvers<End>();
   #reply = Promise.withResolvers<Reply>();
@@ -221,7 +216,8 @@ class Reading {
   }
 
   readonly #onReply = (reply: unknown): void => {
-    if (reply !== READY) this.#reply.resolve(reply as Reply);
+    if (reply === READY) this.hasStarted = true;
+    else this.#reply.resolve(reply as Reply);
   };
 
   readonly #onExit = (_code: number | null, signal: NodeJS.Signals | null): void =>
