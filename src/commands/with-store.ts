@@ -10,7 +10,8 @@ import { hint, type OutputOptions, tell } from './output/output.ts';
  * `withNewStore` makes one, so that a wrong path does not look like an empty product.
  */
 export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-  return await run(await openStore(readConfig(process.env).database, { mustExist: true }), work);
+  const { database } = readConfig(process.env);
+  return await run(database, await openStore(database, { mustExist: true }), work);
 }
 
 /** The same for a command that begins with an empty database: it is made when it is not there. */
@@ -22,11 +23,14 @@ export async function withNewStore<T>(
   const isNew = !existsSync(database);
   const store = await openStore(database);
   if (isNew) hint(`A new database was made: ${database}`, options);
-  return await run(store, work);
+  return await run(database, store, work);
 }
 
-async function run<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {
-  const { database } = readConfig(process.env);
+async function run<T>(
+  database: string,
+  store: Store,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
   warnOfLooseMode(database, (text) => tell(`Warning: ${text}`));
   try {
     return await work(store);
