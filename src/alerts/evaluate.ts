@@ -3,6 +3,7 @@ import type { KnownAlert } from '../domain/alerts/facts.ts';
 import type { Resolution } from '../domain/alerts/resolution.ts';
 import type { Thresholds } from '../domain/alerts/thresholds.ts';
 import { type Instant, toInstant } from '../domain/instant.ts';
+import { lockDomain } from '../store/accounts/domains.ts';
 import { findFacts, type WatchedDomain } from '../store/alerts/alert-facts.ts';
 import { fireAlert, settleAlert } from '../store/alerts/alerts.ts';
 import type { Tx } from '../store/connection/database.ts';
@@ -71,6 +72,7 @@ async function evaluateDomain(
   if (seen === undefined || decide(seen.facts, thresholds).length === 0)
     return { fired: 0, resolved: 0 };
   return await store.db.write(async (tx) => {
+    await lockDomain(tx, domainId);
     const domain = await findFacts(toReader(tx), asked);
     if (domain === undefined) return { fired: 0, resolved: 0 };
     return await carryOut(tx, domain, decide(domain.facts, thresholds));

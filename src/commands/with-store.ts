@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { readConfig } from '../config.ts';
 import { toDatabaseError } from '../store/connection/database-error.ts';
-import { findLooseMode } from '../store/connection/database-file.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
+import { isPostgresUrl } from '../store/connection/postgres/address.ts';
+import { findLooseMode } from '../store/connection/sqlite/database-file.ts';
 import { hint, type OutputOptions, tell } from './output/output.ts';
 
 /**
@@ -20,7 +21,7 @@ export async function withNewStore<T>(
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
   const { database } = readConfig(process.env);
-  const isNew = !existsSync(database);
+  const isNew = !isPostgresUrl(database) && !existsSync(database);
   const store = await openStore(database);
   if (isNew) hint(`A new database was made: ${database}`, options);
   return await run(database, store, work);
@@ -43,7 +44,7 @@ async function run<T>(
 
 /** Other users of the machine must not read reports, addresses and hashes of passwords. */
 export function warnOfLooseMode(database: string, warn: (text: string) => void): void {
-  const mode = findLooseMode(database);
+  const mode = isPostgresUrl(database) ? undefined : findLooseMode(database);
   if (mode !== undefined)
     warn(`Other users can access ${database} (mode ${mode}). To end that: chmod 600 ${database}`);
 }

@@ -15,8 +15,8 @@ export type FailureCode =
 export class Failure extends Error {
   readonly code: FailureCode;
 
-  constructor(code: FailureCode, message: string) {
-    super(message);
+  constructor(code: FailureCode, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'Failure';
     this.code = code;
   }

@@ -188,6 +188,10 @@ describe('500', () => {
         breakWhenAsked();
         return await reader.readPlan(plan);
       },
+      readNoOlder: async (...asked) => {
+        breakWhenAsked();
+        return await reader.readNoOlder(...asked);
+      },
     };
   }
 

@@ -32,8 +32,9 @@ async function readAfter(
     .orderBy('position')
     .executeTakeFirstOrThrow();
   const start = { position: after, mark: point.mark };
-  const page = await readFollowedPage(reader, list, { start, page: { limit, offset } });
   const head = await findFollowedHead(reader, list, start);
+  if (typeof head === 'string') throw new Error(head);
+  const page = await readFollowedPage(reader, list, { start, page: { limit, offset }, head });
   expect(head).toMatchObject({ total: page.total, version: page.version });
   return { ids: parseItems(page).map(({ id }) => id), total: page.total, point: page.point };
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { takeStore } from './postgres-stores.ts';
 
 /** A store that is closed at the end of the test. */
 export async function aStore(): Promise<Store> {
@@ -20,8 +21,12 @@ export function aDatabasePath(): string {
   return join(folder, 'plumbline.db');
 }
 
-/** A new store in memory; in the suite `test:second-writer`, one on a file that another process writes to. */
+/**
+ * A new store in memory; in the suite `test:second-writer`, one on a file that another process writes to; in the
+ * project `postgres`, one on PostgreSQL.
+ */
 export async function openTestStore(): Promise<Store> {
+  if (process.env['TEST_STORE'] === 'postgres') return await takeStore();
   if (process.env['TEST_STORE'] !== 'file') return await openStore(':memory:');
   const folder = mkdtempSync(join(tmpdir(), 'plumbline-'));
   const path = join(folder, 'plumbline.db');

@@ -36,7 +36,7 @@ export async function answerFollowed<Item>(
     // A client asks for a cursor once: then it has the next one.
     isFirst: false,
     read: async () => {
-      const { point, ...read } = await readFollowedPage(reader, list, { start, page });
+      const { point, ...read } = await readFollowedPage(reader, list, { start, page, head });
       return { ...read, cursor: toCursor(list.id, point) };
     },
   };

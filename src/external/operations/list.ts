@@ -2,7 +2,7 @@ import { toCursor } from '../../domain/cursor.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Reader } from '../../store/connection/reader.ts';
 import type { Head } from '../../store/lists/heads.ts';
-import { findHead, type Page, type PagedList, readPage } from '../../store/lists/page.ts';
+import { findHead, type Page, type PagedList, readCurrentPage } from '../../store/lists/page.ts';
 import type { ListAnswer } from './handlers.ts';
 
 export type PageQuery = { readonly limit?: number; readonly offset?: number };
@@ -21,7 +21,7 @@ export async function answerList<Item>(
     key: `${page.limit} ${page.offset}`,
     isFirst: page.offset === 0,
     read: async () => {
-      const read = await readPage(reader, list, page);
+      const read = await readCurrentPage(reader, list, { page, head });
       return { ...read, cursor: toNewest(list.id, read) };
     },
   };

@@ -4,6 +4,7 @@ import { parseDisplayName } from '../../domain/display-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
+import { wordsOf } from '../connection/words.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertPoint, newMark } from '../lists/points.ts';
 import { alertList } from '../lists/timeline.ts';
@@ -44,8 +45,9 @@ export async function insertAccount(
   return account;
 }
 
-/** Case is compared here: SQLite's `lower` knows the letters of ASCII only. */
+/** Case is compared here: the engines' `lower` know different letters. */
 async function requireNewName(tx: Tx, name: string): Promise<void> {
+  await wordsOf(tx).takeTurns(tx, 'account name');
   const wanted = name.toLowerCase();
   const other = (await listAccounts(tx)).find((account) => account.name.toLowerCase() === wanted);
   if (other !== undefined)
@@ -109,13 +111,14 @@ async function disableApiKeys(tx: Tx, accountId: string, by: Actor): Promise<str
 
 /**
  * The account, locked until the transaction ends, so that a rule that counts (at most ten keys) sees every
- * change made before it. An update without a change takes the row's lock on every engine.
+ * change made before it.
  */
 export async function lockAccount(tx: Tx, id: string): Promise<Account> {
   await tx
-    .updateTable('account')
-    .set((eb) => ({ id: eb.ref('id') }))
+    .selectFrom('account')
+    .select('id')
     .where('id', '=', id)
+    .$call(wordsOf(tx).locked)
     .execute();
   return await findAccount(tx, id);
 }

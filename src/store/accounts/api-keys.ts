@@ -136,7 +136,8 @@ export async function findKeyHolder(
 /** Writes when keys were last used. A key may have been deleted since; the update then changes no row. */
 export async function updateLastUsed(db: Db, uses: ReadonlyMap<string, Instant>): Promise<void> {
   await db.write(async (tx) => {
-    for (const [id, usedAt] of uses) {
+    // In order, so that two processes that have used the same keys do not wait for each other.
+    for (const [id, usedAt] of [...uses].sort()) {
       await tx.updateTable('api_key').set({ last_used_at: usedAt }).where('id', '=', id).execute();
     }
   });

@@ -16,7 +16,7 @@ export interface ListedDomain {
 
 const domainsFrom = prepareColumn<PageOfAccount, JsonText<ListedDomain>>((db, param) =>
   selectPage(db, param).select(({ ref }) =>
-    jsonRow({
+    jsonRow(db, {
       id: ref('id'),
       domain: ref('name'),
       status: ref('status'),

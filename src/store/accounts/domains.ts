@@ -5,12 +5,13 @@ import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../connection/database.ts';
 import { type Param, prepareQuery } from '../connection/prepared.ts';
+import { wordsOf } from '../connection/words.ts';
 import { type Head, newVersion, touchDomainList } from '../lists/heads.ts';
 import type { Page } from '../lists/page.ts';
 import { insertPoint, newMark } from '../lists/points.ts';
 import { alertList, reportList } from '../lists/timeline.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
-import { findAccount, lockAccount } from './accounts.ts';
+import { findAccount } from './accounts.ts';
 
 /** A domain row as it is listed. */
 export interface DomainRow {
@@ -39,7 +40,7 @@ export async function insertDomain(
   if (parsed === undefined)
     throw new Failure('validation_error', `“${name}” is not a domain name.`);
   return await db.write(async (tx) => {
-    await lockAccount(tx, accountId);
+    await findAccount(tx, accountId);
     const { id } = await findOrInsertDomain(tx, parsed, now, newId);
     const { numUpdatedRows } = await tx
       .updateTable('domain')
@@ -88,17 +89,41 @@ export async function findOrInsertDomain(
   return (await findReportedDomain(tx, name)) as ReportedDomain;
 }
 
+async function findReportedDomain(tx: Tx, name: string): Promise<ReportedDomain | undefined> {
+  const [domain] = await lockReportedDomains(tx, [name]);
+  return domain;
+}
+
 /**
- * On an engine where several transactions write at once, this has to lock the row (`for update`): positions
- * are given from it (docs/decisions/0058).
+ * The known domains with these names, by name. Their rows are locked until the transaction ends: whoever
+ * changes what belongs to a domain holds its row, because positions are given from it (docs/decisions/0058,
+ * 0064). Locking all of them in order keeps two transactions from waiting for each other.
  */
-function findReportedDomain(tx: Tx, name: string): Promise<ReportedDomain | undefined> {
-  return tx
+export async function lockReportedDomains(
+  tx: Tx,
+  names: readonly string[],
+): Promise<(ReportedDomain & { readonly name: string })[]> {
+  if (names.length === 0) return [];
+  return await tx
     .selectFrom('domain')
-    .select(['id', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
+    .select(['id', 'name', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
     .select('reports_position as position')
-    .where('name', '=', name)
-    .executeTakeFirst();
+    .where('name', 'in', toPowerOfTwo(names))
+    .orderBy('name')
+    .$call(wordsOf(tx).locked)
+    .execute();
+}
+
+/** Repeats the last name, so that a connection prepares few statements and not one for each number of names. */
+function toPowerOfTwo(names: readonly string[]): string[] {
+  const length = 2 ** Math.ceil(Math.log2(names.length));
+  return Array.from({ length }, (_, i) => names[i] ?? (names.at(-1) as string));
+}
+
+/** Locks a domain until the transaction ends. */
+export async function lockDomain(tx: Tx, id: string): Promise<void> {
+  const domain = tx.selectFrom('domain').select('id').where('id', '=', id);
+  await domain.$call(wordsOf(tx).locked).execute();
 }
 
 /** All of an account's domains by name, including paused ones. */

@@ -19,8 +19,8 @@ export interface AlertPositions {
 /** Gives both lists a new version, after an alert has changed without a new position. */
 export async function touchAlertLists(tx: Tx, { accountId, domainId }: Owners): Promise<void> {
   for (const [table, id] of [
-    ['account', accountId],
     ['domain', domainId],
+    ['account', accountId],
   ] as const)
     await tx
       .updateTable(table)
@@ -34,10 +34,10 @@ export async function advanceAlertLists(
   tx: Tx,
   { accountId, domainId, added }: Owners & { readonly added: 0 | 1 },
 ): Promise<AlertPositions> {
-  return {
-    account_position: await advance(tx, { table: 'account', id: accountId, added }),
-    domain_position: await advance(tx, { table: 'domain', id: domainId, added }),
-  };
+  // Every transaction locks domains before accounts (docs/decisions/0064).
+  const domain_position = await advance(tx, { table: 'domain', id: domainId, added });
+  const account_position = await advance(tx, { table: 'account', id: accountId, added });
+  return { account_position, domain_position };
 }
 
 /** The update takes the lock of the owner's row, so positions become visible in their order on every engine. */

@@ -91,13 +91,13 @@ function headOf({ accountId, domainId }: AlertScope): BoundQuery<Head> {
 
 function selectItems(db: Kysely<Tables>) {
   return db.selectFrom('alert').select(({ ref }) =>
-    jsonRow({
+    jsonRow(db, {
       id: ref('id'),
       domain_id: ref('domain_id'),
       type: ref('type'),
       fired_at: ref('fired_at'),
       resolved_at: ref('resolved_at'),
-      context: asJson<ListedAlert['context']>(ref('context')),
+      context: asJson<ListedAlert['context']>(db, ref('context')),
     }).as('item'),
   );
 }

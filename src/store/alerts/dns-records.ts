@@ -3,6 +3,7 @@ import { type DnsRecordState, UNKNOWN_RECORD } from '../../domain/dns/dns-watch.
 import type { Instant } from '../../domain/instant.ts';
 import type { Db } from '../connection/database.ts';
 import { prepareQuery } from '../connection/prepared.ts';
+import { wordsOf } from '../connection/words.ts';
 
 interface RecordRow {
   record_type: RecordType;
@@ -59,6 +60,7 @@ export async function updateDnsRecord(db: Db, { domainId, type, at, update }: Ch
       .select('watched_since')
       .where('id', '=', domainId)
       .where('status', '=', 'active')
+      .$call(wordsOf(tx).locked)
       .executeTakeFirst();
     if (domain === undefined) return;
     const known = await tx

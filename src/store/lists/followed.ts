@@ -52,13 +52,19 @@ export function findFollowedHead<Item>(
   return reader.readPlan(() => planHead(list, start));
 }
 
-/** A page of what came after a point, with the cursor's point behind its last item. */
+/**
+ * A page of what came after a point, with the cursor's point behind its last item; from a replica, when its list is
+ * no older than the head.
+ */
 export function readFollowedPage<Item>(
   reader: Reader,
   list: FollowedList<Item>,
-  { start, page }: { start: Start; page: Page },
+  { start, page, head }: { start: Start; page: Page; head: Head },
 ): Promise<PageOf<Item> & { readonly point: Point }> {
-  return reader.readPlan(() => planPage(list, start, page));
+  return reader.readNoOlder(
+    () => planPage(list, start, page),
+    ({ version }) => version === head.version,
+  );
 }
 
 function* planPage<Item>(

@@ -1,6 +1,6 @@
-import { type Expression, type RawBuilder, sql } from 'kysely';
-// The words of SQLite. PostgreSQL has kysely/helpers/postgres, and `cast(… as json)` in `asJson`.
-import { jsonBuildObject } from 'kysely/helpers/sqlite';
+import type { Expression, Kysely, RawBuilder } from 'kysely';
+import { wordsOf } from '../connection/words.ts';
+import type { Tables } from '../tables.ts';
 
 /** The JSON text of a value of type `T`, as the database wrote it. */
 export type JsonText<T> = string & { readonly json?: T };
@@ -9,9 +9,11 @@ export type JsonText<T> = string & { readonly json?: T };
  * A row as JSON text, with its fields in the given order. A list reads it as the only column: handing over one
  * text costs a quarter less than handing over eight columns and making the same text of them.
  */
-export function jsonRow<Fields extends Record<string, Expression<unknown>>>(fields: Fields) {
-  const row: RawBuilder<unknown> = jsonBuildObject(fields);
-  return row as RawBuilder<JsonText<RowOf<Fields>>>;
+export function jsonRow<Fields extends Record<string, Expression<unknown>>>(
+  db: Kysely<Tables>,
+  fields: Fields,
+) {
+  return wordsOf(db).jsonRow(fields) as RawBuilder<JsonText<RowOf<Fields>>>;
 }
 
 type RowOf<Fields> = {
@@ -19,6 +21,6 @@ type RowOf<Fields> = {
 };
 
 /** A column that has JSON text, as a part of a `jsonRow`. */
-export function asJson<T>(column: Expression<string>): RawBuilder<T> {
-  return sql<T>`json(${column})`;
+export function asJson<T>(db: Kysely<Tables>, column: Expression<string>): RawBuilder<T> {
+  return wordsOf(db).asJson(column) as RawBuilder<T>;
 }

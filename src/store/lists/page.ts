@@ -39,6 +39,18 @@ export function readPage<Item>(
   return reader.readPlan(() => planPage(list, page));
 }
 
+/** The same from a replica, when its list is no older than a head that was read before. */
+export function readCurrentPage<Item>(
+  reader: Reader,
+  list: PagedList<Item>,
+  { page, head }: { readonly page: Page; readonly head: Head },
+): Promise<PageOf<Item>> {
+  return reader.readNoOlder(
+    () => planPage(list, page),
+    ({ version }) => version === head.version,
+  );
+}
+
 function* planPage<Item>(list: PagedList<Item>, page: Page): Plan<PageOf<Item>> {
   const [head] = yield* ask(list.head);
   if (head === undefined) throw new Error('The list was removed while its page was read.');

@@ -6,6 +6,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
+import { wordsOf } from '../connection/words.ts';
 
 /** A person who signs in to the settings pages of one account. */
 export interface Person {
@@ -87,6 +88,7 @@ export async function findSignedOn(
   { subject, email }: { readonly subject: string; readonly email: string },
 ): Promise<{ readonly personId: string } | undefined> {
   return await db.write(async (tx) => {
+    await wordsOf(tx).takeTurns(tx, subject);
     const known = await tx
       .selectFrom('person')
       .select(['id as personId', 'disabled'])
@@ -178,6 +180,7 @@ async function refuseIfReplaced(tx: Tx, personId: string, passwordHash: string):
     .where('id', '=', personId)
     .where('password_hash', '=', passwordHash)
     .where('disabled', '=', 0)
+    .$call(wordsOf(tx).locked)
     .executeTakeFirst();
   if (person === undefined) {
     throw new Failure('unauthorized', 'Your sign-in has changed meanwhile. Please sign in again.');

@@ -7,6 +7,7 @@ import type { Instant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../connection/database.ts';
 import { prepareQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';
+import { wordsOf } from '../connection/words.ts';
 
 /** An open session, with its person and account. */
 export interface OpenSession {
@@ -85,6 +86,7 @@ async function isStillProof(tx: Tx, personId: string, proof: Proof): Promise<boo
     .where('id', '=', personId)
     .where('disabled', '=', 0)
     .where((eb) => eb.and(proof))
+    .$call(wordsOf(tx).locked)
     .executeTakeFirst();
   return person !== undefined;
 }

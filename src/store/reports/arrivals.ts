@@ -1,7 +1,11 @@
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { SourceTally } from '../../domain/reports/aggregate-report.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
-import { findOrInsertDomain, type ReportedDomain } from '../accounts/domains.ts';
+import {
+  findOrInsertDomain,
+  lockReportedDomains,
+  type ReportedDomain,
+} from '../accounts/domains.ts';
 import type { Tx } from '../connection/database.ts';
 import { prepareQuery, runPrepared } from '../connection/prepared.ts';
 import { addedSafely } from '../connection/safe-sum.ts';
@@ -43,6 +47,12 @@ export class Arrivals {
     this.receivedAt = receivedAt;
   }
 
+  /** Locks the known domains with these names. The others are locked when they are inserted. */
+  async lockDomains(tx: Tx, names: ReadonlySet<string>): Promise<void> {
+    for (const { name, ...domain } of await lockReportedDomains(tx, [...names]))
+      this.#domains.set(name, domain);
+  }
+
   /** The domain with this name, inserted as unclaimed when it is unknown. */
   async findDomain(tx: Tx, name: string): Promise<ReportedDomain> {
     const domain = this.#domains.get(name) ?? (await findOrInsertDomain(tx, name, this.receivedAt));
@@ -75,6 +85,7 @@ export class Arrivals {
 /** Writes the days, the page positions and the heads of every list that the reports have changed. */
 export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
   const { byDomain, receivedAt } = arrivals;
+  // Accounts are locked after all domains, and in order.
   const accountIds = new Set<string>();
   for (const [domain, days] of byDomain) {
     const reports = new Map([...days].map(([day, count]) => [day, count.reports]));
@@ -84,7 +95,7 @@ export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
     await countReceipts(tx, domain.id, { receivedAt, reports: sum(reports.values()) });
     if (await updateLastReport(tx, domain, receivedAt)) accountIds.add(domain.accountId ?? '');
   }
-  for (const accountId of accountIds) await touchDomainList(tx, accountId);
+  for (const accountId of [...accountIds].sort()) await touchDomainList(tx, accountId);
 }
 
 function sum(counts: Iterable<number>): number {

@@ -1,6 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import { lockDomain } from '../accounts/domains.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
 import { uncountReport } from './departures.ts';
 import {
@@ -38,8 +39,9 @@ export async function preferConflict(
   const { report_seq } = await findConflict(db, conflictSeq);
   const newestOther = await findNewestOther(db, await findReport(db, report_seq));
   await db.write(async (tx) => {
+    const report = await lockReport(tx, report_seq);
     const conflict = await findConflict(tx, conflictSeq);
-    const report = await findReport(tx, conflict.report_seq);
+    if (conflict.report_seq !== report.seq) throw toChanged();
     await exchange(tx, { report, conflict, ...contents, newestOther });
   });
 }
@@ -61,7 +63,7 @@ export interface ToRemove {
 export async function removeReport(db: Db, toRemove: ToRemove, now: Instant): Promise<void> {
   const newestOther = await findNewestOther(db, await findReport(db, toRemove.id));
   await db.write(async (tx) => {
-    const report = await findReport(tx, toRemove.id);
+    const report = await lockReport(tx, toRemove.id);
     if (report.payload_sha256 !== toRemove.payloadSha256) throw toChanged();
     const oldest = await findOldestConflict(tx, report.seq);
     if (oldest?.seq !== toRemove.next?.seq) throw toChanged();
@@ -74,9 +76,10 @@ export async function removeReport(db: Db, toRemove: ToRemove, now: Instant): Pr
 
 /** Removes a conflict. Its content is not stored again when it comes in again. */
 export async function removeConflict(db: Db, seq: number, now: Instant): Promise<void> {
+  const { report_seq } = await findConflict(db, seq);
   await db.write(async (tx) => {
-    const { report_seq, payload_sha256 } = await findConflict(tx, seq);
-    const { id } = await findReport(tx, report_seq);
+    const { id } = await lockReport(tx, report_seq);
+    const { payload_sha256 } = await findConflict(tx, seq);
     await tx.deleteFrom('conflict').where('seq', '=', seq).execute();
     await insertRemovedPayload(tx, { id, payload_sha256, removed_at: now });
   });
@@ -99,6 +102,13 @@ async function findConflict(db: Queries, seq: number): Promise<ConflictRow> {
 function findOldestConflict(tx: Tx, reportSeq: number): Promise<ConflictRow | undefined> {
   const conflicts = tx.selectFrom('conflict').selectAll().where('report_seq', '=', reportSeq);
   return conflicts.orderBy('seq').limit(1).executeTakeFirst();
+}
+
+/** The report, after its domain was locked: what belongs to a domain changes under its lock. */
+async function lockReport(tx: Tx, key: number | string): Promise<ReportRow> {
+  const { domain_id } = await findReport(tx, key);
+  await lockDomain(tx, domain_id);
+  return await findReport(tx, key);
 }
 
 /** By its number, or by its id. */

@@ -4,6 +4,7 @@ import { Refusal } from '../../domain/reports/refusal.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import type { ReportedDomain } from '../accounts/domains.ts';
 import type { Db, Tx } from '../connection/database.ts';
+import { isOfValues } from '../connection/database-error.ts';
 import { prepareQuery, runPrepared } from '../connection/prepared.ts';
 import { Arrivals, countArrivals } from './arrivals.ts';
 import { insertOriginal, type Original, type StoredOriginal } from './originals.ts';
@@ -70,12 +71,9 @@ export async function insertReceived(
 
 const UNSTORABLE = new Refusal('reader_failed', 'What was read could not be stored.');
 
-/** Errors that another document would not meet. All others are the database's: no space, no access, busy. */
-const DOCUMENT_ERRORS = /^SQLITE_(?:CONSTRAINT_(?!TRIGGER)|MISMATCH|TOOBIG)/;
-
+/** Whether another document would not meet the error. */
 function isOfDocument(error: unknown): boolean {
-  if (error instanceof TypeError || error instanceof RangeError) return true;
-  return DOCUMENT_ERRORS.test(String((error as { code?: string }).code));
+  return error instanceof TypeError || error instanceof RangeError || isOfValues(error);
 }
 
 /** Stores the first documents, at least one, and returns their outcomes. */
@@ -87,6 +85,7 @@ async function insertSome(
   const endAt = performance.now() + MAX_MS;
   const arrivals = new Arrivals(receivedAt);
   const stored = new Map<Original, StoredOriginal>();
+  await arrivals.lockDomains(tx, toDomainNames(documents));
   const hasRemovals = (await runPrepared(tx, anyRemoval({}))).length > 0;
   const outcomes: Outcome[] = [];
   for (const document of documents) {
@@ -99,6 +98,13 @@ async function insertSome(
   }
   await countArrivals(tx, arrivals);
   return outcomes;
+}
+
+/** The names of the domains that the first documents of a transaction are about. */
+function toDomainNames(documents: readonly ReceivedDocument[]): Set<string> {
+  const contents = documents.slice(0, MAX_DOCUMENTS).map(({ content }) => content);
+  const reports = contents.filter((content) => !(content instanceof Refusal)) as AggregateReport[];
+  return new Set(reports.map(({ policyPublished }) => policyPublished.domain));
 }
 
 interface Placed extends StoredOriginal {

@@ -59,7 +59,7 @@ const reportsAfter = prepareQuery<ReportsAfter, PlacedItem<ReportRow>>((db, para
 
 function selectItems(db: Kysely<Tables>) {
   return db.selectFrom('report').select(({ ref }) =>
-    jsonRow({
+    jsonRow(db, {
       id: ref('id'),
       reporter_org: ref('reporter_org'),
       reporter_email: ref('reporter_email'),

@@ -9,7 +9,7 @@ import {
   SqliteDriver,
 } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { Failure } from '../../domain/failure.ts';
+import { Failure } from '../../../domain/failure.ts';
 
 /** How long a transaction waits for the write lock before it fails with `unavailable`, in milliseconds. */
 const MAX_WAIT_MS = 15_000;

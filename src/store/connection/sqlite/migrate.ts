@@ -1,15 +1,18 @@
 import type Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
-import { Failure } from '../../domain/failure.ts';
-import { MIGRATIONS } from '../migrations/all.ts';
-import type { Tables } from '../tables.ts';
-import { waitForLock } from './sqlite.ts';
+import { Failure } from '../../../domain/failure.ts';
+import { MIGRATIONS } from '../../migrations/all.ts';
+import type { Tables } from '../../tables.ts';
+import { waitForLock } from './dialect.ts';
 
 /**
  * Brings the database to the schema of this version. Takes the write lock only when there is something to do,
  * so a command that only reads never waits for a process that writes.
  */
-export async function migrate(db: Kysely<Tables>, connection: Database.Database): Promise<void> {
+export async function migrateSqlite(
+  db: Kysely<Tables>,
+  connection: Database.Database,
+): Promise<void> {
   if (isCurrent(connection)) return;
   requireOwn(connection);
   const { Migrator } = await import('kysely/migration');

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Failure } from '../../domain/failure.ts';
+import { Failure } from '../../../domain/failure.ts';
 
 /* The file of a database: making it, and who may read it. */
 

@@ -1,0 +1,92 @@
+import { type Kysely, sql } from 'kysely';
+import { Failure } from '../../../domain/failure.ts';
+import { MIGRATIONS } from '../../migrations/all.ts';
+import type { Tables } from '../../tables.ts';
+import { toShownUrl } from './address.ts';
+import type { Connected } from './open.ts';
+
+interface Migrated {
+  readonly db: Kysely<Tables>;
+  readonly mustExist: boolean;
+  /** A connection whose statements have no time limit. */
+  readonly connect: () => Connected;
+}
+
+/** The oldest version with all that the statements use. */
+const MIN_VERSION = 150_000;
+
+/** Brings the database to the schema of this version. Processes that start together wait for one another. */
+export async function migratePostgres(
+  database: string,
+  { db, mustExist, connect }: Migrated,
+): Promise<void> {
+  const applied = await listApplied(db);
+  if (applied === undefined) await requireUsable(database, db, mustExist);
+  requireKnown(database, applied ?? []);
+  if (applied?.length === Object.keys(MIGRATIONS).length) return;
+  const migrating = connect();
+  try {
+    const { Migrator } = await import('kysely/migration');
+    const provider = { getMigrations: async () => MIGRATIONS };
+    const { error } = await new Migrator({ db: migrating.db, provider }).migrateToLatest();
+    if (error !== undefined) throw error;
+  } finally {
+    await migrating.close();
+  }
+}
+
+/** undefined when no migration has run. */
+async function listApplied(db: Kysely<Tables>): Promise<string[] | undefined> {
+  const { rows } = await sql<{ exists: boolean }>`
+    select to_regclass('kysely_migration') is not null as exists`.execute(db);
+  if (rows[0]?.exists !== true) return undefined;
+  const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  return applied.rows.map(({ name }) => name);
+}
+
+function requireKnown(database: string, applied: readonly string[]): void {
+  const unknown = applied.find((name) => !Object.hasOwn(MIGRATIONS, name));
+  if (unknown === undefined) return;
+  throw new Failure(
+    'conflict',
+    `The database ${toShownUrl(database)} was written by a newer version of Plumbline (migration ${unknown}). ` +
+      'Install that version, or restore a backup from before its upgrade.',
+  );
+}
+
+interface Server {
+  readonly version: number;
+  readonly encoding: string;
+  readonly tables: number;
+}
+
+/** A database with tables and without migrations is that of another program: nothing is added to it. */
+async function requireUsable(
+  database: string,
+  db: Kysely<Tables>,
+  mustExist: boolean,
+): Promise<void> {
+  const { rows } = await sql<Server>`
+    select current_setting('server_version_num')::int as version,
+      current_setting('server_encoding') as encoding,
+      (select count(*) from pg_tables where schemaname = current_schema()) as tables`.execute(db);
+  const [server] = rows as [Server];
+  const shown = toShownUrl(database);
+  if (server.version < MIN_VERSION)
+    throw new Failure('conflict', `The server of ${shown} is older than PostgreSQL 15.`);
+  if (server.encoding !== 'UTF8')
+    throw new Failure(
+      'conflict',
+      `The database ${shown} has the encoding ${server.encoding}: create one with UTF8.`,
+    );
+  if (server.tables > 0)
+    throw new Failure(
+      'conflict',
+      `The database ${shown} is that of another program. Set PLUMBLINE_DATABASE to yours.`,
+    );
+  if (mustExist)
+    throw new Failure(
+      'not_found',
+      `The database ${shown} is empty. Set PLUMBLINE_DATABASE to yours. “account create”, “ingest” and “serve” fill an empty one.`,
+    );
+}

@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Kysely, PostgresDialect } from 'kysely';
+import type { Tables } from '../../tables.ts';
+import type { Tx } from '../database.ts';
+import type { Store, StoreOptions } from '../open.ts';
+import { createWriter, toDb } from '../writer.ts';
+import { migratePostgres } from './migrate.ts';
+import { createPool, type PoolOptions, toKyselyPool } from './pool.ts';
+import { isRetryable, toPostgresError } from './postgres-error.ts';
+import { createPostgresReader, withReplica } from './reader.ts';
+import { PostgresWordsCompiler } from './words.ts';
+
+/** A request is answered within 15 s, or not at all. */
+const READ_TIMEOUT_MS = 15_000;
+const WRITE_TIMEOUT_MS = 30_000;
+const NO_TIMEOUT = 0;
+const MAX_CONNECTIONS = 10;
+/** Writers wait for one another's locks, so more of them would not write more. */
+const MAX_WRITING = 4;
+
+/**
+ * Opens the PostgreSQL database (15 or newer) at a URL, and migrates it. Throws a Failure that names the
+ * database, without its password, and what to do when it cannot be used.
+ */
+export async function openPostgres(
+  database: string,
+  { mustExist = false, replica, ...options }: StoreOptions = {},
+): Promise<Store> {
+  const pools = openPools(database, replica, options);
+  try {
+    await migratePostgres(database, {
+      db: pools.reading.db,
+      mustExist,
+      connect: () => connect(database, { ...options, maxConnections: 1, timeoutMs: NO_TIMEOUT }),
+    });
+    return toStore(pools, options);
+  } catch (error) {
+    await pools.close();
+    throw toPostgresError(database, error);
+  }
+}
+
+/** A pool of connections as Kysely uses it. */
+export interface Connected {
+  readonly db: Kysely<Tables>;
+  readonly close: () => Promise<void>;
+}
+
+interface Pools {
+  readonly writing: Connected;
+  readonly reading: Connected;
+  readonly replica: Connected | undefined;
+  readonly close: () => Promise<void>;
+}
+
+/** Reads have connections of their own, so that they never wait for changes that wait for a lock. */
+function openPools(database: string, replicaUrl: string | undefined, options: StoreOptions): Pools {
+  const { maxConnections = MAX_CONNECTIONS } = options;
+  const forWriting = Math.min(MAX_WRITING, Math.ceil(maxConnections / 3));
+  const forReading = Math.max(1, maxConnections - forWriting);
+  const open = (url: string, connections: number, timeoutMs: number) =>
+    connect(url, { ...options, maxConnections: connections, timeoutMs });
+  const writing = open(database, forWriting, WRITE_TIMEOUT_MS);
+  const reading = open(database, forReading, READ_TIMEOUT_MS);
+  const replica =
+    replicaUrl === undefined ? undefined : open(replicaUrl, forReading, READ_TIMEOUT_MS);
+  const close = async () => {
+    await Promise.all([writing.close(), reading.close(), replica?.close()]);
+  };
+  return { writing, reading, replica, close };
+}
+
+type Wanted = Pick<StoreOptions, 'password' | 'warn'> &
+  Pick<PoolOptions, 'maxConnections' | 'timeoutMs'>;
+
+function connect(url: string, { warn = () => {}, ...wanted }: Wanted): Connected {
+  const pool = createPool(url, { ...wanted, warn });
+  const db = new Kysely<Tables>({ dialect: new PlumblineDialect({ pool: toKyselyPool(pool) }) });
+  return { db, close: () => pool.end() };
+}
+
+/** Kysely's dialect, with the types of columns in PostgreSQL's words. */
+class PlumblineDialect extends PostgresDialect {
+  override createQueryCompiler(): PostgresWordsCompiler {
+    return new PostgresWordsCompiler();
+  }
+}
+
+function toStore({ writing, reading, replica, close }: Pools, { warn = () => {} }: StoreOptions) {
+  const writer = createWriter((change) => runChange(writing.db, change));
+  const primary = createPostgresReader(reading.db);
+  const reader =
+    replica === undefined ? primary : withReplica(primary, createPostgresReader(replica.db), warn);
+  return {
+    db: toDb(reading.db, writer),
+    reader,
+    close: async () => {
+      await writer.settle();
+      await close();
+    },
+  };
+}
+
+/** How often a transaction runs before its deadlock or serialization failure is the caller's error. */
+const MAX_TRIES = 8;
+/** The longest pause before the second try, in milliseconds. It doubles with each try. */
+const PAUSE_MS = 10;
+
+/**
+ * Runs a change. READ COMMITTED: a change takes the locks of the rows that it reads and changes, in the order
+ * that docs/decisions/0064 has, and each statement sees what was committed before it.
+ */
+async function runChange<T>(db: Kysely<Tables>, change: (tx: Tx) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await db.transaction().setIsolationLevel('read committed').execute(change);
+    } catch (error) {
+      if (!isRetryable(error) || tries === MAX_TRIES) throw error;
+      // At random, so that two transactions that met do not meet again.
+      await sleep(Math.random() * PAUSE_MS * 2 ** tries);
+    }
+  }
+}

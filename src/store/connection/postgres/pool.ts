@@ -1,0 +1,112 @@
+import type { PostgresPool, PostgresPoolClient } from 'kysely';
+import pg from 'pg';
+import { parseIntoClientConfig } from 'pg-connection-string';
+import { isLost } from './postgres-error.ts';
+
+export interface PoolOptions {
+  readonly password?: (() => string) | undefined;
+  readonly maxConnections: number;
+  /** How long a statement may take; 0 for any time. */
+  readonly timeoutMs: number;
+  readonly warn: (error: Error) => void;
+}
+
+/** How long a query waits for a connection, in milliseconds: for a free one, or for a new one. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** How long a statement waits for a lock: as long as a transaction waits on SQLite. */
+const LOCK_TIMEOUT_MS = 15_000;
+/** A process that stops in the middle of a transaction keeps its locks for this long. */
+const IDLE_IN_TRANSACTION_MS = 30_000;
+/** After the server should have ended a statement: the server is gone, and nobody says so. */
+const LATE_MS = 5_000;
+
+/** A pool of connections. Nothing connects before the first query. */
+export function createPool(database: string, options: PoolOptions): pg.Pool {
+  const { password, maxConnections, timeoutMs, warn } = options;
+  const client = parseIntoClientConfig(withLibpqModes(database));
+  const pool = new pg.Pool({
+    application_name: 'plumbline',
+    ...client,
+    ...(password === undefined || client.password ? undefined : { password }),
+    types: { getTypeParser: findParser as never },
+    max: maxConnections,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: timeoutMs,
+    query_timeout: timeoutMs === 0 ? 0 : timeoutMs + LATE_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    keepAlive: true,
+  });
+  // A connection that nobody uses was lost. The pool has removed it; without a listener the process would end.
+  pool.on('error', warn);
+  return pool;
+}
+
+/** `sslmode` means what it means in PostgreSQL's own programs; the driver has another reading by default. */
+function withLibpqModes(database: string): string {
+  const url = new URL(database);
+  if (!url.searchParams.has('uselibpqcompat')) url.searchParams.set('uselibpqcompat', 'true');
+  return url.toString();
+}
+
+/** int8 and numeric, which the driver gives as text. Sums stop at 2^53 − 1 (decision 1.18). */
+const NUMBERS = new Set([20, 1700]);
+
+function findParser(oid: number, format?: 'text' | 'binary') {
+  return NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format as 'text');
+}
+
+/** The pool as Kysely uses it. The statements of a connection are prepared once. */
+export function toKyselyPool(pool: pg.Pool): PostgresPool {
+  return {
+    connect: async () => toClient(await pool.connect()),
+    end: async () => {},
+    options: pool.options,
+  };
+}
+
+const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+
+function toClient(client: pg.PoolClient): PostgresPoolClient {
+  const known = clients.get(client) ?? wrap(client);
+  clients.set(client, known);
+  return known;
+}
+
+function wrap(client: pg.PoolClient): PostgresPoolClient {
+  let isBroken = false;
+  const query = async (text: string, values: readonly unknown[]) => {
+    try {
+      return await client.query({ ...toNamed(text), values: values.map(toStorable) });
+    } catch (error) {
+      isBroken ||= isLost(error);
+      throw error;
+    }
+  };
+  // Between two queries, an error of the connection is emitted; the next query then fails.
+  client.on('error', () => {
+    isBroken = true;
+  });
+  return { query: query as never, release: (discard) => client.release(discard || isBroken) };
+}
+
+/** A server keeps a named statement prepared as long as the connection lives. The product has fewer. */
+const MAX_NAMED = 400;
+const names = new Map<string, string>();
+
+/** Texts with lists of values have many forms: those that come late are not kept. */
+function toNamed(text: string): { readonly text: string; readonly name?: string } {
+  const known = names.get(text);
+  if (known !== undefined) return { text, name: known };
+  if (names.size >= MAX_NAMED) return { text };
+  const name = `plumbline_${names.size}`;
+  names.set(text, name);
+  return { text, name };
+}
+
+/** PostgreSQL has no text with U+0000, which senders of mail can put into names. */
+function toStorable(value: unknown): unknown {
+  return typeof value === 'string' && value.includes('\0')
+    ? value.replaceAll('\0', '\uFFFD')
+    : value;
+}

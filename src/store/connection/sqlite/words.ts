@@ -1,0 +1,12 @@
+import { sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/sqlite';
+import type { Words } from '../words.ts';
+
+export const SQLITE_WORDS: Words = {
+  jsonRow: (fields) => jsonBuildObject(fields as never) as never,
+  asJson: (column) => sql`json(${column})`,
+  clockMs: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
+  // A transaction that writes is the only one.
+  locked: (query) => query,
+  takeTurns: async () => {},
+};
