@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { ConfigError } from './config-variable.ts';
 import { describeSystemError } from './domain/system-error.ts';
+import { isPostgresUrl } from './store/connection/postgres/address.ts';
 
 /** Beside package.json. Never the current folder: it may contain untrusted files. */
 const BESIDE_PACKAGE = fileURLToPath(new URL('../.env', import.meta.url));
@@ -77,5 +78,6 @@ function parseSettings(content: string, file: string): Record<string, string> {
 
 /** A relative path in a configuration file begins at the file, wherever the command is started. */
 function toDatabase(path: string, file: string): string {
-  return path === '' || path === ':memory:' ? path : resolve(dirname(file), path);
+  const isPath = path !== '' && path !== ':memory:' && !isPostgresUrl(path);
+  return !isPath ? path : resolve(dirname(file), path);
 }

@@ -1,6 +1,12 @@
 import { isIP } from 'node:net';
 import { findDefaultDatabase } from './config-database.ts';
 import { listUnknown } from './config-names.ts';
+import {
+  DATABASE_VARIABLES,
+  type DatabaseOptions,
+  listUnused,
+  toDatabaseOptions,
+} from './config-postgres.ts';
 import { listContradictions, THRESHOLD_VARIABLES, toThresholds } from './config-thresholds.ts';
 import {
   ConfigError,
@@ -17,7 +23,9 @@ import type { Thresholds } from './domain/alerts/thresholds.ts';
 
 /** All settings from the environment, validated, with their defaults (README, “Configuration”). */
 export interface Config {
+  /** The path of a SQLite database, or the URL of a PostgreSQL database. */
   readonly database: string;
+  readonly databaseOptions: DatabaseOptions;
   readonly host: string;
   readonly port: number;
   /** Requests per minute. */
@@ -50,7 +58,7 @@ export interface SingleSignOn {
 const limit = (fallback: number) => whole(fallback, { min: 1, max: 1_000_000_000 });
 
 const VARIABLES = {
-  PLUMBLINE_DATABASE: text(undefined),
+  ...DATABASE_VARIABLES,
   PLUMBLINE_HOST: text('127.0.0.1'),
   PLUMBLINE_PORT: whole(8080, { min: 0, max: 65_535 }),
   PLUMBLINE_REQUESTS_PER_KEY: limit(60),
@@ -85,6 +93,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ...problems,
     ...listUnknown(env, Object.keys(VARIABLES)),
     ...listMissing(values),
+    ...listUnused(values),
     ...listContradictions(alertThresholds),
   ];
   if (all.length > 0)
@@ -93,6 +102,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     );
   return Object.freeze({
     database: values.PLUMBLINE_DATABASE ?? findDefaultDatabase(env),
+    databaseOptions: toDatabaseOptions(values),
     host: values.PLUMBLINE_HOST,
     port: values.PLUMBLINE_PORT,
     requestsPerKey: values.PLUMBLINE_REQUESTS_PER_KEY,

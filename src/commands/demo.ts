@@ -5,8 +5,12 @@ import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { type DemoAccount, ingestDemo, insertDemoAccount } from '../demo/demo-data.ts';
 import { hashPassword } from '../domain/access/password.ts';
+import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
+import { listAccounts } from '../store/accounts/accounts.ts';
+import { toDatabaseError } from '../store/connection/database-error.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
+import { isPostgresUrl, toShownUrl } from '../store/connection/postgres/address.ts';
 import { insertPerson } from '../store/people/people.ts';
 import { type OutputOptions, print, printJson } from './output/output.ts';
 import { serveUntilStopped } from './serve.ts';
@@ -16,7 +20,12 @@ const DATABASE = 'demo.db';
 const PERSON = { email: 'demo@example.com', password: 'plumb lines are straight' };
 
 export function defineDemo(command: Command): void {
-  command.action(async (options: OutputOptions) => {
+  command.option(
+    '--database <url>',
+    'an empty PostgreSQL database for the demo, which is not removed',
+  );
+  command.action(async (options: DemoOptions) => {
+    if (options.database !== undefined) return await serveDemoOn(options.database, options);
     const folder = await mkdtemp(join(tmpdir(), 'plumbline-demo-'));
     try {
       await serveDemo(folder, options);
@@ -27,10 +36,34 @@ export function defineDemo(command: Command): void {
   });
 }
 
+interface DemoOptions extends OutputOptions {
+  readonly database?: string;
+}
+
 async function serveDemo(folder: string, options: OutputOptions): Promise<void> {
-  const config = toDemoConfig(readConfig(process.env), folder);
-  const { database } = config;
-  const store = await openTemporaryStore(database, folder);
+  const config = toDemoConfig(readConfig(process.env), join(folder, DATABASE));
+  await fillAndServe(config, await openTemporaryStore(config.database, folder), options);
+}
+
+/** On a database that is given. Only an empty one is filled. */
+async function serveDemoOn(database: string, options: OutputOptions): Promise<void> {
+  const config = toDemoConfig(readConfig(process.env), database);
+  const store = await openStore(database, config.databaseOptions);
+  try {
+    if ((await listAccounts(store.db)).length > 0)
+      throw new Failure(
+        'conflict',
+        'The database for the demo has accounts already: give an empty one.',
+      );
+    await fillAndServe(config, store, options);
+  } catch (error) {
+    await store.close();
+    throw toDatabaseError(database, error);
+  }
+}
+
+async function fillAndServe(config: Config, store: Store, options: OutputOptions): Promise<void> {
+  const database = isPostgresUrl(config.database) ? toShownUrl(config.database) : config.database;
   const demo = await fillStore(store, new Date());
   const { url } = await serveUntilStopped(config, store);
   if (options.json) printJson({ url, ...demo, database });
@@ -38,12 +71,12 @@ async function serveDemo(folder: string, options: OutputOptions): Promise<void> 
 }
 
 /**
- * The demo's database is in a new folder of its own, whatever the configuration says. So removing it removes
- * nothing else.
+ * The demo's database is in a new folder of its own, whatever the configuration says, unless one is given. So
+ * removing the folder removes nothing else.
  */
-function toDemoConfig(config: Config, folder: string): Config {
+function toDemoConfig(config: Config, database: string): Config {
   // Its domains are made up, so DNS has no records for them.
-  return { ...config, database: join(folder, DATABASE), dnsChecks: false };
+  return { ...config, database, dnsChecks: false };
 }
 
 /** Opens a store whose folder is removed when it is closed. */
@@ -82,8 +115,12 @@ function renderWelcome(
   const get = (path: string) =>
     `  curl -H "Authorization: Bearer ${key}" "${url}/v1/external${path}"`;
   return `
-Plumbline's demo listens on ${url}, with made-up data in ${database},
-which is removed when the demo ends.
+Plumbline's demo listens on ${url}, with made-up data in ${database}${
+    isPostgresUrl(database)
+      ? '.'
+      : `,
+which is removed when the demo ends.`
+  }
 
 Sign in to the settings pages, where people see their domains and manage their keys:
 

@@ -19,7 +19,7 @@ export function defineServe(command: Command): void {
     .action(async (options: ServeOptions) => {
       const config = readConfig(process.env);
       if (options.sandbox) return await serveSandbox(config, options);
-      const store = await openStore(config.database);
+      const store = await openStore(config.database, config.databaseOptions);
       const { url } = await serveUntilStopped(config, store);
       if (options.json) {
         printJson({ url });

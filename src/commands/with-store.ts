@@ -11,8 +11,9 @@ import { hint, type OutputOptions, tell } from './output/output.ts';
  * `withNewStore` makes one, so that a wrong path does not look like an empty product.
  */
 export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-  const { database } = readConfig(process.env);
-  return await run(database, await openStore(database, { mustExist: true }), work);
+  const { database, databaseOptions } = readConfig(process.env);
+  const store = await openStore(database, { ...databaseOptions, mustExist: true });
+  return await run(database, store, work);
 }
 
 /** The same for a command that begins with an empty database: it is made when it is not there. */
@@ -20,9 +21,9 @@ export async function withNewStore<T>(
   options: OutputOptions,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const { database } = readConfig(process.env);
+  const { database, databaseOptions } = readConfig(process.env);
   const isNew = !isPostgresUrl(database) && !existsSync(database);
-  const store = await openStore(database);
+  const store = await openStore(database, databaseOptions);
   if (isNew) hint(`A new database was made: ${database}`, options);
   return await run(database, store, work);
 }

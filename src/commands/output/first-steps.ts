@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { findDefaultDatabase } from '../../config-database.ts';
 import { readConfigFile } from '../../config-file.ts';
+import { isPostgresUrl, toShownUrl } from '../../store/connection/postgres/address.ts';
 
 /** What stands before a command and behind it, so that it uses the same database in another terminal. */
 export interface Around {
@@ -16,7 +17,8 @@ export function toAround(database: string, env: NodeJS.ProcessEnv, config?: stri
     return { before: '', after: ` --config ${toWord(named.file)}` };
   if (isOfFile && named !== undefined)
     return { before: `PLUMBLINE_CONFIG=${toWord(named.file)} `, after: '' };
-  const isPlain = isOfFile || database === findDefaultDatabase(env);
+  // A URL may have a password, and its reader has set the environment that names it.
+  const isPlain = isOfFile || isPostgresUrl(database) || database === findDefaultDatabase(env);
   return {
     before: isPlain ? '' : `PLUMBLINE_DATABASE=${toWord(resolve(database))} `,
     after: '',
@@ -39,7 +41,7 @@ export function toFirstSteps(
     : ['plumbline', 'plumbline demo'];
   const plumbline = `${before}${command}`;
   return `
-The database ${database} is empty. To get data into it, in another terminal:
+The database ${isPostgresUrl(database) ? toShownUrl(database) : database} is empty. To get data into it, in another terminal:
 
   ${plumbline} account create "My company"${after}
   ${plumbline} domain add "My company" example.com${after}

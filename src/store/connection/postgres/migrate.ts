@@ -3,7 +3,7 @@ import { Failure } from '../../../domain/failure.ts';
 import { MIGRATIONS } from '../../migrations/all.ts';
 import type { Tables } from '../../tables.ts';
 import { toShownUrl } from './address.ts';
-import type { Connected } from './open.ts';
+import type { Connected } from './connect.ts';
 
 interface Migrated {
   readonly db: Kysely<Tables>;

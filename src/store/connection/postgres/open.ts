@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Kysely, PostgresDialect } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Tables } from '../../tables.ts';
 import type { Tx } from '../database.ts';
 import type { Store, StoreOptions } from '../open.ts';
 import { createWriter, toDb } from '../writer.ts';
+import { type Connected, connect } from './connect.ts';
 import { migratePostgres } from './migrate.ts';
-import { createPool, type PoolOptions, toKyselyPool } from './pool.ts';
 import { isRetryable, toPostgresError } from './postgres-error.ts';
 import { createPostgresReader, withReplica } from './reader.ts';
-import { PostgresWordsCompiler } from './words.ts';
 
 /** A request is answered within 15 s, or not at all. */
 const READ_TIMEOUT_MS = 15_000;
@@ -40,12 +39,6 @@ export async function openPostgres(
   }
 }
 
-/** A pool of connections as Kysely uses it. */
-export interface Connected {
-  readonly db: Kysely<Tables>;
-  readonly close: () => Promise<void>;
-}
-
 interface Pools {
   readonly writing: Connected;
   readonly reading: Connected;
@@ -68,22 +61,6 @@ function openPools(database: string, replicaUrl: string | undefined, options: St
     await Promise.all([writing.close(), reading.close(), replica?.close()]);
   };
   return { writing, reading, replica, close };
-}
-
-type Wanted = Pick<StoreOptions, 'password' | 'warn'> &
-  Pick<PoolOptions, 'maxConnections' | 'timeoutMs'>;
-
-function connect(url: string, { warn = () => {}, ...wanted }: Wanted): Connected {
-  const pool = createPool(url, { ...wanted, warn });
-  const db = new Kysely<Tables>({ dialect: new PlumblineDialect({ pool: toKyselyPool(pool) }) });
-  return { db, close: () => pool.end() };
-}
-
-/** Kysely's dialect, with the types of columns in PostgreSQL's words. */
-class PlumblineDialect extends PostgresDialect {
-  override createQueryCompiler(): PostgresWordsCompiler {
-    return new PostgresWordsCompiler();
-  }
 }
 
 function toStore({ writing, reading, replica, close }: Pools, { warn = () => {} }: StoreOptions) {
