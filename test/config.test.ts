@@ -7,6 +7,7 @@ import { readConfig } from '../src/config.ts';
 import { findDefaultDatabase } from '../src/config-database.ts';
 import { loadConfigFile } from '../src/config-file.ts';
 import { ConfigError } from '../src/config-variable.ts';
+import { toShownUrl } from '../src/store/connection/postgres/address.ts';
 import { aFolder } from './support/command.ts';
 
 /** The lines of the error, without the first one. */
@@ -86,6 +87,60 @@ describe('a value', () => {
       recoveryPoints: 9.99,
       silenceReportDays: 14,
     });
+  });
+});
+
+describe('a PostgreSQL database', () => {
+  const PLUMBLINE_DATABASE = 'postgres://plumbline@db.example.com/plumbline';
+
+  test('has its URL where a SQLite database has its path, also in a configuration file', async () => {
+    expect(readConfig({ PLUMBLINE_DATABASE }).database).toBe(PLUMBLINE_DATABASE);
+    const file = join(await aFolder(), 'plumbline.env');
+    writeFileSync(file, `PLUMBLINE_DATABASE=${PLUMBLINE_DATABASE}`);
+    const env: NodeJS.ProcessEnv = {};
+    loadConfigFile(env, file);
+    expect(env['PLUMBLINE_DATABASE']).toBe(PLUMBLINE_DATABASE);
+  });
+
+  test('has a password that is read from its file for each connection', async () => {
+    const file = join(await aFolder(), 'password');
+    const env = { PLUMBLINE_DATABASE, PLUMBLINE_DATABASE_PASSWORD_FILE: file };
+    const { password } = readConfig(env).databaseOptions;
+    for (const now of ['first', 'second']) {
+      writeFileSync(file, `${now}\n`);
+      expect(password?.()).toBe(now);
+    }
+    const missing = readConfig({ ...env, PLUMBLINE_DATABASE_PASSWORD_FILE: `${file}.none` });
+    expect(missing.databaseOptions.password).toThrow(/PASSWORD_FILE: .* cannot be read/);
+  });
+
+  test.each([
+    [
+      { PLUMBLINE_DATABASE: 'postgres://a b:5432x/' },
+      /^ {2}PLUMBLINE_DATABASE: must be a URL like/,
+    ],
+    [
+      { PLUMBLINE_DATABASE, PLUMBLINE_DATABASE_READ: 'replica.db' },
+      /DATABASE_READ: must be a URL like/,
+    ],
+    [{ PLUMBLINE_DATABASE_READ: PLUMBLINE_DATABASE }, /DATABASE_READ: is only for a PostgreSQL/],
+    [
+      {
+        PLUMBLINE_DATABASE,
+        PLUMBLINE_DATABASE_PASSWORD: 'x',
+        PLUMBLINE_DATABASE_PASSWORD_FILE: 'y',
+      },
+      /PASSWORD: is set, and so is …_PASSWORD_FILE/,
+    ],
+    [{ PLUMBLINE_DATABASE_CONNECTIONS: '1' }, /CONNECTIONS: must be a whole number from 2 to 1000/],
+  ])('%o is refused', (env, problem) => {
+    expect(problemsOf(env)).toEqual([expect.stringMatching(problem)]);
+  });
+
+  test('is shown without its password', () => {
+    const url = 'postgres://user:secret@db.example.com/plumbline?sslmode=require&password=secret';
+    expect(toShownUrl(url)).toBe('postgres://user@db.example.com/plumbline?sslmode=require');
+    expect(toShownUrl('postgres://a b:secret@')).not.toContain('secret');
   });
 });
 
