@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { createDatabase } from './postgres-database.ts';
 
 const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
 
@@ -12,16 +13,22 @@ export interface ServedPlumbline {
   readonly url: string;
   readonly key: string;
   readonly account_id: string;
-  /** The path of the demo's database; undefined for a sandbox. */
+  /** The demo's database; undefined for a sandbox. */
   readonly database?: string;
   readonly stop: () => Promise<void>;
 }
 
-/** Starts the demo or a sandbox on a free port, and waits until it serves. */
+/**
+ * Starts the demo or a sandbox on a free port, and waits until it serves. `postgres`, else the variable
+ * SERVED_POSTGRES, is the URL of a server on which it gets a database.
+ */
 export async function servePlumbline(
-  args: readonly string[],
+  given: readonly string[],
   environment: Environment = {},
+  postgres = process.env['SERVED_POSTGRES'],
 ): Promise<ServedPlumbline> {
+  const database = postgres === undefined ? [] : ['--database', await createDatabase(postgres)];
+  const args = [...given, ...database];
   const child = start(args, environment);
   const closed = once(child, 'close');
   const died = closed.then(([status]) => {

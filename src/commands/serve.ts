@@ -16,6 +16,7 @@ import { warnOfLooseMode } from './with-store.ts';
 export function defineServe(command: Command): void {
   command
     .option('--sandbox', 'serve made-up data from memory, under one published key')
+    .option('--database <url>', 'an empty PostgreSQL database for the sandbox, instead of memory')
     .action(async (options: ServeOptions) => {
       const config = readConfig(process.env);
       if (options.sandbox) return await serveSandbox(config, options);
@@ -36,12 +37,13 @@ export function defineServe(command: Command): void {
 
 interface ServeOptions extends OutputOptions {
   readonly sandbox?: boolean;
+  readonly database?: string;
   readonly config?: string;
 }
 
-async function serveSandbox(config: Config, options: OutputOptions): Promise<void> {
+async function serveSandbox(config: Config, options: ServeOptions): Promise<void> {
   const { openSandbox } = await import('../demo/sandbox.ts');
-  const { store, account } = await openSandbox(new Date());
+  const { store, account } = await openSandbox(new Date(), options.database);
   const { url } = await serveUntilStopped(config, store, { isSandbox: true });
   if (options.json) printJson({ url, ...account });
   else print(renderSandbox(url, account));

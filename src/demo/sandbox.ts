@@ -13,11 +13,11 @@ export interface Sandbox {
 }
 
 /**
- * A store in memory for partners who have no account yet. It has the demo's data, a domain that waits for its
+ * A store in memory, or on an empty database, for partners who have no account yet. It has the demo's data, a domain that waits for its
  * first report, an alert of a type that v1.yaml does not list, and one with a null in its context.
  */
-export async function openSandbox(today: Date): Promise<Sandbox> {
-  const store = await openStore(':memory:');
+export async function openSandbox(today: Date, database = ':memory:'): Promise<Sandbox> {
+  const store = await openStore(database);
   const ids = SANDBOX_DOMAIN_IDS;
   const account = await insertDemoAccount(store.db, { today, key: SANDBOX_KEY, ids });
   await ingestDemo(store, account, today);

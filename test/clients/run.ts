@@ -17,6 +17,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { servePlumbline } from '../../scripts/served-plumbline.ts';
+import { startPostgres } from '../support/postgres.ts';
 import { copyReleased } from './released.ts';
 
 const [name = '', version] = process.argv.slice(2);
@@ -34,15 +35,26 @@ if (!CLIENTS.includes(name))
 const folder = toPath(`${name}/`);
 
 await build();
-const { lines, status } = await run();
-const passed = CHECKS.filter((check) => lines.some((line) => OK.exec(line)?.[1] === check));
-// A check that was not reached has failed.
-const failed = CHECKS.filter((check) => !passed.includes(check));
-for (const check of failed) print(`✗ ${name}: ${check}`);
-print(`${passed.length} passed, ${failed.length} failed`);
-// More lines than checks mean that one is not in the scenario.
-const isWhole = failed.length === 0 && lines.length === CHECKS.length && status === 0;
-process.exitCode = isWhole ? 0 : 1;
+const results = [await runOn('memory', undefined)];
+const postgres = await startPostgres();
+results.push(await runOn('PostgreSQL', postgres.toUrl('postgres')));
+await postgres.stop();
+const sum = (of: 'passed' | 'failed') => results.reduce((total, result) => total + result[of], 0);
+print(`${sum('passed')} passed, ${sum('failed')} failed`);
+process.exitCode = results.every(({ isWhole }) => isWhole) ? 0 : 1;
+
+/** Goes through the scenario against a sandbox in memory or on a PostgreSQL server. */
+async function runOn(engine: string, server: string | undefined) {
+  print(`the sandbox's data is in ${engine}`);
+  const { lines, status } = await run(server);
+  const passed = CHECKS.filter((check) => lines.some((line) => OK.exec(line)?.[1] === check));
+  // A check that was not reached has failed.
+  const failed = CHECKS.filter((check) => !passed.includes(check));
+  for (const check of failed) print(`✗ ${name} on ${engine}: ${check}`);
+  // More lines than checks mean that one is not in the scenario.
+  const isWhole = failed.length === 0 && lines.length === CHECKS.length && status === 0;
+  return { passed: passed.length, failed: failed.length, isWhole };
+}
 
 async function build(): Promise<void> {
   const started = performance.now();
@@ -55,8 +67,8 @@ async function build(): Promise<void> {
 }
 
 /** The program's output and exit status. The sandbox is new, and so are its limits. */
-async function run() {
-  const { url, key, stop } = await servePlumbline(['serve', '--sandbox']);
+async function run(server: string | undefined) {
+  const { url, key, stop } = await servePlumbline(['serve', '--sandbox'], {}, server);
   try {
     return await runProgram({ PLUMBLINE_BASE_URL: url, PLUMBLINE_API_KEY: key });
   } finally {
