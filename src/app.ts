@@ -9,6 +9,7 @@ import express, {
 import type { Logger } from 'pino';
 import { addressOf } from './client-address.ts';
 import type { Config } from './config.ts';
+import type { Counters } from './counters/counters.ts';
 import { serveDocs } from './docs.ts';
 import { Failure } from './domain/failure.ts';
 import { createExternalApi } from './external/api.ts';
@@ -25,7 +26,7 @@ interface Given {
     Config,
     'requestsPerIp' | 'requestsPerKey' | 'pageCacheBytes' | 'trustedProxies'
   > &
-    Partial<Pick<Config, 'baseUrl' | 'singleSignOn'>>;
+    Partial<Pick<Config, 'baseUrl' | 'singleSignOn' | 'redis'>>;
   readonly store: Store;
   readonly now: () => Date;
   readonly log: Logger;
@@ -37,23 +38,28 @@ interface Given {
   readonly document?: ContractDocument;
   /** Serves the API alone. A sandbox has no sign-in, because its data is made up and its key is public. */
   readonly isSandbox?: boolean;
+  /** What counts for several processes of this machine. Redis, where it is configured, counts for all machines. */
+  readonly counters?: Counters | undefined;
 }
 
 export interface App {
   /** Answers requests: those of the API itself, all others with Express. */
   readonly listener: RequestListener;
   readonly express: Express;
-  /** Writes what is still waiting to be written, before the store closes. */
+  /** Writes what is still waiting to be written, before the store closes, and stops counting with others. */
   readonly flush: () => Promise<void>;
 }
 
 /** Creates the Express app and mounts every module on it. */
 export async function createApp(given: Given): Promise<App> {
   const { config, store, log, now, document } = given;
+  const counters = await openCounters(given);
+  const createStore = counters?.createStore;
   const errors = log.child({}, { serializers: ERROR_SERIALIZERS });
   const logError = (error: unknown, req?: { id: string }) =>
     errors.error({ err: error, request_id: req && withoutKeys(req.id) }, 'unexpected error');
-  const external = await createExternalApi({ ...config, store, now, logError, document });
+  const common = { ...config, store, now, logError, createStore };
+  const external = await createExternalApi({ ...common, document });
 
   const app = express();
   app.disable('x-powered-by');
@@ -66,15 +72,27 @@ export async function createApp(given: Given): Promise<App> {
   app.use('/docs', serveDocs(given.site));
   app.get('/', showBrowsersIn(given.isSandbox ? '/docs/' : '/settings'));
   if (!given.isSandbox) {
-    app.use('/settings', createSettings({ ...config, store, now, logError }));
+    app.use('/settings', createSettings(common));
   }
   app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
-  app.get('/readyz', answerReady(given));
+  app.get('/readyz', answerReady(given, counters));
   app.use(() => {
     throw new Failure('not_found', 'No such path.');
   });
   app.use(answerExpressErrors(answerErrors(logError)));
-  return { listener: listen(app, external.listener, log), express: app, flush: external.flush };
+  const listener = listen(app, external.listener, log);
+  const flush = async () => {
+    await external.flush();
+    counters?.close();
+  };
+  return { listener: counters?.bound(listener) ?? listener, express: app, flush };
+}
+
+/** The client of Redis is loaded only where it is needed. A sandbox must not use up the limits of the service. */
+async function openCounters({ config, log, counters, isSandbox }: Given) {
+  if (config.redis === undefined || isSandbox) return counters;
+  const { connectCounters } = await import('./counters/redis.ts');
+  return await connectCounters(config.redis, log);
 }
 
 /** In any case, as Express would match it. */
@@ -123,19 +141,27 @@ function showBrowsersIn(path: string): RequestHandler {
   };
 }
 
-/** Whether the service can work now, for load balancers. */
-function answerReady({ store, isStopping }: Given): RequestHandler {
+/**
+ * Whether the service can work now, for load balancers. Limits that this process counts alone, because Redis
+ * cannot be used, do not make it unready.
+ */
+function answerReady({ store, isStopping }: Given, counters?: Counters): RequestHandler {
   return async (req, res) => {
     const isReady = isStopping?.() !== true && (await isReadable(store));
-    sendStatus(req, res, isReady ? 'ready' : 'unavailable');
+    sendStatus(req, res, isReady ? 'ready' : 'unavailable', counters?.details());
   };
 }
 
-function sendStatus(req: Request, res: Response, status: 'ok' | 'ready' | 'unavailable'): void {
+function sendStatus(
+  req: Request,
+  res: Response,
+  status: 'ok' | 'ready' | 'unavailable',
+  details: object = {},
+): void {
   const headers = ['Cache-Control', 'no-store'];
   send(req, res, {
     status: status === 'unavailable' ? 503 : 200,
     headers,
-    body: toBody({ status }),
+    body: toBody({ status, ...details }),
   });
 }

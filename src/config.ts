@@ -7,6 +7,12 @@ import {
   listUnused,
   toDatabaseOptions,
 } from './config-postgres.ts';
+import {
+  listRedisContradictions,
+  REDIS_VARIABLES,
+  type RedisConfig,
+  toRedisConfig,
+} from './config-redis.ts';
 import { listContradictions, THRESHOLD_VARIABLES, toThresholds } from './config-thresholds.ts';
 import {
   ConfigError,
@@ -47,6 +53,8 @@ export interface Config {
   readonly baseUrl?: string | undefined;
   /** The OpenID provider that people may sign in with. */
   readonly singleSignOn?: SingleSignOn | undefined;
+  /** Where several instances count their limits together. */
+  readonly redis?: RedisConfig | undefined;
 }
 
 export interface SingleSignOn {
@@ -80,6 +88,7 @@ const VARIABLES = {
   PLUMBLINE_OIDC_ISSUER: url(toIssuer, 'must be an https URL'),
   PLUMBLINE_OIDC_CLIENT_ID: text(undefined),
   PLUMBLINE_OIDC_CLIENT_SECRET: text(undefined),
+  ...REDIS_VARIABLES,
   ...THRESHOLD_VARIABLES,
 };
 
@@ -94,6 +103,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ...listUnknown(env, Object.keys(VARIABLES)),
     ...listMissing(values),
     ...listUnused(values),
+    ...listRedisContradictions(values),
     ...listContradictions(alertThresholds),
   ];
   if (all.length > 0)
@@ -117,6 +127,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     dnsServers: values.PLUMBLINE_DNS_SERVERS,
     baseUrl: values.PLUMBLINE_BASE_URL,
     singleSignOn: toSingleSignOn(values),
+    redis: toRedisConfig(values),
   });
 }
 

@@ -10,6 +10,7 @@ import {
 } from './client-error.ts';
 import type { Config } from './config.ts';
 import { limitConnections } from './connections.ts';
+import type { Counters } from './counters/counters.ts';
 import { createServer } from './node-http.ts';
 import type { Store } from './store/connection/open.ts';
 
@@ -29,14 +30,25 @@ export interface RunningServer {
   readonly stop: () => Promise<void>;
 }
 
+interface Given {
+  readonly store: Store;
+  readonly log: Logger;
+  readonly isSandbox?: boolean;
+  /** What counts requests for several processes of this machine. */
+  readonly counters?: Counters;
+}
+
 /** Serves the app on the configured address until it is stopped. The caller closes the store. */
 export async function startServer(
   config: Config,
-  { store, log, isSandbox = false }: { store: Store; log: Logger; isSandbox?: boolean },
+  { store, log, isSandbox = false, counters }: Given,
 ): Promise<RunningServer> {
   let isStopping = false;
   const now = () => new Date();
-  const app = await createApp({ config, store, log, now, isSandbox, isStopping: () => isStopping });
+  const app = await createApp({
+    ...{ config, store, log, now, isSandbox, counters },
+    isStopping: () => isStopping,
+  });
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,

@@ -75,8 +75,8 @@ async function fillAndServe(config: Config, store: Store, options: OutputOptions
  * removing the folder removes nothing else.
  */
 function toDemoConfig(config: Config, database: string): Config {
-  // Its domains are made up, so DNS has no records for them.
-  return { ...config, database, dnsChecks: false };
+  // Its domains are made up, so DNS has no records for them. Its requests must not use up the service's limits.
+  return { ...config, database, dnsChecks: false, redis: undefined };
 }
 
 /** Opens a store whose folder is removed when it is closed. */

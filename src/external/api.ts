@@ -10,7 +10,7 @@ import {
 } from './contract/contract.ts';
 import { answerErrors } from './errors.ts';
 import { createLastUsed } from './last-used.ts';
-import { limitPerAddress, limitPerKey } from './limits.ts';
+import { type CreateStore, limitPerAddress, limitPerKey } from './limits.ts';
 import { createPages } from './operations/pages.ts';
 import type { ApiRequest } from './request.ts';
 
@@ -23,6 +23,7 @@ interface Given {
   readonly logError: (error: unknown, req?: { id: string }) => void;
   /** openapi/v1.yaml when none is given. */
   readonly document?: ContractDocument | undefined;
+  readonly createStore?: CreateStore | undefined;
 }
 
 /**
@@ -48,11 +49,11 @@ export async function createExternalApi(given: Given) {
 }
 
 function createAnswer(
-  { store, requestsPerIp, requestsPerKey, pageCacheBytes }: Given,
+  { store, requestsPerIp, requestsPerKey, pageCacheBytes, createStore }: Given,
   { contract, onUse }: { contract: Contract; onUse: (holder: KeyHolder) => void },
 ) {
-  const limitAddress = limitPerAddress(requestsPerIp);
-  const limitKey = limitPerKey(requestsPerKey);
+  const limitAddress = limitPerAddress(requestsPerIp, createStore);
+  const limitKey = limitPerKey(requestsPerKey, createStore);
   const sendList = createPages(pageCacheBytes);
   return async (req: ApiRequest, res: ServerResponse): Promise<void> => {
     await limitAddress(req, res);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
-import { ipKeyGenerator, type RateLimitInfo, rateLimit } from 'express-rate-limit';
+import { ipKeyGenerator, type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit';
 import { Failure } from '../domain/failure.ts';
 import type { ApiRequest } from './request.ts';
 
@@ -11,10 +11,14 @@ const IPV6_SUBNET = 64;
 /** Counts a request and notes on it what is left; throws `rate_limited` when nothing is. */
 type Limiter = (req: ApiRequest, res: ServerResponse) => Promise<void>;
 
+/** The counts of the limit with this name. Without it, a limit counts in the memory of this process. */
+export type CreateStore = (limit: string) => Store;
+
 /** Protection against floods: requests per minute from one address, whatever they contain. */
-export function limitPerAddress(limit: number): Limiter {
+export function limitPerAddress(limit: number, createStore?: CreateStore): Limiter {
   return createLimit({
     limit,
+    store: createStore?.('address'),
     requestPropertyName: 'ipLimit',
     toKey: ({ ip = '' }) => ipKeyGenerator(ip, IPV6_SUBNET),
     message: `More than ${limit} requests a minute from this IP address.`,
@@ -22,9 +26,10 @@ export function limitPerAddress(limit: number): Limiter {
 }
 
 /** Requests per minute with one API key. Comes after `authenticate`. */
-export function limitPerKey(limit: number): Limiter {
+export function limitPerKey(limit: number, createStore?: CreateStore): Limiter {
   return createLimit({
     limit,
+    store: createStore?.('key'),
     requestPropertyName: 'keyLimit',
     toKey: ({ keyHolder }) => keyHolder?.keyId ?? '',
     message: `More than ${limit} requests a minute with this API key.`,
@@ -33,15 +38,17 @@ export function limitPerKey(limit: number): Limiter {
 
 interface Limit {
   readonly limit: number;
+  readonly store: Store | undefined;
   readonly requestPropertyName: 'ipLimit' | 'keyLimit';
   readonly toKey: (req: ApiRequest) => string;
   readonly message: string;
 }
 
 /** Windows are fixed: they begin with a client's first request, and a rejected one does not extend them. */
-function createLimit({ message, toKey, ...options }: Limit): Limiter {
+function createLimit({ message, toKey, store, ...options }: Limit): Limiter {
   const limiter = rateLimit({
     ...options,
+    ...(store === undefined ? {} : { store }),
     keyGenerator: (req) => toKey(req as ApiRequest),
     windowMs: WINDOW_MS,
     // The library's headers add a hash of the client's key, which costs one SHA-256 for each header.

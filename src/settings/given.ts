@@ -1,3 +1,4 @@
+import type { Store as LimitStore } from 'express-rate-limit';
 import type { Store } from '../store/connection/open.ts';
 
 /** The dependencies of the settings pages. */
@@ -10,5 +11,7 @@ export interface Given {
   readonly singleSignOn?:
     | { readonly issuer: string; readonly clientId: string; readonly clientSecret: string }
     | undefined;
+  /** The counts of the limit with this name. Without it, a limit counts in the memory of this process. */
+  readonly createStore?: ((limit: string) => LimitStore) | undefined;
   readonly logError: (error: unknown, req: { id: string }) => void;
 }

@@ -55,14 +55,18 @@ export function createSettings(given: Given): Router {
 /** The routes for people who are not signed in. */
 function addSignInRoutes(router: Router, given: Given): void {
   router.get('/sign-in', showSignIn(given));
-  const guesses = [throttleAddress(), throttleEmail(), ...limitSuccesses()];
+  const guesses = [
+    throttleAddress(given, 'password'),
+    throttleEmail(given),
+    ...limitSuccesses(given),
+  ];
   router.post('/sign-in', guesses, signIn(given));
   router.post('/sign-out', signOut(given));
   router.get('/welcome', showWelcome(given));
   router.post('/welcome', choosePassword(given));
   if (given.singleSignOn !== undefined) {
     const { leave, comeBack } = createSingleSignOn({ ...given, ...given.singleSignOn });
-    router.use('/single-sign-on', throttleSingleSignOn(), throttleAddress());
+    router.use('/single-sign-on', throttleSingleSignOn(given), throttleAddress(given, 'provider'));
     router.get('/single-sign-on', leave);
     router.get('/single-sign-on/callback', comeBack);
   }
@@ -75,7 +79,7 @@ function addPages(router: Router, given: Given): void {
   router.get('/account', showAccount(given));
   router.get('/audit', showAudit(given));
   router.get('/security', showSecurity(given));
-  router.post('/security/password', throttleVisitor(), changePassword(given));
+  router.post('/security/password', throttleVisitor(given), changePassword(given));
   router.post('/security/sessions/others', endOtherSessions(given));
   router.post('/security/sessions/:id', endSession(given));
 }

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
-import { ipKeyGenerator, type Options, rateLimit } from 'express-rate-limit';
+import { ipKeyGenerator, type Options, rateLimit, type Store } from 'express-rate-limit';
 import { toEmailKey } from '../domain/access/person.ts';
 import { Failure } from '../domain/failure.ts';
 import { readField } from './form.ts';
+import type { Given } from './given.ts';
 import { visitorOf } from './visitor.ts';
 
 const WINDOW_MINUTES = 15;
@@ -16,35 +17,51 @@ const IPV6_SUBNET = 64;
 const SUCCESSES_PER_PERSON = 60;
 const SUCCESSES_PER_ADDRESS = 300;
 
+type Counting = Pick<Given, 'createStore'>;
+
 /** Failed sign-ins from one address. Unknown e-mail addresses count like known ones. */
-export function throttleAddress(): RequestHandler {
-  return throttle(PER_ADDRESS, toAddressKey);
+export function throttleAddress(
+  { createStore }: Counting,
+  way: 'password' | 'provider',
+): RequestHandler {
+  const store = createStore?.(`failed-by-address-${way}`);
+  return throttle({ limit: PER_ADDRESS, toKey: toAddressKey, store });
 }
 
 /** Failed sign-ins with one e-mail address, whether or not it is known. */
-export function throttleEmail(): RequestHandler {
-  return throttle(PER_PERSON, toEmailHash);
+export function throttleEmail({ createStore }: Counting): RequestHandler {
+  const store = createStore?.('failed-by-email');
+  return throttle({ limit: PER_PERSON, toKey: toEmailHash, store });
 }
 
 /** Successful sign-ins of one person, and from one address. */
-export function limitSuccesses(): RequestHandler[] {
-  return [
-    throttle(SUCCESSES_PER_ADDRESS, toAddressKey, COUNT_SUCCESSES),
-    throttle(SUCCESSES_PER_PERSON, toEmailHash, COUNT_SUCCESSES),
-  ];
+export function limitSuccesses({ createStore }: Counting): RequestHandler[] {
+  const byAddress = {
+    limit: SUCCESSES_PER_ADDRESS,
+    toKey: toAddressKey,
+    store: createStore?.('signed-in-by-address'),
+  };
+  const byEmail = {
+    limit: SUCCESSES_PER_PERSON,
+    toKey: toEmailHash,
+    store: createStore?.('signed-in-by-email'),
+  };
+  return [throttle(byAddress, COUNT_SUCCESSES), throttle(byEmail, COUNT_SUCCESSES)];
 }
 
 /**
  * Every request to single sign-on from one address, whatever its result: each may cause a request to the
  * provider.
  */
-export function throttleSingleSignOn(): RequestHandler {
-  return throttle(SUCCESSES_PER_ADDRESS, toAddressKey, {});
+export function throttleSingleSignOn({ createStore }: Counting): RequestHandler {
+  const store = createStore?.('single-sign-on');
+  return throttle({ limit: SUCCESSES_PER_ADDRESS, toKey: toAddressKey, store }, {});
 }
 
 /** Wrong passwords of a signed-in person: an unattended session must not allow guessing the password. */
-export function throttleVisitor(): RequestHandler {
-  return throttle(PER_PERSON, (_req, res) => visitorOf(res).personId);
+export function throttleVisitor({ createStore }: Counting): RequestHandler {
+  const store = createStore?.('failed-by-visitor');
+  return throttle({ limit: PER_PERSON, toKey: (_req, res) => visitorOf(res).personId, store });
 }
 
 type ToKey = (req: Request, res: Response) => string;
@@ -62,13 +79,20 @@ const COUNT_SUCCESSES: Partial<Options> = {
   requestWasSuccessful: (_req, { statusCode }) => statusCode === 303,
 };
 
+interface Throttle {
+  readonly limit: number;
+  readonly toKey: ToKey;
+  readonly store: Store | undefined;
+}
+
 /**
  * Counts each request when it arrives, and subtracts it later when it need not count. So concurrent requests
  * are counted too.
  */
-function throttle(limit: number, toKey: ToKey, counted = COUNT_FAILURES): RequestHandler {
+function throttle({ limit, toKey, store }: Throttle, counted = COUNT_FAILURES): RequestHandler {
   return rateLimit({
     limit,
+    ...(store === undefined ? {} : { store }),
     windowMs: WINDOW_MINUTES * 60_000,
     keyGenerator: toKey,
     standardHeaders: false,
