@@ -34,6 +34,22 @@ module.exports = {
       imports(name, name === 'external' ? ['domain', 'store', 'generated'] : ['domain', 'store']),
     ),
     imports('demo', ['domain', 'store', 'intake', 'alerts']),
+    {
+      name: 'imports-of-counters',
+      comment: 'src/counters may import only itself, the configuration and domain.',
+      severity: 'error',
+      from: { path: '^src/counters/' },
+      to: {
+        path: '^(src|generated|scripts|test)/',
+        pathNot: '^src/(counters|domain)/|^src/config',
+      },
+    },
+    {
+      name: 'only-counters-speak-to-redis',
+      severity: 'error',
+      from: { pathNot: '^(src/counters|scripts|test)/' },
+      to: { path: 'node_modules/(redis|rate-limit-redis)/' },
+    },
     ...LAYERS.slice(1).map((name, i) => layer(name, i + 1)),
     {
       name: 'only-the-store-speaks-sql',

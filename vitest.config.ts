@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { WITH_REDIS } from './test/redis/vitest.config.ts';
 import { SLOW } from './test/slow/vitest.config.ts';
 
 /** Where tests note what of the contract they exercise (test/support/contract-coverage.ts), one for each run. */
@@ -26,7 +27,7 @@ export default defineConfig({
         test: {
           name: 'tests',
           include: ['test/**/*.test.ts'],
-          exclude: [LAST, ...ALONE, ...SLOW],
+          exclude: [LAST, ...ALONE, ...SLOW, ...WITH_REDIS],
           // Loading the product's modules for each file takes as long as the tests.
           isolate: false,
           // Not 0: a machine that has one worker would run that group after all others.

@@ -4,6 +4,7 @@ import pino from 'pino';
 import request from 'supertest';
 import { onTestFinished } from 'vitest';
 import { createApp } from '../../src/app.ts';
+import type { Config } from '../../src/config.ts';
 import type { ContractDocument } from '../../src/external/contract/contract.ts';
 import type { Store } from '../../src/store/connection/open.ts';
 import { holdToContract } from './contract.ts';
@@ -27,7 +28,7 @@ export interface Answer {
   readonly body: any;
 }
 
-interface Wanted {
+interface Wanted extends Partial<Pick<Config, 'redis' | 'baseUrl' | 'singleSignOn'>> {
   readonly store?: Store;
   readonly requestsPerIp?: number;
   readonly requestsPerKey?: number;
