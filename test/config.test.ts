@@ -40,6 +40,58 @@ describe('a variable that begins with PLUMBLINE_', () => {
   });
 });
 
+describe('PLUMBLINE_REDIS', () => {
+  const RULE = '  PLUMBLINE_REDIS: must be a URL like redis://';
+  const SECRET = 'hunter2';
+
+  test.each([
+    ['redis://redis.example.com', { host: 'redis.example.com', port: 6379, isTls: false }],
+    ['rediss://192.0.2.7:7000/3', { host: '192.0.2.7', port: 7000, isTls: true, database: 3 }],
+    ['redis://[2001:db8::7]', { host: '2001:db8::7', database: 0, username: undefined }],
+    ['redis://ada:a%3Ab%40c@r', { username: 'ada', password: 'a:b@c' }],
+    ['redis://:only@r/', { username: undefined, password: 'only' }],
+  ])('%s is read', (url, wanted) => {
+    expect(readConfig({ PLUMBLINE_REDIS: url }).redis).toMatchObject(wanted);
+  });
+
+  test.each([
+    `http://:${SECRET}@r`,
+    `redis:${SECRET}`,
+    'redis://',
+    `redis://:${SECRET}@r/name`,
+    `redis://:${SECRET}@r/0?x=1`,
+    `redis://:${SECRET}%zz@r`,
+    `redis://:${SECRET}#@r`,
+    `/run/redis/${SECRET}.sock`,
+  ])('%s is refused, and the text does not repeat it', (url) => {
+    const problems = problemsOf({ PLUMBLINE_REDIS: url });
+    expect(problems).toEqual([expect.stringContaining(RULE)]);
+    expect(problems.join()).not.toContain(SECRET);
+  });
+
+  test.each<[Record<string, string>, string]>([
+    [{ _PASSWORD: SECRET }, 'PLUMBLINE_REDIS_PASSWORD: needs PLUMBLINE_REDIS'],
+    [{ _CA: '/ca.crt' }, 'PLUMBLINE_REDIS_CA: needs PLUMBLINE_REDIS'],
+    [{ '': 'redis://r', _CA: '/ca.crt' }, 'PLUMBLINE_REDIS_CA: needs rediss:// in PLUMBLINE_REDIS'],
+    [{ '': 'redis://ada@r' }, 'PLUMBLINE_REDIS: the user has no password'],
+    [
+      { '': `redis://:${SECRET}@r`, _PASSWORD: SECRET },
+      'PLUMBLINE_REDIS_PASSWORD: the password is in PLUMBLINE_REDIS already',
+    ],
+    [
+      { '': 'redis://r', _PASSWORD: SECRET, _PASSWORD_FILE: '/password' },
+      'PLUMBLINE_REDIS_PASSWORD_FILE: the password is in PLUMBLINE_REDIS_PASSWORD already',
+    ],
+  ])('%j contradicts itself: %s', (variables, problem) => {
+    const env = Object.entries(variables).map(([name, value]) => [`PLUMBLINE_REDIS${name}`, value]);
+    expect(problemsOf(Object.fromEntries(env))).toEqual([`  ${problem}`]);
+  });
+
+  test('is optional', () => {
+    expect(readConfig({}).redis).toBeUndefined();
+  });
+});
+
 describe('a value', () => {
   test.each([
     ['PLUMBLINE_PORT', '65536', 'must be a whole number from 0 to 65535'],

@@ -33,8 +33,12 @@ export class RedisConnection {
     await this.#client.connect();
   }
 
-  add(client: ClientOfLimit): Promise<ClientRateLimitInfo> {
-    return this.#storeOf(client.windowMs).increment(toKey(client));
+  async add(client: ClientOfLimit): Promise<ClientRateLimitInfo> {
+    const info = await this.#storeOf(client.windowMs).increment(toKey(client));
+    const isCount = info.totalHits >= 1 && Number.isFinite(info.resetTime?.getTime());
+    // Without this, a reply that is no number would be below each limit.
+    if (!isCount) throw new Error('the reply is no count');
+    return info;
   }
 
   subtract(client: ClientOfLimit): Promise<unknown> {

@@ -81,8 +81,7 @@ export class RedisLink implements SharedCounts {
     );
     this.#attempt = attempt;
     await open(attempt);
-    // The probe finds what a connection does not: too little memory, a replica, missing rights, slow answers.
-    await this.#patience.wait(attempt.add(PROBE), this.#patience.newBudget());
+    await this.#patience.wait(probe(attempt), this.#patience.newBudget());
     this.#attempt = undefined;
     this.#connection = attempt;
     this.#connectedAt = performance.now();
@@ -124,6 +123,14 @@ export class RedisLink implements SharedCounts {
     const text = message || code;
     return this.#password ? text.replaceAll(this.#password, '…') : text;
   }
+}
+
+/** Finds what a connection does not: too little memory, a replica, missing rights, slow answers. */
+async function probe(attempt: RedisConnection): Promise<void> {
+  // The first creates a counter, the second changes one.
+  await attempt.add(PROBE);
+  await attempt.add(PROBE);
+  await attempt.subtract(PROBE);
 }
 
 async function open(attempt: RedisConnection): Promise<void> {

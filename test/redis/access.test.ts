@@ -32,10 +32,11 @@ describe('a user of the access control list', () => {
     expect(linesOf(api)).toEqual([]);
   });
 
-  test('with fewer rights counts nothing in Redis', async () => {
-    const redis = await aRedisWithUser(...RIGHTS.filter((right) => right !== '+incr'), '-set');
+  test.each(RIGHTS)('that has no right to %s counts nothing in Redis', async (missing) => {
+    const redis = await aRedisWithUser(...RIGHTS.filter((right) => right !== missing));
     const [api] = await instances(1, toRedis({ PLUMBLINE_REDIS: redis.url(PASSWORD) }));
     expect(await limitsOf(api)).toBe('own');
+    expect(api.logged[0]).toMatchObject({ reason: expect.stringMatching(/permission|can't run/) });
   });
 
   test('gets the password from a variable', async () => {
@@ -65,15 +66,14 @@ describe('a user of the access control list', () => {
 });
 
 describe('a password', () => {
-  test('that is wrong is said once; the right one is taken without a restart', async () => {
-    const redis = await aRedis();
-    await redis.send('CONFIG', 'SET', 'requirepass', 'the new one');
-    const config = { ...redis.config, password: PASSWORD };
-    const [api] = await instances(1, config);
+  test('that is wrong is said once; no restart is needed when Redis gets the right one', async () => {
+    const redis = await aRedisWithUser(...RIGHTS);
+    const [api] = await instances(1, toRedis({ PLUMBLINE_REDIS: redis.url('another one') }));
     expect(await limitsOf(api)).toBe('own');
     expect(api.logged[0]).toMatchObject({ reason: expect.stringContaining('WRONGPASS') });
-    await redis.send('AUTH', 'the new one').catch(() => {});
-    expect(linesOf(api)).toEqual([LOST]);
+    await redis.send('ACL', 'SETUSER', 'plumbline', 'resetpass', '>another one');
+    await untilLimits(api, 'shared');
+    expect(linesOf(api)).toEqual([LOST, BACK]);
   });
 
   test('is never in the log, also when Redis repeats the command that contains it', async () => {

@@ -205,11 +205,14 @@ async function aFalseRedis(onConnection: (socket: Socket) => void) {
   return { config: toConfig(port), connections: () => connections };
 }
 
-const reply = (text: string) => (socket: Socket) =>
-  void socket.on('data', (data) => {
-    // One reply for each command, which begins with the number of its parts.
-    for (const _command of data.toString('latin1').match(/\*\d+\r\n/g) ?? []) socket.write(text);
-  });
+/** One reply for each command, which begins with the number of its parts; another one to `SCRIPT LOAD`. */
+const reply =
+  (text: string, toLoad = text) =>
+  (socket: Socket) =>
+    void socket.on('data', (data) => {
+      for (const command of data.toString('latin1').match(/\*\d+\r\n[^*]*/g) ?? [])
+        socket.write(command.includes('SCRIPT') ? toLoad : text);
+    });
 
 describe('every request is answered by the instance’s own limits when what is there', () => {
   test.each<[string, (socket: Socket) => void]>([
@@ -217,7 +220,8 @@ describe('every request is answered by the instance’s own limits when what is 
     ['demands a password', reply('-NOAUTH Authentication required.\r\n')],
     ['knows no such commands', reply("-ERR unknown command 'EVALSHA'\r\n")],
     ['answers with something else', reply('+OK\r\n')],
-    ['answers with numbers that are none', reply('*2\r\n$1\r\nx\r\n$1\r\ny\r\n')],
+    ['counts in something else than numbers', reply('*2\r\n$1\r\nx\r\n$1\r\ny\r\n', '+0\r\n')],
+    ['counts below one', reply('*2\r\n:-1\r\n:60000\r\n', '+0\r\n')],
     ['is no Redis', reply('HTTP/1.1 400 Bad Request\r\n\r\n')],
     ['closes each connection', (socket) => void socket.destroy()],
     ['never answers', () => {}],
