@@ -29,7 +29,7 @@ interface ConfigFile {
 
 type NamedBy = '--config' | 'PLUMBLINE_CONFIG';
 
-/** The settings of the configuration file, with a whole path for the database. */
+/** The settings of the configuration file, with whole paths for the database and other files. */
 export function readConfigFile(env: NodeJS.ProcessEnv, given?: string): ConfigFile {
   const path = given ?? (env['PLUMBLINE_CONFIG'] || undefined);
   const by = given === undefined ? 'PLUMBLINE_CONFIG' : '--config';
@@ -37,6 +37,10 @@ export function readConfigFile(env: NodeJS.ProcessEnv, given?: string): ConfigFi
   const settings = readSettings(file, path && by);
   const { PLUMBLINE_DATABASE: database } = settings;
   if (database !== undefined) settings['PLUMBLINE_DATABASE'] = toDatabase(database, file);
+  for (const name of FILES) {
+    const given = settings[name];
+    if (given) settings[name] = resolve(dirname(file), given);
+  }
   return { settings, named: path === undefined ? undefined : { file, by } };
 }
 
@@ -75,6 +79,13 @@ function parseSettings(content: string, file: string): Record<string, string> {
   }
   return parseEnv(text) as Record<string, string>;
 }
+
+/** The other variables whose value is the path of a file. */
+const FILES = [
+  'PLUMBLINE_DATABASE_PASSWORD_FILE',
+  'PLUMBLINE_REDIS_PASSWORD_FILE',
+  'PLUMBLINE_REDIS_CA',
+];
 
 /** A relative path in a configuration file begins at the file, wherever the command is started. */
 function toDatabase(path: string, file: string): string {

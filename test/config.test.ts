@@ -232,6 +232,16 @@ describe('the configuration file', () => {
     expect(readConfig(env).database).toBe(join(folder, 'db/plumbline.db'));
   });
 
+  test('has relative paths of other files begin there too', async () => {
+    const { folder, file } = await aFile(
+      'PLUMBLINE_REDIS=rediss://r\nPLUMBLINE_REDIS_PASSWORD_FILE=secret\nPLUMBLINE_REDIS_CA=/etc/ca.pem\n',
+    );
+    const env: NodeJS.ProcessEnv = { PLUMBLINE_CONFIG: file };
+    loadConfigFile(env);
+    const files = { passwordFile: join(folder, 'secret'), caFile: '/etc/ca.pem' };
+    expect(readConfig(env).redis).toMatchObject(files);
+  });
+
   test('is that of --config rather than that of PLUMBLINE_CONFIG; the environment wins', async () => {
     const { file } = await aFile('PLUMBLINE_PORT=81\nPLUMBLINE_HOST=192.0.2.1\n');
     const env: NodeJS.ProcessEnv = { PLUMBLINE_CONFIG: '/nowhere', PLUMBLINE_HOST: '192.0.2.2' };
