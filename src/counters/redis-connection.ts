@@ -26,6 +26,8 @@ export class RedisConnection {
   constructor(config: RedisConfig, secrets: Secrets, onError: (error: Error) => void) {
     this.#client = createRedisClient(config, secrets);
     this.#client.on('error', onError);
+    // A process that has nothing else to do ends.
+    this.#client.unref();
   }
 
   /** Rejects when the connection is destroyed before. */

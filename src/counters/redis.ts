@@ -19,7 +19,7 @@ export async function connectCounters(config: RedisConfig, log: Logger): Promise
   await readSecrets(config);
   const patience = new Patience(REQUEST_TICKS);
   const link = new RedisLink(config, { log, patience });
-  await Promise.race([link.connect(), delay(START_MS, undefined, { ref: false })]);
+  await Promise.race([link.connect(), delay(START_MS)]);
   return {
     createStore: (limit) => new FallbackStore(limit, link),
     bound: (listener) => patience.bound(listener),

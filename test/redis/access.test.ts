@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { RedisConfig } from '../../src/config-redis.ts';
-import { aFolder } from '../support/command.ts';
-import { BACK, instances, LOST, limitsOf, linesOf, untilLimits } from './instances.ts';
+import { aCommand, aFolder } from '../support/command.ts';
+import { BACK, instances, LOST, linesOf, untilLimits, untilLost } from './instances.ts';
 import { aRedis } from './redis-server.ts';
 
 const PASSWORD = 'pa ss:w/ö@rd';
@@ -28,14 +28,14 @@ describe('a user of the access control list', () => {
   test('needs only the rights that docs/operate.md names', async () => {
     const redis = await aRedisWithUser(...RIGHTS);
     const [api] = await instances(1, toRedis({ PLUMBLINE_REDIS: redis.url(PASSWORD) }));
-    expect(await limitsOf(api)).toBe('shared');
+    await untilLimits(api, 'shared');
     expect(linesOf(api)).toEqual([]);
   });
 
   test.each(RIGHTS)('that has no right to %s counts nothing in Redis', async (missing) => {
     const redis = await aRedisWithUser(...RIGHTS.filter((right) => right !== missing));
     const [api] = await instances(1, toRedis({ PLUMBLINE_REDIS: redis.url(PASSWORD) }));
-    expect(await limitsOf(api)).toBe('own');
+    await untilLost(api);
     expect(api.logged[0]).toMatchObject({ reason: expect.stringMatching(/permission|can't run/) });
   });
 
@@ -46,7 +46,7 @@ describe('a user of the access control list', () => {
       PLUMBLINE_REDIS_PASSWORD: PASSWORD,
     };
     const [api] = await instances(1, toRedis(env));
-    expect(await limitsOf(api)).toBe('shared');
+    await untilLimits(api, 'shared');
   });
 
   test('gets the password from a file, also one that changes while the server runs', async () => {
@@ -58,7 +58,7 @@ describe('a user of the access control list', () => {
       PLUMBLINE_REDIS_PASSWORD_FILE: file,
     };
     const [api] = await instances(1, toRedis(env));
-    expect(await limitsOf(api)).toBe('own');
+    await untilLost(api);
     writeFileSync(file, `${PASSWORD}\n`);
     await untilLimits(api, 'shared');
     expect(linesOf(api)).toEqual([LOST, BACK]);
@@ -69,7 +69,7 @@ describe('a password', () => {
   test('that is wrong is said once; no restart is needed when Redis gets the right one', async () => {
     const redis = await aRedisWithUser(...RIGHTS);
     const [api] = await instances(1, toRedis({ PLUMBLINE_REDIS: redis.url('another one') }));
-    expect(await limitsOf(api)).toBe('own');
+    await untilLost(api);
     expect(api.logged[0]).toMatchObject({ reason: expect.stringContaining('WRONGPASS') });
     await redis.send('ACL', 'SETUSER', 'plumbline', 'resetpass', '>another one');
     await untilLimits(api, 'shared');
@@ -79,7 +79,7 @@ describe('a password', () => {
   test('is never in the log, also when Redis repeats the command that contains it', async () => {
     const redis = await aRedis((port) => ['--port', `${port}`, '--rename-command', 'AUTH', '']);
     const [api] = await instances(1, { ...redis.config, password: PASSWORD });
-    expect(linesOf(api)).toEqual([LOST]);
+    await untilLost(api);
     const text = JSON.stringify(api.logged);
     expect(text).toContain('unknown command');
     expect(text).not.toContain(PASSWORD);
@@ -92,7 +92,7 @@ test('a database other than 0 is used when the URL names it', async () => {
     1,
     toRedis({ PLUMBLINE_REDIS: `redis://127.0.0.1:${redis.port}/3` }),
   );
-  expect(await limitsOf(api)).toBe('shared');
+  await untilLimits(api, 'shared');
   expect(await redis.send('DBSIZE')).toBe(0);
 });
 
@@ -113,7 +113,7 @@ describe('TLS', () => {
       1,
       toRedis({ PLUMBLINE_REDIS: `rediss://127.0.0.1:${redis.port}` }),
     );
-    await untilLimits(api, 'own');
+    await untilLost(api);
     expect(linesOf(api)).toEqual([LOST]);
     expect(api.logged[0]).toMatchObject({ reason: expect.stringMatching(/certificate/) });
   });
@@ -152,3 +152,16 @@ async function aRedisWithTls(folder: string) {
     ...['--tls-ca-cert-file', join(folder, 'ca.crt')],
   ]);
 }
+
+test('a server that cannot listen ends, although it is connected to Redis', async () => {
+  const redis = await aRedis();
+  // The port of Redis is in use.
+  const env = {
+    PLUMBLINE_PORT: `${redis.port}`,
+    PLUMBLINE_REDIS: `redis://127.0.0.1:${redis.port}`,
+  };
+  const { run } = await aCommand(env);
+  const { status, stderr } = await run(['serve']);
+  expect([status, stderr]).toEqual([1, expect.stringContaining('in use')]);
+  expect(await redis.send('KEYS', 'plumbline:probe:*')).toHaveLength(1);
+});

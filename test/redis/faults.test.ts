@@ -11,16 +11,18 @@ import {
   limitsOf,
   linesOf,
   PATH,
+  sharing,
   statusesOf,
   untilLimits,
+  untilLost,
 } from './instances.ts';
 import { aRedis, freePort, type Redis, toConfig } from './redis-server.ts';
 
 const LIMIT = 60;
 
 /** Two instances that count in one Redis, and one key. */
-async function aService(redis: Pick<Redis, 'config'>) {
-  const apis = await instances(2, redis.config, { requestsPerKey: LIMIT });
+async function aService(redis: Pick<Redis, 'config'>, start = sharing) {
+  const apis = await start(2, redis.config, { requestsPerKey: LIMIT });
   const { key } = await anAccount(apis[0].db);
   return { apis, key };
 }
@@ -141,7 +143,7 @@ describe('while Redis is stopped', () => {
 
   test('a sign-in, which is counted four times, is answered', async () => {
     const redis = await aRedis();
-    const [api] = await instances(1, redis.config);
+    const [api] = await sharing(1, redis.config);
     const { email } = await aPerson(api, await aBareAccount(api.db));
     redis.stop();
     expect((await new Browser(api).signIn(email)).status).toBe(303);
@@ -151,7 +153,7 @@ describe('while Redis is stopped', () => {
   test('an instance starts', async () => {
     const redis = await aRedis();
     redis.stop();
-    const { apis, key } = await aService(redis);
+    const { apis, key } = await aService(redis, instances);
     expect((await apis[0].get(PATH, { key })).status).toBe(200);
     expect(await limitsOf(apis[0])).toBe('own');
     redis.resume();
@@ -162,9 +164,9 @@ describe('while Redis is stopped', () => {
 test('an instance starts while there is no Redis, and counts in it when there is', async () => {
   const redis = await aRedis();
   await redis.kill();
-  const { apis, key } = await aService(redis);
+  const { apis, key } = await aService(redis, instances);
   expect((await apis[0].get(PATH, { key })).status).toBe(200);
-  expect(linesOf(apis[0])).toEqual([LOST]);
+  for (const api of apis) await untilLost(api);
   await redis.start();
   for (const api of apis) await untilLimits(api, 'shared');
   expectOnce(apis);

@@ -21,6 +21,13 @@ export async function instances(count: number, redis: RedisConfig, wanted: Wante
   return apis as [Api, Api];
 }
 
+/** Instances of which each has reached Redis: one that starts does not wait for it. */
+export async function sharing(...given: Parameters<typeof instances>) {
+  const apis = await instances(...given);
+  for (const api of apis) await untilLimits(api, 'shared');
+  return apis;
+}
+
 /** `shared` or `own`, as `/readyz` says it; a Redis that cannot be used does not make an instance unready. */
 export async function limitsOf(api: Api): Promise<string> {
   const { status, body } = await api.send('/readyz');
@@ -31,6 +38,13 @@ export async function limitsOf(api: Api): Promise<string> {
 export async function untilLimits(api: Api, limits: 'shared' | 'own'): Promise<void> {
   const options = { timeout: 30_000, interval: 50 };
   await vi.waitFor(async () => expect(await limitsOf(api)).toBe(limits), options);
+}
+
+/** Waits until an instance has said that it counts alone. */
+export async function untilLost(api: Api): Promise<void> {
+  const options = { timeout: 30_000, interval: 50 };
+  await vi.waitFor(() => expect(linesOf(api)).toContain(LOST), options);
+  expect(await limitsOf(api)).toBe('own');
 }
 
 /** The lines of the log that are not about a request, with what they are about. */

@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { connectCounters } from '../../src/counters/redis.ts';
 import type { Api } from '../support/api.ts';
 import { aBareAccount, anAccount } from '../support/builders.ts';
 import { aPerson, aVisitor, Browser, PASSWORD } from '../support/visitor.ts';
-import { instances, leftOf, linesOf, PATH, statusesOf } from './instances.ts';
+import { leftOf, linesOf, PATH, sharing, statusesOf } from './instances.ts';
 import { aRedis } from './redis-server.ts';
 
 const ROUNDS = [1, 2, 3, 4, 5];
@@ -17,7 +17,7 @@ const countDown = (from: number) => Array.from({ length: from }, (_, i) => from 
 
 test('of 200 parallel requests with one key to two instances exactly 60 pass, in each of five rounds', async () => {
   const redis = await aRedis();
-  const apis = await instances(2, redis.config, { requestsPerKey: 60 });
+  const apis = await sharing(2, redis.config, { requestsPerKey: 60 });
   for (const _round of ROUNDS) {
     const { key } = await anAccount(apis[0].db);
     const answers = await together(apis, 200, (api) => api.get(PATH, { key }));
@@ -32,7 +32,7 @@ test('of 200 parallel requests with one key to two instances exactly 60 pass, in
 test('of 200 parallel requests from one address to two instances exactly 60 pass, in each of five rounds', async () => {
   const redis = await aRedis();
   const options = { requestsPerIp: 60, trustedProxies: ['127.0.0.1'] };
-  const apis = await instances(2, redis.config, options);
+  const apis = await sharing(2, redis.config, options);
   const { key } = await anAccount(apis[0].db);
   for (const round of ROUNDS) {
     const headers = { 'X-Forwarded-For': `192.0.2.${round}` };
@@ -43,7 +43,7 @@ test('of 200 parallel requests from one address to two instances exactly 60 pass
 
 test('RateLimit counts what other instances have answered, and a window begins with the first request to any', async () => {
   const redis = await aRedis();
-  const [a, b] = await instances(2, redis.config, { requestsPerKey: 3 });
+  const [a, b] = await sharing(2, redis.config, { requestsPerKey: 3 });
   const { key } = await anAccount(a.db);
   expect(leftOf(await a.get(PATH, { key }), 'key').left).toBe(2);
   // As if 40 seconds had passed.
@@ -64,7 +64,7 @@ describe('sign-ins are counted by all instances together', () => {
 
   test('of 24 wrong passwords at the same time for one person ten are looked at', async () => {
     const redis = await aRedis();
-    const apis = await instances(2, redis.config);
+    const apis = await sharing(2, redis.config);
     const { email } = await aPerson(apis[0], await aBareAccount(apis[0].db));
     const statuses = await together(apis, 24, (api) => guess(api, email));
     expect(statuses.filter((status) => status === 429)).toHaveLength(14);
@@ -73,7 +73,7 @@ describe('sign-ins are counted by all instances together', () => {
 
   test('thirty failures from one address stop it everywhere', async () => {
     const redis = await aRedis();
-    const apis = await instances(2, redis.config);
+    const apis = await sharing(2, redis.config);
     for (let i = 0; i < 30; i++)
       expect(await guess(apis[i % 2] as Api, `nobody-${i}@example.com`)).not.toBe(429);
     for (const api of apis) expect(await guess(api, 'someone@example.com')).toBe(429);
@@ -81,7 +81,7 @@ describe('sign-ins are counted by all instances together', () => {
 
   test('a success is not counted as a failure, wherever it was, and is counted as a success', async () => {
     const redis = await aRedis();
-    const apis = await instances(2, redis.config);
+    const apis = await sharing(2, redis.config);
     const { email } = await aPerson(apis[0], await aBareAccount(apis[0].db));
     for (let i = 0; i < 12; i++) expect(await guess(apis[i % 2] as Api, email, PASSWORD)).toBe(303);
     const count = async (limit: string) => {
@@ -96,7 +96,7 @@ describe('sign-ins are counted by all instances together', () => {
 
   test('ten wrong passwords of a person who is signed in', async () => {
     const redis = await aRedis();
-    const apis = await instances(2, redis.config);
+    const apis = await sharing(2, redis.config);
     const { browser } = await aVisitor(apis[0], await aBareAccount(apis[0].db));
     const elsewhere = new Browser(apis[1]);
     Object.assign(elsewhere, { cookie: browser.cookie, formToken: browser.formToken });
@@ -112,7 +112,7 @@ describe('sign-ins are counted by all instances together', () => {
   test('failures at the provider of single sign-on', async () => {
     const redis = await aRedis();
     const issuer = 'http://127.0.0.1:9';
-    const apis = await instances(2, redis.config, {
+    const apis = await sharing(2, redis.config, {
       baseUrl: 'https://dmarc.example.com',
       singleSignOn: { issuer, clientId: 'plumbline', clientSecret: 's3cret' },
     });
@@ -126,7 +126,7 @@ describe('sign-ins are counted by all instances together', () => {
 
 test('what is in Redis names no address and no person, and everything ends', async () => {
   const redis = await aRedis();
-  const [api] = await instances(1, redis.config);
+  const [api] = await sharing(1, redis.config);
   const { key } = await anAccount(api.db);
   await api.get(PATH, { key });
   await new Browser(api).signIn('ada@example.com', WRONG);
@@ -149,11 +149,13 @@ test('what is in Redis names no address and no person, and everything ends', asy
 test('a hit that is subtracted after its window has ended leaves no counter without an end', async () => {
   const redis = await aRedis();
   const counters = await connectCounters(redis.config, { info() {}, warn() {} } as never);
+  await vi.waitFor(() => expect(counters.details()).toEqual({ limits: 'shared' }));
   const store = counters.createStore('any');
   await store.init?.({ windowMs: 60_000 } as never);
   await store.increment('a');
   await redis.send('FLUSHDB');
   await store.decrement('a');
+  expect(counters.details()).toEqual({ limits: 'shared' });
   expect(await redis.send('KEYS', '*')).toEqual([]);
   counters.close();
 });
