@@ -34,6 +34,8 @@ export interface Config {
   readonly databaseOptions: DatabaseOptions;
   readonly host: string;
   readonly port: number;
+  /** How many processes of `serve` answer requests on one port. */
+  readonly processes: number;
   /** Requests per minute. */
   readonly requestsPerKey: number;
   readonly requestsPerIp: number;
@@ -63,12 +65,16 @@ export interface SingleSignOn {
   readonly clientSecret: string;
 }
 
+/** More than the processors of any machine would only use memory. */
+export const MAX_PROCESSES = 64;
+
 const limit = (fallback: number) => whole(fallback, { min: 1, max: 1_000_000_000 });
 
 const VARIABLES = {
   ...DATABASE_VARIABLES,
   PLUMBLINE_HOST: text('127.0.0.1'),
   PLUMBLINE_PORT: whole(8080, { min: 0, max: 65_535 }),
+  PLUMBLINE_PROCESSES: whole(1, { min: 1, max: MAX_PROCESSES }),
   PLUMBLINE_REQUESTS_PER_KEY: limit(60),
   PLUMBLINE_REQUESTS_PER_IP: limit(200),
   PLUMBLINE_MAX_CONNECTIONS: limit(1_000),
@@ -115,6 +121,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseOptions: toDatabaseOptions(values),
     host: values.PLUMBLINE_HOST,
     port: values.PLUMBLINE_PORT,
+    processes: values.PLUMBLINE_PROCESSES,
     requestsPerKey: values.PLUMBLINE_REQUESTS_PER_KEY,
     requestsPerIp: values.PLUMBLINE_REQUESTS_PER_IP,
     maxConnections: values.PLUMBLINE_MAX_CONNECTIONS,

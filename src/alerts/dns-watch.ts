@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RECORD_TYPES } from '../domain/dns/dns-record.ts';
 import { addCheck } from '../domain/dns/dns-watch.ts';
 import { toInstant } from '../domain/instant.ts';
@@ -7,10 +7,17 @@ import {
   listDomainsToCheck,
   updateDnsRecord,
 } from '../store/alerts/dns-records.ts';
+import type { Turn } from '../store/work/turn.ts';
 import type { LookUp } from './dns-lookup.ts';
 import { evaluate, type Given } from './evaluate.ts';
 
-const HOUR_MS = 3_600_000;
+/**
+ * A shard whose process was killed is checked from its beginning by another one, which leaves out what was
+ * checked lately. Much less than the hour after which each domain is checked again, and more than a shard takes.
+ */
+const LATELY_MS = 30 * 60_000;
+/** The longest wait without renewing the lease. */
+const STEP_MS = 5_000;
 
 interface Watching extends Given {
   readonly lookUp: LookUp;
@@ -42,51 +49,46 @@ export async function checkDomain(given: Watching, { id, name }: DomainToCheck):
   if (errors.length > 0) throw errors[0];
 }
 
-interface Scheduled extends Watching {
+interface Distributed extends Watching {
   readonly logError: (error: unknown) => void;
-  readonly everyMs?: number;
+  /** The time over which the checks of a shard are distributed. */
+  readonly overMs: number;
 }
 
 /**
- * Checks every active domain once an hour, evenly distributed over the hour, so that resolvers are not
- * flooded. A slow answer delays no other check. The number of checks in progress is bounded by their rate and
- * their time limit.
+ * Checks every active domain of a shard that was not checked lately, evenly distributed over a time, so that
+ * resolvers are not flooded. A slow answer delays no other check. The number of checks in progress is bounded
+ * by their rate and their time limit. Returns whether it came to the end.
  */
-export function watchDns(given: Scheduled): { readonly stop: () => Promise<void> } {
-  const { store, logError, everyMs = HOUR_MS } = given;
-  const stopping = new AbortController();
+export async function checkShard(given: Distributed, turn: Turn): Promise<boolean> {
+  const { store, logError, overMs, now } = given;
+  const at = now();
+  const domains = await listDomainsToCheck(store.db, {
+    shard: turn.shard,
+    now: toInstant(at),
+    since: toInstant(new Date(at.getTime() - LATELY_MS)),
+  });
+  const begunAt = performance.now();
   const underWay = new Set<Promise<void>>();
-  const wait = (ms: number) =>
-    setTimeout(Math.max(0, ms), undefined, { ref: false, signal: stopping.signal });
-
-  const start = (domain: DomainToCheck) => {
-    const check = checkDomain(given, domain).catch(logError);
-    underWay.add(check);
-    void check.finally(() => underWay.delete(check));
-  };
-  const checkAll = async () => {
-    const until = Date.now() + everyMs;
-    const domains = await listDomainsToCheck(store.db);
+  try {
     for (const [i, domain] of domains.entries()) {
-      await wait(until - everyMs * (1 - i / domains.length) - Date.now());
-      start(domain);
+      if (!(await waitUntil(begunAt + (overMs * i) / domains.length, turn))) return false;
+      const check = checkDomain(given, domain).catch(logError);
+      underWay.add(check);
+      void check.finally(() => underWay.delete(check));
     }
-    await wait(until - Date.now());
-  };
-  const watching = (async () => {
-    while (!stopping.signal.aborted) {
-      await checkAll().catch(async (error) => {
-        if (stopping.signal.aborted) return;
-        logError(error);
-        await wait(everyMs).catch(() => undefined);
-      });
-    }
-  })();
-  return {
-    stop: async () => {
-      stopping.abort();
-      await watching;
-      await Promise.all(underWay);
-    },
-  };
+    return true;
+  } finally {
+    await Promise.all(underWay);
+  }
+}
+
+/** Keeps the lease while it waits; false when the turn has ended meanwhile. */
+async function waitUntil(time: number, { mayGoOn, signal }: Turn): Promise<boolean> {
+  while (await mayGoOn()) {
+    const leftMs = time - performance.now();
+    if (leftMs <= 0) return true;
+    await sleep(Math.min(leftMs, STEP_MS), undefined, { signal }).catch(() => undefined);
+  }
+  return false;
 }

@@ -13,7 +13,7 @@ import { openStore, type Store } from '../store/connection/open.ts';
 import { isPostgresUrl, toShownUrl } from '../store/connection/postgres/address.ts';
 import { insertPerson } from '../store/people/people.ts';
 import { type OutputOptions, print, printJson } from './output/output.ts';
-import { serveUntilStopped } from './serve.ts';
+import { serveUntilStopped } from './serving/one-process.ts';
 
 const DATABASE = 'demo.db';
 /** Not a secret: the demo listens on this machine only, and its data is made up. */

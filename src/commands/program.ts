@@ -15,6 +15,11 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Define>])[] = 
     async () => (await import('./serve.ts')).defineServe,
   ],
   [
+    'work',
+    'Do what is not answering requests, beside one or more plumbline serve --only api.',
+    async () => (await import('./work.ts')).defineWork,
+  ],
+  [
     'demo',
     'Serve made-up data: two domains, ninety days of reports, a few alerts.',
     async () => (await import('./demo.ts')).defineDemo,
@@ -74,7 +79,11 @@ export async function runCommand(given: readonly string[]): Promise<number> {
     // commander has printed the error, or the help that was requested.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : MISUSED;
     const { reportError } = await import('./output/report-error.ts');
-    return reportError(error, { json: args.includes('--json') });
+    const status = reportError(error, { json: args.includes('--json') });
+    // In one of several processes, the channel to the first one would keep this one running.
+    const { default: cluster } = await import('node:cluster');
+    cluster.worker?.disconnect();
+    return status;
   }
 }
 

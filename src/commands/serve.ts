@@ -1,94 +1,118 @@
-import type { Command } from 'commander';
-import type { Logger } from 'pino';
-import { createLookUp } from '../alerts/dns-lookup.ts';
-import { watchDns } from '../alerts/dns-watch.ts';
-import { scheduleAlerts } from '../alerts/schedule.ts';
-import { type Config, readConfig } from '../config.ts';
+import cluster from 'node:cluster';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Config, MAX_PROCESSES, readConfig } from '../config.ts';
 import type { DemoAccount } from '../demo/demo-data.ts';
 import { createLog } from '../log.ts';
-import { type RunningServer, startServer } from '../server.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
 import { toAround, toFirstSteps } from './output/first-steps.ts';
 import { type OutputOptions, print, printJson } from './output/output.ts';
+import { UsageError } from './output/usage-error.ts';
+import type { serveUntilStopped } from './serving/one-process.ts';
+import { stopOnSignal } from './serving/stop-on-signal.ts';
 import { warnOfLooseMode } from './with-store.ts';
 
 export function defineServe(command: Command): void {
   command
     .option('--sandbox', 'serve made-up data from memory, under one published key')
     .option('--database <url>', 'an empty PostgreSQL database for the sandbox, instead of memory')
+    .addOption(
+      new Option(
+        '--only <role>',
+        'api: answer requests, and leave the other work to plumbline work',
+      )
+        .choices(['api'])
+        .conflicts('sandbox'),
+    )
+    .addOption(
+      new Option('--processes <n>', 'how many processes answer requests on one port')
+        .argParser(parseProcesses)
+        .conflicts('sandbox'),
+    )
     .action(async (options: ServeOptions) => {
       const config = readConfig(process.env);
       if (options.sandbox) return await serveSandbox(config, options);
+      if (cluster.isWorker) return await serveShare(config);
+      const count = options.processes ?? config.processes;
+      if (count > 1) return await serveInProcesses(config, count, options);
       const store = await openStore(config.database, config.databaseOptions);
-      const { url } = await serveUntilStopped(config, store);
-      if (options.json) {
-        printJson({ url });
-        return;
-      }
-      print(`Plumbline listens on ${url}`);
-      const isEmpty = (await listAccounts(store.db)).length === 0;
-      if (isEmpty && !options.quiet)
-        print(
-          toFirstSteps(config.database, toAround(config.database, process.env, options.config)),
-        );
+      const hasJobs = options.only === undefined;
+      const { url } = await serve(config, store, { hasJobs });
+      await announce(url, config, { store, options });
     });
+}
+
+function parseProcesses(text: string): number {
+  const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= MAX_PROCESSES) return count;
+  throw new InvalidArgumentError(`It must be 1 to ${MAX_PROCESSES}.`);
 }
 
 interface ServeOptions extends OutputOptions {
   readonly sandbox?: boolean;
   readonly database?: string;
+  readonly only?: 'api';
+  readonly processes?: number;
   readonly config?: string;
+}
+
+/** The server is loaded only by processes that serve. */
+const serve: typeof serveUntilStopped = async (...given) =>
+  await (await import('./serving/one-process.ts')).serveUntilStopped(...given);
+
+/** Prints where the server listens, and for an empty database what to do first. */
+async function announce(
+  url: string,
+  { database }: Config,
+  { store, options }: { readonly store: Store; readonly options: ServeOptions },
+): Promise<void> {
+  if (options.json) {
+    printJson({ url });
+    return;
+  }
+  print(`Plumbline listens on ${url}`);
+  const isEmpty = (await listAccounts(store.db)).length === 0;
+  if (isEmpty && !options.quiet)
+    print(toFirstSteps(database, toAround(database, process.env, options.config)));
+}
+
+/**
+ * Opens the database first, so that it is migrated once and a database that cannot be used is one error.
+ */
+async function serveInProcesses(
+  config: Config,
+  count: number,
+  options: ServeOptions,
+): Promise<void> {
+  if (config.database === ':memory:')
+    throw new UsageError('A database in memory has one process. Leave out --processes.');
+  const { startProcesses } = await import('./serving/processes.ts');
+  const log = createLog(config.logLevel);
+  const store = await openStore(config.database, config.databaseOptions);
+  try {
+    warnOfLooseMode(config.database, (text) => log.warn(text));
+    const file = options.config === undefined ? [] : ['--config', options.config];
+    const jobs = options.only === undefined ? ['work', '--quiet', ...file] : undefined;
+    const { url, stop } = await startProcesses({ count, jobs, log });
+    stopOnSignal(log, stop);
+    await announce(url, config, { store, options });
+  } finally {
+    await store.close();
+  }
+}
+
+/** One of several processes on one port. The first one has made the database. */
+async function serveShare(config: Config): Promise<void> {
+  const store = await openStore(config.database, { ...config.databaseOptions, mustExist: true });
+  await serve(config, store, { hasJobs: false });
 }
 
 async function serveSandbox(config: Config, options: ServeOptions): Promise<void> {
   const { openSandbox } = await import('../demo/sandbox.ts');
   const { store, account } = await openSandbox(new Date(), options.database);
-  const { url } = await serveUntilStopped(config, store, { isSandbox: true });
+  const { url } = await serve(config, store, { isSandbox: true });
   if (options.json) printJson({ url, ...account });
   else print(renderSandbox(url, account));
-}
-
-/** Serves a store. On SIGTERM or SIGINT, finishes the answers in progress and closes the store, once. */
-export async function serveUntilStopped(
-  config: Config,
-  store: Store,
-  { isSandbox = false } = {},
-): Promise<RunningServer> {
-  const log = createLog(config.logLevel);
-  if (!isSandbox) warnOfLooseMode(config.database, (text) => log.warn(text));
-  const server = await startServer(config, { store, log, isSandbox });
-  // A sandbox does not evaluate alerts: after three days its made-up reports would count as missing.
-  const stopAlerts = isSandbox ? async () => {} : startAlerts(config, { store, log });
-  let isStopping = false;
-  const stop = async () => {
-    // npm passes on a signal that the terminal has sent already.
-    if (isStopping) return;
-    isStopping = true;
-    log.info('stopping');
-    await server.stop();
-    await stopAlerts();
-    await store.close();
-    log.flush();
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  return server;
-}
-
-/** Evaluates alerts each hour, and checks DNS when that is configured. */
-function startAlerts(
-  { alertThresholds: thresholds, dnsChecks, dnsServers }: Config,
-  { store, log }: { store: Store; log: Logger },
-): () => Promise<void> {
-  const logError = (error: unknown) => log.error({ err: error }, 'alerts could not be evaluated');
-  const given = { store, thresholds, now: () => new Date(), logError };
-  const schedule = scheduleAlerts(given);
-  const dns = dnsChecks ? watchDns({ ...given, lookUp: createLookUp(dnsServers) }) : undefined;
-  return async () => {
-    await dns?.stop();
-    await schedule.stop();
-  };
 }
 
 function renderSandbox(url: string, { key, domains }: DemoAccount): string {

@@ -34,6 +34,7 @@ export interface Tables {
   session: SessionTable;
   one_time_link: OneTimeLinkTable;
   audit: AuditTable;
+  lease: LeaseTable;
 }
 
 interface AccountTable {
@@ -246,4 +247,15 @@ interface AlertTable {
   domain_position: Generated<number>;
   /** A random number for each change of an open alert's context. */
   update_mark: Generated<number>;
+}
+
+/** Which process does a share of the work, by the database's clock (work/leases.ts). */
+export interface LeaseTable {
+  /** The job and the shard: `alerts:7`. */
+  name: string;
+  /** The process that has the lease. */
+  holder: string | null;
+  expires_at: Instant | null;
+  /** When the last run that was completed began. */
+  ran_at: Instant | null;
 }

@@ -68,3 +68,18 @@ test('a server loads what reads reports, checks passwords and signs in elsewhere
   expect(builtins).toContain('http');
   expect(builtins.filter((name) => /undici|http2/.test(name))).toEqual([]);
 });
+
+test('a worker loads no server', async () => {
+  const { start, run } = await aRecordedCommand();
+  await run(['account', 'create', 'A']);
+  const worker = start('work');
+  const ended = finish(worker);
+  await printed(worker, /works on/);
+  worker.kill('SIGTERM');
+  const { modules, packages } = toLoaded((await ended).stderr);
+  expect(modules).toContain('src/alerts/evaluate-shard.ts');
+  expect(
+    modules.filter((path) => /^src\/(server|app|external|settings|intake)\b/.test(path)),
+  ).toEqual([]);
+  expect(packages.filter((name) => /express|openapi|smtp|imap|redis|^pg$/.test(name))).toEqual([]);
+});

@@ -9,10 +9,15 @@ const SOURCE = new URL('../../src/', import.meta.url).href;
  * locks.
  */
 export async function runTogether(count: number, path: string, text: string): Promise<string[]> {
-  const code = text.replaceAll("'src/", `'${SOURCE}`);
-  const options = ['--no-warnings', '--input-type=module', '-e', code];
+  const options = moduleOf(text);
   const runs = Array.from({ length: count }, (_, i) =>
     promisify(execFile)(process.execPath, [...options, path, `${i}`], { timeout: 60_000 }),
   );
   return (await Promise.all(runs)).map(({ stdout }) => stdout.trim());
+}
+
+/** The arguments with which node runs a module's text. */
+export function moduleOf(text: string): string[] {
+  const code = text.replaceAll("'src/", `'${SOURCE}`);
+  return ['--no-warnings', '--input-type=module', '-e', code];
 }

@@ -26,7 +26,8 @@ function describe(error: unknown): string {
   if (syscall === undefined || code === undefined) return stack ?? message;
   const why = describeSystemError(error);
   if (syscall === 'getaddrinfo') return `There is no host ${hostname} (PLUMBLINE_HOST).`;
-  if (syscall !== 'listen') return `${path ?? syscall}: ${why}.`;
+  // It is bind in one of several processes.
+  if (syscall !== 'listen' && syscall !== 'bind') return `${path ?? syscall}: ${why}.`;
   return (
     `The server cannot listen on ${address} port ${port}: ${why}. ` +
     'Set PLUMBLINE_PORT, or PLUMBLINE_HOST, to serve elsewhere.'

@@ -11,6 +11,7 @@ import type { Page } from '../lists/page.ts';
 import { insertPoint, newMark } from '../lists/points.ts';
 import { alertList, reportList } from '../lists/timeline.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
+import { isInShard, type Shard } from '../work/shards.ts';
 import { findAccount } from './accounts.ts';
 
 /** A domain row as it is listed. */
@@ -137,15 +138,18 @@ export async function listAllDomains(db: Db, accountId: string): Promise<DomainR
     .execute();
 }
 
-/** Every account's active domains. Only these have alerts. */
-export async function listWatchedDomainIds(db: Db): Promise<string[]> {
-  const rows = await db
+/** Every account's active domains, of one shard or of all. Only these have alerts. */
+export async function listWatchedDomainIds(db: Db, shard?: Shard): Promise<string[]> {
+  const query = db
     .selectFrom('domain')
     .select('id')
     .where('account_id', 'is not', null)
     .where('status', '=', 'active')
-    .orderBy('id')
-    .execute();
+    .orderBy('id');
+  const rows = await (shard === undefined
+    ? query
+    : query.where((eb) => isInShard(eb, shard))
+  ).execute();
   return rows.map(({ id }) => id);
 }
 

@@ -4,6 +4,7 @@ import type { Instant } from '../../domain/instant.ts';
 import type { Db } from '../connection/database.ts';
 import { prepareQuery } from '../connection/prepared.ts';
 import { wordsOf } from '../connection/words.ts';
+import { isInShard, type Shard } from '../work/shards.ts';
 
 interface RecordRow {
   record_type: RecordType;
@@ -30,13 +31,35 @@ export interface DomainToCheck {
   readonly name: string;
 }
 
-/** Every account's active domains. */
-export function listDomainsToCheck(db: Db): Promise<DomainToCheck[]> {
+interface ToCheck {
+  readonly shard: Shard;
+  readonly now: Instant;
+  /** Domains with an answer from then until now are left out. */
+  readonly since: Instant;
+}
+
+/** The active domains of every account in one shard that were not checked lately. */
+export function listDomainsToCheck(
+  db: Db,
+  { shard, now, since }: ToCheck,
+): Promise<DomainToCheck[]> {
   return db
     .selectFrom('domain')
     .select(['id', 'name'])
     .where('account_id', 'is not', null)
     .where('status', '=', 'active')
+    .where((eb) => isInShard(eb, shard))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('dns_record')
+            .select('dns_record.domain_id')
+            .whereRef('dns_record.domain_id', '=', 'domain.id')
+            .where('checked_at', '>', since)
+            .where('checked_at', '<=', now),
+        ),
+      ),
+    )
     .orderBy('id')
     .execute();
 }

@@ -12,6 +12,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0005-email-keys': late(() => import('./0005-email-keys.ts')),
   '0006-sources': late(() => import('./0006-sources.ts')),
   '0008-points': late(() => import('./0008-points.ts')),
+  '0009-leases': late(() => import('./0009-leases.ts')),
 };
 
 function late(load: () => Promise<Migration>): Migration {

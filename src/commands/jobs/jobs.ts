@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { createLookUp } from '../../alerts/dns-lookup.ts';
+import { checkShard } from '../../alerts/dns-watch.ts';
+import { evaluateShard } from '../../alerts/evaluate-shard.ts';
+import type { Config } from '../../config.ts';
+import type { Store } from '../../store/connection/open.ts';
+import { createLeases } from '../../store/work/leases.ts';
+import { SHARDS } from '../../store/work/shards.ts';
+import { type Running, type SharedJob, startSharedJob } from './shared-job.ts';
+
+const HOUR_MS = 3_600_000;
+/** A process that works alone begins a shard whenever this has passed, and has done all within the hour. */
+const DNS_PACE_MS = HOUR_MS / SHARDS.length;
+
+interface Given {
+  readonly store: Store;
+  readonly log: Logger;
+}
+
+export interface Jobs extends Running {
+  readonly names: readonly string[];
+}
+
+/** Starts everything that Plumbline does by itself: what `work` does, and `serve` beside answering requests. */
+export function startJobs(config: Config, { store, log }: Given): Jobs {
+  const logError = (error: unknown) => log.error({ err: error }, 'work failed');
+  const leases = createLeases({ store, holder: randomUUID() });
+  const jobs = listSharedJobs(config, { store, log });
+  const running: readonly Running[] = jobs.map((job) => startSharedJob(job, { leases, logError }));
+  return {
+    names: jobs.map(({ name }) => name),
+    stop: async () => {
+      await Promise.all(running.map(({ stop }) => stop()));
+    },
+  };
+}
+
+function listSharedJobs(
+  { alertThresholds: thresholds, dnsChecks, dnsServers }: Config,
+  { store, log }: Given,
+): readonly SharedJob[] {
+  const logError = (error: unknown) => log.error({ err: error }, 'alerts could not be evaluated');
+  const given = { store, thresholds, now: () => new Date(), logError };
+  const alerts: SharedJob = {
+    name: 'alerts',
+    everyMs: HOUR_MS,
+    run: (turn) => evaluateShard(given, turn),
+  };
+  if (!dnsChecks) return [alerts];
+  // A little less than the pace, so that claims and releases do not add up to a longer hour.
+  const watching = { ...given, lookUp: createLookUp(dnsServers), overMs: 0.9 * DNS_PACE_MS };
+  const dns: SharedJob = {
+    name: 'dns',
+    everyMs: HOUR_MS,
+    paceMs: DNS_PACE_MS,
+    run: (turn) => checkShard(watching, turn),
+  };
+  return [alerts, dns];
+}

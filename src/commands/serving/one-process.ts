@@ -1,0 +1,43 @@
+import cluster from 'node:cluster';
+import type { Logger } from 'pino';
+import type { Config } from '../../config.ts';
+import type { Counters } from '../../counters/counters.ts';
+import { createLog } from '../../log.ts';
+import { type RunningServer, startServer } from '../../server.ts';
+import type { Store } from '../../store/connection/open.ts';
+import { startJobs } from '../jobs/jobs.ts';
+import { warnOfLooseMode } from '../with-store.ts';
+import { stopOnSignal } from './stop-on-signal.ts';
+
+interface Options {
+  readonly isSandbox?: boolean;
+  /** Whether the process also does the work that is not answering requests. */
+  readonly hasJobs?: boolean;
+}
+
+/** Serves a store. On SIGTERM or SIGINT, finishes the answers in progress and closes the store, once. */
+export async function serveUntilStopped(
+  config: Config,
+  store: Store,
+  { isSandbox = false, hasJobs = true }: Options = {},
+): Promise<RunningServer> {
+  const log = createLog(config.logLevel);
+  if (!isSandbox && cluster.isPrimary) warnOfLooseMode(config.database, (text) => log.warn(text));
+  const counters = await countTogether(log);
+  const server = await startServer(config, { store, log, isSandbox, ...counters });
+  // A sandbox does not evaluate alerts: after three days its made-up reports would count as missing.
+  const jobs = hasJobs && !isSandbox ? startJobs(config, { store, log }) : undefined;
+  stopOnSignal(log, async () => {
+    await server.stop();
+    await jobs?.stop();
+    await store.close();
+  });
+  return server;
+}
+
+/** Several processes of one `serve` have each limit once: the first one counts. */
+async function countTogether(log: Logger): Promise<{ readonly counters?: Counters }> {
+  if (cluster.isPrimary) return {};
+  const { countInPrimary } = await import('../../counters/worker.ts');
+  return { counters: countInPrimary(log) };
+}

@@ -1,0 +1,27 @@
+import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely';
+import type { Tables } from '../tables.ts';
+
+/** A sixteenth of all domains: those whose ids begin with one hexadecimal digit. */
+export interface Shard {
+  readonly digit: string;
+}
+
+const DIGITS = '0123456789abcdef';
+
+/** Every domain is in exactly one of these. */
+export const SHARDS: readonly Shard[] = [...DIGITS].map((digit) => ({ digit }));
+
+/**
+ * Whether a domain is in the shard. The first shard has no lower bound and the last no upper bound, so an id of
+ * any form is in one of them.
+ */
+export function isInShard(
+  eb: ExpressionBuilder<Tables, 'domain'>,
+  { digit }: Shard,
+): ExpressionWrapper<Tables, 'domain', SqlBool> {
+  const after = DIGITS[DIGITS.indexOf(digit) + 1];
+  return eb.and([
+    ...(digit === DIGITS[0] ? [] : [eb('domain.id', '>=', digit)]),
+    ...(after === undefined ? [] : [eb('domain.id', '<', after)]),
+  ]);
+}

@@ -1,0 +1,45 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { evaluateShard } from '../../src/alerts/evaluate-shard.ts';
+import { addDays } from '../../src/domain/instant.ts';
+import { openTestStore } from '../support/store.ts';
+import { allTurns } from '../support/turns.ts';
+import { aWorld, reportOf, type Sent } from './world.ts';
+
+/** A domain whose newest day fires an alert that was not evaluated yet. */
+async function aDueWorld() {
+  const store = await openTestStore();
+  onTestFinished(() => store.close());
+  const world = await aWorld(store);
+  const day = (n: number) => addDays('2026-03-01', n);
+  for (let n = 0; n <= 7; n++) {
+    const sent: Sent = ['192.0.2.1', 1000, n === 7 ? 500 : 990];
+    await world.receive([reportOf(world.name, day(n), [sent])], `${day(n + 1)}T06:00:00Z`);
+  }
+  const logged: unknown[] = [];
+  const given = { ...world.given, logError: (error: unknown) => void logged.push(error) };
+  return { ...world, store, given, logged };
+}
+
+test('the turns on all shards evaluate every domain', async () => {
+  const { given, alerts, logged } = await aDueWorld();
+  for (const turn of allTurns()) expect(await evaluateShard(given, turn)).toBe(true);
+  expect(await alerts()).toHaveLength(1);
+  expect(logged).toEqual([]);
+});
+
+test('an error with a domain is logged, and the turn comes to its end', async () => {
+  const { given, logged } = await aDueWorld();
+  const now = () => {
+    throw new Error('the clock is broken');
+  };
+  for (const turn of allTurns()) expect(await evaluateShard({ ...given, now }, turn)).toBe(true);
+  expect(logged.map(String)).toEqual([expect.stringMatching(/clock/)]);
+});
+
+test('a turn that has ended evaluates nothing more, and is not complete', async () => {
+  const { given, alerts } = await aDueWorld();
+  const ends = [];
+  for (const turn of allTurns({ steps: 0 })) ends.push(await evaluateShard(given, turn));
+  expect(ends.filter((isComplete) => !isComplete)).toHaveLength(1);
+  expect(await alerts()).toEqual([]);
+});
