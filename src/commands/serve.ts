@@ -4,11 +4,12 @@ import { type Config, MAX_PROCESSES, readConfig } from '../config.ts';
 import type { DemoAccount } from '../demo/demo-data.ts';
 import { createLog } from '../log.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
-import { openStore, type Store } from '../store/connection/open.ts';
+import type { Store } from '../store/connection/open.ts';
 import { toAround, toFirstSteps } from './output/first-steps.ts';
 import { type OutputOptions, print, printJson } from './output/output.ts';
 import { UsageError } from './output/usage-error.ts';
 import type { serveUntilStopped } from './serving/one-process.ts';
+import { openLogged } from './serving/open-logged.ts';
 import { stopOnSignal } from './serving/stop-on-signal.ts';
 import { warnOfLooseMode } from './with-store.ts';
 
@@ -35,9 +36,10 @@ export function defineServe(command: Command): void {
       if (cluster.isWorker) return await serveShare(config);
       const count = options.processes ?? config.processes;
       if (count > 1) return await serveInProcesses(config, count, options);
-      const store = await openStore(config.database, config.databaseOptions);
+      const log = createLog(config.logLevel);
+      const store = await openLogged(config, log);
       const hasJobs = options.only === undefined;
-      const { url } = await serve(config, store, { hasJobs });
+      const { url } = await serve(config, store, { hasJobs, log });
       await announce(url, config, { store, options });
     });
 }
@@ -88,7 +90,7 @@ async function serveInProcesses(
     throw new UsageError('A database in memory has one process. Leave out --processes.');
   const { startProcesses } = await import('./serving/processes.ts');
   const log = createLog(config.logLevel);
-  const store = await openStore(config.database, config.databaseOptions);
+  const store = await openLogged(config, log);
   try {
     warnOfLooseMode(config.database, (text) => log.warn(text));
     const file = options.config === undefined ? [] : ['--config', options.config];
@@ -103,8 +105,9 @@ async function serveInProcesses(
 
 /** One of several processes on one port. The first one has made the database. */
 async function serveShare(config: Config): Promise<void> {
-  const store = await openStore(config.database, { ...config.databaseOptions, mustExist: true });
-  await serve(config, store, { hasJobs: false });
+  const log = createLog(config.logLevel);
+  const store = await openLogged(config, log, { mustExist: true });
+  await serve(config, store, { hasJobs: false, log });
 }
 
 async function serveSandbox(config: Config, options: ServeOptions): Promise<void> {

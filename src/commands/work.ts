@@ -2,9 +2,9 @@ import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { createLog } from '../log.ts';
-import { openStore } from '../store/connection/open.ts';
 import { startJobs } from './jobs/jobs.ts';
 import { hint, type OutputOptions, print, printJson } from './output/output.ts';
+import { openLogged } from './serving/open-logged.ts';
 import { stopOnSignal } from './serving/stop-on-signal.ts';
 import { warnOfLooseMode } from './with-store.ts';
 
@@ -13,7 +13,7 @@ export function defineWork(command: Command): void {
   command.action(async (options: OutputOptions) => {
     const config = readConfig(process.env);
     const log = createLog(config.logLevel);
-    const store = await openStore(config.database, { ...config.databaseOptions, mustExist: true });
+    const store = await openLogged(config, log, { mustExist: true });
     if (cluster.isPrimary) warnOfLooseMode(config.database, (text) => log.warn(text));
     const jobs = startJobs(config, { store, log });
     stopOnSignal(log, async () => {

@@ -13,15 +13,15 @@ interface Options {
   readonly isSandbox?: boolean;
   /** Whether the process also does the work that is not answering requests. */
   readonly hasJobs?: boolean;
+  readonly log?: Logger;
 }
 
 /** Serves a store. On SIGTERM or SIGINT, finishes the answers in progress and closes the store, once. */
 export async function serveUntilStopped(
   config: Config,
   store: Store,
-  { isSandbox = false, hasJobs = true }: Options = {},
+  { isSandbox = false, hasJobs = true, log = createLog(config.logLevel) }: Options = {},
 ): Promise<RunningServer> {
-  const log = createLog(config.logLevel);
   if (!isSandbox && cluster.isPrimary) warnOfLooseMode(config.database, (text) => log.warn(text));
   const counters = await countTogether(log);
   const server = await startServer(config, { store, log, isSandbox, ...counters });
