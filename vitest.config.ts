@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { ALONE, NOT_ON_POSTGRES, SLOW_ON_POSTGRES, SUITES } from './test/postgres/suites.ts';
 import { WITH_REDIS } from './test/redis/vitest.config.ts';
 import { SLOW } from './test/slow/vitest.config.ts';
 
@@ -11,8 +12,6 @@ process.once('exit', () => rmSync(exercised, { recursive: true }));
 
 /** Has to know what all other tests exercised. */
 const LAST = 'test/contract-coverage.test.ts';
-/** Files that replace a module. Each gets a process of its own. */
-const ALONE = ['test/settings/sign-in.test.ts'];
 
 export default defineConfig({
   test: {
@@ -25,12 +24,24 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'tests',
+          name: 'sqlite',
           include: ['test/**/*.test.ts'],
-          exclude: [LAST, ...ALONE, ...SLOW, ...WITH_REDIS],
+          exclude: [LAST, 'test/postgres/**', ...ALONE, ...SLOW, ...WITH_REDIS],
           // Loading the product's modules for each file takes as long as the tests.
           isolate: false,
           // Not 0: a machine that has one worker would run that group after all others.
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'postgres',
+          include: SUITES,
+          exclude: [...ALONE, ...NOT_ON_POSTGRES, ...SLOW_ON_POSTGRES, ...WITH_REDIS],
+          env: { TEST_STORE: 'postgres' },
+          globalSetup: ['test/support/postgres-server.ts'],
+          isolate: false,
           sequence: { groupOrder: 1 },
         },
       },

@@ -4,7 +4,7 @@ import { deleteApiKey, listApiKeys, updateApiKey } from '../../src/store/account
 import { openStore, type Store } from '../../src/store/connection/open.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
 import { aKey, anAccount, NOW, type TestAccount } from '../support/builders.ts';
-import { aDatabasePath } from '../support/store.ts';
+import { aDatabase } from '../support/store.ts';
 
 const PATHS = [
   '/v1/external/domains',
@@ -230,8 +230,8 @@ describe('last_used_at', () => {
   });
 
   test('uses during a write are not written again', async () => {
-    // In a file, reads do not wait for writes: the read returns the former state.
-    const { ask, lastUsedAt, flush, db } = await serveKey(await openStore(aDatabasePath()));
+    // In a file and on PostgreSQL, reads do not wait for writes: the read returns the former state.
+    const { ask, lastUsedAt, flush, db } = await serveKey(await openStore(await aDatabase()));
     await ask();
     const release = Promise.withResolvers<void>();
     const busy = db.write(() => release.promise);

@@ -4,6 +4,7 @@ import { openStore } from '../../src/store/connection/open.ts';
 import type { Reader } from '../../src/store/connection/reader.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
 import { aDomain, anAccount, type TestAccount } from '../support/builders.ts';
+import { aDatabase, openTestStore } from '../support/store.ts';
 
 const PATH = '/v1/external/domains';
 const NOBODYS = 'f0000000-0000-4000-8000-00000000000f';
@@ -158,7 +159,7 @@ describe('the order of checks (1.1)', () => {
 describe('500', () => {
   test('a database that stays busy: 500, because the contract has no 503', async () => {
     const busy = () => Promise.reject(new Failure('unavailable', 'The database is busy.'));
-    const store = await openStore(':memory:');
+    const store = await openTestStore();
     const { key } = await anAccount(store.db);
     const reader = { ...store.reader, readFirst: busy };
     const { get, logged } = await serveApi({ store: { ...store, reader } });
@@ -197,7 +198,7 @@ describe('500', () => {
 
   /** An API whose store answers this many reads and then fails. */
   async function serveBroken(readsBefore: number) {
-    const store = await openStore(':memory:');
+    const store = await openTestStore();
     const account = await anAccount(store.db);
     const domain = await aDomain(store.db, account.id);
     let reads = 0;
@@ -234,7 +235,7 @@ describe('500', () => {
   );
 
   test('one failed request does not affect the next ones', async () => {
-    const store = await openStore(':memory:');
+    const store = await openTestStore();
     const { key } = await anAccount(store.db);
     let isBroken = true;
     const reader = breakable(store.reader, () => isBroken);
@@ -329,7 +330,7 @@ describe('outside the external API', () => {
   });
 
   test('GET /readyz: 503 when the store does not answer, and when the process stops', async () => {
-    const store = await openStore(':memory:');
+    const store = await openStore(await aDatabase());
     const closed = await serveApi({ store });
     await store.close();
     const stopping = await serveApi({ isStopping: () => true });

@@ -5,12 +5,15 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/store/connection/open.ts';
 import { type Answer, serveApi } from '../support/api.ts';
 import { aDomain, anAccount, type TestAccount } from '../support/builders.ts';
+import { caseCount } from '../support/counts.ts';
 import { listMiscounts } from '../support/recount.ts';
-import { aDatabasePath } from '../support/store.ts';
+import { aDatabase } from '../support/store.ts';
 import type { Change, Work } from './writer-process.ts';
 
 /** More in CI: `FOLLOWED_HISTORIES=500`. */
-const HISTORIES = Number(process.env['FOLLOWED_HISTORIES'] ?? 20);
+const HISTORIES = Number(
+  process.env['FOLLOWED_HISTORIES'] ?? caseCount({ few: 20, full: 60, fewOnPostgres: 4 }),
+);
 
 const change: fc.Arbitrary<Change> = fc.oneof(
   {
@@ -92,7 +95,7 @@ async function write(child: ChildProcess, work: Work): Promise<void> {
 }
 
 test(`${HISTORIES} random histories of two processes that write: followers miss and repeat nothing`, async () => {
-  const path = aDatabasePath();
+  const path = await aDatabase();
   const store = await openStore(path);
   const api = await serveApi({ store, pageCacheBytes: 0 });
   const writers = await startWriters(path);

@@ -1,4 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { settleAlert } from '../../src/store/alerts/alerts.ts';
@@ -14,7 +13,7 @@ import {
   receive,
   resolveAlert,
 } from '../support/builders.ts';
-import { aDatabasePath } from '../support/store.ts';
+import { aDatabase, backUp } from '../support/store.ts';
 
 let api: Api;
 let account: { id: string; key: string };
@@ -263,13 +262,13 @@ describe('GET /v1/external/domains/{domain_id}/reports?received_after', () => {
     });
 
     test('a cursor of reports that a restored database does not have, also when it has others', async () => {
-      const path = aDatabasePath();
+      const path = await aDatabase();
       const first = await openStore(path);
       const { id: accountId, key } = await anAccount(first.db);
       const { id, name } = await aDomain(first.db, accountId);
       await receive(first.db, [aReport({ domain: name })]);
       await first.close();
-      const backup = await readFile(path);
+      const restore = await backUp(path);
       const follow = async (cursor: string, ...arriving: AggregateReport[]) => {
         const restored = await startApi({ store: await openStore(path) });
         await receive(restored.db, arriving);
@@ -280,7 +279,7 @@ describe('GET /v1/external/domains/{domain_id}/reports?received_after', () => {
       };
       const kept = cursorOf(await follow('start'));
       const lost = cursorOf(await follow(kept, aReport({ domain: name })));
-      await writeFile(path, backup);
+      await restore();
       const early = await follow(lost);
       const late = await follow(lost, aReport({ domain: name }));
       for (const { status, body } of [early, late]) {

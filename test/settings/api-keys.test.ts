@@ -5,7 +5,7 @@ import { listAudit } from '../../src/store/accounts/audit.ts';
 import { openStore } from '../../src/store/connection/open.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, aKey, NOW } from '../support/builders.ts';
-import { aDatabasePath } from '../support/store.ts';
+import { aDatabase } from '../support/store.ts';
 import { aVisitor, type Browser, KEYS, toReadable } from '../support/visitor.ts';
 
 let api: Api;
@@ -94,7 +94,7 @@ describe('the switch and delete', () => {
   });
 
   test('take effect in every process on the database', async () => {
-    const path = aDatabasePath();
+    const path = await aDatabase();
     const one = await serveApi({ store: await openStore(path) });
     const other = await serveApi({ store: await openStore(path) });
     const account = await aBareAccount(one.db);

@@ -3,7 +3,7 @@ import { Failure } from '../../src/domain/failure.ts';
 import { openStore } from '../../src/store/connection/open.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount } from '../support/builders.ts';
-import { aDatabasePath } from '../support/store.ts';
+import { aDatabase } from '../support/store.ts';
 import { aVisitor, Browser, toReadable } from '../support/visitor.ts';
 
 let api: Api;
@@ -13,7 +13,7 @@ let isBusy: boolean;
 /** A database whose write lock another process holds for longer than a write waits. */
 beforeEach(async () => {
   isBusy = false;
-  const store = await openStore(aDatabasePath());
+  const store = await openStore(await aDatabase());
   const write: typeof store.db.write = async (change) => {
     if (isBusy) throw new Failure('unavailable', 'The database is busy.');
     return await store.db.write(change);

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { insertAccount, listAccounts } from '../../src/store/accounts/accounts.ts';
 import { openStore } from '../../src/store/connection/open.ts';
-import { aDatabasePath } from '../support/store.ts';
+import { aDatabase } from '../support/store.ts';
 
 test('of two accounts that get one name at the same time, one is refused', async () => {
-  const path = aDatabasePath();
+  const path = await aDatabase();
   const stores = [await openStore(path), await openStore(path)];
   const given = { plan: 'pro', now: '2026-03-15T00:00:00Z' } as const;
   const results = await Promise.allSettled(

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { insertAccount, updatePlan } from '../../src/store/accounts/accounts.ts';
 import {
@@ -9,9 +8,10 @@ import {
   updateApiKey,
 } from '../../src/store/accounts/api-keys.ts';
 import { openStore } from '../../src/store/connection/open.ts';
+import { putBrake } from '../support/brake.ts';
 import { aBareAccount, aKey, anAccount, NOW } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';
-import { aDatabasePath, aStore } from '../support/store.ts';
+import { aDatabase, aStore } from '../support/store.ts';
 
 const TWENTY = Array.from({ length: 20 }, (_, i) => `key ${i}`);
 const outcomesOf = (results: readonly PromiseSettledResult<unknown>[]) => ({
@@ -41,7 +41,7 @@ describe('insertApiKey', () => {
   });
 
   test('twenty at the same time, from four processes, leave exactly ten', async () => {
-    const path = aDatabasePath();
+    const path = await aDatabase();
     const store = await openStore(path);
     const accountId = await aBareAccount(store.db);
     const printed = await runTogether(
@@ -118,7 +118,7 @@ describe('updateApiKey', () => {
   });
 
   test('from several processes at the same time: each waits, none fails', async () => {
-    const path = aDatabasePath();
+    const path = await aDatabase();
     const store = await openStore(path);
     const { keyId } = await anAccount(store.db);
     const printed = await runTogether(
@@ -143,7 +143,7 @@ describe('updateApiKey', () => {
 
 describe('updatePlan', () => {
   test('leaving Pro disables every key in the same transaction', async () => {
-    const path = aDatabasePath();
+    const path = await aDatabase();
     const [store, onlooker] = [await openStore(path), await openStore(path)];
     const { id } = await anAccount(store.db);
     for (let i = 0; i < 9; i++) await aKey(store.db, id);
@@ -175,15 +175,13 @@ describe('updatePlan', () => {
   test('a downgrade that fails leaves plan and keys unchanged', async () => {
     const { db } = await aStore();
     const { id, keyId } = await anAccount(db);
-    await db.write((tx) =>
-      sql`create trigger brake before update of enabled on api_key
-      begin select raise(abort, 'brake'); end`.execute(tx),
-    );
+    const release = await putBrake(db, { table: 'api_key', at: 'update of enabled' });
     await expect(updatePlan(db, id, 'free')).rejects.toThrow('brake');
     const account = await db.selectFrom('account').select('plan').executeTakeFirstOrThrow();
     expect(account.plan).toBe('pro');
     const [key] = await listApiKeys(db, id);
     expect([key?.id, key?.enabled]).toEqual([keyId, true]);
+    await release();
   });
 
   test('of an unknown account: not found', async () => {

@@ -1,10 +1,10 @@
-import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { receiveSources } from '../../scripts/receive.ts';
 import { Refusal } from '../../src/domain/reports/refusal.ts';
 import type { Db } from '../../src/store/connection/database.ts';
 import { insertReceived, type ReceivedDocument } from '../../src/store/reports/documents.ts';
 import { keepOriginal } from '../../src/store/reports/originals.ts';
+import { putBrake } from '../support/brake.ts';
 import { aReport, NOW } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 
@@ -71,14 +71,9 @@ describe('a source whose reading was interrupted', () => {
     const refusals = Array.from({ length: 50 }, () => new Refusal('bad_xml', 'not well-formed'));
     const documents = await documentsOf(db, [...refusals, ...reports]);
     // The third transaction fails, as if the process were killed there.
-    await db.write((tx) =>
-      sql`create trigger brake before insert on report
-        when (select count(*) from report) >= 350 begin select raise(abort, 'brake'); end`.execute(
-        tx,
-      ),
-    );
+    const release = await putBrake(db, { table: 'report', at: 'insert', fromRows: 350 });
     await expect(insertReceived(db, documents, NOW)).rejects.toThrow('brake');
-    await db.write((tx) => sql`drop trigger brake`.execute(tx));
+    await release();
     const half = await db.selectFrom('report').select('seq').execute();
     expect(half.length).toBeGreaterThan(0);
     await insertReceived(db, documents, NOW);

@@ -10,11 +10,10 @@ import {
   removeReport,
 } from '../../src/store/reports/corrections.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
-import { caseCount } from '../support/counts.ts';
 import { holdPages } from '../support/pages.ts';
 import { runTogether } from '../support/processes.ts';
 import { listMiscounts } from '../support/recount.ts';
-import { aDatabasePath, aStore } from '../support/store.ts';
+import { aDatabase, aStore, storesOfHistories } from '../support/store.ts';
 
 interface Wanted {
   readonly domain?: string;
@@ -350,15 +349,12 @@ async function readVersions(db: Db): Promise<Map<string, { version: string; show
   return lists;
 }
 
-test.each([
-  ['in memory', (): string => ':memory:', caseCount({ few: 20, full: 60 })],
-  ['in a file', aDatabasePath, caseCount({ few: 4, full: 10 })],
-] as const)(
-  '%s: whatever is received, preferred and removed, every count matches the rows',
-  async (_where, toPath, numRuns) => {
+test.each(storesOfHistories({ few: [20, 4, 4], full: [60, 10, 40] }))(
+  '$where: whatever is received, preferred and removed, every count matches the rows',
+  async ({ open, count: numRuns }) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 20, size: 'max' }), async (steps) => {
-        const store = await openStore(toPath());
+        const store = await open();
         const { db } = store;
         try {
           for (const name of NAMES.slice(0, 2)) await aDomain(db, await aBareAccount(db), { name });
@@ -388,7 +384,7 @@ test.each([
 );
 
 test('a process that ingests while another prefers and removes loses nothing', async () => {
-  const path = aDatabasePath();
+  const path = await aDatabase();
   const store = await openStore(path);
   const db = await aForgery(store);
   const ingesting = runTogether(

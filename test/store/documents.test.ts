@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { receiveSources } from '../../scripts/receive.ts';
 import { Refusal } from '../../src/domain/reports/refusal.ts';
 import { openStore, type Store } from '../../src/store/connection/open.ts';
 import { readOriginal } from '../../src/store/reports/originals.ts';
+import { putBrake } from '../support/brake.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';
-import { aDatabasePath, aStore } from '../support/store.ts';
+import { aDatabase, aStore } from '../support/store.ts';
 
 const TABLES = ['source', 'report', 'conflict', 'rejection', 'domain', 'domain_day'] as const;
 
@@ -78,7 +78,7 @@ describe('a report', () => {
   });
 
   test('that two processes store at the same time is stored once', async () => {
-    const path = aDatabasePath();
+    const path = await aDatabase();
     const store = await openStore(path);
     await runTogether(
       2,
@@ -191,14 +191,11 @@ describe('all or nothing', () => {
     await aDomain(db, await aBareAccount(db), { name: 'example.com' });
     await receive(db, [aReport()]);
     const before = [await headOf(db, 'example.com'), await countRows(db)];
-    await db.write((tx) =>
-      sql`create trigger brake before update of last_report_at on domain
-      begin select raise(abort, 'brake'); end`.execute(tx),
-    );
+    const release = await putBrake(db, { table: 'domain', at: 'update of last_report_at' });
     const batch = [aReport(), aReport({ domain: 'new.example' }), new Refusal('empty', 'empty')];
     await expect(receive(db, batch, '2026-04-01T00:00:00Z')).rejects.toThrow('brake');
     expect([await headOf(db, 'example.com'), await countRows(db)]).toEqual(before);
-    await db.write((tx) => sql`drop trigger brake`.execute(tx));
+    await release();
     expect(await receive(db, batch, '2026-04-01T00:00:00Z')).toEqual([
       'stored',
       'unclaimed',

@@ -4,14 +4,19 @@ import { promisify } from 'node:util';
 const SOURCE = new URL('../../src/', import.meta.url).href;
 
 /**
- * Runs a module's text in several processes at the same time, each with its number and `path`, and returns
+ * Runs a module's text in several processes at the same time, each with the `database` and its number, and returns
  * what each prints. `src/` in its imports is this repository's. One process alone cannot wait for its own
  * locks.
  */
-export async function runTogether(count: number, path: string, text: string): Promise<string[]> {
-  const options = moduleOf(text);
+export async function runTogether(
+  count: number,
+  database: string,
+  text: string,
+): Promise<string[]> {
+  // Without the end, connections to a server that are kept for later would keep the process.
+  const options = moduleOf(`${text}\nprocess.exit();`);
   const runs = Array.from({ length: count }, (_, i) =>
-    promisify(execFile)(process.execPath, [...options, path, `${i}`], { timeout: 60_000 }),
+    promisify(execFile)(process.execPath, [...options, database, `${i}`], { timeout: 60_000 }),
   );
   return (await Promise.all(runs)).map(({ stdout }) => stdout.trim());
 }

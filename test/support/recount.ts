@@ -1,6 +1,12 @@
 import { sql } from 'kysely';
 import type { Db } from '../../src/store/connection/database.ts';
 
+/** The sum of a column, which stops at 2^53 - 1. */
+const sumOf = (column: string) =>
+  sql.raw(
+    `case when sum(${column}) > 9007199254740991 then 9007199254740991 else sum(${column}) end`,
+  );
+
 /*
  * Every count of reports, computed again from the reports' own rows. Each pair is the stored count and the
  * correct one.
@@ -8,8 +14,8 @@ import type { Db } from '../../src/store/connection/database.ts';
 const PAIRS = {
   domain_day: [
     sql`select domain_id, day, reports, messages, aligned from domain_day`,
-    sql`select domain_id, substr(begin_date, 1, 10), count(*), min(sum(total_messages), 9007199254740991),
-      min(sum(aligned_messages), 9007199254740991) from report group by 1, 2`,
+    sql`select domain_id, substr(begin_date, 1, 10), count(*), ${sumOf('total_messages')},
+      ${sumOf('aligned_messages')} from report group by 1, 2`,
   ],
   list_day: [
     sql`select list_id, day, items from list_day where list_id like 'reports:%'`,
@@ -36,7 +42,7 @@ const PAIRS = {
   newest_points: [
     sql`select * from (select 'reports:' || id, reports_position, reports_mark from domain
       union select 'alerts:' || id, alerts_position, alerts_mark from domain
-      union select 'alerts:' || id, alerts_position, alerts_mark from account)`,
+      union select 'alerts:' || id, alerts_position, alerts_mark from account) as newest`,
     sql`select list_id, position, mark from list_point p
       where position = (select max(position) from list_point where list_id = p.list_id)`,
   ],
@@ -46,18 +52,18 @@ const PAIRS = {
   ],
   given_twice: [
     sql`select domain_id, position from report group by 1, 2 having count(*) > 1`,
-    sql`select domain_id, position from report where false`,
+    sql`select domain_id, position from report where 1 = 0`,
   ],
   held_and_gap: [
     sql`select list_id, position from list_gap where exists (
       select 1 from report where 'reports:' || domain_id = list_id and report.position = list_gap.position)`,
-    sql`select list_id, position from list_gap where false`,
+    sql`select list_id, position from list_gap where 1 = 0`,
   ],
   // At least the number of rows: countSources checks the rows when there are too many.
   sources: [
     sql`select domain_id, day from domain_day d where sources < (
       select count(*) from domain_source_ip s where s.domain_id = d.domain_id and s.day = d.day)`,
-    sql`select domain_id, day from domain_day where false`,
+    sql`select domain_id, day from domain_day where 1 = 0`,
   ],
 } as const;
 
@@ -66,8 +72,12 @@ export async function listMiscounts(db: Db): Promise<Record<string, unknown[]>> 
   const found: Record<string, unknown[]> = {};
   for (const [table, [counted, right]] of Object.entries(PAIRS)) {
     const rows = await db.write(async (tx) => [
-      ...(await sql`select 'counted', * from (${counted} except ${right})`.execute(tx)).rows,
-      ...(await sql`select 'right', * from (${right} except ${counted})`.execute(tx)).rows,
+      ...(
+        await sql`select 'counted' as found, x.* from (${counted} except ${right}) as x`.execute(tx)
+      ).rows,
+      ...(
+        await sql`select 'right' as found, x.* from (${right} except ${counted}) as x`.execute(tx)
+      ).rows,
     ]);
     if (rows.length > 0) found[table] = rows;
   }

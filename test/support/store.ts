@@ -1,11 +1,20 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openStore, type Store } from '../../src/store/connection/open.ts';
-import { takeStore } from './postgres-stores.ts';
+import {
+  dropPostgresDatabase,
+  makePostgresDatabase,
+  runOn,
+  takeStore,
+  toName,
+} from './postgres-stores.ts';
+
+/** Whether these tests run on PostgreSQL: the project `postgres`. */
+export const IS_POSTGRES = process.env['TEST_STORE'] === 'postgres';
 
 /** A store that is closed at the end of the test. */
 export async function aStore(): Promise<Store> {
@@ -22,11 +31,50 @@ export function aDatabasePath(): string {
 }
 
 /**
+ * A database for several stores and processes, which goes at the end of the test: the path of a file that does
+ * not exist yet, or the URL of a new database of PostgreSQL.
+ */
+export async function aDatabase(): Promise<string> {
+  if (!IS_POSTGRES) return aDatabasePath();
+  const url = await makePostgresDatabase();
+  onTestFinished(() => dropPostgresDatabase(url));
+  return url;
+}
+
+/** Keeps a copy of a database that nobody has open. Returns what puts the copy in its place. */
+export async function backUp(database: string): Promise<() => Promise<void>> {
+  if (!IS_POSTGRES) {
+    const bytes = readFileSync(database);
+    return async () => writeFileSync(database, bytes);
+  }
+  const kept = await makePostgresDatabase(toName(database));
+  onTestFinished(() => dropPostgresDatabase(kept));
+  const server = database.replace(/[^/]+$/, 'template1');
+  return async () => {
+    await dropPostgresDatabase(database);
+    await runOn(server, `create database ${toName(database)} template ${toName(kept)}`);
+  };
+}
+
+/** The kinds of stores that random histories run on, with the number of histories for each. */
+export function storesOfHistories(counts: {
+  readonly few: readonly [memory: number, file: number, postgres: number];
+  readonly full: readonly [memory: number, file: number, postgres: number];
+}) {
+  const [memory, file, postgres] = process.env['FULL_COUNTS'] === '1' ? counts.full : counts.few;
+  if (IS_POSTGRES) return [{ where: 'on PostgreSQL', open: openTestStore, count: postgres }];
+  return [
+    { where: 'in memory', open: () => openStore(':memory:'), count: memory },
+    { where: 'in a file', open: () => openStore(aDatabasePath()), count: file },
+  ];
+}
+
+/**
  * A new store in memory; in the suite `test:second-writer`, one on a file that another process writes to; in the
  * project `postgres`, one on PostgreSQL.
  */
 export async function openTestStore(): Promise<Store> {
-  if (process.env['TEST_STORE'] === 'postgres') return await takeStore();
+  if (IS_POSTGRES) return await takeStore();
   if (process.env['TEST_STORE'] !== 'file') return await openStore(':memory:');
   const folder = mkdtempSync(join(tmpdir(), 'plumbline-'));
   const path = join(folder, 'plumbline.db');

@@ -1,0 +1,30 @@
+/** Which tests run on PostgreSQL as well: those of the store, the alerts, the settings pages and the API. */
+export const SUITES = [
+  'test/{store,alerts,settings,external}/**/*.test.ts',
+  'test/postgres/**/*.test.ts',
+];
+
+/** Says something about files of SQLite, which PostgreSQL does not have. `test/postgres/` has the counterparts. */
+const OF_FILES = [
+  'test/store/{database-file,waiting,open}.test.ts',
+  // They begin with a database of an older version, in which PostgreSQL did not exist yet.
+  'test/store/{email-keys,points,sources-migration}.test.ts',
+  // The command, with a database of its own in a file.
+  'test/alerts/command.test.ts',
+];
+
+/** Says nothing about the store, so that one engine is enough. */
+const OF_NO_STORE = [
+  'test/external/{components,contract-document,deprecation,examples,handlers,limits,parameters,fuzz}.test.ts',
+  'test/external/{page-bytes,page-cache}.test.ts',
+  'test/settings/{busy-store,style}.test.ts',
+  'test/alerts/{contexts,schedule}.test.ts',
+];
+
+export const NOT_ON_POSTGRES = [...OF_FILES, ...OF_NO_STORE];
+
+/** Takes so long that only `npm run test:postgres` runs it, a step of `.ci/run`. */
+export const SLOW_ON_POSTGRES: readonly string[] = [];
+
+/** Replaces a module. Each gets a process of its own. */
+export const ALONE = ['test/settings/sign-in.test.ts'];
