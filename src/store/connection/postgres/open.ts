@@ -57,8 +57,10 @@ function openPools(database: string, replicaUrl: string | undefined, options: St
   const reading = open(database, forReading, READ_TIMEOUT_MS);
   const replica =
     replicaUrl === undefined ? undefined : open(replicaUrl, forReading, READ_TIMEOUT_MS);
+  let closing: Promise<unknown> | undefined;
   const close = async () => {
-    await Promise.all([writing.close(), reading.close(), replica?.close()]);
+    closing ??= Promise.all([writing.close(), reading.close(), replica?.close()]);
+    await closing;
   };
   return { writing, reading, replica, close };
 }
