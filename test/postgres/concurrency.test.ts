@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'vitest';
+import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
+import { caseCount } from '../support/counts.ts';
+import { runTogether } from '../support/processes.ts';
+import { listMiscounts } from '../support/recount.ts';
+import { aDatabase, aStore } from '../support/store.ts';
+
+const IMPORTS = `
+  import { insertReceived } from 'src/store/reports/documents.ts';
+  import { openStore } from 'src/store/connection/open.ts';
+  import { keepOriginal } from 'src/store/reports/originals.ts';
+  const { db } = await openStore(process.argv[1], { maxConnections: 4 });
+  const own = Number(process.argv[2]);
+  const given = ${JSON.stringify(aReport())};
+  const reportOf = (domain, reportId, begin) => ({
+    ...given,
+    metadata: { ...given.metadata, reportId: String(reportId), begin, end: begin + 86399 },
+    policyPublished: { ...given.policyPublished, domain },
+    payloadSha256: String(reportId).padStart(64, '0'),
+    sources: [{ address: '192.0.2.' + reportId % 250, messages: 10, aligned: 7 }],
+  });
+  const store = async (name, reports) => {
+    const original = await keepOriginal(db, { name, bytes: Buffer.from(name) }, '${NOW}');
+    const documents = reports.map((content, ordinal) => ({ original, ordinal, member: [], content }));
+    return await insertReceived(db, documents, '${NOW}');
+  };`;
+
+async function countReports({ db }: Store): Promise<number> {
+  const { count } = await db
+    .selectFrom('report')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+const PROCESSES = caseCount({ few: 6, full: 20 });
+const REPORTS = caseCount({ few: 100, full: 500 });
+
+test(`${PROCESSES} processes ingest the same ${REPORTS} reports at the same time: each is stored once`, async () => {
+  const database = await aDatabase();
+  const store = await openStore(database);
+  const accountId = await aBareAccount(store.db);
+  for (let i = 0; i < 7; i++) await aDomain(store.db, accountId, { name: `d${i}.example` });
+  // Half of the domains are registered. Each process has the same files, and begins elsewhere.
+  const printed = await runTogether(
+    PROCESSES,
+    database,
+    `${IMPORTS}
+    const count = { stored: 0, unclaimed: 0, duplicate: 0 };
+    for (let i = 0; i < ${REPORTS / 10}; i++) {
+      const file = (i + own * 7) % ${REPORTS / 10};
+      const reports = Array.from({ length: 10 }, (_, n) => {
+        const id = file * 10 + n;
+        return reportOf('d' + id % 14 + '.example', id, 1773446400 + id % 5 * 86400);
+      });
+      for (const outcome of await store('file ' + file, reports)) count[outcome] += 1;
+    }
+    console.log(count.stored + count.unclaimed);`,
+  );
+  const stored = printed.reduce((sum, text) => sum + Number(text), 0);
+  // A source whose report is there already from the same source gives the same outcome again.
+  expect(stored).toBeGreaterThanOrEqual(REPORTS);
+  expect(await countReports(store)).toBe(REPORTS);
+  expect(await store.db.selectFrom('conflict').selectAll().execute()).toEqual([]);
+  expect(await listMiscounts(store.db)).toEqual({});
+  await store.close();
+}, 120_000);
+
+const HISTORIES = caseCount({ few: 25, full: 150 });
+
+test(`4 processes store ${HISTORIES} times for many domains in random order: none fails, every count is right`, async () => {
+  const database = await aDatabase();
+  const store = await openStore(database);
+  const accounts = [await aBareAccount(store.db), await aBareAccount(store.db)];
+  for (let i = 0; i < 10; i++)
+    await aDomain(store.db, accounts[i % 2] as string, { name: `d${i}.example` });
+  const printed = await runTogether(
+    4,
+    database,
+    `${IMPORTS}
+    let sum = 0;
+    for (let i = 0; i < ${HISTORIES}; i++) {
+      const reports = Array.from({ length: 1 + Math.floor(Math.random() * 12) }, (_, n) => {
+        const id = own * 1e6 + i * 100 + n;
+        const day = Math.floor(Math.random() * 40);
+        return reportOf('d' + Math.floor(Math.random() * 20) + '.example', id, 1773446400 + day * 86400);
+      });
+      sum += (await store('file ' + own + ' ' + i, reports)).length;
+    }
+    console.log(sum);`,
+  );
+  const sum = printed.reduce((total, text) => total + Number(text), 0);
+  expect(await countReports(store)).toBe(sum);
+  expect(await listMiscounts(store.db)).toEqual({});
+  await store.close();
+}, 120_000);
+
+describe('transactions that wait for one another', () => {
+  test('both succeed: the one that the server ends runs again from its beginning', async () => {
+    const { db } = await aStore();
+    const accountId = await aBareAccount(db);
+    const ids = [(await aDomain(db, accountId)).id, (await aDomain(db, accountId)).id];
+    const bothHold = Promise.withResolvers<void>();
+    let held = 0;
+    let runs = 0;
+    const change = (order: readonly string[]) =>
+      db.write(async (tx) => {
+        runs += 1;
+        for (const id of order) {
+          await tx
+            .updateTable('domain')
+            .set((eb) => ({ reports_total: eb('reports_total', '+', 1) }))
+            .where('id', '=', id)
+            .execute();
+          held += 1;
+          if (held === 2) bothHold.resolve();
+          await bothHold.promise;
+        }
+      });
+    await Promise.all([change(ids), change(ids.toReversed())]);
+    expect(runs).toBe(3);
+    const rows = await db.selectFrom('domain').select('reports_total').execute();
+    expect(rows.map(({ reports_total }) => reports_total)).toEqual([2, 2]);
+  });
+
+  test('a serialization failure that does not end is the caller’s error after eight tries', async () => {
+    const { db } = await aStore();
+    let runs = 0;
+    const change = db.write(async () => {
+      runs += 1;
+      throw Object.assign(new Error('could not serialize access'), { code: '40001' });
+    });
+    await expect(change).rejects.toThrow('could not serialize');
+    expect(runs).toBe(8);
+  });
+
+  test('an error of a value is not tried again', async () => {
+    const { db } = await aStore();
+    const accountId = await aBareAccount(db);
+    let runs = 0;
+    const change = db.write(async (tx) => {
+      runs += 1;
+      const row = await tx.selectFrom('account').selectAll().executeTakeFirstOrThrow();
+      await tx.insertInto('account').values(row).execute();
+    });
+    await expect(change).rejects.toMatchObject({ code: '23505' });
+    expect(runs).toBe(1);
+    expect(accountId).toHaveLength(36);
+  });
+});
+
+test('a change of a domain waits for the change of another process, and a page does not', async () => {
+  const database = await aDatabase();
+  const [one, other] = [await openStore(database), await openStore(database)];
+  await aDomain(one.db, await aBareAccount(one.db), { name: 'example.com' });
+  const release = Promise.withResolvers<void>();
+  const holds = Promise.withResolvers<void>();
+  const holding = other.db.write(async (tx) => {
+    await tx.updateTable('domain').set({ reports_total: 0 }).execute();
+    holds.resolve();
+    await release.promise;
+  });
+  await holds.promise;
+  let isStored = false;
+  const storing = receive(one.db, [aReport({ domain: 'example.com' })]).then(() => {
+    isStored = true;
+  });
+  for (let i = 0; i < 20; i++) await one.db.selectFrom('domain').selectAll().execute();
+  expect(isStored).toBe(false);
+  release.resolve();
+  await Promise.all([holding, storing]);
+  expect(await countReports(other)).toBe(1);
+  expect(await listMiscounts(one.db)).toEqual({});
+  await Promise.all([one.close(), other.close()]);
+});
