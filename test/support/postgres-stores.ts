@@ -8,33 +8,46 @@ import { openStore, type Store } from '../../src/store/connection/open.ts';
  */
 
 interface Kept {
-  readonly store: Store;
   readonly url: string;
-  readonly emptying: pg.Client;
-  /** Names of tables, columns and triggers, before the first test. */
+  readonly client: pg.Client;
+  /** Names of tables, numbers of columns, triggers and migrations, before the first test. */
   readonly schema: string;
 }
 
-const free: Kept[] = [];
+const freeDatabases: Kept[] = [];
+const freeStores: { readonly kept: Kept; readonly store: Store }[] = [];
 let made = 0;
 
 /** An empty store. Closing it gives it back. */
 export async function takeStore(): Promise<Store> {
-  const kept = free.pop() ?? (await makeStore());
-  return { ...kept.store, close: () => giveBack(kept) };
+  const taken = freeStores.pop() ?? (await makeStore());
+  const close = async () => {
+    if (await isEmptied(taken.kept)) freeStores.push(taken);
+    else await taken.store.close();
+  };
+  return { ...taken.store, close };
 }
 
-/** The URL of a new, empty database with the product's tables. `dropPostgresDatabase` removes it. */
-export async function makePostgresDatabase(template = 'postgres'): Promise<string> {
+async function makeStore() {
+  const kept = await makeDatabase();
+  return { kept, store: await openStore(kept.url, { maxConnections: 6 }) };
+}
+
+/** The URL of an empty database with the product's tables, and what gives it back. */
+export async function takeDatabase() {
+  const kept = freeDatabases.pop() ?? (await makeDatabase());
+  const giveBack = async () => {
+    if (await isEmptied(kept)) freeDatabases.push(kept);
+  };
+  return { url: kept.url, giveBack };
+}
+
+/** The URL of a new copy of a database, which goes when the server stops: dropping one takes longer. */
+export async function copyDatabase(template: string): Promise<string> {
   made += 1;
   const name = `test_${process.pid}_${made}`;
   await runOn(toUrl('template1'), `create database ${name} template ${template}`);
   return toUrl(name);
-}
-
-/** Removes a database, whoever is still connected to it. */
-export async function dropPostgresDatabase(url: string): Promise<void> {
-  await runOn(toUrl('template1'), `drop database if exists ${toName(url)} with (force)`);
 }
 
 /** Runs a statement on a connection of its own. */
@@ -52,25 +65,25 @@ const toUrl = (database: string) => inject('postgres').replace(/[^/]+$/, databas
 /** The name of a database, from its URL. */
 export const toName = (url: string): string => url.replace(/^.*\//, '');
 
-async function makeStore(): Promise<Kept> {
-  const url = await makePostgresDatabase();
-  const emptying = new pg.Client(url);
-  await emptying.connect();
-  const schema = await readSchema(emptying);
-  return { url, emptying, schema, store: await openStore(url, { maxConnections: 6 }) };
+async function makeDatabase(): Promise<Kept> {
+  const url = await copyDatabase('postgres');
+  const client = new pg.Client(url);
+  // A test may take the database away.
+  client.on('error', () => {});
+  await client.connect();
+  return { url, client, schema: await readSchema(client) };
 }
 
-/** A test that fails may leave the schema changed: no other test gets that database. */
-async function giveBack(kept: Kept): Promise<void> {
-  const { emptying, schema, store, url } = kept;
-  if ((await readSchema(emptying)) === schema) {
-    await emptying.query(EMPTY);
-    free.push(kept);
-    return;
+/** A test that fails may leave the schema changed, or no database: no other test gets that. */
+async function isEmptied({ client, schema }: Kept): Promise<boolean> {
+  try {
+    await client.query(END_OTHERS);
+    if ((await readSchema(client)) !== schema) return false;
+    await client.query(EMPTY);
+    return true;
+  } catch {
+    return false;
   }
-  await store.close();
-  await emptying.end();
-  await dropPostgresDatabase(url);
 }
 
 async function readSchema(client: pg.Client): Promise<string> {
@@ -79,9 +92,14 @@ async function readSchema(client: pg.Client): Promise<string> {
         where relnamespace = 'public'::regnamespace) as tables,
       (select count(*) from pg_attribute join pg_class on pg_class.oid = attrelid
         where relnamespace = 'public'::regnamespace and not attisdropped) as columns,
-      (select count(*) from pg_trigger where not tgisinternal) as triggers`);
+      (select count(*) from pg_trigger where not tgisinternal) as triggers,
+      (select count(*) from kysely_migration) as migrations`);
   return JSON.stringify(rows);
 }
+
+/** Ends what a test left connected, but not the store that the next test gets. */
+const END_OTHERS = `select pg_terminate_backend(pid, 5000) from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`;
 
 /** Only what has rows is emptied. The space of many rows is given back at once, as no vacuum runs. */
 const EMPTY = `

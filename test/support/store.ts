@@ -5,13 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openStore, type Store } from '../../src/store/connection/open.ts';
-import {
-  dropPostgresDatabase,
-  makePostgresDatabase,
-  runOn,
-  takeStore,
-  toName,
-} from './postgres-stores.ts';
+import { copyDatabase, runOn, takeDatabase, takeStore, toName } from './postgres-stores.ts';
 
 /** Whether these tests run on PostgreSQL: the project `postgres`. */
 export const IS_POSTGRES = process.env['TEST_STORE'] === 'postgres';
@@ -36,8 +30,8 @@ export function aDatabasePath(): string {
  */
 export async function aDatabase(): Promise<string> {
   if (!IS_POSTGRES) return aDatabasePath();
-  const url = await makePostgresDatabase();
-  onTestFinished(() => dropPostgresDatabase(url));
+  const { url, giveBack } = await takeDatabase();
+  onTestFinished(giveBack);
   return url;
 }
 
@@ -47,13 +41,23 @@ export async function backUp(database: string): Promise<() => Promise<void>> {
     const bytes = readFileSync(database);
     return async () => writeFileSync(database, bytes);
   }
-  const kept = await makePostgresDatabase(toName(database));
-  onTestFinished(() => dropPostgresDatabase(kept));
+  const name = toName(database);
   const server = database.replace(/[^/]+$/, 'template1');
+  await letGo(server, name);
+  const kept = toName(await copyDatabase(name));
   return async () => {
-    await dropPostgresDatabase(database);
-    await runOn(server, `create database ${toName(database)} template ${toName(kept)}`);
+    await letGo(server, name);
+    await runOn(server, `alter database ${name} rename to ${kept}_lost`);
+    await runOn(server, `alter database ${kept} rename to ${name}`);
   };
+}
+
+/** Ends what still uses a database of PostgreSQL. */
+async function letGo(server: string, name: string): Promise<void> {
+  await runOn(
+    server,
+    `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`,
+  );
 }
 
 /** The kinds of stores that random histories run on, with the number of histories for each. */
