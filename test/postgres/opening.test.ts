@@ -55,6 +55,25 @@ describe('a database that cannot be used: the error names it, and what to do', (
     expect(message).toContain('ECONNREFUSED');
   });
 
+  test('one whose server ends the connection in the moment in which it is made', async () => {
+    const part = (type: string, body: string) => {
+      const length = Buffer.alloc(4);
+      length.writeInt32BE(body.length + 4);
+      return Buffer.concat([Buffer.from(type), length, Buffer.from(body, 'latin1')]);
+    };
+    const ready = [part('R', '\0\0\0\0'), part('Z', 'I')];
+    const ended = part('E', 'SFATAL\0C57P01\0Mterminating connection\0\0');
+    const server = createServer((socket) =>
+      socket.on('error', () => {}).once('data', () => socket.end(Buffer.concat([...ready, ended]))),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const { code } = await failureOf(`postgres://a@127.0.0.1:${port}/x`);
+    expect(code).toBe('unavailable');
+  });
+
   test('a wrong password, and none: neither is in the message', async () => {
     const { url } = await aGuest(await aDatabase(), 'right');
     const { code, message } = await failureOf(withPassword(url, 'a-secret'));

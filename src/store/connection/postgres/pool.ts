@@ -39,6 +39,8 @@ export function createPool(database: string, options: PoolOptions): pg.Pool {
   });
   // A connection that nobody uses was lost. The pool has removed it; without a listener the process would end.
   pool.on('error', warn);
+  // The server may end a connection together with its answer that it is ready, which is before anyone has it.
+  pool.on('connect', (connected) => connected.on('error', () => {}));
   return pool;
 }
 
