@@ -38,7 +38,7 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: SUITES,
-          exclude: [...ALONE, ...NOT_ON_POSTGRES, ...SLOW_ON_POSTGRES, ...WITH_REDIS],
+          exclude: [...ALONE, ...NOT_ON_POSTGRES, ...SLOW_ON_POSTGRES],
           env: { TEST_STORE: 'postgres' },
           globalSetup: ['test/support/postgres-server.ts'],
           isolate: false,
