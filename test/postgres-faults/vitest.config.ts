@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/postgres-faults/*.fault.ts'],
-    testTimeout: 240_000,
+    testTimeout: 900_000,
     hookTimeout: 60_000,
     // What is measured against a promise of seconds has the processors for itself.
     fileParallelism: false,

@@ -26,7 +26,7 @@ export const NOT_ON_POSTGRES = [...OF_FILES, ...OF_NO_STORE];
 /** Takes so long that only `npm run test:postgres` runs it, a step of `.ci/run`. */
 export const SLOW_ON_POSTGRES = [
   'test/external/followers.test.ts',
-  'test/postgres/hostile-text.test.ts',
+  'test/postgres/{hostile-text,server-end}.test.ts',
   'test/settings/single-sign-on-attacks.test.ts',
 ];
 
