@@ -8,7 +8,7 @@ export const SUITES = [
 const OF_FILES = [
   'test/store/{database-file,waiting,open}.test.ts',
   // They begin with a database of an older version, in which PostgreSQL did not exist yet.
-  'test/store/{email-keys,points,sources-migration}.test.ts',
+  'test/store/{email-keys,points-migration,sources-migration}.test.ts',
   // The command, with a database of its own in a file.
   'test/alerts/command.test.ts',
 ];
@@ -26,6 +26,7 @@ export const NOT_ON_POSTGRES = [...OF_FILES, ...OF_NO_STORE];
 /** Takes so long that only `npm run test:postgres` runs it, a step of `.ci/run`. */
 export const SLOW_ON_POSTGRES = [
   'test/external/followers.test.ts',
+  'test/store/points.test.ts',
   'test/postgres/{hostile-text,server-end}.test.ts',
   'test/settings/single-sign-on-attacks.test.ts',
 ];
