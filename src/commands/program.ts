@@ -64,6 +64,11 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Define>])[] = 
     'Changes of API keys: who, when, from where; latest first.',
     async () => (await import('./audit.ts')).defineAudit,
   ],
+  [
+    'move [postgres-url]',
+    'Move the SQLite database to an empty PostgreSQL database, and compare both.',
+    async () => (await import('./move.ts')).defineMove,
+  ],
 ];
 
 /** Exit statuses: 0 done, 1 failed, 2 wrong command line or configuration. */

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { Failure } from '../../../domain/failure.ts';
 import { MIGRATIONS } from '../../migrations/all.ts';
+import { findUnfinished } from '../../move/marker.ts';
 import type { Tables } from '../../tables.ts';
 import { toShownUrl } from './address.ts';
 import type { Connected } from './connect.ts';
@@ -45,6 +46,11 @@ async function listApplied(db: Kysely<Tables>): Promise<string[] | undefined> {
 }
 
 function requireKnown(database: string, applied: readonly string[]): void {
+  if (findUnfinished(applied) !== undefined)
+    throw new Failure(
+      'unavailable',
+      `The database ${toShownUrl(database)} is the target of a move that is not finished. Run “plumbline move” again.`,
+    );
   const unknown = applied.find((name) => !Object.hasOwn(MIGRATIONS, name));
   if (unknown === undefined) return;
   throw new Failure(

@@ -31,12 +31,19 @@ const LOST = [
   'The server does not support SSL',
 ];
 
-/** The Failure for an error of the database or of its connection. Any other error is returned as it is. */
-export function toPostgresError(database: string, error: unknown): unknown {
+/**
+ * The Failure for an error of the database or of its connection, which names what has its URL. Any other error is
+ * returned as it is.
+ */
+export function toPostgresError(
+  database: string,
+  error: unknown,
+  variable = 'PLUMBLINE_DATABASE',
+): unknown {
   if (!(error instanceof Error) || error instanceof Failure) return error;
   const problem = findProblem(error);
   if (problem === undefined) return error;
-  const message = `The database ${toShownUrl(database)} ${problem} (PLUMBLINE_DATABASE).`;
+  const message = `The database ${toShownUrl(database)} ${problem} (${variable}).`;
   return new Failure('unavailable', message, { cause: error });
 }
 

@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
 import { Failure } from '../../../domain/failure.ts';
 import { MIGRATIONS } from '../../migrations/all.ts';
+import { parseMarker, toMovedFailure, toMovingFailure } from '../../move/marker.ts';
 import type { Tables } from '../../tables.ts';
 import { waitForLock } from './dialect.ts';
 
@@ -26,7 +27,10 @@ export async function migrateSqlite(
 }
 
 function isCurrent(connection: Database.Database): boolean {
-  const applied = listApplied(connection);
+  const names = listApplied(connection);
+  const marker = names.map(parseMarker).find((found) => found !== undefined);
+  if (marker?.state === 'moved') throw toMovedFailure(connection.name, marker);
+  const applied = names.filter((name) => parseMarker(name) === undefined);
   const unknown = applied.find((name) => !Object.hasOwn(MIGRATIONS, name));
   if (unknown !== undefined)
     throw new Failure(
@@ -34,7 +38,9 @@ function isCurrent(connection: Database.Database): boolean {
       `The database ${connection.name} was written by a newer version of Plumbline (migration ${unknown}). ` +
         'Install that version, or restore a backup from before its upgrade.',
     );
-  return applied.length === Object.keys(MIGRATIONS).length;
+  const isComplete = applied.length === Object.keys(MIGRATIONS).length;
+  if (!isComplete && marker !== undefined) throw toMovingFailure(connection.name, marker);
+  return isComplete;
 }
 
 /** A database with tables and without migrations is that of another program: nothing is added to it. */

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { receiveSources } from '../../scripts/receive.ts';
+import { deleteApiKey } from '../../src/store/accounts/api-keys.ts';
+import { operator } from '../../src/store/accounts/audit.ts';
+import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
+import type { Db } from '../../src/store/connection/database.ts';
+import { insertOneTimeLink, insertPerson } from '../../src/store/people/people.ts';
+import { insertSession } from '../../src/store/people/sessions.ts';
+import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
+import {
+  aDomain,
+  aKey,
+  anAccount,
+  anAlert,
+  aReport,
+  NOW,
+  receive,
+  resolveAlert,
+  type TestAccount,
+} from '../support/builders.ts';
+
+export interface Installation {
+  readonly account: TestAccount;
+  readonly domain: { readonly id: string; readonly name: string };
+}
+
+/** Characters that a text of an array, of JSON or of the protocol could lose. */
+const ODD = String.raw`a "quoted" \ back\\slash, {brace} 'it''s' NULL`.concat(
+  ' \u{1f4ec} é \n\t\r',
+);
+
+/** Rows in every table, with what the product can store and a copy could change. */
+export async function fillInstallation(db: Db): Promise<Installation> {
+  const account = await anAccount(db, { name: ODD });
+  const domain = await aDomain(db, account.id, { name: 'example.com' });
+  await aDomain(db, account.id, { status: 'paused' });
+  await fillReports(db);
+  await fillAlerts(db, { accountId: account.id, domainId: domain.id });
+  await fillPeople(db, account.id);
+  await fillOther(db);
+  await deleteApiKey(db, (await aKey(db, account.id, ODD)).keyId, operator());
+  return { account, domain };
+}
+
+const SOURCES = [
+  { address: '192.0.2.1', messages: 4, aligned: 4 },
+  { address: '2001:db8::1', messages: Number.MAX_SAFE_INTEGER, aligned: 0 },
+];
+
+async function fillReports(db: Db): Promise<void> {
+  const ofDay = (day: number) => `2026-03-${String(day).padStart(2, '0')}T00:00:00Z`;
+  const reports = Array.from({ length: 70 }, (_, i) =>
+    aReport({ begin: ofDay((i % 28) + 1), orgName: i % 2 === 0 ? ODD : null, email: '' }),
+  );
+  await receive(db, reports);
+  await receive(db, [aReport({ domain: 'unclaimed.example' })]);
+  const sent = { reportId: ODD, totalMessages: Number.MAX_SAFE_INTEGER, alignedMessages: 4 };
+  const first = { ...aReport({ ...sent, payload: 'first' }), sources: SOURCES };
+  const second = { ...aReport({ ...sent, payload: 'second' }), sources: SOURCES.slice(1) };
+  await receive(db, [first]);
+  await receive(db, [second]);
+  await preferConflict(db, 1, { former: first, preferred: second });
+  await removeNewest(db);
+  await receiveSources(db, [aLargeSource(), aRejected()], NOW);
+}
+
+/** The newest report of all is removed: its number is not given again. */
+async function removeNewest(db: Db): Promise<void> {
+  const former = aReport({ reportId: 'removed' });
+  await receive(db, [former]);
+  const { id } = await db
+    .selectFrom('report')
+    .select('id')
+    .orderBy('seq', 'desc')
+    .executeTakeFirstOrThrow();
+  const { payloadSha256 } = former;
+  await removeReport(db, { id, payloadSha256, former, next: null }, NOW);
+}
+
+function aLargeSource() {
+  const documents = [
+    { member: ['a.zip', ODD], content: aReport({ reportId: 'of a large source' }) },
+  ];
+  return { name: 'large.zip', bytes: randomBytes(2_500_000), documents };
+}
+
+function aRejected() {
+  const refusal = { reason: 'not_a_report', message: ODD, place: null } as const;
+  const bytes = Buffer.from([0, 0x5c, 0x22, 0xff, 0x7b]);
+  return { name: 'rejected', bytes, documents: [{ member: [], content: refusal as never }] };
+}
+
+async function fillAlerts(
+  db: Db,
+  owner: { readonly accountId: string; readonly domainId: string },
+): Promise<void> {
+  await anAlert(db, owner);
+  await resolveAlert(db, await anAlert(db, owner, {}), NOW);
+  await updateDnsRecord(db, {
+    domainId: owner.domainId,
+    type: 'dmarc',
+    at: NOW,
+    update: (state) => state,
+  });
+}
+
+/** An account whose alert the contract does not have. */
+async function fillOther(db: Db): Promise<void> {
+  const { id: accountId } = await anAccount(db, { name: 'Other' });
+  const { id: domainId } = await aDomain(db, accountId);
+  await anAlert(db, { accountId, domainId }, { context: { odd: ODD } });
+}
+
+async function fillPeople(db: Db, accountId: string): Promise<void> {
+  const password_hash = '$argon2id$odd';
+  const person = { accountId, email: 'you@example.com', passwordHash: password_hash, now: NOW };
+  const { id: personId } = await insertPerson(db, person);
+  const session = { personId, proof: { password_hash }, address: '192.0.2.1', userAgent: ODD };
+  await insertSession(db, { ...session, now: NOW });
+  await insertOneTimeLink(db, personId, NOW);
+}

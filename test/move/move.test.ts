@@ -1,0 +1,350 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
+import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { cancelMove, moveDatabase } from '../../src/store/move/move.ts';
+import { MOVED_TABLES } from '../../src/store/move/moved-tables.ts';
+import { type Answer, serveApi } from '../support/api.ts';
+import { anAccount, aReport, NOW, receive } from '../support/builders.ts';
+import { aProgram } from '../support/program.ts';
+import { aDatabasePath } from '../support/store.ts';
+import { compareTables } from './compare.ts';
+import { type Databases, query, startDatabases } from './databases.ts';
+import { fillInstallation, type Installation } from './installation.ts';
+
+let databases: Databases;
+
+beforeAll(async () => {
+  databases = await startDatabases();
+  const folder = mkdtempSync(join(tmpdir(), 'plumbline-'));
+  const path = join(folder, 'plumbline.db');
+  const store = await openStore(path);
+  filled = { path, ...(await fillInstallation(store.db)) };
+  await store.close();
+  return async () => {
+    await databases.stop();
+    rmSync(folder, { recursive: true });
+  };
+}, 60_000);
+
+const now = () => new Date();
+
+/** A store that is closed at the end of the test, if not before. */
+async function open(database: string): Promise<Store> {
+  const store = await openStore(database);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+let filled: Installation & { path: string };
+
+/** A copy of a database that has rows in every table. */
+function anInstallation(): Installation & { path: string } {
+  const path = aDatabasePath();
+  copyFileSync(filled.path, path);
+  return { ...filled, path };
+}
+
+test('a move copies every row of every table unchanged, and none of the tables is empty', async () => {
+  const { path } = anInstallation();
+  const url = await databases.createBare();
+  const moved = await moveDatabase({ from: path, to: url, now });
+  const tables = await compareTables(path, url);
+  for (const { name, rows, copies } of tables) {
+    expect(rows.length, name).toBeGreaterThan(0);
+    expect(copies, name).toEqual(rows);
+    expect(moved).toContainEqual(expect.objectContaining({ table: name, rows: rows.length }));
+  }
+});
+
+test('a text with U+0000 arrives with U+FFFD, as PostgreSQL stores it', async () => {
+  const path = aDatabasePath();
+  const store = await openStore(path);
+  await receive(store.db, [aReport({ orgName: 'a\0b' })]);
+  await store.close();
+  const url = await databases.create();
+  await moveDatabase({ from: path, to: url, now });
+  expect(await query(url, 'select reporter_org from report')).toEqual([
+    { reporter_org: 'a\ufffdb' },
+  ]);
+});
+
+describe('a partner notices nothing:', () => {
+  const PAGE = ['etag', 'plumbline-cursor', 'link'] as const;
+  const toPage = ({ status, text, headers }: Answer) => [
+    status,
+    text,
+    ...PAGE.map((name) => headers[name]),
+  ];
+
+  /** An answer of the API on each of both databases. */
+  async function aMovedApi() {
+    const { path, account, domain } = anInstallation();
+    const before = await serveApi({ store: await openStore(path) });
+    const reports = `/v1/external/domains/${domain.id}/reports`;
+    const lists = ['/v1/external/domains', '/v1/external/alerts', reports];
+    const pages = lists.flatMap((list) => [list, `${list}?limit=3&offset=1`]);
+    const old = new Map<string, Answer>();
+    for (const page of pages) old.set(page, await before.get(page, { key: account.key }));
+    const url = await databases.create();
+    await moveDatabase({ from: path, to: url, now });
+    const store = await openStore(url);
+    const after = await serveApi({ store });
+    const ask = (page: string, headers = {}) => after.get(page, { key: account.key, headers });
+    return { old, ask, store, reports, account };
+  }
+
+  test('the key of before gets the same bytes, entity tags and cursors', async () => {
+    const { old, ask } = await aMovedApi();
+    expect(old.size).toBe(6);
+    for (const [page, answer] of old) {
+      expect(answer.status, page).toBe(200);
+      expect(toPage(await ask(page)), page).toEqual(toPage(answer));
+    }
+  });
+
+  test('an entity tag of before gets a 304', async () => {
+    const { old, ask } = await aMovedApi();
+    for (const [page, { headers }] of old)
+      expect((await ask(page, { 'if-none-match': headers['etag'] })).status, page).toBe(304);
+  });
+
+  test('a cursor of before goes on with exactly what is new', async () => {
+    const { old, ask, store, reports } = await aMovedApi();
+    const cursor = old.get(reports)?.headers['plumbline-cursor'];
+    expect((await ask(`${reports}?received_after=${cursor}`)).body.data).toEqual([]);
+    await receive(store.db, [aReport({ totalMessages: 12_345 })]);
+    const { body } = await ask(`${reports}?received_after=${cursor}`);
+    expect(body.data).toEqual([expect.objectContaining({ total_messages: 12_345 })]);
+    const all = await ask(`${reports}?received_after=start&limit=200`);
+    expect(all.body.data).toHaveLength(73);
+  });
+});
+
+test('numbers go on after the largest one ever given, also when its row was removed', async () => {
+  const { path, account } = anInstallation();
+  const source = new Database(path, { readonly: true });
+  const largest = source.prepare("select seq from sqlite_sequence where name = 'conflict'").pluck();
+  const reports = source.prepare("select seq from sqlite_sequence where name = 'report'").pluck();
+  const [lastReport, lastConflict] = [reports.get() as number, largest.get() as number];
+  source.close();
+  const url = await databases.create();
+  await moveDatabase({ from: path, to: url, now });
+  const { db } = await open(url);
+  await receive(db, [aReport({ reportId: 'new' })]);
+  await receive(db, [aReport({ reportId: 'new', payload: 'other' })]);
+  await insertApiKey(db, { accountId: account.id, name: 'new', now: NOW });
+  expect(await query(url, 'select max(seq)::int as seq from report')).toEqual([
+    { seq: lastReport + 1 },
+  ]);
+  expect(await query(url, 'select max(seq)::int as seq from conflict')).toEqual([
+    { seq: lastConflict + 1 },
+  ]);
+});
+
+describe('the SQLite database,', () => {
+  test('once it was moved, is opened by nothing', async () => {
+    const { path } = anInstallation();
+    const url = await databases.create();
+    await moveDatabase({ from: path, to: url, now });
+    await expect(openStore(path)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(
+        /was moved to PostgreSQL at .+ Set PLUMBLINE_DATABASE to postgres:/,
+      ),
+    });
+  });
+
+  test('is not written to by a process that has it open, and goes on to be read', async () => {
+    const { path } = anInstallation();
+    const old = await open(path);
+    const { count: before } = await countAccounts(old);
+    await moveDatabase({ from: path, to: await databases.create(), now });
+    await expect(anAccount(old.db)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('was moved to PostgreSQL'),
+    });
+    expect((await countAccounts(old)).count).toBe(before);
+  });
+
+  test('is still the same database after a move to a database that cannot be reached', async () => {
+    const { path } = anInstallation();
+    const to = 'postgres://nobody@127.0.0.1:1/nothing';
+    await expect(moveDatabase({ from: path, to, now })).rejects.toThrow('ECONNREFUSED');
+    const { db } = await open(path);
+    await anAccount(db);
+  });
+});
+
+function countAccounts({ db }: Store): Promise<{ count: number }> {
+  return db
+    .selectFrom('account')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+}
+
+describe('a move that was interrupted', () => {
+  /** Ends with an error after some progress. */
+  async function anInterruptedMove(step = 'verified') {
+    const { path } = anInstallation();
+    const url = await databases.create();
+    const onProgress = (progress: { step: string; rows: number }) => {
+      if (progress.step === step && progress.rows > 30) throw new Error('interrupted');
+    };
+    await expect(moveDatabase({ from: path, to: url, now, onProgress })).rejects.toThrow(
+      'interrupted',
+    );
+    return { path, url };
+  }
+
+  test('goes on where it was, and ends with the same rows', async () => {
+    const { path, url } = await anInterruptedMove('copied');
+    const first = { rows: 0 };
+    const onProgress = ({ rows }: { rows: number }) => {
+      first.rows ||= rows;
+    };
+    await moveDatabase({ from: path, to: url, now, onProgress });
+    expect(first.rows).toBeGreaterThan(0);
+    for (const { name, rows, copies } of await compareTables(path, url))
+      expect(copies, name).toEqual(rows);
+  });
+
+  test('leaves a target that no process opens', async () => {
+    const { url } = await anInterruptedMove();
+    await expect(openStore(url)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('is the target of a move that is not finished'),
+    });
+  });
+
+  test('leaves the SQLite database to be read but not written to', async () => {
+    const { path } = await anInterruptedMove();
+    const store = await open(path);
+    expect((await countAccounts(store)).count).toBe(2);
+    await expect(anAccount(store.db)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('plumbline move --cancel'),
+    });
+  });
+
+  test('does not go on with another target', async () => {
+    const { path } = await anInterruptedMove();
+    const to = await databases.create();
+    await expect(moveDatabase({ from: path, to, now })).rejects.toThrow('is being moved to');
+  });
+
+  test('can be given up: SQLite is written to again, and the target is that of another move', async () => {
+    const { path, url } = await anInterruptedMove();
+    await cancelMove(path);
+    const store = await open(path);
+    await anAccount(store.db);
+    await expect(moveDatabase({ from: path, to: url, now })).rejects.toThrow(
+      'is the target of another move',
+    );
+    const other = await databases.create();
+    await moveDatabase({ from: path, to: other, now });
+    expect(await query(other, 'select count(*)::int as count from account')).toEqual([
+      { count: 3 },
+    ]);
+  });
+
+  test('finds a row that differs, and does not finish', async () => {
+    const { path, url } = await anInterruptedMove();
+    await query(url, "update domain set reports_version = 'other' where name = 'example.com'");
+    await expect(moveDatabase({ from: path, to: url, now })).rejects.toThrow(
+      'The table domain is not the same in both databases',
+    );
+    await expect(openStore(url)).rejects.toThrow('not finished');
+  });
+
+  test('finds a row too many', async () => {
+    const { path, url } = await anInterruptedMove();
+    await query(
+      url,
+      "insert into account select 'zzz', name, plan, created_at, 0, '', 0, '', 0, '' from account limit 1",
+    );
+    await expect(moveDatabase({ from: path, to: url, now })).rejects.toThrow(
+      'The table account is not the same in both databases',
+    );
+  });
+});
+
+describe('a target', () => {
+  test('that is in use is refused, and the SQLite database stays as it was', async () => {
+    const { path } = anInstallation();
+    const url = await databases.create();
+    const used = await open(url);
+    await anAccount(used.db);
+    await expect(moveDatabase({ from: path, to: url, now })).rejects.toThrow('is not empty');
+    await anAccount((await open(path)).db);
+  });
+
+  test('that has the tables of Plumbline and no rows is filled', async () => {
+    const { path } = anInstallation();
+    const url = await databases.create();
+    await (await openStore(url)).close();
+    expect(await moveDatabase({ from: path, to: url, now })).toHaveLength(MOVED_TABLES.length);
+  });
+
+  test('of another program is refused', async () => {
+    const { path } = anInstallation();
+    const url = await databases.createBare();
+    await query(url, 'create table theirs (id int)');
+    await expect(moveDatabase({ from: path, to: url, now })).rejects.toThrow('another program');
+    await anAccount((await open(path)).db);
+  });
+});
+
+describe('plumbline move', () => {
+  test('prints each table, and where to go on', async () => {
+    const { run, json } = aProgram();
+    await json('account', 'create', 'My company');
+    const url = await databases.create();
+    const { status, stdout, stderr } = await run(['move', url]);
+    expect({ status, stdout, stderr }).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/account +1 .+Every row of .+ is in postgres:/s),
+      stderr: expect.stringContaining('Set PLUMBLINE_DATABASE to the new database'),
+    });
+    expect(await json('move', url)).toMatchObject({ tables: null });
+    expect((await run(['move', url])).stdout).toContain('before');
+  });
+
+  test('with --json prints one object, with the number of rows and a checksum for each table', async () => {
+    const { json } = aProgram();
+    await json('account', 'create', 'My company');
+    const url = await databases.create();
+    const { to, tables } = await json('move', url);
+    expect(to).toBe(url);
+    expect(tables).toHaveLength(MOVED_TABLES.length);
+    expect(tables[0]).toEqual({
+      table: 'account',
+      rows: 1,
+      checksum: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+  });
+
+  test.each([
+    [['move'], 2, 'Name the database to move to'],
+    [['move', 'plumbline.db'], 2, 'Name the database to move to'],
+    [['move', '--cancel', 'postgres://a@127.0.0.1/b'], 2, '--cancel needs no URL'],
+    [['move', '--cancel'], 1, 'is not being moved'],
+    [['move', 'postgres://nobody@127.0.0.1:1/b'], 1, 'cannot be reached'],
+  ])('%j ends with status %i', async (args, wanted, words) => {
+    const { run, json } = aProgram();
+    await json('account', 'create', 'My company');
+    const { status, stderr } = await run(args);
+    expect({ status, stderr }).toEqual({ status: wanted, stderr: expect.stringContaining(words) });
+  });
+
+  test('does not show the password of the URL', async () => {
+    const { run, json } = aProgram();
+    await json('account', 'create', 'My company');
+    const { stderr } = await run(['move', 'postgres://nobody:hidden@127.0.0.1:1/b']);
+    expect(stderr).toContain('postgres://nobody@127.0.0.1:1/b');
+    expect(stderr).not.toContain('hidden');
+  });
+});
