@@ -1,0 +1,53 @@
+-- Distributes the large tables over the nodes of a Citus cluster (docs/scaling.md, “Shards”), in one transaction:
+--   psql "$PLUMBLINE_DATABASE" --set ON_ERROR_STOP=1 --file scripts/sharding/citus.sql
+-- Stop every process of Plumbline first. Run on the coordinator, once, with Citus 12 or newer and its extension
+-- created. What has no line here stays a table of the coordinator.
+begin;
+
+create temporary table distribution (name text, by text) on commit drop;
+insert into distribution values
+  ('domain_source_ip', 'domain_id'),
+  ('domain_day', 'domain_id'),
+  ('domain_receipt', 'domain_id'),
+  ('dns_record', 'domain_id'),
+  ('list_point', 'list_id'),
+  ('list_gap', 'list_id'),
+  ('list_gap_block', 'list_id'),
+  ('list_day', 'list_id'),
+  ('list_month', 'list_id'),
+  ('source', 'sha256'),
+  ('source_part', 'source_seq');
+
+-- A foreign key is only possible between tables that are distributed by the same column.
+do $$
+declare found record;
+begin
+  for found in
+    select conrelid::regclass as owner, conname from pg_constraint
+    where contype = 'f' and (
+      conrelid in (select name::regclass from distribution) or confrelid in (select name::regclass from distribution))
+  loop
+    execute format('alter table %s drop constraint %I', found.owner, found.conname);
+  end loop;
+end $$;
+
+-- A unique constraint has to contain the column that a table is distributed by.
+do $$
+begin
+  execute (
+    select format('alter table source drop constraint %I', conname) from pg_constraint
+    where contype = 'p' and conrelid = 'source'::regclass);
+end $$;
+alter table source add primary key (sha256, seq);
+create index source_seq on source (seq);
+
+select create_distributed_table(name::regclass, by, colocate_with => 'none')
+  from distribution where name in ('source', 'source_part');
+select create_distributed_table('domain_source_ip'::regclass, 'domain_id', colocate_with => 'none');
+select create_distributed_table(name::regclass, by, colocate_with => 'domain_source_ip')
+  from distribution where by = 'domain_id' and name <> 'domain_source_ip';
+select create_distributed_table('list_point'::regclass, 'list_id', colocate_with => 'none');
+select create_distributed_table(name::regclass, by, colocate_with => 'list_point')
+  from distribution where by = 'list_id' and name <> 'list_point';
+
+commit;

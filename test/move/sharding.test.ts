@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../src/store/connection/open.ts';
+import { moveDatabase } from '../../src/store/move/move.ts';
+import { aReport, receive } from '../support/builders.ts';
+import { aDatabasePath } from '../support/store.ts';
+import { listDifferences } from './compare.ts';
+import { type Databases, query, startDatabases } from './databases.ts';
+import { fillInstallation } from './installation.ts';
+
+/* The scripts that divide large tables, on one PostgreSQL server without Citus. */
+
+let databases: Databases;
+
+beforeAll(async () => {
+  databases = await startDatabases();
+  return databases.stop;
+}, 60_000);
+
+const readScript = (name: string) =>
+  readFileSync(new URL(`../../scripts/sharding/${name}`, import.meta.url), 'utf8');
+
+/** Refuses what Citus refuses: a unique index without the column, and a foreign key to another kind of table. */
+const CITUS = `
+  create table distributed (name text, by text, colocate_with text);
+  create function create_distributed_table(given regclass, by text, colocate_with text) returns void
+  language plpgsql as $$
+  declare wrong text;
+  begin
+    select indexrelid::regclass into wrong from pg_index
+    where indrelid = given and indisunique and not exists (
+      select 1 from pg_attribute where attrelid = given and attname = by and attnum = any (indkey::int2[]));
+    if wrong is not null then raise '% is unique without %', wrong, by; end if;
+    select conname into wrong from pg_constraint
+    where contype = 'f' and (conrelid = given or confrelid = given);
+    if wrong is not null then raise 'foreign key % of %', wrong, given; end if;
+    insert into distributed values (given::text, by, colocate_with);
+  end $$`;
+
+test('the script for Citus keeps its rules for keys, and the store works on what it makes', async () => {
+  const url = await databases.create();
+  await query(url, CITUS);
+  await query(url, readScript('citus.sql'));
+  const distributed = await query(url, 'select name, by from distributed order by name');
+  expect(distributed).toHaveLength(11);
+  expect(distributed).toContainEqual({ name: 'source', by: 'sha256' });
+  const store = await openStore(url);
+  onTestFinished(() => store.close());
+  await fillInstallation(store.db);
+  expect(await receive(store.db, [aReport()])).toEqual(['stored']);
+});
+
+test('tables that are divided into partitions keep their rows, and the store works on them', async () => {
+  const path = aDatabasePath();
+  const source = await openStore(path);
+  await fillInstallation(source.db);
+  await source.close();
+  const url = await databases.create();
+  await moveDatabase({ from: path, to: url, now: () => new Date() });
+  await query(url, readScript('partitions.sql'));
+  expect(await listDifferences(path, url)).toEqual([]);
+  const partitions = await query(
+    url,
+    'select 1 from pg_inherits i join pg_class c on c.oid = inhrelid where relkind = $$r$$',
+  );
+  expect(partitions).toHaveLength(8 * 16);
+  const store = await openStore(url);
+  onTestFinished(() => store.close());
+  expect(await receive(store.db, [aReport(), aReport()])).toEqual(['stored', 'stored']);
+});
+
+test('a database of partitions is filled as any other', async () => {
+  const url = await databases.create();
+  await query(url, readScript('partitions.sql'));
+  const store = await openStore(url);
+  onTestFinished(() => store.close());
+  await fillInstallation(store.db);
+  const [{ rows } = {}] = await query(url, 'select count(*)::int as rows from domain_day');
+  expect(rows).toBeGreaterThan(0);
+});
