@@ -20,19 +20,22 @@ export function defineMove(command: Command): void {
     .option('--cancel', 'give up a move that is not finished: SQLite can be written to again')
     .addHelpText('after', HELP)
     .action(async (url: string | undefined, options: Options) => {
-      const from = findSource();
-      if (options.cancel) await cancel(from, url, options);
-      else await move(from, url, options);
+      const source = findSource();
+      if (options.cancel) await cancel(source.from, url, options);
+      else await move(source, url, options);
     });
 }
 
-function findSource(): string {
-  const { database } = readConfig(process.env);
+type Source = Pick<MoveOptions, 'from' | 'password'>;
+
+/** The configured database. A password that is configured is that of the target. */
+function findSource(): Source {
+  const { database, databaseOptions } = readConfig(process.env);
   if (isPostgresUrl(database))
     throw new UsageError('PLUMBLINE_DATABASE names a PostgreSQL database already.');
   if (database === ':memory:')
     throw new UsageError('PLUMBLINE_DATABASE names no file: there is nothing to move.');
-  return database;
+  return { from: database, password: databaseOptions.password };
 }
 
 async function cancel(from: string, url: string | undefined, options: Options): Promise<void> {
@@ -44,28 +47,27 @@ async function cancel(from: string, url: string | undefined, options: Options): 
     printText([`The move is given up: ${from} can be written to again. Drop the database ${to}.`]);
 }
 
-async function move(from: string, url: string | undefined, options: Options): Promise<void> {
+async function move(source: Source, url: string | undefined, options: Options): Promise<void> {
   if (url === undefined || !isPostgresUrl(url))
     throw new UsageError('Name the database to move to: postgres://user@host/database');
-  const tables = await run(from, url, options);
+  const tables = await run({ ...source, to: url }, options);
+  const { from } = source;
   const to = toShownUrl(url);
   if (options.json) printJson({ from, to, tables: tables ?? null });
   else print(from, to, { tables, options });
 }
 
 async function run(
-  from: string,
-  to: string,
+  wanted: Pick<MoveOptions, 'from' | 'to' | 'password'>,
   options: OutputOptions,
 ): Promise<MovedRows[] | undefined> {
   const { moveDatabase } = await import('../store/move/move.ts');
   const bar = createBar(options);
   const { onProgress } = bar;
-  const wanted: MoveOptions = { from, to, now: () => new Date(), onProgress };
   try {
-    return await moveDatabase(wanted);
+    return await moveDatabase({ ...wanted, now: () => new Date(), onProgress });
   } catch (error) {
-    throw toDatabaseError(from, await toTargetError(to, error));
+    throw toDatabaseError(wanted.from, await toTargetError(wanted.to, error));
   } finally {
     bar.stop();
   }
