@@ -74,6 +74,7 @@ async function run(path: string): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
   const tables = (await client.query(SIZES)).rows;
+  const intake = await measureIntake(url);
   await client.end();
   await server.stop();
   const rows = moved.reduce((sum, table) => sum + table.rows, 0);
@@ -81,9 +82,24 @@ async function run(path: string): Promise<void> {
   const copySeconds = (steps['copied'] ?? 0) / 1000;
   const perSecond = { rows: rows / copySeconds, mb: fileMb / copySeconds };
   const maxRssMib = process.resourceUsage().maxRSS / 1024;
-  const figures = { rows, fileMb, copySeconds, seconds, perSecond, maxRssMib, tables };
+  const figures = { intake, rows, fileMb, copySeconds, seconds, perSecond, maxRssMib, tables };
   process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
 }
+
+/** Reports that one process stores in a second, each a source of its own, without reading XML. */
+async function measureIntake(url: string): Promise<{ reportsPerSecond: number }> {
+  const store = await openStore(url);
+  const names = Array.from({ length: DOMAINS }, (_, i) => `d${i}.example`);
+  const begun = performance.now();
+  for (let from = LATER; from < LATER + 5 * BATCH; from += BATCH)
+    await fillBatch(store, { from, reports: LATER + 5 * BATCH, names });
+  const seconds = (performance.now() - begun) / 1000;
+  await store.close();
+  return { reportsPerSecond: (5 * BATCH) / seconds };
+}
+
+/** Numbers of reports that were not stored before. */
+const LATER = 10_000_000;
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

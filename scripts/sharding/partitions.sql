@@ -18,11 +18,11 @@ begin
       ('list_gap', 'list_id'),
       ('list_gap_block', 'list_id'),
       ('list_day', 'list_id'),
-      ('list_month', 'list_id')) as wanted (name, leading)
+      ('list_month', 'list_id')) as wanted (name, owner)
   loop
     execute format('alter table %I rename to %I', divided.name, divided.name || '_whole');
     execute format('create table %I (like %I including all) partition by hash (%I)',
-      divided.name, divided.name || '_whole', divided.leading);
+      divided.name, divided.name || '_whole', divided.owner);
     for i in 0..15 loop
       execute format('create table %I partition of %I for values with (modulus 16, remainder %s)',
         divided.name || '_' || i, divided.name, i);
