@@ -7,6 +7,7 @@
 import { type BenchDatabase, withDatabases } from './databases.ts';
 import { CLIENT, type Load } from './load.ts';
 import { findPeers, startPlain } from './peers.ts';
+import { benchApiOnPostgres } from './postgres/api.ts';
 import { print } from './print.ts';
 import { type Contender, compare, startBare, startPlumbline } from './race.ts';
 import { SCENARIOS, type Scenario, toLoad } from './scenarios.ts';
@@ -16,7 +17,13 @@ const REPORTS = 200_000;
 const PLAIN_REPORTS = 100_000;
 
 export async function benchApi(wanted = ''): Promise<void> {
+  await benchApiOnSqlite(wanted);
+  await benchApiOnPostgres(wanted);
+}
+
+async function benchApiOnSqlite(wanted: string): Promise<void> {
   const scenarios = SCENARIOS.filter(({ name }) => name.includes(wanted));
+  if (scenarios.length === 0 && !'plain'.includes(wanted)) return;
   await withDatabases(async (open) => {
     print(`\nµs of CPU a request, and how many times bare node:http; the load is ${CLIENT}`);
     for (const scenario of scenarios) await race(await open(scenario.reports ?? REPORTS), scenario);
@@ -42,7 +49,7 @@ async function race(database: BenchDatabase, scenario: Scenario): Promise<void> 
 }
 
 /** Each server has entity tags of its own. */
-async function known(
+export async function known(
   contenders: readonly Contender[],
   { isKnown }: Scenario,
   load: Load,

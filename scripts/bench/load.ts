@@ -29,10 +29,22 @@ const hasWrk = spawnSync('wrk', ['-v']).error === undefined;
 const send = hasWrk ? sendByWrk : sendByOwnClient;
 export const CLIENT = hasWrk ? 'wrk' : 'a client of its own, because there is no wrk';
 
-/** Microseconds of the server's CPU for one request. */
-export async function cpuPerRequest(server: Measured, load: Load): Promise<number> {
-  const before = await server.usage();
+/** Microseconds of CPU for one request: of the server, and of a database server. */
+export interface Cost {
+  readonly micros: number;
+  readonly elsewhere: number;
+}
+
+export async function cpuPerRequest(
+  server: Measured,
+  load: Load,
+  readElsewhere: () => number,
+): Promise<Cost> {
+  const [before, elsewhere] = [await server.usage(), readElsewhere()];
   const sent = await send(server.url, load, SECONDS);
   const after = await server.usage();
-  return (after.micros - before.micros) / sent;
+  return {
+    micros: (after.micros - before.micros) / sent,
+    elsewhere: (readElsewhere() - elsewhere) / sent,
+  };
 }

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Recorded } from './bare.ts';
 import { type Measured, startMeasured } from './cpu.ts';
 import type { BenchDatabase } from './databases.ts';
-import { cpuPerRequest, type Load } from './load.ts';
+import { type Cost, cpuPerRequest, type Load } from './load.ts';
 import { type Scenario, toExample } from './scenarios.ts';
 
 /** A server that takes part in a comparison. */
@@ -12,9 +12,11 @@ export interface Contender {
   readonly server: Measured;
 }
 
-interface Result {
+export interface Result {
   readonly name: string;
   readonly micros: number;
+  /** The CPU time of a database server for the request, 0 without one. */
+  readonly elsewhere: number;
   readonly megabytes: number;
 }
 
@@ -25,21 +27,29 @@ const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 6);
 export async function compare(
   contenders: readonly Contender[],
   loadOf: (contender: Contender) => Load,
+  readElsewhere = () => 0,
 ): Promise<Result[]> {
-  const least = new Map<Contender, number>();
+  const least = new Map<Contender, Cost>();
   for (let round = 0; round <= ROUNDS; round++) {
     for (const contender of contenders) {
-      const micros = await cpuPerRequest(contender.server, loadOf(contender));
-      const before = least.get(contender) ?? Number.POSITIVE_INFINITY;
-      if (round > 0) least.set(contender, Math.min(before, micros));
+      const cost = await cpuPerRequest(contender.server, loadOf(contender), readElsewhere);
+      const before = least.get(contender) ?? cost;
+      if (round > 0) least.set(contender, toLeast(before, cost));
     }
   }
   const results = contenders.map(async (contender) => ({
     name: contender.name,
-    micros: least.get(contender) ?? Number.NaN,
+    ...(least.get(contender) ?? { micros: Number.NaN, elsewhere: Number.NaN }),
     megabytes: (await contender.server.usage()).megabytes,
   }));
   return await Promise.all(results);
+}
+
+function toLeast(one: Cost, other: Cost): Cost {
+  return {
+    micros: Math.min(one.micros, other.micros),
+    elsewhere: Math.min(one.elsewhere, other.elsewhere),
+  };
 }
 
 export async function startPlumbline(

@@ -35,6 +35,15 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'last page of 1,000,000', page: 'last', ...AFRESH, ...MILLION },
 ];
 
+/** Scenarios on PostgreSQL, whose base is the bare query and not bare node:http. */
+export const POSTGRES_SCENARIOS: readonly Scenario[] = [
+  { name: 'PostgreSQL: 304', page: 'first', isKnown: true, ...KEPT },
+  { name: 'PostgreSQL: random page', page: 'random', ...AFRESH },
+  { name: 'PostgreSQL: walk of every page of 200', page: 'walk', ...AFRESH },
+  { name: 'PostgreSQL: first page', page: 'first', ...AFRESH },
+  { name: 'PostgreSQL: last page', page: 'last', ...AFRESH },
+];
+
 const PAGE = 50;
 const LARGE_PAGE = 200;
 

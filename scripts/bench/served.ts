@@ -6,6 +6,6 @@ import { openStore } from '../../src/store/connection/open.ts';
 import { answerCpu } from './cpu.ts';
 
 const config = readConfig(process.env);
-const store = await openStore(config.database);
+const store = await openStore(config.database, config.databaseOptions);
 const server = await startServer(config, { store, log: createLog(config.logLevel) });
 answerCpu(server.url);

@@ -1,0 +1,62 @@
+import pg from 'pg';
+import { toInstant } from '../../../src/domain/instant.ts';
+import { insertAccount } from '../../../src/store/accounts/accounts.ts';
+import { insertApiKey } from '../../../src/store/accounts/api-keys.ts';
+import { insertDomain } from '../../../src/store/accounts/domains.ts';
+import { openStore } from '../../../src/store/connection/open.ts';
+import { reportList } from '../../../src/store/lists/timeline.ts';
+import type { BenchDatabase } from '../databases.ts';
+
+/** Three years, as in the databases on SQLite. */
+const FIRST_DAY = '2023-01-01';
+const DAYS = 1_095;
+
+/**
+ * An account with one domain and this many reports. The reports are made by the server: storing a million of
+ * them through the product takes too long for a bench.
+ */
+export async function fillPostgres(url: string, reports: number): Promise<BenchDatabase> {
+  const store = await openStore(url);
+  const now = toInstant(new Date());
+  const { id: accountId } = await insertAccount(store.db, { name: `${reports}`, plan: 'pro', now });
+  const { key } = await insertApiKey(store.db, { accountId, name: 'bench', now });
+  const name = `of-${reports}.example`;
+  const { id: domainId } = await insertDomain(store.db, { accountId, name, now });
+  await store.close();
+  const client = new pg.Client(url);
+  await client.connect();
+  for (const statement of toStatements({ domainId, reports, now })) await client.query(statement);
+  await client.end();
+  return { path: url, reports, key, domainId };
+}
+
+interface Wanted {
+  readonly domainId: string;
+  readonly reports: number;
+  readonly now: string;
+}
+
+function toStatements({ domainId, reports, now }: Wanted): string[] {
+  const list = reportList(domainId);
+  const count = (period: string) =>
+    `select '${list}', ${period}, count(*) from report where domain_id = '${domainId}' group by 2`;
+  return [
+    `insert into source (sha256, name, received_at, byte_count, content, encoding)
+      values ('${domainId}', 'bench', '${now}', 0, '', 'as_is')`,
+    `insert into report (id, domain_id, source_seq, member, received_at, reporter_org,
+        reporter_email, report_id, begin_date, end_date, record_count, total_messages,
+        aligned_messages, payload_sha256, warnings, position)
+      select gen_random_uuid(), '${domainId}', (select max(seq) from source), n, '${now}',
+        'Reporter ' || n % 8 || '.example', 'dmarc-reports@' || n % 8 || '.example', n,
+        day || 'T00:00:00Z', day || 'T23:59:59Z', 1 + n % 10, 10 + n % 990, n % 11, md5(n::text),
+        '[]', n
+      from (select n, to_char(date '${FIRST_DAY}' + (n::bigint * ${DAYS} / ${reports + 1})::int,
+        'YYYY-MM-DD') as day from generate_series(1, ${reports}) as n) as made`,
+    `insert into list_month (list_id, month, items) ${count('substr(begin_date, 1, 7)')}`,
+    `insert into list_day (list_id, day, items) ${count('substr(begin_date, 1, 10)')}`,
+    `insert into list_point (list_id, position, mark) values ('${list}', ${reports}, 'bench')`,
+    `update domain set reports_total = ${reports}, reports_version = 'bench${reports}',
+      reports_position = ${reports}, reports_mark = 'bench' where id = '${domainId}'`,
+    'vacuum analyze',
+  ];
+}
