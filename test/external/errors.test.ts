@@ -193,6 +193,10 @@ describe('500', () => {
         breakWhenAsked();
         return await reader.readNoOlder(...asked);
       },
+      readCopy: async (query) => {
+        breakWhenAsked();
+        return await reader.readCopy(query);
+      },
     };
   }
 

@@ -1,7 +1,7 @@
 import type { Instant } from '../../domain/instant.ts';
-import { ask } from '../connection/plan.ts';
 import { prepareColumn } from '../connection/prepared.ts';
-import { type JsonText, jsonRow } from '../lists/json.ts';
+import { isVersion } from '../lists/heads.ts';
+import { type JsonText, jsonRows } from '../lists/json.ts';
 import type { PagedList } from '../lists/page.ts';
 import type { DomainStatus } from '../tables.ts';
 import { domainsHead, type PageOfAccount, selectPage } from './domains.ts';
@@ -14,14 +14,23 @@ export interface ListedDomain {
   readonly last_report_at: Instant | null;
 }
 
-const domainsFrom = prepareColumn<PageOfAccount, JsonText<ListedDomain>>((db, param) =>
-  selectPage(db, param).select(({ ref }) =>
-    jsonRow(db, {
+type WantedDomains = PageOfAccount & { version: string };
+
+const domainsFrom = prepareColumn<WantedDomains, JsonText<ListedDomain>>((db, param) =>
+  jsonRows(
+    db,
+    selectPage(db, param).where(
+      isVersion('account', 'domains_version', {
+        id: param('accountId'),
+        version: param('version'),
+      }),
+    ),
+    (ref) => ({
       id: ref('id'),
       domain: ref('name'),
       status: ref('status'),
       last_report_at: ref('last_report_at'),
-    }).as('item'),
+    }),
   ),
 );
 
@@ -29,8 +38,6 @@ const domainsFrom = prepareColumn<PageOfAccount, JsonText<ListedDomain>>((db, pa
 export function domainsOf(accountId: string): PagedList<ListedDomain> {
   return {
     head: domainsHead({ accountId }),
-    *readItems(page) {
-      return yield* ask(domainsFrom({ accountId, ...page }));
-    },
+    items: ({ skip, limit, version }) => domainsFrom({ accountId, limit, offset: skip, version }),
   };
 }

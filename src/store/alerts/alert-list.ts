@@ -1,12 +1,10 @@
-import type { Kysely } from 'kysely';
+import type { ExpressionBuilder, Kysely } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
-import { ask } from '../connection/plan.ts';
 import { type BoundQuery, prepareColumn, prepareQuery } from '../connection/prepared.ts';
 import type { FollowedList, PlacedItem, WantedAfter } from '../lists/followed.ts';
-import type { Head } from '../lists/heads.ts';
-import { asJson, type JsonText, jsonRow } from '../lists/json.ts';
-import type { PagedList } from '../lists/page.ts';
-import { findPlace, type Place } from '../lists/places.ts';
+import { type Head, isVersion } from '../lists/heads.ts';
+import { asJson, type JsonText, jsonRow, jsonRows } from '../lists/json.ts';
+import type { PagedList, WantedItems } from '../lists/page.ts';
 import { alertList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
@@ -59,14 +57,10 @@ function toQueries(owner: 'account' | 'domain') {
  */
 export function alertsOf(scope: AlertScope): PagedList<ListedAlert> {
   const { owner, queries } = ownerOf(scope);
-  const id = alertList(owner);
   return {
-    id,
+    id: alertList(owner),
     head: headOf(scope),
-    *readItems({ limit, offset }, { version }) {
-      const place = yield* findPlace({ id, version }, offset);
-      return yield* ask(queries.from({ owner, limit, ...place }));
-    },
+    items: (wanted) => queries.from({ owner, ...wanted }),
   };
 }
 
@@ -90,28 +84,39 @@ function headOf({ accountId, domainId }: AlertScope): BoundQuery<Head> {
 }
 
 function selectItems(db: Kysely<Tables>) {
-  return db.selectFrom('alert').select(({ ref }) =>
-    jsonRow(db, {
-      id: ref('id'),
-      domain_id: ref('domain_id'),
-      type: ref('type'),
-      fired_at: ref('fired_at'),
-      resolved_at: ref('resolved_at'),
-      context: asJson<ListedAlert['context']>(db, ref('context')),
-    }).as('item'),
-  );
+  return db.selectFrom('alert').select(({ ref }) => jsonRow(db, fieldsOf(db)(ref)).as('item'));
+}
+
+/** The fields of a listed alert. */
+function fieldsOf(db: Kysely<Tables>) {
+  return (ref: ExpressionBuilder<Tables, 'alert'>['ref']) => ({
+    id: ref('id'),
+    domain_id: ref('domain_id'),
+    type: ref('type'),
+    fired_at: ref('fired_at'),
+    resolved_at: ref('resolved_at'),
+    context: asJson<ListedAlert['context']>(db, ref('context')),
+  });
 }
 
 function alertsFrom(owner: 'account' | 'domain') {
-  type Wanted = { owner: string; limit: number } & Place;
+  type Wanted = { owner: string } & WantedItems;
   return prepareColumn<Wanted, JsonText<ListedAlert>>((db, param) =>
-    selectItems(db)
-      .where(`${owner}_id`, '=', param('owner'))
-      .where('fired_at', '<=', param('until'))
-      .orderBy('fired_at', 'desc')
-      .orderBy('seq', 'desc')
-      .limit(param('limit'))
-      .offset(param('skip')),
+    jsonRows(
+      db,
+      db
+        .selectFrom('alert')
+        .where(`${owner}_id`, '=', param('owner'))
+        .where('fired_at', '<=', param('until'))
+        .where(
+          isVersion(owner, 'alerts_version', { id: param('owner'), version: param('version') }),
+        )
+        .orderBy('fired_at', 'desc')
+        .orderBy('seq', 'desc')
+        .limit(param('limit'))
+        .offset(param('skip')),
+      fieldsOf(db),
+    ),
   );
 }
 

@@ -97,7 +97,8 @@ function toOnlyValue(row: unknown): unknown {
   return Object.values(row as object)[0];
 }
 
-function toText(db: Kysely<Tables>, compile: Compile<unknown>): CompiledText<unknown> {
+/** The text for the engine of a connection or transaction, compiled once. */
+export function toText(db: Kysely<Tables>, compile: Compile<unknown>): CompiledText<unknown> {
   const engine = db.getExecutor().adapter;
   const known = texts.get(engine) ?? new Map<Compile<unknown>, CompiledText<unknown>>();
   const text = known.get(compile) ?? compile(db);

@@ -22,6 +22,11 @@ export interface Reader {
     plan: () => Plan<Result>,
     isCurrent: (result: Result) => boolean,
   ): Promise<Result>;
+  /**
+   * The rows of one query that finds none in a database without what the caller knows already: from a replica
+   * when it finds some there.
+   */
+  readCopy<Row>(query: BoundQuery<Row>): Promise<Row[]>;
 }
 
 /** Reads in an open transaction, including what it has written. */
@@ -37,5 +42,6 @@ export function toReader(tx: Tx): Reader {
     },
     readPlan,
     readNoOlder: readPlan,
+    readCopy: (query) => runPrepared(tx, query),
   };
 }

@@ -1,4 +1,11 @@
-import { type Expression, type Kysely, PostgresAdapter, type RawBuilder } from 'kysely';
+import {
+  type Compilable,
+  type Expression,
+  type Kysely,
+  PostgresAdapter,
+  type RawBuilder,
+  type SelectQueryBuilder,
+} from 'kysely';
 import type { Tables } from '../tables.ts';
 import type { Tx } from './database.ts';
 import { POSTGRES_WORDS } from './postgres/words.ts';
@@ -9,10 +16,22 @@ interface Lockable {
   forNoKeyUpdate(): this;
 }
 
+/** The fields of a JSON object, in their order. */
+export type JsonFields = Readonly<Record<string, Expression<unknown>>>;
+
 /** What the engines say in different words. Every other statement is the same text for both. */
 export interface Words {
   /** A row as JSON text without spaces, with its fields in the given order. */
-  readonly jsonRow: (fields: Readonly<Record<string, Expression<unknown>>>) => RawBuilder<string>;
+  readonly jsonRow: (fields: JsonFields) => RawBuilder<string>;
+  /**
+   * The rows of a query without columns, each as JSON text as `jsonRow` makes it. No JSON is made of rows that
+   * the query skips.
+   */
+  readonly jsonRows: (
+    db: Kysely<Tables>,
+    query: SelectQueryBuilder<Tables, never, object>,
+    fields: JsonFields,
+  ) => Compilable<{ readonly item: string }>;
   /** A column that has JSON text, as a part of a `jsonRow`. */
   readonly asJson: (column: Expression<string>) => RawBuilder<unknown>;
   /** The database's clock, in milliseconds since 1970. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tx } from '../connection/database.ts';
 
 /** The state of a list that can be read without reading the list: its length and its version. */
@@ -17,6 +18,16 @@ export interface Head {
  */
 export function newVersion(): string {
   return randomBytes(9).toString('base64url');
+}
+
+/** Whether the list of an owner has a version: a condition for queries that read its items. */
+export function isVersion(
+  owner: 'account' | 'domain',
+  column: 'domains_version' | 'reports_version' | 'alerts_version',
+  { id, version }: { readonly id: Expression<string>; readonly version: Expression<string> },
+): RawBuilder<SqlBool> {
+  return sql<SqlBool>`exists (select 1 from ${sql.table(owner)}
+    where ${sql.ref(`${owner}.id`)} = ${id} and ${sql.ref(`${owner}.${column}`)} = ${version})`;
 }
 
 /** Updates the head of the account's list of active domains, which is longer by `added` (negative: shorter). */

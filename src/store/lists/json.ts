@@ -1,4 +1,12 @@
-import type { Expression, Kysely, RawBuilder } from 'kysely';
+import {
+  type Compilable,
+  type Expression,
+  type ExpressionBuilder,
+  expressionBuilder,
+  type Kysely,
+  type RawBuilder,
+  type SelectQueryBuilder,
+} from 'kysely';
 import { wordsOf } from '../connection/words.ts';
 import type { Tables } from '../tables.ts';
 
@@ -14,6 +22,23 @@ export function jsonRow<Fields extends Record<string, Expression<unknown>>>(
   fields: Fields,
 ) {
   return wordsOf(db).jsonRow(fields) as RawBuilder<JsonText<RowOf<Fields>>>;
+}
+
+/**
+ * The rows of a query without columns as JSON text, for a list that skips rows: no JSON is made of those.
+ */
+export function jsonRows<
+  DB,
+  T extends keyof DB,
+  Fields extends Record<string, Expression<unknown>>,
+>(
+  db: Kysely<Tables>,
+  query: SelectQueryBuilder<DB, T, object>,
+  toFields: (ref: ExpressionBuilder<DB, T>['ref']) => Fields,
+) {
+  const { ref } = expressionBuilder<DB, T>();
+  const rows = wordsOf(db).jsonRows(db, query as never, toFields(ref));
+  return rows as Compilable<{ readonly item: JsonText<RowOf<Fields>> }>;
 }
 
 type RowOf<Fields> = {

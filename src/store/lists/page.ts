@@ -3,6 +3,7 @@ import type { BoundQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';
 import type { Head } from './heads.ts';
 import type { JsonText } from './json.ts';
+import { END_OF_TIME, findPlace, type Place } from './places.ts';
 
 /** The wanted part of a list: `limit` items after the first `offset`. */
 export type Page = {
@@ -16,9 +17,15 @@ export interface PagedList<Item> {
   readonly id?: string;
   /** The list's total and version. No row when the list does not exist for the caller. */
   readonly head: BoundQuery<Head>;
-  /** The items of a page, in the snapshot of the head. */
-  readonly readItems: (page: Page, head: Head) => Plan<readonly JsonText<Item>[]>;
+  /** The items from a place on while the list has this version; none when it has another. */
+  readonly items: (wanted: WantedItems) => BoundQuery<JsonText<Item>>;
 }
+
+/** In a list without an id, all items before the page are skipped. */
+export type WantedItems = Place & {
+  readonly limit: number;
+  readonly version: string;
+};
 
 /** A page of a list, with the list's total and version from the same snapshot. */
 export interface PageOf<Item> extends Head {
@@ -39,13 +46,20 @@ export function readPage<Item>(
   return reader.readPlan(() => planPage(list, page));
 }
 
-/** The same from a replica, when its list is no older than a head that was read before. */
-export function readCurrentPage<Item>(
+/**
+ * The same for a caller that has read the head; from a replica, when its list is no older. While the list has not
+ * changed since, one query is enough: it finds items only in the snapshot of that head.
+ */
+export async function readCurrentPage<Item>(
   reader: Reader,
   list: PagedList<Item>,
   { page, head }: { readonly page: Page; readonly head: Head },
 ): Promise<PageOf<Item>> {
-  return reader.readNoOlder(
+  const step = findPlaceOf(list, page, head).next([]);
+  const place = step.done ? step.value : undefined;
+  const items = place && (await reader.readCopy(toQuery(list, { page, head, place })));
+  if (items !== undefined && items.length > 0) return { ...head, items };
+  return await reader.readNoOlder(
     () => planPage(list, page),
     ({ version }) => version === head.version,
   );
@@ -55,8 +69,33 @@ function* planPage<Item>(list: PagedList<Item>, page: Page): Plan<PageOf<Item>> 
   const [head] = yield* ask(list.head);
   if (head === undefined) throw new Error('The list was removed while its page was read.');
   // Whatever the engine does to find out that nothing is left, the head knows already.
-  const items = page.offset < head.total ? yield* list.readItems(page, head) : [];
-  return { ...head, items };
+  const place = yield* findPlaceOf(list, page, head);
+  if (place === undefined) return { ...head, items: [] };
+  return { ...head, items: yield* ask(toQuery(list, { page, head, place })) };
+}
+
+/** Where a page begins; undefined behind the end of the list. */
+function* findPlaceOf(
+  { id }: PagedList<unknown>,
+  { offset }: Page,
+  { total, version }: Head,
+): Plan<Place | undefined> {
+  if (offset >= total) return undefined;
+  return id === undefined ? toSkipping(offset) : yield* findPlace({ id, version }, offset);
+}
+
+function toSkipping(offset: number): Place {
+  return { until: END_OF_TIME, skip: offset };
+}
+
+interface PlacedPage {
+  readonly page: Page;
+  readonly head: Head;
+  readonly place: Place;
+}
+
+function toQuery<Item>({ items }: PagedList<Item>, { page, head, place }: PlacedPage) {
+  return items({ limit: page.limit, version: head.version, ...place });
 }
 
 /** The items of a page as objects. */

@@ -33,7 +33,7 @@ interface Passed extends Period {
 }
 
 /** Later than every instant. */
-const END_OF_TIME = '9999-12-31T23:59:59Z';
+export const END_OF_TIME = '9999-12-31T23:59:59Z';
 /** Of all lists together, about 3 MB. */
 const MAX_PERIODS = 20_000;
 

@@ -1,12 +1,10 @@
-import type { Kysely } from 'kysely';
+import type { ExpressionBuilder, Kysely } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
-import { ask } from '../connection/plan.ts';
 import { prepareColumn, prepareQuery } from '../connection/prepared.ts';
 import type { FollowedList, PlacedItem, WantedAfter } from '../lists/followed.ts';
-import type { Head } from '../lists/heads.ts';
-import { type JsonText, jsonRow } from '../lists/json.ts';
-import type { PagedList } from '../lists/page.ts';
-import { findPlace, type Place } from '../lists/places.ts';
+import { type Head, isVersion } from '../lists/heads.ts';
+import { type JsonText, jsonRow, jsonRows } from '../lists/json.ts';
+import type { PagedList, WantedItems } from '../lists/page.ts';
 import { reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
@@ -33,16 +31,27 @@ const reportsHead = prepareQuery<DomainOfAccount, Head>((db, param) =>
     .where('account_id', '=', param('accountId')),
 );
 
-type WantedReports = { domainId: string; limit: number } & Place;
+type WantedReports = { domainId: string } & WantedItems;
 
 const reportsFrom = prepareColumn<WantedReports, JsonText<ReportRow>>((db, param) =>
-  selectItems(db)
-    .where('domain_id', '=', param('domainId'))
-    .where('begin_date', '<=', param('until'))
-    .orderBy('begin_date', 'desc')
-    .orderBy('seq', 'desc')
-    .limit(param('limit'))
-    .offset(param('skip')),
+  jsonRows(
+    db,
+    db
+      .selectFrom('report')
+      .where('domain_id', '=', param('domainId'))
+      .where('begin_date', '<=', param('until'))
+      .where(
+        isVersion('domain', 'reports_version', {
+          id: param('domainId'),
+          version: param('version'),
+        }),
+      )
+      .orderBy('begin_date', 'desc')
+      .orderBy('seq', 'desc')
+      .limit(param('limit'))
+      .offset(param('skip')),
+    toFields,
+  ),
 );
 
 type ReportsAfter = { domainId: string } & WantedAfter;
@@ -58,18 +67,21 @@ const reportsAfter = prepareQuery<ReportsAfter, PlacedItem<ReportRow>>((db, para
 );
 
 function selectItems(db: Kysely<Tables>) {
-  return db.selectFrom('report').select(({ ref }) =>
-    jsonRow(db, {
-      id: ref('id'),
-      reporter_org: ref('reporter_org'),
-      reporter_email: ref('reporter_email'),
-      begin_date: ref('begin_date'),
-      end_date: ref('end_date'),
-      record_count: ref('record_count'),
-      total_messages: ref('total_messages'),
-      aligned_messages: ref('aligned_messages'),
-    }).as('item'),
-  );
+  return db.selectFrom('report').select(({ ref }) => jsonRow(db, toFields(ref)).as('item'));
+}
+
+/** The fields of a listed report. */
+function toFields(ref: ExpressionBuilder<Tables, 'report'>['ref']) {
+  return {
+    id: ref('id'),
+    reporter_org: ref('reporter_org'),
+    reporter_email: ref('reporter_email'),
+    begin_date: ref('begin_date'),
+    end_date: ref('end_date'),
+    record_count: ref('record_count'),
+    total_messages: ref('total_messages'),
+    aligned_messages: ref('aligned_messages'),
+  };
 }
 
 /**
@@ -78,14 +90,10 @@ function selectItems(db: Kysely<Tables>) {
  */
 export function reportsOf(domain: DomainOfAccount): PagedList<ReportRow> {
   const { domainId } = domain;
-  const id = reportList(domainId);
   return {
-    id,
+    id: reportList(domainId),
     head: reportsHead(domain),
-    *readItems({ limit, offset }, { version }) {
-      const place = yield* findPlace({ id, version }, offset);
-      return yield* ask(reportsFrom({ domainId, limit, ...place }));
-    },
+    items: (wanted) => reportsFrom({ domainId, ...wanted }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { Kysely, PostgresDialect } from 'kysely';
+import type pg from 'pg';
 import type { Tables } from '../../tables.ts';
 import type { StoreOptions } from '../open.ts';
 import { createPool, type PoolOptions, toKyselyPool } from './pool.ts';
@@ -7,6 +8,7 @@ import { PostgresWordsCompiler } from './words.ts';
 /** A pool of connections as Kysely uses it. */
 export interface Connected {
   readonly db: Kysely<Tables>;
+  readonly pool: pg.Pool;
   readonly close: () => Promise<void>;
 }
 
@@ -17,7 +19,7 @@ type Wanted = Pick<StoreOptions, 'password' | 'warn'> &
 export function connect(url: string, { warn = () => {}, ...wanted }: Wanted): Connected {
   const pool = createPool(url, { ...wanted, warn });
   const db = new Kysely<Tables>({ dialect: new PlumblineDialect({ pool: toKyselyPool(pool) }) });
-  return { db, close: () => pool.end() };
+  return { db, pool, close: () => pool.end() };
 }
 
 /** Kysely's dialect, with the types of columns in PostgreSQL's words. */

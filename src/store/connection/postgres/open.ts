@@ -67,9 +67,9 @@ function openPools(database: string, replicaUrl: string | undefined, options: St
 
 function toStore({ writing, reading, replica, close }: Pools, { warn = () => {} }: StoreOptions) {
   const writer = createWriter((change) => runChange(writing.db, change));
-  const primary = createPostgresReader(reading.db);
+  const primary = createPostgresReader(reading);
   const reader =
-    replica === undefined ? primary : withReplica(primary, createPostgresReader(replica.db), warn);
+    replica === undefined ? primary : withReplica(primary, createPostgresReader(replica), warn);
   return {
     db: toDb(reading.db, writer),
     reader,

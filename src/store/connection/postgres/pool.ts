@@ -36,7 +36,11 @@ export function createPool(database: string, options: PoolOptions): pg.Pool {
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,
+    // A query is sent at once, also while the connection works on an earlier one.
+    pipeline: true,
   });
+  // While a connection is in use, an error of it is emitted; the next query then fails.
+  pool.on('connect', (client) => client.on('error', () => {}));
   // A connection that nobody uses was lost. The pool has removed it; without a listener the process would end.
   pool.on('error', warn);
   // The server may end a connection together with its answer that it is ready, which is before anyone has it.
@@ -79,17 +83,21 @@ function wrap(client: pg.PoolClient): PostgresPoolClient {
   let isBroken = false;
   const query = async (text: string, values: readonly unknown[]) => {
     try {
-      return await client.query({ ...toNamed(text), values: values.map(toStorable) });
+      return await client.query(toQuery(text, values));
     } catch (error) {
       isBroken ||= isLost(error);
       throw error;
     }
   };
-  // Between two queries, an error of the connection is emitted; the next query then fails.
   client.on('error', () => {
     isBroken = true;
   });
   return { query: query as never, release: (discard) => client.release(discard || isBroken) };
+}
+
+/** A statement that each connection prepares once. */
+export function toQuery(text: string, values: readonly unknown[]) {
+  return { ...toNamed(text), values: values.map(toStorable) };
 }
 
 /** A server keeps a named statement prepared as long as the connection lives. The product has fewer. */

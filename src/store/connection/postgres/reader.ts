@@ -1,25 +1,66 @@
 import type { Kysely } from 'kysely';
+import type pg from 'pg';
 import type { Tables } from '../../tables.ts';
-import type { Tx } from '../database.ts';
-import { runPrepared } from '../prepared.ts';
-import { type Reader, toReader } from '../reader.ts';
+import { runPlanAsync } from '../plan.ts';
+import { type BoundQuery, toText, toValues } from '../prepared.ts';
+import type { Reader } from '../reader.ts';
+import type { Connected } from './connect.ts';
+import { toQuery } from './pool.ts';
 import { isOfConnection } from './postgres-error.ts';
 
-/** Reads from a pool. Several queries read one snapshot: that of a transaction's first statement. */
-export function createPostgresReader(db: Kysely<Tables>): Reader {
-  const inSnapshot = <T>(read: (reader: Reader) => Promise<T>): Promise<T> =>
-    db
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .setAccessMode('read only')
-      .execute((tx: Tx) => read(toReader(tx)));
-  const readPlan: Reader['readPlan'] = (plan) => inSnapshot((reader) => reader.readPlan(plan));
+/**
+ * Reads from a pool, without Kysely, whose transactions and queries would cost as much as the driver's own work.
+ * One query reads one snapshot by itself; several read that of a transaction's first statement.
+ */
+export function createPostgresReader({ db, pool }: Pick<Connected, 'db' | 'pool'>): Reader {
+  const readAll = (query: BoundQuery<unknown>) => readRows(pool, db, query);
+  const readPlan: Reader['readPlan'] = (plan) =>
+    inSnapshot(pool, (client) => runPlanAsync(plan(), (query) => readRows(client, db, query)));
   return {
-    readFirst: async (query) => (await runPrepared(db, query))[0],
-    readTogether: (...queries) => inSnapshot((reader) => reader.readTogether(...queries)),
+    readFirst: async (query) => (await readAll(query))[0] as never,
+    readTogether: (...queries) =>
+      inSnapshot(pool, (client) =>
+        Promise.all(queries.map((query) => readRows(client, db, query))),
+      ) as never,
     readPlan,
     readNoOlder: readPlan,
+    readCopy: readAll as Reader['readCopy'],
   };
+}
+
+async function readRows(
+  on: pg.Pool | pg.PoolClient,
+  db: Kysely<Tables>,
+  { compile, params }: BoundQuery<unknown>,
+): Promise<unknown[]> {
+  const text = toText(db, compile);
+  const query = toQuery(text.sql, toValues(text, params));
+  if (!text.isColumn) return (await on.query(query)).rows;
+  const { rows } = await on.query<unknown[]>({ ...query, rowMode: 'array' });
+  return rows.map(([value]) => value);
+}
+
+const BEGIN = 'start transaction isolation level repeatable read read only';
+
+/**
+ * Reads in a transaction. Its beginning and its end are sent without waiting for their answers. A connection whose
+ * transaction failed is not used again.
+ */
+async function inSnapshot<T>(
+  pool: pg.Pool,
+  read: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  try {
+    const [, result] = await Promise.all([client.query(BEGIN), read(client)]);
+    // If this fails, so does the next query of the connection.
+    client.query('commit').catch(() => {});
+    client.release();
+    return result;
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
 }
 
 /** How long a replica that could not be read is left alone, in milliseconds. */
@@ -35,24 +76,29 @@ export function withReplica(
   warn: (error: Error) => void,
 ): Reader {
   let restUntil = 0;
-  const readCopy: Reader['readPlan'] = async (plan) => {
+  const tryReplica = async <T>(read: () => Promise<T>): Promise<T | undefined> => {
+    if (performance.now() < restUntil) return undefined;
     try {
-      return await replica.readPlan(plan);
+      return await read();
     } catch (error) {
       // A replica that lags may not have the list, or not the point that the client has.
       if (isOfConnection(error)) {
         restUntil = performance.now() + REST_MS;
         warn(error as Error);
       }
-      return undefined as never;
+      return undefined;
     }
   };
   return {
     ...primary,
     readNoOlder: async (plan, isCurrent) => {
-      const copied = performance.now() < restUntil ? undefined : await readCopy(plan);
+      const copied = await tryReplica(() => replica.readPlan(plan));
       if (copied !== undefined && isCurrent(copied)) return copied;
       return await primary.readPlan(plan);
+    },
+    readCopy: async (query) => {
+      const copied = await tryReplica(() => replica.readCopy(query));
+      return copied !== undefined && copied.length > 0 ? copied : await primary.readCopy(query);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { PostgresQueryCompiler, sql } from 'kysely';
-import type { Words } from '../words.ts';
+import type { JsonFields, Words } from '../words.ts';
 
 /*
  * The words of PostgreSQL. This file loads no driver: it is part of every process.
@@ -7,10 +7,13 @@ import type { Words } from '../words.ts';
 
 export const POSTGRES_WORDS: Words = {
   // `json_build_object` writes spaces around its colons; `row_to_json` writes the same text as SQLite.
-  jsonRow: (fields) => {
-    const columns = Object.entries(fields).map(([name, value]) => sql`${value} as ${sql.id(name)}`);
-    return sql`(select row_to_json(item)::text from (select ${sql.join(columns)}) as item)`;
-  },
+  jsonRow: (fields) =>
+    sql`(select row_to_json(item)::text from (select ${sql.join(toColumns(fields))}) as item)`,
+  // PostgreSQL computes the columns of skipped rows too. The outer query does nothing that changes the order.
+  jsonRows: (db, query, fields) =>
+    db
+      .selectFrom(query.select(toColumns(fields)).as('page'))
+      .select(sql<string>`row_to_json(page)::text`.as('item')),
   asJson: (column) => sql`${column}::json`,
   clockMs: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   // Foreign keys may go on to refer to the row.
@@ -19,6 +22,10 @@ export const POSTGRES_WORDS: Words = {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}, ${TURNS}))`.execute(tx);
   },
 };
+
+function toColumns(fields: JsonFields) {
+  return Object.entries(fields).map(([name, value]) => sql`${value}`.as(name));
+}
 
 /** Keeps these locks apart from the advisory locks of other programs in the same database. */
 const TURNS = 20_251_121;

@@ -44,6 +44,7 @@ export function createSqliteReader(connection: Database.Database, db: Kysely<Tab
     readTogether: async (...queries) => readAllTogether(queries) as never,
     readPlan: async (plan) => readPlanned(plan) as never,
     readNoOlder: async (plan) => readPlanned(plan) as never,
+    readCopy: async (query) => readAll(query) as never,
   };
 }
 
@@ -62,5 +63,6 @@ export function createSharedReader(db: Kysely<Tables>): Reader {
       db.transaction().execute((tx) => toReader(tx).readTogether(...queries)),
     readPlan,
     readNoOlder: readPlan,
+    readCopy: (query) => runPrepared(db, query),
   };
 }

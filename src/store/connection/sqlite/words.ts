@@ -2,8 +2,11 @@ import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/sqlite';
 import type { Words } from '../words.ts';
 
+const jsonRow: Words['jsonRow'] = (fields) => jsonBuildObject(fields as never) as never;
+
 export const SQLITE_WORDS: Words = {
-  jsonRow: (fields) => jsonBuildObject(fields as never) as never,
+  jsonRow,
+  jsonRows: (_db, query, fields) => query.select(jsonRow(fields).as('item')),
   asJson: (column) => sql`json(${column})`,
   clockMs: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
   // A transaction that writes is the only one.
