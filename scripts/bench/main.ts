@@ -1,9 +1,10 @@
 /**
  * `npm run bench`: every figure is compared with a baseline measured in the same run, because times on a
- * shared machine vary and ratios do not. `npm run bench -- api`, `-- start`, `-- intake` or `-- hostile` runs one
- * part.
+ * shared machine vary and ratios do not. `npm run bench -- api`, `-- start`, `-- intake`, `-- hostile` or `-- beside`
+ * runs one part.
  */
 import { benchApi } from './api.ts';
+import { benchBeside } from './beside/main.ts';
 import { benchHostile } from './hostile.ts';
 import { benchIntake } from './intake.ts';
 import { benchStart } from './start.ts';
@@ -14,3 +15,4 @@ if (isWanted('api')) await benchApi(kind);
 if (isWanted('start')) await benchStart(kind);
 if (isWanted('intake')) await benchIntake();
 if (isWanted('intake') || isWanted('hostile')) await benchHostile(kind);
+if (isWanted('beside')) await benchBeside(kind);

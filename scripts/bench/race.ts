@@ -53,7 +53,7 @@ function toLeast(one: Cost, other: Cost): Cost {
 }
 
 export async function startPlumbline(
-  { path }: BenchDatabase,
+  { path }: Pick<BenchDatabase, 'path'>,
   pageCacheMb: Scenario['pageCacheMb'],
 ): Promise<Contender> {
   const server = await startMeasured('./served.ts', {

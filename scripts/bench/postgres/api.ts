@@ -5,7 +5,7 @@ import type { BenchDatabase } from '../databases.ts';
 import { print } from '../print.ts';
 import { type Contender, compare, type Result, startPlumbline } from '../race.ts';
 import { POSTGRES_SCENARIOS, type Scenario, toLoad } from '../scenarios.ts';
-import { fillPostgres } from './fill.ts';
+import { openPostgresDatabase } from './fill.ts';
 import { type BenchServer, startBenchServer } from './server.ts';
 
 const REPORTS = 1_000_000;
@@ -17,7 +17,7 @@ export async function benchApiOnPostgres(wanted: string): Promise<void> {
   if (scenarios.length === 0) return;
   const server = await startBenchServer();
   try {
-    const database = await fillPostgres(server.url, REPORTS);
+    const database = await openPostgresDatabase(server.url, REPORTS);
     print(
       `\nOn PostgreSQL, ${REPORTS} reports: µs of CPU a request, of the server and of PostgreSQL`,
     );

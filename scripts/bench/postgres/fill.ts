@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import pg from 'pg';
 import { toInstant } from '../../../src/domain/instant.ts';
 import { insertAccount } from '../../../src/store/accounts/accounts.ts';
@@ -11,11 +13,22 @@ import type { BenchDatabase } from '../databases.ts';
 const FIRST_DAY = '2023-01-01';
 const DAYS = 1_095;
 
+/** The same, made once: `BENCH_FOLDER` keeps what the next run has to know of the database. */
+export async function openPostgresDatabase(url: string, reports: number): Promise<BenchDatabase> {
+  const folder = process.env['BENCH_FOLDER'];
+  if (folder === undefined) return await fillPostgres(url, reports);
+  const note = join(folder, `postgres-${reports}.json`);
+  const known = await readFile(note, 'utf8').then(JSON.parse, () => undefined);
+  const database = known ?? (await fillPostgres(url, reports));
+  await writeFile(note, JSON.stringify(database));
+  return database;
+}
+
 /**
  * An account with one domain and this many reports. The reports are made by the server: storing a million of
  * them through the product takes too long for a bench.
  */
-export async function fillPostgres(url: string, reports: number): Promise<BenchDatabase> {
+async function fillPostgres(url: string, reports: number): Promise<BenchDatabase> {
   const store = await openStore(url);
   const now = toInstant(new Date());
   const { id: accountId } = await insertAccount(store.db, { name: `${reports}`, plan: 'pro', now });

@@ -1,0 +1,137 @@
+/**
+ * How long a polling partner waits while `plumbline ingest` runs at full speed, compared with a server that has
+ * nothing else to do, in one run on one machine: `npm run bench -- beside`, `-- beside sqlite`, `-- beside postgres`.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { toInstant } from '../../../src/domain/instant.ts';
+import { insertAccount } from '../../../src/store/accounts/accounts.ts';
+import { insertApiKey } from '../../../src/store/accounts/api-keys.ts';
+import { insertDomain } from '../../../src/store/accounts/domains.ts';
+import { openStore } from '../../../src/store/connection/open.ts';
+import { startBenchServer } from '../postgres/server.ts';
+import { print } from '../print.ts';
+import { startPlumbline } from '../race.ts';
+import { renderReport } from '../report-xml.ts';
+import { type Latencies, type Polled, percentile, poll } from './poll.ts';
+
+const SMALL = { reports: 10_000, records: 3 };
+const LARGE_RECORDS = 100_000;
+const IDLE_MS = 10_000;
+/** How many times the idle p99 it may be. */
+const MAX_TIMES = 3;
+const BIN = fileURLToPath(new URL('../../../bin/plumbline.js', import.meta.url));
+
+export async function benchBeside(engine = ''): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'plumbline-bench-'));
+  try {
+    await writeSources(folder);
+    if ('sqlite'.includes(engine)) await measure('SQLite', join(folder, 'beside.db'), folder);
+    if ('postgres'.includes(engine)) await measureOnPostgres(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function writeSources(folder: string): Promise<void> {
+  for (const name of ['first', 'small', 'large']) await mkdir(join(folder, name));
+  const write = (name: string, number: number, records: number) =>
+    writeFile(
+      join(folder, name, `${number}.xml.gz`),
+      gzipSync(renderReport({ number, records }), { level: 1 }),
+    );
+  for (let number = 1; number <= SMALL.reports; number++)
+    await write('small', number, SMALL.records);
+  for (let number = 1; number <= 200; number++) await write('first', -number, SMALL.records);
+  await write('large', 0, LARGE_RECORDS);
+}
+
+async function measureOnPostgres(folder: string): Promise<void> {
+  const server = await startBenchServer();
+  try {
+    await measure('PostgreSQL', server.url, folder);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function measure(engine: string, database: string, folder: string): Promise<void> {
+  const { key, domainIds } = await makeDomains(database);
+  await ingest(database, join(folder, 'first'));
+  const { server } = await startPlumbline({ path: database }, '32');
+  const requests = await toRequests(server.url, key, domainIds);
+  print(`\n${engine}: milliseconds until an answer, of 100 requests a second`);
+  const idle = await poll(requests, sleep(IDLE_MS));
+  tell('idle', idle, idle);
+  for (const name of ['small', 'large']) {
+    const startedAt = performance.now();
+    const busy = await poll(requests, ingest(database, join(folder, name)));
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    const what = name === 'small' ? `${SMALL.reports} small reports` : 'one report of 60 MB';
+    tell(`beside ${what} (${seconds} s)`, busy, idle);
+  }
+  server.stop();
+}
+
+/** A domain that all reports are about, and one whose list does not change. */
+async function makeDomains(database: string) {
+  const store = await openStore(database);
+  const now = toInstant(new Date());
+  const account = { name: 'Beside', plan: 'pro', now, allowDuplicate: true } as const;
+  const { id: accountId } = await insertAccount(store.db, account);
+  const { key } = await insertApiKey(store.db, { accountId, name: 'bench', now });
+  const domainIds: string[] = [];
+  for (const name of ['example.com', 'example.net'])
+    domainIds.push((await insertDomain(store.db, { accountId, name, now })).id);
+  await store.close();
+  return { key, domainIds };
+}
+
+/** A page of the list that grows, and a 304 of the one that does not. */
+async function toRequests(
+  server: string,
+  key: string,
+  domainIds: readonly string[],
+): Promise<Polled[]> {
+  const headers = { authorization: `Bearer ${key}` };
+  const [page = '', known = ''] = domainIds.map(
+    (id) => `${server}/v1/external/domains/${id}/reports`,
+  );
+  const answer = await fetch(known, { headers });
+  await answer.arrayBuffer();
+  const etag = answer.headers.get('etag') ?? '';
+  return [
+    { url: page, headers, status: 200 },
+    { url: known, headers: { ...headers, 'if-none-match': etag }, status: 304 },
+  ];
+}
+
+async function ingest(database: string, folder: string): Promise<void> {
+  const env = { ...process.env, PLUMBLINE_DATABASE: database };
+  const child = spawn(process.execPath, [BIN, 'ingest', '--quiet', folder], {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const [status] = await once(child, 'exit');
+  if (status !== 0) throw new Error(`plumbline ingest ended with ${status}.`);
+}
+
+function tell(when: string, latencies: readonly Latencies[], idle: readonly Latencies[]): void {
+  print(`  ${when}`);
+  for (const [i, name] of ['page', '304'].entries()) {
+    const [measured, base] = [latencies[i] as Latencies, idle[i] as Latencies];
+    const [p50, p99] = [percentile(measured, 0.5), percentile(measured, 0.99)];
+    const times = p99 / percentile(base, 0.99);
+    const goal =
+      measured === base ? '' : `, ${times.toFixed(1)} × idle (goal: at most ${MAX_TIMES} ×)`;
+    print(
+      `    ${name.padEnd(5)} p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)}${goal}; ${measured.length} requests`,
+    );
+  }
+}
