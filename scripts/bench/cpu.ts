@@ -33,7 +33,7 @@ function toUsage(): Usage {
 export async function startMeasured(script: string, env: NodeJS.ProcessEnv): Promise<Measured> {
   const child = fork(new URL(script, import.meta.url), {
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   const died = rejectOnExit(child);
   const nextMessage = () =>

@@ -2,11 +2,15 @@ import { fork } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import type { JobResult } from './intake-job.ts';
 
-/** Runs intake work on a folder in a process of its own, with a database beside the folder. */
-export function runJob(kind: 'ingest' | 'bare', folder: string): Promise<JobResult> {
+/** Runs intake work on a folder in a process of its own, by default with a SQLite database beside the folder. */
+export function runJob(
+  kind: 'ingest' | 'bare',
+  folder: string,
+  database = `${folder}-${kind}.db`,
+): Promise<JobResult> {
   return new Promise((resolve, reject) => {
     const job = new URL('./intake-job.ts', import.meta.url);
-    const child = fork(job, [kind, folder, `${folder}-${kind}.db`], {
+    const child = fork(job, [kind, folder, database], {
       execArgv: ['--expose-gc'],
       // As in bin/plumbline.js, compiled code is kept from one process to the next.
       env: { ...process.env, NODE_COMPILE_CACHE: join(dirname(folder), 'compiled') },

@@ -19,10 +19,10 @@ const HEAD = {
 };
 const PAGE = {
   name: 'page',
-  text: `select (select row_to_json(item)::text from (select id, reporter_org, reporter_email,
-      begin_date, end_date, record_count, total_messages, aligned_messages) as item) as item
+  text: `select row_to_json(page)::text as item from (select id, reporter_org, reporter_email,
+      begin_date, end_date, record_count, total_messages, aligned_messages
     from report where domain_id = $1 and begin_date <= $2
-    order by begin_date desc, seq desc limit $3 offset $4`,
+    order by begin_date desc, seq desc limit $3 offset $4) as page`,
 };
 
 const { rows: days } = await pool.query(

@@ -1,4 +1,4 @@
-/** The PostgreSQL server of the bench: one that is started for it, or the one of PLUMBLINE_BENCH_DATABASE. */
+/** The PostgreSQL server of the bench: one that is started for it, or the one of BENCH_POSTGRES. */
 import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { startPostgres } from '../../../test/support/postgres.ts';
@@ -22,7 +22,7 @@ const DURABLE = {
 };
 
 export async function startBenchServer(): Promise<BenchServer> {
-  const given = process.env['PLUMBLINE_BENCH_DATABASE'];
+  const given = process.env['BENCH_POSTGRES'];
   if (given !== undefined)
     return { url: given, micros: await openCpu(given), stop: async () => {} };
   const server = await startPostgres(DURABLE);
