@@ -61,7 +61,9 @@ const SIZES = `
   order by pg_total_relation_size(oid) desc`;
 
 async function run(path: string): Promise<void> {
-  const server = await startPostgres({ shared_buffers: '256MB', max_wal_size: '4GB' });
+  const server = await startPostgres({
+    settings: { shared_buffers: '256MB', max_wal_size: '4GB' },
+  });
   const url = server.toUrl('postgres');
   const begun = performance.now();
   const steps: Record<string, number> = {};

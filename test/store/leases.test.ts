@@ -10,9 +10,8 @@ import { createLeases, LEASE_MS } from '../../src/store/work/leases.ts';
 import { SHARDS } from '../../src/store/work/shards.ts';
 import { createTurn } from '../../src/store/work/turn.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
-import { aPostgresDatabase } from '../support/postgres-stores.ts';
 import { moduleOf, runTogether } from '../support/processes.ts';
-import { aDatabasePath, aStore } from '../support/store.ts';
+import { aDatabase, aStore } from '../support/store.ts';
 
 const HOUR_MS = 3_600_000;
 const START_MS = Date.parse('2026-03-01T00:00:00Z');
@@ -35,14 +34,9 @@ async function twoProcesses() {
   return { store, pass, a: leasesOf(store, 'a'), b: leasesOf(store, 'b') };
 }
 
-/** A database that several stores and processes can open, on the engine of this run. */
-async function aSharedDatabase(): Promise<string> {
-  return process.env['TEST_STORE'] === 'postgres' ? await aPostgresDatabase() : aDatabasePath();
-}
-
 /** Two open stores on one database. */
 async function twoStores() {
-  const path = await aSharedDatabase();
+  const path = await aDatabase();
   const stores = [await openStore(path), await openStore(path)] as const;
   onTestFinished(async () => {
     for (const store of stores) await store.close();
@@ -216,7 +210,7 @@ describe('several processes', () => {
   });
 
   test('that claim sixteen leases in random order at the same moment have sixteen together', async () => {
-    const path = await aSharedDatabase();
+    const path = await aDatabase();
     await (await openStore(path)).close();
     const text = `
       import { openStore } from 'src/store/connection/open.ts';
@@ -235,7 +229,7 @@ describe('several processes', () => {
   });
 
   test('take over from one that was killed when its lease ends', async () => {
-    const path = await aSharedDatabase();
+    const path = await aDatabase();
     const store = await openStore(path);
     onTestFinished(() => store.close());
     const holder = await startHolder(path);

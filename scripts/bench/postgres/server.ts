@@ -25,7 +25,7 @@ export async function startBenchServer(): Promise<BenchServer> {
   const given = process.env['BENCH_POSTGRES'];
   if (given !== undefined)
     return { url: given, micros: await openCpu(given), stop: async () => {} };
-  const server = await startPostgres(DURABLE);
+  const server = await startPostgres({ settings: DURABLE });
   const url = server.toUrl('postgres');
   return { url, micros: await openCpu(url), stop: server.stop };
 }

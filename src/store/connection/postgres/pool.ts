@@ -39,8 +39,6 @@ export function createPool(database: string, options: PoolOptions): pg.Pool {
     // A query is sent at once, also while the connection works on an earlier one.
     pipeline: true,
   });
-  // While a connection is in use, an error of it is emitted; the next query then fails.
-  pool.on('connect', (client) => client.on('error', () => {}));
   // A connection that nobody uses was lost. The pool has removed it; without a listener the process would end.
   pool.on('error', warn);
   // The server may end a connection together with its answer that it is ready, which is before anyone has it.
