@@ -1,0 +1,55 @@
+import type { Instant } from '../../domain/instant.ts';
+
+/* What the doors (SMTP, IMAP, folders) and the inbox agree on. */
+
+/**
+ * A door by its kind, or by its kind and what distinguishes it from others: `smtp`, `imap`, `folder:/srv/drop`.
+ * At most 300 characters.
+ */
+export type DoorName = DoorKind | `${DoorKind}:${string}`;
+export type DoorKind = 'smtp' | 'imap' | 'folder';
+
+/** How a mail came in. Every text is cut to 320 characters, and of recipients 20 are kept. */
+export interface Envelope {
+  readonly sender?: string | undefined;
+  readonly recipients?: readonly string[] | undefined;
+  /** SMTP: the client's address. */
+  readonly remoteAddress?: string | undefined;
+  /** Where the mail was: IMAP `INBOX/4711` (mailbox and UID); a folder's file, by its path. */
+  readonly place?: string | undefined;
+}
+
+/** One mail, or one file, as it came in. */
+export interface Incoming {
+  readonly door: DoorName;
+  /** The original bytes, at most `MAX_SOURCE_BYTES`. They are stored in parts while an iterable still gives more. */
+  readonly bytes: Uint8Array | AsyncIterable<Uint8Array>;
+  readonly envelope: Envelope;
+  readonly receivedAt: Instant;
+  /** The account whose own address the recipient named. */
+  readonly accountId?: string | undefined;
+  /**
+   * What the door knows the mail by (IMAP: host, user, mailbox, UIDVALIDITY and UID), of any length. A mail whose
+   * key is in the inbox already is not stored again.
+   */
+  readonly key?: string | undefined;
+}
+
+/**
+ * Resolves when the mail is durably stored. Throws when it is not: a Failure `unavailable` (the database) or
+ * `limit_reached` (too large), or the iterable's own error. Nothing of the mail is then in the inbox.
+ */
+export type Deliver = (incoming: Incoming) => Promise<void>;
+
+/** What became of a mail that a door delivered with a key. */
+export type MailResult =
+  /** Not read yet, or it is tried again. */
+  | 'waiting'
+  /** A fault of our own has kept it from being read ten times; an operator decides. */
+  | 'stuck'
+  /** It contains a report: stored, unclaimed, a duplicate, a conflict, or removed before. */
+  | 'processed'
+  /** It contains a report that could not be read, and none that could. */
+  | 'rejected'
+  /** There is no aggregate report in it: other people's mail, TLS-RPT, failure reports, auto-replies, bounces. */
+  | 'ignored';
