@@ -1,11 +1,13 @@
+import { MAX_INCOMING_BYTES } from '../store/inbox/incoming.ts';
+
 /**
  * The limits of reading. Every limit counts what was really unpacked, while it is unpacked. None is a ratio:
  * a genuine report packs 102 : 1, and a bomb is recognised by its size alone.
  */
 const MIB = 1024 * 1024;
 
-/** One file, or standard input. Mailbox files are the largest honest sources. */
-export const MAX_SOURCE_BYTES = 128 * MIB;
+/** One file, one mail, or standard input. Mailbox files are the largest honest sources. */
+export const MAX_SOURCE_BYTES = MAX_INCOMING_BYTES;
 
 /** Everything that one source unpacks to, all members together: stops a zip of zips. */
 export const MAX_UNPACKED_BYTES = 256 * MIB;

@@ -1,6 +1,7 @@
 import type { Generated, GeneratedAlways } from 'kysely';
 import type { Plan } from '../domain/access/api-key.ts';
 import type { Day, Instant } from '../domain/instant.ts';
+import type { DoorStateTable, InboxMailTable, InboxPartTable } from './inbox/tables.ts';
 import type { AuditTable, OneTimeLinkTable, PersonTable, SessionTable } from './people/tables.ts';
 
 /**
@@ -35,6 +36,9 @@ export interface Tables {
   one_time_link: OneTimeLinkTable;
   audit: AuditTable;
   lease: LeaseTable;
+  inbox_mail: InboxMailTable;
+  inbox_part: InboxPartTable;
+  door_state: DoorStateTable;
 }
 
 interface AccountTable {
@@ -48,6 +52,8 @@ interface AccountTable {
   alerts_version: string;
   alerts_position: Generated<number>;
   alerts_mark: string;
+  /** The local part of its own address for reports: domain/access/mail-token.ts. */
+  mail_token: string | null;
 }
 
 interface ApiKeyTable {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Plan } from '../../domain/access/api-key.ts';
+import { createMailToken } from '../../domain/access/mail-token.ts';
 import { parseDisplayName } from '../../domain/display-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
@@ -38,7 +39,13 @@ export async function insertAccount(
     if (!allowDuplicate) await requireNewName(tx, account.name);
     await tx
       .insertInto('account')
-      .values({ ...account, ...versions, alerts_mark: mark, created_at: now })
+      .values({
+        ...account,
+        ...versions,
+        alerts_mark: mark,
+        created_at: now,
+        mail_token: createMailToken(),
+      })
       .execute();
     await insertPoint(tx, alertList(account.id), { position: 0, mark });
   });

@@ -2,6 +2,9 @@ import type { Instant } from '../../domain/instant.ts';
 
 /* What the doors (SMTP, IMAP, folders) and the inbox agree on. */
 
+/** More than any mail provider allows: a mailbox file in a folder is one source. */
+export const MAX_INCOMING_BYTES = 128 * 1024 * 1024;
+
 /**
  * A door by its kind, or by its kind and what distinguishes it from others: `smtp`, `imap`, `folder:/srv/drop`.
  * At most 300 characters.
@@ -22,7 +25,7 @@ export interface Envelope {
 /** One mail, or one file, as it came in. */
 export interface Incoming {
   readonly door: DoorName;
-  /** The original bytes, at most `MAX_SOURCE_BYTES`. They are stored in parts while an iterable still gives more. */
+  /** The original bytes, at most `MAX_INCOMING_BYTES`. They are stored in parts while an iterable still gives more. */
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>;
   readonly envelope: Envelope;
   readonly receivedAt: Instant;

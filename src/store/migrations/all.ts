@@ -13,6 +13,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0006-sources': late(() => import('./0006-sources.ts')),
   '0008-points': late(() => import('./0008-points.ts')),
   '0009-leases': late(() => import('./0009-leases.ts')),
+  '0010-inbox': late(() => import('./0010-inbox.ts')),
 };
 
 function late(load: () => Promise<Migration>): Migration {

@@ -1,0 +1,203 @@
+import { toInstant } from '../../domain/instant.ts';
+import type { Db, Tx } from '../connection/database.ts';
+import { readClockMs } from './clock.ts';
+import { toCut } from './envelope.ts';
+import type { DoorName } from './incoming.ts';
+import type { InboxMailTable } from './tables.ts';
+
+/*
+ * Which worker reads which mail. A claim ends by itself: `due_at` of a claimed mail is when others may claim it.
+ * All times are the database's.
+ */
+
+/** After so many claims that led to no result, a mail is stuck. */
+export const MAX_TRIES = 10;
+/** The pause after a failure: a minute, four, sixteen …, at most six hours. */
+const FIRST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 6 * 3_600_000;
+const MAX_ERROR_CHARS = 500;
+
+export interface ClaimedMail {
+  readonly seq: number;
+  readonly id: string;
+  readonly door: DoorName;
+  readonly envelope: string;
+  readonly byteCount: number;
+  readonly sha256: string;
+  readonly accountId: string | null;
+  /** How often it was claimed, this time included. */
+  readonly tries: number;
+}
+
+/** Who claims: one worker. */
+export interface Holder {
+  /** Another text for each worker. */
+  readonly id: string;
+  /** How long its claims last when they are not renewed. */
+  readonly claimMs: number;
+}
+
+interface Wanted {
+  readonly holder: Holder;
+  readonly mails: number;
+  /** The bytes of all claimed mails together, unless it is one mail. */
+  readonly bytes: number;
+}
+
+/**
+ * Claims mails that are due, the longest waiting first. A mail that was claimed before is claimed alone, so
+ * that one that ends its worker again and again does not use up the tries of others.
+ */
+export async function claimMails(db: Db, wanted: Wanted): Promise<ClaimedMail[]> {
+  if ((await listDue(db, await readNow(db), 1)).length === 0) return [];
+  return await db.write(async (tx) => {
+    const nowMs = await readClockMs(tx);
+    const now = toInstant(new Date(nowMs));
+    const due = await listDue(tx, now, wanted.mails);
+    await giveUp(tx, due, now);
+    const chosen = choose(due, wanted);
+    return chosen.length === 0 ? [] : await claim(tx, chosen, { ...wanted, nowMs });
+  });
+}
+
+interface DueMail {
+  readonly seq: number;
+  readonly tries: number;
+  readonly byte_count: number;
+}
+
+async function listDue(db: Pick<Db, 'selectFrom'>, now: string, limit: number): Promise<DueMail[]> {
+  return await db
+    .selectFrom('inbox_mail')
+    .select(['seq', 'tries', 'byte_count'])
+    .where('due_at', '<=', now)
+    .orderBy('due_at')
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+}
+
+/** A mail whose last claim has ended without a word: the worker has ended too. */
+async function giveUp(tx: Tx, due: readonly DueMail[], now: string): Promise<void> {
+  const spent = due.filter(({ tries }) => tries >= MAX_TRIES).map(({ seq }) => seq);
+  if (spent.length === 0) return;
+  await tx
+    .updateTable('inbox_mail')
+    .set((eb) => ({
+      state: 'stuck',
+      due_at: null,
+      claimed_by: null,
+      last_error: eb.fn.coalesce('last_error', eb.val('The process that read it ended.')),
+    }))
+    .where('seq', 'in', spent)
+    .where('due_at', '<=', now)
+    .execute();
+}
+
+function choose(due: readonly DueMail[], { bytes }: Wanted): number[] {
+  const able = due.filter(({ tries }) => tries < MAX_TRIES);
+  if (able[0] !== undefined && able[0].tries > 0) return [able[0].seq];
+  const chosen: number[] = [];
+  let size = 0;
+  for (const { seq, tries, byte_count } of able) {
+    size += Number(byte_count);
+    if (tries > 0 || (chosen.length > 0 && size > bytes)) break;
+    chosen.push(seq);
+  }
+  return chosen;
+}
+
+/** Where several workers have chosen the same mails at the same time, only the first finds them due. */
+async function claim(
+  tx: Tx,
+  seqs: readonly number[],
+  { holder, nowMs }: Wanted & { nowMs: number },
+): Promise<ClaimedMail[]> {
+  const rows = await tx
+    .updateTable('inbox_mail')
+    .set((eb) => ({
+      state: 'claimed',
+      claimed_by: holder.id,
+      due_at: toInstant(new Date(nowMs + holder.claimMs)),
+      tries: eb('tries', '+', 1),
+    }))
+    .where('seq', 'in', seqs)
+    .where('due_at', '<=', toInstant(new Date(nowMs)))
+    .returning(['seq', 'id', 'door', 'envelope', 'byte_count', 'sha256', 'account_id', 'tries'])
+    .execute();
+  return rows.map(toClaimed).sort((a, b) => a.seq - b.seq);
+}
+
+type ClaimedRow = Pick<
+  InboxMailTable,
+  'id' | 'door' | 'envelope' | 'byte_count' | 'sha256' | 'account_id'
+> & { readonly seq: number; readonly tries: number };
+
+function toClaimed({ byte_count, account_id, door, ...row }: ClaimedRow): ClaimedMail {
+  return {
+    ...row,
+    door: door as DoorName,
+    byteCount: Number(byte_count),
+    accountId: account_id,
+  };
+}
+
+/** Makes claims last longer. Those that have ended meanwhile, and that others have, are left out. */
+export async function renewClaims(db: Db, holder: Holder, seqs: readonly number[]): Promise<void> {
+  await db.write(async (tx) => {
+    const due_at = toInstant(new Date((await readClockMs(tx)) + holder.claimMs));
+    await changeClaimed(tx, holder, seqs).set({ due_at }).execute();
+  });
+}
+
+/** Gives back mails that were not read, for another worker to claim at once. They lose no try. */
+export async function releaseMails(db: Db, holder: Holder, seqs: readonly number[]): Promise<void> {
+  await db.write(async (tx) => {
+    const due_at = await readNow(tx);
+    await changeClaimed(tx, holder, seqs)
+      .set((eb) => ({ state: 'waiting', claimed_by: null, due_at, tries: eb('tries', '-', 1) }))
+      .execute();
+  });
+}
+
+/** A fault of our own: the mails are tried again after a pause, or are stuck. */
+export async function failMails(
+  db: Db,
+  holder: Holder,
+  { mails, error }: { readonly mails: readonly ClaimedMail[]; readonly error: string },
+): Promise<void> {
+  await db.write(async (tx) => {
+    const nowMs = await readClockMs(tx);
+    for (const { seq, tries } of mails) {
+      const isStuck = tries >= MAX_TRIES;
+      const due_at = isStuck ? null : toInstant(new Date(nowMs + toPauseMs(tries)));
+      await changeClaimed(tx, holder, [seq])
+        .set({
+          state: isStuck ? 'stuck' : 'waiting',
+          claimed_by: null,
+          due_at,
+          last_error: toCut(error, MAX_ERROR_CHARS),
+        })
+        .execute();
+    }
+  });
+}
+
+/** Mails that failed together are not tried again all at the same time. */
+function toPauseMs(tries: number): number {
+  const pauseMs = Math.min(FIRST_PAUSE_MS * 4 ** (tries - 1), MAX_PAUSE_MS);
+  return pauseMs * (0.8 + Math.random() * 0.4);
+}
+
+/** The mails that this holder still has. */
+export function changeClaimed(tx: Tx, holder: Holder, seqs: readonly number[]) {
+  return tx
+    .updateTable('inbox_mail')
+    .where('seq', 'in', seqs)
+    .where('state', '=', 'claimed')
+    .where('claimed_by', '=', holder.id);
+}
+
+export async function readNow(db: Pick<Db, 'selectFrom' | 'with'>): Promise<string> {
+  return toInstant(new Date(await readClockMs(db)));
+}

@@ -1,0 +1,133 @@
+import { createHash, hash, randomUUID } from 'node:crypto';
+import { Failure } from '../../domain/failure.ts';
+import { toInstant } from '../../domain/instant.ts';
+import { toSizeText } from '../../domain/size.ts';
+import type { Db, Tx } from '../connection/database.ts';
+import { readClockMs } from './clock.ts';
+import { toEnvelopeText } from './envelope.ts';
+import { type Incoming, MAX_INCOMING_BYTES } from './incoming.ts';
+import { deleteParts, insertPart, type Part, toParts } from './parts.ts';
+
+/**
+ * Stores a mail in the inbox, as `Deliver` says. The row of a mail is inserted with its last part, so a mail
+ * that did not come in to its end is not in the inbox, whatever ended it. `tidyInbox` deletes its parts.
+ */
+export async function deliver(db: Db, incoming: Incoming): Promise<void> {
+  const storing = new Storing(db);
+  try {
+    const digest = createHash('sha256');
+    for await (const content of toParts(incoming.bytes)) {
+      digest.update(content);
+      await storing.add(content);
+    }
+    await storing.end(incoming, digest.digest('hex'));
+  } catch (error) {
+    // The error that counts is the first one.
+    await storing.undo().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** One mail while it comes in. */
+class Storing {
+  readonly #db: Db;
+  readonly #id = randomUUID();
+  /** The part that is not stored yet: it may be the last one. */
+  #held: Uint8Array | undefined;
+  #stored = 0;
+  #bytes = 0;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  async add(content: Uint8Array): Promise<void> {
+    this.#bytes += content.length;
+    if (this.#bytes > MAX_INCOMING_BYTES)
+      throw new Failure(
+        'limit_reached',
+        `A mail may have at most ${toSizeText(MAX_INCOMING_BYTES)}.`,
+      );
+    const before = this.#held;
+    this.#held = content;
+    if (before === undefined) return;
+    const part = await this.#toPart(before);
+    await orUnavailable(this.#db.write((tx) => insertPart(tx, part)));
+    this.#stored += 1;
+  }
+
+  async end(incoming: Incoming, sha256: string): Promise<void> {
+    const part = await this.#toPart(this.#held ?? new Uint8Array());
+    const mail = { ...toMail(incoming), id: this.#id, byte_count: this.#bytes, sha256 };
+    const isNew = await orUnavailable(
+      this.#db.write((tx) => insertMail(tx, { ...mail, due_at: part.stored_at }, part)),
+    );
+    if (!isNew) await this.undo();
+  }
+
+  async undo(): Promise<void> {
+    if (this.#stored > 0) await deleteParts(this.#db, this.#id);
+  }
+
+  async #toPart(content: Uint8Array): Promise<Part> {
+    const stored_at = toInstant(new Date(await orUnavailable(readClockMs(this.#db))));
+    return { mail_id: this.#id, part: this.#stored, stored_at, content };
+  }
+}
+
+function toMail({ door, envelope, receivedAt, accountId, key }: Incoming) {
+  return {
+    door,
+    envelope: toEnvelopeText(envelope),
+    received_at: receivedAt,
+    account_id: accountId ?? null,
+    key_sha256: key === undefined ? null : toKeyHash(key),
+    state: 'waiting' as const,
+  };
+}
+
+/** Keys have any length. */
+export function toKeyHash(key: string): string {
+  return hash('sha256', key, 'hex');
+}
+
+type NewMail = ReturnType<typeof toMail> & {
+  readonly id: string;
+  readonly byte_count: number;
+  readonly sha256: string;
+  readonly due_at: string;
+};
+
+/** Returns whether the mail is new: one with its key may be in the inbox already. */
+async function insertMail(tx: Tx, mail: NewMail, last: Part): Promise<boolean> {
+  const inserted = await tx
+    .insertInto('inbox_mail')
+    .values(mail)
+    .onConflict((oc) => oc.column('key_sha256').doNothing())
+    .returning('seq')
+    .executeTakeFirst();
+  if (inserted === undefined) return false;
+  await insertPart(tx, last);
+  const { parts } = await tx
+    .selectFrom('inbox_part')
+    .select((eb) => eb.fn.countAll().as('parts'))
+    .where('mail_id', '=', mail.id)
+    .executeTakeFirstOrThrow();
+  // It took so long to come in that its first parts were taken for those of a mail that never will.
+  if (Number(parts) !== last.part + 1)
+    throw new Failure('unavailable', 'The mail took too long to come in.');
+  return true;
+}
+
+/** A door has to know only that the mail is not stored. */
+async function orUnavailable<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    const failure = new Failure('unavailable', `The mail could not be stored: ${why}`);
+    failure.cause = error;
+    throw failure;
+  }
+}

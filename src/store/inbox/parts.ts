@@ -1,0 +1,83 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Instant } from '../../domain/instant.ts';
+import type { Db, Queries, Tx } from '../connection/database.ts';
+
+/* The bytes of mails in the inbox, in parts, so that no transaction writes more than one of them. */
+
+export const PART_BYTES = 1024 * 1024;
+
+/** Bytes in parts of one mebibyte; the last one may be smaller. An empty mail has one empty part. */
+export async function* toParts(
+  bytes: Uint8Array | AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let [chunks, size]: [Uint8Array[], number] = [[], 0];
+  for await (const chunk of bytes instanceof Uint8Array ? [bytes] : bytes) {
+    for (let at = 0; at < chunk.length; ) {
+      const piece = chunk.subarray(at, at + PART_BYTES - size);
+      at += piece.length;
+      chunks.push(piece);
+      size += piece.length;
+      if (size < PART_BYTES) continue;
+      yield toOne(chunks);
+      [chunks, size] = [[], 0];
+    }
+  }
+  yield toOne(chunks);
+}
+
+function toOne(chunks: readonly Uint8Array[]): Uint8Array {
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+export interface Part {
+  readonly mail_id: string;
+  readonly part: number;
+  readonly stored_at: Instant;
+  readonly content: Uint8Array;
+}
+
+export async function insertPart(tx: Tx, part: Part): Promise<void> {
+  await tx.insertInto('inbox_part').values(part).execute();
+}
+
+/** The bytes of a mail; undefined when they were deleted. */
+export async function findContent(db: Queries, mailId: string): Promise<Buffer | undefined> {
+  const parts = await db
+    .selectFrom('inbox_part')
+    .select('content')
+    .where('mail_id', '=', mailId)
+    .orderBy('part')
+    .execute();
+  return parts.length === 0 ? undefined : Buffer.concat(parts.map(({ content }) => content));
+}
+
+/** The bytes of a mail that is to be read. Throws `unavailable` when they are not all there. */
+export async function readContent(
+  db: Queries,
+  { id, seq, byteCount }: { readonly id: string; readonly seq: number; readonly byteCount: number },
+): Promise<Buffer> {
+  const bytes = await findContent(db, id);
+  if (bytes?.length === byteCount) return bytes;
+  throw new Failure('unavailable', `The bytes of mail-${seq} are not complete in the database.`);
+}
+
+/** Deletes parts from the last to the first, one in a transaction, because a part is large. */
+export async function deleteParts(db: Db, mailId: string): Promise<void> {
+  for (;;) {
+    const last = await db
+      .selectFrom('inbox_part')
+      .select('part')
+      .where('mail_id', '=', mailId)
+      .orderBy('part', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    if (last === undefined) return;
+    await db.write((tx) =>
+      tx
+        .deleteFrom('inbox_part')
+        .where('mail_id', '=', mailId)
+        .where('part', '=', last.part)
+        .execute(),
+    );
+  }
+}

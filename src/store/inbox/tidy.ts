@@ -1,0 +1,67 @@
+import { addDays, toDay, toInstant } from '../../domain/instant.ts';
+import type { Db } from '../connection/database.ts';
+import { readClockMs } from './clock.ts';
+import { deleteParts } from './parts.ts';
+
+/** How long the row of a mail that is done stays, as the account of what came in. */
+const KEPT_DAYS = 90;
+/** Rows in one transaction. */
+const ROWS_AT_ONCE = 500;
+/** No mail takes longer to come in. Parts that have no mail after this time never will have one. */
+const INCOMING_MS = 24 * 3_600_000;
+
+/** Deletes what the inbox does not need any more, in bounded transactions. Any number of processes may do it. */
+export async function tidyInbox(db: Db): Promise<void> {
+  const nowMs = await readClockMs(db);
+  await deleteOldMails(db, `${addDays(toDay(toInstant(new Date(nowMs))), -KEPT_DAYS)}T00:00:00Z`);
+  await deleteLostParts(db, toInstant(new Date(nowMs - INCOMING_MS)));
+}
+
+/** Their parts, if they have any, are deleted as lost ones. */
+async function deleteOldMails(db: Db, before: string): Promise<void> {
+  for (;;) {
+    const old = await db
+      .selectFrom('inbox_mail')
+      .select('seq')
+      .where('state', '=', 'done')
+      .where('done_at', '<', before)
+      .orderBy('done_at')
+      .limit(ROWS_AT_ONCE)
+      .execute();
+    if (old.length === 0) return;
+    const seqs = old.map(({ seq }) => seq);
+    // One that an operator has put in the queue again meanwhile stays.
+    await db.write((tx) =>
+      tx
+        .deleteFrom('inbox_mail')
+        .where('seq', 'in', seqs)
+        .where('state', '=', 'done')
+        .where('done_at', '<', before)
+        .execute(),
+    );
+  }
+}
+
+/** Parts of mails that did not come in to their end, or whose row was deleted, because a process was killed. */
+async function deleteLostParts(db: Db, before: string): Promise<void> {
+  for (;;) {
+    const lost = await db
+      .selectFrom('inbox_part')
+      .select('mail_id')
+      .distinct()
+      .where('stored_at', '<', before)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('inbox_mail')
+              .select('seq')
+              .whereRef('inbox_mail.id', '=', 'inbox_part.mail_id'),
+          ),
+        ),
+      )
+      .limit(ROWS_AT_ONCE)
+      .execute();
+    if (lost.length === 0) return;
+    for (const { mail_id } of lost) await deleteParts(db, mail_id);
+  }
+}
