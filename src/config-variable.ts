@@ -76,8 +76,17 @@ export function url(
   toValue: (url: URL, given: string) => string | undefined,
   rule: string,
 ): Variable<string | undefined> {
-  const parse = (given: string) =>
-    URL.canParse(given) ? toValue(new URL(given), given) : undefined;
+  return parsed(
+    (given) => (URL.canParse(given) ? toValue(new URL(given), given) : undefined),
+    rule,
+  );
+}
+
+/** A text that `parse` checks and turns into the value. */
+export function parsed(
+  parse: (text: string) => string | undefined,
+  rule: string,
+): Variable<string | undefined> {
   return { parse, rule, fallback: undefined };
 }
 

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { findDefaultDatabase } from './config-database.ts';
+import { INBOX_VARIABLES, type InboxConfig } from './config-inbox.ts';
 import { listUnknown } from './config-names.ts';
 import {
   DATABASE_VARIABLES,
@@ -28,7 +29,7 @@ import {
 import type { Thresholds } from './domain/alerts/thresholds.ts';
 
 /** All settings from the environment, validated, with their defaults (README, “Configuration”). */
-export interface Config {
+export interface Config extends InboxConfig {
   /** The path of a SQLite database, or the URL of a PostgreSQL database. */
   readonly database: string;
   readonly databaseOptions: DatabaseOptions;
@@ -95,6 +96,7 @@ const VARIABLES = {
   PLUMBLINE_OIDC_CLIENT_ID: text(undefined),
   PLUMBLINE_OIDC_CLIENT_SECRET: text(undefined),
   ...REDIS_VARIABLES,
+  ...INBOX_VARIABLES,
   ...THRESHOLD_VARIABLES,
 };
 
@@ -135,6 +137,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     baseUrl: values.PLUMBLINE_BASE_URL,
     singleSignOn: toSingleSignOn(values),
     redis: toRedisConfig(values),
+    mailHost: values.PLUMBLINE_SMTP_NAME,
+    reportAddress: values.PLUMBLINE_REPORT_ADDRESS,
+    watched: values.PLUMBLINE_WATCH,
+    watchDone: values.PLUMBLINE_WATCH_DONE,
   });
 }
 

@@ -10,6 +10,8 @@ import { WarningLog } from './warnings.ts';
 export interface Source {
   readonly name: string;
   readonly bytes: Uint8Array;
+  /** Of the bytes, in hex, when it is known already. */
+  readonly sha256?: string;
 }
 
 export type IntakeDocument = {

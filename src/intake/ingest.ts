@@ -5,6 +5,7 @@ import type { Db } from '../store/connection/database.ts';
 import { insertReceived, type Outcome, type ReceivedDocument } from '../store/reports/documents.ts';
 import { keepOriginal, type Original } from '../store/reports/originals.ts';
 import { REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from './ceilings.ts';
+import { NOTHING } from './containers/finding.ts';
 import type { IntakeDocument, Source } from './documents.ts';
 import type { DocumentReader } from './reader/reader.ts';
 import { ahead } from './sources/ahead.ts';
@@ -37,6 +38,11 @@ interface Given {
   readonly db: Db;
   readonly now: () => Date;
   readonly documentReader: DocumentReader;
+  /**
+   * Which sources are stored: every one, also those that only have a rejection; or those with a report, broken or
+   * not. In a mailbox that people use, most mails are no reports, and only the inbox keeps them for a time.
+   */
+  readonly keeps?: 'every_source' | 'reports';
 }
 
 /**
@@ -72,20 +78,36 @@ async function* readAll(
 
 /** Reads the sources of a group. Their bytes are stored first, because the reading may be interrupted. */
 async function* readGroup(
-  { db, now, documentReader }: Given,
+  { db, now, documentReader, keeps = 'every_source' }: Given,
   group: readonly Source[],
 ): AsyncGenerator<ReadDocument> {
   const receivedAt = now();
-  const originals: Original[] = [];
-  for (const source of group) originals.push(await keepOriginal(db, source, toInstant(receivedAt)));
+  const originals: (Original | undefined)[] = [];
+  const keep = async (index: number) => {
+    const source = group[index] as Source;
+    originals[index] ??= await keepOriginal(db, source, toInstant(receivedAt));
+  };
+  if (keeps === 'every_source') for (const index of group.keys()) await keep(index);
   const counts = group.map(() => 0);
   const bytes = group.map((source) => source.bytes);
   for await (const { index, document } of documentReader.read(bytes, receivedAt.getTime())) {
     const ordinal = counts[index] ?? 0;
     counts[index] = ordinal + 1;
-    const { name } = group[index] as Source;
-    yield { source: name, original: originals[index], ordinal, document };
+    const { name: source } = group[index] as Source;
+    if (keeps === 'reports' && isNothing(document)) {
+      yield { source, original: undefined, ordinal, document: { ...document, kind: 'ignored' } };
+      continue;
+    }
+    await keep(index);
+    yield { source, original: originals[index], ordinal, document };
   }
+}
+
+/** Whether it is all there is to say of a source without any report. */
+function isNothing(
+  document: IntakeDocument,
+): document is Extract<IntakeDocument, { kind: 'rejected' }> {
+  return document.kind === 'rejected' && NOTHING.has(document.refusal.reason);
 }
 
 /** A source that could not be read. */

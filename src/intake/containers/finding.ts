@@ -19,7 +19,8 @@ type Nothing = Extract<Finding, { kind: 'nothing' }>;
 /** At most this many are remembered until a report is found. Further ones are not reported. */
 const MAX_NOTHINGS = 1_000;
 
-const NOTHING: ReadonlySet<RefusalReason> = new Set(['empty', 'no_report', 'not_aggregate']);
+/** Reasons of what was not intended as a report. */
+export const NOTHING: ReadonlySet<RefusalReason> = new Set(['empty', 'no_report', 'not_aggregate']);
 
 /** A refusal as a finding: a broken report, or something not intended as one. */
 export function toFinding(

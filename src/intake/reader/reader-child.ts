@@ -28,6 +28,9 @@ process.on('message', (request: Request) => {
   else void answer(request);
 });
 process.on('disconnect', () => process.exit());
+// A service manager or a terminal signals every process of a service. The parent decides when reading ends: a
+// source that ended its reader would be rejected.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 async function answer({ sizes, nowMs }: Extract<Request, { kind: 'read' }>): Promise<void> {
   const outbox = new Outbox();

@@ -36,3 +36,13 @@ export async function countReports(db: Db, domainId: string): Promise<number> {
     .executeTakeFirstOrThrow();
   return Number(reports);
 }
+
+/** Whether reports came in for a name that no account has. */
+export async function isUnclaimed(db: Db, name: string): Promise<boolean> {
+  const domain = await db
+    .selectFrom('domain')
+    .select('account_id')
+    .where('name', '=', name)
+    .executeTakeFirst();
+  return domain?.account_id === null;
+}

@@ -9,12 +9,31 @@ const KEPT_DAYS = 90;
 const ROWS_AT_ONCE = 500;
 /** No mail takes longer to come in. Parts that have no mail after this time never will have one. */
 const INCOMING_MS = 24 * 3_600_000;
+/** Longer than any pause and any claim. */
+const LONGEST_MS = 8 * 3_600_000;
 
 /** Deletes what the inbox does not need any more, in bounded transactions. Any number of processes may do it. */
 export async function tidyInbox(db: Db): Promise<void> {
   const nowMs = await readClockMs(db);
   await deleteOldMails(db, `${addDays(toDay(toInstant(new Date(nowMs))), -KEPT_DAYS)}T00:00:00Z`);
   await deleteLostParts(db, toInstant(new Date(nowMs - INCOMING_MS)));
+  await correctTimes(db, nowMs);
+}
+
+/** After the database's clock was set back, mails must not wait for the time that it had before. */
+async function correctTimes(db: Db, nowMs: number): Promise<void> {
+  const latest = toInstant(new Date(nowMs + LONGEST_MS));
+  const isLate = await db
+    .selectFrom('inbox_mail')
+    .select('seq')
+    .where('due_at', '>', latest)
+    .limit(1)
+    .executeTakeFirst();
+  if (isLate === undefined) return;
+  const now = toInstant(new Date(nowMs));
+  await db.write((tx) =>
+    tx.updateTable('inbox_mail').set({ due_at: now }).where('due_at', '>', latest).execute(),
+  );
 }
 
 /** Their parts, if they have any, are deleted as lost ones. */

@@ -24,6 +24,8 @@ export type Original = ReturnType<typeof toRow>;
 interface Source {
   readonly name: string;
   readonly bytes: Uint8Array;
+  /** Of the bytes, in hex, when it is known already. */
+  readonly sha256?: string;
 }
 
 /**
@@ -77,10 +79,10 @@ export async function readOriginal(db: Queries, seq: number): Promise<Source> {
   return { name, bytes };
 }
 
-function toRow({ name, bytes }: Source, receivedAt: Instant) {
+function toRow({ name, bytes, sha256 }: Source, receivedAt: Instant) {
   const encoding = isCompressed(bytes) ? ('as_is' as const) : ('zstd' as const);
   return {
-    sha256: hash('sha256', bytes, 'hex'),
+    sha256: sha256 ?? hash('sha256', bytes, 'hex'),
     name: name.slice(0, MAX_NAME_CHARS),
     received_at: receivedAt,
     byte_count: bytes.length,

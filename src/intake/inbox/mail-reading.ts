@@ -1,0 +1,69 @@
+import type { ClaimedMail } from '../../store/inbox/claims.ts';
+import type { Done } from '../../store/inbox/done.ts';
+import type { IngestedDocument } from '../ingest.ts';
+
+/** A sender can put any number of domains into one mail. Real reports have one. */
+const MAX_UNCLAIMED = 3;
+
+/** What reading one mail has found so far. */
+export class MailReading {
+  readonly mail: ClaimedMail;
+  /** Domains with new reports, and domains that no account may have. */
+  readonly names = { stored: new Set<string>(), unclaimed: new Set<string>() };
+  /** Whether all of its documents are stored. */
+  isDone = false;
+  readonly #counts: Partial<Record<IngestedDocument['outcome'], number>> = {};
+  #documents = 0;
+  #reason: string | null = null;
+  /** Why no document of it is stored: the reason of the only one. */
+  #ignored: IngestedDocument | undefined;
+
+  constructor(mail: ClaimedMail) {
+    this.mail = mail;
+  }
+
+  add(document: IngestedDocument): void {
+    const { outcome, refusal } = document;
+    this.#documents += 1;
+    this.#counts[outcome] = (this.#counts[outcome] ?? 0) + 1;
+    if (outcome === 'rejected') this.#reason ??= refusal?.message ?? null;
+    if (outcome === 'ignored') this.#ignored ??= document;
+    this.#addName(document);
+  }
+
+  /** Every mail has at least one document. */
+  end(): void {
+    this.isDone = this.#documents > 0;
+  }
+
+  /**
+   * A report that a worker stored before it was killed is a duplicate when the mail is read again. Its domain is
+   * then treated as that of a new report.
+   */
+  #addName({ outcome, report }: IngestedDocument): void {
+    const name = report?.policyPublished.domain;
+    if (name === undefined) return;
+    const isAgain = outcome === 'duplicate' && this.mail.tries > 1;
+    if (outcome === 'stored' || isAgain) this.names.stored.add(name);
+    const isUnclaimed = outcome === 'unclaimed' || isAgain;
+    if (isUnclaimed && this.names.unclaimed.size < MAX_UNCLAIMED) this.names.unclaimed.add(name);
+  }
+
+  toDone(): Done {
+    const { rejected = 0, ignored = 0 } = this.#counts;
+    const reports = this.#documents - rejected - ignored;
+    const result = reports > 0 ? 'processed' : rejected > 0 ? 'rejected' : 'ignored';
+    return {
+      mail: this.mail,
+      result,
+      counts: this.#counts,
+      reason: result === 'ignored' ? this.#toIgnoredReason() : this.#reason,
+      // What is certainly another kind of mail is not needed again. A later parser may find more in the rest.
+      keepsBytes: result === 'ignored' && this.#ignored?.refusal?.reason === 'no_report',
+    };
+  }
+
+  #toIgnoredReason(): string {
+    return `not a report: ${this.#ignored?.refusal?.message ?? ''}`;
+  }
+}

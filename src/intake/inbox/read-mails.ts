@@ -1,0 +1,96 @@
+import type { Db } from '../../store/connection/database.ts';
+import type { ClaimedMail } from '../../store/inbox/claims.ts';
+import type { Done } from '../../store/inbox/done.ts';
+import { readContent } from '../../store/inbox/parts.ts';
+import { type IngestedDocument, ingest, type SourceToRead } from '../ingest.ts';
+import type { DocumentReader } from '../reader/reader.ts';
+import { MailReading } from './mail-reading.ts';
+import { toSourceName } from './source-name.ts';
+
+interface Given {
+  readonly db: Db;
+  readonly now: () => Date;
+  readonly documentReader: DocumentReader;
+}
+
+/** What has become of some mails. */
+export interface ReadMails {
+  readonly done: readonly Done[];
+  /** Mails that were not read to their end, because of `error` or because the reading was stopped. */
+  readonly unread: readonly ClaimedMail[];
+  readonly error?: unknown;
+  /** Domains that have new reports, by their names. */
+  readonly stored: ReadonlySet<string>;
+  /** Names that came for each account by its own address, and that no account may have. */
+  readonly unclaimed: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/**
+ * Reads mails and stores their reports, in the way in which `plumbline ingest` does. Never throws: the mails
+ * before an error are done. With `signal`, no mail is begun after it is aborted.
+ */
+export async function readMails(
+  { db, now, documentReader }: Given,
+  mails: readonly ClaimedMail[],
+  signal?: AbortSignal,
+): Promise<ReadMails> {
+  const readings = new Map(mails.map((mail) => [toSourceName(mail), new MailReading(mail)]));
+  const given = { db, now, documentReader, keeps: 'reports' as const };
+  let failed: { readonly error: unknown } | undefined;
+  try {
+    const sources = await loadSources(db, mails);
+    for await (const document of ingest(given, begin(sources, signal))) note(readings, document);
+    for (const reading of readings.values()) reading.end();
+  } catch (error) {
+    failed = { error };
+  }
+  return { ...sumUp([...readings.values()]), ...failed };
+}
+
+/** All bytes are in memory before the first mail is read: a fault of the database is not a fault of a mail. */
+async function loadSources(db: Db, mails: readonly ClaimedMail[]): Promise<SourceToRead[]> {
+  const sources: SourceToRead[] = [];
+  for (const mail of mails) {
+    const [name, bytes] = [toSourceName(mail), await readContent(db, mail)];
+    sources.push({ name, read: async () => ({ name, bytes, sha256: mail.sha256 }) });
+  }
+  return sources;
+}
+
+async function* begin(
+  sources: readonly SourceToRead[],
+  signal?: AbortSignal,
+): AsyncGenerator<SourceToRead> {
+  for (const source of sources) {
+    if (signal?.aborted) return;
+    yield source;
+  }
+}
+
+/** Documents come source after source: one of the next source says that all of the one before are stored. */
+function note(readings: ReadonlyMap<string, MailReading>, document: IngestedDocument): void {
+  for (const [name, reading] of readings) {
+    if (name === document.source) {
+      reading.add(document);
+      return;
+    }
+    reading.end();
+  }
+}
+
+function sumUp(readings: readonly MailReading[]): Omit<ReadMails, 'error'> {
+  const unclaimed = new Map<string, Set<string>>();
+  const stored = new Set<string>();
+  for (const { mail, names } of readings) {
+    for (const name of names.stored) stored.add(name);
+    if (mail.accountId === null || names.unclaimed.size === 0) continue;
+    const known = unclaimed.get(mail.accountId) ?? new Set();
+    unclaimed.set(mail.accountId, known.union(names.unclaimed));
+  }
+  return {
+    done: readings.filter(({ isDone }) => isDone).map((reading) => reading.toDone()),
+    unread: readings.filter(({ isDone }) => !isDone).map(({ mail }) => mail),
+    stored,
+    unclaimed,
+  };
+}
