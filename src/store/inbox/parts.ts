@@ -10,7 +10,7 @@ export const PART_BYTES = 1024 * 1024;
 export async function* toParts(
   bytes: Uint8Array | AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  let [chunks, size]: [Uint8Array[], number] = [[], 0];
+  let [chunks, size, isEmpty]: [Uint8Array[], number, boolean] = [[], 0, true];
   for await (const chunk of bytes instanceof Uint8Array ? [bytes] : bytes) {
     for (let at = 0; at < chunk.length; ) {
       const piece = chunk.subarray(at, at + PART_BYTES - size);
@@ -19,10 +19,10 @@ export async function* toParts(
       size += piece.length;
       if (size < PART_BYTES) continue;
       yield toOne(chunks);
-      [chunks, size] = [[], 0];
+      [chunks, size, isEmpty] = [[], 0, false];
     }
   }
-  yield toOne(chunks);
+  if (size > 0 || isEmpty) yield toOne(chunks);
 }
 
 function toOne(chunks: readonly Uint8Array[]): Uint8Array {

@@ -1,0 +1,250 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { Failure } from '../../../src/domain/failure.ts';
+import { ownReader } from '../../../src/intake/reader/reader.ts';
+import { createReaderProcess } from '../../../src/intake/reader/reader-process.ts';
+import type { Db } from '../../../src/store/connection/database.ts';
+import { MAX_TRIES } from '../../../src/store/inbox/claims.ts';
+import { aBareAccount, aDomain } from '../../support/builders.ts';
+import { failingDb } from '../../support/failing-db.ts';
+import {
+  aReportMail,
+  aReportXml,
+  deliverMail,
+  listMailRows,
+  makeDue,
+} from '../../support/inbox.ts';
+import { asProcess, aWorker, workAll } from '../../support/inbox-worker.ts';
+import { base64, mail, multipart, text } from '../../support/mail.ts';
+import { listMiscounts } from '../../support/recount.ts';
+import { aStore } from '../../support/store.ts';
+
+const count = async (db: Db, table: 'report' | 'source' | 'rejection' | 'inbox_part') =>
+  (await db.selectFrom(table).selectAll().execute()).length;
+
+const TLS_REPORT = JSON.stringify({ 'organization-name': 'Example', 'report-id': '1' });
+const FAILURE_REPORT = multipart(
+  [
+    text('This is a failure report.'),
+    { headers: ['Content-Type: message/feedback-report'], body: 'Feedback-Type: auth-failure\r\n' },
+    { headers: ['Content-Type: message/rfc822'], body: 'From: a@example.org\r\n\r\nSecret' },
+  ],
+  'report; report-type=feedback-report',
+);
+
+describe('a mail in the inbox', () => {
+  test('is read: its report is stored, and its row says so', async () => {
+    const { db } = await aStore();
+    const domain = await aDomain(db, await aBareAccount(db), { name: 'example.com' });
+    await deliverMail(db, { key: 'k', envelope: { sender: 'noreply@reporter.example' } });
+    const { stored } = await workAll(db);
+    expect(await listMailRows(db)).toMatchObject([
+      { state: 'done', result: 'processed', counts: '{"stored":1}', reason: null, tries: 1 },
+    ]);
+    const reports = await db.selectFrom('report').select(['domain_id', 'source_seq']).execute();
+    expect(reports).toMatchObject([{ domain_id: domain.id }]);
+    expect(await db.selectFrom('source').select('name').execute()).toEqual([
+      { name: 'mail-1 smtp from noreply@reporter.example' },
+    ]);
+    expect(await count(db, 'inbox_part')).toBe(0);
+    expect(stored).toEqual(['example.com']);
+  });
+
+  test('that is the same as another one is a mail of its own, with a duplicate', async () => {
+    const { db } = await aStore();
+    const bytes = aReportMail();
+    await deliverMail(db, { bytes });
+    await deliverMail(db, { bytes });
+    await workAll(db);
+    const rows = await listMailRows(db);
+    expect(rows.map(({ counts }) => counts)).toEqual(['{"unclaimed":1}', '{"duplicate":1}']);
+    expect(await count(db, 'report')).toBe(1);
+  });
+
+  test.each([
+    [
+      'a TLS report',
+      base64(TLS_REPORT),
+      'not a report: tls_report: about TLS connections (TLS-RPT).',
+      0,
+    ],
+    [
+      'a failure report',
+      FAILURE_REPORT,
+      'not a report: failure_report: about one message (ARF).',
+      0,
+    ],
+    ['an auto-reply', text('I am on holiday.'), 'not a report: There is no report in it.', 1],
+  ])('with %s is ignored by name, and no source is stored', async (_what, part, reason, parts) => {
+    const { db } = await aStore();
+    await deliverMail(db, { bytes: mail(part) });
+    await workAll(db);
+    expect(await listMailRows(db)).toMatchObject([
+      { state: 'done', result: 'ignored', counts: '{"ignored":1}', reason },
+    ]);
+    expect([await count(db, 'source'), await count(db, 'rejection')]).toEqual([0, 0]);
+    // What a later parser may understand stays for a time.
+    expect(await count(db, 'inbox_part')).toBe(parts);
+  });
+
+  test('of other people is ignored without a trace beside its row, also when it is large', async () => {
+    const { db } = await aStore();
+    await deliverMail(db, { bytes: mail(text('x'.repeat(3_000_000))) });
+    await workAll(db);
+    expect(await listMailRows(db)).toMatchObject([{ result: 'ignored' }]);
+    expect(await count(db, 'source')).toBe(0);
+    expect(await db.selectFrom('source_part').selectAll().execute()).toEqual([]);
+  });
+
+  test('with a broken report is rejected, and the next one is read', async () => {
+    const { db } = await aStore();
+    await deliverMail(db, { bytes: mail(base64(aReportXml().slice(0, 500))) });
+    await deliverMail(db);
+    await workAll(db);
+    const rows = await listMailRows(db);
+    expect(rows.map(({ result }) => result)).toEqual(['rejected', 'processed']);
+    expect(rows[0]?.reason).toMatch(/./);
+    expect([await count(db, 'rejection'), await count(db, 'source')]).toEqual([1, 2]);
+  });
+
+  test('whose reading process ends is read by a new one, like the mail after it', async () => {
+    const { db } = await aStore();
+    const documentReader = createReaderProcess();
+    await deliverMail(db);
+    await deliverMail(db);
+    let kills = 0;
+    const killing = asProcess({
+      read: (sources, nowMs) => {
+        const found = documentReader.read(sources, nowMs);
+        return (async function* () {
+          if (kills++ === 0 && documentReader.pid !== undefined)
+            process.kill(documentReader.pid, 'SIGKILL');
+          yield* found;
+        })();
+      },
+    });
+    await workAll(db, { documentReader: { ...killing, close: () => documentReader.close() } });
+    expect((await listMailRows(db)).map(({ result }) => result)).toEqual([
+      'processed',
+      'processed',
+    ]);
+    expect(await count(db, 'report')).toBe(2);
+  });
+});
+
+describe('a fault of our own', () => {
+  test('is tried again, and after ten tries the mail is stuck with the reason', async () => {
+    const { db } = await aStore();
+    await deliverMail(db);
+    let reads = 0;
+    const documentReader = asProcess({
+      // biome-ignore lint/correctness/useYield: it fails before it finds anything.
+      async *read() {
+        reads += 1;
+        throw new Failure('unavailable', 'The process that reads reports does not start: ENOMEM.');
+      },
+    });
+    const worker = aWorker(db, { documentReader });
+    while ((await listMailRows(db))[0]?.state !== 'stuck') {
+      await makeDue(db);
+      await sleep(5);
+    }
+    await worker.stop();
+    expect(reads).toBe(MAX_TRIES);
+    expect(worker.errors).toHaveLength(MAX_TRIES);
+    expect(await listMailRows(db)).toMatchObject([
+      { last_error: 'The process that reads reports does not start: ENOMEM.', tries: 10 },
+    ]);
+    expect(await count(db, 'inbox_part')).toBe(1);
+  });
+
+  test('with one of several mails leaves those before it done', async () => {
+    const { db } = await aStore();
+    for (const id of ['one', 'two', 'three']) await deliverMail(db, { bytes: aReportMail(id) });
+    let isFirst = true;
+    const documentReader = asProcess({
+      async *read(sources, nowMs) {
+        for await (const found of ownReader.read(sources, nowMs)) {
+          if (isFirst && found.index === 2) {
+            isFirst = false;
+            throw new Error('out of memory');
+          }
+          yield found;
+        }
+      },
+    });
+    const worker = aWorker(db, { documentReader });
+    const isPast = async () => (await listMailRows(db)).every(({ tries }) => tries > 0);
+    while (!(await isPast()) || (await listMailRows(db)).some(({ state }) => state !== 'done')) {
+      await makeDue(db);
+      await sleep(5);
+    }
+    await worker.stop();
+    expect(await count(db, 'report')).toBe(3);
+    expect(await listMiscounts(db)).toEqual({});
+  });
+
+  test('at any step of the worker loses no mail and counts no report twice', async () => {
+    let isDone = false;
+    for (let after = 0; !isDone; after += 1) {
+      const { db } = await aStore();
+      await aDomain(db, await aBareAccount(db), { name: 'example.com' });
+      await deliverMail(db, { bytes: aReportMail('first') });
+      await deliverMail(db, { bytes: aReportMail('second') });
+      await deliverMail(db, { bytes: mail(text('Hello')) });
+      const failing = failingDb(db, after);
+      const worker = aWorker(failing.db);
+      const isRead = async () => (await listMailRows(db)).every(({ state }) => state === 'done');
+      while (worker.errors.length === 0 && !(await isRead())) await sleep(1);
+      await worker.stop();
+      isDone = worker.errors.length === 0;
+      // The process is replaced by one whose database works.
+      await makeDue(db);
+      const { stored } = await workAll(db);
+      const rows = await listMailRows(db);
+      expect(rows.map(({ result }) => result)).toEqual(['processed', 'processed', 'ignored']);
+      expect(await count(db, 'report')).toBe(2);
+      expect(await listMiscounts(db)).toEqual({});
+      expect([...worker.stored, ...stored]).toContain('example.com');
+      expect(after).toBeLessThan(200);
+    }
+  });
+});
+
+describe('a worker that is stopped', () => {
+  test('ends with the mail that it reads, and gives the others back', async () => {
+    const { db } = await aStore();
+    for (let i = 0; i < 3; i += 1)
+      await deliverMail(db, { bytes: Buffer.concat([aReportMail(), Buffer.alloc(2_000_000, 32)]) });
+    const begun = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const documentReader = asProcess({
+      async *read(sources, nowMs) {
+        begun.resolve();
+        await goOn.promise;
+        yield* ownReader.read(sources, nowMs);
+      },
+    });
+    const worker = aWorker(db, { documentReader });
+    await begun.promise;
+    const stopped = worker.stop();
+    goOn.resolve();
+    await stopped;
+    const states = (await listMailRows(db)).map(({ state, tries }) => `${state} ${tries}`);
+    expect(states[0]).toBe('done 1');
+    expect(states.at(-1)).toBe('waiting 0');
+    expect(states.join()).not.toContain('claimed');
+  });
+
+  test('is woken by a mail, whenever it comes', async () => {
+    const { db } = await aStore();
+    const worker = aWorker(db, { pollMs: 3_600_000 });
+    for (let i = 1; i <= 5; i += 1) {
+      await sleep(i);
+      await deliverMail(db);
+      worker.wake();
+      while ((await count(db, 'report')) < i) await sleep(1);
+    }
+    await worker.stop();
+  });
+});

@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest';
+import type { Db } from '../../../src/store/connection/database.ts';
+import {
+  claimMails,
+  failMails,
+  MAX_TRIES,
+  releaseMails,
+  renewClaims,
+} from '../../../src/store/inbox/claims.ts';
+import { finishMails } from '../../../src/store/inbox/done.ts';
+import { tidyInbox } from '../../../src/store/inbox/tidy.ts';
+import { deliverMail, listMailRows, makeDue } from '../../support/inbox.ts';
+import { aStore } from '../../support/store.ts';
+
+const MINUTE_MS = 60_000;
+const claimAs = (db: Db, id: string, { mails = 10, bytes = 1_000_000, claimMs = 60_000 } = {}) =>
+  claimMails(db, { holder: { id, claimMs }, mails, bytes });
+const holder = (id: string) => ({ id, claimMs: 60_000 });
+
+async function deliverMany(db: Db, count: number, size = 10): Promise<void> {
+  for (let i = 0; i < count; i += 1) await deliverMail(db, { bytes: Buffer.alloc(size, i) });
+}
+
+const toDone = (mail: Awaited<ReturnType<typeof claimAs>>[number], keepsBytes = false) => ({
+  mail,
+  result: 'processed' as const,
+  counts: { stored: 1 },
+  reason: null,
+  keepsBytes,
+});
+
+describe('a claim', () => {
+  test('is for a bounded number of mails and bytes, the longest waiting first', async () => {
+    const { db } = await aStore();
+    await deliverMany(db, 5, 400);
+    expect((await claimAs(db, 'a', { mails: 2 })).map(({ seq }) => seq)).toEqual([1, 2]);
+    expect((await claimAs(db, 'a', { bytes: 900 })).map(({ seq }) => seq)).toEqual([3, 4]);
+    // One mail that is larger than the bound is claimed by itself.
+    expect((await claimAs(db, 'a', { bytes: 100 })).map(({ seq }) => seq)).toEqual([5]);
+    expect(await claimAs(db, 'a')).toEqual([]);
+  });
+
+  test('is one worker’s when several claim at the same time', async () => {
+    const { db } = await aStore();
+    await deliverMany(db, 40);
+    const claims = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => claimAs(db, `${i}`, { mails: 3 })),
+    );
+    const seqs = claims.flat().map(({ seq }) => seq);
+    expect(seqs.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
+  });
+
+  test('ends by itself, and the mail is then another worker’s', async () => {
+    const { db } = await aStore();
+    await deliverMany(db, 1);
+    const [first] = await claimAs(db, 'killed');
+    expect(await claimAs(db, 'b')).toEqual([]);
+    await makeDue(db);
+    expect(await claimAs(db, 'b')).toHaveLength(1);
+    // The former holder was only asleep: it changes nothing any more.
+    await renewClaims(db, holder('killed'), [1]);
+    await releaseMails(db, holder('killed'), [1]);
+    expect(await finishMails(db, holder('killed'), [toDone(first as never)])).toBe(0);
+    expect(await listMailRows(db)).toMatchObject([{ state: 'claimed', claimed_by: 'b', tries: 2 }]);
+  });
+
+  test('that is renewed does not end', async () => {
+    const { db } = await aStore();
+    await deliverMany(db, 1);
+    await claimAs(db, 'a');
+    await makeDue(db);
+    await renewClaims(db, holder('a'), [1]);
+    expect(await claimAs(db, 'b')).toEqual([]);
+  });
+
+  test('that is given back costs no try', async () => {
+    const { db } = await aStore();
+    await deliverMany(db, 2);
+    await claimAs(db, 'a');
+    await releaseMails(db, holder('a'), [1, 2]);
+    const again = await claimAs(db, 'b');
+    expect(again.map(({ tries }) => tries)).toEqual([1, 1]);
+  });
+
+  test('of a mail that was claimed before is for this mail alone', async () => {
+    const { db } = await aStore();
+    await deliverMany(db, 3);
+    await claimAs(db, 'killed');
+    await makeDue(db);
+    await deliverMany(db, 2);
+    for (const seq of [1, 2, 3])
+      expect((await claimAs(db, 'b')).map((mail) => mail.seq)).toEqual([seq]);
+    expect((await claimAs(db, 'b')).map((mail) => mail.seq)).toEqual([4, 5]);
+  });
+});
+
+describe('a mail that cannot be read because of a fault of our own', () => {
+  test('is tried again later each time, and is stuck after ten tries', async () => {
+    const { db } = await aStore();
+    await deliverMany(db, 1);
+    const pauses: number[] = [];
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      const mails = await claimAs(db, 'a');
+      expect(mails).toMatchObject([{ tries }]);
+      const startedAt = Date.now();
+      await failMails(db, holder('a'), { mails, error: 'disk full' });
+      expect(await claimAs(db, 'a')).toEqual([]);
+      const [row] = await listMailRows(db);
+      expect(row).toMatchObject({ last_error: 'disk full', claimed_by: null });
+      if (row?.due_at != null) pauses.push((Date.parse(row.due_at) - startedAt) / MINUTE_MS);
+      await makeDue(db);
+    }
+    const wanted = [1, 4, 16, 64, 256, 360, 360, 360, 360];
+    expect(pauses).toHaveLength(wanted.length);
+    for (const [i, minutes] of wanted.entries()) {
+      expect(pauses[i]).toBeGreaterThan(minutes * 0.8 - 0.1);
+      expect(pauses[i]).toBeLessThan(minutes * 1.2 + 0.1);
+    }
+    expect(await listMailRows(db)).toMatchObject([{ state: 'stuck', due_at: null, tries: 10 }]);
+    expect(await claimAs(db, 'a')).toEqual([]);
+  });
+
+  test('is stuck too when each of ten workers ends without a word', async () => {
+    const { db } = await aStore();
+    await deliverMany(db, 1);
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      expect(await claimAs(db, `${tries}`)).toHaveLength(1);
+      await makeDue(db);
+    }
+    expect(await claimAs(db, 'last')).toEqual([]);
+    expect(await listMailRows(db)).toMatchObject([
+      { state: 'stuck', last_error: 'The process that read it ended.' },
+    ]);
+  });
+});
+
+describe('a mail that is done', () => {
+  test('has no bytes in the inbox any more, unless nothing else has them', async () => {
+    const { db } = await aStore();
+    await deliverMany(db, 2);
+    await deliverMail(db, { bytes: Buffer.alloc(3_000_000) });
+    const small = await claimAs(db, 'a', { mails: 2 });
+    const [large] = await claimAs(db, 'a', { bytes: 10_000_000 });
+    await finishMails(db, holder('a'), [
+      toDone(small[0] as never, true),
+      toDone(small[1] as never),
+      toDone(large as never),
+    ]);
+    const parts = await db.selectFrom('inbox_part').select('mail_id').execute();
+    expect(parts).toEqual([{ mail_id: small[0]?.id }]);
+    expect(await listMailRows(db)).toMatchObject([1, 2, 3].map(() => ({ state: 'done' })));
+  });
+
+  test('has a row for ninety days', async () => {
+    const { db } = await aStore();
+    await deliverMany(db, 3);
+    const mails = await claimAs(db, 'a');
+    await finishMails(
+      db,
+      holder('a'),
+      mails.slice(0, 2).map((mail) => toDone(mail, true)),
+    );
+    const days = (count: number) =>
+      new Date(Date.now() - count * 86_400_000).toISOString().replace(/\.\d+/, '');
+    await db.write(async (tx) => {
+      const old = { stored_at: days(92) };
+      await tx.updateTable('inbox_part').set(old).execute();
+      for (const [seq, count] of [
+        [1, 92],
+        [2, 89],
+      ] as const)
+        await tx
+          .updateTable('inbox_mail')
+          .set({ done_at: days(count) })
+          .where('seq', '=', seq)
+          .execute();
+    });
+    await tidyInbox(db);
+    expect((await listMailRows(db)).map(({ seq }) => seq)).toEqual([2, 3]);
+    expect(await db.selectFrom('inbox_part').select('part').execute()).toHaveLength(2);
+  });
+
+  test('and others wait no longer when the database’s clock is set back', async () => {
+    const { db } = await aStore();
+    await deliverMany(db, 1);
+    await db.write((tx) =>
+      tx.updateTable('inbox_mail').set({ due_at: '2999-01-01T00:00:00Z' }).execute(),
+    );
+    expect(await claimAs(db, 'a')).toEqual([]);
+    await tidyInbox(db);
+    expect(await claimAs(db, 'a')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,139 @@
+import { hash, randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { Db } from '../../../src/store/connection/database.ts';
+import { claimMails } from '../../../src/store/inbox/claims.ts';
+import { MAX_INCOMING_BYTES } from '../../../src/store/inbox/incoming.ts';
+import { readContent } from '../../../src/store/inbox/parts.ts';
+import { findResults } from '../../../src/store/inbox/results.ts';
+import { tidyInbox } from '../../../src/store/inbox/tidy.ts';
+import { NOW } from '../../support/builders.ts';
+import { failingDb } from '../../support/failing-db.ts';
+import { deliverMail, listMailRows } from '../../support/inbox.ts';
+import { aStore } from '../../support/store.ts';
+
+const MIB = 1024 * 1024;
+const HOLDER = { id: 'test', claimMs: 60_000 };
+const WANTED = { holder: HOLDER, mails: 100, bytes: 1_000 * MIB };
+
+const countParts = async (db: Db) =>
+  (await db.selectFrom('inbox_part').select('part').execute()).length;
+
+async function* chunked(bytes: Buffer, size: number) {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+describe('a mail that a door delivers', () => {
+  test.each([0, 1, MIB - 1, MIB, MIB + 1, 3 * MIB + 17])(
+    'has its bytes, in parts of a mebibyte, when it has %i of them',
+    async (size) => {
+      const { db } = await aStore();
+      const bytes = randomBytes(size);
+      await deliverMail(db, { bytes });
+      await deliverMail(db, { bytes: chunked(bytes, 300_000) });
+      const mails = await claimMails(db, WANTED);
+      expect(mails).toHaveLength(2);
+      for (const mail of mails) {
+        expect(bytes.equals(await readContent(db, mail))).toBe(true);
+        expect(mail.sha256).toBe(hash('sha256', bytes, 'hex'));
+      }
+      expect(await countParts(db)).toBe(2 * Math.max(1, Math.ceil(size / MIB)));
+    },
+  );
+
+  test('is stored once when it has a key, whatever it is delivered with again', async () => {
+    const { db } = await aStore();
+    const key = 'k'.repeat(5_000);
+    await deliverMail(db, { key });
+    await deliverMail(db, { key });
+    await deliverMail(db, { key, bytes: randomBytes(2 * MIB) });
+    await Promise.all([1, 2, 3].map(() => deliverMail(db, { key: 'other' })));
+    expect(await listMailRows(db)).toHaveLength(2);
+    expect(await countParts(db)).toBe(2);
+    expect(await findResults(db, [key, 'other', 'unknown'])).toEqual(
+      new Map([
+        [key, 'waiting'],
+        ['other', 'waiting'],
+      ]),
+    );
+  });
+
+  test('that does not come in to its end leaves nothing', async () => {
+    const { db } = await aStore();
+    const bytes = (async function* () {
+      yield randomBytes(2 * MIB + 5);
+      throw new Error('The client is gone.');
+    })();
+    await expect(deliverMail(db, { bytes })).rejects.toThrow('The client is gone.');
+    expect(await listMailRows(db)).toEqual([]);
+    expect(await countParts(db)).toBe(0);
+  });
+
+  test('that is too large is refused while it comes in', async () => {
+    const { db } = await aStore();
+    let given = 0;
+    const bytes = (async function* () {
+      for (; given < 2 * MAX_INCOMING_BYTES; given += 32 * MIB) yield Buffer.alloc(32 * MIB);
+    })();
+    await expect(deliverMail(db, { bytes })).rejects.toMatchObject({ code: 'limit_reached' });
+    expect(given).toBeLessThanOrEqual(MAX_INCOMING_BYTES + 32 * MIB);
+    expect(await countParts(db)).toBe(0);
+  });
+
+  test('has an envelope of bounded size', async () => {
+    const { db } = await aStore();
+    const long = `${'a'.repeat(1_000)}\0\ud800`;
+    const recipients = Array.from({ length: 1_000 }, () => long);
+    await deliverMail(db, { envelope: { sender: long, recipients, place: '\ud800\0' } });
+    const [row] = await listMailRows(db);
+    expect(row?.envelope.length).toBeLessThan(10_000);
+    expect(JSON.parse(row?.envelope ?? '').place).toBe('\ufffd\ufffd');
+  });
+});
+
+describe('a database that fails while a mail is delivered', () => {
+  test.each([
+    ['small', 100],
+    ['large', 2 * MIB + 9],
+  ])('at any step never leaves half of a %s mail', async (_size, size) => {
+    const bytes = randomBytes(size);
+    let isDone = false;
+    for (let after = 0; !isDone; after += 1) {
+      const { db } = await aStore();
+      const failing = failingDb(db, after);
+      const delivered = await deliverMail(failing.db, { bytes, key: 'k' }).then(
+        () => true,
+        (error) => {
+          expect(error).toMatchObject({ code: 'unavailable' });
+          return false;
+        },
+      );
+      isDone = failing.count.steps <= after;
+      expect(delivered).toBe(isDone);
+      // The door still has it, and delivers it again.
+      if (!delivered) await deliverMail(db, { bytes, key: 'k' });
+      const mails = await claimMails(db, WANTED);
+      expect(mails).toHaveLength(1);
+      expect(bytes.equals(await readContent(db, mails[0] as never))).toBe(true);
+      expect(after).toBeLessThan(60);
+    }
+  });
+
+  test('leaves parts that are deleted a day later, and no mail', async () => {
+    const { db } = await aStore();
+    await deliverMail(db, { bytes: randomBytes(2 * MIB) });
+    const part = { mail_id: 'lost', part: 0, content: randomBytes(9) };
+    const stored = [NOW, new Date(Date.now() + 3_600_000).toISOString()];
+    await db.write(async (tx) => {
+      for (const [i, stored_at] of stored.entries())
+        await tx
+          .insertInto('inbox_part')
+          .values({ ...part, mail_id: `lost ${i}`, stored_at })
+          .execute();
+    });
+    expect(await claimMails(db, WANTED)).toHaveLength(1);
+    await tidyInbox(db);
+    const left = await db.selectFrom('inbox_part').select('mail_id').distinct().execute();
+    expect(left).toHaveLength(2);
+    expect(left.map(({ mail_id }) => mail_id)).toContain('lost 1');
+  });
+});

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startInboxWorker } from '../../src/intake/inbox/worker.ts';
+import type { DocumentReader } from '../../src/intake/reader/reader.ts';
+import { ownReader } from '../../src/intake/reader/reader.ts';
+import type { Db } from '../../src/store/connection/database.ts';
+import { NOW } from './intake.ts';
+
+type Given = Parameters<typeof startInboxWorker>[0];
+
+/** A reader in this process: what is tested is not where mails are read. */
+export const asProcess = (reader: DocumentReader) => ({
+  pid: undefined,
+  read: reader.read,
+  close: async () => undefined,
+});
+
+export function aWorker(db: Db, given: Partial<Given> = {}) {
+  const errors: unknown[] = [];
+  const stored: string[] = [];
+  const worker = startInboxWorker({
+    db,
+    now: () => new Date(NOW),
+    documentReader: asProcess(ownReader),
+    afterStored: async (read) => void stored.push(...read.stored),
+    logError: (error) => errors.push(error),
+    pollMs: 5,
+    restMs: 5,
+    ...given,
+  });
+  return { ...worker, errors, stored };
+}
+
+/** Works until no mail waits or is claimed. */
+export async function workAll(db: Db, given: Partial<Given> = {}) {
+  const worker = aWorker(db, given);
+  try {
+    while ((await countUnread(db)) > 0) await sleep(5);
+  } finally {
+    await worker.stop();
+  }
+  return worker;
+}
+
+async function countUnread(db: Db): Promise<number> {
+  const rows = await db
+    .selectFrom('inbox_mail')
+    .select('seq')
+    .where('state', 'in', ['waiting', 'claimed'])
+    .execute();
+  return rows.length;
+}
