@@ -35,6 +35,11 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Define>])[] = 
     async () => (await import('./document.ts')).addDocumentCommands,
   ],
   [
+    'inbox',
+    'Mails that came in by SMTP, by IMAP and through folders, and what became of them.',
+    async () => (await import('./inbox.ts')).addInboxCommands,
+  ],
+  [
     'account',
     'Accounts and their plan. An <account> is given by its id or its name.',
     async () => (await import('./account.ts')).addAccountCommands,

@@ -59,14 +59,14 @@ function toColumns({ id, received_at, reason, domain, source, member }: ListedDo
   };
 }
 
-function parseDay(text: string): Instant {
+export function parseDay(text: string): Instant {
   const start = `${text}T00:00:00Z`;
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(start));
   if (!isDay) throw new InvalidArgumentError('It is a day, such as 2026-03-15.');
   return start;
 }
 
-function parseLimit(text: string): number {
+export function parseLimit(text: string): number {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('It must be 1 to 9999.');
   return Number(text);
 }

@@ -32,14 +32,22 @@ export async function showDocument(id: DocumentId, options: OutputOptions): Prom
 
 /** Writes the source of a document, with its original bytes, to standard output. */
 export async function writeOriginal(id: DocumentId): Promise<void> {
+  await writeBytes(async () => {
+    const { bytes } = await withStore(async ({ db }) =>
+      readOriginal(db, (await findSourceOf(db, id)).seq),
+    );
+    return bytes;
+  });
+}
+
+/** Writes original bytes to standard output, but never to a terminal. */
+export async function writeBytes(read: () => Promise<Uint8Array>): Promise<void> {
   if (process.stdout.isTTY)
     throw new Failure(
       'validation_error',
       'The original is not written to a terminal: redirect standard output to a file.',
     );
-  const { bytes } = await withStore(async ({ db }) =>
-    readOriginal(db, (await findSourceOf(db, id)).seq),
-  );
+  const bytes = await read();
   await new Promise<void>((resolve, reject) => {
     process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
   });

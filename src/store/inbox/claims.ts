@@ -123,17 +123,22 @@ async function claim(
     }))
     .where('seq', 'in', seqs)
     .where('due_at', '<=', toInstant(new Date(nowMs)))
-    .returning(['seq', 'id', 'door', 'envelope', 'byte_count', 'sha256', 'account_id', 'tries'])
+    .returning(CLAIMED_COLUMNS)
     .execute();
   return rows.map(toClaimed).sort((a, b) => a.seq - b.seq);
 }
+
+export const CLAIMED_COLUMNS = [
+  ...(['seq', 'id', 'door', 'envelope', 'byte_count', 'sha256'] as const),
+  ...(['account_id', 'tries'] as const),
+] as const;
 
 type ClaimedRow = Pick<
   InboxMailTable,
   'id' | 'door' | 'envelope' | 'byte_count' | 'sha256' | 'account_id'
 > & { readonly seq: number; readonly tries: number };
 
-function toClaimed({ byte_count, account_id, door, ...row }: ClaimedRow): ClaimedMail {
+export function toClaimed({ byte_count, account_id, door, ...row }: ClaimedRow): ClaimedMail {
   return {
     ...row,
     door: door as DoorName,

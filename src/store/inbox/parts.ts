@@ -1,6 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
+import { readOriginal } from '../reports/originals.ts';
+import { findSourceBySha256 } from '../reports/sources.ts';
 
 /* The bytes of mails in the inbox, in parts, so that no transaction writes more than one of them. */
 
@@ -40,25 +42,33 @@ export async function insertPart(tx: Tx, part: Part): Promise<void> {
   await tx.insertInto('inbox_part').values(part).execute();
 }
 
-/** The bytes of a mail; undefined when they were deleted. */
-export async function findContent(db: Queries, mailId: string): Promise<Buffer | undefined> {
+/** What the bytes of a mail are found by. */
+interface Stored {
+  readonly seq: number;
+  readonly id: string;
+  readonly sha256: string;
+  readonly byteCount: number;
+}
+
+/** The bytes of a mail, from the inbox or from the source that has the same; undefined when they were not kept. */
+export async function findContent(db: Queries, mail: Stored): Promise<Uint8Array | undefined> {
   const parts = await db
     .selectFrom('inbox_part')
     .select('content')
-    .where('mail_id', '=', mailId)
+    .where('mail_id', '=', mail.id)
     .orderBy('part')
     .execute();
-  return parts.length === 0 ? undefined : Buffer.concat(parts.map(({ content }) => content));
+  const bytes = Buffer.concat(parts.map(({ content }) => content));
+  if (parts.length > 0 && bytes.length === mail.byteCount) return bytes;
+  const source = await findSourceBySha256(db, mail.sha256);
+  return source === undefined ? undefined : (await readOriginal(db, source.seq)).bytes;
 }
 
 /** The bytes of a mail that is to be read. Throws `unavailable` when they are not all there. */
-export async function readContent(
-  db: Queries,
-  { id, seq, byteCount }: { readonly id: string; readonly seq: number; readonly byteCount: number },
-): Promise<Buffer> {
-  const bytes = await findContent(db, id);
-  if (bytes?.length === byteCount) return bytes;
-  throw new Failure('unavailable', `The bytes of mail-${seq} are not complete in the database.`);
+export async function readContent(db: Queries, mail: Stored): Promise<Uint8Array> {
+  const bytes = await findContent(db, mail);
+  if (bytes?.length === mail.byteCount) return bytes;
+  throw new Failure('unavailable', `The bytes of mail-${mail.seq} are not in the database.`);
 }
 
 /** Deletes parts from the last to the first, one in a transaction, because a part is large. */

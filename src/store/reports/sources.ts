@@ -1,5 +1,5 @@
 import type { Instant } from '../../domain/instant.ts';
-import type { Db } from '../connection/database.ts';
+import type { Db, Queries } from '../connection/database.ts';
 import type { DocumentId, ListedFilter } from './document-list.ts';
 import { findStoredConflict, findStoredRejection, findStoredReport } from './document-list.ts';
 
@@ -94,4 +94,16 @@ export async function deleteOtherRejections(
     const some = others.slice(from, from + REJECTIONS_AT_ONCE);
     await db.write((tx) => tx.deleteFrom('rejection').where('seq', 'in', some).execute());
   }
+}
+
+/** The source with these bytes, if it is stored. */
+export async function findSourceBySha256(
+  db: Queries,
+  sha256: string,
+): Promise<StoredSource | undefined> {
+  return await db
+    .selectFrom('source')
+    .select(['seq', 'name', 'received_at as receivedAt'])
+    .where('sha256', '=', sha256)
+    .executeTakeFirst();
 }

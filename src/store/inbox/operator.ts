@@ -1,0 +1,90 @@
+import { Failure } from '../../domain/failure.ts';
+import { toInstant } from '../../domain/instant.ts';
+import type { Db, Tx } from '../connection/database.ts';
+import { readClockMs } from '../work/clock.ts';
+import { CLAIMED_COLUMNS, type ClaimedMail, type Holder, readNow, toClaimed } from './claims.ts';
+import { deleteParts } from './parts.ts';
+import type { MailState } from './tables.ts';
+
+/* What an operator does with mails of the inbox. */
+
+/** Makes a mail that waits or is stuck due at once, with all its tries. Throws `not_found` or `conflict`. */
+export async function retryMail(db: Db, seq: number): Promise<void> {
+  await db.write(async (tx) => {
+    await requireState(tx, seq, ['waiting', 'stuck']);
+    await tx
+      .updateTable('inbox_mail')
+      .set({ state: 'waiting', due_at: await readNow(tx), tries: 0 })
+      .where('seq', '=', seq)
+      .execute();
+  });
+}
+
+/** The stuck mails, the oldest first. */
+export async function listStuck(db: Db): Promise<number[]> {
+  const rows = await db
+    .selectFrom('inbox_mail')
+    .select('seq')
+    .where('state', '=', 'stuck')
+    .orderBy('seq')
+    .execute();
+  return rows.map(({ seq }) => seq);
+}
+
+/** Ends a mail that waits or is stuck: it is not read, and its bytes are deleted. Its row stays. */
+export async function dropMail(db: Db, seq: number): Promise<void> {
+  const { id } = await db.write(async (tx) => {
+    const mail = await requireState(tx, seq, ['waiting', 'stuck']);
+    await tx
+      .updateTable('inbox_mail')
+      .set({ state: 'done', result: 'dropped', due_at: null, done_at: await readNow(tx) })
+      .where('seq', '=', seq)
+      .execute();
+    return mail;
+  });
+  await deleteParts(db, id);
+}
+
+/**
+ * Claims a mail that is done, to read it again. When the process is killed before it is done again, the claim
+ * ends, and a worker reads the mail.
+ */
+export async function reclaimMail(db: Db, holder: Holder, seq: number): Promise<ClaimedMail> {
+  return await db.write(async (tx) => {
+    await requireState(tx, seq, ['done']);
+    const due_at = toInstant(new Date((await readClockMs(tx)) + holder.claimMs));
+    const row = await tx
+      .updateTable('inbox_mail')
+      .set({ state: 'claimed', claimed_by: holder.id, due_at, tries: 1, ...UNDONE })
+      .where('seq', '=', seq)
+      .returning(CLAIMED_COLUMNS)
+      .executeTakeFirstOrThrow();
+    return toClaimed(row);
+  });
+}
+
+const UNDONE = { result: null, counts: null, reason: null, done_at: null } as const;
+
+/** The mail, locked until the transaction ends. An update without a change takes the row's lock on every engine. */
+async function requireState(
+  tx: Tx,
+  seq: number,
+  states: readonly MailState[],
+): Promise<{ id: string }> {
+  const mail = await tx
+    .updateTable('inbox_mail')
+    .set((eb) => ({ id: eb.ref('id') }))
+    .where('seq', '=', seq)
+    .returning(['id', 'state'])
+    .executeTakeFirst();
+  if (mail === undefined) throw new Failure('not_found', `There is no mail-${seq} in the inbox.`);
+  if (states.includes(mail.state)) return mail;
+  throw new Failure('conflict', `mail-${seq} ${REFUSALS[mail.state]}`);
+}
+
+const REFUSALS: Readonly<Record<MailState, string>> = {
+  waiting: 'was not read yet: it waits.',
+  stuck: 'was not read yet: it is stuck. plumbline inbox retry',
+  claimed: 'is being read now.',
+  done: 'is done already. plumbline inbox reread reads it again.',
+};
