@@ -1,10 +1,12 @@
 import { Argument, type Command, Option } from 'commander';
+import { readConfig } from '../config.ts';
 import type { Plan } from '../domain/access/api-key.ts';
 import { toInstant } from '../domain/instant.ts';
 import { insertAccount, listAccounts, updatePlan } from '../store/accounts/accounts.ts';
 import { listApiKeys } from '../store/accounts/api-keys.ts';
 import { findAccountId } from '../store/accounts/find-by-name.ts';
-import { hint, type OutputOptions, printList, printOne } from './output/output.ts';
+import { findMailToken, updateMailToken } from '../store/accounts/mail-address.ts';
+import { hint, type OutputOptions, print, printList, printOne } from './output/output.ts';
 import { withNewStore, withStore } from './with-store.ts';
 
 const PLANS = ['pro', 'free'] as const;
@@ -34,10 +36,38 @@ export function addAccountCommands(account: Command): void {
     });
 
   account
+    .command('address <account>')
+    .description('Show the account’s own address for reports, for the rua tag of its domains.')
+    .option('--new', 'make a new one; mail to the former address is refused from then on')
+    .addHelpText('after', ADDRESS_HELP)
+    .action(showAddress);
+
+  account
     .command('plan <account>')
     .description('Change the plan. Leaving Pro disables all of the account’s keys.')
     .addArgument(new Argument('<plan>').choices(PLANS))
     .action(changePlan);
+}
+
+const ADDRESS_HELP = `
+A report that comes by this address, about a domain that no account has, makes the domain this account's when the
+DMARC record of the domain names exactly this address. The host is PLUMBLINE_SMTP_NAME.`;
+
+interface AddressOptions extends OutputOptions {
+  readonly new?: boolean;
+}
+
+async function showAddress(account: string, options: AddressOptions): Promise<void> {
+  const { mailHost } = readConfig(process.env);
+  const { id, token } = await withStore(async ({ db }) => {
+    const id = await findAccountId(db, account);
+    const isNew = options.new === true;
+    return { id, token: await (isNew ? updateMailToken(db, id) : findMailToken(db, id)) };
+  });
+  const address = mailHost === undefined ? null : `${token}@${mailHost}`;
+  if (options.json) printOne({ id, token, address }, options);
+  else print(address ?? `${token}@<PLUMBLINE_SMTP_NAME>`);
+  if (mailHost === undefined) hint('PLUMBLINE_SMTP_NAME is not set: the host is unknown.', options);
 }
 
 interface CreateOptions extends OutputOptions {

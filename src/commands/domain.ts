@@ -11,6 +11,7 @@ import {
 import { findAccountId, findDomainId } from '../store/accounts/find-by-name.ts';
 import { listRelatedDomains, type RelatedDomain } from '../store/accounts/related-domains.ts';
 import { countReports, listUnclaimed } from '../store/accounts/unclaimed.ts';
+import { checkDomain } from './domain/check-domain.ts';
 import { hint, type OutputOptions, printList, printOne, tell } from './output/output.ts';
 import { toShortTime } from './output/short-time.ts';
 import { UsageError } from './output/usage-error.ts';
@@ -19,11 +20,21 @@ import { withStore } from './with-store.ts';
 /** Anybody can make reports for any number of names come in. */
 const MAX_UNCLAIMED = 1_000;
 
+const CHECK_HELP = `
+Asks DNS for the domain's rua tag, for the record with which the host of our address says that it takes these
+reports, and for the mail servers of that host. Exit status: 0 when all is right, 1 when something is wrong.`;
+
 export function addDomainCommands(domain: Command): void {
   domain
     .command('add <account> <name>')
     .description('Register a domain, and claim the reports that came for it before.')
     .action(addDomain);
+
+  domain
+    .command('check <name>')
+    .description('Say whether reports about a domain can come: what DNS says, and what to publish.')
+    .addHelpText('after', CHECK_HELP)
+    .action(checkDomain);
 
   domain
     .command('list [account]')

@@ -1,0 +1,63 @@
+import { findRoute } from '../../alerts/route-lookup.ts';
+import { readConfig } from '../../config.ts';
+import { checkRoute, type Finding } from '../../domain/dns/report-route.ts';
+import { parseDomainName } from '../../domain/domain-name.ts';
+import { Failure } from '../../domain/failure.ts';
+import { findMailToken } from '../../store/accounts/mail-address.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { findLastArrival, type LastArrival } from '../../store/inbox/last-arrival.ts';
+import { type OutputOptions, printJson, printText } from '../output/output.ts';
+import { withStore } from '../with-store.ts';
+
+const NO_ADDRESS =
+  'No address for reports is configured. Set PLUMBLINE_SMTP_NAME when Plumbline takes mail itself, or ' +
+  'PLUMBLINE_REPORT_ADDRESS to the address of the mailbox that it reads.';
+
+/** Says in words whether reports about a domain can come, and ends with status 1 when something is wrong. */
+export async function checkDomain(given: string, options: OutputOptions): Promise<void> {
+  const { dnsServers, mailHost, reportAddress } = readConfig(process.env);
+  const domain = parseDomainName(given);
+  if (domain === undefined)
+    throw new Failure('validation_error', `“${given}” is not a domain name.`);
+  const { addresses, last } = await withStore(async ({ db }) => {
+    const last = await findLastArrival(db, domain);
+    return { last, addresses: await listAddresses(db, last, { mailHost, reportAddress }) };
+  });
+  if (addresses.length === 0) throw new Failure('validation_error', NO_ADDRESS);
+  const findings = checkRoute(await findRoute(dnsServers, { domain, addresses, mailHost }));
+  const ok = findings.every((finding) => finding.ok);
+  if (options.json) printJson({ domain, ok, addresses, findings, last_report: toLast(last) });
+  else printText([...findings.map(toLine), toSentence(last)]);
+  if (!ok) process.exitCode = 1;
+}
+
+interface Hosts {
+  readonly mailHost: string | undefined;
+  readonly reportAddress: string | undefined;
+}
+
+/** The addresses that the domain's record may name: its account's own, and the one of this installation. */
+async function listAddresses(
+  db: Db,
+  last: LastArrival | undefined,
+  { mailHost, reportAddress }: Hosts,
+): Promise<string[]> {
+  const accountId = last?.accountId ?? null;
+  const isOwn = mailHost !== undefined && accountId !== null;
+  const own = isOwn ? [`${await findMailToken(db, accountId)}@${mailHost}`] : [];
+  return reportAddress === undefined ? own : [reportAddress, ...own];
+}
+
+const toLine = ({ ok, text }: Finding): string => `${ok ? 'ok   ' : 'wrong'}  ${text}`;
+
+function toSentence(last: LastArrival | undefined): string {
+  if (last === undefined)
+    return 'No account has the domain, and no report came in for it: plumbline domain add <account> <name>';
+  if (last.receivedAt === null) return 'No report has come in for it yet.';
+  return `The last report came in at ${last.receivedAt}, in ${last.source}.`;
+}
+
+function toLast(last: LastArrival | undefined) {
+  if (last === undefined || last.receivedAt === null) return null;
+  return { received_at: last.receivedAt, source: last.source };
+}

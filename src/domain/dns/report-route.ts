@@ -1,0 +1,94 @@
+import { findReportAddresses, toComparable, toHost } from './report-addresses.ts';
+
+/* Whether reports about a domain can reach us, from what DNS says (RFC 9990; RFC 7489, section 7.1). */
+
+/** What DNS answers: a value, null for nothing, undefined when no server answered. */
+type Answer<T> = T | null | undefined;
+
+export interface RouteFacts {
+  readonly domain: string;
+  /** The addresses at which we take reports. */
+  readonly addresses: readonly string[];
+  /** The TXT records at `_dmarc.<domain>` that are DMARC records. */
+  readonly record: Answer<string>;
+  /** The TXT records at `<domain>._report._dmarc.<host>` that are DMARC records, for each host of an address. */
+  readonly authorisations: ReadonlyMap<string, Answer<string>>;
+  /** The mail exchangers of each host of an address; of a host without MX, its addresses. */
+  readonly exchangers: ReadonlyMap<string, Answer<readonly string[]>>;
+  /** The name of our own mail server, when we have one. */
+  readonly mailHost: string | undefined;
+}
+
+export interface Finding {
+  readonly check: 'rua' | 'authorisation' | 'mx';
+  readonly ok: boolean;
+  /** What was found, and what to publish when it is not right. */
+  readonly text: string;
+}
+
+/** What has to be right for reports to come, in the order in which a person sets it up. */
+export function checkRoute(facts: RouteFacts): readonly Finding[] {
+  const used = findUsed(facts);
+  const hosts = new Set([used ?? facts.addresses[0] ?? ''].map(toHost));
+  return [
+    checkRua(facts, used),
+    ...[...hosts].flatMap((host) => checkAuthorisation(facts, host)),
+    ...[...hosts].map((host) => checkExchangers(facts, host)),
+  ];
+}
+
+/** That of our addresses which the domain's record names. */
+function findUsed({ record, addresses }: RouteFacts): string | undefined {
+  const named = findReportAddresses(record ?? null);
+  return addresses.find((address) => named.includes(toComparable(address)));
+}
+
+function checkRua({ domain, record, addresses }: RouteFacts, used: string | undefined): Finding {
+  const wanted = `rua=mailto:${addresses[0]}`;
+  const at = `_dmarc.${domain}`;
+  const check = 'rua';
+  if (record === undefined)
+    return { check, ok: false, text: `No DNS server answered for the TXT record of ${at}.` };
+  if (record === null) {
+    const text = `There is no DMARC record. Publish a TXT record at ${at}: v=DMARC1; p=none; ${wanted}`;
+    return { check, ok: false, text };
+  }
+  if (record.includes('\n')) {
+    const text = `There are several DMARC records at ${at}, so receivers ignore all of them. Leave one.`;
+    return { check, ok: false, text };
+  }
+  if (used !== undefined)
+    return { check, ok: true, text: `The record at ${at} asks for reports to ${used}.` };
+  const named = findReportAddresses(record);
+  const others = named.length === 0 ? 'has no rua tag' : `names only ${named.join(', ')}`;
+  return { check, ok: false, text: `The record at ${at} ${others}. Add to it: ${wanted}` };
+}
+
+/** Needed when the address is not under the domain itself: else anybody could have reports sent to anybody. */
+function checkAuthorisation({ domain, authorisations }: RouteFacts, host: string): Finding[] {
+  const check = 'authorisation';
+  if (!authorisations.has(host)) return [];
+  const found = authorisations.get(host);
+  const at = `${domain}._report._dmarc.${host}`;
+  if (found === undefined)
+    return [{ check, ok: false, text: `No DNS server answered for the TXT record of ${at}.` }];
+  if (found !== null)
+    return [{ check, ok: true, text: `${host} takes reports about ${domain}: ${at} says so.` }];
+  const text =
+    `${host} does not say that it takes reports about ${domain}, so most receivers send none. ` +
+    `Publish a TXT record at ${at}, or at *._report._dmarc.${host}: v=DMARC1;`;
+  return [{ check, ok: false, text }];
+}
+
+function checkExchangers({ exchangers, mailHost }: RouteFacts, host: string): Finding {
+  const check = 'mx';
+  const found = exchangers.get(host);
+  if (found === undefined)
+    return { check, ok: false, text: `No DNS server answered for the MX records of ${host}.` };
+  if (found === null || found.length === 0) {
+    const wanted = mailHost === undefined ? 'your mail server' : mailHost;
+    const text = `Mail to ${host} goes nowhere: it has no MX record. Publish one: ${host} MX 10 ${wanted}`;
+    return { check, ok: false, text };
+  }
+  return { check, ok: true, text: `Mail to ${host} goes to ${found.join(', ')}.` };
+}

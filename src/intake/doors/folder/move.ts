@@ -1,0 +1,65 @@
+import { lstat, mkdir, rename } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import type { MailResult } from '../../../store/inbox/incoming.ts';
+import { isFolder, type PlaceKind } from './place.ts';
+import { Changed, findFile, toKey, type WatchedFile } from './watched-file.ts';
+
+const MAX_NAMES = 10_000;
+
+/**
+ * Moves a file whose result is known, and never onto another file. Of a drop folder, files go to its folders
+ * `Processed` and `Rejected`. Of a Maildir, mails with a report go from `new` to `cur`, and all others stay as they
+ * are: they are other people's. Returns whether the file was moved.
+ */
+export async function moveDone(
+  kind: PlaceKind,
+  file: WatchedFile,
+  result: MailResult,
+): Promise<boolean> {
+  const target = toTarget(kind, file, result);
+  if (target === undefined) return false;
+  const now = await findFile(file.path);
+  if (now === undefined || toKey(now) !== toKey(file)) return false;
+  await makeFolder(dirname(target));
+  const free = await findFree(target);
+  await rename(file.path, free);
+  await undoIfOther(file, free);
+  return true;
+}
+
+function toTarget(kind: PlaceKind, { path }: WatchedFile, result: MailResult): string | undefined {
+  const [folder, name] = [dirname(path), basename(path)];
+  if (kind === 'drop') return join(folder, result === 'processed' ? 'Processed' : 'Rejected', name);
+  if (kind === 'mbox' || result === 'ignored') return undefined;
+  // `2,` and the flag `S`: seen.
+  return join(dirname(folder), 'cur', name.includes(':2,') ? name : `${name}:2,S`);
+}
+
+/** A link in place of the folder could lead anywhere. */
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  if (!(await isFolder(folder))) throw new Error(`${folder} is not a folder`);
+}
+
+/** The path, or the same with a number when there is a file already. */
+async function findFree(path: string): Promise<string> {
+  const extension = extname(path);
+  const stem = path.slice(0, path.length - extension.length);
+  for (let n = 1; n <= MAX_NAMES; n += 1) {
+    const candidate = n === 1 ? path : `${stem} (${n})${extension}`;
+    const known = await lstat(candidate).catch(() => undefined);
+    if (known === undefined) return candidate;
+  }
+  throw new Error(`${dirname(path)} has too many files with the name ${basename(path)}`);
+}
+
+/** Another file can have taken the name in the last moment: it was not read, and goes back. */
+async function undoIfOther(file: WatchedFile, moved: string): Promise<void> {
+  const now = await findFile(moved);
+  // Moving changes only the time of the inode.
+  if (now?.size === file.size && now.mtimeMs === file.mtimeMs) return;
+  await rename(moved, file.path);
+  throw new Changed();
+}

@@ -1,0 +1,33 @@
+import type { Instant } from '../../domain/instant.ts';
+import type { Queries } from '../connection/database.ts';
+
+/** The last report that came in for a domain. */
+export interface LastArrival {
+  readonly accountId: string | null;
+  readonly receivedAt: Instant | null;
+  /** What it came in: the name of a mail or a file. */
+  readonly source: string | null;
+}
+
+/** undefined when the domain is not known: no account has it, and no report came in for it. */
+export async function findLastArrival(db: Queries, name: string): Promise<LastArrival | undefined> {
+  const domain = await db
+    .selectFrom('domain')
+    .select(['id', 'account_id', 'reports_position'])
+    .where('name', '=', name)
+    .executeTakeFirst();
+  if (domain === undefined) return undefined;
+  const last = await db
+    .selectFrom('report')
+    .innerJoin('source', 'source.seq', 'report.source_seq')
+    .select(['report.received_at', 'source.name'])
+    .where('report.domain_id', '=', domain.id)
+    .orderBy('report.position', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return {
+    accountId: domain.account_id,
+    receivedAt: last?.received_at ?? null,
+    source: last?.name ?? null,
+  };
+}
