@@ -26,7 +26,7 @@ interface Given {
     Config,
     'requestsPerIp' | 'requestsPerKey' | 'pageCacheBytes' | 'trustedProxies'
   > &
-    Partial<Pick<Config, 'baseUrl' | 'singleSignOn' | 'redis'>>;
+    Partial<Pick<Config, 'baseUrl' | 'mailHost' | 'singleSignOn' | 'redis'>>;
   readonly store: Store;
   readonly now: () => Date;
   readonly log: Logger;

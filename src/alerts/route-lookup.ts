@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises';
+import { getDomain } from 'tldts';
 import { findRecord } from '../domain/dns/dns-record.ts';
 import { toHost } from '../domain/dns/report-addresses.ts';
 import type { RouteFacts } from '../domain/dns/report-route.ts';
@@ -13,7 +14,7 @@ export async function findRoute(
   const resolver = new Resolver(RESOLVER_OPTIONS);
   if (servers.length > 0) resolver.setServers(servers);
   const hosts = [...new Set(addresses.map(toHost))];
-  const external = hosts.filter((host) => !isUnder(host, domain));
+  const external = hosts.filter((host) => !isOfSameOwner(host, domain));
   return {
     domain,
     addresses,
@@ -24,12 +25,10 @@ export async function findRoute(
   };
 }
 
-/**
- * The standard compares organizational domains. A host that is the domain, above it or below it has the same one,
- * unless a public suffix lies between.
- */
-function isUnder(host: string, domain: string): boolean {
-  return host === domain || host.endsWith(`.${domain}`) || domain.endsWith(`.${host}`);
+/** Whether both have one organizational domain. Otherwise anybody could have reports sent to anybody. */
+function isOfSameOwner(host: string, domain: string): boolean {
+  const [a, b] = [host, domain].map((name) => getDomain(name, { validateHostname: false }) ?? name);
+  return a === b;
 }
 
 async function findAuthorisation(resolver: Resolver, domain: string, host: string) {

@@ -7,6 +7,8 @@ export interface Given {
   readonly now: () => Date;
   /** The service's public URL; without it, the URL is taken from the request. */
   readonly baseUrl?: string | undefined;
+  /** The domain of the accounts' own addresses for reports. */
+  readonly mailHost?: string | undefined;
   /** The OpenID provider for single sign-on; needs `baseUrl`. */
   readonly singleSignOn?:
     | { readonly issuer: string; readonly clientId: string; readonly clientSecret: string }

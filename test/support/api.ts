@@ -34,6 +34,7 @@ interface Wanted extends Partial<Pick<Config, 'redis' | 'baseUrl' | 'singleSignO
   readonly requestsPerKey?: number;
   readonly trustedProxies?: readonly string[];
   readonly pageCacheBytes?: number;
+  readonly mailHost?: string;
   readonly isStopping?: () => boolean;
   readonly document?: ContractDocument;
   readonly site?: string;

@@ -1,8 +1,18 @@
 import dns2 from 'dns2';
 import { onTestFinished } from 'vitest';
 
-/** TXT records of a name, each a list of strings; a word for another kind of answer. */
-export type Zone = Record<string, readonly (readonly string[])[] | 'servfail' | 'silent' | 'empty'>;
+/** Mail exchangers and addresses of a name, beside its TXT records. */
+interface Records {
+  readonly txt?: readonly (readonly string[])[];
+  readonly mx?: readonly { readonly priority: number; readonly exchange: string }[];
+  readonly a?: readonly string[];
+}
+
+/** TXT records of a name, each a list of strings; all of its records; a word for another kind of answer. */
+export type Zone = Record<
+  string,
+  readonly (readonly string[])[] | Records | 'servfail' | 'silent' | 'empty'
+>;
 
 const { NXDOMAIN, SERVFAIL } = dns2.Packet.RCODE;
 
@@ -10,7 +20,7 @@ const { NXDOMAIN, SERVFAIL } = dns2.Packet.RCODE;
 export async function serveDns(zone: Zone): Promise<{ address: string; asked: string[] }> {
   const asked: string[] = [];
   const server = dns2.createUDPServer((request, send) => {
-    const { name = '' } = request.questions[0] ?? {};
+    const { name = '', type } = request.questions[0] ?? {};
     asked.push(name);
     const answer = zone[name.toLowerCase()];
     if (answer === 'silent') return;
@@ -18,7 +28,8 @@ export async function serveDns(zone: Zone): Promise<{ address: string; asked: st
     if (answer === undefined) response.header.rcode = NXDOMAIN;
     else if (answer === 'servfail') response.header.rcode = SERVFAIL;
     else if (answer !== 'empty') {
-      response.answers.push(...answer.map((strings) => toTxt(name, strings)));
+      const records = 'map' in answer ? { txt: answer } : answer;
+      response.answers.push(...toAnswers(name, Number(type), records));
     }
     void send(response);
   });
@@ -26,6 +37,20 @@ export async function serveDns(zone: Zone): Promise<{ address: string; asked: st
   onTestFinished(async () => void (await server.close()));
   const { port } = server.address() as { port: number };
   return { address: `127.0.0.1:${port}`, asked };
+}
+
+function toAnswers(name: string, type: number, { txt = [], mx = [], a = [] }: Records) {
+  const { TXT, MX, A } = dns2.Packet.TYPE;
+  if (type === TXT) return txt.map((strings) => toTxt(name, strings));
+  const plain = type === MX ? mx : type === A ? a.map((address) => ({ address })) : [];
+  const records = plain.map((data) => ({
+    name,
+    type,
+    class: dns2.Packet.CLASS.IN,
+    ttl: 60,
+    ...data,
+  }));
+  return records as unknown as InstanceType<typeof dns2.Packet.Resource>[];
 }
 
 function toTxt(name: string, data: readonly string[]) {

@@ -10,8 +10,8 @@ import { type OutputOptions, printJson, printText } from '../output/output.ts';
 import { withStore } from '../with-store.ts';
 
 const NO_ADDRESS =
-  'No address for reports is configured. Set PLUMBLINE_SMTP_NAME when Plumbline takes mail itself, or ' +
-  'PLUMBLINE_REPORT_ADDRESS to the address of the mailbox that it reads.';
+  'There is no address for these reports. Set PLUMBLINE_REPORT_ADDRESS to the address of the mailbox that ' +
+  'Plumbline reads; or PLUMBLINE_SMTP_NAME, and add the domain to an account, which has an address of its own.';
 
 /** Says in words whether reports about a domain can come, and ends with status 1 when something is wrong. */
 export async function checkDomain(given: string, options: OutputOptions): Promise<void> {

@@ -11,7 +11,7 @@ export interface RouteFacts {
   readonly addresses: readonly string[];
   /** The TXT records at `_dmarc.<domain>` that are DMARC records. */
   readonly record: Answer<string>;
-  /** The TXT records at `<domain>._report._dmarc.<host>` that are DMARC records, for each host of an address. */
+  /** The DMARC records at `<domain>._report._dmarc.<host>`, for each host that another owner has. */
   readonly authorisations: ReadonlyMap<string, Answer<string>>;
   /** The mail exchangers of each host of an address; of a host without MX, its addresses. */
   readonly exchangers: ReadonlyMap<string, Answer<readonly string[]>>;
@@ -64,7 +64,7 @@ function checkRua({ domain, record, addresses }: RouteFacts, used: string | unde
   return { check, ok: false, text: `The record at ${at} ${others}. Add to it: ${wanted}` };
 }
 
-/** Needed when the address is not under the domain itself: else anybody could have reports sent to anybody. */
+/** Needed for a host of another owner, because anybody could have reports sent to anybody. */
 function checkAuthorisation({ domain, authorisations }: RouteFacts, host: string): Finding[] {
   const check = 'authorisation';
   if (!authorisations.has(host)) return [];

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import { html } from 'hono/html';
+import { findMailToken } from '../../store/accounts/mail-address.ts';
 import { listPeople, type Person } from '../../store/people/people.ts';
 import { type Html, sendPage } from '../frame/page.ts';
 import { renderTime } from '../frame/words.ts';
@@ -9,10 +10,11 @@ import { visitorOf } from '../visitor.ts';
 const PLANS = { pro: 'Pro', free: 'Free' } as const;
 
 /** The account's name, plan and people. Only the operator changes them. */
-export function showAccount({ store, now }: Given): RequestHandler {
+export function showAccount({ store, now, mailHost }: Given): RequestHandler {
   return async (_req, res) => {
     const { accountId, accountName, plan, personId } = visitorOf(res);
     const people = await listPeople(store.db, accountId);
+    const token = mailHost === undefined ? '' : await findMailToken(store.db, accountId);
     const main = html`<p class="trail">Settings / Account</p>
       <h1>Account</h1>
       <section class="card" aria-label="Account">
@@ -22,6 +24,7 @@ export function showAccount({ store, now }: Given): RequestHandler {
           <dt>Account id</dt><dd><code>${accountId}</code></dd>
         </dl>
       </section>
+      ${mailHost === undefined ? '' : renderAddress(`${token}@${mailHost}`)}
       <section class="card" aria-labelledby="people">
         <h2 id="people">People</h2>
         <ul class="people">${people.map((person) => renderPerson(person, personId, now()))}</ul>
@@ -29,6 +32,16 @@ export function showAccount({ store, now }: Given): RequestHandler {
       </section>`;
     await sendPage(res, { title: 'Account', place: 'account', main });
   };
+}
+
+function renderAddress(address: string): Html {
+  return html`<section class="card" aria-labelledby="address">
+    <h2 id="address">Address for reports</h2>
+    <p><code>${address}</code></p>
+    <p class="muted">Name it in the <code>rua</code> tag of your domains’ DMARC records:
+      <code>rua=mailto:${address}</code>. A domain whose record names it becomes yours with its first report, when no
+      account has it.</p>
+  </section>`;
 }
 
 function renderPerson(person: Person, ownId: string, now: Date): Html {

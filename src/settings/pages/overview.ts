@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import type { DomainRow } from '../../store/accounts/domains.ts';
 import { readOverview } from '../../store/accounts/overview.ts';
 import type { AlertOfAccount } from '../../store/alerts/alerts.ts';
+import { readInboxOverview } from '../../store/inbox/overview.ts';
 import { readQuery } from '../form.ts';
 import { type ChartDay, firstDay, renderSparkline, sum, toChartDays } from '../frame/chart.ts';
 import { type Html, sendPage } from '../frame/page.ts';
@@ -10,12 +11,13 @@ import { renderTime, toCounted, toPassRate } from '../frame/words.ts';
 import type { Given } from '../given.ts';
 import { visitorOf } from '../visitor.ts';
 import { renderAlert } from './alert-words.ts';
+import { renderInbox } from './inbox-view.ts';
 
 const DAYS = 30;
 const DOMAINS_PER_PAGE = 25;
 const MAX_ALERTS = 10;
 
-/** An overview of the account: open alerts first, then its domains. */
+/** An overview of the account: open alerts first, then its domains, then how reports come in. */
 export function showOverview({ store, now }: Given): RequestHandler {
   return async (req, res) => {
     const at = now();
@@ -37,7 +39,8 @@ export function showOverview({ store, now }: Given): RequestHandler {
     const main = html`<h1>Overview</h1>
       ${page === 1 ? renderAlerts(alerts, at) : ''}
       ${renderDomains(rows)}
-      ${renderPages(page, Math.ceil(total / DOMAINS_PER_PAGE))}`;
+      ${renderPages(page, Math.ceil(total / DOMAINS_PER_PAGE))}
+      ${page === 1 ? renderInbox(await readInboxOverview(store.db), at) : ''}`;
     await sendPage(res, { title: 'Overview', place: 'overview', main });
   };
 }

@@ -1,0 +1,41 @@
+import { html } from 'hono/html';
+import type { DoorOverview, InboxOverview } from '../../store/inbox/overview.ts';
+import type { Html } from '../frame/page.ts';
+import { renderTime, toCounted } from '../frame/words.ts';
+
+const KINDS = {
+  smtp: 'Mail to Plumbline (SMTP)',
+  imap: 'A mailbox (IMAP)',
+  folder: 'Files in a folder',
+} as const;
+
+/** How reports come in: nothing when they come by `plumbline ingest` alone. */
+export function renderInbox({ doors, waiting, stuck }: InboxOverview, now: Date): Html | '' {
+  if (doors.length === 0) return '';
+  return html`<section class="card" aria-labelledby="inbox">
+    <h2 id="inbox">How reports come in</h2>
+    <table class="cards" role="table">
+      <thead role="rowgroup"><tr role="row">
+        <th role="columnheader" scope="col">Door</th>
+        <th role="columnheader" scope="col">Last mail or file</th>
+        <th role="columnheader" scope="col">State</th>
+      </tr></thead>
+      <tbody role="rowgroup">${doors.map((door) => renderDoor(door, now))}</tbody>
+    </table>
+    <p class="muted">${toCounted(waiting, 'mail')} to be read.${
+      stuck === 0 ? '' : ` ${toCounted(stuck, 'mail')} cannot be read: tell the operator.`
+    }</p>
+  </section>`;
+}
+
+function renderDoor({ kind, lastMailAt, error, errorAt }: DoorOverview, now: Date): Html {
+  return html`<tr role="row">
+    <th role="rowheader" scope="row">${KINDS[kind]}</th>
+    <td role="cell" data-label="Last mail or file">${lastMailAt === null ? 'none yet' : renderTime(lastMailAt, now)}</td>
+    <td role="cell" data-label="State">${
+      error === null || errorAt === null
+        ? html`<span class="badge good">Works</span>`
+        : html`<span class="badge">Fails</span> ${renderTime(errorAt, now)}: ${error}`
+    }</td>
+  </tr>`;
+}

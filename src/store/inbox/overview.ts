@@ -1,0 +1,77 @@
+import type { Instant } from '../../domain/instant.ts';
+import type { Queries } from '../connection/database.ts';
+import type { DoorKind } from './incoming.ts';
+
+/** The doors of one kind, for people who may not see what came in for others. */
+export interface DoorOverview {
+  readonly kind: DoorKind;
+  readonly lastMailAt: Instant | null;
+  /** What keeps a door from working now. */
+  readonly error: string | null;
+  readonly errorAt: Instant | null;
+}
+
+export interface InboxOverview {
+  readonly doors: readonly DoorOverview[];
+  /** Mails that are to be read, and that cannot be read. */
+  readonly waiting: number;
+  readonly stuck: number;
+}
+
+/** How reports come in, in all: doors that have said something of themselves, and what waits in the inbox. */
+export async function readInboxOverview(db: Queries): Promise<InboxOverview> {
+  const states = await db
+    .selectFrom('door_state')
+    .select(['door', 'last_error', 'last_error_at'])
+    .orderBy('door')
+    .execute();
+  const byKind = Map.groupBy(states, ({ door }) => toKind(door));
+  const doors: DoorOverview[] = [];
+  for (const [kind, some] of byKind) {
+    const failing = some.find(({ last_error }) => last_error !== null);
+    const lasts = await Promise.all(some.map(({ door }) => findLastMailAt(db, door)));
+    doors.push({
+      kind,
+      lastMailAt:
+        lasts
+          .filter((at) => at !== null)
+          .toSorted()
+          .at(-1) ?? null,
+      error: failing?.last_error ?? null,
+      errorAt: failing?.last_error_at ?? null,
+    });
+  }
+  return { doors, ...(await countUnread(db)) };
+}
+
+const toKind = (door: string): DoorKind => door.split(':', 1)[0] as DoorKind;
+
+async function findLastMailAt(db: Queries, door: string): Promise<Instant | null> {
+  const last = await db
+    .selectFrom('inbox_mail')
+    .select('received_at')
+    .where('door', '=', door)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return last?.received_at ?? null;
+}
+
+/** More are not counted: the page needs no exact number of a hundred thousand. */
+const MAX_COUNTED = 10_000;
+
+async function countUnread(db: Queries): Promise<Pick<InboxOverview, 'waiting' | 'stuck'>> {
+  const unread = db
+    .selectFrom('inbox_mail')
+    .select('state')
+    .where('state', 'in', ['waiting', 'claimed', 'stuck'])
+    .limit(MAX_COUNTED);
+  const rows = await db
+    .with('unread', () => unread)
+    .selectFrom('unread')
+    .select((eb) => ['state', eb.fn.countAll().as('mails')])
+    .groupBy('state')
+    .execute();
+  const count = (state: string) => Number(rows.find((row) => row.state === state)?.mails ?? 0);
+  return { waiting: count('waiting') + count('claimed'), stuck: count('stuck') };
+}

@@ -1,0 +1,18 @@
+/** A worker of its own on a database file, until it is killed: `node worker-process.ts <database>`. */
+import { startInboxWorker } from '../../../src/intake/inbox/worker.ts';
+import { ownReader } from '../../../src/intake/reader/reader.ts';
+import { openStore } from '../../../src/store/connection/open.ts';
+
+const { db } = await openStore(process.argv[2] ?? '', { mustExist: true });
+
+startInboxWorker({
+  db,
+  now: () => new Date('2026-08-01T00:00:00Z'),
+  // Read in this process, so that one signal ends all of the worker.
+  documentReader: { pid: undefined, read: ownReader.read, close: async () => undefined },
+  afterStored: async () => undefined,
+  logError: (error) => console.error(error),
+  claimMs: 2_000,
+  pollMs: 20,
+  restMs: 20,
+});
