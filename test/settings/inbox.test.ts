@@ -31,7 +31,7 @@ describe('the overview', () => {
     await deliverMail(db, { door: 'folder:/srv/private/drop', receivedAt, envelope });
     const text = await read();
     expect(text).toMatch(
-      /Files in a folder just now Works A mailbox \(IMAP\) none yet Fails just now: The server refused/,
+      /Files in a folder just now Works A mailbox \(IMAP\) none yet Fails just now ?: The server refused/,
     );
     expect(text).toMatch(/Mail to Plumbline \(SMTP\) none yet Works 1 mail to be read\./);
     // What came in for others, and where, is not shown.

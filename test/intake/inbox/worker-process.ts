@@ -11,7 +11,7 @@ startInboxWorker({
   // Read in this process, so that one signal ends all of the worker.
   documentReader: { pid: undefined, read: ownReader.read, close: async () => undefined },
   afterStored: async () => undefined,
-  logError: (error) => console.error(error),
+  logError: (error) => void process.stderr.write(`${error}\n`),
   claimMs: 2_000,
   pollMs: 20,
   restMs: 20,
