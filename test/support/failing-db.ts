@@ -2,7 +2,7 @@ import type { KyselyPlugin } from 'kysely';
 import type { Db, Tx } from '../../src/store/connection/database.ts';
 
 /** The error of a database that fails: of no kind that the product knows. */
-export class Broken extends Error {
+class Broken extends Error {
   constructor() {
     super('The database is broken.');
   }

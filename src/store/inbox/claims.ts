@@ -49,15 +49,24 @@ interface Wanted {
  * that one that ends its worker again and again does not use up the tries of others.
  */
 export async function claimMails(db: Db, wanted: Wanted): Promise<ClaimedMail[]> {
-  if ((await listDue(db, await readNow(db), 1)).length === 0) return [];
-  return await db.write(async (tx) => {
-    const nowMs = await readClockMs(tx);
-    const now = toInstant(new Date(nowMs));
-    const due = await listDue(tx, now, wanted.mails);
-    await giveUp(tx, due, now);
-    const chosen = choose(due, wanted);
-    return chosen.length === 0 ? [] : await claim(tx, chosen, { ...wanted, nowMs });
-  });
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    if ((await listDue(db, await readNow(db), 1)).length === 0) return [];
+    const claimed = await db.write((tx) => claimSome(tx, wanted));
+    if (claimed.length > 0) return claimed;
+  }
+  return [];
+}
+
+/** Other workers may have claimed what this one has chosen; there may be more. */
+const MAX_ATTEMPTS = 10;
+
+async function claimSome(tx: Tx, wanted: Wanted): Promise<ClaimedMail[]> {
+  const nowMs = await readClockMs(tx);
+  const now = toInstant(new Date(nowMs));
+  const due = await listDue(tx, now, wanted.mails);
+  await giveUp(tx, due, now);
+  const chosen = choose(due, wanted);
+  return chosen.length === 0 ? [] : await claim(tx, chosen, { ...wanted, nowMs });
 }
 
 interface DueMail {

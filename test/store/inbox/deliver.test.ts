@@ -1,12 +1,18 @@
 import { hash, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import {
+  findAccountByToken,
+  findMailToken,
+  updateMailToken,
+} from '../../../src/store/accounts/mail-address.ts';
 import type { Db } from '../../../src/store/connection/database.ts';
 import { claimMails } from '../../../src/store/inbox/claims.ts';
+import { findCheckpoint, noteDoor, updateCheckpoint } from '../../../src/store/inbox/doors.ts';
 import { MAX_INCOMING_BYTES } from '../../../src/store/inbox/incoming.ts';
 import { readContent } from '../../../src/store/inbox/parts.ts';
 import { findResults } from '../../../src/store/inbox/results.ts';
 import { tidyInbox } from '../../../src/store/inbox/tidy.ts';
-import { NOW } from '../../support/builders.ts';
+import { aBareAccount, NOW } from '../../support/builders.ts';
 import { failingDb } from '../../support/failing-db.ts';
 import { deliverMail, listMailRows } from '../../support/inbox.ts';
 import { aStore } from '../../support/store.ts';
@@ -135,5 +141,47 @@ describe('a database that fails while a mail is delivered', () => {
     const left = await db.selectFrom('inbox_part').select('mail_id').distinct().execute();
     expect(left).toHaveLength(2);
     expect(left.map(({ mail_id }) => mail_id)).toContain('lost 1');
+  });
+});
+
+describe('a door', () => {
+  test('finds the account of an address, and its own checkpoint', async () => {
+    const { db } = await aStore();
+    const accountId = await aBareAccount(db);
+    const token = await findMailToken(db, accountId);
+    expect(await findAccountByToken(db, token)).toBe(accountId);
+    expect(await findAccountByToken(db, token.toUpperCase())).toBeUndefined();
+    expect(await findAccountByToken(db, 'a'.repeat(100_000))).toBeUndefined();
+    expect(await findAccountByToken(db, await updateMailToken(db, accountId))).toBe(accountId);
+    expect(await findAccountByToken(db, token)).toBeUndefined();
+
+    expect(await findCheckpoint(db, 'imap')).toBeUndefined();
+    await updateCheckpoint(db, 'imap', '{"uid":1}');
+    await noteDoor(db, 'imap', 'no network');
+    await updateCheckpoint(db, 'imap', '{"uid":2}');
+    expect(await findCheckpoint(db, 'imap')).toBe('{"uid":2}');
+    await expect(updateCheckpoint(db, 'imap', 'x'.repeat(4_001))).rejects.toMatchObject({
+      code: 'limit_reached',
+    });
+  });
+
+  test('notes the same error once a minute, and another one at once', async () => {
+    const { db } = await aStore();
+    let writes = 0;
+    const counting: Db = {
+      ...db,
+      write: (change) => {
+        writes += 1;
+        return db.write(change);
+      },
+    };
+    for (let i = 0; i < 5; i += 1) await noteDoor(counting, 'smtp', 'x'.repeat(10_000));
+    expect(writes).toBe(1);
+    await noteDoor(counting, 'smtp', 'another');
+    await noteDoor(counting, 'smtp');
+    await noteDoor(counting, 'smtp');
+    expect(writes).toBe(3);
+    const rows = await db.selectFrom('door_state').select('last_error').execute();
+    expect(rows).toEqual([{ last_error: null }]);
   });
 });
