@@ -7,6 +7,7 @@ import type { Config } from '../../config.ts';
 import type { Store } from '../../store/connection/open.ts';
 import { createLeases } from '../../store/work/leases.ts';
 import { SHARDS } from '../../store/work/shards.ts';
+import { startInbox } from './inbox.ts';
 import { type Running, type SharedJob, startSharedJob } from './shared-job.ts';
 
 const HOUR_MS = 3_600_000;
@@ -28,10 +29,12 @@ export function startJobs(config: Config, { store, log }: Given): Jobs {
   const leases = createLeases({ store, holder: randomUUID() });
   const jobs = listSharedJobs(config, { store, log });
   const running: readonly Running[] = jobs.map((job) => startSharedJob(job, { leases, logError }));
+  // Mails are claimed one by one, and files by their keys, so the inbox needs no lease.
+  const inbox = startInbox(config, { store, log });
   return {
-    names: jobs.map(({ name }) => name),
+    names: [...jobs.map(({ name }) => name), ...inbox.names],
     stop: async () => {
-      await Promise.all(running.map(({ stop }) => stop()));
+      await Promise.all([...running, inbox].map(({ stop }) => stop()));
     },
   };
 }

@@ -10,7 +10,11 @@ import type { InboxMailTable } from './tables.ts';
  * All times are the database's.
  */
 
-/** After so many claims that led to no result, a mail is stuck. */
+/**
+ * After so many claims that led to no result, a mail is stuck.
+ *
+ * @internal Tests count them.
+ */
 export const MAX_TRIES = 10;
 /** The pause after a failure: a minute, four, sixteen …, at most six hours. */
 const FIRST_PAUSE_MS = 60_000;
