@@ -1,0 +1,192 @@
+import type { Logger } from 'pino';
+import type { SMTPServerOptions, SMTPServerSession } from 'smtp-server';
+import { toInstant } from '../../../domain/instant.ts';
+import type { Deliver, Envelope } from '../../../store/inbox/incoming.ts';
+import { toLogText } from '../log-text.ts';
+import type { SmtpLimits } from './limits.ts';
+import { Message, type MessageStream } from './message.ts';
+import { Receiving } from './receiving.ts';
+import { createRecipients, type Recipient } from './recipients.ts';
+import { notStored, Reply } from './reply.ts';
+import type { Session, Sessions } from './sessions.ts';
+
+export interface SmtpGiven {
+  readonly deliver: Deliver;
+  readonly findAccountByToken: (token: string) => Promise<string | undefined>;
+  readonly now: () => Date;
+  readonly log: Pick<Logger, 'debug' | 'info' | 'error'>;
+}
+
+interface HandlersGiven extends SmtpGiven {
+  readonly limits: SmtpLimits;
+  readonly sessions: Sessions;
+  readonly disconnect: (id: string, reply: Reply) => void;
+}
+
+type Callback = (error?: Error | null) => void;
+
+/** What smtp-server asks at each step of a session. */
+export class Handlers {
+  readonly #given: HandlersGiven;
+  readonly #findRecipient: (address: string) => Promise<Recipient>;
+  readonly #receiving: Receiving;
+  readonly #storing = new Set<Promise<void>>();
+
+  constructor(
+    { name, recipients }: { name: string; recipients: readonly string[] },
+    given: HandlersGiven,
+  ) {
+    const { findAccountByToken, limits } = given;
+    this.#given = given;
+    this.#findRecipient = createRecipients({
+      addresses: recipients,
+      host: name,
+      findAccountByToken,
+    });
+    this.#receiving = new Receiving(limits, () => performance.now());
+  }
+
+  toOptions() {
+    return {
+      onConnect: (session, callback) => answer(callback, () => this.#open(session)),
+      onMailFrom: (_address, session, callback) => answer(callback, () => this.#begin(session)),
+      onRcptTo: ({ address }, session, callback) =>
+        void this.#addRecipient(address, session).then(() => callback(), callback),
+      onData: (stream, session, callback) => {
+        const done = this.#receive(stream, session).then(() => callback(), callback);
+        this.#storing.add(done);
+        void done.finally(() => this.#storing.delete(done));
+      },
+      onClose: ({ id }) => this.#given.sessions.close(id),
+    } satisfies SMTPServerOptions;
+  }
+
+  /** Waits for the messages in progress. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#storing);
+  }
+
+  #open({ id, remoteAddress }: SMTPServerSession): void {
+    this.#given.sessions.open(id, remoteAddress);
+  }
+
+  #begin({ id }: SMTPServerSession): void {
+    const session = this.#require(id);
+    session.messages += 1;
+    session.accountId = undefined;
+    if (session.messages > this.#given.limits.maxMessages)
+      throw new Reply(421, 'Too many messages in one connection');
+    this.#receiving.requireRoom();
+  }
+
+  async #addRecipient(address: string, { id }: SMTPServerSession): Promise<void> {
+    const session = this.#require(id);
+    const { accountId } = await this.#findRecipient(address).catch((error: unknown) => {
+      throw this.#toRecipientReply(error, session);
+    });
+    // One account for each message. The client sends it again for the others (RFC 5321, 4.5.3.1.10).
+    if (
+      accountId !== undefined &&
+      session.accountId !== undefined &&
+      session.accountId !== accountId
+    )
+      throw new Reply(452, 'Too many recipients, send again for this one');
+    session.accountId ??= accountId;
+  }
+
+  #toRecipientReply(error: unknown, session: Session): Reply {
+    if (!(error instanceof Reply)) {
+      this.#given.log.error({ err: error }, 'smtp: an address could not be looked up');
+      return notStored();
+    }
+    session.unknownRecipients += 1;
+    return session.unknownRecipients > this.#given.limits.maxUnknownRecipients
+      ? new Reply(421, 'Too many unknown recipients')
+      : error;
+  }
+
+  async #receive(stream: MessageStream, smtp: SMTPServerSession): Promise<void> {
+    const { limits, disconnect } = this.#given;
+    const session = this.#require(smtp.id);
+    const envelope = toEnvelope(smtp);
+    const message = new Message(stream, {
+      maxBytes: limits.maxMessageBytes,
+      nowMs: performance.now(),
+    });
+    const refusal = await this.#store(message, { envelope, session, id: smtp.id });
+    session.isStoring = false;
+    const cut = () => disconnect(smtp.id, new Reply(421, 'The message does not end'));
+    await message.drain(limits.maxMessageBytes * limits.maxDrainedMessages, cut);
+    this.#log({ envelope, message, refusal });
+    if (refusal !== undefined) throw refusal;
+    session.commands = 0;
+  }
+
+  /** Stores a message. Returns the reply when it was not stored. */
+  async #store(
+    message: Message,
+    { envelope, session, id }: { envelope: Envelope; session: Session; id: string },
+  ): Promise<Reply | undefined> {
+    const { deliver, now, log, disconnect } = this.#given;
+    try {
+      this.#receiving.add(message, () => disconnect(id, new Reply(421, 'Too slow')));
+      await deliver({
+        door: 'smtp',
+        bytes: message.read(() => {
+          session.isStoring = true;
+        }),
+        envelope,
+        receivedAt: toInstant(now()),
+        accountId: session.accountId,
+      });
+      return undefined;
+    } catch (error) {
+      if (error instanceof Reply) return error;
+      if (!message.isLost) log.error({ err: error }, 'smtp: a message could not be stored');
+      return notStored();
+    } finally {
+      this.#receiving.delete(message);
+    }
+  }
+
+  /** One line for each message, without its content. */
+  #log(about: { envelope: Envelope; message: Message; refusal: Reply | undefined }): void {
+    const { envelope, message, refusal } = about;
+    const { sender = '', recipients = [], remoteAddress } = envelope;
+    this.#given.log.info({
+      door: 'smtp',
+      remote_address: remoteAddress,
+      sender: toLogText(sender),
+      recipients: recipients.slice(0, LOGGED_RECIPIENTS).map(toLogText),
+      bytes: message.size,
+      outcome: message.isLost ? 'connection lost' : (refusal?.message ?? 'stored'),
+    });
+  }
+
+  #require(id: string): Session {
+    const session = this.#given.sessions.find(id);
+    if (session === undefined) throw new Reply(421, 'The connection is closed');
+    return session;
+  }
+}
+
+const LOGGED_RECIPIENTS = 5;
+
+function answer(callback: Callback, step: () => void): void {
+  try {
+    step();
+  } catch (error) {
+    callback(error as Error);
+    return;
+  }
+  callback();
+}
+
+function toEnvelope({ envelope, remoteAddress }: SMTPServerSession): Envelope {
+  const { mailFrom, rcptTo } = envelope;
+  return {
+    sender: mailFrom === false ? '' : mailFrom.address,
+    recipients: rcptTo.map(({ address }) => address),
+    remoteAddress,
+  };
+}

@@ -1,0 +1,132 @@
+import type { AddressInfo } from 'node:net';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { type CertificateFiles, readCertificate, watchCertificate } from './certificate.ts';
+import { Handlers, type SmtpGiven } from './handlers.ts';
+import { SMTP_LIMITS, type SmtpLimits } from './limits.ts';
+import { Reply } from './reply.ts';
+import { Sessions } from './sessions.ts';
+
+export interface SmtpOptions {
+  readonly port: number;
+  /** All addresses of the machine when it is undefined. */
+  readonly host: string | undefined;
+  /** The host name that the server gives itself, and the host of the accounts' own addresses. */
+  readonly name: string;
+  /** The configured report addresses. */
+  readonly recipients: readonly string[];
+  /** Without it there is no STARTTLS. */
+  readonly certificate?: CertificateFiles | undefined;
+  readonly limits?: Partial<SmtpLimits>;
+  /** How often the certificate's files are looked at. */
+  readonly certificateLookMs?: number;
+}
+
+export interface RunningSmtp {
+  readonly port: number;
+  /** Takes no more connections, waits for messages that are being stored, and ends. */
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * The mail exchanger for report addresses. It only receives: no authentication, no relaying, and it never sends a
+ * mail. A message is accepted (250) after `deliver` stored it. Throws the error of listening, or of the certificate.
+ */
+export async function startSmtp(options: SmtpOptions, given: SmtpGiven): Promise<RunningSmtp> {
+  const limits = { ...SMTP_LIMITS, ...options.limits };
+  const certificate = options.certificate && (await readCertificate(options.certificate));
+  const disconnect = (id: string, reply: Reply) => disconnectFrom(server, id, reply);
+  const sessions = new Sessions(limits, disconnect);
+  const handlers = new Handlers(options, { ...given, limits, sessions, disconnect });
+  const server = new SMTPServer({
+    ...toServerOptions(options, limits),
+    ...certificate,
+    ...handlers.toOptions(),
+    logger: toCommandCounter(sessions),
+  });
+  // The net server would drop more without an answer. Between the two figures clients are told.
+  server.server.maxConnections = limits.maxConnections * 2;
+  await listen(server, options);
+  server.on('error', (error) => given.log.debug({ err: error }, 'smtp: a connection failed'));
+  const stopWatching = options.certificate
+    ? renew(server, options.certificate, { ...given, lookMs: options.certificateLookMs })
+    : () => {};
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    stop: async () => {
+      stopWatching();
+      sessions.stop();
+      sessions.endIdle(new Reply(421, 'The server stops'));
+      await new Promise<void>((resolve) => server.close(resolve));
+      await handlers.settle();
+    },
+  };
+}
+
+function toServerOptions(
+  { name, certificate }: SmtpOptions,
+  limits: SmtpLimits,
+): SMTPServerOptions {
+  return {
+    name,
+    heloResponse: '%s',
+    banner: 'Plumbline, for DMARC reports only',
+    size: limits.maxMessageBytes,
+    // The library answers 552 by itself, whatever the handler says.
+    rejectOversized: true,
+    disabledCommands: certificate === undefined ? ['AUTH', 'STARTTLS'] : ['AUTH'],
+    authMethods: [],
+    hideENHANCEDSTATUSCODES: false,
+    // Reporters exist whose sender is not valid by RFC 5321; the sender decides nothing here.
+    lenientAddressParsing: true,
+    disableReverseLookup: true,
+    maxClients: limits.maxConnections,
+    maxRecipients: limits.maxRecipients,
+    maxCommandLength: limits.maxCommandBytes,
+    socketTimeout: limits.idleMs,
+    closeTimeout: limits.stopMs,
+    minVersion: 'TLSv1.2',
+    secureOptions: NO_RENEGOTIATION,
+  };
+}
+
+/** `SSL_OP_NO_RENEGOTIATION`, which node:crypto does not name in every build. */
+const NO_RENEGOTIATION = 0x40000000;
+
+/** smtp-server tells its logger of each command, with the connection's id, and has no limit of its own. */
+function toCommandCounter(sessions: Sessions) {
+  const ignore = () => {};
+  const debug = ({ tnx, cid }: { tnx?: unknown; cid?: unknown } = {}) => {
+    if (tnx === 'command' && typeof cid === 'string') sessions.countCommand(cid);
+  };
+  return { trace: ignore, debug, info: ignore, warn: ignore, error: ignore, fatal: ignore };
+}
+
+function disconnectFrom(server: SMTPServer, id: string, reply: Reply): void {
+  for (const connection of server.connections)
+    if (connection.id === id) connection.send(reply.responseCode, reply.message);
+}
+
+function listen(server: SMTPServer, { port, host }: SmtpOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function renew(
+  server: SMTPServer,
+  files: CertificateFiles,
+  { log, lookMs }: Pick<SmtpGiven, 'log'> & { lookMs: number | undefined },
+): () => void {
+  return watchCertificate(files, {
+    onRenewed: (certificate) => {
+      server.updateSecureContext(certificate);
+      log.info('smtp: the certificate was renewed');
+    },
+    onFault: (error) => log.error({ err: error }, 'smtp: the former certificate is used'),
+    ...(lookMs === undefined ? {} : { lookMs }),
+  });
+}
