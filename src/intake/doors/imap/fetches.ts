@@ -1,0 +1,61 @@
+import { isAnswered } from './fault.ts';
+import type { ImapLimits } from './limits.ts';
+import type { ListedMail } from './listing.ts';
+
+/** Refusals end the trying so many times sooner than lost connections. */
+const LOST_PER_REFUSED = 4;
+
+/**
+ * Decides what is fetched by one command. After a command that failed, mails are fetched one by one, until the one
+ * that fails is known: it must not stop the mails behind it for ever. Lasts longer than a connection, because such a
+ * mail may end it.
+ */
+export class Fetches {
+  readonly #limits: ImapLimits;
+  /** Mails that are still fetched one by one. */
+  #careful = 0;
+  #suspect: { readonly uid: number; tries: number } | undefined;
+
+  constructor(limits: ImapLimits) {
+    this.#limits = limits;
+  }
+
+  /** Mails in groups, in their order. */
+  *toBatches(mails: readonly ListedMail[]): Generator<readonly ListedMail[]> {
+    for (let at = 0; at < mails.length; ) {
+      const batch = mails.slice(at, at + this.#countNext(mails, at));
+      yield batch;
+      at += batch.length;
+    }
+  }
+
+  #countNext(mails: readonly ListedMail[], at: number): number {
+    const { batchMails, batchBytes } = this.#limits;
+    const max = this.#careful > 0 ? 1 : batchMails;
+    let [count, bytes] = [1, mails[at]?.size ?? 0];
+    for (; count < max && at + count < mails.length; count += 1) {
+      bytes += mails[at + count]?.size ?? 0;
+      if (bytes > batchBytes) break;
+    }
+    return count;
+  }
+
+  succeeded(count: number): void {
+    this.#careful = Math.max(0, this.#careful - count);
+    this.#suspect = undefined;
+  }
+
+  /** An answer of the server counts more than a lost connection, which can have any cause. */
+  failed(batch: readonly ListedMail[], error: unknown): void {
+    this.#careful = this.#limits.batchMails;
+    const [only, ...others] = batch;
+    if (only === undefined || others.length > 0) return;
+    if (this.#suspect?.uid !== only.uid) this.#suspect = { uid: only.uid, tries: 0 };
+    this.#suspect.tries += isAnswered(error) ? LOST_PER_REFUSED : 1;
+  }
+
+  /** Whether fetching this mail has failed too often. */
+  isHopeless({ uid }: ListedMail): boolean {
+    return this.#suspect?.uid === uid && this.#suspect.tries >= this.#limits.maxLostFetches;
+  }
+}

@@ -1,0 +1,34 @@
+import { MAX_MAIL_BYTES } from '../../ceilings.ts';
+
+const MIB = 1024 * 1024;
+
+/** The limits of the IMAP door, which reads one mailbox. */
+export const IMAP_LIMITS = {
+  /** A larger mail is not fetched. */
+  maxMailBytes: MAX_MAIL_BYTES,
+  /** Mails that are fetched by one command: so many, with so many bytes, unless it is one mail. */
+  batchMails: 50,
+  batchBytes: 4 * MIB,
+  /** UIDs that are listed by one command. The larger figure is for gaps, where few of them exist. */
+  windowUids: 200,
+  maxWindowUids: 10_000,
+  /** Mails in the inbox whose outcome is not known yet. With more the door waits. */
+  maxPending: 500,
+  /** A mail at which the connection was lost so often, or that was refused a quarter as often, stays and is named. */
+  maxLostFetches: 20,
+  /** How soon the outcome of pending mails is asked for. The time doubles while none is known. */
+  resultsMs: 500,
+  maxResultsMs: 30_000,
+  /** How often a server is asked for new mails: with IDLE, which usually tells of them, and without. */
+  idleMs: 240_000,
+  pollMs: 60_000,
+  /** Silence of the server within a command. */
+  socketMs: 120_000,
+  /** The first wait before connecting again. It doubles with every failure. */
+  firstRetryMs: 1_000,
+  /** After wrong credentials: servers lock out whoever tries too often. */
+  refusedRetryMs: 30_000,
+  maxRetryMs: 300_000,
+} as const;
+
+export type ImapLimits = { readonly [Name in keyof typeof IMAP_LIMITS]: number };

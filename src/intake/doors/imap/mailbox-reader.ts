@@ -1,0 +1,173 @@
+import type { FetchMessageObject, ImapFlow } from 'imapflow';
+import { toInstant } from '../../../domain/instant.ts';
+import { toSizeText } from '../../../domain/size.ts';
+import type { Incoming } from '../../../store/inbox/incoming.ts';
+import { type Checkpoint, parseCheckpoint, toCheckpointText } from './checkpoint.ts';
+import { DoorFault, MailFault, StoreFault } from './fault.ts';
+import type { File } from './filing.ts';
+import { IMAP_DOOR } from './imap-door.ts';
+import { findHighestUid, type ListedMail, listWindows } from './listing.ts';
+import { type ImapOptions, toMailboxName } from './options.ts';
+import type { SessionGiven } from './session.ts';
+
+interface ReaderGiven extends SessionGiven {
+  readonly file: File;
+}
+
+/** Reads one mailbox by ascending UIDs, and files the mails whose outcome is known. */
+export class MailboxReader {
+  readonly #client: ImapFlow;
+  readonly #options: ImapOptions;
+  readonly #given: ReaderGiven;
+  readonly #mailbox: string;
+  #checkpoint: Checkpoint;
+  /** UIDs of mails in the inbox whose outcome is not known, ascending. */
+  readonly #pending = new Set<number>();
+
+  private constructor(client: ImapFlow, options: ImapOptions, given: ReaderGiven, at: Checkpoint) {
+    this.#client = client;
+    this.#options = options;
+    this.#given = given;
+    this.#mailbox = toMailboxName(options);
+    this.#checkpoint = at;
+  }
+
+  /** Goes on where the last connection, or another process, ended. */
+  static async open(client: ImapFlow, options: ImapOptions, given: ReaderGiven) {
+    const { mailbox } = client;
+    if (!mailbox) throw new DoorFault('No mailbox is open.');
+    const uidValidity = String(mailbox.uidValidity);
+    const text = await given.findCheckpoint(IMAP_DOOR);
+    const names = { mailbox: toMailboxName(options), uidValidity };
+    const reader = new MailboxReader(client, options, given, parseCheckpoint(text, names));
+    await reader.#findPending();
+    return reader;
+  }
+
+  /** The mails that were read and not filed when the last connection ended. */
+  async #findPending(): Promise<void> {
+    const { filed, read } = this.#checkpoint;
+    for await (const { mails } of this.#listWindows({ from: filed + 1, to: read })) {
+      for (const { uid } of mails) this.#pending.add(uid);
+      await this.fileDone();
+    }
+  }
+
+  /** Reads the mails that are new, as far as there is room for them in the inbox. */
+  async readNew(): Promise<void> {
+    const to = await findHighestUid(this.#client);
+    const from = this.#checkpoint.read + 1;
+    for await (const window of this.#listWindows({ from, to })) {
+      for (const batch of this.#given.fetches.toBatches(window.mails)) {
+        if (this.#given.signal.aborted || this.isFull) return;
+        await this.#readBatch(batch);
+      }
+      await this.#save({ read: window.to });
+    }
+  }
+
+  /** Whether as many mails are in the inbox as may wait there. */
+  get isFull(): boolean {
+    return this.#pending.size >= this.#given.limits.maxPending;
+  }
+
+  #listWindows(range: { from: number; to: number }) {
+    return listWindows(this.#client, range, this.#given.limits);
+  }
+
+  async #readBatch(batch: readonly ListedMail[]): Promise<void> {
+    const { fetches, signal } = this.#given;
+    const wanted = batch.filter((mail) => !this.#isLeft(mail));
+    try {
+      await this.#fetch(wanted);
+    } catch (error) {
+      if (!(error instanceof StoreFault || signal.aborted)) fetches.failed(batch, error);
+      throw error;
+    }
+    fetches.succeeded(batch.length);
+    await this.#save({ read: batch.at(-1)?.uid ?? 0 });
+  }
+
+  /** Whether a mail stays where it is, and why, for the log. */
+  #isLeft(mail: ListedMail): boolean {
+    const { limits, fetches, log } = this.#given;
+    const isTooLarge = mail.size > limits.maxMailBytes;
+    if (!isTooLarge && !fetches.isHopeless(mail)) return false;
+    const why = isTooLarge
+      ? `it is larger than ${toSizeText(limits.maxMailBytes)}`
+      : 'the server does not give it';
+    const text = `Mail ${mail.uid} of ${this.#options.mailbox} stays there unread: ${why}.`;
+    log.warn({ door: IMAP_DOOR, uid: mail.uid, bytes: mail.size }, text);
+    return true;
+  }
+
+  async #fetch(mails: readonly ListedMail[]): Promise<void> {
+    if (mails.length === 0) return;
+    const uids = mails.map(({ uid }) => uid);
+    // PEEK, which imapflow uses always: a mail that is read here stays unseen.
+    const source = { start: 0, maxLength: this.#given.limits.maxMailBytes };
+    const query = { uid: true, source };
+    for await (const mail of this.#client.fetch(uids.join(','), query, { uid: true }))
+      if (uids.includes(mail.uid)) await this.#deliver(mail);
+  }
+
+  async #deliver({ uid, source }: FetchMessageObject): Promise<void> {
+    // Servers leave the text out when they cannot read the mail themselves.
+    if (source === undefined) throw new MailFault(`The server does not give mail ${uid}.`);
+    const { deliver, now } = this.#given;
+    const incoming: Incoming = {
+      door: IMAP_DOOR,
+      bytes: source,
+      envelope: { place: `${this.#options.mailbox}/${uid}` },
+      receivedAt: toInstant(now()),
+      key: this.#toKey(uid),
+    };
+    await deliver(incoming).catch((error: unknown) => {
+      throw new StoreFault(error);
+    });
+    this.#pending.add(uid);
+  }
+
+  #toKey(uid: number): string {
+    return `imap:${this.#mailbox}:${this.#checkpoint.uidValidity}:${uid}`;
+  }
+
+  /** Whether the outcome of a pending mail is known. */
+  async hasResults(): Promise<boolean> {
+    const { done } = await this.#findResults();
+    return done.length > 0;
+  }
+
+  /** Files the mails whose outcome is known. */
+  async fileDone(): Promise<void> {
+    const { done, processed, rejected } = await this.#findResults();
+    if (done.length === 0) return;
+    if (processed.length > 0) await this.#given.file('processed', processed);
+    if (rejected.length > 0) await this.#given.file('rejected', rejected);
+    for (const uid of done) this.#pending.delete(uid);
+    await this.#save({});
+  }
+
+  /** One that is stuck stays where it is, as one does that is not in the inbox any more. */
+  async #findResults() {
+    const uids = [...this.#pending];
+    const keys = uids.map((uid) => this.#toKey(uid));
+    const results = keys.length === 0 ? new Map() : await this.#given.findResults(keys);
+    const isOne = (outcome: string) => (uid: number) => results.get(this.#toKey(uid)) === outcome;
+    const isWaiting = isOne('waiting');
+    return {
+      done: uids.filter((uid) => !isWaiting(uid)),
+      processed: uids.filter(isOne('processed')),
+      rejected: uids.filter(isOne('rejected')),
+    };
+  }
+
+  async #save({ read = this.#checkpoint.read }: { readonly read?: number }): Promise<void> {
+    const [oldest] = this.#pending;
+    const filed = oldest === undefined ? read : oldest - 1;
+    if (read === this.#checkpoint.read && filed === this.#checkpoint.filed) return;
+    this.#checkpoint = { ...this.#checkpoint, read, filed };
+    const text = toCheckpointText(this.#mailbox, this.#checkpoint);
+    await this.#given.updateCheckpoint(IMAP_DOOR, text);
+  }
+}
