@@ -1,6 +1,14 @@
 import { isIP } from 'node:net';
 import { findDefaultDatabase } from './config-database.ts';
 import { INBOX_VARIABLES, type InboxConfig } from './config-inbox.ts';
+import {
+  type ImapConfig,
+  listMailProblems,
+  MAIL_VARIABLES,
+  type SmtpConfig,
+  toImap,
+  toSmtp,
+} from './config-mail.ts';
 import { listUnknown } from './config-names.ts';
 import {
   DATABASE_VARIABLES,
@@ -58,6 +66,9 @@ export interface Config extends InboxConfig {
   readonly singleSignOn?: SingleSignOn | undefined;
   /** Where several instances count their limits together. */
   readonly redis?: RedisConfig | undefined;
+  /** The mail doors that are open. */
+  readonly smtp?: SmtpConfig | undefined;
+  readonly imap?: ImapConfig | undefined;
 }
 
 export interface SingleSignOn {
@@ -97,6 +108,7 @@ const VARIABLES = {
   PLUMBLINE_OIDC_CLIENT_SECRET: text(undefined),
   ...REDIS_VARIABLES,
   ...INBOX_VARIABLES,
+  ...MAIL_VARIABLES,
   ...THRESHOLD_VARIABLES,
 };
 
@@ -112,6 +124,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ...listMissing(values),
     ...listUnused(values),
     ...listRedisContradictions(values),
+    ...listMailProblems(values),
     ...listContradictions(alertThresholds),
   ];
   if (all.length > 0)
@@ -141,6 +154,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     reportAddress: values.PLUMBLINE_REPORT_ADDRESS,
     watched: values.PLUMBLINE_WATCH,
     watchDone: values.PLUMBLINE_WATCH_DONE,
+    smtp: toSmtp(values),
+    imap: toImap(values),
   });
 }
 

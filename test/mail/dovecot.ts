@@ -16,12 +16,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import type { ImapOptions } from '../../src/intake/doors/imap/options.ts';
 import { aCertificate } from '../support/certificate.ts';
 
 /** Certificates are for this name, and not for the address that tests connect to. */
 const HOST = 'localhost';
-export const USER = 'reports';
-export const PASSWORD = 'correct horse';
+const USER = 'reports';
+const PASSWORD = 'correct horse';
 
 /** Dovecot refuses to open mailboxes as root. */
 const NOBODY = 65_534;
@@ -164,6 +165,21 @@ export class Dovecot {
     await sleep(1_100);
     await this.resume();
   }
+}
+
+/** How a door reads the server's mailbox. */
+export function optionsOf({ ports, ca }: Dovecot, given: Partial<ImapOptions> = {}): ImapOptions {
+  return {
+    host: 'localhost',
+    port: ports.imaps,
+    user: USER,
+    mailbox: 'INBOX',
+    security: 'tls',
+    credentials: { password: PASSWORD },
+    done: 'move',
+    ca,
+    ...given,
+  };
 }
 
 async function findPort(): Promise<number> {

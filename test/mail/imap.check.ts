@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { ImapOptions } from '../../src/intake/doors/imap/options.ts';
 import { anImapDoor, MemoryInbox } from '../support/imap-door.ts';
-import { Dovecot, PASSWORD, USER } from './dovecot.ts';
+import { Dovecot, optionsOf } from './dovecot.ts';
 import { anUnreliableNetwork } from './unreliable-network.ts';
 
 const PATIENT = { timeout: 60_000, interval: 50 };
@@ -10,20 +9,6 @@ const PATIENT = { timeout: 60_000, interval: 50 };
 const mailOf = (text: string) => `From: a@reporter.example\r\nSubject: ${text}\r\n\r\n${text}\r\n`;
 const mails = (count: number, kind = 'report') =>
   Array.from({ length: count }, (_, i) => mailOf(`${kind} ${i}`));
-
-function optionsOf({ ports, ca }: Dovecot, given: Partial<ImapOptions> = {}): ImapOptions {
-  return {
-    host: 'localhost',
-    port: ports.imaps,
-    user: USER,
-    mailbox: 'INBOX',
-    security: 'tls',
-    credentials: { password: PASSWORD },
-    done: 'move',
-    ca,
-    ...given,
-  };
-}
 
 /** The kind of each mail says what becomes of it. */
 function aSharedInbox(): MemoryInbox {
@@ -175,7 +160,7 @@ describe('a server', () => {
   test('that restarts, and connections that break, cost no mail: 2,000 arrive once each', async () => {
     const server = await Dovecot.start();
     const network = await anUnreliableNetwork(server.ports.imaps);
-    const options = optionsOf(server, { port: network.port });
+    const options = optionsOf(server, { port: network.port, limits: { firstRetryMs: 500 } });
     const inbox = aSharedInbox();
     let door = anImapDoor(options, inbox);
     for (let round = 0; round < 20; round += 1) {
@@ -191,9 +176,11 @@ describe('a server', () => {
         door = anImapDoor(options, inbox);
       }
     }
-    await expect.poll(() => server.count('.Processed'), PATIENT).toBe(2_000);
-    expect(await server.count()).toBe(0);
-    expect(inbox.mails.size).toBe(2_000);
+    await expect.poll(() => inbox.mails.size, PATIENT).toBe(2_000);
+    await expect.poll(() => server.count(), PATIENT).toBe(0);
     expect(new Set(inbox.mails.values()).size).toBe(2_000);
+    const processed = await server.count('.Processed');
+    process.stdout.write(`copies in Processed: ${processed}; handed over again: ${inbox.again}\n`);
+    expect(processed).toBeGreaterThanOrEqual(2_000);
   });
 });

@@ -24,6 +24,8 @@ export const IMAP_LIMITS = {
   pollMs: 60_000,
   /** Silence of the server within a command. */
   socketMs: 120_000,
+  /** How long a command in progress may take when the process stops. */
+  stopMs: 5_000,
   /** The first wait before connecting again. It doubles with every failure. */
   firstRetryMs: 1_000,
   /** After wrong credentials: servers lock out whoever tries too often. */

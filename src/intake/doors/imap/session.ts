@@ -20,14 +20,15 @@ export interface SessionGiven extends ImapGiven {
 export async function runSession(options: ImapOptions, given: SessionGiven): Promise<void> {
   const { signal } = given;
   const client = await createClient(options, given.limits);
-  const close = () => client.close();
-  signal.addEventListener('abort', close);
+  // A command in progress ends first: a MOVE that is cut off may leave a mail in both folders.
+  const closeSoon = () => void setTimeout(() => client.close(), given.limits.stopMs).unref();
+  signal.addEventListener('abort', closeSoon);
   try {
     if (signal.aborted) return;
     await client.connect();
     await work(client, options, given);
   } finally {
-    signal.removeEventListener('abort', close);
+    signal.removeEventListener('abort', closeSoon);
     client.close();
   }
 }

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Config } from '../../config.ts';
+import type { ImapConfig, SmtpConfig } from '../../config-mail.ts';
+import { describeSystemError } from '../../domain/system-error.ts';
+import { findAccountByToken } from '../../store/accounts/mail-address.ts';
+import type { Store } from '../../store/connection/open.ts';
+import { findCheckpoint, noteDoor, updateCheckpoint } from '../../store/inbox/doors.ts';
+import type { Deliver, DoorName } from '../../store/inbox/incoming.ts';
+import { findResults } from '../../store/inbox/results.ts';
+import { type Leases, startAlone } from './alone.ts';
+
+/** How soon a port that could not be listened on is tried again: another process may have it. */
+const RETRY_MS = 30_000;
+
+interface Given<Claim> {
+  readonly store: Store;
+  readonly log: Logger;
+  /** Stores a mail, and wakes the worker of this process. */
+  readonly deliver: Deliver;
+  readonly leases: Leases<Claim>;
+}
+
+/** Something that runs until it is stopped. */
+interface Running {
+  readonly stop: () => Promise<void>;
+}
+
+interface MailDoors extends Running {
+  readonly names: readonly string[];
+}
+
+/**
+ * Opens the mail doors that are configured. Every process that does so listens for SMTP, so each machine can be a mail
+ * exchanger; the mailbox is read by one process at a time.
+ */
+export function startMailDoors<Claim>(config: Config, given: Given<Claim>): MailDoors {
+  const { smtp, imap } = config;
+  const { log } = given;
+  const logError = (error: unknown) => log.error({ err: error }, 'the mailbox could not be read');
+  const doors = {
+    ...(smtp && { [`smtp ${smtp.name}:${smtp.port}`]: () => startSmtpDoor(smtp, given) }),
+    ...(imap && {
+      [`imap ${imap.user}@${imap.host}/${imap.mailbox}`]: () =>
+        startAlone('imap', (signal) => readImapMailbox(imap, given, signal), {
+          leases: given.leases,
+          logError,
+        }),
+    }),
+  };
+  const running = Object.values(doors).map((start) => start());
+  return {
+    names: Object.keys(doors),
+    stop: async () => {
+      await Promise.all(running.map(({ stop }) => stop()));
+    },
+  };
+}
+
+/**
+ * Opens the SMTP door. A port or certificate that cannot be used keeps nothing else from running: it is logged, shown
+ * on the settings pages, and tried again.
+ */
+function startSmtpDoor(
+  smtp: SmtpConfig,
+  { store, log, deliver }: Omit<Given<unknown>, 'leases'>,
+): Running {
+  const { db } = store;
+  const given = {
+    deliver,
+    findAccountByToken: (token: string) => findAccountByToken(db, token),
+    now: () => new Date(),
+    log,
+  };
+  const note = (error?: string) => noteDoor(db, 'smtp', error).catch((e: unknown) => log.error(e));
+  return keepOpen(async (signal) => {
+    const { startSmtp } = await import('../../intake/doors/smtp/smtp.ts');
+    const door = await startSmtp(smtp, given).catch(async (error: unknown) => {
+      const text = `Port ${smtp.port} cannot be opened: ${describeSystemError(error)}`;
+      log.error({ door: 'smtp' }, `smtp: ${text}`);
+      await note(text);
+      return undefined;
+    });
+    if (door === undefined) return;
+    log.info({ door: 'smtp', port: door.port, name: smtp.name }, 'smtp: the door is open');
+    await note();
+    await untilAborted(signal);
+    await door.stop();
+  });
+}
+
+/** Runs until it is stopped, and begins again some time after it ended by itself. */
+function keepOpen(run: (signal: AbortSignal) => Promise<void>): Running {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = (async () => {
+    while (!signal.aborted) {
+      await run(signal);
+      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  })();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+async function readImapMailbox(
+  imap: ImapConfig,
+  { store: { db }, log, deliver }: Omit<Given<unknown>, 'leases'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { readMailbox } = await import('../../intake/doors/imap/imap.ts');
+  const given = {
+    deliver,
+    findResults: (keys: readonly string[]) => findResults(db, keys),
+    noteDoor: (door: DoorName, error?: string) => noteDoor(db, door, error),
+    findCheckpoint: (door: DoorName) => findCheckpoint(db, door),
+    updateCheckpoint: (door: DoorName, text: string) => updateCheckpoint(db, door, text),
+    now: () => new Date(),
+    log,
+  };
+  await readMailbox(imap, given, signal);
+}
