@@ -77,15 +77,18 @@ export class MailboxReader {
 
   async #readBatch(batch: readonly ListedMail[]): Promise<void> {
     const { fetches, signal } = this.#given;
-    const wanted = batch.filter((mail) => !this.#isLeft(mail));
+    const left = batch.filter((mail) => this.#isLeft(mail)).map(({ uid }) => uid);
+    const settled = new Set(left);
     try {
-      await this.#fetch(wanted);
+      await this.#fetch(batch, settled);
     } catch (error) {
       if (!(error instanceof StoreFault || signal.aborted)) fetches.failed(batch, error);
+      const reached = batch.findIndex(({ uid }) => !settled.has(uid));
+      await this.#save({ read: batch[reached - 1]?.uid });
       throw error;
     }
     fetches.succeeded(batch.length);
-    await this.#save({ read: batch.at(-1)?.uid ?? 0 });
+    await this.#save({ read: batch.at(-1)?.uid });
   }
 
   /** Whether a mail stays where it is, and why, for the log. */
@@ -101,14 +104,18 @@ export class MailboxReader {
     return true;
   }
 
-  async #fetch(mails: readonly ListedMail[]): Promise<void> {
-    if (mails.length === 0) return;
-    const uids = mails.map(({ uid }) => uid);
+  /** Adds to `settled` what is stored. */
+  async #fetch(batch: readonly ListedMail[], settled: Set<number>): Promise<void> {
+    const wanted = new Set(batch.map(({ uid }) => uid).filter((uid) => !settled.has(uid)));
+    if (wanted.size === 0) return;
     // PEEK, which imapflow uses always: a mail that is read here stays unseen.
     const source = { start: 0, maxLength: this.#given.limits.maxMailBytes };
     const query = { uid: true, source };
-    for await (const mail of this.#client.fetch(uids.join(','), query, { uid: true }))
-      if (uids.includes(mail.uid)) await this.#deliver(mail);
+    for await (const mail of this.#client.fetch([...wanted].join(','), query, { uid: true })) {
+      if (!wanted.has(mail.uid)) continue;
+      await this.#deliver(mail);
+      settled.add(mail.uid);
+    }
   }
 
   async #deliver({ uid, source }: FetchMessageObject): Promise<void> {
@@ -162,11 +169,12 @@ export class MailboxReader {
     };
   }
 
-  async #save({ read = this.#checkpoint.read }: { readonly read?: number }): Promise<void> {
+  async #save({ read = this.#checkpoint.read }: { read?: number | undefined }): Promise<void> {
     const [oldest] = this.#pending;
     const filed = oldest === undefined ? read : oldest - 1;
     if (read === this.#checkpoint.read && filed === this.#checkpoint.filed) return;
     this.#checkpoint = { ...this.#checkpoint, read, filed };
+    this.#given.onProgress();
     const text = toCheckpointText(this.#mailbox, this.#checkpoint);
     await this.#given.updateCheckpoint(IMAP_DOOR, text);
   }

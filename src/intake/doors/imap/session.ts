@@ -12,6 +12,8 @@ export interface SessionGiven extends ImapGiven {
   readonly limits: ImapLimits;
   readonly fetches: Fetches;
   readonly signal: AbortSignal;
+  /** Called when a mail was read or filed. */
+  readonly onProgress: () => void;
   /** Called when the mailbox was read to its end. */
   readonly onWorking: () => Promise<void>;
 }
