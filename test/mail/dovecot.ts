@@ -182,7 +182,8 @@ export function optionsOf({ ports, ca }: Dovecot, given: Partial<ImapOptions> = 
   };
 }
 
-async function findPort(): Promise<number> {
+/** A port of the loopback address that nothing listens on. */
+export async function findPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

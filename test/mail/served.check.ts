@@ -1,0 +1,69 @@
+import { createTransport } from 'nodemailer';
+import { expect, test } from 'vitest';
+import { aCommand, finish, printed } from '../support/command.ts';
+import { aReportMail } from '../support/inbox.ts';
+import { Dovecot, findPort, optionsOf } from './dovecot.ts';
+
+/** A claim or a lease of a process that was killed lasts up to two minutes. */
+const PATIENT = { timeout: 200_000, interval: 500 };
+const ADDRESS = 'dmarc@mx.plumbline.example';
+
+test('A server that is killed and started again has every mail of both doors, once', async () => {
+  const imap = await Dovecot.start();
+  const { credentials, user } = optionsOf(imap);
+  const smtpPort = await findPort();
+  const command = await aCommand({
+    PLUMBLINE_SMTP_PORT: String(smtpPort),
+    PLUMBLINE_SMTP_HOST: '127.0.0.1',
+    PLUMBLINE_SMTP_NAME: 'mx.plumbline.example',
+    PLUMBLINE_REPORT_ADDRESS: ADDRESS,
+    PLUMBLINE_IMAP_URL: `imap://${user}@127.0.0.1:${imap.ports.imap}/INBOX`,
+    PLUMBLINE_IMAP_PASSWORD: credentials.password,
+    PLUMBLINE_LOG_LEVEL: 'warn',
+  });
+  await command.json('account', 'create', 'A');
+  await command.json('domain', 'add', 'A', 'example.com');
+  const transport = createTransport({ host: '127.0.0.1', port: smtpPort, ignoreTLS: true });
+  const send = async (id: string) => {
+    const envelope = { from: 'noreply@reporter.example', to: [ADDRESS] };
+    const raw = aReportMail(id);
+    await expect
+      .poll(
+        () =>
+          transport.sendMail({ envelope, raw }).then(
+            () => 'sent',
+            () => 'not',
+          ),
+        PATIENT,
+      )
+      .toBe('sent');
+  };
+  for (let round = 0; round < 3; round += 1) {
+    await imap.add(Array.from({ length: 20 }, (_, i) => aReportMail(`imap-${round}-${i}`)));
+    const server = command.start('serve');
+    const ended = finish(server);
+    await printed(server, /listens on/);
+    for (let i = 0; i < 10; i += 1) await send(`smtp-${round}-${i}`);
+    server.kill('SIGKILL');
+    await ended;
+  }
+  const server = command.start('serve');
+  const ended = finish(server);
+  await expect.poll(() => imap.count('.Processed'), PATIENT).toBe(60);
+  await expect
+    .poll(() => command.json('inbox', 'list', '--limit', '200').then(countDone), PATIENT)
+    .toBe(90);
+  server.kill('SIGTERM');
+  expect((await ended).status).toBe(0);
+  const count = await command.withDb((db) =>
+    db
+      .selectFrom('report')
+      .select((eb) => eb.fn.countAll().as('n'))
+      .executeTakeFirstOrThrow(),
+  );
+  expect(Number(count.n)).toBe(90);
+});
+
+/** How many mails were read, of those that `inbox list --json` prints. */
+const countDone = (mails: readonly { readonly state: string }[]): number =>
+  mails.filter(({ state }) => state === 'done').length;
