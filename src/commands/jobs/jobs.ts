@@ -8,6 +8,7 @@ import type { Store } from '../../store/connection/open.ts';
 import { createLeases } from '../../store/work/leases.ts';
 import { SHARDS } from '../../store/work/shards.ts';
 import { startInbox } from './inbox.ts';
+import { startMailDoors } from './mail-doors.ts';
 import { type Running, type SharedJob, startSharedJob } from './shared-job.ts';
 
 const HOUR_MS = 3_600_000;
@@ -31,9 +32,12 @@ export function startJobs(config: Config, { store, log }: Given): Jobs {
   const running: readonly Running[] = jobs.map((job) => startSharedJob(job, { leases, logError }));
   // Mails are claimed one by one, and files by their keys, so the inbox needs no lease.
   const inbox = startInbox(config, { store, log });
+  const mail = startMailDoors(config, { store, log, deliver: inbox.deliver, leases });
   return {
-    names: [...jobs.map(({ name }) => name), ...inbox.names],
+    names: [...jobs.map(({ name }) => name), ...inbox.names, ...mail.names],
     stop: async () => {
+      // A door that stops may still deliver, and wakes the worker of the inbox.
+      await mail.stop();
       await Promise.all([...running, inbox].map(({ stop }) => stop()));
     },
   };
