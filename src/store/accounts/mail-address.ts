@@ -5,11 +5,7 @@ import { lockAccount } from './accounts.ts';
 
 /* The address for reports that each account has of its own: <token>@<our host>. */
 
-/**
- * The account whose address has this local part, in lower case.
- *
- * @internal Called by the door for SMTP.
- */
+/** The account whose address has this local part, in lower case. */
 export async function findAccountByToken(db: Queries, token: string): Promise<string | undefined> {
   if (!isMailToken(token)) return undefined;
   const row = await db

@@ -42,11 +42,7 @@ function findDoor(db: Db, door: DoorName) {
     .executeTakeFirst();
 }
 
-/**
- * The text that a door has stored for itself.
- *
- * @internal Called by the door for IMAP.
- */
+/** The text that a door has stored for itself. */
 export async function findCheckpoint(db: Db, door: DoorName): Promise<string | undefined> {
   const row = await db
     .selectFrom('door_state')
@@ -56,7 +52,6 @@ export async function findCheckpoint(db: Db, door: DoorName): Promise<string | u
   return row?.checkpoint ?? undefined;
 }
 
-/** @internal Called by the door for IMAP. */
 export async function updateCheckpoint(db: Db, door: DoorName, checkpoint: string): Promise<void> {
   if (checkpoint.length > MAX_CHECKPOINT_CHARS)
     throw new Failure('limit_reached', `The checkpoint of ${door} is too long.`);
