@@ -10,6 +10,8 @@ import { Settling } from './settling.ts';
 import { SETTLED_MS } from './watched-file.ts';
 
 const POLL_MS = 10_000;
+/** After a pass that delivered files: they are read soon, and then moved. */
+const SOON_MS = 1_000;
 /** A pass through a large folder takes long. Passes take at most this share of the time. */
 const PASS_SHARE = 0.05;
 /** Files whose error was told once. */
@@ -51,11 +53,15 @@ export function watchFolder(given: Given): { readonly stop: () => Promise<void> 
   const pass = createPass(watching);
   const passAndRest = async () => {
     const begunAt = performance.now();
-    const error = await pass().then(() => undefined, toText);
+    let isSoon = false;
+    const error = await pass().then((hasDelivered) => {
+      isSoon = hasDelivered;
+      return undefined;
+    }, toText);
     await noteState(watching, error);
     hints.listen();
     const passMs = performance.now() - begunAt;
-    const restMs = given.pollMs ?? Math.max(POLL_MS, passMs / PASS_SHARE);
+    const restMs = given.pollMs ?? Math.max(isSoon ? SOON_MS : POLL_MS, passMs / PASS_SHARE);
     await hints.wait(restMs, signal);
   };
   const running = (async () => {
@@ -80,16 +86,19 @@ function toWatching(given: Given, signal: AbortSignal): Watching {
   return { ...given, door: `folder:${given.path}`, signal, tellOnce };
 }
 
-/** One pass through whatever is at the path now. */
-function createPass(watching: Watching): () => Promise<void> {
+/** One pass through whatever is at the path now. Returns whether there are files to be moved soon. */
+function createPass(watching: Watching): () => Promise<boolean> {
   const { path } = watching;
   const remembered: Remembered = { settled: new Set(), settling: new Settling() };
   const readMailbox = createMailboxReader(watching);
   return async () => {
     const kind = await findKind(path);
-    if (kind === 'mbox') return await readMailbox();
+    if (kind === 'mbox') {
+      await readMailbox();
+      return false;
+    }
     const folder = kind === 'maildir' ? join(path, 'new') : path;
-    await passThrough(watching, { folder, kind }, remembered);
+    return await passThrough(watching, { folder, kind }, remembered);
   };
 }
 

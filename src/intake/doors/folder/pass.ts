@@ -30,18 +30,19 @@ const MAX_REMEMBERED = 200_000;
 
 /**
  * Goes through a folder once: delivers files that are new, and moves those that are done. Only regular files in
- * the folder itself count. Throws when the inbox cannot store; what was not delivered is found by the next pass.
+ * the folder itself count. Returns whether it delivered any. Throws when the inbox cannot store; what was not
+ * delivered is found by the next pass.
  */
 export async function passThrough(
   watching: Watching,
   { folder, kind }: { readonly folder: string; readonly kind: PlaceKind },
   remembered: Remembered,
-): Promise<void> {
+): Promise<boolean> {
   if (await isPseudoFolder(folder)) throw new Error('it is in a file system of the kernel');
   const pass = new Pass(watching, kind, remembered);
   let batch: WatchedFile[] = [];
   for await (const entry of await opendir(folder, { bufferSize: BATCH })) {
-    if (watching.signal.aborted) return;
+    if (watching.signal.aborted) return false;
     if (!entry.isFile() || isUnfinished(entry.name)) continue;
     const file = await findFile(join(folder, entry.name));
     if (file === undefined || remembered.settled.has(toKey(file))) continue;
@@ -51,9 +52,11 @@ export async function passThrough(
     batch = [];
   }
   await pass.take(batch);
+  return pass.hasDelivered;
 }
 
 class Pass {
+  hasDelivered = false;
   readonly #watching: Watching;
   readonly #kind: PlaceKind;
   readonly #remembered: Remembered;
@@ -84,6 +87,7 @@ class Pass {
       const envelope = { place: file.path };
       await deliver({ door, key, envelope, receivedAt, bytes: readFileBytes(file) });
       this.#inInbox.set(key, file);
+      this.hasDelivered = true;
     } catch (error) {
       if (error instanceof Changed) return;
       if (isOfInbox(error)) throw error;
