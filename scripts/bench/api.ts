@@ -5,11 +5,12 @@
  * scenarios with the text in their name.
  */
 import { type BenchDatabase, withDatabases } from './databases.ts';
-import { CLIENT, type Load } from './load.ts';
+import { known } from './known.ts';
+import { CLIENT } from './load.ts';
 import { findPeers, startPlain } from './peers.ts';
 import { benchApiOnPostgres } from './postgres/api.ts';
 import { print } from './print.ts';
-import { type Contender, compare, startBare, startPlumbline } from './race.ts';
+import { compare, startBare, startPlumbline } from './race.ts';
 import { SCENARIOS, type Scenario, toLoad } from './scenarios.ts';
 
 /** The size of the scenarios that do not say another one. */
@@ -46,23 +47,6 @@ async function race(database: BenchDatabase, scenario: Scenario): Promise<void> 
     );
   }
   for (const { server } of contenders) server.stop();
-}
-
-/** Each server has entity tags of its own. */
-export async function known(
-  contenders: readonly Contender[],
-  { isKnown }: Scenario,
-  load: Load,
-): Promise<(contender: Contender) => Load> {
-  if (!isKnown) return () => load;
-  const loads = new Map<Contender, Load>();
-  for (const contender of contenders) {
-    const answer = await fetch(contender.server.url + load.paths.path, { headers: load.headers });
-    await answer.arrayBuffer();
-    const etag = answer.headers.get('etag') ?? '';
-    loads.set(contender, { ...load, headers: { ...load.headers, 'if-none-match': etag } });
-  }
-  return (contender) => loads.get(contender) as Load;
 }
 
 /** The plainest server of the same packages, as their READMEs show. */

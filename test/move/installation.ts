@@ -4,6 +4,7 @@ import { deleteApiKey } from '../../src/store/accounts/api-keys.ts';
 import { operator } from '../../src/store/accounts/audit.ts';
 import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
 import type { Db } from '../../src/store/connection/database.ts';
+import { noteDoor, updateCheckpoint } from '../../src/store/inbox/doors.ts';
 import { insertOneTimeLink, insertPerson } from '../../src/store/people/people.ts';
 import { insertSession } from '../../src/store/people/sessions.ts';
 import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
@@ -18,6 +19,7 @@ import {
   resolveAlert,
   type TestAccount,
 } from '../support/builders.ts';
+import { deliverMail } from '../support/inbox.ts';
 
 export interface Installation {
   readonly account: TestAccount;
@@ -38,6 +40,7 @@ export async function fillInstallation(db: Db): Promise<Installation> {
   await fillAlerts(db, { accountId: account.id, domainId: domain.id });
   await fillPeople(db, account.id);
   await fillOther(db);
+  await fillInbox(db);
   await deleteApiKey(db, (await aKey(db, account.id, ODD)).keyId, operator());
   return { account, domain };
 }
@@ -109,6 +112,13 @@ async function fillOther(db: Db): Promise<void> {
   const { id: accountId } = await anAccount(db, { name: 'Other' });
   const { id: domainId } = await aDomain(db, accountId);
   await anAlert(db, { accountId, domainId }, { context: { odd: ODD } });
+}
+
+async function fillInbox(db: Db): Promise<void> {
+  await deliverMail(db, { key: ODD });
+  await deliverMail(db, { bytes: randomBytes(2_500_000) });
+  await noteDoor(db, 'smtp');
+  await updateCheckpoint(db, 'imap', ODD);
 }
 
 async function fillPeople(db: Db, accountId: string): Promise<void> {

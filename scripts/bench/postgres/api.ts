@@ -1,7 +1,7 @@
 /** The CPU time of a request on PostgreSQL, of the product and of its database, against the bare query. */
-import { known } from '../api.ts';
 import { startMeasured } from '../cpu.ts';
 import type { BenchDatabase } from '../databases.ts';
+import { known } from '../known.ts';
 import { print } from '../print.ts';
 import { type Contender, compare, type Result, startPlumbline } from '../race.ts';
 import { POSTGRES_SCENARIOS, type Scenario, toLoad } from '../scenarios.ts';

@@ -32,6 +32,9 @@ export const MOVED_TABLES: readonly MovedTable[] = [
   { name: 'session', key: ['id'] },
   { name: 'one_time_link', key: ['sha256'] },
   { name: 'audit', key: ['seq'] },
+  { name: 'inbox_mail', key: ['seq'] },
+  { name: 'inbox_part', key: ['mail_id', 'part'] },
+  { name: 'door_state', key: ['door'] },
 ];
 
 /**

@@ -1,0 +1,20 @@
+import type { Load } from './load.ts';
+import type { Contender } from './race.ts';
+import type { Scenario } from './scenarios.ts';
+
+/** Each server has entity tags of its own. */
+export async function known(
+  contenders: readonly Contender[],
+  { isKnown }: Scenario,
+  load: Load,
+): Promise<(contender: Contender) => Load> {
+  if (!isKnown) return () => load;
+  const loads = new Map<Contender, Load>();
+  for (const contender of contenders) {
+    const answer = await fetch(contender.server.url + load.paths.path, { headers: load.headers });
+    await answer.arrayBuffer();
+    const etag = answer.headers.get('etag') ?? '';
+    loads.set(contender, { ...load, headers: { ...load.headers, 'if-none-match': etag } });
+  }
+  return (contender) => loads.get(contender) as Load;
+}
