@@ -35,7 +35,7 @@ function aWorker({ isServed = true } = {}) {
   const counters = countInPrimary(log, channel as unknown as Channel);
   limits += 1;
   const store = counters.createStore(`limit-${limits}`);
-  store.init?.({ windowMs: 60_000 } as Parameters<NonNullable<typeof store.init>>[0]);
+  void store.init?.({ windowMs: 60_000 } as Parameters<NonNullable<typeof store.init>>[0]);
   const hit = async () => (await store.increment('a')).totalHits;
   return { store, sent, logged, serve, hit, counters, worker };
 }
