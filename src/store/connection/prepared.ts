@@ -1,12 +1,15 @@
 import {
   type Compilable,
   CompiledQuery,
+  type DatabaseConnection,
   type Expression,
   type Kysely,
+  PostgresAdapter,
   type RawBuilder,
   sql,
 } from 'kysely';
 import type { Tables } from '../tables.ts';
+import type { Tx } from './database.ts';
 
 /** The types of parameters that every engine can bind. */
 export type Value = string | number | Uint8Array | null;
@@ -83,13 +86,40 @@ export function toValues({ slots }: CompiledText<unknown>, params: Params): Valu
 /** Compiled texts by engine. The key is the connection's dialect adapter, which determines the SQL. */
 const texts = new WeakMap<object, Map<Compile<unknown>, CompiledText<unknown>>>();
 
+/**
+ * Runs prepared queries of a transaction in their order, and returns the rows of each. On PostgreSQL all are sent
+ * before the first answer is there: after an error the server refuses the others. SQLite may have ended the
+ * transaction after an error, so there each is run after the one before it has succeeded.
+ */
+export async function runAllPrepared<Row>(
+  tx: Tx,
+  queries: readonly BoundQuery<Row>[],
+): Promise<Row[][]> {
+  if (!(tx.getExecutor().adapter instanceof PostgresAdapter)) {
+    const results: Row[][] = [];
+    for (const query of queries) results.push(await runPrepared(tx, query));
+    return results;
+  }
+  // Kysely runs the queries of a transaction one after another. Those of its connection are not.
+  return await tx
+    .getExecutor()
+    .provideConnection((connection) =>
+      Promise.all(queries.map((query) => runOn(connection, tx, query))),
+    );
+}
+
 /** Runs a prepared query on a connection or in a transaction. */
-export async function runPrepared<Row>(
+export async function runPrepared<Row>(db: Kysely<Tables>, query: BoundQuery<Row>): Promise<Row[]> {
+  return await runOn(db, db, query);
+}
+
+async function runOn<Row>(
+  on: Pick<Kysely<Tables>, 'executeQuery'> | DatabaseConnection,
   db: Kysely<Tables>,
   { compile, params }: BoundQuery<Row>,
 ): Promise<Row[]> {
   const text = toText(db, compile);
-  const { rows } = await db.executeQuery(CompiledQuery.raw(text.sql, toValues(text, params)));
+  const { rows } = await on.executeQuery(CompiledQuery.raw(text.sql, toValues(text, params)));
   return (text.isColumn ? rows.map(toOnlyValue) : rows) as Row[];
 }
 

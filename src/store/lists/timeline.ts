@@ -1,6 +1,6 @@
 import type { Day } from '../../domain/instant.ts';
 import type { Tx } from '../connection/database.ts';
-import { prepareQuery, runPrepared } from '../connection/prepared.ts';
+import { prepareQuery, runAllPrepared } from '../connection/prepared.ts';
 
 /*
  * Lists that are ordered by time, newest first, count their items by month and by day. places.ts finds pages
@@ -17,10 +17,15 @@ export async function countItems(
   listId: string,
   items: ReadonlyMap<Day, number>,
 ): Promise<void> {
+  const months = new Map<string, number>();
   for (const [day, count] of items) {
-    await runPrepared(tx, dayUpsert({ listId, day, items: count }));
-    await runPrepared(tx, monthUpsert({ listId, month: day.slice(0, 7), items: count }));
+    const month = day.slice(0, 7);
+    months.set(month, (months.get(month) ?? 0) + count);
   }
+  await runAllPrepared(tx, [
+    ...[...items].map(([day, items]) => dayUpsert({ listId, day, items })),
+    ...[...months].map(([month, items]) => monthUpsert({ listId, month, items })),
+  ]);
 }
 
 const dayUpsert = prepareQuery<{ listId: string; day: Day; items: number }, never>((db, param) =>

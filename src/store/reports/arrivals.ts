@@ -7,7 +7,7 @@ import {
   type ReportedDomain,
 } from '../accounts/domains.ts';
 import type { Tx } from '../connection/database.ts';
-import { prepareQuery, runPrepared } from '../connection/prepared.ts';
+import { prepareQuery, runAllPrepared } from '../connection/prepared.ts';
 import { addedSafely } from '../connection/safe-sum.ts';
 import { newVersion, touchDomainList } from '../lists/heads.ts';
 import { insertPoint, newMark } from '../lists/points.ts';
@@ -107,11 +107,16 @@ async function countDays(
   domainId: string,
   days: ReadonlyMap<Day, DayCount>,
 ): Promise<void> {
-  for (const [day, { sources, ...counts }] of days) {
-    const query = dayUpsert({ domainId, day, ...counts, sources: sources.size });
-    const [stored] = await runPrepared(tx, query);
-    await countSources(tx, { domainId, day }, { sources, atMost: Number(stored?.sources) });
-  }
+  const upserts = [...days].map(([day, { sources, ...counts }]) =>
+    dayUpsert({ domainId, day, ...counts, sources: sources.size }),
+  );
+  const stored = await runAllPrepared(tx, upserts);
+  const counts = [...days].map(([day, { sources }], i) => ({
+    domainDay: { domainId, day },
+    sources,
+    atMost: Number(stored[i]?.[0]?.sources),
+  }));
+  await countSources(tx, counts);
 }
 
 type DayUpsert = {

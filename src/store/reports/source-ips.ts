@@ -4,7 +4,7 @@ import type { SourceTally } from '../../domain/reports/aggregate-report.ts';
 import { MAX_SOURCES } from '../../domain/reports/source-counts.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import type { Tx } from '../connection/database.ts';
-import { prepareQuery, runPrepared } from '../connection/prepared.ts';
+import { prepareQuery, runAllPrepared } from '../connection/prepared.ts';
 import { addedSafely } from '../connection/safe-sum.ts';
 
 /*
@@ -31,43 +31,58 @@ export function addSources(to: SourcesOfDay, sources: readonly SourceTally[]): v
   }
 }
 
-/** Adds sources to a day that may then have up to `atMost` sources, and keeps the largest. */
-export async function countSources(
-  tx: Tx,
-  domainDay: DomainDay,
-  { sources, atMost }: { sources: SourcesOfDay; atMost: number },
-): Promise<void> {
-  const rows = [...sources];
+/** What came to a day, which may then have up to `atMost` sources. */
+interface ArrivedSources {
+  readonly domainDay: DomainDay;
+  readonly sources: SourcesOfDay;
+  readonly atMost: number;
+}
+
+/** Adds sources to days, and keeps the largest of each. */
+export async function countSources(tx: Tx, days: readonly ArrivedSources[]): Promise<void> {
+  await runAllPrepared(tx, toUpserts(days.flatMap(toRows)));
+  for (const { domainDay, atMost } of days)
+    if (atMost > MAX_SOURCES) await keepLargest(tx, domainDay);
+}
+
+interface SourceRow extends DomainDay {
+  readonly address: string;
+  readonly messages: number;
+  readonly aligned: number;
+}
+
+function toRows({ domainDay, sources }: ArrivedSources): SourceRow[] {
+  return [...sources].map(([address, counts]) => ({ ...domainDay, address, ...counts }));
+}
+
+function toUpserts(rows: readonly SourceRow[]) {
+  const upserts: ReturnType<typeof toUpsert>[] = [];
   for (let from = 0; from < rows.length; ) {
     const left = rows.length - from;
     const size = UPSERT_SIZES.find((rows) => rows <= left) ?? 1;
-    await runPrepared(tx, toUpsert(domainDay, rows.slice(from, from + size)));
+    upserts.push(toUpsert(rows.slice(from, from + size)));
     from += size;
   }
-  if (atMost > MAX_SOURCES) await keepLargest(tx, domainDay);
+  return upserts;
 }
 
-type SourceRow = readonly [address: string, { messages: number; aligned: number }];
-
+const SOURCE_COLUMNS = ['domainId', 'day', 'address', 'messages', 'aligned'] as const;
 /** Rows that one statement writes: several, because a statement of its own costs more than the row. */
 const UPSERT_SIZES = [64, 8, 4, 2, 1] as const;
 const UPSERTS = new Map(UPSERT_SIZES.map((size) => [size as number, prepareUpsert(size)]));
 
-function toUpsert({ domainId, day }: DomainDay, rows: readonly SourceRow[]) {
-  const values: Record<string, string | number> = { domainId, day };
-  for (const [i, [address, { messages, aligned }]] of rows.entries()) {
-    values[`address${i}`] = address;
-    values[`messages${i}`] = messages;
-    values[`aligned${i}`] = aligned;
-  }
+function toUpsert(rows: readonly SourceRow[]) {
+  const values: Record<string, string | number> = {};
+  for (const [i, row] of rows.entries())
+    for (const name of SOURCE_COLUMNS) values[`${name}${i}`] = row[name];
   return (UPSERTS.get(rows.length) as ReturnType<typeof prepareUpsert>)(values);
 }
 
 function prepareUpsert(size: number) {
   return prepareQuery<Readonly<Record<string, string | number>>, never>((db, param) => {
     const rows = Array.from({ length: size }, (_, i) => ({
-      domain_id: param('domainId') as Expression<string>,
-      day: param('day') as Expression<string>,
+      domain_id: param(`domainId${i}`) as Expression<string>,
+      day: param(`day${i}`) as Expression<string>,
       address: param(`address${i}`) as Expression<string>,
       messages: param(`messages${i}`) as Expression<number>,
       aligned: param(`aligned${i}`) as Expression<number>,
