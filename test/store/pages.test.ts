@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Plan, runPlan } from '../../src/store/connection/plan.ts';
 import type { BoundQuery } from '../../src/store/connection/prepared.ts';
-import { newVersion } from '../../src/store/lists/heads.ts';
-import { parseItems, readPage } from '../../src/store/lists/page.ts';
+import type { Reader } from '../../src/store/connection/reader.ts';
+import { type Head, newVersion } from '../../src/store/lists/heads.ts';
+import { findHead, parseItems, readCurrentPage, readPage } from '../../src/store/lists/page.ts';
 import { findPlace, type Place } from '../../src/store/lists/places.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
 import { aDomain, anAccount, aReport, receive } from '../support/builders.ts';
@@ -72,4 +73,43 @@ test('what a reporter wrote is listed as it is, whatever JSON needs for it', asy
   const [newest, older] = parseItems(page);
   expect(newest).toMatchObject({ reporter_org: orgName, reporter_email: null });
   expect(older).toMatchObject({ reporter_org: null });
+});
+
+describe('a page for a caller that has read the head', () => {
+  const page = { limit: 9, offset: 0 };
+
+  /** A list of one report, its head, and a reader that counts how often it reads several queries together. */
+  async function aList() {
+    const { db, reader } = await aStore();
+    const { id: accountId } = await anAccount(db);
+    const { id: domainId } = await aDomain(db, accountId, { name: 'example.com' });
+    await receive(db, [aReport()]);
+    const list = reportsOf({ accountId, domainId });
+    const head = (await findHead(reader, list)) as Head;
+    let snapshots = 0;
+    const counting: Reader = {
+      ...reader,
+      readNoOlder: (...asked) => {
+        snapshots += 1;
+        return reader.readNoOlder(...asked);
+      },
+    };
+    return { db, list, head, reader: counting, snapshots: () => snapshots };
+  }
+
+  test('is one query while the list has not changed', async () => {
+    const { list, head, reader, snapshots } = await aList();
+    const read = await readCurrentPage(reader, list, { page, head });
+    expect([read.version, read.total, read.items.length]).toEqual([head.version, 1, 1]);
+    expect(snapshots()).toBe(0);
+  });
+
+  test('is the page of the new head when the list has changed since', async () => {
+    const { db, list, head, reader, snapshots } = await aList();
+    await receive(db, [aReport({ reportId: 'second' })]);
+    const read = await readCurrentPage(reader, list, { page, head });
+    expect([read.total, read.items.length]).toEqual([2, 2]);
+    expect(read.version).not.toBe(head.version);
+    expect(snapshots()).toBe(1);
+  });
 });
