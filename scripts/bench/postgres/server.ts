@@ -34,8 +34,8 @@ async function openCpu(url: string): Promise<() => number> {
   const client = new pg.Client(url);
   await client.connect();
   const { rows } = await client.query('select pg_backend_pid() as pid');
-  await client.end();
   const server = readStat(rows[0].pid)?.parent;
+  await client.end();
   return () => (server === undefined ? Number.NaN : sumCpu(server));
 }
 
