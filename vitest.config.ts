@@ -47,10 +47,6 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'alone', include: ALONE, sequence: { groupOrder: 1 } },
-      },
-      {
-        extends: true,
         test: { name: 'coverage', include: [LAST], sequence: { groupOrder: 2 } },
       },
     ],

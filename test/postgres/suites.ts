@@ -25,10 +25,11 @@ export const NOT_ON_POSTGRES = [...OF_FILES, ...OF_NO_STORE];
 
 /** Takes so long that only `npm run test:postgres` runs it, a step of `.ci/run`. */
 export const SLOW_ON_POSTGRES = [
-  'test/external/followers.test.ts',
+  'test/alerts/{hostile,two-processes}.test.ts',
+  'test/external/{followers,following}.test.ts',
+  'test/postgres/*.test.ts',
+  'test/settings/{attacks,single-sign-on,single-sign-on-attacks}.test.ts',
   'test/store/points.test.ts',
-  'test/postgres/{hostile-text,server-end}.test.ts',
-  'test/settings/single-sign-on-attacks.test.ts',
 ];
 
 /** Replaces a module. Each gets a process of its own. */

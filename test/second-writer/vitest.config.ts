@@ -7,7 +7,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/{store,alerts,settings}/**/*.test.ts'],
-    env: { TEST_STORE: 'file', FULL_COUNTS: '1' },
+    env: { TEST_STORE: 'file' },
     testTimeout: 60_000,
     reporters: ['default', './test/support/closing-line.ts'],
   },

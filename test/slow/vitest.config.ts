@@ -1,7 +1,20 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests that `npm test` leaves out because of the time they take: `npm run test:slow`, a step of `.ci/run`. */
+/**
+ * Tests that `npm test` leaves out because of the time they take, most of them because they start processes:
+ * `npm run test:slow`, a step of `.ci/run`.
+ */
 export const SLOW = [
+  'test/{cli,connections,sandbox,server}.test.ts',
+  'test/commands/{alone,ingest,loaded,processes,reread,start-inbox,width,work}.test.ts',
+  'test/counters/cluster.test.ts',
+  'test/docs/site.test.ts',
+  'test/intake/doors/{folder,smtp-hostile}.test.ts',
+  'test/intake/inbox/killed-workers.test.ts',
+  'test/intake/reader-process.test.ts',
+  'test/move/*.test.ts',
+  'test/settings/{sign-in,single-sign-on}.test.ts',
+  'test/store/open.test.ts',
   'test/intake/hostile-{containers,folder,mail,values,xml}.test.ts',
   'test/intake/limits.test.ts',
   'test/workflows.test.ts',
