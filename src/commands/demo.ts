@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { type DemoAccount, ingestDemo, insertDemoAccount } from '../demo/demo-data.ts';
+import { requireEmpty } from '../demo/require-empty.ts';
 import { hashPassword } from '../domain/access/password.ts';
-import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
-import { listAccounts } from '../store/accounts/accounts.ts';
 import { toDatabaseError } from '../store/connection/database-error.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
 import { isPostgresUrl, toShownUrl } from '../store/connection/postgres/address.ts';
@@ -50,11 +49,7 @@ async function serveDemoOn(database: string, options: OutputOptions): Promise<vo
   const config = toDemoConfig(readConfig(process.env), database);
   const store = await openStore(database, config.databaseOptions);
   try {
-    if ((await listAccounts(store.db)).length > 0)
-      throw new Failure(
-        'conflict',
-        'The database for the demo has accounts already: give an empty one.',
-      );
+    await requireEmpty(store.db);
     await fillAndServe(config, store, options);
   } catch (error) {
     await store.close();

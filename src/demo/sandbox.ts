@@ -4,6 +4,7 @@ import { insertDomain } from '../store/accounts/domains.ts';
 import { insertAlert, settleAlert } from '../store/alerts/alerts.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
 import { type DemoAccount, ingestDemo, insertDemoAccount } from './demo-data.ts';
+import { requireEmpty } from './require-empty.ts';
 
 const WAITING = 'waiting.example';
 
@@ -17,7 +18,7 @@ export interface Sandbox {
  * first report, an alert of a type that v1.yaml does not list, and one with a null in its context.
  */
 export async function openSandbox(today: Date, database = ':memory:'): Promise<Sandbox> {
-  const store = await openStore(database);
+  const store = await openEmpty(database);
   const ids = SANDBOX_DOMAIN_IDS;
   const account = await insertDemoAccount(store.db, { today, key: SANDBOX_KEY, ids });
   await ingestDemo(store, account, today);
@@ -30,6 +31,17 @@ export async function openSandbox(today: Date, database = ':memory:'): Promise<S
     store,
     account: { ...account, domains: [...account.domains, { id, domain: WAITING }] },
   };
+}
+
+async function openEmpty(database: string): Promise<Store> {
+  const store = await openStore(database);
+  try {
+    await requireEmpty(store.db);
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
 /** Types are added at any time (decision 1.16). This one tests that a client accepts an unknown type. */

@@ -8,6 +8,8 @@ import { type ReadClock, readClockMs } from './clock.ts';
 /** How long a lease lasts that is not renewed. A process that was killed delays its work by this much. */
 export const LEASE_MS = 45_000;
 
+const COLUMNS = ['name', 'holder', 'expires_at', 'ran_at'] as const;
+
 /** A share of the work, which this process alone does until the lease is released or expires. */
 export interface Claim {
   readonly name: string;
@@ -41,7 +43,11 @@ export function createLeases({ store, holder, readClock = readClockMs }: Given):
   const toExpiry = (nowMs: number) => toInstant(new Date(nowMs + LEASE_MS));
   return {
     listDue: async (names, everyMs) => {
-      const rows = await db.selectFrom('lease').selectAll().where('name', 'in', names).execute();
+      const rows = await db
+        .selectFrom('lease')
+        .select(COLUMNS)
+        .where('name', 'in', names)
+        .execute();
       const nowMs = await readClock(reader);
       const taken = rows.filter((row) => !isFree(row, nowMs) || !isDue(row, { nowMs, everyMs }));
       const takenNames = new Set(taken.map(({ name }) => name));
@@ -56,7 +62,7 @@ export function createLeases({ store, holder, readClock = readClockMs }: Given):
           .execute();
         const row = await tx
           .selectFrom('lease')
-          .selectAll()
+          .select(COLUMNS)
           .where('name', '=', name)
           .$call(wordsOf(tx).locked)
           .executeTakeFirstOrThrow();

@@ -13,7 +13,7 @@ export interface Connected {
 }
 
 type Wanted = Pick<StoreOptions, 'password' | 'warn'> &
-  Pick<PoolOptions, 'maxConnections' | 'timeoutMs'>;
+  Pick<PoolOptions, 'maxConnections' | 'timeoutMs' | 'connectTimeoutMs'>;
 
 /** Connects when the first query runs. */
 export function connect(url: string, { warn = () => {}, ...wanted }: Wanted): Connected {

@@ -9,10 +9,20 @@ import { migratePostgres } from './migrate.ts';
 import { isRetryable, toPostgresError } from './postgres-error.ts';
 import { createPostgresReader, withReplica } from './reader.ts';
 
+/** How long a statement may take, and how long it waits for a connection, in milliseconds. */
+interface Times {
+  readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+}
+
 /** A request is answered within 15 s, or not at all. */
-const READ_TIMEOUT_MS = 15_000;
-const WRITE_TIMEOUT_MS = 30_000;
-const NO_TIMEOUT = 0;
+const READING: Times = { timeoutMs: 15_000, connectTimeoutMs: 5_000 };
+/** A change waits as long for others' changes as on SQLite. */
+const WRITING: Times = { timeoutMs: 30_000, connectTimeoutMs: 15_000 };
+/** A page that the replica does not give at once comes from the primary. */
+const COPYING: Times = { timeoutMs: 300, connectTimeoutMs: 300 };
+/** Migrations take as long as they take, and wait for those of other processes. */
+const MIGRATING: Times = { timeoutMs: 0, connectTimeoutMs: 5_000 };
 const MAX_CONNECTIONS = 10;
 /** Writers wait for one another's locks, so more of them would not write more. */
 const MAX_WRITING = 4;
@@ -30,9 +40,9 @@ export async function openPostgres(
     await migratePostgres(database, {
       db: pools.reading.db,
       mustExist,
-      connect: () => connect(database, { ...options, maxConnections: 1, timeoutMs: NO_TIMEOUT }),
+      connect: () => connect(database, { ...options, maxConnections: 1, ...MIGRATING }),
     });
-    return toStore(pools, options);
+    return toStore(database, pools, options);
   } catch (error) {
     await pools.close();
     throw toPostgresError(database, error);
@@ -51,12 +61,11 @@ function openPools(database: string, replicaUrl: string | undefined, options: St
   const { maxConnections = MAX_CONNECTIONS } = options;
   const forWriting = Math.min(MAX_WRITING, Math.ceil(maxConnections / 3));
   const forReading = Math.max(1, maxConnections - forWriting);
-  const open = (url: string, connections: number, timeoutMs: number) =>
-    connect(url, { ...options, maxConnections: connections, timeoutMs });
-  const writing = open(database, forWriting, WRITE_TIMEOUT_MS);
-  const reading = open(database, forReading, READ_TIMEOUT_MS);
-  const replica =
-    replicaUrl === undefined ? undefined : open(replicaUrl, forReading, READ_TIMEOUT_MS);
+  const open = (url: string, connections: number, times: Times) =>
+    connect(url, { ...options, maxConnections: connections, ...times });
+  const writing = open(database, forWriting, WRITING);
+  const reading = open(database, forReading, READING);
+  const replica = replicaUrl === undefined ? undefined : open(replicaUrl, forReading, COPYING);
   let closing: Promise<unknown> | undefined;
   const close = async () => {
     closing ??= Promise.all([writing.close(), reading.close(), replica?.close()]);
@@ -65,8 +74,18 @@ function openPools(database: string, replicaUrl: string | undefined, options: St
   return { writing, reading, replica, close };
 }
 
-function toStore({ writing, reading, replica, close }: Pools, { warn = () => {} }: StoreOptions) {
-  const writer = createWriter((change) => runChange(writing.db, change));
+function toStore(
+  database: string,
+  { writing, reading, replica, close }: Pools,
+  { warn = () => {} }: StoreOptions,
+): Store {
+  const writer = createWriter(async (change) => {
+    try {
+      return await runChange(writing.db, change);
+    } catch (error) {
+      throw toPostgresError(database, error);
+    }
+  });
   const primary = createPostgresReader(reading);
   const reader =
     replica === undefined ? primary : withReplica(primary, createPostgresReader(replica), warn);

@@ -8,21 +8,21 @@ export interface PoolOptions {
   readonly maxConnections: number;
   /** How long a statement may take; 0 for any time. */
   readonly timeoutMs: number;
+  /** How long a query waits for a connection, in milliseconds: for a free one, or for a new one. */
+  readonly connectTimeoutMs: number;
   readonly warn: (error: Error) => void;
 }
 
-/** How long a query waits for a connection, in milliseconds: for a free one, or for a new one. */
-const CONNECT_TIMEOUT_MS = 5_000;
 /** How long a statement waits for a lock: as long as a transaction waits on SQLite. */
 const LOCK_TIMEOUT_MS = 15_000;
 /** A process that stops in the middle of a transaction keeps its locks for this long. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 /** After the server should have ended a statement: the server is gone, and nobody says so. */
-const LATE_MS = 5_000;
+const MAX_LATE_MS = 5_000;
 
 /** A pool of connections. Nothing connects before the first query. */
 export function createPool(database: string, options: PoolOptions): pg.Pool {
-  const { password, maxConnections, timeoutMs, warn } = options;
+  const { password, maxConnections, timeoutMs, connectTimeoutMs, warn } = options;
   const client = parseIntoClientConfig(withLibpqModes(database));
   const pool = new pg.Pool({
     application_name: 'plumbline',
@@ -30,10 +30,11 @@ export function createPool(database: string, options: PoolOptions): pg.Pool {
     ...(password === undefined || client.password ? undefined : { password }),
     types: { getTypeParser: findParser as never },
     max: maxConnections,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: timeoutMs,
-    query_timeout: timeoutMs === 0 ? 0 : timeoutMs + LATE_MS,
-    lock_timeout: LOCK_TIMEOUT_MS,
+    query_timeout: timeoutMs + Math.min(timeoutMs, MAX_LATE_MS),
+    // Without time limit for statements, as for migrations, there is none for locks.
+    lock_timeout: Math.min(timeoutMs, LOCK_TIMEOUT_MS),
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,
     // A query is sent at once, also while the connection works on an earlier one.

@@ -16,6 +16,7 @@ const PROBLEMS: readonly (readonly [state: string, problem: string])[] = [
   ['57P03', 'is starting or stopping. Try again in a moment'],
   ['57P0', 'has ended the connection. Try again in a moment'],
   ['55P03', 'is busy. Try again in a moment'],
+  ['40', 'is busy. Try again in a moment'],
   ['57014', 'took too long for a statement. Try again in a moment'],
   ['25006', 'is read-only: PLUMBLINE_DATABASE has to name the primary'],
   ['08', 'cannot be reached'],
@@ -59,11 +60,14 @@ export function isOfConnection(error: unknown): boolean {
   return error instanceof Error && findProblem(error) !== undefined;
 }
 
-/** Whether an error says that the connection is of no more use. */
+/**
+ * Whether an error says that the connection is of no more use. A statement that was prepared before another process
+ * migrated the database is refused (0A000), and is prepared again on a new connection.
+ */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code = '', syscall } = error as NodeJS.ErrnoException;
-  if (isState(code)) return /^(?:08|57P0)/.test(code);
+  if (isState(code)) return /^(?:08|57P0|0A000)/.test(code);
   const isNetwork =
     syscall !== undefined || /^(?:E[A-Z]+|ERR_(?:TLS|SSL)_\w+|[A-Z_]*CERT\w*)$/.test(code);
   return isNetwork || LOST.some((start) => error.message.startsWith(start));
