@@ -8,18 +8,22 @@ import { isPostgresUrl } from './store/connection/postgres/address.ts';
 const URL_RULE =
   'must be a URL like postgres://user@db.example.com:5432/plumbline?sslmode=verify-full';
 
-/** The path of a SQLite database, or the URL of a PostgreSQL database. */
+/** The path of a SQLite database, or the URL of a PostgreSQL database. A URL of another kind is a mistake. */
 const database: Variable<string | undefined> = {
-  parse: (given) => (isPostgresUrl(given) && !URL.canParse(given) ? undefined : given),
+  parse: (given) => (/^[a-z][\w+.-]*:\/\//i.test(given) ? parseUrl(given) : given),
   rule: URL_RULE,
   fallback: undefined,
 };
 
 const replica: Variable<string | undefined> = {
-  parse: (given) => (isPostgresUrl(given) && URL.canParse(given) ? given : undefined),
+  parse: parseUrl,
   rule: URL_RULE,
   fallback: undefined,
 };
+
+function parseUrl(given: string): string | undefined {
+  return isPostgresUrl(given) && URL.canParse(given) ? given : undefined;
+}
 
 export const DATABASE_VARIABLES = {
   PLUMBLINE_DATABASE: database,

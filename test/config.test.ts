@@ -171,6 +171,7 @@ describe('a PostgreSQL database', () => {
       { PLUMBLINE_DATABASE: 'postgres://a b:5432x/' },
       /^ {2}PLUMBLINE_DATABASE: must be a URL like/,
     ],
+    [{ PLUMBLINE_DATABASE: 'postgress://x/y' }, /^ {2}PLUMBLINE_DATABASE: must be a URL like/],
     [
       { PLUMBLINE_DATABASE, PLUMBLINE_DATABASE_READ: 'replica.db' },
       /DATABASE_READ: must be a URL like/,

@@ -12,6 +12,7 @@ import { openStore, type Store } from '../store/connection/open.ts';
 import { isPostgresUrl, toShownUrl } from '../store/connection/postgres/address.ts';
 import { insertPerson } from '../store/people/people.ts';
 import { type OutputOptions, print, printJson } from './output/output.ts';
+import { UsageError } from './output/usage-error.ts';
 import { serveUntilStopped } from './serving/one-process.ts';
 
 const DATABASE = 'demo.db';
@@ -46,6 +47,8 @@ async function serveDemo(folder: string, options: OutputOptions): Promise<void> 
 
 /** On a database that is given. Only an empty one is filled. */
 async function serveDemoOn(database: string, options: OutputOptions): Promise<void> {
+  if (!isPostgresUrl(database))
+    throw new UsageError('--database must be a URL that begins with postgres://.');
   const config = toDemoConfig(readConfig(process.env), database);
   const store = await openStore(database, config.databaseOptions);
   try {

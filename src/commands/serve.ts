@@ -5,6 +5,7 @@ import type { DemoAccount } from '../demo/demo-data.ts';
 import { createLog } from '../log.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
 import type { Store } from '../store/connection/open.ts';
+import { isPostgresUrl } from '../store/connection/postgres/address.ts';
 import { toAround, toFirstSteps } from './output/first-steps.ts';
 import { type OutputOptions, print, printJson } from './output/output.ts';
 import { UsageError } from './output/usage-error.ts';
@@ -32,6 +33,7 @@ export function defineServe(command: Command): void {
     )
     .action(async (options: ServeOptions) => {
       const config = readConfig(process.env);
+      if (options.database !== undefined) requirePostgres(options.database, options);
       if (options.sandbox) return await serveSandbox(config, options);
       if (cluster.isWorker) return await serveShare(config);
       const count = options.processes ?? config.processes;
@@ -42,6 +44,15 @@ export function defineServe(command: Command): void {
       const { url } = await serve(config, store, { hasJobs, log });
       await announce(url, config, { store, options });
     });
+}
+
+function requirePostgres(database: string, { sandbox }: ServeOptions): void {
+  if (!sandbox)
+    throw new UsageError(
+      '--database is for --sandbox. PLUMBLINE_DATABASE names the database to serve.',
+    );
+  if (!isPostgresUrl(database))
+    throw new UsageError('--database must be a URL that begins with postgres://.');
 }
 
 function parseProcesses(text: string): number {

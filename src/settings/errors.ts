@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler } from 'express';
 import { html } from 'hono/html';
 import { Failure, type FailureCode } from '../domain/failure.ts';
+import { isOfConnection } from '../store/connection/postgres/postgres-error.ts';
 import { sendPage, type View } from './frame/page.ts';
 import type { Given } from './given.ts';
 import { findVisitor } from './visitor.ts';
@@ -29,8 +30,8 @@ export function statusOf({ code }: Failure): number {
 /** An error as a page. A defect is logged in full, and the page contains none of its text. */
 export function answerErrors({ logError }: Given): ErrorRequestHandler {
   return async (error: unknown, req, res, next) => {
-    const failure = error instanceof Failure ? error : toFormFailure(error);
-    if (failure === undefined) logError(error, req);
+    const failure = toFailure(error);
+    if (failure === undefined || failure.cause !== undefined) logError(error, req);
     if (res.headersSent) return next(error);
     if (failure?.code === 'unavailable') res.set('Retry-After', String(RETRY_SECONDS));
     await sendPage(res, toView(failure, { isSignedIn: !!findVisitor(res), requestId: req.id }));
@@ -52,6 +53,19 @@ function toView(
     <p><a href="/settings/${path}">${text}</a></p>
   </section>`;
   return { title, status, main };
+}
+
+function toFailure(error: unknown): Failure | undefined {
+  if (error instanceof Failure) return error;
+  if (isOfConnection(error))
+    return new Failure(
+      'unavailable',
+      'The database does not respond. Please try again in a moment.',
+      {
+        cause: error,
+      },
+    );
+  return toFormFailure(error);
 }
 
 /** A form that is too large or invalid. The body parser's error has a status. */

@@ -64,7 +64,7 @@ test(`${PROCESSES} processes ingest the same ${REPORTS} reports at the same time
   expect(await store.db.selectFrom('conflict').selectAll().execute()).toEqual([]);
   expect(await listMiscounts(store.db)).toEqual({});
   await store.close();
-}, 120_000);
+}, 300_000);
 
 const HISTORIES = caseCount({ few: 25, full: 150 });
 
@@ -93,7 +93,7 @@ test(`4 processes store ${HISTORIES} times for many domains in random order: non
   expect(await countReports(store)).toBe(sum);
   expect(await listMiscounts(store.db)).toEqual({});
   await store.close();
-}, 120_000);
+}, 300_000);
 
 describe('transactions that wait for one another', () => {
   test('both succeed: the one that the server ends runs again from its beginning', async () => {

@@ -1,12 +1,14 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openStore, type StoreOptions } from '../../src/store/connection/open.ts';
 import { MIGRATIONS } from '../../src/store/migrations/all.ts';
 import { anAccount } from '../support/builders.ts';
 import { copyDatabase, runOn, toName } from '../support/postgres-stores.ts';
-import { runTogether } from '../support/processes.ts';
+import { moduleOf, runTogether } from '../support/processes.ts';
 import { aDatabase } from '../support/store.ts';
 
 const toServer = (url: string) => url.replace(/[^/]+$/, 'template1');
@@ -164,6 +166,22 @@ describe('migrating', () => {
     const store = await openStore(url);
     expect(await store.db.selectFrom('report').selectAll().execute()).toEqual([]);
     await store.close();
+  });
+});
+
+describe('a password that is missing', () => {
+  test.each([
+    ['not set', '', 'asks for a password'],
+    ['in a file that is gone', ", { password: () => { throw new Error('no file') } }", 'no file'],
+  ])('%s: the process says so, and ends', async (_, options, words) => {
+    const { url } = await aGuest(await aDatabase(), 'secret');
+    const text = `import { openStore } from 'src/store/connection/open.ts';
+      await openStore(process.argv[1]${options}).catch((error) => console.log(error.message));`;
+    // Nothing ends the process but that nothing is left to do.
+    const { stdout } = await promisify(execFile)(process.execPath, [...moduleOf(text), url], {
+      timeout: 30_000,
+    });
+    expect(stdout).toContain(words);
   });
 });
 

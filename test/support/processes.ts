@@ -16,7 +16,7 @@ export async function runTogether(
   // Without the end, connections to a server that are kept for later would keep the process.
   const options = moduleOf(`${text}\nprocess.exit();`);
   const runs = Array.from({ length: count }, (_, i) =>
-    promisify(execFile)(process.execPath, [...options, database, `${i}`], { timeout: 60_000 }),
+    promisify(execFile)(process.execPath, [...options, database, `${i}`], { timeout: 240_000 }),
   );
   return (await Promise.all(runs)).map(({ stdout }) => stdout.trim());
 }

@@ -7,7 +7,7 @@ const MAX_RECIPIENTS = 20;
 /** An envelope as it is stored: bounded, whatever came in. */
 export function toEnvelopeText({ recipients, ...texts }: Envelope): string {
   const cut = Object.entries(texts).map(([name, text]) => [name, text && toCut(text)]);
-  const some = recipients?.slice(0, MAX_RECIPIENTS).map(toCut);
+  const some = recipients?.slice(0, MAX_RECIPIENTS).map((recipient) => toCut(recipient));
   return JSON.stringify({ ...Object.fromEntries(cut), recipients: some });
 }
 

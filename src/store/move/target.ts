@@ -19,7 +19,13 @@ export type Password = (() => string) | undefined;
 
 /** Connects. A statement may take any time: copying and comparing are bounded in rows. */
 export async function openTarget(url: string, password: Password): Promise<Target> {
-  const options = { password, maxConnections: 1, timeoutMs: 0, connectTimeoutMs: 5_000, warn: () => {} };
+  const options = {
+    password,
+    maxConnections: 1,
+    timeoutMs: 0,
+    connectTimeoutMs: 5_000,
+    warn: () => {},
+  };
   const pool = createPool(url, options);
   try {
     const client = await pool.connect();

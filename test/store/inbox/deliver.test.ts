@@ -93,7 +93,10 @@ describe('a mail that a door delivers', () => {
     await deliverMail(db, { envelope: { sender: long, recipients, place: '\ud800\0' } });
     const [row] = await listMailRows(db);
     expect(row?.envelope.length).toBeLessThan(10_000);
-    expect(JSON.parse(row?.envelope ?? '').place).toBe('\ufffd\ufffd');
+    const envelope = JSON.parse(row?.envelope ?? '');
+    expect(envelope.place).toBe('\ufffd\ufffd');
+    const cut = 'a'.repeat(320);
+    expect(envelope.recipients).toEqual(Array.from({ length: 20 }, () => cut));
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
@@ -29,6 +30,7 @@ export function createPool(database: string, options: PoolOptions): pg.Pool {
     ...client,
     ...(password === undefined || client.password ? undefined : { password }),
     types: { getTypeParser: findParser as never },
+    Client: ClosingClient as never,
     max: maxConnections,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: timeoutMs,
@@ -45,6 +47,23 @@ export function createPool(database: string, options: PoolOptions): pg.Pool {
   // The server may end a connection together with its answer that it is ready, which is before anyone has it.
   pool.on('connect', (connected) => connected.on('error', () => {}));
   return pool;
+}
+
+/**
+ * A client that closes its connection when it could not log in. The driver leaves it open, and a command would not
+ * end until the server closes it.
+ */
+class ClosingClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    const connect = this.connect.bind(this) as (done: (error: Error | null) => void) => void;
+    const { connection } = this as unknown as { readonly connection: { readonly stream: Socket } };
+    this.connect = ((done: (error: Error | null) => void) =>
+      connect((error) => {
+        if (error) connection.stream.destroy();
+        done(error);
+      })) as never;
+  }
 }
 
 /** `sslmode` means what it means in PostgreSQL's own programs; the driver has another reading by default. */

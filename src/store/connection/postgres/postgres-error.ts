@@ -22,6 +22,9 @@ const PROBLEMS: readonly (readonly [state: string, problem: string])[] = [
   ['08', 'cannot be reached'],
 ];
 
+const NO_PASSWORD =
+  'asks for a password: set PLUMBLINE_DATABASE_PASSWORD or PLUMBLINE_DATABASE_PASSWORD_FILE';
+
 /** The beginnings of what the driver says when a connection is lost or was never made. It has no codes for that. */
 const LOST = [
   'Connection terminated',
@@ -50,6 +53,7 @@ export function toPostgresError(
 
 function findProblem(error: Error): string | undefined {
   const { code = '' } = error as NodeJS.ErrnoException;
+  if (error.message.includes('client password must be a string')) return NO_PASSWORD;
   const [, known] = PROBLEMS.find(([state]) => isState(code) && code.startsWith(state)) ?? [];
   if (known !== undefined) return known;
   return isLost(error) ? `cannot be reached: ${error.message || code}` : undefined;
