@@ -10,6 +10,9 @@ import type { AuditTable, OneTimeLinkTable, PersonTable, SessionTable } from './
  *
  * The *head* of a list (`…_total`, `…_version`) is stored in the row that owns the list and changes in the
  * same transaction as the list: see heads.ts.
+ *
+ * On PostgreSQL, the keys of what belongs to a domain or a list begin with it (decision 90). Statements name the
+ * domain wherever they know it.
  */
 export interface Tables {
   account: AccountTable;
@@ -139,6 +142,8 @@ interface ReportTable {
 /** A document with the identity of a stored report and other content. */
 interface ConflictTable {
   seq: GeneratedAlways<number>;
+  /** The domain of its report. */
+  domain_id: string;
   report_seq: number;
   source_seq: number;
   member: string | null;

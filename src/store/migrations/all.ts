@@ -14,6 +14,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0008-points': late(() => import('./0008-points.ts')),
   '0009-leases': late(() => import('./0009-leases.ts')),
   '0010-inbox': late(() => import('./0010-inbox.ts')),
+  '0011-keys': late(() => import('./0011-keys.ts')),
 };
 
 function late(load: () => Promise<Migration>): Migration {

@@ -10,6 +10,7 @@ import {
   REPORT_COLUMNS,
   type ReportRow,
   toChanged,
+  toKey,
 } from './exchange.ts';
 import { findNewestOther, type NewestOther } from './last-report.ts';
 
@@ -36,10 +37,10 @@ export async function preferConflict(
   conflictSeq: number,
   contents: Contents,
 ): Promise<void> {
-  const { report_seq } = await findConflict(db, conflictSeq);
-  const newestOther = await findNewestOther(db, await findReport(db, report_seq));
+  const key = toReportKey(await findConflict(db, conflictSeq));
+  const newestOther = await findNewestOther(db, await findReport(db, key));
   await db.write(async (tx) => {
-    const report = await lockReport(tx, report_seq);
+    const report = await lockReport(tx, key);
     const conflict = await findConflict(tx, conflictSeq);
     if (conflict.report_seq !== report.seq) throw toChanged();
     await exchange(tx, { report, conflict, ...contents, newestOther });
@@ -61,11 +62,11 @@ export interface ToRemove {
  * removed content is not stored again when it comes in again. Throws like `preferConflict`.
  */
 export async function removeReport(db: Db, toRemove: ToRemove, now: Instant): Promise<void> {
-  const newestOther = await findNewestOther(db, await findReport(db, toRemove.id));
+  const newestOther = await findNewestOther(db, await findReport(db, { id: toRemove.id }));
   await db.write(async (tx) => {
-    const report = await lockReport(tx, toRemove.id);
+    const report = await lockReport(tx, { id: toRemove.id });
     if (report.payload_sha256 !== toRemove.payloadSha256) throw toChanged();
-    const oldest = await findOldestConflict(tx, report.seq);
+    const oldest = await findOldestConflict(tx, report);
     if (oldest?.seq !== toRemove.next?.seq) throw toChanged();
     const departing = { report, toRemove, newestOther };
     if (oldest === undefined) await deleteReport(tx, departing);
@@ -76,12 +77,12 @@ export async function removeReport(db: Db, toRemove: ToRemove, now: Instant): Pr
 
 /** Removes a conflict. Its content is not stored again when it comes in again. */
 export async function removeConflict(db: Db, seq: number, now: Instant): Promise<void> {
-  const { report_seq } = await findConflict(db, seq);
+  const key = toReportKey(await findConflict(db, seq));
   await db.write(async (tx) => {
-    const { id } = await lockReport(tx, report_seq);
-    const { payload_sha256 } = await findConflict(tx, seq);
-    await tx.deleteFrom('conflict').where('seq', '=', seq).execute();
-    await insertRemovedPayload(tx, { id, payload_sha256, removed_at: now });
+    const { id } = await lockReport(tx, key);
+    const conflict = await findConflict(tx, seq);
+    await deleteConflict(tx, conflict);
+    await insertRemovedPayload(tx, { ...conflict, id, removed_at: now });
   });
 }
 
@@ -99,26 +100,45 @@ async function findConflict(db: Queries, seq: number): Promise<ConflictRow> {
   return row;
 }
 
-function findOldestConflict(tx: Tx, reportSeq: number): Promise<ConflictRow | undefined> {
-  const conflicts = tx.selectFrom('conflict').selectAll().where('report_seq', '=', reportSeq);
+async function deleteConflict(tx: Tx, conflict: ConflictRow): Promise<void> {
+  await tx
+    .deleteFrom('conflict')
+    .where(({ and }) => and(toKey(conflict)))
+    .execute();
+}
+
+function findOldestConflict(
+  tx: Tx,
+  { domain_id, seq }: ReportRow,
+): Promise<ConflictRow | undefined> {
+  const conflicts = tx
+    .selectFrom('conflict')
+    .selectAll()
+    .where(({ and }) => and({ domain_id, report_seq: seq }));
   return conflicts.orderBy('seq').limit(1).executeTakeFirst();
 }
 
+type ReportKey = { readonly id: string } | Pick<ReportRow, 'domain_id' | 'seq'>;
+
+function toReportKey({ domain_id, report_seq }: ConflictRow): ReportKey {
+  return { domain_id, seq: report_seq };
+}
+
 /** The report, after its domain was locked: what belongs to a domain changes under its lock. */
-async function lockReport(tx: Tx, key: number | string): Promise<ReportRow> {
+async function lockReport(tx: Tx, key: ReportKey): Promise<ReportRow> {
   const { domain_id } = await findReport(tx, key);
   await lockDomain(tx, domain_id);
   return await findReport(tx, key);
 }
 
-/** By its number, or by its id. */
-async function findReport(db: Queries, key: number | string): Promise<ReportRow> {
+async function findReport(db: Queries, key: ReportKey): Promise<ReportRow> {
   const row = await db
     .selectFrom('report')
     .select(REPORT_COLUMNS)
-    .where(typeof key === 'number' ? 'seq' : 'id', '=', key)
+    .where(({ and }) => and(key))
     .executeTakeFirst();
-  if (row === undefined) throw new Failure('not_found', `No report has the id ${key}.`);
+  if (row === undefined)
+    throw new Failure('not_found', `No report has the id ${'id' in key ? key.id : key.seq}.`);
   return row;
 }
 
@@ -132,7 +152,10 @@ async function deleteReport(
   tx: Tx,
   { report, toRemove: { former }, newestOther }: Departing,
 ): Promise<void> {
-  await tx.deleteFrom('report').where('seq', '=', report.seq).execute();
+  await tx
+    .deleteFrom('report')
+    .where(({ and }) => and(toKey(report)))
+    .execute();
   await uncountReport(tx, report, { sources: former?.sources ?? [], newestOther });
 }
 
@@ -147,7 +170,7 @@ async function replaceReport(
 ): Promise<void> {
   if (next === null) throw toChanged();
   await exchange(tx, { report, conflict, former, preferred: next.content, newestOther });
-  await tx.deleteFrom('conflict').where('seq', '=', conflict.seq).execute();
+  await deleteConflict(tx, conflict);
 }
 
 interface RemovedPayload {

@@ -93,7 +93,9 @@ async function listConflicts(
   const rows = await db
     .selectFrom('conflict as c')
     .innerJoin('source as s', 's.seq', 'c.source_seq')
-    .innerJoin('report', 'report.seq', 'c.report_seq')
+    .innerJoin('report', (join) =>
+      join.onRef('report.domain_id', '=', 'c.domain_id').onRef('report.seq', '=', 'c.report_seq'),
+    )
     .innerJoin('domain', 'domain.id', 'report.domain_id')
     .select([
       'c.seq',
@@ -162,6 +164,7 @@ export async function findStoredReport(db: Db, id: string) {
   const conflicts = await db
     .selectFrom('conflict')
     .select('seq')
+    .where('domain_id', '=', report.domain_id)
     .where('report_seq', '=', report.seq)
     .orderBy('seq')
     .execute();
@@ -173,7 +176,9 @@ export async function findStoredConflict(db: Db, seq: number) {
   const conflict = await db
     .selectFrom('conflict as c')
     .innerJoin('source as s', 's.seq', 'c.source_seq')
-    .innerJoin('report', 'report.seq', 'c.report_seq')
+    .innerJoin('report', (join) =>
+      join.onRef('report.domain_id', '=', 'c.domain_id').onRef('report.seq', '=', 'c.report_seq'),
+    )
     .select(['c.seq', 'report.id as report', 'c.source_seq', 's.name as source'])
     .select(['c.member', 'c.payload_sha256', 'c.received_at'])
     .where('c.seq', '=', seq)

@@ -34,6 +34,7 @@ export const REPORT_COLUMNS = [
 
 export interface ConflictRow {
   readonly seq: number;
+  readonly domain_id: string;
   readonly report_seq: number;
   readonly source_seq: number;
   readonly member: string | null;
@@ -81,13 +82,18 @@ async function updateContents(
   await tx
     .updateTable('report')
     .set({ ...toPlaceRow(conflict), ...toContentRow(preferred), position })
-    .where('seq', '=', report.seq)
+    .where(({ and }) => and(toKey(report)))
     .execute();
   await tx
     .updateTable('conflict')
     .set(toPlaceRow(report))
-    .where('seq', '=', conflict.seq)
+    .where(({ and }) => and(toKey(conflict)))
     .execute();
+}
+
+/** A row's number is found by its domain. */
+export function toKey({ domain_id, seq }: Pick<ConflictRow, 'domain_id' | 'seq'>) {
+  return { domain_id, seq };
 }
 
 /** Which bytes a content is, where they are stored, and when they came in. */

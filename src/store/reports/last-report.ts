@@ -70,6 +70,7 @@ async function findNewest(
   const own = await tx
     .selectFrom('report')
     .select('received_at')
+    .where('domain_id', '=', report.domain_id)
     .where('seq', '=', report.seq)
     .executeTakeFirst();
   if (own === undefined || (receivedAt !== null && receivedAt > own.received_at)) return receivedAt;
