@@ -6,6 +6,8 @@ begin;
 
 create temporary table distribution (name text, by text) on commit drop;
 insert into distribution values
+  ('report', 'domain_id'),
+  ('conflict', 'domain_id'),
   ('domain_source_ip', 'domain_id'),
   ('domain_day', 'domain_id'),
   ('domain_receipt', 'domain_id'),
@@ -43,11 +45,15 @@ create index source_seq on source (seq);
 
 select create_distributed_table(name::regclass, by, colocate_with => 'none')
   from distribution where name in ('source', 'source_part');
-select create_distributed_table('domain_source_ip'::regclass, 'domain_id', colocate_with => 'none');
-select create_distributed_table(name::regclass, by, colocate_with => 'domain_source_ip')
-  from distribution where by = 'domain_id' and name <> 'domain_source_ip';
+select create_distributed_table('report'::regclass, 'domain_id', colocate_with => 'none');
+select create_distributed_table(name::regclass, by, colocate_with => 'report')
+  from distribution where by = 'domain_id' and name <> 'report';
 select create_distributed_table('list_point'::regclass, 'list_id', colocate_with => 'none');
 select create_distributed_table(name::regclass, by, colocate_with => 'list_point')
   from distribution where by = 'list_id' and name <> 'list_point';
+
+-- A conflict is on the node of its report.
+alter table conflict add constraint conflict_report
+  foreign key (domain_id, report_seq) references report (domain_id, seq);
 
 commit;

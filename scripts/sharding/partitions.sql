@@ -4,22 +4,36 @@
 -- Stop every process of Plumbline first. The rows are copied once, so the disk needs room for both copies.
 begin;
 
+create temporary table division (name text, owner text) on commit drop;
+insert into division values
+  ('report', 'domain_id'),
+  ('conflict', 'domain_id'),
+  ('domain_source_ip', 'domain_id'),
+  ('domain_day', 'domain_id'),
+  ('domain_receipt', 'domain_id'),
+  ('list_point', 'list_id'),
+  ('list_gap', 'list_id'),
+  ('list_gap_block', 'list_id'),
+  ('list_day', 'list_id'),
+  ('list_month', 'list_id');
+
+-- Foreign keys are made again at the end, when the tables that they name are the divided ones.
+create temporary table reference on commit drop as
+  select conrelid::regclass::text as name, conname, pg_get_constraintdef(oid) as definition
+  from pg_constraint where contype = 'f' and conrelid in (select name::regclass from division);
+
 do $$
 declare
   divided record;
   reference record;
+  numbers text;
+  last bigint;
+  used boolean;
 begin
-  for divided in
-    select * from (values
-      ('domain_source_ip', 'domain_id'),
-      ('domain_day', 'domain_id'),
-      ('domain_receipt', 'domain_id'),
-      ('list_point', 'list_id'),
-      ('list_gap', 'list_id'),
-      ('list_gap_block', 'list_id'),
-      ('list_day', 'list_id'),
-      ('list_month', 'list_id')) as wanted (name, owner)
-  loop
+  for reference in select * from reference loop
+    execute format('alter table %I drop constraint %I', reference.name, reference.conname);
+  end loop;
+  for divided in select * from division loop
     execute format('alter table %I rename to %I', divided.name, divided.name || '_whole');
     execute format('create table %I (like %I including all) partition by hash (%I)',
       divided.name, divided.name || '_whole', divided.owner);
@@ -28,14 +42,17 @@ begin
         divided.name || '_' || i, divided.name, i);
     end loop;
     execute format('insert into %I select * from %I', divided.name, divided.name || '_whole');
-    for reference in
-      select pg_get_constraintdef(oid) as definition from pg_constraint
-      where contype = 'f' and conrelid = (divided.name || '_whole')::regclass
-    loop
-      execute format('alter table %I add %s', divided.name, reference.definition);
-    end loop;
+    -- The numbers go on where they were.
+    if divided.name in ('report', 'conflict') then
+      numbers := pg_get_serial_sequence(divided.name || '_whole', 'seq');
+      execute format('select last_value, is_called from %s', numbers) into last, used;
+      perform setval(pg_get_serial_sequence(divided.name, 'seq'), last, used);
+    end if;
     execute format('drop table %I', divided.name || '_whole');
     execute format('analyze %I', divided.name);
+  end loop;
+  for reference in select * from reference loop
+    execute format('alter table %I add constraint %I %s', reference.name, reference.conname, reference.definition);
   end loop;
 end $$;
 

@@ -37,18 +37,33 @@ const CITUS = `
     insert into distributed values (given::text, by, colocate_with);
   end $$`;
 
+/** Those of distributed tables: Citus allows them between tables that are distributed alike. */
+const FOREIGN_KEYS = `
+  select pg_get_constraintdef(oid) as definition from pg_constraint where contype = 'f'
+  and (conrelid in (select name::regclass from distributed) or confrelid in (select name::regclass from distributed))`;
+
 test('the script for Citus keeps its rules for keys, and the store works on what it makes', async () => {
   const url = await databases.create();
   await query(url, CITUS);
   await query(url, readScript('citus.sql'));
   const distributed = await query(url, 'select name, by from distributed order by name');
-  expect(distributed).toHaveLength(11);
+  expect(distributed).toHaveLength(13);
+  expect(distributed).toContainEqual({ name: 'report', by: 'domain_id' });
+  expect(distributed).toContainEqual({ name: 'conflict', by: 'domain_id' });
   expect(distributed).toContainEqual({ name: 'source', by: 'sha256' });
+  expect(await query(url, FOREIGN_KEYS)).toEqual([
+    { definition: 'FOREIGN KEY (domain_id, report_seq) REFERENCES report(domain_id, seq)' },
+  ]);
   const store = await openStore(url);
   onTestFinished(() => store.close());
   await fillInstallation(store.db);
   expect(await receive(store.db, [aReport()])).toEqual(['stored']);
 });
+
+/** The numbers that were given last. */
+const LAST_NUMBERS = `
+  select name, pg_sequence_last_value(pg_get_serial_sequence(name, 'seq')::regclass)::int as last
+  from unnest(array['report', 'conflict']) as name`;
 
 test('tables that are divided into partitions keep their rows, and the store works on them', async () => {
   const path = aDatabasePath();
@@ -57,16 +72,28 @@ test('tables that are divided into partitions keep their rows, and the store wor
   await source.close();
   const url = await databases.create();
   await moveDatabase({ from: path, to: url, now: () => new Date() });
+  const numbers = await query(url, LAST_NUMBERS);
   await query(url, readScript('partitions.sql'));
+  expect(await query(url, LAST_NUMBERS)).toEqual(numbers);
   expect(await listDifferences(path, url)).toEqual([]);
   const partitions = await query(
     url,
     'select 1 from pg_inherits i join pg_class c on c.oid = inhrelid where relkind = $$r$$',
   );
-  expect(partitions).toHaveLength(8 * 16);
+  expect(partitions).toHaveLength(10 * 16);
   const store = await openStore(url);
   onTestFinished(() => store.close());
-  expect(await receive(store.db, [aReport(), aReport()])).toEqual(['stored', 'stored']);
+  const reports = [
+    aReport({ reportId: 'new' }),
+    aReport(),
+    aReport({ reportId: 'new', payload: 'other' }),
+  ];
+  expect(await receive(store.db, reports)).toEqual(['stored', 'stored', 'conflict']);
+  const references = await query(
+    url,
+    "select 1 from pg_constraint where conname = 'conflict_report'",
+  );
+  expect(references).not.toEqual([]);
 });
 
 test('a database of partitions is filled as any other', async () => {
