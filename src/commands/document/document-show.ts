@@ -63,13 +63,19 @@ async function describe({ db }: Store, id: Exclude<DocumentId, { kind: 'conflict
     const why = { reason, message, where: place };
     return { id: `rejection-${seq}`, ...why, received_at, source, member };
   }
-  const { seq, domain_id, source_seq, conflicts, warnings, ...report } = await findStoredReport(
+  const { seq, domain_id, source_seq, conflicts, warnings, ...stored } = await findStoredReport(
     db,
     id.id,
   );
+  const { source, member, payload_sha256, ...report } = stored;
   const codes = (JSON.parse(warnings) as { code: string }[]).map(({ code }) => code);
   const names = conflicts.map((conflict) => `conflict-${conflict}`);
-  return { ...report, warnings: codes.join(', ') || null, conflicts: names.join(', ') || null };
+  return {
+    ...report,
+    ...{ source, member, payload_sha256 },
+    warnings: codes.join(', ') || null,
+    conflicts: names.join(', ') || null,
+  };
 }
 
 async function compare(given: Given, conflictSeq: number) {

@@ -1,5 +1,6 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { Queries } from '../connection/database.ts';
+import { findSourceNames } from '../reports/source-names.ts';
 
 /** The last report that came in for a domain. */
 export interface LastArrival {
@@ -19,15 +20,13 @@ export async function findLastArrival(db: Queries, name: string): Promise<LastAr
   if (domain === undefined) return undefined;
   const last = await db
     .selectFrom('report')
-    .innerJoin('source', 'source.seq', 'report.source_seq')
-    .select(['report.received_at', 'source.name'])
-    .where('report.domain_id', '=', domain.id)
-    .orderBy('report.position', 'desc')
+    .select(['received_at', 'source_seq'])
+    .where('domain_id', '=', domain.id)
+    .orderBy('position', 'desc')
     .limit(1)
     .executeTakeFirst();
-  return {
-    accountId: domain.account_id,
-    receivedAt: last?.received_at ?? null,
-    source: last?.name ?? null,
-  };
+  const { account_id: accountId } = domain;
+  if (last === undefined) return { accountId, receivedAt: null, source: null };
+  const toSourceName = await findSourceNames(db, [last.source_seq]);
+  return { accountId, receivedAt: last.received_at, source: toSourceName(last.source_seq) };
 }

@@ -1,6 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db } from '../connection/database.ts';
+import { findSourceNames } from './source-names.ts';
 
 /** How an operator names a document: a report's UUID, `conflict-<number>` or `rejection-<number>`. */
 export type DocumentId =
@@ -92,32 +93,32 @@ async function listConflicts(
 ): Promise<ListedDocument[]> {
   const rows = await db
     .selectFrom('conflict as c')
-    .innerJoin('source as s', 's.seq', 'c.source_seq')
     .innerJoin('report', (join) =>
       join.onRef('report.domain_id', '=', 'c.domain_id').onRef('report.seq', '=', 'c.report_seq'),
     )
     .innerJoin('domain', 'domain.id', 'report.domain_id')
-    .select([
-      'c.seq',
-      'c.received_at',
-      'report.id as report',
-      'domain.name as domain',
-      's.name as source',
-      'c.member',
-    ])
+    .select(['c.seq', 'c.received_at', 'report.id as report', 'domain.name as domain'])
+    .select(['c.source_seq', 'c.member'])
     .where('c.received_at', '>=', since)
     .orderBy('c.received_at', 'desc')
     .orderBy('c.seq', 'desc')
     .limit(limit)
     .execute();
-  return rows.map(({ seq, received_at, ...row }) => ({
+  const toSourceName = await findSourceNames(
+    db,
+    rows.map(({ source_seq }) => source_seq),
+  );
+  return rows.map(({ seq, received_at, report, domain, source_seq, member }) => ({
     id: `conflict-${seq}`,
     received_at,
     outcome: 'conflict',
     reason: null,
     message: null,
     where: null,
-    ...row,
+    report,
+    domain,
+    source: toSourceName(source_seq),
+    member,
   }));
 }
 
@@ -129,8 +130,6 @@ export interface DocumentPlace {
   readonly received_at: Instant;
   readonly payload_sha256: string;
 }
-
-const PLACE = ['source_seq', 'source.name as source', 'member', 'payload_sha256'] as const;
 
 const REPORT = [
   'report.id',
@@ -147,6 +146,9 @@ const REPORT = [
   'total_messages',
   'aligned_messages',
   'warnings',
+  'source_seq',
+  'member',
+  'payload_sha256',
 ] as const;
 
 export type StoredReport = Awaited<ReturnType<typeof findStoredReport>>;
@@ -155,9 +157,8 @@ export type StoredReport = Awaited<ReturnType<typeof findStoredReport>>;
 export async function findStoredReport(db: Db, id: string) {
   const report = await db
     .selectFrom('report')
-    .innerJoin('source', 'source.seq', 'report.source_seq')
     .innerJoin('domain', 'domain.id', 'report.domain_id')
-    .select([...REPORT, ...PLACE])
+    .select(REPORT)
     .where('report.id', '=', id)
     .executeTakeFirst();
   if (report === undefined) throw new Failure('not_found', `No report has the id ${id}.`);
@@ -168,23 +169,28 @@ export async function findStoredReport(db: Db, id: string) {
     .where('report_seq', '=', report.seq)
     .orderBy('seq')
     .execute();
-  return { ...report, conflicts: conflicts.map(({ seq }) => seq) };
+  const placed = await withSourceName(db, report);
+  return { ...placed, conflicts: conflicts.map(({ seq }) => seq) };
 }
 
 /** A conflict, where its content is stored, and the id of its report. Throws `not_found`. */
 export async function findStoredConflict(db: Db, seq: number) {
   const conflict = await db
     .selectFrom('conflict as c')
-    .innerJoin('source as s', 's.seq', 'c.source_seq')
     .innerJoin('report', (join) =>
       join.onRef('report.domain_id', '=', 'c.domain_id').onRef('report.seq', '=', 'c.report_seq'),
     )
-    .select(['c.seq', 'report.id as report', 'c.source_seq', 's.name as source'])
+    .select(['c.seq', 'report.id as report', 'c.source_seq'])
     .select(['c.member', 'c.payload_sha256', 'c.received_at'])
     .where('c.seq', '=', seq)
     .executeTakeFirst();
   if (conflict === undefined) throw new Failure('not_found', `No conflict has the number ${seq}.`);
-  return conflict;
+  return await withSourceName(db, conflict);
+}
+
+async function withSourceName<Row extends { readonly source_seq: number }>(db: Db, row: Row) {
+  const toSourceName = await findSourceNames(db, [row.source_seq]);
+  return { ...row, source: toSourceName(row.source_seq) };
 }
 
 /** A rejection, and where its content is stored. Throws `not_found`. */
