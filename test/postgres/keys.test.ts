@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../src/store/connection/open.ts';
 import { connect } from '../../src/store/connection/postgres/connect.ts';
 import { MIGRATIONS } from '../../src/store/migrations/all.ts';
+import { aReport, receive } from '../support/builders.ts';
 import { copyDatabase, runOn } from '../support/postgres-stores.ts';
 import { aDatabase } from '../support/store.ts';
 
@@ -57,3 +59,20 @@ const FORMER_ROWS = `
     select d, d, 1, 't', 'b', 'e', 0, 0, 0, 'p', '[]' from unnest(array['one', 'two']) d;
   insert into conflict (report_seq, source_seq, payload_sha256, received_at)
     values (2, 1, 'q', 't'), (1, 1, 'q', 't');`;
+
+test.each(['report', 'conflict'] as const)(
+  'a number of a %s that was given before is an error: nothing is lost',
+  async (table) => {
+    const url = await aDatabase();
+    const store = await openStore(url);
+    onTestFinished(() => store.close());
+    const { db } = store;
+    const aConflict = (payload: string) => aReport({ reportId: 'one', payload });
+    expect(await receive(db, ['a', 'b'].map(aConflict))).toEqual(['unclaimed', 'conflict']);
+    await runOn(url, `select setval(pg_get_serial_sequence('${table}', 'seq'), 1, false)`);
+    const next = table === 'report' ? aReport({ reportId: 'two' }) : aConflict('c');
+    await expect(receive(db, [next])).rejects.toThrow(/no result/);
+    await runOn(url, `select setval(pg_get_serial_sequence('${table}', 'seq'), 9)`);
+    expect(await receive(db, [next])).toEqual([table === 'report' ? 'unclaimed' : 'conflict']);
+  },
+);

@@ -3,7 +3,7 @@ import type { Tables } from '../tables.ts';
 /** A table as `plumbline move` copies it. */
 export interface MovedTable {
   readonly name: keyof Tables;
-  /** The columns of its primary key, in order. Rows are copied and compared in this order. */
+  /** The columns of its primary key on SQLite, in order. Rows are copied and compared in this order. */
   readonly key: readonly string[];
 }
 

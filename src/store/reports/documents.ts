@@ -7,6 +7,7 @@ import type { Db, Tx } from '../connection/database.ts';
 import { isOfValues } from '../connection/database-error.ts';
 import { prepareQuery, runPrepared } from '../connection/prepared.ts';
 import { Arrivals, countArrivals } from './arrivals.ts';
+import { insertConflict } from './conflicts.ts';
 import { insertOriginal, type Original, type StoredOriginal } from './originals.ts';
 import { toContentRow } from './report-row.ts';
 
@@ -163,7 +164,7 @@ async function insertReport(tx: Tx, report: AggregateReport, placed: Placed): Pr
   const position = arrivals.nextPosition(domain);
   const row = { ...toReportRow(report, domain, placed), position };
   const [inserted] = await runPrepared(tx, reportInsert(row));
-  if (inserted === undefined) return await insertConflict(tx, report, { ...placed, domain });
+  if (inserted === undefined) return await insertConflict(tx, row);
   arrivals.add(domain, row, report.sources);
   return domain.accountId === null ? 'unclaimed' : 'stored';
 }
@@ -211,38 +212,10 @@ const reportInsert = prepareQuery<NewReport, { seq: number }>((db, param) =>
       warnings: param('warnings'),
       position: param('position'),
     })
-    // Without columns, because they differ between the engines. `seq` is new, so only `id` can be taken.
+    // Without columns, because they differ between the engines. `insertConflict` throws when `id` is not the reason.
     .onConflict((oc) => oc.doNothing())
     .returning('seq'),
 );
-
-/** The same content again is a duplicate, which changes nothing. Other content is stored as a conflict. */
-async function insertConflict(
-  tx: Tx,
-  report: AggregateReport,
-  placed: Placed & { readonly domain: ReportedDomain },
-): Promise<Outcome> {
-  const known = await tx
-    .selectFrom('report')
-    .select(['seq', 'payload_sha256'])
-    .where('domain_id', '=', placed.domain.id)
-    .where('id', '=', toReportId(report))
-    .executeTakeFirstOrThrow();
-  if (known.payload_sha256 === report.payloadSha256) return 'duplicate';
-  await tx
-    .insertInto('conflict')
-    .values({
-      domain_id: placed.domain.id,
-      report_seq: known.seq,
-      source_seq: placed.sourceSeq,
-      member: toMember(placed.document),
-      payload_sha256: report.payloadSha256,
-      received_at: placed.arrivals.receivedAt,
-    })
-    .onConflict((oc) => oc.doNothing())
-    .execute();
-  return 'conflict';
-}
 
 function toReportRow(report: AggregateReport, domain: ReportedDomain, placed: Placed) {
   return {
