@@ -34,7 +34,7 @@ test('every key of a table of tenants begins with the domain or the list', async
 
 test('conflicts that an older version stored get the domain of their report, and still refer to it', async () => {
   const url = await copyDatabase('template0');
-  const { db, close } = connect(url, { maxConnections: 1, timeoutMs: 0 });
+  const { db, close } = connect(url, { maxConnections: 1, timeoutMs: 0, connectTimeoutMs: 5_000 });
   const names = Object.keys(MIGRATIONS);
   const at = names.indexOf('0011-keys');
   for (const name of names.slice(0, at)) await MIGRATIONS[name]?.up(db as never);
