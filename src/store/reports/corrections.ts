@@ -5,6 +5,7 @@ import { lockDomain } from '../accounts/domains.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
 import { uncountReport } from './departures.ts';
 import {
+  CONFLICT_COLUMNS,
   type ConflictRow,
   exchange,
   REPORT_COLUMNS,
@@ -95,7 +96,11 @@ export async function removeRejection(db: Db, seq: number): Promise<void> {
 }
 
 async function findConflict(db: Queries, seq: number): Promise<ConflictRow> {
-  const row = await db.selectFrom('conflict').selectAll().where('seq', '=', seq).executeTakeFirst();
+  const row = await db
+    .selectFrom('conflict')
+    .select(CONFLICT_COLUMNS)
+    .where('seq', '=', seq)
+    .executeTakeFirst();
   if (row === undefined) throw new Failure('not_found', `No conflict has the number ${seq}.`);
   return row;
 }
@@ -113,7 +118,7 @@ function findOldestConflict(
 ): Promise<ConflictRow | undefined> {
   const conflicts = tx
     .selectFrom('conflict')
-    .selectAll()
+    .select(CONFLICT_COLUMNS)
     .where(({ and }) => and({ domain_id, report_seq: seq }));
   return conflicts.orderBy('seq').limit(1).executeTakeFirst();
 }

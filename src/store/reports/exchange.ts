@@ -32,6 +32,16 @@ export const REPORT_COLUMNS = [
   'position',
 ] as const;
 
+export const CONFLICT_COLUMNS = [
+  'seq',
+  'domain_id',
+  'report_seq',
+  'source_seq',
+  'member',
+  'payload_sha256',
+  'received_at',
+] as const;
+
 export interface ConflictRow {
   readonly seq: number;
   readonly domain_id: string;
