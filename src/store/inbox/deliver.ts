@@ -36,6 +36,8 @@ class Storing {
   #held: Uint8Array | undefined;
   #stored = 0;
   #bytes = 0;
+  /** The mail's row may be committed, although no answer said so. */
+  #mayBeMail = false;
 
   constructor(db: Db) {
     this.#db = db;
@@ -59,14 +61,20 @@ class Storing {
   async end(incoming: Incoming, sha256: string): Promise<void> {
     const part = await this.#toPart(this.#held ?? new Uint8Array());
     const mail = { ...toMail(incoming), id: this.#id, byte_count: this.#bytes, sha256 };
+    this.#mayBeMail = true;
     const isNew = await orUnavailable(
       this.#db.write((tx) => insertMail(tx, { ...mail, due_at: part.stored_at }, part)),
     );
+    this.#mayBeMail = isNew;
     if (!isNew) await this.undo();
   }
 
+  /**
+   * The answer to a commit can be lost, and PostgreSQL may end the commit later: parts of a mail that may be in the
+   * inbox are left to `tidyInbox`, which knows a day later.
+   */
   async undo(): Promise<void> {
-    if (this.#stored > 0) await deleteParts(this.#db, this.#id);
+    if (this.#stored > 0 && !this.#mayBeMail) await deleteParts(this.#db, this.#id);
   }
 
   async #toPart(content: Uint8Array): Promise<Part> {

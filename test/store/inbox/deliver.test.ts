@@ -129,6 +129,24 @@ describe('a database that fails while a mail is delivered', () => {
     }
   });
 
+  test('whose answer to the last commit is lost deletes no bytes of the mail that is stored', async () => {
+    const { db } = await aStore();
+    const bytes = randomBytes(2 * MIB + 9);
+    let writes = 0;
+    const losing: Db = {
+      ...db,
+      write: async (change) => {
+        const result = await db.write(change);
+        writes += 1;
+        if (writes === 3) throw new Error('The connection was lost.');
+        return result;
+      },
+    };
+    await expect(deliverMail(losing, { bytes })).rejects.toMatchObject({ code: 'unavailable' });
+    const [mail] = await claimMails(db, WANTED);
+    expect(bytes.equals(await readContent(db, mail as never))).toBe(true);
+  });
+
   test('leaves parts that are deleted a day later, and no mail', async () => {
     const { db } = await aStore();
     await deliverMail(db, { bytes: randomBytes(2 * MIB) });
