@@ -1,21 +1,27 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { describeSystemError } from '../../../domain/system-error.ts';
-import { toLogText } from '../log-text.ts';
 import { DoorFault } from './fault.ts';
 import type { Credentials } from './options.ts';
 
 const COMMAND_TIMEOUT_MS = 30_000;
+/** The output is there when the command has ended, or soon after. */
+const OUTPUT_MS = 500;
 const MAX_TOKEN_BYTES = 16 * 1024;
 /** Tokens are printable ASCII without spaces (RFC 6750). Anything else is a message of the program. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
-/** Reads the credentials for one connection. Throws a DoorFault, which never contains them. */
+/**
+ * Reads the credentials for one connection. Throws a DoorFault, which never contains them. When the signal is
+ * aborted, the token command is killed.
+ */
 export async function readCredentials(
   given: Credentials,
+  signal?: AbortSignal,
 ): Promise<{ readonly pass: string } | { readonly accessToken: string }> {
   const { password, passwordFile, tokenCommand } = given;
-  if (tokenCommand !== undefined) return { accessToken: await runTokenCommand(tokenCommand) };
+  if (tokenCommand !== undefined)
+    return { accessToken: await runTokenCommand(tokenCommand, signal) };
   return { pass: password ?? (await readPassword(passwordFile ?? '')) };
 }
 
@@ -31,25 +37,49 @@ async function readPassword(file: string): Promise<string> {
 }
 
 /** Without a shell: nothing in the text is expanded, and quotes have no meaning. */
-function runTokenCommand(command: string): Promise<string> {
+async function runTokenCommand(command: string, stopping?: AbortSignal): Promise<string> {
   const [program = '', ...args] = command.split(/\s+/).filter((word) => word !== '');
-  const options = { timeout: COMMAND_TIMEOUT_MS, maxBuffer: MAX_TOKEN_BYTES, windowsHide: true };
-  return new Promise((resolve, reject) => {
-    const child = execFile(program, args, options, (error, stdout, stderr) => {
-      const token = stdout.trim();
-      if (error === null && TOKEN.test(token)) resolve(token);
-      else reject(toFault(error, stderr));
-    });
-    child.stdin?.end();
+  const tooLong = AbortSignal.timeout(COMMAND_TIMEOUT_MS);
+  const signal = stopping === undefined ? tooLong : AbortSignal.any([stopping, tooLong]);
+  const { output, why } = await run(program, args, signal);
+  const token = output.trim();
+  if (why === undefined && TOKEN.test(token)) return token;
+  throw new DoorFault(`The token command gives no token: ${why ?? 'it printed no token'}.`, {
+    isRefused: true,
   });
 }
 
-function toFault(error: Error | null, stderr: string): DoorFault {
-  const isOwn = error !== null && 'code' in error && typeof error.code === 'string';
-  const why = isOwn
-    ? describeSystemError(error)
-    : error === null
-      ? 'it printed no token'
-      : `it failed${stderr === '' ? '' : `: ${toLogText(stderr.trim())}`}`;
-  return new DoorFault(`The token command gives no token: ${why}.`, { isRefused: true });
+interface Ended {
+  readonly output: string;
+  /** Why the output does not count. */
+  readonly why?: string;
+}
+
+/** What the program writes to standard error goes nowhere: it may be a secret. */
+function run(program: string, args: readonly string[], signal: AbortSignal): Promise<Ended> {
+  const child = spawn(program, args, {
+    ...{ signal, killSignal: 'SIGKILL', windowsHide: true },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let output = '';
+  return new Promise<Ended>((resolve) => {
+    const end = (why?: string) => resolve({ output, ...(why !== undefined && { why }) });
+    child.stdout.setEncoding('latin1').on('data', (text: string) => {
+      output += text;
+      if (output.length <= MAX_TOKEN_BYTES) return;
+      child.kill('SIGKILL');
+      end('it printed too much');
+    });
+    child.on('error', (error) =>
+      end(signal.aborted ? 'it took too long' : describeSystemError(error)),
+    );
+    child.on('close', (code) => end(toReason(code)));
+    // A program that the command has started may hold the output open for ever.
+    child.on('exit', (code) => setTimeout(end, OUTPUT_MS, toReason(code)).unref());
+  }).finally(() => child.stdout.destroy());
+}
+
+function toReason(code: number | null): string | undefined {
+  if (code === 0) return undefined;
+  return code === null ? 'it was killed' : `it failed with exit status ${code}`;
 }

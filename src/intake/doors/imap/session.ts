@@ -21,7 +21,7 @@ export interface SessionGiven extends ImapGiven {
 /** One connection: reads what is there, files what is done, and waits for more. Throws when the connection ends. */
 export async function runSession(options: ImapOptions, given: SessionGiven): Promise<void> {
   const { signal } = given;
-  const client = await createClient(options, given.limits);
+  const client = await createClient(options, given);
   // A command in progress ends first: a MOVE that is cut off may leave a mail in both folders.
   const closeSoon = () => void setTimeout(() => client.close(), given.limits.stopMs).unref();
   signal.addEventListener('abort', closeSoon);
@@ -69,14 +69,17 @@ async function openReader(client: ImapFlow, options: ImapOptions, given: Session
   return await MailboxReader.open(client, options, { ...given, file });
 }
 
-async function createClient(options: ImapOptions, limits: ImapLimits): Promise<ImapFlow> {
+async function createClient(
+  options: ImapOptions,
+  { limits, signal }: Pick<SessionGiven, 'limits' | 'signal'>,
+): Promise<ImapFlow> {
   const { host, port, user, security, ca } = options;
   const client = new ImapFlow({
     host,
     port,
     secure: security === 'tls',
     ...(security === 'tls' ? {} : { doSTARTTLS: security === 'starttls' }),
-    auth: { user, ...(await readCredentials(options.credentials)) },
+    auth: { user, ...(await readCredentials(options.credentials, signal)) },
     tls: { minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) },
     clientInfo: { name: 'Plumbline' },
     logger: false,
