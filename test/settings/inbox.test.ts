@@ -20,10 +20,10 @@ describe('the overview', () => {
     expect(await read()).not.toContain('How reports come in');
   });
 
-  test('says of each door when the last mail came and what keeps it from working', async () => {
+  test('says of each door when the last mail came and only since when it fails', async () => {
     const { db, read } = await aPage('/settings/overview');
     await noteDoor(db, 'smtp');
-    await noteDoor(db, 'imap', 'The server refused the password <b>');
+    await noteDoor(db, 'imap', 'The server said: no secret-tenant at 192.0.2.1');
     await noteDoor(db, 'folder:/srv/private/drop');
     await noteDoor(db, 'folder:/srv/other');
     const receivedAt = new Date().toISOString().replace(/\.\d+/, '');
@@ -31,11 +31,11 @@ describe('the overview', () => {
     await deliverMail(db, { door: 'folder:/srv/private/drop', receivedAt, envelope });
     const text = await read();
     expect(text).toMatch(
-      /Files in a folder just now Works A mailbox \(IMAP\) none yet Fails just now ?: The server refused/,
+      /Files in a folder just now Works A mailbox \(IMAP\) none yet Fails since just now ?: tell the operator/,
     );
     expect(text).toMatch(/Mail to Plumbline \(SMTP\) none yet Works 1 mail to be read\./);
-    // What came in for others, and where, is not shown.
-    expect(text).not.toMatch(/stranger|\/srv/);
+    // What came in for others, where, and what the server of a mailbox says, is not shown.
+    expect(text).not.toMatch(/stranger|\/srv|secret-tenant|192\.0/);
   });
 
   test('says how many mails wait, and how many cannot be read', async () => {
@@ -46,6 +46,23 @@ describe('the overview', () => {
       tx.updateTable('inbox_mail').set({ state: 'stuck' }).where('seq', '=', 2).execute(),
     );
     expect(await read()).toContain('2 mails to be read. 1 mail cannot be read: tell the operator.');
+  });
+
+  test('does not show a door that has said nothing for a day', async () => {
+    const { db, read } = await aPage('/settings/overview');
+    await noteDoor(db, 'smtp');
+    await noteDoor(db, 'imap', 'There is no such host.');
+    const before = new Date(Date.now() - 25 * 3_600_000).toISOString();
+    await db.write((tx) =>
+      tx
+        .updateTable('door_state')
+        .set({ noted_at: before, last_error_at: before })
+        .where('door', '=', 'imap')
+        .execute(),
+    );
+    const text = await read();
+    expect(text).toContain('Mail to Plumbline (SMTP)');
+    expect(text).not.toContain('A mailbox (IMAP)');
   });
 
   test('says that a door works again', async () => {

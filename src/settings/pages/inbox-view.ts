@@ -28,14 +28,14 @@ export function renderInbox({ doors, waiting, stuck }: InboxOverview, now: Date)
   </section>`;
 }
 
-function renderDoor({ kind, lastMailAt, error, errorAt }: DoorOverview, now: Date): Html {
+function renderDoor({ kind, lastMailAt, failsSince }: DoorOverview, now: Date): Html {
   return html`<tr role="row">
     <th role="rowheader" scope="row">${KINDS[kind]}</th>
     <td role="cell" data-label="Last mail or file">${lastMailAt === null ? 'none yet' : renderTime(lastMailAt, now)}</td>
     <td role="cell" data-label="State">${
-      error === null || errorAt === null
+      failsSince === null
         ? html`<span class="badge good">Works</span>`
-        : html`<span class="badge">Fails</span> ${renderTime(errorAt, now)}: ${error}`
+        : html`<span class="badge">Fails</span> since ${renderTime(failsSince, now)}: tell the operator`
     }</td>
   </tr>`;
 }

@@ -1,14 +1,14 @@
-import type { Instant } from '../../domain/instant.ts';
+import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Queries } from '../connection/database.ts';
+import { readClockMs } from './clock.ts';
 import type { DoorKind } from './incoming.ts';
 
 /** The doors of one kind, for people who may not see what came in for others. */
 export interface DoorOverview {
   readonly kind: DoorKind;
   readonly lastMailAt: Instant | null;
-  /** What keeps a door from working now. */
-  readonly error: string | null;
-  readonly errorAt: Instant | null;
+  /** When a door that does not work now last worked. Why is for operators: it names paths and servers. */
+  readonly failsSince: Instant | null;
 }
 
 export interface InboxOverview {
@@ -20,11 +20,7 @@ export interface InboxOverview {
 
 /** How reports come in, in all: doors that have said something of themselves, and what waits in the inbox. */
 export async function readInboxOverview(db: Queries): Promise<InboxOverview> {
-  const states = await db
-    .selectFrom('door_state')
-    .select(['door', 'last_error', 'last_error_at'])
-    .orderBy('door')
-    .execute();
+  const states = await listOpenDoors(db);
   const byKind = Map.groupBy(states, ({ door }) => toKind(door));
   const doors: DoorOverview[] = [];
   for (const [kind, some] of byKind) {
@@ -37,11 +33,24 @@ export async function readInboxOverview(db: Queries): Promise<InboxOverview> {
           .filter((at) => at !== null)
           .toSorted()
           .at(-1) ?? null,
-      error: failing?.last_error ?? null,
-      errorAt: failing?.last_error_at ?? null,
+      failsSince: failing?.noted_at ?? null,
     });
   }
   return { doors, ...(await countUnread(db)) };
+}
+
+/** A door that runs notes every few minutes that it works, or that it fails. */
+const CLOSED_AFTER_MS = 24 * 3_600_000;
+
+/** Doors that have noted something lately: others are not configured any more. */
+async function listOpenDoors(db: Queries) {
+  const since = toInstant(new Date((await readClockMs(db)) - CLOSED_AFTER_MS));
+  return await db
+    .selectFrom('door_state')
+    .select(['door', 'noted_at', 'last_error'])
+    .where(({ eb, or }) => or([eb('noted_at', '>=', since), eb('last_error_at', '>=', since)]))
+    .orderBy('door')
+    .execute();
 }
 
 const toKind = (door: string): DoorKind => door.split(':', 1)[0] as DoorKind;
