@@ -14,10 +14,11 @@ interface Given extends Partial<SmtpOptions> {
   /** Called when a message is complete and before it counts as stored. */
   readonly store?: () => Promise<void> | void;
   readonly findAccountByToken?: (token: string) => Promise<string | undefined>;
+  readonly hasRoom?: () => Promise<boolean>;
 }
 
 /** An SMTP door on a free port of the loopback address, with an inbox that is a list. */
-export async function anSmtpDoor({ store, findAccountByToken, ...options }: Given = {}) {
+export async function anSmtpDoor({ store, findAccountByToken, hasRoom, ...options }: Given = {}) {
   const delivered: Delivered[] = [];
   const lines: Record<string, unknown>[] = [];
   const log = {
@@ -40,6 +41,7 @@ export async function anSmtpDoor({ store, findAccountByToken, ...options }: Give
     {
       deliver,
       findAccountByToken: findAccountByToken ?? (async (token) => accounts.get(token)),
+      ...(hasRoom && { hasRoom }),
       now: () => new Date('2026-03-15T04:00:00Z'),
       log: log as never,
     },

@@ -8,6 +8,7 @@ import type { Store } from '../../store/connection/open.ts';
 import { findCheckpoint, noteDoor, updateCheckpoint } from '../../store/inbox/doors.ts';
 import type { Deliver, DoorName } from '../../store/inbox/incoming.ts';
 import { findResults } from '../../store/inbox/results.ts';
+import { createRoom } from '../../store/inbox/room.ts';
 import { type Leases, startAlone } from './alone.ts';
 
 /** How soon a port that could not be listened on is tried again: another process may have it. */
@@ -69,6 +70,7 @@ function startSmtpDoor(
   const given = {
     deliver,
     findAccountByToken: (token: string) => findAccountByToken(db, token),
+    hasRoom: createRoom(db),
     now: () => new Date(),
     log,
   };

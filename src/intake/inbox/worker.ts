@@ -10,6 +10,7 @@ import {
   renewClaims,
 } from '../../store/inbox/claims.ts';
 import { finishMails } from '../../store/inbox/done.ts';
+import { trimKept } from '../../store/inbox/room.ts';
 import { tidyInbox } from '../../store/inbox/tidy.ts';
 import type { ReaderProcess } from '../reader/reader-process.ts';
 import { type ReadMails, readMails } from './read-mails.ts';
@@ -24,6 +25,7 @@ const POLL_MS = 5_000;
 /** The pause after a fault of our own: without it, all mails would use up their tries at once. */
 const REST_MS = 10_000;
 const TIDY_MS = 3_600_000;
+const TRIM_MS = 60_000;
 /** The reading process takes memory. It ends when nothing has come in for this time. */
 const IDLE_MS = 60_000;
 
@@ -54,7 +56,8 @@ export function startInboxWorker(given: Given): InboxWorker {
   const stopping = new AbortController();
   const { signal } = stopping;
   let [waking, isWoken] = [new AbortController(), false];
-  let [tidiedAt, readAt] = [Number.NEGATIVE_INFINITY, performance.now()];
+  let [tidiedAt, trimmedAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let readAt = performance.now();
 
   const rest = async (ms: number) => {
     waking = new AbortController();
@@ -64,6 +67,10 @@ export function startInboxWorker(given: Given): InboxWorker {
     isWoken = false;
   };
   const tidy = async () => {
+    if (performance.now() - trimmedAt >= TRIM_MS) {
+      trimmedAt = performance.now();
+      await trimKept(given.db);
+    }
     if (performance.now() - tidiedAt < TIDY_MS) return;
     tidiedAt = performance.now();
     await tidyInbox(given.db);

@@ -250,6 +250,34 @@ describe('a client that takes more than its share', () => {
     expect(delivered).toHaveLength(1);
   });
 
+  test('of the places for messages gets no more than its address may have', async () => {
+    const { port } = await anSmtpDoor({ limits: { maxReceivingPerAddress: 2 } });
+    for (let i = 0; i < 2; i += 1) {
+      const slow = await aTransaction(port, ADDRESS);
+      await slow.ask('DATA');
+    }
+    const other = aRawSmtp(port);
+    await other.reply();
+    await other.ask('EHLO client.example');
+    expect(await other.ask('MAIL FROM:<>')).toMatch(/^452 /);
+  });
+
+  test('of the inbox is told to come back when there is room again', async () => {
+    let isFull = true;
+    const { port, delivered } = await anSmtpDoor({ hasRoom: async () => !isFull });
+    const client = aRawSmtp(port);
+    await client.reply();
+    await client.ask('EHLO client.example');
+    expect(await client.ask('MAIL FROM:<>')).toMatch(/^452 .*Insufficient system storage/);
+    isFull = false;
+    expect(await client.ask('MAIL FROM:<>')).toMatch(/^250 /);
+    await client.ask(`RCPT TO:<${ADDRESS}>`);
+    await client.ask('DATA');
+    client.write('x\r\n.\r\n');
+    expect(await client.reply()).toMatch(/^250 /);
+    expect(delivered).toHaveLength(1);
+  });
+
   test('of connections is told to come back, and the others stay', async () => {
     const { port } = await anSmtpDoor({ limits: { maxConnectionsPerAddress: 3 } });
     const clients = Array.from({ length: 3 }, () => aRawSmtp(port));

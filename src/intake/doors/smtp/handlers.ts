@@ -7,12 +7,14 @@ import type { SmtpLimits } from './limits.ts';
 import { Message, type MessageStream } from './message.ts';
 import { Receiving } from './receiving.ts';
 import { createRecipients, type Recipient } from './recipients.ts';
-import { notStored, Reply } from './reply.ts';
+import { noSpace, notStored, Reply } from './reply.ts';
 import type { Session, Sessions } from './sessions.ts';
 
 export interface SmtpGiven {
   readonly deliver: Deliver;
   readonly findAccountByToken: (token: string) => Promise<string | undefined>;
+  /** Whether there is space for more mails. Without it there always is. */
+  readonly hasRoom?: () => Promise<boolean>;
   readonly now: () => Date;
   readonly log: Pick<Logger, 'debug' | 'info' | 'error'>;
 }
@@ -49,7 +51,8 @@ export class Handlers {
   toOptions() {
     return {
       onConnect: (session, callback) => answer(callback, () => this.#open(session)),
-      onMailFrom: (_address, session, callback) => answer(callback, () => this.#begin(session)),
+      onMailFrom: (_address, session, callback) =>
+        void this.#begin(session).then(() => callback(), callback),
       onRcptTo: ({ address }, session, callback) =>
         void this.#addRecipient(address, session).then(() => callback(), callback),
       onData: (stream, session, callback) => {
@@ -70,13 +73,22 @@ export class Handlers {
     this.#given.sessions.open(id, remoteAddress);
   }
 
-  #begin({ id }: SMTPServerSession): void {
+  async #begin({ id }: SMTPServerSession): Promise<void> {
     const session = this.#require(id);
     session.messages += 1;
     session.accountId = undefined;
     if (session.messages > this.#given.limits.maxMessages)
       throw new Reply(421, 'Too many messages in one connection');
-    this.#receiving.requireRoom();
+    this.#receiving.requireRoom(session.address);
+    await this.#requireSpace();
+  }
+
+  /** A fault of the database is told as what it is when the message is stored. */
+  async #requireSpace(): Promise<void> {
+    const { hasRoom, log } = this.#given;
+    if ((await hasRoom?.().catch(() => true)) ?? true) return;
+    log.error('smtp: the inbox is full: messages are refused until some are read or deleted');
+    throw noSpace();
   }
 
   async #addRecipient(address: string, { id }: SMTPServerSession): Promise<void> {
@@ -129,7 +141,8 @@ export class Handlers {
   ): Promise<Reply | undefined> {
     const { deliver, now, log, disconnect } = this.#given;
     try {
-      this.#receiving.add(message, () => disconnect(id, new Reply(421, 'Too slow')));
+      const cut = () => disconnect(id, new Reply(421, 'Too slow'));
+      this.#receiving.add(message, { address: session.address, disconnect: cut });
       await deliver({
         door: 'smtp',
         bytes: message.read(() => {

@@ -8,7 +8,9 @@ export const SMTP_LIMITS = {
   maxDrainedMessages: 2,
   /** Messages that are being received at the same time. Each may hold a part of 1 MiB in memory. */
   maxReceiving: 40,
-  /** When all places are taken, the message that takes longest loses its place if it took this long. */
+  /** Of them, from one address (of IPv6, one /64). */
+  maxReceivingPerAddress: 5,
+  /** When all places are taken and no address has more than others, the oldest message loses its place after this. */
   slowMs: 30_000,
   maxConnections: 200,
   maxConnectionsPerAddress: 20,

@@ -32,6 +32,11 @@ export class Message {
     return this.#stream.destroyed && !this.#stream.readableEnded;
   }
 
+  /** Whether the client has ended the message. */
+  get isComplete(): boolean {
+    return this.#stream.readableEnded;
+  }
+
   /** The next chunk is refused with this reply, and so is the message. */
   refuse(reply: Reply): void {
     this.#refusal ??= reply;

@@ -1,0 +1,92 @@
+import type { Db, Queries } from '../connection/database.ts';
+import { deleteParts } from './parts.ts';
+
+/*
+ * The space that mails take in the inbox. Anybody can send mails to a public address, so what a door stores without
+ * asking the sender needs a bound. A mail counts while its bytes are in the inbox.
+ */
+
+const GIB = 1024 * 1024 * 1024;
+/** Of all mails. Honest mails have 5 kB. */
+const INBOX = { mails: 100_000, bytes: 4 * GIB };
+/** Of mails without a report, whose bytes are kept for a later parser. Fewer than all, so that there is room left. */
+const KEPT = { mails: 20_000, bytes: GIB };
+/** How often the space is measured. */
+const MEASURE_MS = 5_000;
+
+interface Space {
+  readonly mails: number;
+  readonly bytes: number;
+}
+
+/** Tells whether the inbox has room for mails from anybody. */
+export function createRoom(
+  db: Db,
+  { max = INBOX, measureMs = MEASURE_MS }: { max?: Space; measureMs?: number } = {},
+): () => Promise<boolean> {
+  let measured: Promise<Space> | undefined;
+  let untilMs = 0;
+  return async () => {
+    if (measured === undefined || performance.now() >= untilMs) {
+      untilMs = performance.now() + measureMs;
+      measured = measure(db, max.mails);
+      measured.catch(() => {
+        measured = undefined;
+      });
+    }
+    const { mails, bytes } = await measured;
+    return mails < max.mails && bytes < max.bytes;
+  };
+}
+
+async function measure(db: Queries, maxMails: number): Promise<Space> {
+  const stored = selectStored(db).select('inbox_mail.byte_count').limit(maxMails);
+  const { mails, bytes } = await db
+    .with('stored', () => stored)
+    .selectFrom('stored')
+    .select(({ fn }) => [fn.countAll().as('mails'), fn.sum('byte_count').as('bytes')])
+    .executeTakeFirstOrThrow();
+  return { mails: Number(mails), bytes: Number(bytes ?? 0) };
+}
+
+/** From the parts, because most mails have none any more. A cross join makes SQLite begin with them. */
+function selectStored(db: Queries) {
+  return db
+    .selectFrom('inbox_part')
+    .crossJoin('inbox_mail')
+    .where('inbox_part.part', '=', 0)
+    .whereRef('inbox_mail.id', '=', 'inbox_part.mail_id');
+}
+
+/** Deletes the bytes of mails without a report, the oldest first, until the rest has room. The rows stay. */
+export async function trimKept(db: Db, max: Space = KEPT): Promise<void> {
+  const kept = await selectStored(db)
+    .select(['inbox_mail.id', 'inbox_mail.byte_count'])
+    .where('inbox_mail.state', '=', 'done')
+    .orderBy('inbox_mail.done_at', 'desc')
+    .orderBy('inbox_mail.seq', 'desc')
+    .limit(INBOX.mails)
+    .execute();
+  let [mails, bytes] = [0, 0];
+  const excess: string[] = [];
+  for (const { id, byte_count } of kept) {
+    mails += 1;
+    bytes += Number(byte_count);
+    if (mails > max.mails || bytes > max.bytes) excess.push(id);
+  }
+  for (const id of excess.reverse().slice(0, TRIMMED_AT_ONCE)) await trim(db, id);
+}
+
+/** The rest is left to the next time: nothing is read meanwhile. */
+const TRIMMED_AT_ONCE = 2_000;
+
+/** Not of a mail that an operator has had read again meanwhile. */
+async function trim(db: Db, id: string): Promise<void> {
+  const mail = await db
+    .selectFrom('inbox_mail')
+    .select('seq')
+    .where('id', '=', id)
+    .where('state', '=', 'done')
+    .executeTakeFirst();
+  if (mail !== undefined) await deleteParts(db, id);
+}

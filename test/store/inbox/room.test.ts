@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { Db } from '../../../src/store/connection/database.ts';
+import { createRoom, trimKept } from '../../../src/store/inbox/room.ts';
+import { NOW } from '../../support/builders.ts';
+import { deliverMail } from '../../support/inbox.ts';
+import { aStore } from '../../support/store.ts';
+
+const MIB = 1024 * 1024;
+
+async function deliverSizes(db: Db, sizes: readonly number[]): Promise<void> {
+  for (const size of sizes) await deliverMail(db, { bytes: randomBytes(size) });
+}
+
+const finish = (db: Db, seqs: readonly number[]) =>
+  db.write((tx) =>
+    tx
+      .updateTable('inbox_mail')
+      .set({ state: 'done', result: 'ignored', due_at: null, done_at: NOW })
+      .where('seq', 'in', seqs)
+      .execute(),
+  );
+
+const listStored = async (db: Db) => {
+  const mails = await db
+    .selectFrom('inbox_mail')
+    .innerJoin('inbox_part', 'inbox_part.mail_id', 'inbox_mail.id')
+    .select('inbox_mail.seq')
+    .distinct()
+    .orderBy('inbox_mail.seq')
+    .execute();
+  return mails.map(({ seq }) => seq);
+};
+
+describe('the room of the inbox', () => {
+  test.each([
+    ['bytes', { mails: 100, bytes: 3 * MIB }],
+    ['mails', { mails: 2, bytes: 100 * MIB }],
+  ])('ends at a number of %s', async (_what, max) => {
+    const { db } = await aStore();
+    const hasRoom = createRoom(db, { max, measureMs: 0 });
+    expect(await hasRoom()).toBe(true);
+    await deliverSizes(db, [2 * MIB]);
+    expect(await hasRoom()).toBe(true);
+    await deliverSizes(db, [2 * MIB]);
+    expect(await hasRoom()).toBe(false);
+    await db.write((tx) => tx.deleteFrom('inbox_part').execute());
+    expect(await hasRoom()).toBe(true);
+  });
+
+  test('is measured once for many mails', async () => {
+    const { db } = await aStore();
+    let reads = 0;
+    const counting: Db = {
+      ...db,
+      with: ((...args: Parameters<Db['with']>) => {
+        reads += 1;
+        return db.with(...args);
+      }) as Db['with'],
+    };
+    const hasRoom = createRoom(counting, { measureMs: 60_000 });
+    for (let i = 0; i < 20; i += 1) expect(await hasRoom()).toBe(true);
+    expect(reads).toBe(1);
+  });
+});
+
+describe('bytes of mails without a report', () => {
+  test.each([
+    ['bytes', { mails: 100, bytes: 3 * MIB }, [3, 4, 5]],
+    ['mails', { mails: 2, bytes: 100 * MIB }, [4, 5]],
+  ])('are deleted, the oldest first, above a number of %s', async (_what, max, left) => {
+    const { db } = await aStore();
+    await deliverSizes(db, [MIB, 2 * MIB, 10, MIB, MIB, 5 * MIB]);
+    await finish(db, [1, 2, 3, 4, 5]);
+    await trimKept(db, max);
+    // The sixth is not read yet.
+    expect(await listStored(db)).toEqual([...left, 6]);
+    expect(await db.selectFrom('inbox_mail').select('seq').execute()).toHaveLength(6);
+  });
+});
