@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseCheckpoint, toCheckpointText } from '../../../src/intake/doors/imap/checkpoint.ts';
 import { readCredentials } from '../../../src/intake/doors/imap/credentials.ts';
-import { MailFault, toDoorFault } from '../../../src/intake/doors/imap/fault.ts';
+import { DoorFault, MailFault, toDoorFault } from '../../../src/intake/doors/imap/fault.ts';
 import { Fetches } from '../../../src/intake/doors/imap/fetches.ts';
 import { IMAP_LIMITS } from '../../../src/intake/doors/imap/limits.ts';
 import { listWindows } from '../../../src/intake/doors/imap/listing.ts';
@@ -140,6 +140,34 @@ describe('a mailbox with large gaps between its UIDs', () => {
     expect(found).toEqual(uids);
     expect(Math.max(...asked)).toBe(IMAP_LIMITS.maxWindowUids);
     expect(asked.length).toBeLessThan(110);
+  });
+});
+
+describe('a server that lists mails without end', () => {
+  test.each([
+    ['the same one', () => 7],
+    ['mails that were not asked for', (i: number) => 1_000 + i],
+  ])('is not listened to when they are %s, and others run meanwhile', async (_what, toUid) => {
+    let [told, turns, isOver] = [0, 0, false];
+    const client = {
+      async *fetch() {
+        for (; told < 100_000; told += 1) yield { uid: toUid(told), size: 1 };
+      },
+    };
+    const turn = () => {
+      turns += 1;
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const windows = listWindows(
+      client as never,
+      { from: 1, to: 10_000 },
+      { ...IMAP_LIMITS, windowUids: 10_000 },
+    );
+    await expect(windows.next()).rejects.toThrow(DoorFault);
+    isOver = true;
+    expect(told).toBeLessThanOrEqual(20_001);
+    expect(turns).toBeGreaterThanOrEqual(Math.floor(told / 1_000));
   });
 });
 

@@ -1,5 +1,6 @@
 import type { ImapFlow } from 'imapflow';
 import type { ImapLimits } from './limits.ts';
+import { toBounded } from './responses.ts';
 
 export interface ListedMail {
   readonly uid: number;
@@ -40,10 +41,12 @@ export async function* listWindows(
   }
 }
 
-async function listMails(client: ImapFlow, { from, to }: Range): Promise<ListedMail[]> {
-  const mails: ListedMail[] = [];
+/** The mails of a range, ascending. */
+export async function listMails(client: ImapFlow, { from, to }: Range): Promise<ListedMail[]> {
+  const mails = new Map<number, ListedMail>();
   const query = { uid: true, size: true };
-  for await (const { uid, size = 0 } of client.fetch(`${from}:${to}`, query, { uid: true }))
-    if (uid >= from && uid <= to) mails.push({ uid, size });
-  return mails.sort((a, b) => a.uid - b.uid);
+  const responses = client.fetch(`${from}:${to}`, query, { uid: true });
+  for await (const { uid, size = 0 } of toBounded(responses, to - from + 1))
+    if (uid >= from && uid <= to && !mails.has(uid)) mails.set(uid, { uid, size });
+  return [...mails.values()].sort((a, b) => a.uid - b.uid);
 }

@@ -6,8 +6,9 @@ import { type Checkpoint, parseCheckpoint, toCheckpointText } from './checkpoint
 import { DoorFault, MailFault, StoreFault } from './fault.ts';
 import type { File } from './filing.ts';
 import { IMAP_DOOR } from './imap-door.ts';
-import { findHighestUid, type ListedMail, listWindows } from './listing.ts';
+import { findHighestUid, type ListedMail, listMails, listWindows } from './listing.ts';
 import { type ImapOptions, toMailboxName } from './options.ts';
+import { toBounded } from './responses.ts';
 import type { SessionGiven } from './session.ts';
 
 interface ReaderGiven extends SessionGiven {
@@ -21,7 +22,7 @@ export class MailboxReader {
   readonly #given: ReaderGiven;
   readonly #mailbox: string;
   #checkpoint: Checkpoint;
-  /** UIDs of mails in the inbox whose outcome is not known, ascending. */
+  /** UIDs of mails in the inbox whose outcome is not known. */
   readonly #pending = new Set<number>();
 
   private constructor(client: ImapFlow, options: ImapOptions, given: ReaderGiven, at: Checkpoint) {
@@ -106,13 +107,27 @@ export class MailboxReader {
 
   /** Adds to `settled` what is stored. */
   async #fetch(batch: readonly ListedMail[], settled: Set<number>): Promise<void> {
+    await this.#fetchOnce(batch, settled);
+    const omitted = batch.filter(({ uid }) => !settled.has(uid));
+    if (omitted.length === 0 || this.#given.signal.aborted) return;
+    // A mail that was deleted since it was listed is not listed any more.
+    const [from, to] = [omitted[0]?.uid ?? 0, omitted.at(-1)?.uid ?? 0];
+    const listed = await listMails(this.#client, { from, to });
+    const still = omitted.filter(({ uid }) => listed.some((mail) => mail.uid === uid));
+    await this.#fetchOnce(still, settled);
+    const [lost] = still.filter(({ uid }) => !settled.has(uid));
+    if (lost !== undefined) throw new MailFault(`The server does not give mail ${lost.uid}.`);
+  }
+
+  async #fetchOnce(batch: readonly ListedMail[], settled: Set<number>): Promise<void> {
     const wanted = new Set(batch.map(({ uid }) => uid).filter((uid) => !settled.has(uid)));
     if (wanted.size === 0) return;
     // PEEK, which imapflow uses always: a mail that is read here stays unseen.
     const source = { start: 0, maxLength: this.#given.limits.maxMailBytes };
     const query = { uid: true, source };
-    for await (const mail of this.#client.fetch([...wanted].join(','), query, { uid: true })) {
-      if (!wanted.has(mail.uid)) continue;
+    const responses = this.#client.fetch([...wanted].join(','), query, { uid: true });
+    for await (const mail of toBounded(responses, wanted.size)) {
+      if (!wanted.has(mail.uid) || settled.has(mail.uid)) continue;
       await this.#deliver(mail);
       settled.add(mail.uid);
     }
@@ -170,8 +185,9 @@ export class MailboxReader {
   }
 
   async #save({ read = this.#checkpoint.read }: { read?: number | undefined }): Promise<void> {
-    const [oldest] = this.#pending;
-    const filed = oldest === undefined ? read : oldest - 1;
+    // They are not in order when a server gives mails in another one than was asked for.
+    const oldest = Math.min(...this.#pending);
+    const filed = this.#pending.size === 0 ? read : oldest - 1;
     if (read === this.#checkpoint.read && filed === this.#checkpoint.filed) return;
     this.#checkpoint = { ...this.#checkpoint, read, filed };
     this.#given.onProgress();

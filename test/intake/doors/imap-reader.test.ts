@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { DoorFault, MailFault } from '../../../src/intake/doors/imap/fault.ts';
+import { Fetches } from '../../../src/intake/doors/imap/fetches.ts';
+import { IMAP_LIMITS } from '../../../src/intake/doors/imap/limits.ts';
+import { MailboxReader } from '../../../src/intake/doors/imap/mailbox-reader.ts';
+import { MemoryInbox } from '../../support/imap-door.ts';
+
+/** A server whose mailbox has these mails, and that answers a FETCH of their texts as it is told to. */
+class Server {
+  readonly mailbox = { uidValidity: 7n };
+  uids: number[];
+  /** The UIDs of the answer, for those that were asked for. */
+  toAnswer: (uids: number[]) => Iterable<number> = (uids) => uids;
+
+  constructor(...uids: number[]) {
+    this.uids = uids;
+  }
+
+  async noop() {}
+
+  async fetchOne() {
+    return { uid: Math.max(...this.uids) };
+  }
+
+  async *fetch(range: string, query: { source?: unknown }) {
+    if (query.source === undefined) {
+      const [from = 0, to = 0] = range.split(':').map(Number);
+      yield* this.uids.filter((uid) => uid >= from && uid <= to).map((uid) => ({ uid, size: 1 }));
+    } else
+      for (const uid of this.toAnswer(range.split(',').map(Number)))
+        yield { uid, source: Buffer.from(`mail ${uid}`) };
+  }
+}
+
+async function aReader(server: Server, inbox = new MemoryInbox()) {
+  const filed: number[] = [];
+  const fetches = new Fetches(IMAP_LIMITS);
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const given = {
+    ...{ ...inbox.toGiven(), fetches, limits: IMAP_LIMITS, log: log as never },
+    ...{ now: () => new Date('2026-03-15T04:00:00Z'), signal: new AbortController().signal },
+    ...{ onProgress: () => {}, onWorking: async () => {} },
+    file: async (_outcome: string, uids: readonly number[]) => void filed.push(...uids),
+  };
+  const options = { host: 'mail.example.com', port: 993, user: 'u', mailbox: 'INBOX' };
+  const rest = { security: 'tls', credentials: {}, done: 'move' } as const;
+  const reader = await MailboxReader.open(server as never, { ...options, ...rest }, given);
+  return { reader, inbox, filed };
+}
+
+const toCheckpoint = ({ checkpoint = '{}' }: MemoryInbox) => JSON.parse(checkpoint);
+
+describe('a mail that is listed', () => {
+  test('and left out of the answer is asked for once more', async () => {
+    const server = new Server(1, 2, 3);
+    let asked = 0;
+    server.toAnswer = (uids) => (asked++ === 0 ? uids.filter((uid) => uid !== 2) : uids);
+    const { reader, inbox } = await aReader(server);
+    await reader.readNew();
+    expect([...inbox.mails.values()].sort()).toEqual(['mail 1', 'mail 2', 'mail 3']);
+    expect(toCheckpoint(inbox).read).toBe(3);
+  });
+
+  test('and left out twice is not passed over as long as it exists', async () => {
+    const server = new Server(1, 2, 3);
+    server.toAnswer = (uids) => uids.filter((uid) => uid !== 2);
+    const { reader, inbox } = await aReader(server);
+    await expect(reader.readNew()).rejects.toThrow(MailFault);
+    expect(toCheckpoint(inbox).read).toBe(1);
+  });
+
+  test('and deleted before it is fetched is passed over', async () => {
+    const server = new Server(1, 2, 3);
+    server.toAnswer = (uids) => {
+      server.uids = [1, 3];
+      return uids.filter((uid) => uid !== 2);
+    };
+    const { reader, inbox } = await aReader(server);
+    await reader.readNew();
+    expect(toCheckpoint(inbox).read).toBe(3);
+  });
+});
+
+test('a server that gives mails without end is not listened to', async () => {
+  const server = new Server(1, 2, 3);
+  let told = 0;
+  server.toAnswer = function* () {
+    for (; told < 100_000; told += 1) yield 1;
+  };
+  const { reader, inbox } = await aReader(server);
+  await expect(reader.readNew()).rejects.toThrow(DoorFault);
+  expect(told).toBeLessThan(10);
+  expect(inbox.again).toBe(0);
+});
+
+test('mails that come in another order than they have are filed after a connection ends', async () => {
+  const server = new Server(1, 2, 3, 4);
+  server.toAnswer = (uids) => uids.toReversed();
+  const inbox = new MemoryInbox();
+  inbox.toResult = () => 'waiting';
+  const { reader } = await aReader(server, inbox);
+  await reader.readNew();
+  expect(toCheckpoint(inbox)).toMatchObject({ read: 4, filed: 0 });
+  inbox.toResult = () => 'processed';
+  const next = await aReader(server, inbox);
+  expect(next.filed.toSorted()).toEqual([1, 2, 3, 4]);
+});
