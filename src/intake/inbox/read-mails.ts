@@ -38,7 +38,8 @@ export async function readMails(
   const given = { db, now, documentReader, keeps: 'reports' as const };
   let failed: { readonly error: unknown } | undefined;
   try {
-    const sources = await loadSources(db, mails);
+    const { sources, fault } = await loadSources(db, mails);
+    failed = fault;
     for await (const document of ingest(given, begin(sources, signal))) note(readings, document);
     for (const reading of readings.values()) reading.end();
   } catch (error) {
@@ -47,14 +48,28 @@ export async function readMails(
   return { ...sumUp([...readings.values()]), ...failed };
 }
 
-/** All bytes are in memory before the first mail is read: a fault of the database is not a fault of a mail. */
-async function loadSources(db: Db, mails: readonly ClaimedMail[]): Promise<SourceToRead[]> {
+interface Loaded {
+  readonly sources: readonly SourceToRead[];
+  /** The first one. */
+  readonly fault: { readonly error: unknown } | undefined;
+}
+
+/**
+ * All bytes are in memory before the first mail is read: a fault of the database is not a fault of a mail. A mail whose
+ * bytes are not there is left out.
+ */
+async function loadSources(db: Db, mails: readonly ClaimedMail[]): Promise<Loaded> {
   const sources: SourceToRead[] = [];
+  let fault: Loaded['fault'];
   for (const mail of mails) {
-    const [name, bytes] = [toSourceName(mail), await readContent(db, mail)];
-    sources.push({ name, read: async () => ({ name, bytes, sha256: mail.sha256 }) });
+    try {
+      const [name, bytes] = [toSourceName(mail), await readContent(db, mail)];
+      sources.push({ name, read: async () => ({ name, bytes, sha256: mail.sha256 }) });
+    } catch (error) {
+      fault ??= { error };
+    }
   }
-  return sources;
+  return { sources, fault };
 }
 
 async function* begin(

@@ -186,6 +186,19 @@ describe('a fault of our own', () => {
     expect(await listMiscounts(db)).toEqual({});
   });
 
+  test('that keeps the bytes of one mail from being loaded leaves the others of its batch to be read', async () => {
+    const { db } = await aStore();
+    for (const id of ['one', 'two', 'three']) await deliverMail(db, { bytes: aReportMail(id) });
+    const second = (await listMailRows(db))[1]?.id ?? '';
+    await db.write((tx) => tx.deleteFrom('inbox_part').where('mail_id', '=', second).execute());
+    const worker = aWorker(db);
+    while (worker.errors.length === 0) await sleep(5);
+    await worker.stop();
+    const rows = await listMailRows(db);
+    expect(rows.map(({ state }) => state)).toEqual(['done', 'waiting', 'done']);
+    expect(rows[1]?.last_error).toMatch(/bytes of mail-2 are not in the database/);
+  });
+
   test('at any step of the worker loses no mail and counts no report twice', async () => {
     let isDone = false;
     const every = caseCount({ few: 5, full: 1 });
