@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { lstat, realpath } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
 import { MAX_MAIL_BYTES } from '../../ceilings.ts';
 import type { Watching } from './folder-door.ts';
 import { findMessages, type MessageRange } from './mbox-messages.ts';
+import { ASK_AGAIN_MS, MAX_IN_INBOX } from './pass.ts';
 import {
   Changed,
   findFile,
@@ -78,23 +80,26 @@ async function deliverMessages(
 ): Promise<number> {
   let batch: MessageRange[] = [];
   let lastStart = from;
+  const inInbox = new Set<string>();
   for await (const range of findMessages(mailbox.handle, from, mailbox.file.size)) {
     if (watching.signal.aborted) throw new Changed();
     lastStart = range.start;
     batch.push(range);
     if (batch.length < BATCH) continue;
-    await deliverNew(watching, mailbox, batch);
+    for (const key of await deliverNew(watching, mailbox, batch)) inInbox.add(key);
+    await waitForRoom(watching, inInbox);
     batch = [];
   }
   await deliverNew(watching, mailbox, batch);
   return lastStart;
 }
 
+/** Returns the keys of those that it has delivered. */
 async function deliverNew(
   watching: Watching,
   { handle, file }: Mailbox,
   ranges: readonly MessageRange[],
-): Promise<void> {
+): Promise<string[]> {
   const keys = new Map<string, MessageRange>();
   for (const range of ranges) {
     const size = range.end - range.start;
@@ -106,6 +111,7 @@ async function deliverNew(
       );
   }
   const results = await watching.findResults([...keys.keys()]);
+  const delivered: string[] = [];
   for (const [key, { start, end }] of keys) {
     if (results.has(key)) continue;
     await watching.deliver({
@@ -115,6 +121,18 @@ async function deliverNew(
       receivedAt: toInstant(watching.now()),
       bytes: readRange(handle, start, end),
     });
+    delivered.push(key);
+  }
+  return delivered;
+}
+
+/** A mailbox can have a hundred thousand messages, and the inbox is not the place for all of them. */
+async function waitForRoom({ findResults, signal }: Watching, inInbox: Set<string>): Promise<void> {
+  while (inInbox.size >= MAX_IN_INBOX && !signal.aborted) {
+    const results = await findResults([...inInbox]);
+    for (const key of inInbox) if (results.get(key) !== 'waiting') inInbox.delete(key);
+    if (inInbox.size < MAX_IN_INBOX) return;
+    await sleep(ASK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 

@@ -2,7 +2,8 @@ import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toInstant } from '../../../domain/instant.ts';
-import type { MailResult } from '../../../store/inbox/incoming.ts';
+import { toSizeText } from '../../../domain/size.ts';
+import { MAX_INCOMING_BYTES, type MailResult } from '../../../store/inbox/incoming.ts';
 import { isPseudoFolder } from '../../sources/pseudo-file-system.ts';
 import type { Watching } from './folder-door.ts';
 import { moveDone } from './move.ts';
@@ -12,9 +13,9 @@ import { Changed, findFile, readFileBytes, toKey, type WatchedFile } from './wat
 
 /** Files whose state is looked up together. */
 const BATCH = 100;
-/** Files of this door that are in the inbox and not read. More than that wait in the folder. */
-const MAX_IN_INBOX = 500;
-const ASK_AGAIN_MS = 200;
+/** Files or messages of a door that are in the inbox and not read. More than that wait where they are. */
+export const MAX_IN_INBOX = 500;
+export const ASK_AGAIN_MS = 200;
 /** After this time the files that are not read yet are left to the next pass. */
 const MAX_WAIT_MS = 60_000;
 
@@ -81,6 +82,7 @@ class Pass {
 
   async #deliver(file: WatchedFile): Promise<void> {
     const { deliver, door, now, tellOnce } = this.#watching;
+    if (file.size > MAX_INCOMING_BYTES) return tellOnce(file.path, TOO_LARGE);
     const key = toKey(file);
     try {
       const receivedAt = toInstant(now());
@@ -136,6 +138,8 @@ class Pass {
     }
   }
 }
+
+const TOO_LARGE = new Error(`it is larger than ${toSizeText(MAX_INCOMING_BYTES)}`);
 
 /** The database does not store, so the files after this one need not be tried. */
 function isOfInbox(error: unknown): boolean {

@@ -1,0 +1,63 @@
+import { truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { watchFolder } from '../../../src/intake/doors/folder/folder-door.ts';
+import { type Incoming, MAX_INCOMING_BYTES } from '../../../src/store/inbox/incoming.ts';
+import { aFolder } from '../../support/command.ts';
+import { MemoryInbox } from '../../support/imap-door.ts';
+
+/** Files settle by this clock, which is ahead of that of the file system. */
+beforeEach(() => {
+  const realNow = Date.now;
+  vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 10_000);
+  return () => vi.restoreAllMocks();
+});
+
+/** A door at the path, and an inbox in memory that nobody reads until `toResult` says so. */
+function aDoor(path: string) {
+  const inbox = new MemoryInbox();
+  inbox.toResult = () => 'waiting';
+  const [warnings, places]: [string[], string[]] = [[], []];
+  let passes = 0;
+  const door = watchFolder({
+    ...{ path, done: 'leave', pollMs: 5, now: () => new Date('2026-08-01T00:00:00Z') },
+    deliver: async ({ key = '', envelope, bytes }: Incoming) => {
+      places.push(envelope.place ?? '');
+      for await (const _chunk of bytes as AsyncIterable<Uint8Array>);
+      inbox.mails.set(key, '');
+    },
+    findResults: inbox.toGiven().findResults,
+    noteDoor: async () => {
+      passes += 1;
+    },
+    warn: ({ path: at }, message) => warnings.push(`${at}: ${message}`),
+  });
+  onTestFinished(door.stop);
+  return { inbox, warnings, places, countPasses: () => passes };
+}
+
+test('a file that is larger than a mail may be is named once and never read', async () => {
+  const folder = await aFolder();
+  const path = join(folder, 'large.xml');
+  writeFileSync(path, '');
+  truncateSync(path, MAX_INCOMING_BYTES + 1);
+  writeFileSync(join(folder, 'other.xml'), 'x');
+  const { warnings, places, countPasses } = aDoor(folder);
+  while (places.length === 0 || countPasses() < 5) await sleep(5);
+  expect(places).toEqual([join(folder, 'other.xml')]);
+  expect(warnings).toEqual([expect.stringContaining('large.xml: The file is left where it is')]);
+});
+
+test('a mailbox file with many messages waits for room in the inbox', async () => {
+  const path = join(await aFolder(), 'mbox');
+  const message = (i: number) =>
+    `From a@example.net Mon Jan  1 00:00:00 2026\nSubject: ${i}\n\n${i}\n\n`;
+  writeFileSync(path, Array.from({ length: 1_200 }, (_, i) => message(i)).join(''));
+  const { inbox, places } = aDoor(path);
+  while (places.length < 500) await sleep(5);
+  await sleep(300);
+  expect(places).toHaveLength(500);
+  inbox.toResult = () => 'processed';
+  while (places.length < 1_200) await sleep(5);
+});
