@@ -275,8 +275,13 @@ describe('a report about a domain that no account has, by an account’s own add
     const address = `${await findMailToken(db, owner)}@${mailHost}`;
     const lookUp = async () => record(address);
     await receive(db, [aReport({ domain: 'example.com' })]);
-    return { db, owner, stranger, claims: createClaims({ db, lookUp, now, mailHost }) };
+    const given = { db, now, mailHost };
+    const claim = createClaims({ ...given, lookUp });
+    return { ...given, owner, stranger, address, claims: toNames(claim) };
   };
+  const toNames =
+    (claim: ReturnType<typeof createClaims>) => async (id: string, some: ReadonlySet<string>) =>
+      (await claim(new Map([[id, some]]))).map(({ name }) => name);
   const names = new Set(['example.com', 'unheard.example']);
 
   test('makes it the account’s when its DMARC record names this address', async () => {
@@ -297,6 +302,31 @@ describe('a report about a domain that no account has, by an account’s own add
   ])('leaves it unclaimed when the record %s', async (_what, record) => {
     const { owner, claims } = await aClaim(record);
     expect(await claims(owner, names)).toEqual([]);
+  });
+
+  test('makes it the account’s when the record could be asked for the second time', async () => {
+    const answers: (string | undefined)[] = [undefined];
+    const { owner, address, claims } = await aClaim(() => answers.shift());
+    expect(await claims(owner, names)).toEqual([]);
+    answers.push(`v=DMARC1; rua=mailto:${address}`);
+    expect(await claims(owner, names)).toEqual(['example.com']);
+  });
+
+  test('does not wait for name servers that are silent, whatever others there are', async () => {
+    const { owner, stranger, address, ...given } = await aClaim(() => null);
+    await receive(given.db, [aReport({ domain: 'silent.example' })]);
+    const lookUp = async (_type: string, name: string) =>
+      name === 'example.com'
+        ? `v=DMARC1; rua=mailto:${address}`
+        : await new Promise<undefined>(() => {});
+    const claim = createClaims({ ...given, lookUp, lookUpMs: 100 });
+    const claimed = await claim(
+      new Map([
+        [stranger, new Set(['silent.example'])],
+        [owner, names],
+      ]),
+    );
+    expect(claimed).toEqual([{ accountId: owner, name: 'example.com' }]);
   });
 });
 

@@ -67,11 +67,10 @@ function startWorker(config: Config, { store, log }: Given) {
     documentReader: createReaderProcess(),
     afterStored: async ({ stored, unclaimed }) => {
       const names = new Set(stored);
-      for (const [accountId, some] of unclaimed)
-        for (const name of await claim(accountId, some)) {
-          log.info({ account_id: accountId, domain: name }, 'an account has a new domain');
-          names.add(name);
-        }
+      for (const { accountId, name } of await claim(unclaimed)) {
+        log.info({ account_id: accountId, domain: name }, 'an account has a new domain');
+        names.add(name);
+      }
       await evaluate({ store, thresholds, now }, await findDomainIds(db, [...names]));
     },
   });

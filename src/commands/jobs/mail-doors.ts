@@ -13,6 +13,8 @@ import { type Leases, startAlone } from './alone.ts';
 
 /** How soon a port that could not be listened on is tried again: another process may have it. */
 const RETRY_MS = 30_000;
+/** How often an open door says so. */
+const NOTE_MS = 60_000;
 
 interface Given<Claim> {
   readonly store: Store;
@@ -20,6 +22,7 @@ interface Given<Claim> {
   /** Stores a mail, and wakes the worker of this process. */
   readonly deliver: Deliver;
   readonly leases: Leases<Claim>;
+  readonly noteMs?: number;
 }
 
 /** Something that runs until it is stopped. */
@@ -60,11 +63,12 @@ export function startMailDoors<Claim>(config: Config, given: Given<Claim>): Mail
 
 /**
  * Opens the SMTP door. A port or certificate that cannot be used keeps nothing else from running: it is logged, shown
- * on the settings pages, and tried again.
+ * on the settings pages, and tried again. A port that is in use is only logged: another process of this machine has the
+ * door then, and notes how it is.
  */
 function startSmtpDoor(
   smtp: SmtpConfig,
-  { store, log, deliver }: Omit<Given<unknown>, 'leases'>,
+  { store, log, deliver, noteMs = NOTE_MS }: Omit<Given<unknown>, 'leases'>,
 ): Running {
   const { db } = store;
   const given = {
@@ -77,16 +81,18 @@ function startSmtpDoor(
   const note = (error?: string) => noteDoor(db, 'smtp', error).catch((e: unknown) => log.error(e));
   return keepOpen(async (signal) => {
     const { startSmtp } = await import('../../intake/doors/smtp/smtp.ts');
-    const door = await startSmtp(smtp, given).catch(async (error: unknown) => {
+    const door = await startSmtp(smtp, given).catch(async (error: NodeJS.ErrnoException) => {
       const text = `Port ${smtp.port} cannot be opened: ${describeSystemError(error)}`;
       log.error({ door: 'smtp' }, `smtp: ${text}`);
-      await note(text);
+      if (error.code !== 'EADDRINUSE') await note(text);
       return undefined;
     });
     if (door === undefined) return;
     log.info({ door: 'smtp', port: door.port, name: smtp.name }, 'smtp: the door is open');
     await note();
+    const noting = setInterval(note, noteMs);
     await untilAborted(signal);
+    clearInterval(noting);
     await door.stop();
   });
 }
