@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { dropMail, listStuck, retryMail } from '../store/inbox/operator.ts';
+import { addInboxDoors } from './inbox/inbox-doors.ts';
 import { addInboxList } from './inbox/inbox-list.ts';
 import { showMail, writeMail } from './inbox/inbox-show.ts';
 import { collectMails, parseMail, toMailId } from './inbox/mail-id.ts';
@@ -22,6 +23,7 @@ days, unless it was a TLS report or a failure report.`;
 
 export function addInboxCommands(inbox: Command): void {
   addInboxList(inbox);
+  addInboxDoors(inbox);
 
   inbox
     .command('show')

@@ -6,6 +6,7 @@ import { findMailToken } from '../../src/store/accounts/mail-address.ts';
 import type { Db } from '../../src/store/connection/database.ts';
 import { openStore } from '../../src/store/connection/open.ts';
 import { claimMails, failMails } from '../../src/store/inbox/claims.ts';
+import { noteDoor } from '../../src/store/inbox/doors.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
 import { serveDns, type Zone } from '../support/dns-server.ts';
 import { aReportMail, aReportXml, deliverMail, listMailRows } from '../support/inbox.ts';
@@ -60,6 +61,17 @@ describe('plumbline inbox', () => {
     expect(stdout).not.toContain('\u001b');
     expect((await program.run(['inbox', 'show', 'mail-1'])).stdout).toContain('1 unclaimed');
     expect(await program.json('inbox', 'show', 'mail-2')).toEqual(mails[1]);
+  });
+
+  test('lists the doors, with what keeps them from working', async () => {
+    expect((await program.run(['inbox', 'doors'])).stdout).toContain('No door was ever open.');
+    await withDb(async (db) => {
+      await noteDoor(db, 'smtp');
+      await noteDoor(db, 'imap', 'There is no such host.\u001b');
+    });
+    const { stdout } = await program.run(['inbox', 'doors']);
+    expect(stdout).toMatch(/imap .* There is no such host\.\S*\n+smtp .* works/);
+    expect(stdout).not.toContain('\u001b');
   });
 
   test.each([

@@ -1,11 +1,11 @@
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
-import type { Db } from '../connection/database.ts';
+import type { Db, Queries } from '../connection/database.ts';
 import { readClockMs } from './clock.ts';
 import { toCut } from './envelope.ts';
 import type { DoorName } from './incoming.ts';
 
-/* What doors note about themselves, for operators and for the settings pages. */
+/* What doors note about themselves, for operators and, without the errors, for the settings pages. */
 
 const MAX_ERROR_CHARS = 500;
 const MAX_CHECKPOINT_CHARS = 4_000;
@@ -40,6 +40,15 @@ function findDoor(db: Db, door: DoorName) {
     .select(['noted_at', 'last_error', 'last_error_at'])
     .where('door', '=', door)
     .executeTakeFirst();
+}
+
+/** What every door has noted, for operators: the errors name paths and servers. */
+export async function listDoors(db: Queries) {
+  return await db
+    .selectFrom('door_state')
+    .select(['door', 'noted_at', 'last_error', 'last_error_at'])
+    .orderBy('door')
+    .execute();
 }
 
 /** The text that a door has stored for itself. */
