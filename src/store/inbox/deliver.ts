@@ -36,7 +36,7 @@ class Storing {
   #held: Uint8Array | undefined;
   #stored = 0;
   #bytes = 0;
-  /** The mail's row may be committed, although no answer said so. */
+  /** The statements of the mail's row have run: it may be committed, although no answer says so. */
   #mayBeMail = false;
 
   constructor(db: Db) {
@@ -61,11 +61,14 @@ class Storing {
   async end(incoming: Incoming, sha256: string): Promise<void> {
     const part = await this.#toPart(this.#held ?? new Uint8Array());
     const mail = { ...toMail(incoming), id: this.#id, byte_count: this.#bytes, sha256 };
-    this.#mayBeMail = true;
     const isNew = await orUnavailable(
-      this.#db.write((tx) => insertMail(tx, { ...mail, due_at: part.stored_at }, part)),
+      this.#db.write(async (tx) => {
+        this.#mayBeMail = false;
+        const isNew = await insertMail(tx, { ...mail, due_at: part.stored_at }, part);
+        this.#mayBeMail = isNew;
+        return isNew;
+      }),
     );
-    this.#mayBeMail = isNew;
     if (!isNew) await this.undo();
   }
 
