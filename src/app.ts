@@ -7,6 +7,7 @@ import express, {
   type Response,
 } from 'express';
 import type { Logger } from 'pino';
+import { type About, checkReportRoute } from './alerts/route-lookup.ts';
 import { addressOf } from './client-address.ts';
 import type { Config } from './config.ts';
 import type { Counters } from './counters/counters.ts';
@@ -26,7 +27,8 @@ interface Given {
     Config,
     'requestsPerIp' | 'requestsPerKey' | 'pageCacheBytes' | 'trustedProxies'
   > &
-    Partial<Pick<Config, 'baseUrl' | 'mailHost' | 'singleSignOn' | 'redis'>>;
+    Partial<Pick<Config, 'baseUrl' | 'singleSignOn' | 'redis'>> &
+    Partial<Pick<Config, 'mailHost' | 'reportAddress' | 'smtpRecipients' | 'dnsServers'>>;
   readonly store: Store;
   readonly now: () => Date;
   readonly log: Logger;
@@ -72,7 +74,8 @@ export async function createApp(given: Given): Promise<App> {
   app.use('/docs', serveDocs(given.site));
   app.get('/', showBrowsersIn(given.isSandbox ? '/docs/' : '/settings'));
   if (!given.isSandbox) {
-    app.use('/settings', createSettings(common));
+    const checkRoute = (about: About) => checkReportRoute(config.dnsServers ?? [], about);
+    app.use('/settings', createSettings({ ...common, checkRoute }));
   }
   app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
   app.get('/readyz', answerReady(given, counters));

@@ -25,6 +25,8 @@ export interface InboxConfig {
   readonly mailHost?: string | undefined;
   /** The address for the reports of all domains, when there is one. */
   readonly reportAddress?: string | undefined;
+  /** Further addresses that the SMTP door accepts. */
+  readonly smtpRecipients: readonly string[];
   /** Folders and mailbox files. */
   readonly watched: readonly string[];
   readonly watchDone: 'move' | 'leave';

@@ -152,6 +152,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     redis: toRedisConfig(values),
     mailHost: values.PLUMBLINE_SMTP_NAME,
     reportAddress: values.PLUMBLINE_REPORT_ADDRESS,
+    smtpRecipients: values.PLUMBLINE_SMTP_RECIPIENTS,
     watched: values.PLUMBLINE_WATCH,
     watchDone: values.PLUMBLINE_WATCH_DONE,
     smtp: toSmtp(values),

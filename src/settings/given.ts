@@ -1,14 +1,18 @@
 import type { Store as LimitStore } from 'express-rate-limit';
+import type { Finding, RouteFacts } from '../domain/dns/report-route.ts';
+import type { ReportAddresses } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/connection/open.ts';
 
 /** The dependencies of the settings pages. */
-export interface Given {
+export interface Given extends ReportAddresses {
   readonly store: Store;
   readonly now: () => Date;
   /** The service's public URL; without it, the URL is taken from the request. */
   readonly baseUrl?: string | undefined;
-  /** The domain of the accounts' own addresses for reports. */
-  readonly mailHost?: string | undefined;
+  /** Asks DNS whether reports about a domain can come to one of the addresses, within a bounded time. */
+  readonly checkRoute: (
+    about: Pick<RouteFacts, 'domain' | 'addresses' | 'mailHost'>,
+  ) => Promise<readonly Finding[]>;
   /** The OpenID provider for single sign-on; needs `baseUrl`. */
   readonly singleSignOn?:
     | { readonly issuer: string; readonly clientId: string; readonly clientSecret: string }

@@ -16,12 +16,14 @@ import {
 } from './pages/api-keys.ts';
 import { showAudit } from './pages/audit.ts';
 import { showDomain } from './pages/domain.ts';
+import { checkRoute } from './pages/domain-route.ts';
 import { showOverview } from './pages/overview.ts';
 import { changePassword, endOtherSessions, endSession, showSecurity } from './pages/security.ts';
 import { showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
 import { createSingleSignOn } from './sign-in/single-sign-on.ts';
 import { choosePassword, showWelcome } from './sign-in/welcome.ts';
 import {
+  limitChecks,
   limitSuccesses,
   throttleAddress,
   throttleEmail,
@@ -76,6 +78,7 @@ function addPages(router: Router, given: Given): void {
   router.get('/', (_req, res) => res.redirect(303, '/settings/overview'));
   router.get('/overview', showOverview(given));
   router.get('/domains/:id', showDomain(given));
+  router.post('/domains/:id/check', limitChecks(given), checkRoute(given));
   router.get('/account', showAccount(given));
   router.get('/audit', showAudit(given));
   router.get('/security', showSecurity(given));

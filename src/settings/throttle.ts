@@ -17,6 +17,9 @@ const IPV6_SUBNET = 64;
 const SUCCESSES_PER_PERSON = 60;
 const SUCCESSES_PER_ADDRESS = 300;
 
+/** Checks of DNS in a window: each sends queries to servers of others, and may wait for ten seconds. */
+const CHECKS_PER_PERSON = 30;
+
 type Counting = Pick<Given, 'createStore'>;
 
 /** Failed sign-ins from one address. Unknown e-mail addresses count like known ones. */
@@ -61,12 +64,19 @@ export function throttleSingleSignOn({ createStore }: Counting): RequestHandler 
 /** Wrong passwords of a signed-in person: an unattended session must not allow guessing the password. */
 export function throttleVisitor({ createStore }: Counting): RequestHandler {
   const store = createStore?.('failed-by-visitor');
-  return throttle({ limit: PER_PERSON, toKey: (_req, res) => visitorOf(res).personId, store });
+  return throttle({ limit: PER_PERSON, toKey: toPersonId, store });
+}
+
+/** Checks of DNS by a signed-in person. */
+export function limitChecks({ createStore }: Counting): RequestHandler {
+  const store = createStore?.('dns-checks');
+  return throttle({ limit: CHECKS_PER_PERSON, toKey: toPersonId, store }, {});
 }
 
 type ToKey = (req: Request, res: Response) => string;
 
 const toAddressKey: ToKey = (req) => ipKeyGenerator(req.ip ?? '', IPV6_SUBNET);
+const toPersonId: ToKey = (_req, res) => visitorOf(res).personId;
 const toEmailHash: ToKey = (req) => hash('sha256', toEmailKey(readField(req, 'email')));
 
 /** 303 is a success. 503 means that the password was not checked, so it is neither. */

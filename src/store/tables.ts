@@ -197,12 +197,12 @@ interface DomainReceiptTable {
   reports: number;
 }
 
-/** The state of one of a domain's records in DNS. */
+/** The state of one of a domain's records in DNS, or (`route`) of all that reports need. */
 interface DnsRecordTable {
   domain_id: string;
-  record_type: 'dmarc' | 'spf';
+  record_type: 'dmarc' | 'spf' | 'route';
   checked_at: Instant;
-  /** JSON: see domain/dns-watch.ts. */
+  /** JSON: see domain/dns/dns-watch.ts, alerts/route-checks.ts. */
   state: string;
 }
 

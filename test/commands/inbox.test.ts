@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { checkReportRoute } from '../../src/alerts/route-lookup.ts';
 import { createClaims } from '../../src/commands/jobs/claim-domains.ts';
 import { findMailToken } from '../../src/store/accounts/mail-address.ts';
 import type { Db } from '../../src/store/connection/database.ts';
@@ -269,6 +270,22 @@ describe('plumbline domain check', () => {
     const { short } = await check({}, { PLUMBLINE_REPORT_ADDRESS: 'dmarc@mail.example.com' });
     expect(short).toEqual(['rua false', 'mx false']);
   });
+
+  test('knows the addresses of PLUMBLINE_SMTP_RECIPIENTS as ours', async () => {
+    const env = { PLUMBLINE_SMTP_RECIPIENTS: 'a@mail.example.net, other@example.org' };
+    const { texts, rest } = await check(RIGHT, { ...env, PLUMBLINE_REPORT_ADDRESS: '' });
+    expect(rest.addresses).toEqual(['a@mail.example.net', 'other@example.org']);
+    expect(texts).toContain('asks for reports to other@example.org');
+  });
+
+  test('ends at a time limit when no server answers', async () => {
+    const { address } = await serveDns({ '_dmarc.example.com': 'silent', 'example.net': 'silent' });
+    const about = { domain: 'example.com', addresses: ['a@example.net'], mailHost: undefined };
+    const findings = await checkReportRoute([address], about, 50);
+    expect(findings.map(({ text }) => text.slice(0, 23))).toEqual([
+      ...Array.from({ length: 3 }, () => 'No DNS server answered '),
+    ]);
+  }, 2_500);
 
   test('knows the account’s own address', async () => {
     const env = { PLUMBLINE_REPORT_ADDRESS: '', PLUMBLINE_SMTP_NAME: 'reports.example.net' };

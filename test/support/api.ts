@@ -35,6 +35,9 @@ interface Wanted extends Partial<Pick<Config, 'redis' | 'baseUrl' | 'singleSignO
   readonly trustedProxies?: readonly string[];
   readonly pageCacheBytes?: number;
   readonly mailHost?: string;
+  readonly reportAddress?: string;
+  readonly smtpRecipients?: readonly string[];
+  readonly dnsServers?: readonly string[];
   readonly isStopping?: () => boolean;
   readonly document?: ContractDocument;
   readonly site?: string;

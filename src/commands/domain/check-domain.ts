@@ -1,10 +1,9 @@
-import { findRoute } from '../../alerts/route-lookup.ts';
+import { checkReportRoute } from '../../alerts/route-lookup.ts';
 import { readConfig } from '../../config.ts';
-import { checkRoute, type Finding } from '../../domain/dns/report-route.ts';
+import type { Finding } from '../../domain/dns/report-route.ts';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
-import { findMailToken } from '../../store/accounts/mail-address.ts';
-import type { Db } from '../../store/connection/database.ts';
+import { listReportAddresses } from '../../store/accounts/mail-address.ts';
 import { findLastArrival, type LastArrival } from '../../store/inbox/last-arrival.ts';
 import { type OutputOptions, printJson, printText } from '../output/output.ts';
 import { withStore } from '../with-store.ts';
@@ -15,37 +14,21 @@ const NO_ADDRESS =
 
 /** Says in words whether reports about a domain can come, and ends with status 1 when something is wrong. */
 export async function checkDomain(given: string, options: OutputOptions): Promise<void> {
-  const { dnsServers, mailHost, reportAddress } = readConfig(process.env);
+  const config = readConfig(process.env);
   const domain = parseDomainName(given);
   if (domain === undefined)
     throw new Failure('validation_error', `“${given}” is not a domain name.`);
   const { addresses, last } = await withStore(async ({ db }) => {
     const last = await findLastArrival(db, domain);
-    return { last, addresses: await listAddresses(db, last, { mailHost, reportAddress }) };
+    return { last, addresses: await listReportAddresses(db, last?.accountId ?? null, config) };
   });
   if (addresses.length === 0) throw new Failure('validation_error', NO_ADDRESS);
-  const findings = checkRoute(await findRoute(dnsServers, { domain, addresses, mailHost }));
+  const { dnsServers, mailHost } = config;
+  const findings = await checkReportRoute(dnsServers, { domain, addresses, mailHost });
   const ok = findings.every((finding) => finding.ok);
   if (options.json) printJson({ domain, ok, addresses, findings, last_report: toLast(last) });
   else printText([...findings.map(toLine), toSentence(last)]);
   if (!ok) process.exitCode = 1;
-}
-
-interface Hosts {
-  readonly mailHost: string | undefined;
-  readonly reportAddress: string | undefined;
-}
-
-/** The addresses that the domain's record may name: its account's own, and the one of this installation. */
-async function listAddresses(
-  db: Db,
-  last: LastArrival | undefined,
-  { mailHost, reportAddress }: Hosts,
-): Promise<string[]> {
-  const accountId = last?.accountId ?? null;
-  const isOwn = mailHost !== undefined && accountId !== null;
-  const own = isOwn ? [`${await findMailToken(db, accountId)}@${mailHost}`] : [];
-  return reportAddress === undefined ? own : [reportAddress, ...own];
 }
 
 const toLine = ({ ok, text }: Finding): string => `${ok ? 'ok   ' : 'wrong'}  ${text}`;

@@ -1,3 +1,10 @@
+import {
+  AUTHORISATION,
+  type RecordToPublish,
+  toAuthorisationName,
+  toFirstRecord,
+  toRuaTag,
+} from './records-to-publish.ts';
 import { findReportAddresses, toComparable, toHost } from './report-addresses.ts';
 
 /* Whether reports about a domain can reach us, from what DNS says (RFC 9990; RFC 7489, section 7.1). */
@@ -20,7 +27,7 @@ export interface RouteFacts {
 }
 
 export interface Finding {
-  readonly check: 'rua' | 'authorisation' | 'mx';
+  readonly check: RecordToPublish['check'];
   readonly ok: boolean;
   /** What was found, and what to publish when it is not right. */
   readonly text: string;
@@ -28,40 +35,47 @@ export interface Finding {
 
 /** What has to be right for reports to come, in the order in which a person sets it up. */
 export function checkRoute(facts: RouteFacts): readonly Finding[] {
-  const used = findUsed(facts);
-  const hosts = new Set([used ?? facts.addresses[0] ?? ''].map(toHost));
-  return [
-    checkRua(facts, used),
-    ...[...hosts].flatMap((host) => checkAuthorisation(facts, host)),
-    ...[...hosts].map((host) => checkExchangers(facts, host)),
-  ];
+  const host = findReportHost(facts);
+  return [checkRua(facts), ...checkAuthorisation(facts, host), checkExchangers(facts, host)];
+}
+
+type Named = Pick<RouteFacts, 'record' | 'addresses'>;
+
+/** The host that reports are or shall be sent to. */
+export function findReportHost(facts: Named): string {
+  return toHost(findUsed(facts) ?? facts.addresses[0] ?? '');
 }
 
 /** That of our addresses which the domain's record names. */
-function findUsed({ record, addresses }: RouteFacts): string | undefined {
+function findUsed({ record, addresses }: Named): string | undefined {
   const named = findReportAddresses(record ?? null);
   return addresses.find((address) => named.includes(toComparable(address)));
 }
 
-function checkRua({ domain, record, addresses }: RouteFacts, used: string | undefined): Finding {
-  const wanted = `rua=mailto:${addresses[0]}`;
+function checkRua({ domain, record, addresses }: RouteFacts): Finding {
+  const [wanted = ''] = addresses;
   const at = `_dmarc.${domain}`;
   const check = 'rua';
   if (record === undefined)
     return { check, ok: false, text: `No DNS server answered for the TXT record of ${at}.` };
   if (record === null) {
-    const text = `There is no DMARC record. Publish a TXT record at ${at}: v=DMARC1; p=none; ${wanted}`;
+    const text = `There is no DMARC record. Publish a TXT record at ${at}: ${toFirstRecord(wanted)}`;
     return { check, ok: false, text };
   }
   if (record.includes('\n')) {
     const text = `There are several DMARC records at ${at}, so receivers ignore all of them. Leave one.`;
     return { check, ok: false, text };
   }
+  const used = findUsed({ record, addresses });
   if (used !== undefined)
     return { check, ok: true, text: `The record at ${at} asks for reports to ${used}.` };
   const named = findReportAddresses(record);
   const others = named.length === 0 ? 'has no rua tag' : `names only ${named.join(', ')}`;
-  return { check, ok: false, text: `The record at ${at} ${others}. Add to it: ${wanted}` };
+  return {
+    check,
+    ok: false,
+    text: `The record at ${at} ${others}. Add to it: ${toRuaTag(wanted)}`,
+  };
 }
 
 /** Needed for a host of another owner, because anybody could have reports sent to anybody. */
@@ -69,14 +83,14 @@ function checkAuthorisation({ domain, authorisations }: RouteFacts, host: string
   const check = 'authorisation';
   if (!authorisations.has(host)) return [];
   const found = authorisations.get(host);
-  const at = `${domain}._report._dmarc.${host}`;
+  const at = toAuthorisationName(domain, host);
   if (found === undefined)
     return [{ check, ok: false, text: `No DNS server answered for the TXT record of ${at}.` }];
   if (found !== null)
     return [{ check, ok: true, text: `${host} takes reports about ${domain}: ${at} says so.` }];
   const text =
     `${host} does not say that it takes reports about ${domain}, so most receivers send none. ` +
-    `Publish a TXT record at ${at}, or at *._report._dmarc.${host}: v=DMARC1;`;
+    `Publish a TXT record at ${at}, or at *._report._dmarc.${host}: ${AUTHORISATION}`;
   return [{ check, ok: false, text }];
 }
 

@@ -20,24 +20,29 @@ import { renderTime, toCount, toCounted, toDate, toPassRate } from '../frame/wor
 import type { Given } from '../given.ts';
 import { visitorOf } from '../visitor.ts';
 import { renderAlert } from './alert-words.ts';
+import { renderRoute } from './domain-route.ts';
 
 const RANGES = [30, 90] as const;
 const LATEST_REPORTS = { limit: 20, offset: 0 };
 const LATEST_ALERTS = { limit: 10, offset: 0 };
 
-/** One domain: its days as charts, its alerts as text, its latest reports. */
-export function showDomain({ store: { reader }, now }: Given): RequestHandler {
+/** One domain: its alerts as text, its days as charts, its latest reports, and what they need in DNS. */
+export function showDomain(given: Given): RequestHandler {
+  const { now } = given;
+  const { reader } = given.store;
   return async (req, res) => {
     const at = now();
     const count = RANGES.find((range) => readQuery(req, 'days') === String(range)) ?? RANGES[0];
-    const scope = { accountId: visitorOf(res).accountId, domainId: String(req.params['id']) };
+    const visitor = visitorOf(res);
+    const scope = { accountId: visitor.accountId, domainId: String(req.params['id']) };
     const { domain, days } = await readDomain(reader, scope, firstDay(at, count));
     const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
     const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
     const main = html`${renderHead(domain, at)}
       ${renderAlerts(parseItems(alerts), at)}
       ${renderCharts(domain, toChartDays(days, { now: at, count }))}
-      ${renderReports(parseItems(reports), reports.total)}`;
+      ${renderReports(parseItems(reports), reports.total)}
+      ${await renderRoute(given, domain, visitor)}`;
     await sendPage(res, { title: domain.name, place: 'overview', main });
   };
 }

@@ -28,6 +28,28 @@ export async function findMailToken(db: Queries, accountId: string): Promise<str
   return row.mail_token;
 }
 
+/** The settings that say where reports are sent. */
+export interface ReportAddresses {
+  /** The domain of the accounts' own addresses. */
+  readonly mailHost?: string | undefined;
+  /** The address for the reports of all domains, when there is one. */
+  readonly reportAddress?: string | undefined;
+  /** Further addresses that our mail server accepts. */
+  readonly smtpRecipients?: readonly string[] | undefined;
+}
+
+/** The addresses that a domain's record may name. The first one is to be published. */
+export async function listReportAddresses(
+  db: Queries,
+  accountId: string | null,
+  { mailHost, reportAddress, smtpRecipients = [] }: ReportAddresses,
+): Promise<readonly string[]> {
+  const hasOwn = mailHost !== undefined && accountId !== null;
+  const own = hasOwn ? [`${await findMailToken(db, accountId)}@${mailHost}`] : [];
+  const first = reportAddress === undefined ? [] : [reportAddress];
+  return [...new Set([...first, ...own, ...smtpRecipients])];
+}
+
 /** Gives the account a new token. Mail to the former address is refused from then on. */
 export async function updateMailToken(db: Db, accountId: string): Promise<string> {
   const token = createMailToken();

@@ -75,6 +75,19 @@ const oneDomain = prepareQuery<{ accountId: string; domainId: string }, DomainRo
     .where('account_id', '=', param('accountId')),
 );
 
+/** Throws `not_found` when the account has no such domain. */
+export async function findDomain(
+  reader: Reader,
+  scope: { accountId: string; domainId: string },
+): Promise<DomainRow> {
+  return requireDomain(await reader.readFirst(oneDomain(scope)));
+}
+
+function requireDomain(domain: DomainRow | undefined): DomainRow {
+  if (domain === undefined) throw new Failure('not_found', 'No such domain.');
+  return domain;
+}
+
 const daysOfDomain = prepareQuery<{ domainId: string; since: Day }, DayRow>((db, param) =>
   db
     .selectFrom('domain_day')
@@ -93,6 +106,5 @@ export async function readDomain(
     oneDomain({ accountId, domainId }),
     daysOfDomain({ domainId, since }),
   );
-  if (domain === undefined) throw new Failure('not_found', 'No such domain.');
-  return { domain, days };
+  return { domain: requireDomain(domain), days };
 }

@@ -1,4 +1,4 @@
-import type { RecordType } from '../../domain/dns/dns-record.ts';
+import { RECORD_TYPES, type RecordType } from '../../domain/dns/dns-record.ts';
 import { type DnsRecordState, UNKNOWN_RECORD } from '../../domain/dns/dns-watch.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db } from '../connection/database.ts';
@@ -16,7 +16,9 @@ export const listDnsRecords = prepareQuery<{ domainId: string }, RecordRow>((db,
   db
     .selectFrom('dns_record')
     .select(['record_type', 'state'])
-    .where('domain_id', '=', param('domainId')),
+    .where('domain_id', '=', param('domainId'))
+    .where('record_type', 'in', RECORD_TYPES)
+    .$narrowType<RecordRow>(),
 );
 
 export function toDnsFacts(
@@ -55,6 +57,7 @@ export function listDomainsToCheck(
           selectFrom('dns_record')
             .select('dns_record.domain_id')
             .whereRef('dns_record.domain_id', '=', 'domain.id')
+            .where('record_type', 'in', RECORD_TYPES)
             .where('checked_at', '>', since)
             .where('checked_at', '<=', now),
         ),

@@ -1,0 +1,57 @@
+import { toHost } from './report-addresses.ts';
+
+/** What has to be in DNS for reports about a domain to come, as a person publishes it. */
+export interface RecordToPublish {
+  readonly check: 'rua' | 'authorisation' | 'mx';
+  readonly type: 'TXT' | 'MX';
+  readonly name: string;
+  /** Of `rua`, the tag alone: the other tags of the record are for the domain's owner to choose. */
+  readonly value: string;
+}
+
+interface Wanted {
+  readonly domain: string;
+  /** The address that reports are to be sent to. */
+  readonly address: string;
+  /** Whether the host of the address belongs to another owner than the domain. */
+  readonly isOtherOwner: boolean;
+  /** The name of our own mail server, when we have one. */
+  readonly mailHost: string | undefined;
+}
+
+/** In the order in which a person sets them up. */
+export function listRecordsToPublish(wanted: Wanted): readonly RecordToPublish[] {
+  const { domain, address, isOtherOwner, mailHost } = wanted;
+  const host = toHost(address);
+  const name = toAuthorisationName(domain, host);
+  const rua = {
+    check: 'rua',
+    type: 'TXT',
+    name: `_dmarc.${domain}`,
+    value: toRuaTag(address),
+  } as const;
+  const authorisation = {
+    check: 'authorisation',
+    type: 'TXT',
+    name,
+    value: AUTHORISATION,
+  } as const;
+  const mx = { check: 'mx', type: 'MX', name: host, value: `10 ${mailHost}` } as const;
+  return [
+    rua,
+    ...(isOtherOwner ? [authorisation] : []),
+    // Where mail to another host goes is not known here.
+    ...(mailHost === undefined ? [] : [mx]),
+  ];
+}
+
+/** The whole record of a domain that has none: it asks for reports and changes nothing else. */
+export const toFirstRecord = (address: string): string => `v=DMARC1; p=none; ${toRuaTag(address)}`;
+
+export const toRuaTag = (address: string): string => `rua=mailto:${address}`;
+
+/** Where the owner of a host says that it takes reports about a domain (RFC 9990). */
+export const toAuthorisationName = (domain: string, host: string): string =>
+  `${domain}._report._dmarc.${host}`;
+
+export const AUTHORISATION = 'v=DMARC1;';
