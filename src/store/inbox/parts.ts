@@ -52,16 +52,29 @@ interface Stored {
 
 /** The bytes of a mail, from the inbox or from the source that has the same; undefined when they were not kept. */
 export async function findContent(db: Queries, mail: Stored): Promise<Uint8Array | undefined> {
-  const parts = await db
-    .selectFrom('inbox_part')
-    .select('content')
-    .where('mail_id', '=', mail.id)
-    .orderBy('part')
-    .execute();
-  const bytes = Buffer.concat(parts.map(({ content }) => content));
-  if (parts.length > 0 && bytes.length === mail.byteCount) return bytes;
+  const bytes = await readParts(db, mail);
+  if (bytes !== undefined) return bytes;
   const source = await findSourceBySha256(db, mail.sha256);
   return source === undefined ? undefined : (await readOriginal(db, source.seq)).bytes;
+}
+
+/** One part at a time, so that a large mail is in memory once. undefined when parts are not there. */
+async function readParts(db: Queries, { id, byteCount }: Stored): Promise<Uint8Array | undefined> {
+  const bytes = Buffer.alloc(byteCount);
+  let size = 0;
+  // An empty mail has one part as well.
+  for (let part = 0; part === 0 || size < byteCount; part += 1) {
+    const row = await db
+      .selectFrom('inbox_part')
+      .select('content')
+      .where('mail_id', '=', id)
+      .where('part', '=', part)
+      .executeTakeFirst();
+    if (row === undefined || size + row.content.length > byteCount) return undefined;
+    bytes.set(row.content, size);
+    size += row.content.length;
+  }
+  return bytes;
 }
 
 /** The bytes of a mail that is to be read. Throws `unavailable` when they are not all there. */
