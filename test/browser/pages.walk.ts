@@ -1,7 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { toInstant } from '../../src/domain/instant.ts';
 import { updatePlan } from '../../src/store/accounts/accounts.ts';
+import { updateRouteCheck } from '../../src/store/alerts/route-checks.ts';
 import type { Store } from '../../src/store/connection/open.ts';
 import { insertOneTimeLink } from '../../src/store/people/people.ts';
 import { aBareAccount, aDomain, aKey, anAlert, aReport, receive } from '../support/builders.ts';
@@ -23,8 +25,10 @@ const LOOKS = WIDTHS.flatMap((width) => [
 const LONG_NAME = `${'a-very-long-label-'.repeat(3)}x.${'and-another-one-'.repeat(3)}y.example`;
 const DAY_MS = 86_400_000;
 
-/** Its link is on the sign-in page; no test follows it here. */
-const WITH_SINGLE_SIGN_ON = {
+/** Its link is on the sign-in page; no test follows it here. Reports have an address of another owner. */
+const WITH_ALL = {
+  PLUMBLINE_REPORT_ADDRESS: 'aggregate-reports@dmarc-reports.example.net',
+  PLUMBLINE_SMTP_NAME: 'dmarc-reports.example.net',
   PLUMBLINE_BASE_URL: 'https://dmarc.example.com',
   PLUMBLINE_OIDC_ISSUER: 'https://login.example.com',
   PLUMBLINE_OIDC_CLIENT_ID: 'plumbline',
@@ -53,6 +57,11 @@ async function fill({ db }: Store) {
   const owner = { accountId, domainId: domain.id };
   await anAlert(db, owner, { resolvedAt: now.toISOString() });
   await anAlert(db, owner);
+  const findings = [
+    { check: 'rua', ok: false, text: `The record names only ${'long-'.repeat(30)}@example.org.` },
+    { check: 'mx', ok: true, text: 'Mail to dmarc-reports.example.net goes to mx.example.net.' },
+  ] as const;
+  await updateRouteCheck(db, domain.id, { checkedAt: toInstant(now), findings });
   const { keyId } = await aKey(db, accountId, 'Security dashboard');
   await aKey(db, accountId, 'W'.repeat(100));
   const person = await aPerson({ db }, accountId);
@@ -71,7 +80,7 @@ async function answerSlowly(page: Page): Promise<void> {
 
 describe.each(LOOKS)('every page at $width pixels, $colorScheme', (look) => {
   test('has no accessibility violation, no movement, nothing too wide, and nothing that the policy forbids', async () => {
-    const { server, store } = await runServer(WITH_SINGLE_SIGN_ON);
+    const { server, store } = await runServer(WITH_ALL);
     const { accountId, domain, keyId, email, link } = await fill(store);
     const { page, wrong } = await openWindow(server.url, look);
     await answerSlowly(page);
@@ -103,6 +112,7 @@ describe.each(LOOKS)('every page at $width pixels, $colorScheme', (look) => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await check('overview');
     await visit('domain', `/settings/domains/${domain.id}`);
+    await page.getByRole('heading', { name: 'Do reports come in?' }).waitFor();
     await page.getByText('The same in numbers').click();
     await check('domain-numbers');
     await visit('domain-90', `/settings/domains/${domain.id}?days=90`);
