@@ -71,6 +71,26 @@ describe('a mailbox', () => {
     expect(inbox.again).toBe(0);
   });
 
+  test('is read whole when the connection ends between two windows of it', async () => {
+    const server = await Dovecot.start();
+    await server.add(mails(40));
+    const network = await anUnreliableNetwork(server.ports.imaps);
+    const inbox = aSharedInbox();
+    const given = inbox.toGiven();
+    let count = 0;
+    const updateCheckpoint = async (door: string, text: string) => {
+      await given.updateCheckpoint(door, text);
+      count += 1;
+      if (count > 5) return;
+      network.breakAll();
+      await sleep(100);
+    };
+    inbox.toGiven = () => ({ ...given, updateCheckpoint });
+    anImapDoor(optionsOf(server, { port: network.port, limits: { windowUids: 5 } }), inbox);
+    await expect.poll(() => server.count('.Processed'), PATIENT).toBe(40);
+    expect(inbox.mails.size).toBe(40);
+  });
+
   test('whose mails get new UIDs is read again from its beginning', async () => {
     const server = await Dovecot.start();
     await server.add(mails(4, 'lunch'));

@@ -1,4 +1,5 @@
 import type { ImapFlow } from 'imapflow';
+import { DoorFault } from './fault.ts';
 import type { ImapLimits } from './limits.ts';
 import { toBounded } from './responses.ts';
 
@@ -19,7 +20,13 @@ export async function findHighestUid(client: ImapFlow): Promise<number> {
   // Tells of mails that came or went since.
   await client.noop();
   const last = await client.fetchOne('*', { uid: true });
+  requireOpen(client);
   return last ? last.uid : 0;
+}
+
+/** Of a connection that has ended, imapflow gives no mails and no error: it must not count as an empty mailbox. */
+export function requireOpen({ usable, mailbox }: ImapFlow): void {
+  if (!usable || !mailbox) throw new DoorFault('The server ended the connection.');
 }
 
 /**
@@ -48,5 +55,6 @@ export async function listMails(client: ImapFlow, { from, to }: Range): Promise<
   const responses = client.fetch(`${from}:${to}`, query, { uid: true });
   for await (const { uid, size = 0 } of toBounded(responses, to - from + 1))
     if (uid >= from && uid <= to && !mails.has(uid)) mails.set(uid, { uid, size });
+  requireOpen(client);
   return [...mails.values()].sort((a, b) => a.uid - b.uid);
 }

@@ -6,7 +6,13 @@ import { type Checkpoint, parseCheckpoint, toCheckpointText } from './checkpoint
 import { DoorFault, MailFault, StoreFault } from './fault.ts';
 import type { File } from './filing.ts';
 import { IMAP_DOOR } from './imap-door.ts';
-import { findHighestUid, type ListedMail, listMails, listWindows } from './listing.ts';
+import {
+  findHighestUid,
+  type ListedMail,
+  listMails,
+  listWindows,
+  requireOpen,
+} from './listing.ts';
 import { type ImapOptions, toMailboxName } from './options.ts';
 import { toBounded } from './responses.ts';
 import type { SessionGiven } from './session.ts';
@@ -131,6 +137,7 @@ export class MailboxReader {
       await this.#deliver(mail);
       settled.add(mail.uid);
     }
+    requireOpen(this.#client);
   }
 
   async #deliver({ uid, source }: FetchMessageObject): Promise<void> {
