@@ -33,6 +33,7 @@ export class Handlers {
   readonly #findRecipient: (address: string) => Promise<Recipient>;
   readonly #receiving: Receiving;
   readonly #storing = new Set<Promise<void>>();
+  #toldFullMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     { name, recipients }: { name: string; recipients: readonly string[] },
@@ -85,10 +86,17 @@ export class Handlers {
 
   /** A fault of the database is told as what it is when the message is stored. */
   async #requireSpace(): Promise<void> {
-    const { hasRoom, log } = this.#given;
+    const { hasRoom } = this.#given;
     if ((await hasRoom?.().catch(() => true)) ?? true) return;
-    log.error('smtp: the inbox is full: messages are refused until some are read or deleted');
+    this.#tellFull();
     throw noSpace();
+  }
+
+  /** Once in some time: clients can ask as often as they like. */
+  #tellFull(): void {
+    if (performance.now() - this.#toldFullMs < TELL_AGAIN_MS) return;
+    this.#toldFullMs = performance.now();
+    this.#given.log.error('smtp: the inbox is full: messages are refused until some are read');
   }
 
   async #addRecipient(address: string, { id }: SMTPServerSession): Promise<void> {
@@ -184,6 +192,7 @@ export class Handlers {
 }
 
 const LOGGED_RECIPIENTS = 5;
+const TELL_AGAIN_MS = 60_000;
 
 function answer(callback: Callback, step: () => void): void {
   try {
