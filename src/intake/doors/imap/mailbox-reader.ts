@@ -6,13 +6,7 @@ import { type Checkpoint, parseCheckpoint, toCheckpointText } from './checkpoint
 import { DoorFault, MailFault, StoreFault } from './fault.ts';
 import type { File } from './filing.ts';
 import { IMAP_DOOR } from './imap-door.ts';
-import {
-  findHighestUid,
-  type ListedMail,
-  listMails,
-  listWindows,
-  requireOpen,
-} from './listing.ts';
+import { findHighestUid, type ListedMail, listMails, listWindows, requireOpen } from './listing.ts';
 import { type ImapOptions, toMailboxName } from './options.ts';
 import { toBounded } from './responses.ts';
 import type { SessionGiven } from './session.ts';
