@@ -73,7 +73,8 @@ test.each(STORES)(
       host: '127.0.0.1',
       port: door.port,
       pool: true,
-      maxConnections: 10,
+      // As many as may send at the same time from one address.
+      maxConnections: 5,
       ignoreTLS: true,
     });
     onTestFinished(() => transport.close());

@@ -8,6 +8,7 @@ import { MemoryInbox } from '../../support/imap-door.ts';
 /** A server whose mailbox has these mails, and that answers a FETCH of their texts as it is told to. */
 class Server {
   readonly mailbox = { uidValidity: 7n };
+  readonly usable = true;
   uids: number[];
   /** The UIDs of the answer, for those that were asked for. */
   toAnswer: (uids: number[]) => Iterable<number> = (uids) => uids;
