@@ -138,7 +138,8 @@ describe('watching', () => {
       return ends.filter((isComplete) => !isComplete).length;
     };
     expect(await checkAll(2)).toBeGreaterThan(0);
-    expect(asked).toHaveLength(4);
+    // One domain, when another one is in its shard and has to wait, or two.
+    expect([2, 4]).toContain(asked.length);
     setNow(at(62));
     expect(await checkAll()).toBe(0);
     const names = ['example.com', 'd1.example', 'd2.example', 'd3.example'];
