@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { startAlone } from '../../src/commands/jobs/alone.ts';
+import type { Claim } from '../../src/store/work/leases.ts';
+import { NOW } from '../support/builders.ts';
 
 /** A lease of one name, as the database gives it. */
 class OneLease {
-  holder: number | undefined;
-  #last = 0;
+  holder: Claim | undefined;
 
-  claim = async () => {
+  claim = async (name: string) => {
     if (this.holder !== undefined) return undefined;
-    this.#last += 1;
-    this.holder = this.#last;
-    return this.#last;
+    this.holder = { name, claimedAt: NOW };
+    return this.holder;
   };
-  renew = async (claim: number) => this.holder === claim;
-  release = async (claim: number) => {
+  renew = async (claim: Claim) => this.holder === claim;
+  release = async (claim: Claim) => {
     if (this.holder === claim) this.holder = undefined;
   };
 }
@@ -50,6 +50,6 @@ test('A process that has lost its lease ends the work', async () => {
   const [leases, running] = [new OneLease(), new Set<string>()];
   aProcess(leases, running, 'suspended');
   await expect.poll(() => running.size).toBe(1);
-  leases.holder = -1;
+  leases.holder = { name: 'imap', claimedAt: NOW };
   await expect.poll(() => running.size).toBe(0);
 });

@@ -1,14 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Claim, Leases } from '../../store/work/leases.ts';
+import { RENEW_MS } from '../../store/work/turn.ts';
+import { keepRunning, type Running } from './running.ts';
 
-/** What is needed of `store/work/leases.ts`. */
-export interface Leases<Claim> {
-  readonly claim: (name: string, everyMs: number) => Promise<Claim | undefined>;
-  readonly renew: (claim: Claim) => Promise<boolean>;
-  readonly release: (claim: Claim, done: { readonly isComplete: boolean }) => Promise<void>;
-}
-
-interface Given<Claim> {
-  readonly leases: Leases<Claim>;
+interface Given {
+  readonly leases: Pick<Leases, 'claim' | 'renew' | 'release'>;
   readonly logError: (error: unknown) => void;
   /** How often a free lease is looked for, and how often the own one is renewed. */
   readonly pollMs?: number;
@@ -16,40 +11,29 @@ interface Given<Claim> {
 }
 
 const POLL_MS = 15_000;
-/** Three renewals may fail before the lease expires. */
-const RENEW_MS = 11_000;
 
 /**
  * Does work that never ends in one process at a time: in the one that holds the lease. When the lease is lost (the
  * process was suspended, or the database was away) the work's signal is aborted.
  */
-export function startAlone<Claim>(
+export function startAlone(
   name: string,
   work: (signal: AbortSignal) => Promise<void>,
-  given: Given<Claim>,
-): { readonly stop: () => Promise<void> } {
+  given: Given,
+): Running {
   const { leases, logError, pollMs = POLL_MS } = given;
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const running = (async () => {
-    while (!signal.aborted) {
-      const claim = await leases.claim(name, 0).catch(logError);
-      if (claim) await workClaimed(claim, work, { ...given, signal }).catch(logError);
-      else await sleep(pollMs, undefined, { signal }).catch(() => undefined);
-    }
-  })();
-  return {
-    stop: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
+  return keepRunning(async (signal) => {
+    const claim = await leases.claim(name, 0).catch(logError);
+    if (!claim) return pollMs;
+    await workClaimed(claim, work, { ...given, signal }).catch(logError);
+    return 0;
+  });
 }
 
-async function workClaimed<Claim>(
+async function workClaimed(
   claim: Claim,
   work: (signal: AbortSignal) => Promise<void>,
-  given: Given<Claim> & { readonly signal: AbortSignal },
+  given: Given & { readonly signal: AbortSignal },
 ): Promise<void> {
   const { leases, logError, renewMs = RENEW_MS, signal } = given;
   const lost = new AbortController();

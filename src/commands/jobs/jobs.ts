@@ -9,7 +9,8 @@ import { createLeases } from '../../store/work/leases.ts';
 import { SHARDS } from '../../store/work/shards.ts';
 import { startInbox } from './inbox.ts';
 import { startMailDoors } from './mail-doors.ts';
-import { type Running, type SharedJob, startSharedJob } from './shared-job.ts';
+import type { Running } from './running.ts';
+import { type SharedJob, startSharedJob } from './shared-job.ts';
 
 const HOUR_MS = 3_600_000;
 /** A process that works alone begins a shard whenever this has passed, and has done all within the hour. */

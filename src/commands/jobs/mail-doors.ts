@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../../config.ts';
 import type { ImapConfig, SmtpConfig } from '../../config-mail.ts';
@@ -9,25 +8,22 @@ import { findCheckpoint, noteDoor, updateCheckpoint } from '../../store/inbox/do
 import type { Deliver, DoorName } from '../../store/inbox/incoming.ts';
 import { findResults } from '../../store/inbox/results.ts';
 import { createRoom } from '../../store/inbox/room.ts';
-import { type Leases, startAlone } from './alone.ts';
+import type { Leases } from '../../store/work/leases.ts';
+import { startAlone } from './alone.ts';
+import { keepRunning, type Running } from './running.ts';
 
 /** How soon a port that could not be listened on is tried again: another process may have it. */
 const RETRY_MS = 30_000;
 /** How often an open door says so. */
 const NOTE_MS = 60_000;
 
-interface Given<Claim> {
+interface Given {
   readonly store: Store;
   readonly log: Logger;
   /** Stores a mail, and wakes the worker of this process. */
   readonly deliver: Deliver;
-  readonly leases: Leases<Claim>;
+  readonly leases: Leases;
   readonly noteMs?: number;
-}
-
-/** Something that runs until it is stopped. */
-interface Running {
-  readonly stop: () => Promise<void>;
 }
 
 interface MailDoors extends Running {
@@ -38,7 +34,7 @@ interface MailDoors extends Running {
  * Opens the mail doors that are configured. Every process that does so listens for SMTP, so each machine can be a mail
  * exchanger; the mailbox is read by one process at a time.
  */
-export function startMailDoors<Claim>(config: Config, given: Given<Claim>): MailDoors {
+export function startMailDoors(config: Config, given: Given): MailDoors {
   const { smtp, imap } = config;
   const { log } = given;
   const logError = (error: unknown) => log.error({ err: error }, 'the mailbox could not be read');
@@ -68,7 +64,7 @@ export function startMailDoors<Claim>(config: Config, given: Given<Claim>): Mail
  */
 function startSmtpDoor(
   smtp: SmtpConfig,
-  { store, log, deliver, noteMs = NOTE_MS }: Omit<Given<unknown>, 'leases'>,
+  { store, log, deliver, noteMs = NOTE_MS }: Omit<Given, 'leases'>,
 ): Running {
   const { db } = store;
   const given = {
@@ -79,7 +75,7 @@ function startSmtpDoor(
     log,
   };
   const note = (error?: string) => noteDoor(db, 'smtp', error).catch((e: unknown) => log.error(e));
-  return keepOpen(async (signal) => {
+  return keepRunning(async (signal) => {
     const { startSmtp } = await import('../../intake/doors/smtp/smtp.ts');
     const door = await startSmtp(smtp, given).catch(async (error: NodeJS.ErrnoException) => {
       const text = `Port ${smtp.port} cannot be opened: ${describeSystemError(error)}`;
@@ -87,32 +83,15 @@ function startSmtpDoor(
       if (error.code !== 'EADDRINUSE') await note(text);
       return undefined;
     });
-    if (door === undefined) return;
+    if (door === undefined) return RETRY_MS;
     log.info({ door: 'smtp', port: door.port, name: smtp.name }, 'smtp: the door is open');
     await note();
     const noting = setInterval(note, noteMs);
     await untilAborted(signal);
     clearInterval(noting);
     await door.stop();
+    return RETRY_MS;
   });
-}
-
-/** Runs until it is stopped, and begins again some time after it ended by itself. */
-function keepOpen(run: (signal: AbortSignal) => Promise<void>): Running {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const running = (async () => {
-    while (!signal.aborted) {
-      await run(signal);
-      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-    }
-  })();
-  return {
-    stop: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {
@@ -124,7 +103,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
 
 async function readImapMailbox(
   imap: ImapConfig,
-  { store: { db }, log, deliver }: Omit<Given<unknown>, 'leases'>,
+  { store: { db }, log, deliver }: Omit<Given, 'leases'>,
   signal: AbortSignal,
 ): Promise<void> {
   const { readMailbox } = await import('../../intake/doors/imap/imap.ts');

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Claim, Leases } from '../../store/work/leases.ts';
 import { SHARDS } from '../../store/work/shards.ts';
 import { createTurn, type Turn } from '../../store/work/turn.ts';
+import { keepRunning, type Running } from './running.ts';
 
 /** How often a process looks for work when there was none, or when it failed. */
 const POLL_MS = 15_000;
@@ -24,35 +24,18 @@ interface Given {
   readonly pollMs?: number;
 }
 
-/** Something that runs until it is stopped. */
-export interface Running {
-  /** Begins nothing more, and waits for the current step. */
-  readonly stop: () => Promise<void>;
-}
-
 /**
  * Runs the shards of a job that are due, one at a time and in random order, so that another process can take
  * the next one. A shard that fails is logged, and is due again; the others have their turn in between.
  */
 export function startSharedJob(job: SharedJob, given: Given): Running {
   const { logError, pollMs = POLL_MS } = given;
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const working = (async () => {
-    while (!signal.aborted) {
-      const waitMs = await runNext(job, { ...given, pollMs, signal }).catch((error: unknown) => {
-        logError(error);
-        return pollMs;
-      });
-      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
-    }
-  })();
-  return {
-    stop: async () => {
-      stopping.abort();
-      await working;
-    },
-  };
+  return keepRunning((signal) =>
+    runNext(job, { ...given, pollMs, signal }).catch((error: unknown) => {
+      logError(error);
+      return pollMs;
+    }),
+  );
 }
 
 interface Next extends Given {

@@ -2,7 +2,7 @@ import { type Claim, LEASE_MS, type Leases } from './leases.ts';
 import type { Shard } from './shards.ts';
 
 /** Three renewals may fail before the lease expires. */
-const RENEW_MS = LEASE_MS / 4;
+export const RENEW_MS = LEASE_MS / 4;
 
 /** One shard of a job, which this process does now. */
 export interface Turn {
