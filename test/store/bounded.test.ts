@@ -16,7 +16,7 @@ function counting(db: Db): { db: Db; transactions: () => number } {
     return db.write(change);
   };
   return {
-    db: { selectFrom: db.selectFrom, with: db.with, write },
+    db: { ...db, write },
     transactions: () => count,
   };
 }

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { insertDomain, listWatchedDomainIds } from '../../src/store/accounts/domains.ts';
 import { openStore, type Store } from '../../src/store/connection/open.ts';
-import { toReader } from '../../src/store/connection/reader.ts';
 import { readClockMs } from '../../src/store/work/clock.ts';
 import { createLeases, LEASE_MS } from '../../src/store/work/leases.ts';
 import { SHARDS } from '../../src/store/work/shards.ts';
@@ -126,11 +125,11 @@ describe('a lease', () => {
   });
 
   test('the clock is the database’s', async () => {
-    const { db, reader } = await aStore();
-    const [before, now] = [Date.now(), await readClockMs(reader)];
+    const { db } = await aStore();
+    const [before, now] = [Date.now(), await readClockMs(db)];
     expect(now % 1).toBe(0);
     expect(Math.abs(now - before)).toBeLessThan(5_000);
-    const inTransaction = await db.write((tx) => readClockMs(toReader(tx)));
+    const inTransaction = await db.write((tx) => readClockMs(tx));
     expect(Math.abs(inTransaction - before)).toBeLessThan(5_000);
   });
 });
@@ -239,7 +238,7 @@ describe('several processes', () => {
       createLeases({
         store,
         holder: 'b',
-        readClock: async (reader) => (await readClockMs(reader)) + ms,
+        readClock: async (db) => (await readClockMs(db)) + ms,
       });
     expect(await later(0).claim('work:0', HOUR_MS)).toBeUndefined();
     expect(await later(LEASE_MS + 1_000).listDue(['work:0'], HOUR_MS)).toEqual(['work:0']);

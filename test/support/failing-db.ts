@@ -31,6 +31,7 @@ export function failingDb(db: Db, after: number) {
       return db.selectFrom(...args);
     }) as Db['selectFrom'],
     with: db.with,
+    getExecutor: db.getExecutor,
     write: async (change) => {
       const result = await db.write(async (tx) => {
         const changed = await change(toFailing(tx, plugin, step));

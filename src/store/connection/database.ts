@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Tables } from '../tables.ts';
 
 /** What reads a database: the database itself, or a transaction that also sees its own changes. */
-export type Queries = Pick<Kysely<Tables>, 'selectFrom' | 'with'>;
+export type Queries = Pick<Kysely<Tables>, 'selectFrom' | 'with' | 'getExecutor'>;
 
 /** A transaction. A function that takes one is part of a change that is stored completely or not at all. */
 export type Tx = Transaction<Tables>;

@@ -34,6 +34,7 @@ export function toDb(reading: Kysely<Tables>, { write }: Writer): Db {
   return {
     selectFrom: reading.selectFrom.bind(reading) as Db['selectFrom'],
     with: reading.with.bind(reading) as Db['with'],
+    getExecutor: reading.getExecutor.bind(reading),
     write,
   };
 }

@@ -1,6 +1,6 @@
 import { toInstant } from '../../domain/instant.ts';
-import type { Db, Tx } from '../connection/database.ts';
-import { readClockMs } from './clock.ts';
+import type { Db, Queries, Tx } from '../connection/database.ts';
+import { readClockMs } from '../work/clock.ts';
 import { toCut } from './envelope.ts';
 import type { DoorName } from './incoming.ts';
 import type { InboxMailTable } from './tables.ts';
@@ -216,6 +216,6 @@ export function changeClaimed(tx: Tx, holder: Holder, seqs: readonly number[]) {
     .where('claimed_by', '=', holder.id);
 }
 
-export async function readNow(db: Pick<Db, 'selectFrom' | 'with'>): Promise<string> {
+export async function readNow(db: Queries): Promise<string> {
   return toInstant(new Date(await readClockMs(db)));
 }

@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { toSizeText } from '../../domain/size.ts';
 import type { Db, Tx } from '../connection/database.ts';
-import { readClockMs } from './clock.ts';
+import { readClockMs } from '../work/clock.ts';
 import { toEnvelopeText } from './envelope.ts';
 import { type Incoming, MAX_INCOMING_BYTES } from './incoming.ts';
 import { deleteParts, insertPart, type Part, toParts } from './parts.ts';
@@ -137,8 +137,6 @@ async function orUnavailable<T>(work: Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof Failure) throw error;
     const why = error instanceof Error ? error.message : String(error);
-    const failure = new Failure('unavailable', `The mail could not be stored: ${why}`);
-    failure.cause = error;
-    throw failure;
+    throw new Failure('unavailable', `The mail could not be stored: ${why}`, { cause: error });
   }
 }

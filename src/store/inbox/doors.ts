@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import type { Db, Queries } from '../connection/database.ts';
-import { readClockMs } from './clock.ts';
+import { readClockMs } from '../work/clock.ts';
 import { toCut } from './envelope.ts';
 import type { DoorName } from './incoming.ts';
 

@@ -1,8 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../connection/database.ts';
+import { readClockMs } from '../work/clock.ts';
 import { CLAIMED_COLUMNS, type ClaimedMail, type Holder, readNow, toClaimed } from './claims.ts';
-import { readClockMs } from './clock.ts';
 import { deleteParts } from './parts.ts';
 import type { MailState } from './tables.ts';
 

@@ -1,6 +1,6 @@
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Queries } from '../connection/database.ts';
-import { readClockMs } from './clock.ts';
+import { readClockMs } from '../work/clock.ts';
 import type { DoorKind } from './incoming.ts';
 
 /** The doors of one kind, for people who may not see what came in for others. */

@@ -1,6 +1,6 @@
 import { addDays, toDay, toInstant } from '../../domain/instant.ts';
 import type { Db } from '../connection/database.ts';
-import { readClockMs } from './clock.ts';
+import { readClockMs } from '../work/clock.ts';
 import { deleteParts } from './parts.ts';
 
 /** How long the row of a mail that is done stays, as the account of what came in. */

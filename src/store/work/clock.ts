@@ -1,14 +1,13 @@
-import { prepareColumn } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
+import { sql } from 'kysely';
+import type { Queries } from '../connection/database.ts';
 import { wordsOf } from '../connection/words.ts';
 
 /** Reads a clock that all processes on one database share, in milliseconds since 1970. */
-export type ReadClock = (reader: Pick<Reader, 'readFirst'>) => Promise<number>;
+export type ReadClock = (db: Queries) => Promise<number>;
 
 /** The database's clock. The processes may be on machines whose clocks differ. */
-export const readClockMs: ReadClock = async (reader) =>
-  Number(await reader.readFirst(selectClock({})));
-
-const selectClock = prepareColumn<Record<string, never>, number>((db) =>
-  db.selectNoFrom(wordsOf(db).clockMs.as('now')),
-);
+export const readClockMs: ReadClock = async (db) => {
+  const clock = sql<{ now: number }>`(select ${wordsOf(db).clockMs} as now)`.as('clock');
+  const { now } = await db.selectFrom(clock).select('clock.now').executeTakeFirstOrThrow();
+  return Number(now);
+};

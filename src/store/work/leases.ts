@@ -1,6 +1,5 @@
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Store } from '../connection/open.ts';
-import { toReader } from '../connection/reader.ts';
 import { wordsOf } from '../connection/words.ts';
 import type { LeaseTable } from '../tables.ts';
 import { type ReadClock, readClockMs } from './clock.ts';
@@ -28,7 +27,7 @@ export interface Leases {
 }
 
 interface Given {
-  readonly store: Pick<Store, 'db' | 'reader'>;
+  readonly store: Pick<Store, 'db'>;
   /** Different for each process. */
   readonly holder: string;
   readonly readClock?: ReadClock;
@@ -39,7 +38,7 @@ interface Given {
  * from writing, so the work has to be such that doing it twice does no harm.
  */
 export function createLeases({ store, holder, readClock = readClockMs }: Given): Leases {
-  const { db, reader } = store;
+  const { db } = store;
   const toExpiry = (nowMs: number) => toInstant(new Date(nowMs + LEASE_MS));
   return {
     listDue: async (names, everyMs) => {
@@ -48,7 +47,7 @@ export function createLeases({ store, holder, readClock = readClockMs }: Given):
         .select(COLUMNS)
         .where('name', 'in', names)
         .execute();
-      const nowMs = await readClock(reader);
+      const nowMs = await readClock(db);
       const taken = rows.filter((row) => !isFree(row, nowMs) || !isDue(row, { nowMs, everyMs }));
       const takenNames = new Set(taken.map(({ name }) => name));
       return names.filter((name) => !takenNames.has(name));
@@ -66,7 +65,7 @@ export function createLeases({ store, holder, readClock = readClockMs }: Given):
           .where('name', '=', name)
           .$call(wordsOf(tx).locked)
           .executeTakeFirstOrThrow();
-        const nowMs = await readClock(toReader(tx));
+        const nowMs = await readClock(tx);
         if (!isFree(row, nowMs) || !isDue(row, { nowMs, everyMs })) return undefined;
         const held = { holder, expires_at: toExpiry(nowMs) };
         await tx.updateTable('lease').set(held).where('name', '=', name).execute();
@@ -74,7 +73,7 @@ export function createLeases({ store, holder, readClock = readClockMs }: Given):
       }),
     renew: ({ name }) =>
       db.write(async (tx) => {
-        const expires_at = toExpiry(await readClock(toReader(tx)));
+        const expires_at = toExpiry(await readClock(tx));
         const row = await tx
           .updateTable('lease')
           .set({ expires_at })
