@@ -1,11 +1,8 @@
 import type { Server } from 'node:http';
 import type { Express } from 'express';
-import { ipKeyGenerator } from 'express-rate-limit';
 import { type Trust, trustOf } from './client-address.ts';
 import type { Config } from './config.ts';
-import { parseAddress } from './domain/client-address.ts';
-
-const IPV6_SUBNET = 64;
+import { parseAddress, toClientNetwork } from './domain/client-address.ts';
 
 /**
  * Closes connections over the limits at once, before a byte of them is read. Otherwise a few hundred slow
@@ -23,7 +20,7 @@ export function limitConnections(
   server.on('connection', (socket) => {
     const address = parseAddress(socket.remoteAddress ?? '');
     if (address === undefined || isTrusted(address)) return;
-    const key = ipKeyGenerator(address, IPV6_SUBNET);
+    const key = toClientNetwork(address);
     const count = open.get(key) ?? 0;
     if (count >= maxConnectionsPerIp) {
       socket.destroy();

@@ -1,18 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { type DemoAccount, ingestDemo, insertDemoAccount } from '../demo/demo-data.ts';
-import { requireEmpty } from '../demo/require-empty.ts';
+import { openEmpty } from '../demo/open-empty.ts';
 import { hashPassword } from '../domain/access/password.ts';
 import { toInstant } from '../domain/instant.ts';
 import { toDatabaseError } from '../store/connection/database-error.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
-import { isPostgresUrl, toShownUrl } from '../store/connection/postgres/address.ts';
+import { isPostgresUrl, toShownDatabase } from '../store/connection/postgres/address.ts';
 import { insertPerson } from '../store/people/people.ts';
 import { type OutputOptions, print, printJson } from './output/output.ts';
-import { UsageError } from './output/usage-error.ts';
+import { parsePostgresUrl } from './postgres-url.ts';
 import { serveUntilStopped } from './serving/one-process.ts';
 
 const DATABASE = 'demo.db';
@@ -20,9 +20,11 @@ const DATABASE = 'demo.db';
 const PERSON = { email: 'demo@example.com', password: 'plumb lines are straight' };
 
 export function defineDemo(command: Command): void {
-  command.option(
-    '--database <url>',
-    'an empty PostgreSQL database for the demo, which is not removed',
+  command.addOption(
+    new Option(
+      '--database <url>',
+      'an empty PostgreSQL database for the demo, which is not removed',
+    ).argParser(parsePostgresUrl),
   );
   command.action(async (options: DemoOptions) => {
     if (options.database !== undefined) return await serveDemoOn(options.database, options);
@@ -47,12 +49,9 @@ async function serveDemo(folder: string, options: OutputOptions): Promise<void> 
 
 /** On a database that is given. Only an empty one is filled. */
 async function serveDemoOn(database: string, options: OutputOptions): Promise<void> {
-  if (!isPostgresUrl(database))
-    throw new UsageError('--database must be a URL that begins with postgres://.');
   const config = toDemoConfig(readConfig(process.env), database);
-  const store = await openStore(database, config.databaseOptions);
+  const store = await openEmpty(database, config.databaseOptions);
   try {
-    await requireEmpty(store.db);
     await fillAndServe(config, store, options);
   } catch (error) {
     await store.close();
@@ -61,7 +60,7 @@ async function serveDemoOn(database: string, options: OutputOptions): Promise<vo
 }
 
 async function fillAndServe(config: Config, store: Store, options: OutputOptions): Promise<void> {
-  const database = isPostgresUrl(config.database) ? toShownUrl(config.database) : config.database;
+  const database = toShownDatabase(config.database);
   const demo = await fillStore(store, new Date());
   const { url } = await serveUntilStopped(config, store);
   if (options.json) printJson({ url, ...demo, database });

@@ -5,10 +5,10 @@ import type { DemoAccount } from '../demo/demo-data.ts';
 import { createLog } from '../log.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
 import type { Store } from '../store/connection/open.ts';
-import { isPostgresUrl } from '../store/connection/postgres/address.ts';
 import { toAround, toFirstSteps } from './output/first-steps.ts';
 import { type OutputOptions, print, printJson } from './output/output.ts';
 import { UsageError } from './output/usage-error.ts';
+import { parsePostgresUrl } from './postgres-url.ts';
 import type { serveUntilStopped } from './serving/one-process.ts';
 import { openLogged } from './serving/open-logged.ts';
 import { stopOnSignal } from './serving/stop-on-signal.ts';
@@ -17,7 +17,12 @@ import { warnOfLooseMode } from './with-store.ts';
 export function defineServe(command: Command): void {
   command
     .option('--sandbox', 'serve made-up data from memory, under one published key')
-    .option('--database <url>', 'an empty PostgreSQL database for the sandbox, instead of memory')
+    .addOption(
+      new Option(
+        '--database <url>',
+        'an empty PostgreSQL database for the sandbox, instead of memory',
+      ).argParser(parsePostgresUrl),
+    )
     .addOption(
       new Option(
         '--only <role>',
@@ -33,7 +38,10 @@ export function defineServe(command: Command): void {
     )
     .action(async (options: ServeOptions) => {
       const config = readConfig(process.env);
-      if (options.database !== undefined) requirePostgres(options.database, options);
+      if (options.database !== undefined && !options.sandbox)
+        throw new UsageError(
+          '--database is for --sandbox. PLUMBLINE_DATABASE names the database to serve.',
+        );
       if (options.sandbox) return await serveSandbox(config, options);
       if (cluster.isWorker) return await serveShare(config);
       const count = options.processes ?? config.processes;
@@ -44,15 +52,6 @@ export function defineServe(command: Command): void {
       const { url } = await serve(config, store, { hasJobs, log });
       await announce(url, config, { store, options });
     });
-}
-
-function requirePostgres(database: string, { sandbox }: ServeOptions): void {
-  if (!sandbox)
-    throw new UsageError(
-      '--database is for --sandbox. PLUMBLINE_DATABASE names the database to serve.',
-    );
-  if (!isPostgresUrl(database))
-    throw new UsageError('--database must be a URL that begins with postgres://.');
 }
 
 function parseProcesses(text: string): number {

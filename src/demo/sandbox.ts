@@ -2,9 +2,9 @@ import { toInstant } from '../domain/instant.ts';
 import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../domain/sandbox.ts';
 import { insertDomain } from '../store/accounts/domains.ts';
 import { insertAlert, settleAlert } from '../store/alerts/alerts.ts';
-import { openStore, type Store } from '../store/connection/open.ts';
+import type { Store } from '../store/connection/open.ts';
 import { type DemoAccount, ingestDemo, insertDemoAccount } from './demo-data.ts';
-import { requireEmpty } from './require-empty.ts';
+import { openEmpty } from './open-empty.ts';
 
 const WAITING = 'waiting.example';
 
@@ -14,8 +14,9 @@ export interface Sandbox {
 }
 
 /**
- * A store in memory, or on an empty database, for partners who have no account yet. It has the demo's data, a domain that waits for its
- * first report, an alert of a type that v1.yaml does not list, and one with a null in its context.
+ * A store in memory, or on an empty database, for partners who have no account yet. It has the demo's data, a
+ * domain that waits for its first report, an alert of a type that v1.yaml does not list, and one with a null in
+ * its context.
  */
 export async function openSandbox(today: Date, database = ':memory:'): Promise<Sandbox> {
   const store = await openEmpty(database);
@@ -31,17 +32,6 @@ export async function openSandbox(today: Date, database = ':memory:'): Promise<S
     store,
     account: { ...account, domains: [...account.domains, { id, domain: WAITING }] },
   };
-}
-
-async function openEmpty(database: string): Promise<Store> {
-  const store = await openStore(database);
-  try {
-    await requireEmpty(store.db);
-    return store;
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
 }
 
 /** Types are added at any time (decision 1.16). This one tests that a client accepts an unknown type. */

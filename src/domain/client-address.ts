@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { ipKeyGenerator } from 'express-rate-limit';
 
 /**
  * Forms that proxies write into `X-Forwarded-For` besides a bare address: `192.0.2.1:443`,
@@ -44,6 +45,14 @@ export function parseAddress(text: string): string | undefined {
   const address = (bracketed ?? plain ?? text).split('%', 1)[0] ?? '';
   if (isIP(address) === 0 || (bracketed !== undefined && isIP(address) !== 6)) return undefined;
   return toIpv4(address) ?? address;
+}
+
+/** A household or a small network has a /64, so a limit per single IPv6 address would have no effect (1.13). */
+const IPV6_SUBNET = 64;
+
+/** What limits count an address under: an IPv4 address, or the /64 network of an IPv6 address. */
+export function toClientNetwork(address: string): string {
+  return ipKeyGenerator(address, IPV6_SUBNET);
 }
 
 function toIpv4(address: string): string | undefined {

@@ -1,12 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
-import { ipKeyGenerator, type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit';
+import { type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit';
+import { toClientNetwork } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
 import type { ApiRequest } from './request.ts';
 
 const WINDOW_MS = 60_000;
-/** A household or a small network has a /64, so a limit per single IPv6 address would have no effect (1.13). */
-const IPV6_SUBNET = 64;
 
 /** Counts a request and notes on it what is left; throws `rate_limited` when nothing is. */
 type Limiter = (req: ApiRequest, res: ServerResponse) => Promise<void>;
@@ -20,7 +19,7 @@ export function limitPerAddress(limit: number, createStore?: CreateStore): Limit
     limit,
     store: createStore?.('address'),
     requestPropertyName: 'ipLimit',
-    toKey: ({ ip = '' }) => ipKeyGenerator(ip, IPV6_SUBNET),
+    toKey: ({ ip = '' }) => toClientNetwork(ip),
     message: `More than ${limit} requests a minute from this IP address.`,
   });
 }

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
-import { ipKeyGenerator, type Options, rateLimit, type Store } from 'express-rate-limit';
+import { type Options, rateLimit, type Store } from 'express-rate-limit';
 import { toEmailKey } from '../domain/access/person.ts';
+import { toClientNetwork } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
 import { readField } from './form.ts';
 import type { Given } from './given.ts';
@@ -12,7 +13,6 @@ const WINDOW_MINUTES = 15;
 const PER_PERSON = 10;
 /** An office with one address has many people, each with failed attempts of their own. */
 const PER_ADDRESS = 30;
-const IPV6_SUBNET = 64;
 /** Successful sign-ins in a window: each occupies a thread for its hash and writes a session. */
 const SUCCESSES_PER_PERSON = 60;
 const SUCCESSES_PER_ADDRESS = 300;
@@ -75,7 +75,7 @@ export function limitChecks({ createStore }: Counting): RequestHandler {
 
 type ToKey = (req: Request, res: Response) => string;
 
-const toAddressKey: ToKey = (req) => ipKeyGenerator(req.ip ?? '', IPV6_SUBNET);
+const toAddressKey: ToKey = (req) => toClientNetwork(req.ip ?? '');
 const toPersonId: ToKey = (_req, res) => visitorOf(res).personId;
 const toEmailHash: ToKey = (req) => hash('sha256', toEmailKey(readField(req, 'email')));
 

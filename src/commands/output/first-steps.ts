@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { findDefaultDatabase } from '../../config-database.ts';
 import { readConfigFile } from '../../config-file.ts';
-import { isPostgresUrl, toShownUrl } from '../../store/connection/postgres/address.ts';
+import { isPostgresUrl, toShownDatabase } from '../../store/connection/postgres/address.ts';
 
 /** What stands before a command and behind it, so that it uses the same database in another terminal. */
 export interface Around {
@@ -41,7 +41,7 @@ export function toFirstSteps(
     : ['plumbline', 'plumbline demo'];
   const plumbline = `${before}${command}`;
   return `
-The database ${isPostgresUrl(database) ? toShownUrl(database) : database} is empty. To get data into it, in another terminal:
+The database ${toShownDatabase(database)} is empty. To get data into it, in another terminal:
 
   ${plumbline} account create "My company"${after}
   ${plumbline} domain add "My company" example.com${after}

@@ -1,8 +1,7 @@
-import { ipKeyGenerator } from 'express-rate-limit';
+import { toClientNetwork } from '../../../domain/client-address.ts';
 import type { SmtpLimits } from './limits.ts';
 import { Reply } from './reply.ts';
 
-const IPV6_SUBNET = 64;
 const MINUTE_MS = 60_000;
 /** Addresses whose connections are counted. With more in a minute the counting begins again. */
 const MAX_COUNTED_ADDRESSES = 10_000;
@@ -37,7 +36,7 @@ export class Sessions {
 
   /** Throws a Reply, 421, when the address has too many connections, or made too many in this minute. */
   open(id: string, remoteAddress: string): void {
-    const address = ipKeyGenerator(remoteAddress, IPV6_SUBNET);
+    const address = toClientNetwork(remoteAddress);
     const open = this.#open.get(address) ?? 0;
     if (open >= this.#limits.maxConnectionsPerAddress || this.#countBegun(address))
       throw new Reply(421, 'Too many connections from your address, try again later');

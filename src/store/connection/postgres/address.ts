@@ -5,6 +5,11 @@ export function isPostgresUrl(database: string): boolean {
   return /^postgres(?:ql)?:\/\//i.test(database);
 }
 
+/** A database as people may see it: the path of a file, or a URL without its password. */
+export function toShownDatabase(database: string): string {
+  return isPostgresUrl(database) ? toShownUrl(database) : database;
+}
+
 /** The URL as people may see it, without password. */
 export function toShownUrl(database: string): string {
   if (!URL.canParse(database)) return 'postgres://…';

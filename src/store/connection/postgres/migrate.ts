@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { Failure } from '../../../domain/failure.ts';
 import { MIGRATIONS } from '../../migrations/all.ts';
+import { requireKnown } from '../../migrations/require-known.ts';
 import { findUnfinished } from '../../move/marker.ts';
 import type { Tables } from '../../tables.ts';
 import { toShownUrl } from './address.ts';
@@ -23,7 +24,8 @@ export async function migratePostgres(
 ): Promise<void> {
   const applied = await listApplied(db);
   if (applied === undefined) await requireUsable(database, db, mustExist);
-  requireKnown(database, applied ?? []);
+  requireMoved(database, applied ?? []);
+  requireKnown(toShownUrl(database), applied ?? []);
   if (applied?.length === Object.keys(MIGRATIONS).length) return;
   const migrating = connect();
   try {
@@ -45,18 +47,11 @@ async function listApplied(db: Kysely<Tables>): Promise<string[] | undefined> {
   return applied.rows.map(({ name }) => name);
 }
 
-function requireKnown(database: string, applied: readonly string[]): void {
-  if (findUnfinished(applied) !== undefined)
-    throw new Failure(
-      'unavailable',
-      `The database ${toShownUrl(database)} is the target of a move that is not finished. Run “plumbline move” again.`,
-    );
-  const unknown = applied.find((name) => !Object.hasOwn(MIGRATIONS, name));
-  if (unknown === undefined) return;
+function requireMoved(database: string, applied: readonly string[]): void {
+  if (findUnfinished(applied) === undefined) return;
   throw new Failure(
-    'conflict',
-    `The database ${toShownUrl(database)} was written by a newer version of Plumbline (migration ${unknown}). ` +
-      'Install that version, or restore a backup from before its upgrade.',
+    'unavailable',
+    `The database ${toShownUrl(database)} is the target of a move that is not finished. Run “plumbline move” again.`,
   );
 }
 

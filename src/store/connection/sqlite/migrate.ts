@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
 import { Failure } from '../../../domain/failure.ts';
 import { MIGRATIONS } from '../../migrations/all.ts';
+import { requireKnown } from '../../migrations/require-known.ts';
 import { parseMarker, toMovedFailure, toMovingFailure } from '../../move/marker.ts';
 import type { Tables } from '../../tables.ts';
 import { waitForLock } from './dialect.ts';
@@ -31,13 +32,7 @@ function isCurrent(connection: Database.Database): boolean {
   const marker = names.map(parseMarker).find((found) => found !== undefined);
   if (marker?.state === 'moved') throw toMovedFailure(connection.name, marker);
   const applied = names.filter((name) => parseMarker(name) === undefined);
-  const unknown = applied.find((name) => !Object.hasOwn(MIGRATIONS, name));
-  if (unknown !== undefined)
-    throw new Failure(
-      'conflict',
-      `The database ${connection.name} was written by a newer version of Plumbline (migration ${unknown}). ` +
-        'Install that version, or restore a backup from before its upgrade.',
-    );
+  requireKnown(connection.name, applied);
   const isComplete = applied.length === Object.keys(MIGRATIONS).length;
   if (!isComplete && marker !== undefined) throw toMovingFailure(connection.name, marker);
   return isComplete;
