@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { ConfigError, text, type ValuesOf, type Variable, whole } from './config-variable.ts';
-import { describeSystemError } from './domain/system-error.ts';
+import { readPasswordFile } from './config-secret-file.ts';
+import { text, type ValuesOf, type Variable, whole } from './config-variable.ts';
 import { isPostgresUrl } from './store/connection/postgres/address.ts';
 
 /* What concerns a PostgreSQL database, besides its URL. */
@@ -56,17 +55,8 @@ function toPassword({
   PLUMBLINE_DATABASE_PASSWORD: password,
   PLUMBLINE_DATABASE_PASSWORD_FILE: file,
 }: Values): (() => string) | undefined {
-  if (file !== undefined) return () => readPassword(file);
+  if (file !== undefined) return () => readPasswordFile('PLUMBLINE_DATABASE_PASSWORD_FILE', file);
   return password === undefined ? undefined : () => password;
-}
-
-function readPassword(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
-  } catch (error) {
-    const why = describeSystemError(error as Error);
-    throw new ConfigError(`PLUMBLINE_DATABASE_PASSWORD_FILE: ${file} cannot be read: ${why}.`);
-  }
 }
 
 /** A line for each variable that has no effect on the configured database. */

@@ -73,7 +73,7 @@ export class RedisLink implements SharedCounts {
   }
 
   async #tryToConnect(): Promise<void> {
-    const secrets = await readSecrets(this.#config);
+    const secrets = readSecrets(this.#config);
     this.#password = secrets.password;
     if (this.#isClosed) return;
     const attempt = new RedisConnection(this.#config, secrets, (error) =>

@@ -16,7 +16,7 @@ const START_MS = 200;
 
 /** Counts in Redis or Valkey. Starts without it, too. Throws a ConfigError when a file of the configuration is missing. */
 export async function connectCounters(config: RedisConfig, log: Logger): Promise<Counters> {
-  await readSecrets(config);
+  readSecrets(config);
   const patience = new Patience(REQUEST_TICKS);
   const link = new RedisLink(config, { log, patience });
   await Promise.race([link.connect(), delay(START_MS)]);

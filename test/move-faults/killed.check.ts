@@ -7,8 +7,9 @@ import { beforeAll, expect, test } from 'vitest';
 import { seed } from '../../scripts/seed.ts';
 import { openStore } from '../../src/store/connection/open.ts';
 import { listDifferences } from '../move/compare.ts';
-import { type Databases, query, startDatabases } from '../move/databases.ts';
+import { type Databases, startDatabases } from '../move/databases.ts';
 import { fillInstallation } from '../move/installation.ts';
+import { runOn } from '../support/postgres-stores.ts';
 import { aDatabasePath } from '../support/store.ts';
 
 const KILLS = 20;
@@ -66,9 +67,9 @@ async function moveUntil(
 
 /** How far a move came: what a kill met. */
 async function describeState(url: string): Promise<string> {
-  const [progress] = await query(url, "select to_regclass('unfinished_move') is not null as begun");
+  const [progress] = await runOn(url, "select to_regclass('unfinished_move') is not null as begun");
   if (progress?.['begun'] !== true) return 'not begun, or finished';
-  const [copied] = await query(url, 'select sum(rows)::int as rows from unfinished_move');
+  const [copied] = await runOn(url, 'select sum(rows)::int as rows from unfinished_move');
   return `${copied?.['rows']} rows copied`;
 }
 

@@ -9,10 +9,11 @@ import { cancelMove, moveDatabase } from '../../src/store/move/move.ts';
 import { MOVED_TABLES } from '../../src/store/move/moved-tables.ts';
 import { type Answer, serveApi } from '../support/api.ts';
 import { anAccount, aReport, NOW, receive } from '../support/builders.ts';
+import { runOn } from '../support/postgres-stores.ts';
 import { aProgram } from '../support/program.ts';
 import { aDatabasePath } from '../support/store.ts';
 import { compareTables } from './compare.ts';
-import { type Databases, query, startDatabases } from './databases.ts';
+import { type Databases, startDatabases } from './databases.ts';
 import { fillInstallation, type Installation } from './installation.ts';
 
 let databases: Databases;
@@ -67,7 +68,7 @@ test('a text with U+0000 arrives with U+FFFD, as PostgreSQL stores it', async ()
   await store.close();
   const url = await databases.create();
   await moveDatabase({ from: path, to: url, now });
-  expect(await query(url, 'select reporter_org from report')).toEqual([
+  expect(await runOn(url, 'select reporter_org from report')).toEqual([
     { reporter_org: 'a\ufffdb' },
   ]);
 });
@@ -137,10 +138,10 @@ test('numbers go on after the largest one ever given, also when its row was remo
   await receive(db, [aReport({ reportId: 'new' })]);
   await receive(db, [aReport({ reportId: 'new', payload: 'other' })]);
   await insertApiKey(db, { accountId: account.id, name: 'new', now: NOW });
-  expect(await query(url, 'select max(seq)::int as seq from report')).toEqual([
+  expect(await runOn(url, 'select max(seq)::int as seq from report')).toEqual([
     { seq: lastReport + 1 },
   ]);
-  expect(await query(url, 'select max(seq)::int as seq from conflict')).toEqual([
+  expect(await runOn(url, 'select max(seq)::int as seq from conflict')).toEqual([
     { seq: lastConflict + 1 },
   ]);
 });
@@ -246,14 +247,14 @@ describe('a move that was interrupted', () => {
     );
     const other = await databases.create();
     await moveDatabase({ from: path, to: other, now });
-    expect(await query(other, 'select count(*)::int as count from account')).toEqual([
+    expect(await runOn(other, 'select count(*)::int as count from account')).toEqual([
       { count: 3 },
     ]);
   });
 
   test('finds a row that differs, and does not finish', async () => {
     const { path, url } = await anInterruptedMove();
-    await query(url, "update domain set reports_version = 'other' where name = 'example.com'");
+    await runOn(url, "update domain set reports_version = 'other' where name = 'example.com'");
     await expect(moveDatabase({ from: path, to: url, now })).rejects.toThrow(
       'The table domain is not the same in both databases',
     );
@@ -262,7 +263,7 @@ describe('a move that was interrupted', () => {
 
   test('finds a row too many', async () => {
     const { path, url } = await anInterruptedMove();
-    await query(
+    await runOn(
       url,
       "insert into account select 'zzz', name, plan, created_at, 0, '', 0, '', 0, '' from account limit 1",
     );
@@ -292,7 +293,7 @@ describe('a target', () => {
   test('of another program is refused', async () => {
     const { path } = anInstallation();
     const url = await databases.createBare();
-    await query(url, 'create table theirs (id int)');
+    await runOn(url, 'create table theirs (id int)');
     await expect(moveDatabase({ from: path, to: url, now })).rejects.toThrow('another program');
     await anAccount((await open(path)).db);
   });

@@ -3,9 +3,10 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/store/connection/open.ts';
 import { moveDatabase } from '../../src/store/move/move.ts';
 import { aReport, receive } from '../support/builders.ts';
+import { runOn } from '../support/postgres-stores.ts';
 import { aDatabasePath } from '../support/store.ts';
 import { listDifferences } from './compare.ts';
-import { type Databases, query, startDatabases } from './databases.ts';
+import { type Databases, startDatabases } from './databases.ts';
 import { fillInstallation } from './installation.ts';
 
 /* The scripts that divide large tables, on one PostgreSQL server without Citus. */
@@ -44,14 +45,14 @@ const FOREIGN_KEYS = `
 
 test('the script for Citus keeps its rules for keys, and the store works on what it makes', async () => {
   const url = await databases.create();
-  await query(url, CITUS);
-  await query(url, readScript('citus.sql'));
-  const distributed = await query(url, 'select name, by from distributed order by name');
+  await runOn(url, CITUS);
+  await runOn(url, readScript('citus.sql'));
+  const distributed = await runOn(url, 'select name, by from distributed order by name');
   expect(distributed).toHaveLength(13);
   expect(distributed).toContainEqual({ name: 'report', by: 'domain_id' });
   expect(distributed).toContainEqual({ name: 'conflict', by: 'domain_id' });
   expect(distributed).toContainEqual({ name: 'source', by: 'sha256' });
-  expect(await query(url, FOREIGN_KEYS)).toEqual([
+  expect(await runOn(url, FOREIGN_KEYS)).toEqual([
     { definition: 'FOREIGN KEY (domain_id, report_seq) REFERENCES report(domain_id, seq)' },
   ]);
   const store = await openStore(url);
@@ -72,11 +73,11 @@ test('tables that are divided into partitions keep their rows, and the store wor
   await source.close();
   const url = await databases.create();
   await moveDatabase({ from: path, to: url, now: () => new Date() });
-  const numbers = await query(url, LAST_NUMBERS);
-  await query(url, readScript('partitions.sql'));
-  expect(await query(url, LAST_NUMBERS)).toEqual(numbers);
+  const numbers = await runOn(url, LAST_NUMBERS);
+  await runOn(url, readScript('partitions.sql'));
+  expect(await runOn(url, LAST_NUMBERS)).toEqual(numbers);
   expect(await listDifferences(path, url)).toEqual([]);
-  const partitions = await query(
+  const partitions = await runOn(
     url,
     'select 1 from pg_inherits i join pg_class c on c.oid = inhrelid where relkind = $$r$$',
   );
@@ -89,7 +90,7 @@ test('tables that are divided into partitions keep their rows, and the store wor
     aReport({ reportId: 'new', payload: 'other' }),
   ];
   expect(await receive(store.db, reports)).toEqual(['stored', 'stored', 'conflict']);
-  const references = await query(
+  const references = await runOn(
     url,
     "select 1 from pg_constraint where conname = 'conflict_report'",
   );
@@ -98,10 +99,10 @@ test('tables that are divided into partitions keep their rows, and the store wor
 
 test('a database of partitions is filled as any other', async () => {
   const url = await databases.create();
-  await query(url, readScript('partitions.sql'));
+  await runOn(url, readScript('partitions.sql'));
   const store = await openStore(url);
   onTestFinished(() => store.close());
   await fillInstallation(store.db);
-  const [{ rows } = {}] = await query(url, 'select count(*)::int as rows from domain_day');
+  const [{ rows } = {}] = await runOn(url, 'select count(*)::int as rows from domain_day');
   expect(rows).toBeGreaterThan(0);
 });
