@@ -58,9 +58,11 @@ describe('plumbline inbox', () => {
     );
     expect(await program.json('inbox', 'list', '--state', 'done', '--limit', '1')).toHaveLength(1);
     const { stdout } = await program.run(['inbox', 'list']);
-    expect(stdout).toContain('not a report: There is no report in it.');
+    expect(stdout).toContain('ignored: There is no report in it.');
     expect(stdout).not.toContain('\u001b');
-    expect((await program.run(['inbox', 'show', 'mail-1'])).stdout).toContain('1 unclaimed');
+    expect((await program.run(['inbox', 'show', 'mail-1'])).stdout).toContain(
+      '1 unclaimed when read',
+    );
     expect(await program.json('inbox', 'show', 'mail-2')).toEqual(mails[1]);
   });
 
@@ -223,7 +225,13 @@ describe('plumbline domain check', () => {
       'the record names another address',
       { ...RIGHT, '_dmarc.example.com': [['v=DMARC1; rua=mailto:x@example.org']] },
       ['rua false', 'authorisation true', 'mx true'],
-      'names only x@example.org',
+      'names only x@example.org in its rua tag. Add to that tag, after a comma: mailto:dmarc@',
+    ],
+    [
+      'the record names no mail address',
+      { ...RIGHT, '_dmarc.example.com': [['v=DMARC1; RUA = https://example.org/']] },
+      ['rua false', 'authorisation true', 'mx true'],
+      'names no mail address in its rua tag',
     ],
     [
       'there are two records',

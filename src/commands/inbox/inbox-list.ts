@@ -62,6 +62,9 @@ function toColumns({ id, received_at, door, sender, place, ...mail }: ReturnType
   };
 }
 
+/** The counts are those of the reading: an account may have claimed the domain since. */
+const OUTCOME_WORDS: Readonly<Record<string, string>> = { unclaimed: 'unclaimed when read' };
+
 /** What became of a mail, in a few words. */
 export function toWords(
   mail: Pick<ListedMail, 'state' | 'result' | 'counts' | 'reason' | 'last_error'>,
@@ -69,8 +72,13 @@ export function toWords(
   const { state, result, counts, reason, last_error } = mail;
   if (state === 'claimed') return 'is being read';
   if (state !== 'done') return last_error === null ? state : `${state}: ${last_error}`;
-  if (result === 'ignored' || result === 'dropped') return reason ?? result;
-  return Object.entries(counts ?? {})
-    .map(([outcome, count]) => `${count} ${outcome}`)
-    .join(', ');
+  if (result === 'ignored' || result === 'dropped')
+    return reason === null ? result : `${result}: ${reason}`;
+  return toCountWords(counts ?? {}).join(', ');
+}
+
+export function toCountWords(counts: Readonly<Record<string, number>>): string[] {
+  return Object.entries(counts).map(
+    ([outcome, count]) => `${count} ${OUTCOME_WORDS[outcome] ?? outcome}`,
+  );
 }

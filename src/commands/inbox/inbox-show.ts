@@ -5,14 +5,14 @@ import { findContent } from '../../store/inbox/parts.ts';
 import { writeBytes } from '../document/document-show.ts';
 import { type OutputOptions, printOne } from '../output/output.ts';
 import { withStore } from '../with-store.ts';
-import { toOutput } from './inbox-list.ts';
+import { toCountWords, toOutput } from './inbox-list.ts';
 
 export async function showMail(seq: number, options: OutputOptions): Promise<void> {
   const mail = toOutput(await withStore(({ db }) => findMail(db, seq)));
   const { counts, recipients } = mail;
   const shown = {
     ...mail,
-    counts: counts && Object.entries(counts).map(([name, count]) => `${count} ${name}`),
+    counts: counts && toCountWords(counts),
     recipients: recipients.join(', '),
   };
   printOne(options.json ? mail : shown, options);

@@ -11,12 +11,22 @@ const MAX_ADDRESSES = 50;
  */
 export function findReportAddresses(record: RecordValue): readonly string[] {
   if (record === null || record.includes('\n')) return [];
-  const rua = record
+  const uris = (findRua(record) ?? '')
+    .split(',', MAX_ADDRESSES)
+    .map((uri) => MAILTO.exec(uri.trim())?.[1]);
+  return uris.filter((address) => address !== undefined).map(toComparable);
+}
+
+/** Whether a DMARC record has a tag for aggregate reports, whatever is in it. */
+export function hasReportTag(record: string): boolean {
+  return findRua(record) !== undefined;
+}
+
+function findRua(record: string): string | undefined {
+  return record
     .split(';')
     .map((tag) => /^\s*rua\s*=(.*)$/is.exec(tag)?.[1])
     .find((value) => value !== undefined);
-  const uris = (rua ?? '').split(',', MAX_ADDRESSES).map((uri) => MAILTO.exec(uri.trim())?.[1]);
-  return uris.filter((address) => address !== undefined).map(toComparable);
 }
 
 /** An address as addresses are compared here: decoded, in lower case. */

@@ -5,7 +5,7 @@ import {
   toFirstRecord,
   toRuaTag,
 } from './records-to-publish.ts';
-import { findReportAddresses, toComparable, toHost } from './report-addresses.ts';
+import { findReportAddresses, hasReportTag, toComparable, toHost } from './report-addresses.ts';
 
 /* Whether reports about a domain can reach us, from what DNS says (RFC 9990; RFC 7489, section 7.1). */
 
@@ -69,13 +69,15 @@ function checkRua({ domain, record, addresses }: RouteFacts): Finding {
   const used = findUsed({ record, addresses });
   if (used !== undefined)
     return { check, ok: true, text: `The record at ${at} asks for reports to ${used}.` };
+  return { check, ok: false, text: `The record at ${at} ${toRuaAdvice(record, wanted)}` };
+}
+
+/** A record has one rua tag (RFC 9990), so that a second address goes into the one that is there. */
+function toRuaAdvice(record: string, wanted: string): string {
+  if (!hasReportTag(record)) return `has no rua tag. Add to it: ${toRuaTag(wanted)}`;
   const named = findReportAddresses(record);
-  const others = named.length === 0 ? 'has no rua tag' : `names only ${named.join(', ')}`;
-  return {
-    check,
-    ok: false,
-    text: `The record at ${at} ${others}. Add to it: ${toRuaTag(wanted)}`,
-  };
+  const others = named.length === 0 ? 'no mail address' : `only ${named.join(', ')}`;
+  return `names ${others} in its rua tag. Add to that tag, after a comma: mailto:${wanted}`;
 }
 
 /** Needed for a host of another owner, because anybody could have reports sent to anybody. */

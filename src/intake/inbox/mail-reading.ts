@@ -57,13 +57,9 @@ export class MailReading {
       mail: this.mail,
       result,
       counts: this.#counts,
-      reason: result === 'ignored' ? this.#toIgnoredReason() : this.#reason,
+      reason: result === 'ignored' ? (this.#ignored?.refusal?.message ?? null) : this.#reason,
       // What is certainly another kind of mail is not needed again. A later parser may find more in the rest.
       keepsBytes: result === 'ignored' && this.#ignored?.refusal?.reason === 'no_report',
     };
-  }
-
-  #toIgnoredReason(): string {
-    return `not a report: ${this.#ignored?.refusal?.message ?? ''}`;
   }
 }
