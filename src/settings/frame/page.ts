@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { findVisitor, type Visitor } from '../visitor.ts';
 import { assetPath } from './assets.ts';
 import { renderMark } from './mark.ts';
+import { toSafePage } from './words.ts';
 
 /** Markup with escaped values; `hono/html` makes no other. */
 export type Html = ReturnType<typeof html>;
@@ -65,7 +66,7 @@ export async function sendPage(res: Response, { title, main, place, status }: Vi
   res
     .status(status ?? 200)
     .type('html')
-    .send(String(page));
+    .send(toSafePage(String(page)));
 }
 
 function renderBare(main: Html): Html {

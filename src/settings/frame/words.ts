@@ -1,3 +1,4 @@
+import { domainToUnicode } from 'node:url';
 import { html } from 'hono/html';
 import type { Instant } from '../../domain/instant.ts';
 import type { Html } from './page.ts';
@@ -54,6 +55,78 @@ export function toCounted(value: number, one: string): string {
 export function toPassRate({ messages, aligned }: { messages: number; aligned: number }): string {
   if (messages === 0) return '–';
   return `${(Math.floor((aligned / messages) * 1000) / 10).toFixed(1)}%`;
+}
+
+/**
+ * Characters that change what other characters look like: controls, line breaks, controls of the direction of text
+ * (Unicode UAX 9), and characters without width.
+ */
+const UNSAFE = /\u034f|\u17b4|\u17b5|[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
+/** They choose between pictures of one character. */
+const SELECTORS = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
+/** More than three marks on one letter would be drawn over the lines above and below. */
+const MARKS = /(\p{M}{3})\p{M}+/gu;
+
+/**
+ * A stored text for a page, on one line: what would change the text around it becomes “\ufffd”, blanks of any kind become
+ * one, and more than `maxLength` characters are cut with an ellipsis. It is not escaped: `html` does that.
+ */
+export function toSafeText(text: string, maxLength = 200): string {
+  // Never more of a long text than is needed: most characters have one or two units.
+  const part = text.slice(0, 4 * maxLength + 4).toWellFormed();
+  const line = part.replace(/\s+/g, ' ').trim();
+  const safe = line.replace(SELECTORS, '').replace(UNSAFE, '\ufffd').replace(MARKS, '$1');
+  const characters = [...safe];
+  if (characters.length <= maxLength && part.length >= text.length) return safe;
+  return `${characters.slice(0, maxLength - 1).join('')}…`;
+}
+
+/** Markup has line breaks and tabs of its own. */
+const NEVER = /(?![\t\n\r])[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
+
+/**
+ * A whole page without control characters and controls of direction, which no page of ours needs. So text that did not go
+ * through `toSafeText` does no harm either.
+ */
+export function toSafePage(page: string): string {
+  return page.replace(NEVER, '\ufffd');
+}
+
+/** The same as `toSafeText` as a part of a page, which text from right to left in it cannot reorder. */
+export function renderText(text: string, maxLength?: number): Html {
+  return html`<bdi>${toSafeText(text, maxLength)}</bdi>`;
+}
+
+const MAX_NAME = 253;
+const FROM_RIGHT = /[\p{sc=Hebr}\p{sc=Arab}\p{sc=Syrc}\p{sc=Thaa}\p{sc=Nkoo}\u0590-\u08ff]/u;
+
+/**
+ * A domain name as text: an internationalised one in Unicode with its A-labels beside it (RFC 5890). One that is written
+ * from right to left has only its A-labels, because in plain text its labels would change places.
+ */
+export function toDomainText(name: string): string {
+  const known = toSafeText(name, MAX_NAME);
+  const unicode = findUnicode(name);
+  return unicode === undefined || FROM_RIGHT.test(unicode) ? known : `${unicode} (${known})`;
+}
+
+/** The same as a part of a page: labels keep their places in any direction of writing. */
+export function renderDomainName(name: string): Html {
+  const known = toSafeText(name, MAX_NAME);
+  const unicode = findUnicode(name);
+  if (unicode === undefined) return html`${known}`;
+  const labels = unicode
+    .split('.')
+    .map((label, i) => html`${i === 0 ? '' : '.'}<bdi>${label}</bdi>`);
+  return html`<span class="idn">${labels} <small>${known}</small></span>`;
+}
+
+/** undefined for a name without A-labels, and for one whose Unicode form could deceive. */
+function findUnicode(name: string): string | undefined {
+  if (!/(^|\.)xn--/i.test(name)) return undefined;
+  const unicode = domainToUnicode(name);
+  const isPlain = unicode !== '' && toSafeText(unicode, MAX_NAME) === unicode;
+  return isPlain && unicode !== name.toLowerCase() ? unicode : undefined;
 }
 
 function once<T>(make: () => T): () => T {

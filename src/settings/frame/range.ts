@@ -1,0 +1,107 @@
+import type { Request } from 'express';
+import { html } from 'hono/html';
+import { addDays, type Day, daysBetween, toDay, toInstant } from '../../domain/instant.ts';
+import type { DataDays } from '../../store/accounts/data-days.ts';
+import { readQuery } from '../form.ts';
+import type { Html } from './page.ts';
+import { toCounted, toDate } from './words.ts';
+
+/** Numbers of days to choose from. Each range ends with the newest day that has data. */
+const CHOICES = [7, 30, 90, 365] as const;
+type Choice = (typeof CHOICES)[number];
+const DEFAULT: Choice = 30;
+/** Ten years. */
+const MAX_DAYS = 3_660;
+
+/** The days that a domain's page is about, both ends included. */
+export interface DomainRange extends DataDays {
+  readonly from: Day;
+  readonly to: Day;
+  readonly choice: Choice | 'custom';
+  /** Why this is not the range that was asked for. */
+  readonly notice: string | null;
+}
+
+/**
+ * The range of `?days=30` or of `?from=2026-01-01&to=2026-01-31`. One that cannot be read gives the default, with a
+ * notice. Reports lag by days, so a range ends with the newest day that has data, and with today when there is none.
+ */
+export function toDomainRange(req: Request, dataDays: DataDays, now: Date): DomainRange {
+  const [days = '', from = '', to = ''] = ['days', 'from', 'to'].map((name) =>
+    readQuery(req, name),
+  );
+  const end = dataDays.newest ?? toDay(toInstant(now));
+  if (from !== '' || to !== '') return { ...dataDays, ...toCustom({ from, to }, end) };
+  const choice = CHOICES.find((known) => String(known) === days);
+  const notice = `“${days.slice(0, 20)}” is no range: these are ${DEFAULT} days.`;
+  const isGiven = choice !== undefined || days === '';
+  return { ...dataDays, ...toChosen(choice ?? DEFAULT, end), notice: isGiven ? null : notice };
+}
+
+type Chosen = Omit<DomainRange, keyof DataDays>;
+
+function toChosen(choice: Choice, to: Day): Chosen {
+  return { from: addDays(to, 1 - choice), to, choice, notice: null };
+}
+
+function toCustom({ from, to }: { from: Day; to: Day }, end: Day): Chosen {
+  const instead = `these are ${DEFAULT} days.`;
+  const byDefault = toChosen(DEFAULT, end);
+  if (!isDay(from) || !isDay(to))
+    return { ...byDefault, notice: `A range needs two days, such as ${end}: ${instead}` };
+  if (from > to) return { ...byDefault, notice: `The range ends before it begins: ${instead}` };
+  const earliest = addDays(to, 1 - MAX_DAYS);
+  if (from >= earliest) return { from, to, choice: 'custom', notice: null };
+  const notice = `A range has ten years at most: this one begins on ${toDate(earliest)}.`;
+  return { from: earliest, to, choice: 'custom', notice };
+}
+
+/** Whether the text is a day of the calendar from 1980 on. */
+function isDay(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < '1980') return false;
+  const time = Date.parse(text);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+export function countDays({ from, to }: Pick<DomainRange, 'from' | 'to'>): number {
+  return daysBetween(from, to) + 1;
+}
+
+/** Parameters that a page has beside its range. */
+type Query = Readonly<Record<string, string>>;
+
+/** The query of the same range on another page, without a question mark: `days=90`. */
+export function toRangeQuery({ choice, from, to }: DomainRange, other: Query = {}): string {
+  const own = choice === 'custom' ? { from, to } : { days: String(choice) };
+  return new URLSearchParams({ ...other, ...own }).toString();
+}
+
+/** Links to the ranges of a page, and a form for any other. Both keep the page's other parameters. */
+export function renderRanges(path: string, range: DomainRange, other: Query = {}): Html {
+  const links = CHOICES.map((choice) => {
+    const query = toRangeQuery({ ...range, choice }, other);
+    const text = choice === 365 ? '1 year' : `${choice} days`;
+    return html`<a href="${path}?${query}" ${choice === range.choice ? html`aria-current="true"` : ''}>${text}</a>`;
+  });
+  return html`<div class="range">
+    <nav class="ranges" aria-label="Range">${links}</nav>
+    <form method="get" action="${path}" class="dates" aria-label="Any range">
+      ${Object.entries(other).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+      <input type="date" name="from" value="${range.from}" required aria-label="From">
+      <span aria-hidden="true">–</span>
+      <input type="date" name="to" value="${range.to}" required aria-label="To, included">
+      <button class="secondary">Show</button>
+    </form>
+  </div>
+  ${range.notice === null ? '' : html`<p class="wrong" role="alert">${range.notice}</p>`}`;
+}
+
+/** In place of a chart or a list of a range without reports: where there are some. */
+export function renderEmptyRange(path: string, range: DomainRange, other: Query = {}): Html {
+  const { newest: to } = range;
+  if (to === null) return html`<p class="empty">No report has come in yet.</p>`;
+  const count = countDays(range);
+  const custom = { ...range, choice: 'custom', from: addDays(to, 1 - count), to } as const;
+  return html`<p class="empty">No report covers this range; the newest is of ${toDate(to)}.
+    <a href="${path}?${toRangeQuery(custom, other)}">Show the ${toCounted(count, 'day')} up to then</a></p>`;
+}
