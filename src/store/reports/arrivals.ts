@@ -21,8 +21,8 @@ interface ArrivedReport {
 }
 
 /** What the counts of one day and of one domain cost to write, in rows of source addresses. */
-const DAY_COST = 4;
-const DOMAIN_COST = 25;
+export const DAY_COST = 4;
+export const DOMAIN_COST = 25;
 
 interface DayCount {
   reports: number;

@@ -4,7 +4,7 @@ import type { Tables } from '../tables.ts';
 /** The row of a report that was not inserted, because another one has its id. */
 type OtherReport = Pick<
   Tables['report'],
-  'domain_id' | 'id' | 'source_seq' | 'member' | 'payload_sha256' | 'received_at'
+  'domain_id' | 'source_seq' | 'member' | 'payload_sha256' | 'received_at'
 >;
 
 /**
@@ -13,14 +13,9 @@ type OtherReport = Pick<
  */
 export async function insertConflict(
   tx: Tx,
-  { domain_id, id, source_seq, member, payload_sha256, received_at }: OtherReport,
+  { domain_id, source_seq, member, payload_sha256, received_at }: OtherReport,
+  known: Pick<Tables['report'], 'payload_sha256'> & { readonly seq: number },
 ): Promise<'duplicate' | 'conflict'> {
-  const known = await tx
-    .selectFrom('report')
-    .select(['seq', 'payload_sha256'])
-    .where('domain_id', '=', domain_id)
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
   if (known.payload_sha256 === payload_sha256) return 'duplicate';
   const key = { domain_id, report_seq: known.seq, payload_sha256 };
   const inserted = await tx

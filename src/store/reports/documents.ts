@@ -1,36 +1,15 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
-import { toReportId } from '../../domain/reports/report-identity.ts';
-import type { ReportedDomain } from '../accounts/domains.ts';
 import type { Db, Tx } from '../connection/database.ts';
 import { isOfValues } from '../connection/database-error.ts';
-import { prepareQuery, runPrepared } from '../connection/prepared.ts';
-import { Arrivals, countArrivals } from './arrivals.ts';
-import { insertConflict } from './conflicts.ts';
-import { insertOriginal, type Original, type StoredOriginal } from './originals.ts';
-import { toContentRow } from './report-row.ts';
+import { runPrepared } from '../connection/prepared.ts';
+import { Arrivals, countArrivals, DAY_COST, DOMAIN_COST } from './arrivals.ts';
+import type { Outcome, ReceivedDocument } from './received/document.ts';
+import { insertGroup } from './received/group.ts';
+import { anyRemoval } from './received/report-rows.ts';
 
-/** A document found in a source. */
-export interface ReceivedDocument {
-  /** The source's row, from `keepOriginal`; the same object for each document of one source. */
-  readonly original: Original;
-  /**
-   * Its position among the documents of its source, from 0. Reading the source again gives the same position.
-   */
-  readonly ordinal: number;
-  /** Names of the container members that it was found in, outermost first. */
-  readonly member: readonly string[];
-  /** The report, or the reason why there is none. */
-  readonly content: AggregateReport | Refusal;
-}
-
-/**
- * The result for a document (decisions, section 3): `unclaimed` is stored for a domain that nobody has
- * registered, `duplicate` is known already, `conflict` has a known report's identity and other content,
- * `removed` was removed by an operator before.
- */
-export type Outcome = 'stored' | 'unclaimed' | 'duplicate' | 'conflict' | 'removed' | 'rejected';
+export type { Outcome, ReceivedDocument } from './received/document.ts';
 
 /**
  * The bounds of one transaction: documents, rows of source addresses, and time, whichever is reached first.
@@ -39,6 +18,12 @@ export type Outcome = 'stored' | 'unclaimed' | 'duplicate' | 'conflict' | 'remov
 const MAX_DOCUMENTS = 200;
 const MAX_COUNT_COST = 2_500;
 const MAX_MS = 50;
+/**
+ * Documents that are stored with the same statements, and bytes of their sources. Between groups, a transaction looks
+ * at the clock.
+ */
+const GROUP_DOCUMENTS = 64;
+const GROUP_BYTES = 1024 * 1024;
 
 /**
  * Stores documents in as many transactions as their bounds require, and returns the outcome of each. A
@@ -85,150 +70,47 @@ async function insertSome(
 ): Promise<Outcome[]> {
   const endAt = performance.now() + MAX_MS;
   const arrivals = new Arrivals(receivedAt);
-  const stored = new Map<Original, StoredOriginal>();
-  await arrivals.lockDomains(tx, toDomainNames(documents));
+  const some = documents.slice(0, MAX_DOCUMENTS);
+  await arrivals.lockDomains(tx, toDomainNames(some));
   const hasRemovals = (await runPrepared(tx, anyRemoval({}))).length > 0;
+  const transaction = { arrivals, originals: new Map(), hasRemovals };
   const outcomes: Outcome[] = [];
-  for (const document of documents) {
-    const { original } = document;
-    const source = stored.get(original) ?? (await insertOriginal(tx, original));
-    stored.set(original, source);
-    outcomes.push(await insertDocument(tx, { ...source, document, arrivals, hasRemovals }));
-    const isFull = outcomes.length >= MAX_DOCUMENTS || arrivals.countCost >= MAX_COUNT_COST;
-    if (isFull || performance.now() > endAt) break;
+  while (outcomes.length < some.length) {
+    const group = takeGroup(some.slice(outcomes.length), MAX_COUNT_COST - arrivals.countCost);
+    outcomes.push(...(await insertGroup(tx, group, transaction)));
+    if (arrivals.countCost >= MAX_COUNT_COST || performance.now() > endAt) break;
   }
   await countArrivals(tx, arrivals);
   return outcomes;
 }
 
-/** The names of the domains that the first documents of a transaction are about. */
+/** The names of the domains that documents are about. */
 function toDomainNames(documents: readonly ReceivedDocument[]): Set<string> {
-  const contents = documents.slice(0, MAX_DOCUMENTS).map(({ content }) => content);
-  const reports = contents.filter((content) => !(content instanceof Refusal)) as AggregateReport[];
-  return new Set(reports.map(({ policyPublished }) => policyPublished.domain));
+  return new Set(documents.map(toDomainName).filter((name) => name !== undefined));
 }
 
-interface Placed extends StoredOriginal {
-  readonly document: ReceivedDocument;
-  readonly arrivals: Arrivals;
-  /** Whether an operator has ever removed a payload. */
-  readonly hasRemovals: boolean;
+function toDomainName({ content }: ReceivedDocument): string | undefined {
+  return content instanceof Refusal ? undefined : content.policyPublished.domain;
 }
 
-async function insertDocument(tx: Tx, placed: Placed): Promise<Outcome> {
-  const { content } = placed.document;
-  if (content instanceof Refusal) return await insertRejection(tx, content, placed);
-  if (placed.isKnown) await deleteRejection(tx, placed);
-  return await insertReport(tx, content, placed);
+/** The first documents, at least one, whose counts cost no more than `maxCost` but for the last one's. */
+function takeGroup(documents: readonly ReceivedDocument[], maxCost: number): ReceivedDocument[] {
+  const group: ReceivedDocument[] = [];
+  const names = new Set<string>();
+  let [cost, bytes] = [0, 0];
+  for (const document of documents.slice(0, GROUP_DOCUMENTS)) {
+    const { content, original } = document;
+    if (cost >= maxCost || bytes >= GROUP_BYTES) break;
+    if (group.at(-1)?.original !== original) bytes += original.content.length;
+    if (!(content instanceof Refusal)) cost += toCost(content, names);
+    group.push(document);
+  }
+  return group;
 }
 
-/** A source that is read again, with a better parser or more memory, may now have a report at this position. */
-async function deleteRejection(tx: Tx, { sourceSeq, document }: Placed): Promise<void> {
-  await tx
-    .deleteFrom('rejection')
-    .where('source_seq', '=', sourceSeq)
-    .where('ordinal', '=', document.ordinal)
-    .execute();
-}
-
-/** A rejection of the same bytes is stored once, with the reason that was found last. */
-async function insertRejection(tx: Tx, refusal: Refusal, placed: Placed): Promise<Outcome> {
-  await tx
-    .insertInto('rejection')
-    .values({
-      source_seq: placed.sourceSeq,
-      ordinal: placed.document.ordinal,
-      member: toMember(placed.document),
-      reason: refusal.reason,
-      message: refusal.message,
-      place: refusal.where,
-      received_at: placed.arrivals.receivedAt,
-    })
-    .onConflict((oc) =>
-      oc.columns(['source_seq', 'ordinal']).doUpdateSet((eb) => ({
-        member: eb.ref('excluded.member'),
-        reason: eb.ref('excluded.reason'),
-        message: eb.ref('excluded.message'),
-        place: eb.ref('excluded.place'),
-      })),
-    )
-    .execute();
-  return 'rejected';
-}
-
-/** The first report of an identity is kept. Later content with the same identity never changes it. */
-async function insertReport(tx: Tx, report: AggregateReport, placed: Placed): Promise<Outcome> {
-  const { arrivals } = placed;
-  if (placed.hasRemovals && (await isRemoved(tx, report))) return 'removed';
-  const domain = await arrivals.findDomain(tx, report.policyPublished.domain);
-  const position = arrivals.nextPosition(domain);
-  const row = { ...toReportRow(report, domain, placed), position };
-  const [inserted] = await runPrepared(tx, reportInsert(row));
-  if (inserted === undefined) return await insertConflict(tx, row);
-  arrivals.add(domain, row, report.sources);
-  return domain.accountId === null ? 'unclaimed' : 'stored';
-}
-
-const anyRemoval = prepareQuery<Record<string, never>, { report_id: string }>((db) =>
-  db.selectFrom('removed_payload').select('report_id').limit(1),
-);
-
-const removedPayload = prepareQuery<{ id: string; sha256: string }, { report_id: string }>(
-  (db, param) =>
-    db
-      .selectFrom('removed_payload')
-      .select('report_id')
-      .where('report_id', '=', param('id'))
-      .where('payload_sha256', '=', param('sha256')),
-);
-
-async function isRemoved(tx: Tx, report: AggregateReport): Promise<boolean> {
-  const query = removedPayload({ id: toReportId(report), sha256: report.payloadSha256 });
-  return (await runPrepared(tx, query)).length > 0;
-}
-
-type NewReport = ReturnType<typeof toReportRow> & { position: number };
-
-const reportInsert = prepareQuery<NewReport, { seq: number }>((db, param) =>
-  db
-    .insertInto('report')
-    .values({
-      id: param('id'),
-      domain_id: param('domain_id'),
-      source_seq: param('source_seq'),
-      member: param('member'),
-      received_at: param('received_at'),
-      reporter_org: param('reporter_org'),
-      reporter_email: param('reporter_email'),
-      report_id: param('report_id'),
-      begin_date: param('begin_date'),
-      end_date: param('end_date'),
-      record_count: param('record_count'),
-      total_messages: param('total_messages'),
-      aligned_messages: param('aligned_messages'),
-      payload_sha256: param('payload_sha256'),
-      xml_namespace: param('xml_namespace'),
-      version: param('version'),
-      warnings: param('warnings'),
-      position: param('position'),
-    })
-    // Without columns, because they differ between the engines. `insertConflict` throws when `id` is not the reason.
-    .onConflict((oc) => oc.doNothing())
-    .returning('seq'),
-);
-
-function toReportRow(report: AggregateReport, domain: ReportedDomain, placed: Placed) {
-  return {
-    id: toReportId(report),
-    domain_id: domain.id,
-    source_seq: placed.sourceSeq,
-    member: toMember(placed.document),
-    received_at: placed.arrivals.receivedAt,
-    payload_sha256: report.payloadSha256,
-    ...toContentRow(report),
-  };
-}
-
-function toMember({ member }: ReceivedDocument): string | null {
-  return member.length === 0 ? null : member.join(' > ');
+/** The most that a report's counts can cost. Its domain is added to the names. */
+function toCost({ policyPublished, sources = [] }: AggregateReport, names: Set<string>): number {
+  const isNew = !names.has(policyPublished.domain);
+  names.add(policyPublished.domain);
+  return sources.length + DAY_COST + (isNew ? DOMAIN_COST : 0);
 }

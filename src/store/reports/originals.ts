@@ -3,7 +3,9 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
-import { prepareQuery, runPrepared } from '../connection/prepared.ts';
+import { prepareRows } from '../connection/many-rows.ts';
+import { prepareQuery, runAllPrepared, runPrepared } from '../connection/prepared.ts';
+import type { Tables } from '../tables.ts';
 
 /*
  * The original bytes of a source, kept so that a better parser can read them again. They are stored in parts,
@@ -29,7 +31,7 @@ interface Source {
 }
 
 /**
- * Prepares the row of a source, which `insertOriginal` writes together with the first document found in it.
+ * Prepares the row of a source, which `insertOriginals` writes together with the first document found in it.
  * The parts of a larger source are written now, one transaction each, before anything is read from it.
  */
 export async function keepOriginal(db: Db, source: Source, receivedAt: Instant): Promise<Original> {
@@ -50,12 +52,38 @@ export interface StoredOriginal {
   readonly isKnown: boolean;
 }
 
-/** Stores a source's row once, however often the source comes in. */
-export async function insertOriginal(tx: Tx, original: Original): Promise<StoredOriginal> {
-  const [inserted] = await runPrepared(tx, originalInsert(original));
-  if (inserted !== undefined) return { sourceSeq: inserted.seq, isKnown: false };
-  const [known] = await runPrepared(tx, originalBySha256({ sha256: original.sha256 }));
-  return { sourceSeq: (known as { seq: number }).seq, isKnown: true };
+async function insertOriginal(tx: Tx, original: Original): Promise<StoredOriginal> {
+  const stored = new Map<Original, StoredOriginal>();
+  await insertOriginals(tx, [{ original }], stored);
+  return stored.get(original) as StoredOriginal;
+}
+
+/** Stores the rows of documents' sources once, however often they come in, and adds each to `stored`. */
+export async function insertOriginals(
+  tx: Tx,
+  documents: readonly { readonly original: Original }[],
+  stored: Map<Original, StoredOriginal>,
+): Promise<void> {
+  const originals = new Set(
+    documents.map(({ original }) => original).filter((o) => !stored.has(o)),
+  );
+  // Two sources that came in together may have the same bytes.
+  const bySha256 = new Map([...originals].toReversed().map((o) => [o.sha256, o]));
+  const rows = [...bySha256.values()].toReversed();
+  const inserted = toSeqs(await runAllPrepared(tx, originalInserts(rows)));
+  // Others, of this process or another, have stored these. What waited for their end finds them.
+  const missing = rows.filter(({ sha256 }) => !inserted.has(sha256));
+  const known = toSeqs(await runAllPrepared(tx, originalsBySha256(missing)));
+  for (const original of originals) {
+    const isFirst = bySha256.get(original.sha256) === original;
+    const sourceSeq = inserted.get(original.sha256) ?? known.get(original.sha256);
+    if (sourceSeq === undefined) throw new Error('A source was neither inserted nor found.');
+    stored.set(original, { sourceSeq, isKnown: !isFirst || known.has(original.sha256) });
+  }
+}
+
+function toSeqs(results: readonly (readonly StoredRow[])[]): Map<string, number> {
+  return new Map(results.flat().map(({ sha256, seq }) => [sha256, seq]));
 }
 
 /** The bytes of a source as they came in. Throws `not_found` when parts of it are missing. */
@@ -95,23 +123,27 @@ function toPart(bytes: Uint8Array, part: number): Uint8Array {
   return bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES);
 }
 
-const originalInsert = prepareQuery<Original, { seq: number }>((db, param) =>
-  db
-    .insertInto('source')
-    .values({
-      sha256: param('sha256'),
-      name: param('name'),
-      received_at: param('received_at'),
-      byte_count: param('byte_count'),
-      content: param('content'),
-      encoding: param('encoding'),
-    })
-    .onConflict((oc) => oc.column('sha256').doNothing())
-    .returning('seq'),
+type StoredRow = Pick<Tables['source'], 'sha256'> & { readonly seq: number };
+
+const originalInserts = prepareRows<Original, StoredRow>(
+  ['sha256', 'name', 'received_at', 'byte_count', 'content', 'encoding'],
+  (db, rows) =>
+    db
+      .insertInto('source')
+      .values(rows)
+      .onConflict((oc) => oc.column('sha256').doNothing())
+      .returning(['sha256', 'seq']),
 );
 
-const originalBySha256 = prepareQuery<{ sha256: string }, { seq: number }>((db, param) =>
-  db.selectFrom('source').select('seq').where('sha256', '=', param('sha256')),
+const originalsBySha256 = prepareRows<Pick<Original, 'sha256'>, StoredRow>(['sha256'], (db, rows) =>
+  db
+    .selectFrom('source')
+    .select(['sha256', 'seq'])
+    .where(
+      'sha256',
+      'in',
+      rows.map(({ sha256 }) => sha256),
+    ),
 );
 
 const partInsert = prepareQuery<{ sourceSeq: number; part: number; content: Uint8Array }, never>(

@@ -1,0 +1,66 @@
+import type { Compilable, Expression, Kysely } from 'kysely';
+import type { Tables } from '../tables.ts';
+import { type BoundQuery, type Param, prepareQuery, type Value } from './prepared.ts';
+
+/*
+ * Statements about many rows. A statement costs more than a row: its round trip, and on both sides its beginning and
+ * its end. An engine prepares a statement for each number of rows, so there are a few numbers.
+ */
+
+/** Rows that one statement has. */
+const SIZES = [64, 32, 16, 8, 4, 2, 1] as const;
+
+/** The places of a row's values in a statement. */
+export type RowOf<Row> = { readonly [Name in keyof Row]: Expression<Row[Name]> };
+
+type Build<Row, Result> = (db: Kysely<Tables>, rows: readonly RowOf<Row>[]) => Compilable<Result>;
+
+/**
+ * Statements that are built and compiled once, each for a number of rows. Returns a function that gives as few
+ * statements as have all its rows, in their order; for no rows it gives none.
+ */
+export function prepareRows<Row extends Readonly<Record<string, Value>>, Result>(
+  names: readonly (keyof Row & string)[],
+  build: Build<Row, Result>,
+): (rows: readonly Row[]) => BoundQuery<Result>[] {
+  const prepared = new Map(SIZES.map((size) => [size, prepareSize(size, names, build)]));
+  return (rows) => {
+    const queries: BoundQuery<Result>[] = [];
+    for (let from = 0; from < rows.length; ) {
+      const size = SIZES.find((size) => size <= rows.length - from) ?? 1;
+      const query = prepared.get(size) as NonNullable<ReturnType<typeof prepared.get>>;
+      queries.push(query(rows.slice(from, from + size)));
+      from += size;
+    }
+    return queries;
+  };
+}
+
+function prepareSize<Row extends Readonly<Record<string, Value>>, Result>(
+  size: number,
+  names: readonly (keyof Row & string)[],
+  build: Build<Row, Result>,
+) {
+  const keys = Array.from({ length: size }, (_, i) => names.map((name) => `${name}.${i}`));
+  const query = prepareQuery<Record<string, Value>, Result>((db, param) =>
+    build(
+      db,
+      keys.map((own) => toPlaces(names, own, param)),
+    ),
+  );
+  return (rows: readonly Row[]) => {
+    const values: Record<string, Value> = {};
+    for (const [i, row] of rows.entries())
+      for (const [n, name] of names.entries()) values[keys[i]?.[n] as string] = row[name] as Value;
+    return query(values);
+  };
+}
+
+function toPlaces<Row>(
+  names: readonly string[],
+  keys: readonly string[],
+  param: Param<Record<string, Value>>,
+): RowOf<Row> {
+  const places = names.map((name, n) => [name, param(keys[n] as string)]);
+  return Object.fromEntries(places) as RowOf<Row>;
+}

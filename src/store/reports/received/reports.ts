@@ -1,0 +1,147 @@
+import type { AggregateReport } from '../../../domain/reports/aggregate-report.ts';
+import { toReportId } from '../../../domain/reports/report-identity.ts';
+import type { ReportedDomain } from '../../accounts/domains.ts';
+import type { Tx } from '../../connection/database.ts';
+import { runAllPrepared } from '../../connection/prepared.ts';
+import type { Arrivals } from '../arrivals.ts';
+import { insertConflict } from '../conflicts.ts';
+import { toContentRow } from '../report-row.ts';
+import type { Outcome } from './document.ts';
+import {
+  type NewReport,
+  removedPayloads,
+  reportInserts,
+  reportsById,
+  type StoredReport,
+} from './report-rows.ts';
+
+/** A report, and where its bytes are stored. */
+export interface PlacedReport {
+  readonly report: AggregateReport;
+  readonly sourceSeq: number;
+  readonly member: string | null;
+}
+
+interface Given {
+  readonly arrivals: Arrivals;
+  /** Whether an operator has ever removed a payload. */
+  readonly hasRemovals: boolean;
+}
+
+/**
+ * Stores reports, and returns the outcome of each. The first report of an identity is kept. Later content with the
+ * same identity never changes it. Which are known is read first, under the locks of their domains, because only
+ * a report that is stored has a position in the list.
+ */
+export async function insertReports(
+  tx: Tx,
+  reports: readonly PlacedReport[],
+  { arrivals, hasRemovals }: Given,
+): Promise<Outcome[]> {
+  const all = reports.map((placed) => ({ ...placed, id: toReportId(placed.report) }));
+  const removed = hasRemovals ? await listRemoved(tx, all) : new Set<Identified>();
+  const wanted = all.filter((report) => !removed.has(report));
+  const domains = await findDomains(tx, wanted, arrivals);
+  const known = await findKnown(tx, wanted, domains);
+  const rows = wanted.map((report) => toRow(report, domains, arrivals));
+  const added = await insertNew(tx, rows, { known, arrivals });
+  const outcomes = new Map<Identified, Outcome>();
+  for (const [i, { row, domain }] of rows.entries()) {
+    const report = wanted[i] as Identified;
+    if (added.has(row)) outcomes.set(report, domain.accountId === null ? 'unclaimed' : 'stored');
+    else outcomes.set(report, await insertConflict(tx, row, known.get(row.id) as StoredReport));
+  }
+  return all.map((report) => outcomes.get(report) ?? 'removed');
+}
+
+type Identified = PlacedReport & { readonly id: string };
+
+async function listRemoved(tx: Tx, reports: readonly Identified[]): Promise<Set<Identified>> {
+  const rows = (
+    await runAllPrepared(tx, removedPayloads(reports.map(({ id }) => ({ id }))))
+  ).flat();
+  const keys = new Set(rows.map(({ report_id, payload_sha256 }) => report_id + payload_sha256));
+  return new Set(reports.filter(({ id, report }) => keys.has(id + report.payloadSha256)));
+}
+
+/** The domains of reports, by name. Those that are new are inserted, in the order in which all transactions do. */
+async function findDomains(
+  tx: Tx,
+  reports: readonly Identified[],
+  arrivals: Arrivals,
+): Promise<Map<string, ReportedDomain>> {
+  const names = new Set(reports.map(({ report }) => report.policyPublished.domain));
+  const domains = new Map<string, ReportedDomain>();
+  for (const name of [...names].sort()) domains.set(name, await arrivals.findDomain(tx, name));
+  return domains;
+}
+
+type Domains = ReadonlyMap<string, ReportedDomain>;
+
+function domainOf(domains: Domains, { report }: PlacedReport): ReportedDomain {
+  return domains.get(report.policyPublished.domain) as ReportedDomain;
+}
+
+/** The stored reports with these ids, by id. */
+async function findKnown(
+  tx: Tx,
+  reports: readonly Identified[],
+  domains: Domains,
+): Promise<Map<string, StoredReport>> {
+  const keys = reports.map((report) => ({
+    domain_id: domainOf(domains, report).id,
+    id: report.id,
+  }));
+  const known = (await runAllPrepared(tx, reportsById(keys))).flat();
+  return new Map(known.map((report) => [report.id, report]));
+}
+
+/** A row without its position, and what its domain's counts need of it. */
+interface PlannedRow {
+  readonly row: Omit<NewReport, 'position'>;
+  readonly domain: ReportedDomain;
+  readonly report: AggregateReport;
+}
+
+function toRow(placed: Identified, domains: Domains, { receivedAt }: Arrivals): PlannedRow {
+  const { id, report, sourceSeq, member } = placed;
+  const domain = domainOf(domains, placed);
+  const row = {
+    id,
+    domain_id: domain.id,
+    source_seq: sourceSeq,
+    member,
+    received_at: receivedAt,
+    payload_sha256: report.payloadSha256,
+    ...toContentRow(report),
+  };
+  return { row, domain, report };
+}
+
+interface Counted {
+  /** By id. What is inserted is added to it. */
+  readonly known: Map<string, StoredReport>;
+  readonly arrivals: Arrivals;
+}
+
+/** Inserts the first row of each id that is not known, and returns those rows. */
+async function insertNew(
+  tx: Tx,
+  planned: readonly PlannedRow[],
+  { known, arrivals }: Counted,
+): Promise<Set<PlannedRow['row']>> {
+  const added = new Map<string, PlannedRow['row']>();
+  const rows: NewReport[] = [];
+  for (const { row, domain, report } of planned) {
+    if (known.has(row.id) || added.has(row.id)) continue;
+    added.set(row.id, row);
+    rows.push({ ...row, position: arrivals.nextPosition(domain) });
+    arrivals.add(domain, row, report.sources);
+  }
+  const stored = (await runAllPrepared(tx, reportInserts(rows))).flat();
+  // Nobody else can have stored their ids: it is the number of a row that is taken, after a sequence was set back.
+  if (stored.length < rows.length) throw new Error('A report was not inserted: its number exists.');
+  for (const { id, seq } of stored)
+    known.set(id, { id, seq, payload_sha256: (added.get(id) as NewReport).payload_sha256 });
+  return new Set(added.values());
+}
