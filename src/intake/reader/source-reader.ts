@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Budget, type Limits } from '../budget.ts';
 import { type IntakeDocument, readDocuments } from '../documents.ts';
 import type { DocumentReader, FoundDocument } from './reader.ts';
@@ -41,6 +42,8 @@ async function* readHereOrThere(
 ): AsyncGenerator<FoundDocument> {
   let from = 0;
   for (const [index, bytes] of sources.entries()) {
+    // What waits in this process goes on: requests, and the transaction that stores what was read before.
+    await nextTurn();
     const documents = await readSmall(bytes, nowMs);
     if (documents === undefined) continue;
     yield* readThere(child, { sources, from, to: index, nowMs });

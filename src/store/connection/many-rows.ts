@@ -8,7 +8,7 @@ import { type BoundQuery, type Param, prepareQuery, type Value } from './prepare
  */
 
 /** Rows that one statement has. */
-const SIZES = [64, 32, 16, 8, 4, 2, 1] as const;
+const SIZES = [64, 16, 4, 1] as const;
 
 /** The places of a row's values in a statement. */
 export type RowOf<Row> = { readonly [Name in keyof Row]: Expression<Row[Name]> };

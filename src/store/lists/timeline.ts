@@ -1,6 +1,7 @@
 import type { Day } from '../../domain/instant.ts';
 import type { Tx } from '../connection/database.ts';
-import { prepareQuery, runAllPrepared } from '../connection/prepared.ts';
+import { prepareRows } from '../connection/many-rows.ts';
+import { runAllPrepared } from '../connection/prepared.ts';
 
 /*
  * Lists that are ordered by time, newest first, count their items by month and by day. places.ts finds pages
@@ -23,27 +24,30 @@ export async function countItems(
     months.set(month, (months.get(month) ?? 0) + count);
   }
   await runAllPrepared(tx, [
-    ...[...items].map(([day, items]) => dayUpsert({ listId, day, items })),
-    ...[...months].map(([month, items]) => monthUpsert({ listId, month, items })),
+    ...dayUpserts([...items].map(([day, items]) => ({ listId, day, items }))),
+    ...monthUpserts([...months].map(([month, items]) => ({ listId, month, items }))),
   ]);
 }
 
-const dayUpsert = prepareQuery<{ listId: string; day: Day; items: number }, never>((db, param) =>
-  db
-    .insertInto('list_day')
-    .values({ list_id: param('listId'), day: param('day'), items: param('items') })
-    .onConflict((oc) =>
-      oc
-        .columns(['list_id', 'day'])
-        .doUpdateSet((eb) => ({ items: eb('list_day.items', '+', eb.ref('excluded.items')) })),
-    ),
+const dayUpserts = prepareRows<{ listId: string; day: Day; items: number }, never>(
+  ['listId', 'day', 'items'],
+  (db, rows) =>
+    db
+      .insertInto('list_day')
+      .values(rows.map(({ listId, day, items }) => ({ list_id: listId, day, items })))
+      .onConflict((oc) =>
+        oc
+          .columns(['list_id', 'day'])
+          .doUpdateSet((eb) => ({ items: eb('list_day.items', '+', eb.ref('excluded.items')) })),
+      ),
 );
 
-const monthUpsert = prepareQuery<{ listId: string; month: string; items: number }, never>(
-  (db, param) =>
+const monthUpserts = prepareRows<{ listId: string; month: string; items: number }, never>(
+  ['listId', 'month', 'items'],
+  (db, rows) =>
     db
       .insertInto('list_month')
-      .values({ list_id: param('listId'), month: param('month'), items: param('items') })
+      .values(rows.map(({ listId, month, items }) => ({ list_id: listId, month, items })))
       .onConflict((oc) =>
         oc
           .columns(['list_id', 'month'])

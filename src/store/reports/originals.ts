@@ -64,22 +64,27 @@ export async function insertOriginals(
   documents: readonly { readonly original: Original }[],
   stored: Map<Original, StoredOriginal>,
 ): Promise<void> {
-  const originals = new Set(
-    documents.map(({ original }) => original).filter((o) => !stored.has(o)),
-  );
-  // Two sources that came in together may have the same bytes.
-  const bySha256 = new Map([...originals].toReversed().map((o) => [o.sha256, o]));
-  const rows = [...bySha256.values()].toReversed();
-  const inserted = toSeqs(await runAllPrepared(tx, originalInserts(rows)));
-  // Others, of this process or another, have stored these. What waited for their end finds them.
-  const missing = rows.filter(({ sha256 }) => !inserted.has(sha256));
-  const known = toSeqs(await runAllPrepared(tx, originalsBySha256(missing)));
-  for (const original of originals) {
-    const isFirst = bySha256.get(original.sha256) === original;
+  const originals = new Set(documents.map(({ original }) => original));
+  const wanted = [...originals].filter((original) => !stored.has(original));
+  const firsts = toFirsts(wanted);
+  const inserted = toSeqs(await runAllPrepared(tx, originalInserts([...firsts.values()])));
+  // These are stored, by this process or another. When another's transaction is open, the insertion waits for its end.
+  const others = [...firsts.values()].filter(({ sha256 }) => !inserted.has(sha256));
+  const known = toSeqs(await runAllPrepared(tx, originalsBySha256(others)));
+  for (const original of wanted) {
     const sourceSeq = inserted.get(original.sha256) ?? known.get(original.sha256);
     if (sourceSeq === undefined) throw new Error('A source was neither inserted nor found.');
+    const isFirst = firsts.get(original.sha256) === original;
     stored.set(original, { sourceSeq, isKnown: !isFirst || known.has(original.sha256) });
   }
+}
+
+/** By hash. Sources that come in together may have the same bytes. */
+function toFirsts(originals: readonly Original[]): Map<string, Original> {
+  const firsts = new Map<string, Original>();
+  for (const original of originals)
+    if (!firsts.has(original.sha256)) firsts.set(original.sha256, original);
+  return firsts;
 }
 
 function toSeqs(results: readonly (readonly StoredRow[])[]): Map<string, number> {
