@@ -4,20 +4,26 @@ import type { Tables } from '../tables.ts';
 /** The row of a report that was not inserted, because another one has its id. */
 type OtherReport = Pick<
   Tables['report'],
-  'domain_id' | 'source_seq' | 'member' | 'payload_sha256' | 'received_at'
+  'domain_id' | 'id' | 'source_seq' | 'member' | 'payload_sha256' | 'received_at'
 >;
 
 /**
- * Stores what has the identity of a stored report. The same content again is a duplicate, which changes nothing.
- * Other content is stored as a conflict.
+ * Stores what has the identity of a stored report, whose content has the hash `storedSha256`. The same content again is
+ * a duplicate, which changes nothing. Other content is stored as a conflict.
  */
 export async function insertConflict(
   tx: Tx,
-  { domain_id, source_seq, member, payload_sha256, received_at }: OtherReport,
-  known: Pick<Tables['report'], 'payload_sha256'> & { readonly seq: number },
+  { domain_id, id, source_seq, member, payload_sha256, received_at }: OtherReport,
+  storedSha256: string | undefined,
 ): Promise<'duplicate' | 'conflict'> {
-  if (known.payload_sha256 === payload_sha256) return 'duplicate';
-  const key = { domain_id, report_seq: known.seq, payload_sha256 };
+  if (storedSha256 === payload_sha256) return 'duplicate';
+  const { seq } = await tx
+    .selectFrom('report')
+    .select('seq')
+    .where('domain_id', '=', domain_id)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  const key = { domain_id, report_seq: seq, payload_sha256 };
   const inserted = await tx
     .insertInto('conflict')
     .values({ ...key, source_seq, member, received_at })

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
@@ -72,8 +73,8 @@ export async function insertOriginals(
   const others = [...firsts.values()].filter(({ sha256 }) => !inserted.has(sha256));
   const known = toSeqs(await runAllPrepared(tx, originalsBySha256(others)));
   for (const original of wanted) {
-    const sourceSeq = inserted.get(original.sha256) ?? known.get(original.sha256);
-    if (sourceSeq === undefined) throw new Error('A source was neither inserted nor found.');
+    const sourceSeq = inserted.get(original.sha256) ?? known.get(original.sha256) ?? null;
+    if (sourceSeq === null) throw new Error('A source was neither inserted nor found.');
     const isFirst = firsts.get(original.sha256) === original;
     stored.set(original, { sourceSeq, isKnown: !isFirst || known.has(original.sha256) });
   }
@@ -140,14 +141,23 @@ const originalInserts = prepareRows<Original, StoredRow>(
       .returning(['sha256', 'seq']),
 );
 
+/** A subquery, for the reason that `knownReports` has (received/report-rows.ts). */
 const originalsBySha256 = prepareRows<Pick<Original, 'sha256'>, StoredRow>(['sha256'], (db, rows) =>
   db
-    .selectFrom('source')
-    .select(['sha256', 'seq'])
-    .where(
-      'sha256',
-      'in',
-      rows.map(({ sha256 }) => sha256),
+    .with('wanted(sha256)', () => {
+      const tuples = rows.map(({ sha256 }) => sql`(${sha256})`);
+      return sql<Pick<Original, 'sha256'>>`(values ${sql.join(tuples)})`;
+    })
+    .selectFrom('wanted')
+    .select('wanted.sha256')
+    .select((eb) =>
+      eb
+        .selectFrom('source')
+        .select('source.seq')
+        .whereRef('source.sha256', '=', 'wanted.sha256')
+        .$asScalar()
+        .$notNull()
+        .as('seq'),
     ),
 );
 

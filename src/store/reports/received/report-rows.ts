@@ -49,29 +49,27 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof NewReport)[];
 
 /** Inserts reports, none of which is stored yet: their domains are locked, and `reportsById` has found none. */
-export const reportInserts = prepareRows<NewReport, { id: string; seq: number }>(
-  COLUMNS,
-  (db, rows) =>
-    db
-      .insertInto('report')
-      .values(rows)
-      // Without columns, because they differ between the engines. Who inserts throws when a row is missing.
-      .onConflict((oc) => oc.doNothing())
-      .returning(['id', 'seq']),
+export const reportInserts = prepareRows<NewReport, { seq: number }>(COLUMNS, (db, rows) =>
+  db
+    .insertInto('report')
+    .values(rows)
+    // Without columns, because they differ between the engines. Who inserts throws when a row is missing.
+    .onConflict((oc) => oc.doNothing())
+    .returning('seq'),
 );
 
-/** A report that is stored, with the hash of its content. */
-export interface StoredReport {
+interface KnownReport {
   readonly id: string;
-  readonly seq: number;
-  readonly payload_sha256: string;
+  /** null when no report with the id is stored. */
+  readonly payload_sha256: string | null;
 }
 
 /**
- * Which reports of domains are stored. A join finds each by its own key. With two lists of values, SQLite would read
- * all reports of the domain, and PostgreSQL would look for each id in each domain.
+ * The contents that are stored for reports. A subquery looks each up by its key. For a join, PostgreSQL would read
+ * the whole table while it is small, and go on to do so until it is analyzed; and for two lists of values, SQLite would
+ * read all reports of a domain.
  */
-export const reportsById = prepareRows<{ domain_id: string; id: string }, StoredReport>(
+export const knownReports = prepareRows<{ domain_id: string; id: string }, KnownReport>(
   ['domain_id', 'id'],
   (db, rows) =>
     db
@@ -80,12 +78,15 @@ export const reportsById = prepareRows<{ domain_id: string; id: string }, Stored
         return sql<{ domain_id: string; id: string }>`(values ${sql.join(tuples)})`;
       })
       .selectFrom('wanted')
-      .innerJoin('report', (join) =>
-        join
-          .onRef('report.domain_id', '=', 'wanted.domain_id')
-          .onRef('report.id', '=', 'wanted.id'),
-      )
-      .select(['report.id', 'report.seq', 'report.payload_sha256']),
+      .select('wanted.id')
+      .select((eb) =>
+        eb
+          .selectFrom('report')
+          .select('report.payload_sha256')
+          .whereRef('report.domain_id', '=', 'wanted.domain_id')
+          .whereRef('report.id', '=', 'wanted.id')
+          .as('payload_sha256'),
+      ),
 );
 
 export type RemovedPayload = { readonly report_id: string; readonly payload_sha256: string };

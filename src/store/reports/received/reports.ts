@@ -7,13 +7,7 @@ import type { Arrivals } from '../arrivals.ts';
 import { insertConflict } from '../conflicts.ts';
 import { toContentRow } from '../report-row.ts';
 import type { Outcome } from './document.ts';
-import {
-  type NewReport,
-  removedPayloads,
-  reportInserts,
-  reportsById,
-  type StoredReport,
-} from './report-rows.ts';
+import { knownReports, type NewReport, removedPayloads, reportInserts } from './report-rows.ts';
 
 /** A report, and where its bytes are stored. */
 export interface PlacedReport {
@@ -49,7 +43,7 @@ export async function insertReports(
   for (const [i, { row, domain }] of rows.entries()) {
     const report = wanted[i] as Identified;
     if (added.has(row)) outcomes.set(report, domain.accountId === null ? 'unclaimed' : 'stored');
-    else outcomes.set(report, await insertConflict(tx, row, known.get(row.id) as StoredReport));
+    else outcomes.set(report, await insertConflict(tx, row, known.get(row.id)));
   }
   return all.map((report) => outcomes.get(report) ?? 'removed');
 }
@@ -82,18 +76,20 @@ function domainOf(domains: Domains, { report }: PlacedReport): ReportedDomain {
   return domains.get(report.policyPublished.domain) as ReportedDomain;
 }
 
-/** The stored reports with these ids, by id. */
+/** The hashes of contents that are stored, by the report's id. */
 async function findKnown(
   tx: Tx,
   reports: readonly Identified[],
   domains: Domains,
-): Promise<Map<string, StoredReport>> {
+): Promise<Map<string, string>> {
   const keys = reports.map((report) => ({
     domain_id: domainOf(domains, report).id,
     id: report.id,
   }));
-  const known = (await runAllPrepared(tx, reportsById(keys))).flat();
-  return new Map(known.map((report) => [report.id, report]));
+  const known = new Map<string, string>();
+  for (const { id, payload_sha256 } of (await runAllPrepared(tx, knownReports(keys))).flat())
+    if (payload_sha256 !== null) known.set(id, payload_sha256);
+  return known;
 }
 
 /** A row without its position, and what its domain's counts need of it. */
@@ -119,8 +115,8 @@ function toRow(placed: Identified, domains: Domains, { receivedAt }: Arrivals): 
 }
 
 interface Counted {
-  /** By id. What is inserted is added to it. */
-  readonly known: Map<string, StoredReport>;
+  /** Hashes of contents by id. What is inserted is added to it. */
+  readonly known: Map<string, string>;
   readonly arrivals: Arrivals;
 }
 
@@ -130,18 +126,18 @@ async function insertNew(
   planned: readonly PlannedRow[],
   { known, arrivals }: Counted,
 ): Promise<Set<PlannedRow['row']>> {
-  const added = new Map<string, PlannedRow['row']>();
   const rows: NewReport[] = [];
+  const added = new Set<PlannedRow['row']>();
   for (const { row, domain, report } of planned) {
-    if (known.has(row.id) || added.has(row.id)) continue;
-    added.set(row.id, row);
+    if (known.has(row.id)) continue;
+    known.set(row.id, row.payload_sha256);
+    added.add(row);
     rows.push({ ...row, position: arrivals.nextPosition(domain) });
     arrivals.add(domain, row, report.sources);
   }
-  const stored = (await runAllPrepared(tx, reportInserts(rows))).flat();
+  const inserted = (await runAllPrepared(tx, reportInserts(rows))).flat();
   // Nobody else can have stored their ids: it is the number of a row that is taken, after a sequence was set back.
-  if (stored.length < rows.length) throw new Error('A report was not inserted: its number exists.');
-  for (const { id, seq } of stored)
-    known.set(id, { id, seq, payload_sha256: (added.get(id) as NewReport).payload_sha256 });
-  return new Set(added.values());
+  if (inserted.length < rows.length)
+    throw new Error('A report was not inserted: its number exists.');
+  return added;
 }
