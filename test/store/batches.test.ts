@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '../../src/domain/reports/refusal.ts';
+import { toReportId } from '../../src/domain/reports/report-identity.ts';
+import type { Db } from '../../src/store/connection/database.ts';
+import { openStore } from '../../src/store/connection/open.ts';
+import { insertReceived, type ReceivedDocument } from '../../src/store/reports/documents.ts';
+import { keepOriginal } from '../../src/store/reports/originals.ts';
+import { aReport, NOW } from '../support/builders.ts';
+import { caseCount } from '../support/counts.ts';
+import { listMiscounts } from '../support/recount.ts';
+import { aDatabase, aStore, openTestStore } from '../support/store.ts';
+
+const LATER = '2026-03-16T00:00:00Z';
+
+type Content = ReceivedDocument['content'];
+
+/** Documents as they come: each content in a source with these bytes, read by itself. */
+async function documentsOf(
+  db: Db,
+  sources: readonly (readonly [bytes: string, content: Content])[],
+): Promise<ReceivedDocument[]> {
+  const documents: ReceivedDocument[] = [];
+  for (const [bytes, content] of sources) {
+    const original = await keepOriginal(db, { name: bytes, bytes: Buffer.from(bytes) }, NOW);
+    documents.push({ original, ordinal: 0, member: [], content });
+  }
+  return documents;
+}
+
+describe('a batch', () => {
+  test('with several contents of each identity stores the first ones, whatever comes between', async () => {
+    const { db } = await aStore();
+    const sources = Array.from({ length: 195 }, (_, i) => {
+      const [reportId, payload] = [String(i % 65), i < 130 ? 'first' : 'other'];
+      return [`file ${i}`, aReport({ reportId, payload: `${payload} ${reportId}` })] as const;
+    });
+    const outcomes = await insertReceived(db, await documentsOf(db, sources), NOW);
+    expect(Map.groupBy(outcomes, (outcome) => outcome).get('unclaimed')).toHaveLength(65);
+    expect([outcomes[64], outcomes[65], outcomes[129], outcomes[130], outcomes[194]]).toEqual([
+      'unclaimed',
+      'duplicate',
+      'duplicate',
+      'conflict',
+      'conflict',
+    ]);
+    expect(await db.selectFrom('conflict').select('seq').execute()).toHaveLength(65);
+    expect(await listMiscounts(db)).toEqual({});
+  });
+
+  test('with the same bytes twice stores one source, whose rejection goes when the bytes are read well', async () => {
+    const { db } = await aStore();
+    const refusal = new Refusal('reader_failed', 'It ran out of memory.');
+    const report = aReport();
+    const sources = [
+      ['same', refusal],
+      ['other', refusal],
+      ['same', report],
+      ['same', report],
+    ] as const;
+    expect(await insertReceived(db, await documentsOf(db, sources), NOW)).toEqual([
+      'rejected',
+      'rejected',
+      'unclaimed',
+      'duplicate',
+    ]);
+    const stored = await db.selectFrom('source').select(['seq', 'name']).execute();
+    expect(stored.map(({ name }) => name).sort()).toEqual(['other', 'same']);
+    const left = await db.selectFrom('rejection').select('source_seq').execute();
+    expect(left).toEqual([{ source_seq: stored.find(({ name }) => name === 'other')?.seq }]);
+  });
+
+  test('with removed payloads stores the others, and no domain of which all is removed', async () => {
+    const { db } = await aStore();
+    const [one, two, gone, kept] = [
+      aReport({ reportId: 'one', payload: 'removed' }),
+      aReport({ reportId: 'one', payload: 'kept' }),
+      aReport({ domain: 'gone.example' }),
+      aReport(),
+    ];
+    await db.write(async (tx) => {
+      for (const report of [one, gone]) {
+        const key = { report_id: toReportId(report), payload_sha256: report.payloadSha256 };
+        await tx
+          .insertInto('removed_payload')
+          .values({ ...key, removed_at: NOW })
+          .execute();
+      }
+    });
+    const sources = [one, two, gone, kept].map((report, i) => [`file ${i}`, report] as const);
+    const outcomes = await insertReceived(db, await documentsOf(db, sources), NOW);
+    expect(outcomes).toEqual(['removed', 'unclaimed', 'removed', 'unclaimed']);
+    const names = await db.selectFrom('domain').select('name').execute();
+    expect(names).toEqual([{ name: 'example.com' }]);
+    expect(await listMiscounts(db)).toEqual({});
+  });
+});
+
+/** A few values of each kind, so that they meet often. */
+const contents = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ domain: fc.nat(2), report: fc.nat(3), payload: fc.nat(1) }) },
+  { weight: 1, arbitrary: fc.constant(undefined) },
+);
+const batches = fc.array(fc.tuple(fc.nat(12), contents), { minLength: 1, maxLength: 30 });
+
+test('documents that are stored together end as if each were stored by itself', async () => {
+  const numRuns = caseCount({ few: 6, fewOnPostgres: 2, full: 300, fullOnPostgres: 60 });
+  await fc.assert(
+    fc.asyncProperty(batches, async (batch) => {
+      const sources = batch.map(([file, content]) => [`file ${file}`, toContent(content)] as const);
+      const [together, alone] = [await openTestStore(), await openTestStore()];
+      const outcomes = await insertReceived(
+        together.db,
+        await documentsOf(together.db, sources),
+        NOW,
+      );
+      const wanted: string[] = [];
+      for (const document of await documentsOf(alone.db, sources))
+        wanted.push(...(await insertReceived(alone.db, [document], NOW)));
+      expect(outcomes).toEqual(wanted);
+      expect(await readAll(together.db)).toEqual(await readAll(alone.db));
+      expect(await listMiscounts(together.db)).toEqual({});
+      await Promise.all([together.close(), alone.close()]);
+    }),
+    { numRuns },
+  );
+});
+
+function toContent(
+  wanted:
+    | { readonly domain: number; readonly report: number; readonly payload: number }
+    | undefined,
+): Content {
+  if (wanted === undefined) return new Refusal('bad_xml', 'not well-formed');
+  const { domain, report, payload } = wanted;
+  const sources = [{ address: `192.0.2.${payload}`, messages: 10, aligned: 7 }];
+  const reportId = String(report);
+  const fields = { domain: `d${domain}.example`, reportId, payload: `${reportId} ${payload}` };
+  return { ...aReport(fields), sources };
+}
+
+/** What is stored, without numbers and random ids. */
+async function readAll(db: Db): Promise<unknown> {
+  const sources = await db.selectFrom('source').select(['seq', 'name']).execute();
+  const nameOf = (seq: number) => sources.find((source) => source.seq === seq)?.name;
+  const reports = await db.selectFrom('report').selectAll().orderBy('id').execute();
+  const conflicts = await db.selectFrom('conflict').selectAll().orderBy('payload_sha256').execute();
+  const rejections = await db.selectFrom('rejection').selectAll().execute();
+  const addresses = db.selectFrom('domain_source_ip').select(['address', 'messages', 'aligned']);
+  return {
+    sources: sources.map(({ name }) => name).sort(),
+    reports: reports.map(({ seq: _, domain_id: __, source_seq, ...row }) => [
+      row,
+      nameOf(source_seq),
+    ]),
+    conflicts: conflicts.map(({ report_seq, source_seq, payload_sha256 }) => {
+      const report = reports.find(({ seq }) => seq === report_seq);
+      return [report?.id, nameOf(source_seq), payload_sha256];
+    }),
+    rejections: rejections.map(({ source_seq }) => nameOf(source_seq)).sort(),
+    addresses: (await addresses.execute()).map((row) => JSON.stringify(row)).sort(),
+  };
+}
+
+/** The same database, whose changes are committed only when `end` is called. */
+function holding(db: Db) {
+  const held = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const write: Db['write'] = (change) =>
+    db.write(async (tx) => {
+      const result = await change(tx);
+      held.resolve();
+      await ended.promise;
+      return result;
+    });
+  return { db: { ...db, write }, held: held.promise, end: ended.resolve };
+}
+
+test('what another process is storing at the same time is waited for, and stored once', async () => {
+  const database = await aDatabase();
+  const [one, other] = [await openStore(database), await openStore(database)];
+  const refusal = new Refusal('bad_xml', 'not well-formed');
+  const [first, changed] = [aReport({ reportId: 'a' }), aReport({ reportId: 'a', payload: 'b' })];
+  const theirs = [
+    ['same', first],
+    ['rejected', refusal],
+  ] as const;
+  const ours = [
+    ['ours', aReport({ domain: 'new.example' })],
+    ['rejected', refusal],
+    ['same', first],
+    ['another', changed],
+    ['more', aReport()],
+  ] as const;
+  const others = holding(other.db);
+  const storingTheirs = insertReceived(others.db, await documentsOf(other.db, theirs), NOW);
+  await others.held;
+  const storingOurs = insertReceived(one.db, await documentsOf(one.db, ours), LATER);
+  for (let i = 0; i < 20; i++) await one.db.selectFrom('domain').select('id').execute();
+  others.end();
+  expect(await storingTheirs).toEqual(['unclaimed', 'rejected']);
+  expect(await storingOurs).toEqual([
+    'unclaimed',
+    'rejected',
+    'duplicate',
+    'conflict',
+    'unclaimed',
+  ]);
+  const names = (await one.db.selectFrom('source').select('name').execute()).map(
+    ({ name }) => name,
+  );
+  expect(names.sort()).toEqual(['another', 'more', 'ours', 'rejected', 'same']);
+  expect(await one.db.selectFrom('rejection').select('seq').execute()).toHaveLength(1);
+  expect(await listMiscounts(one.db)).toEqual({});
+  await Promise.all([one.close(), other.close()]);
+});
