@@ -104,7 +104,7 @@ const contents = fc.oneof(
 const batches = fc.array(fc.tuple(fc.nat(12), contents), { minLength: 1, maxLength: 30 });
 
 test('documents that are stored together end as if each were stored by itself', async () => {
-  const numRuns = caseCount({ few: 6, fewOnPostgres: 2, full: 300, fullOnPostgres: 60 });
+  const numRuns = caseCount({ few: 6, fewOnPostgres: 2, full: 150, fullOnPostgres: 30 });
   await fc.assert(
     fc.asyncProperty(batches, async (batch) => {
       const sources = batch.map(([file, content]) => [`file ${file}`, toContent(content)] as const);
@@ -124,7 +124,7 @@ test('documents that are stored together end as if each were stored by itself', 
     }),
     { numRuns },
   );
-});
+}, 300_000);
 
 function toContent(
   wanted:
