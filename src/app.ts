@@ -18,6 +18,7 @@ import type { ContractDocument } from './external/contract/contract.ts';
 import { answerErrors } from './external/errors.ts';
 import { type ApiRequest, toRequestId } from './external/request.ts';
 import { send, toBody } from './external/send.ts';
+import type { ClosableReportReader } from './intake/reader/report-reader.ts';
 import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
 import { createSettings } from './settings/settings.ts';
 import { isReadable, type Store } from './store/connection/open.ts';
@@ -61,6 +62,7 @@ export async function createApp(given: Given): Promise<App> {
   const logError = (error: unknown, req?: { id: string }) =>
     errors.error({ err: error, request_id: req && withoutKeys(req.id) }, 'unexpected error');
   const common = { ...config, store, now, logError, createStore };
+  const reportReader = openLate(store);
   const external = await createExternalApi({ ...common, document });
 
   const app = express();
@@ -75,7 +77,7 @@ export async function createApp(given: Given): Promise<App> {
   app.get('/', showBrowsersIn(given.isSandbox ? '/docs/' : '/settings'));
   if (!given.isSandbox) {
     const checkRoute = (about: About) => checkReportRoute(config.dnsServers ?? [], about);
-    app.use('/settings', createSettings({ ...common, checkRoute }));
+    app.use('/settings', createSettings({ ...common, checkRoute, reportReader }));
   }
   app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
   app.get('/readyz', answerReady(given, counters));
@@ -86,6 +88,7 @@ export async function createApp(given: Given): Promise<App> {
   const listener = listen(app, external.listener, log);
   const flush = async () => {
     await external.flush();
+    await reportReader.close();
     counters?.close();
   };
   return { listener: counters?.bound(listener) ?? listener, express: app, flush };
@@ -96,6 +99,22 @@ async function openCounters({ config, log, counters, isSandbox }: Given) {
   if (config.redis === undefined || isSandbox) return counters;
   const { connectCounters } = await import('./counters/redis.ts');
   return await connectCounters(config.redis, log);
+}
+
+/** What reads reports is loaded for the first page that needs it. */
+function openLate({ db }: Store): ClosableReportReader {
+  let opened: Promise<ClosableReportReader> | undefined;
+  const open = () => {
+    opened ??= import('./intake/reader/report-reader.ts').then((module) =>
+      module.createReportReader(db),
+    );
+    return opened;
+  };
+  return {
+    readRecords: async (...asked) => (await open()).readRecords(...asked),
+    readDocument: async (...asked) => (await open()).readDocument(...asked),
+    close: async () => (await opened)?.close(),
+  };
 }
 
 /** In any case, as Express would match it. */

@@ -54,6 +54,9 @@ export function maxCpuMs(sourceBytes: number): number {
   return CPU_BASE_MS + Math.min(1, mib) * CPU_MS_OF_FIRST_MIB + further;
 }
 
+/** CPU time for one report that a person waits for. The largest honest report takes 2 s. */
+export const MAX_WANTED_CPU_MS = 8_000;
+
 /**
  * What one source may add to the database besides its own bytes, estimated: a base, plus a multiple of its
  * size.

@@ -4,6 +4,7 @@ import { Budget } from './budget.ts';
 import type { Finding } from './containers/finding.ts';
 import { open, type Spot } from './containers/open.ts';
 import { toContent } from './content.ts';
+import type { Found, Wanted } from './report/wanted.ts';
 import { WarningLog } from './warnings.ts';
 
 /** The bytes of one file or of standard input. */
@@ -21,12 +22,18 @@ export type IntakeDocument = {
    */
   readonly member: readonly string[];
 } & (
-  | { readonly kind: 'report'; readonly report: AggregateReport }
+  | { readonly kind: 'report'; readonly report: AggregateReport; readonly found?: Found }
   /** A report that cannot be read, or a source without one. */
   | { readonly kind: 'rejected'; readonly refusal: Refusal }
   /** Something beside a report that is clearly not a report. */
   | { readonly kind: 'ignored'; readonly refusal: Refusal }
 );
+
+interface ReadOptions {
+  readonly budget?: Budget;
+  /** Of all reports only this one, as the last document; none when it is not in the source. */
+  readonly wanted?: Wanted | undefined;
+}
 
 /**
  * Every document in a source, in order, at least one. Never throws because of the bytes' content, and one bad
@@ -35,7 +42,7 @@ export type IntakeDocument = {
 export async function* readDocuments(
   { bytes }: Source,
   now: () => number = Date.now,
-  budget = new Budget(bytes.length),
+  { budget = new Budget(bytes.length), wanted }: ReadOptions = {},
 ): AsyncGenerator<IntakeDocument> {
   const outside: Spot = {
     member: [],
@@ -44,8 +51,13 @@ export async function* readDocuments(
     log: new WarningLog(),
     budget,
     now,
+    wanted,
   };
-  for await (const finding of open(toContent(bytes), outside)) yield toDocument(finding);
+  for await (const finding of open(toContent(bytes), outside)) {
+    const isFound = finding.kind === 'report' && finding.found !== undefined;
+    if (wanted === undefined || isFound || finding.kind !== 'report') yield toDocument(finding);
+    if (isFound) return;
+  }
 }
 
 function toDocument(finding: Finding): IntakeDocument {

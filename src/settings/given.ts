@@ -1,5 +1,6 @@
 import type { Store as LimitStore } from 'express-rate-limit';
 import type { Finding, RouteFacts } from '../domain/dns/report-route.ts';
+import type { ReportReader } from '../domain/reports/report-content.ts';
 import type { ReportAddresses } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/connection/open.ts';
 
@@ -13,6 +14,8 @@ export interface Given extends ReportAddresses {
   readonly checkRoute: (
     about: Pick<RouteFacts, 'domain' | 'addresses' | 'mailHost'>,
   ) => Promise<readonly Finding[]>;
+  /** Reads reports again from their originals, which intake alone can read. */
+  readonly reportReader: ReportReader;
   /** The OpenID provider for single sign-on; needs `baseUrl`. */
   readonly singleSignOn?:
     | { readonly issuer: string; readonly clientId: string; readonly clientSecret: string }

@@ -49,7 +49,7 @@ describe('small sources that contain only reports', () => {
   });
 
   it('give the same documents as all sources do', async () => {
-    expect(await readSmall(archive, NOW)).toEqual(await readAll(archive));
+    expect(await readSmall(archive, { nowMs: NOW })).toEqual(await readAll(archive));
   });
 });
 
@@ -69,7 +69,7 @@ test.each<[string, string | Buffer]>([
   ['has 17 members', zip(Array.from({ length: 17 }, (_, i) => ({ name: `${i}`, content: PLAIN })))],
   ['has no report', ''],
 ])('a source that %s is read by the child process', async (_what, source) => {
-  expect(await readSmall(Buffer.from(source), NOW)).toBeUndefined();
+  expect(await readSmall(Buffer.from(source), { nowMs: NOW })).toBeUndefined();
 });
 
 test('sources keep their order, whichever process reads them', async () => {
@@ -92,7 +92,7 @@ test('what is read in this process of a corrupted source is what the child reads
   await fc.assert(
     fc.asyncProperty(source, async ([sound, how]) => {
       const bytes = how.reduce(spoil, sound);
-      const documents = await readSmall(bytes, NOW);
+      const documents = await readSmall(bytes, { nowMs: NOW });
       if (documents !== undefined) expect(documents).toEqual(await readAll(bytes));
     }),
     { numRuns: 500 },

@@ -37,7 +37,7 @@ export async function readAll(content: Uint8Array | string): Promise<IntakeDocum
  */
 export async function outcomes(content: Uint8Array | string): Promise<string[]> {
   const documents = await readAll(content);
-  const readHere = await readSmall(toBytes(content), NOW);
+  const readHere = await readSmall(toBytes(content), { nowMs: NOW });
   if (readHere !== undefined) expect(readHere).toEqual(documents);
   return documents.map(toOutcome);
 }

@@ -8,6 +8,7 @@ import {
 } from '../ceilings.ts';
 import { type Content, collect, peek, toContent } from '../content.ts';
 import { readFeedback } from '../report/feedback.ts';
+import { readWanted, type Wanted } from '../report/wanted.ts';
 import { WarningLog } from '../warnings.ts';
 import { type Finding, settle, toFinding } from './finding.ts';
 import { gunzip, unzlib } from './gzip.ts';
@@ -23,6 +24,8 @@ export interface Spot {
   readonly log: WarningLog;
   readonly budget: Budget;
   readonly now: () => number;
+  /** The only report that is wanted. */
+  readonly wanted?: Wanted | undefined;
 }
 
 /** Whatever the content is: each report in it, each refusal, and each item that is not a report. */
@@ -67,7 +70,7 @@ async function* read(
 ): AsyncGenerator<Finding> {
   switch (kind) {
     case 'xml':
-      yield { kind: 'report', member: spot.member, report: await readFeedback(content, spot) };
+      yield { kind: 'report', member: spot.member, ...(await readReport(content, spot)) };
       return;
     case 'gzip':
       return yield* open(gunzip(await hold(content, spot), spot), deeper(spot));
@@ -80,6 +83,11 @@ async function* read(
     default:
       throw REFUSALS[kind];
   }
+}
+
+async function readReport(content: Content, spot: Spot) {
+  if (spot.wanted !== undefined) return await readWanted(content, spot.wanted, spot);
+  return { report: await readFeedback(content, spot) };
 }
 
 /** Reads a container into one piece. */

@@ -1,9 +1,9 @@
 /** The process that reads untrusted bytes. It has no database, no environment and no files of its own. */
 import { once } from 'node:events';
 import { readSync } from 'node:fs';
-import { maxCpuMs, REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from '../ceilings.ts';
+import { REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from '../ceilings.ts';
 import { lowerPriority } from './priority.ts';
-import { ownReader } from './reader.ts';
+import { ownReader, toCpuMs } from './reader.ts';
 import { READY, type Reply, type Request, toSent } from './reader-messages.ts';
 import { startWatchdog } from './reader-watchdog.ts';
 
@@ -32,14 +32,15 @@ process.on('disconnect', () => process.exit());
 // source that ended its reader would be rejected.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
-async function answer({ sizes, nowMs }: Extract<Request, { kind: 'read' }>): Promise<void> {
+async function answer(request: Extract<Request, { kind: 'read' }>): Promise<void> {
+  const { sizes, nowMs, wanted } = request;
   const outbox = new Outbox();
   await isWatched;
   for (const [index, size] of sizes.entries()) {
     const bytes = receive(size);
-    watchdog.start(maxCpuMs(size) + GRACE_MS, size);
+    watchdog.start(toCpuMs(size, wanted) + GRACE_MS, size);
     await outbox.reach(index);
-    for await (const { document } of ownReader.read([bytes], nowMs))
+    for await (const { document } of ownReader.read([bytes], nowMs, wanted))
       await outbox.add({ index, document });
   }
   // The last source may still be in memory until its documents are sent.

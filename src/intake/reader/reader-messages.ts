@@ -1,5 +1,6 @@
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { IntakeDocument } from '../documents.ts';
+import type { Wanted } from '../report/wanted.ts';
 import type { FoundDocument } from './reader.ts';
 
 /*
@@ -10,7 +11,12 @@ import type { FoundDocument } from './reader.ts';
 
 export type Request =
   /** Read sources with so many bytes. */
-  | { readonly kind: 'read'; readonly sizes: readonly number[]; readonly nowMs: number }
+  | {
+      readonly kind: 'read';
+      readonly sizes: readonly number[];
+      readonly nowMs: number;
+      readonly wanted?: Wanted | undefined;
+    }
   /** The last piece of the answer has arrived: send the next one. */
   | { readonly kind: 'more' };
 

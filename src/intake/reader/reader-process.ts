@@ -4,6 +4,7 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
+import type { Wanted } from '../report/wanted.ts';
 import type { DocumentReader, FoundDocument } from './reader.ts';
 import { READY, type Reply, type Request, toFound } from './reader-messages.ts';
 
@@ -38,7 +39,7 @@ export function createReaderProcess(): ReaderProcess {
     get pid() {
       return child?.pid;
     },
-    read: (sources, nowMs) => readSurviving(start, sources, nowMs),
+    read: (sources, nowMs, wanted) => readSurviving(start, { sources, nowMs, wanted }),
     close: async () => {
       if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
@@ -82,14 +83,11 @@ interface Started {
  * that a new process reads alone is the cause. Otherwise the process may have ended because of the memory that
  * sources before it left. Throws `unavailable` when a process does not start.
  */
-async function* readSurviving(
-  start: () => Started,
-  sources: readonly Uint8Array[],
-  nowMs: number,
-): AsyncGenerator<FoundDocument> {
+async function* readSurviving(start: () => Started, asked: Asked): AsyncGenerator<FoundDocument> {
+  const { sources } = asked;
   const counts = sources.map(() => 0);
   const { child, isNew } = start();
-  const read = new Reading(child, sources, nowMs);
+  const read = new Reading(child, asked);
   for await (const found of read.documents()) {
     counts[found.index] = (counts[found.index] ?? 0) + 1;
     yield found;
@@ -98,12 +96,16 @@ async function* readSurviving(
   if (isNew && !read.hasStarted) throw toNotStarted(read.end);
   if (sources.length === 1 && (isNew || read.end.signal === TOOK_TOO_LONG))
     yield { index: 0, document: toRejected(read.end) };
-  else yield* readEach(start, { sources, nowMs, from: read.at, counts });
+  else yield* readEach(start, { ...asked, from: read.at, counts });
 }
 
-interface Rest {
+interface Asked {
   readonly sources: readonly Uint8Array[];
   readonly nowMs: number;
+  readonly wanted?: Wanted | undefined;
+}
+
+interface Rest extends Asked {
   /** The first source whose documents may be incomplete. */
   readonly from: number;
   /** How many documents of each source were returned already. */
@@ -113,11 +115,11 @@ interface Rest {
 /** Reads the rest of the sources, each by itself. */
 async function* readEach(
   start: () => Started,
-  { sources, nowMs, from, counts }: Rest,
+  { sources, from, counts, ...asked }: Rest,
 ): AsyncGenerator<FoundDocument> {
   for (const [index, bytes] of sources.entries()) {
     if (index < from) continue;
-    yield* skip(readSurviving(start, [bytes], nowMs), counts[index] ?? 0, index);
+    yield* skip(readSurviving(start, { ...asked, sources: [bytes] }), counts[index] ?? 0, index);
   }
 }
 
@@ -168,10 +170,10 @@ class Reading {
   readonly #ended = Promise.withResolvers<End>();
   #reply = Promise.withResolvers<Reply>();
 
-  constructor(child: ChildProcess, sources: readonly Uint8Array[], nowMs: number) {
+  constructor(child: ChildProcess, asked: Asked) {
     this.#child = child;
     child.on('message', this.#onReply).once('exit', this.#onExit).once('error', this.#onError);
-    void this.#ask(sources, nowMs);
+    void this.#ask(asked);
   }
 
   async *documents(): AsyncGenerator<FoundDocument> {
@@ -200,8 +202,9 @@ class Reading {
   }
 
   /** Nothing is copied: the stream holds the sources themselves until the child has taken them. */
-  async #ask(sources: readonly Uint8Array[], nowMs: number): Promise<void> {
-    await this.#send({ kind: 'read', sizes: sources.map(({ length }) => length), nowMs });
+  async #ask({ sources, nowMs, wanted }: Asked): Promise<void> {
+    const sizes = sources.map(({ length }) => length);
+    await this.#send({ kind: 'read', sizes, nowMs, wanted });
     this.#child.stdin?.cork();
     for (const bytes of sources) this.#child.stdin?.write(bytes);
     this.#child.stdin?.uncork();

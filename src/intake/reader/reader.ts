@@ -1,4 +1,7 @@
+import { Budget } from '../budget.ts';
+import { MAX_WANTED_CPU_MS, maxCpuMs } from '../ceilings.ts';
 import { type IntakeDocument, readDocuments } from '../documents.ts';
+import type { Wanted } from '../report/wanted.ts';
 
 /** A document, and the index of its source in the request. */
 export interface FoundDocument {
@@ -10,16 +13,30 @@ export interface FoundDocument {
 export interface DocumentReader {
   /**
    * Every document of each source, source after source, at least one of each. Never throws because of the
-   * bytes' content. `nowMs` is the time of receipt, in milliseconds.
+   * bytes' content. `nowMs` is the time of receipt, in milliseconds. With `wanted`, only that report, and what is
+   * not a report before it: nothing when it is in no source.
    */
-  read(sources: readonly Uint8Array[], nowMs: number): AsyncIterable<FoundDocument>;
+  read(
+    sources: readonly Uint8Array[],
+    nowMs: number,
+    wanted?: Wanted,
+  ): AsyncIterable<FoundDocument>;
+}
+
+/** CPU time for reading a source, in milliseconds: less when a person waits for one report of it. */
+export function toCpuMs(sourceBytes: number, wanted: Wanted | undefined): number {
+  const cpuMs = maxCpuMs(sourceBytes);
+  return wanted === undefined ? cpuMs : Math.min(cpuMs, MAX_WANTED_CPU_MS);
 }
 
 /** Reads in this process: for trusted bytes, such as the demo's. */
 export const ownReader: DocumentReader = {
-  async *read(sources, nowMs) {
-    for (const [index, bytes] of sources.entries())
-      for await (const document of readDocuments({ name: '', bytes }, () => nowMs))
-        yield { index, document };
+  async *read(sources, nowMs, wanted) {
+    for (const [index, bytes] of sources.entries()) {
+      const cpuMs = toCpuMs(bytes.length, wanted);
+      const budget = new Budget(bytes.length, undefined, { cpuMs });
+      const documents = readDocuments({ name: '', bytes }, () => nowMs, { budget, wanted });
+      for await (const document of documents) yield { index, document };
+    }
   },
 };

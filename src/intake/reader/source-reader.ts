@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Budget, type Limits } from '../budget.ts';
 import { type IntakeDocument, readDocuments } from '../documents.ts';
+import type { Wanted } from '../report/wanted.ts';
 import type { DocumentReader, FoundDocument } from './reader.ts';
 import { createReaderProcess, type ReaderProcess } from './reader-process.ts';
 
@@ -20,6 +21,9 @@ const SMALL: Partial<Limits> = {
   cpuMs: 500,
 };
 
+/** A server that reads for a page also answers others. */
+const SMALL_WANTED: Partial<Limits> = { ...SMALL, cpuMs: 100 };
+
 /**
  * Reads small sources in this process when they contain only reports, and all other sources in a child process.
  * A run of intake in which all sources are small does not start the child, which costs as much CPU as ingesting
@@ -30,7 +34,7 @@ export function createSourceReader(child: ReaderProcess = createReaderProcess())
     get pid() {
       return child.pid;
     },
-    read: (sources, nowMs) => readHereOrThere(child, sources, nowMs),
+    read: (sources, nowMs, wanted) => readHereOrThere(child, sources, { nowMs, wanted }),
     close: () => child.close(),
   };
 }
@@ -38,35 +42,39 @@ export function createSourceReader(child: ReaderProcess = createReaderProcess())
 async function* readHereOrThere(
   child: DocumentReader,
   sources: readonly Uint8Array[],
-  nowMs: number,
+  asked: Asked,
 ): AsyncGenerator<FoundDocument> {
   let from = 0;
   for (const [index, bytes] of sources.entries()) {
     // What waits in this process goes on: requests, and the transaction that stores what was read before.
     await nextTurn();
-    const documents = await readSmall(bytes, nowMs);
+    const documents = await readSmall(bytes, asked);
     if (documents === undefined) continue;
-    yield* readThere(child, { sources, from, to: index, nowMs });
+    yield* readThere(child, { sources, from, to: index, ...asked });
     for (const document of documents) yield { index, document };
     from = index + 1;
   }
-  yield* readThere(child, { sources, from, to: sources.length, nowMs });
+  yield* readThere(child, { sources, from, to: sources.length, ...asked });
 }
 
-interface Range {
+interface Asked {
+  readonly nowMs: number;
+  readonly wanted?: Wanted | undefined;
+}
+
+interface Range extends Asked {
   readonly sources: readonly Uint8Array[];
   readonly from: number;
   readonly to: number;
-  readonly nowMs: number;
 }
 
 /** Consecutive sources, which the child gets together. */
 async function* readThere(
   child: DocumentReader,
-  { sources, from, to, nowMs }: Range,
+  { sources, from, to, nowMs, wanted }: Range,
 ): AsyncGenerator<FoundDocument> {
   if (from === to) return;
-  for await (const { index, document } of child.read(sources.slice(from, to), nowMs))
+  for await (const { index, document } of child.read(sources.slice(from, to), nowMs, wanted))
     yield { index: from + index, document };
 }
 
@@ -78,12 +86,15 @@ async function* readThere(
  */
 export async function readSmall(
   bytes: Uint8Array,
-  nowMs: number,
+  { nowMs, wanted }: Asked,
 ): Promise<readonly IntakeDocument[] | undefined> {
   if (bytes.length > MAX_SMALL_BYTES) return undefined;
-  const budget = new Budget(bytes.length, undefined, SMALL);
+  const budget = new Budget(bytes.length, undefined, wanted ? SMALL_WANTED : SMALL);
   const documents: IntakeDocument[] = [];
-  for await (const document of readDocuments({ name: '', bytes }, () => nowMs, budget)) {
+  for await (const document of readDocuments({ name: '', bytes }, () => nowMs, {
+    budget,
+    wanted,
+  })) {
     if (document.kind !== 'report') return undefined;
     documents.push(document);
   }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { zstdCompressSync, zstdDecompress } from 'node:zlib';
 import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
@@ -92,25 +93,45 @@ function toSeqs(results: readonly (readonly StoredRow[])[]): Map<string, number>
   return new Map(results.flat().map(({ sha256, seq }) => [sha256, seq]));
 }
 
-/** The bytes of a source as they came in. Throws `not_found` when parts of it are missing. */
+/** The bytes of a source as they came in. Throws `not_found` when it is not there, or parts of it are missing. */
 export async function readOriginal(db: Queries, seq: number): Promise<Source> {
-  const { name, byte_count, encoding, content } = await db
+  const source = await db
     .selectFrom('source')
     .select(['name', 'byte_count', 'encoding', 'content'])
     .where('seq', '=', seq)
-    .executeTakeFirstOrThrow();
-  const parts = await db
+    .executeTakeFirst();
+  if (source === undefined) throw new Failure('not_found', 'The original is not stored any more.');
+  const { name, encoding } = source;
+  const byteCount = Number(source.byte_count);
+  const pieces = [await decompress(source.content, encoding)];
+  // One query each, because SQLite answers a query without a pause.
+  for (let part = 1; part * PART_BYTES < byteCount; part += 1) {
+    const content = await readPart(db, seq, part);
+    if (content !== undefined) pieces.push(await decompress(content, encoding));
+  }
+  const bytes = Buffer.concat(pieces);
+  if (bytes.length === byteCount) return { name, bytes };
+  throw new Failure('not_found', `The original of ${name} was not stored to its end.`);
+}
+
+async function readPart(db: Queries, seq: number, part: number): Promise<Uint8Array | undefined> {
+  const row = await db
     .selectFrom('source_part')
     .select('content')
     .where('source_seq', '=', seq)
-    .orderBy('part')
-    .execute();
-  const bytes = Buffer.concat(
-    [content, ...parts.map((part) => part.content)].map((part) => decompress(part, encoding)),
-  );
-  if (bytes.length !== Number(byte_count))
-    throw new Failure('not_found', `The original of ${name} was not stored to its end.`);
-  return { name, bytes };
+    .where('part', '=', part)
+    .executeTakeFirst();
+  return row?.content;
+}
+
+/** How many bytes a source has; undefined when it is not there. */
+export async function findOriginalSize(db: Queries, seq: number): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('source')
+    .select('byte_count')
+    .where('seq', '=', seq)
+    .executeTakeFirst();
+  return row === undefined ? undefined : Number(row.byte_count);
 }
 
 function toRow({ name, bytes, sha256 }: Source, receivedAt: Instant) {
@@ -185,6 +206,10 @@ function compress(bytes: Uint8Array, encoding: 'as_is' | 'zstd'): Uint8Array {
   return encoding === 'as_is' ? bytes : zstdCompressSync(bytes);
 }
 
-function decompress(bytes: Uint8Array, encoding: 'as_is' | 'zstd'): Uint8Array {
-  return encoding === 'as_is' ? bytes : zstdDecompressSync(bytes);
+const unpack = promisify(zstdDecompress);
+
+/** Nothing of a content that was emptied or damaged, so that the original is not complete. */
+async function decompress(bytes: Uint8Array, encoding: 'as_is' | 'zstd'): Promise<Uint8Array> {
+  if (encoding === 'as_is') return bytes;
+  return await unpack(bytes, { maxOutputLength: PART_BYTES }).catch(() => Buffer.alloc(0));
 }

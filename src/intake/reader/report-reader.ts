@@ -1,0 +1,122 @@
+import { Failure } from '../../domain/failure.ts';
+import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import type { ReportPlace, ReportReader } from '../../domain/reports/report-content.ts';
+import { toReportId } from '../../domain/reports/report-identity.ts';
+import { toSizeText } from '../../domain/size.ts';
+import type { Queries } from '../../store/connection/database.ts';
+import { findOriginalSize, readOriginal } from '../../store/reports/originals.ts';
+import type { IntakeDocument } from '../documents.ts';
+import type { Found, Wanted } from '../report/wanted.ts';
+import { createReaderProcess } from './reader-process.ts';
+import { MAX_SMALL_BYTES, readSmall } from './source-reader.ts';
+import { createTurns } from './turns.ts';
+
+/** A larger source has so many reports that a person would wait too long for one of them. */
+const MAX_BYTES = 32 * 1024 * 1024;
+/** The child process has some 60 MB, so it ends when it was not needed for so long. */
+const IDLE_MS = 60_000;
+
+export interface ClosableReportReader extends ReportReader {
+  /** Ends the child process. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Reads single reports again for pages. A small source is read in this process, as by intake (decision 57); for any
+ * other, a child process reads one at a time, and few people wait for it.
+ */
+export function createReportReader(db: Queries): ClosableReportReader {
+  const child = createReaderProcess();
+  const inTurn = createTurns();
+  let idle: NodeJS.Timeout | undefined;
+
+  const readThere = async (place: ReportPlace, wanted: Wanted): Promise<IntakeDocument[]> => {
+    clearTimeout(idle);
+    try {
+      const bytes = await readBytes(db, place);
+      const documents: IntakeDocument[] = [];
+      for await (const { document } of child.read([bytes], toMs(place), wanted))
+        documents.push(document);
+      return documents;
+    } finally {
+      idle = setTimeout(() => void child.close(), IDLE_MS).unref();
+    }
+  };
+  const find = async (place: ReportPlace, personId: string, what: Wanted['what']) => {
+    const wanted = { payloadSha256: place.payloadSha256, what };
+    const documents =
+      (await readHere(db, place, wanted)) ??
+      (await inTurn(personId, () => readThere(place, wanted)));
+    return requireFound(documents, place);
+  };
+  return {
+    readRecords: async (place, { wanted, personId }) => {
+      const { report, found } = await find(place, personId, wanted);
+      if (found.kind !== 'records') throw new Error('The reader found a document, not records.');
+      const { metadata, policyPublished, xmlNamespace, version } = report;
+      const { records, listed } = found;
+      return { metadata, policyPublished, xmlNamespace, version, records, listed };
+    },
+    readDocument: async (place, personId) => {
+      const { found } = await find(place, personId, 'document');
+      if (found.kind !== 'document') throw new Error('The reader found records, not a document.');
+      return found.gzip;
+    },
+    close: async () => {
+      clearTimeout(idle);
+      await child.close();
+    },
+  };
+}
+
+const toMs = ({ receivedAt }: ReportPlace): number => Date.parse(receivedAt);
+
+/** The documents of a small source; undefined when the child has to read it. */
+async function readHere(db: Queries, place: ReportPlace, wanted: Wanted) {
+  const size = await findOriginalSize(db, place.sourceSeq);
+  if (size === undefined) throw gone();
+  if (size > MAX_BYTES) throw tooLarge(size);
+  if (size > MAX_SMALL_BYTES) return undefined;
+  return await readSmall(await readBytes(db, place), { nowMs: toMs(place), wanted });
+}
+
+/** The source's name is not in the error: it may be a path on the operator's machine. */
+async function readBytes(db: Queries, { sourceSeq }: ReportPlace): Promise<Uint8Array> {
+  try {
+    return (await readOriginal(db, sourceSeq)).bytes;
+  } catch (error) {
+    throw error instanceof Failure ? gone() : error;
+  }
+}
+
+interface FoundReport {
+  readonly report: AggregateReport;
+  readonly found: Found;
+}
+
+function requireFound(
+  documents: readonly IntakeDocument[],
+  { reportId }: ReportPlace,
+): FoundReport {
+  for (const document of documents) {
+    if (document.kind !== 'report') continue;
+    const { report, found } = document;
+    if (found !== undefined && toReportId(report) === reportId) return { report, found };
+  }
+  const [reason = 'It is not in the original any more.'] = documents.flatMap((document) =>
+    document.kind === 'report' ? [] : [document.refusal.message],
+  );
+  throw new Failure('not_found', `The original cannot be read again as this report. ${reason}`);
+}
+
+function gone(): Failure {
+  return new Failure('not_found', 'The original of this report is not stored any more.');
+}
+
+function tooLarge(bytes: number): Failure {
+  const size = toSizeText(bytes);
+  return new Failure(
+    'limit_reached',
+    `This report came in with many others, in ${size}: too much to be read again for a page.`,
+  );
+}
