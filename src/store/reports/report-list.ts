@@ -1,0 +1,233 @@
+import type { Kysely } from 'kysely';
+import type { Day, Instant } from '../../domain/instant.ts';
+import { ask, type Plan } from '../connection/plan.ts';
+import { type Param, prepareQuery } from '../connection/prepared.ts';
+import type { Reader } from '../connection/reader.ts';
+import { reportList } from '../lists/timeline.ts';
+import type { Tables } from '../tables.ts';
+import type { ReportRow } from './reports.ts';
+
+/*
+ * A domain's reports in a range of days, for a page of people: newest window first, then latest arrival, as the API
+ * has them. A page begins behind a place in that order, so its cost depends on its length only. A reporter is searched
+ * in a limited number of reports at once, because organisations have no index.
+ */
+
+/** Reports that are looked at for one page of a reporter, and for the counts of reporters. */
+export const LOOKED_AT = 10_000;
+/** Reporters that are listed. */
+const MAX_REPORTERS = 50;
+
+/** A report's place in the list. */
+export interface ReportKey {
+  readonly begin: Instant;
+  readonly seq: number;
+}
+
+export interface ListedReport extends ReportRow {
+  readonly seq: number;
+}
+
+/** An organisation's name; null for reporters without one. */
+export type Reporter = string | null;
+
+export interface WantedPage {
+  readonly domainId: string;
+  readonly from: Day;
+  readonly to: Day;
+  /** undefined: every reporter. */
+  readonly reporter: Reporter | undefined;
+  /** Older reports than this one, or newer ones; none: the newest. */
+  readonly start?: { readonly direction: 'older' | 'newer'; readonly key: ReportKey } | undefined;
+  readonly limit: number;
+}
+
+export interface ReportPage {
+  /** In the order of the list. */
+  readonly reports: readonly ListedReport[];
+  /** Where the next older and newer pages begin; undefined when there is none. */
+  readonly older: ReportKey | undefined;
+  readonly newer: ReportKey | undefined;
+  /** Reports of the range, of all reporters. */
+  readonly total: number;
+  readonly reporters: readonly ReporterCount[];
+  /** Whether the range has more reports than were looked at for the reporters' counts. */
+  readonly hasMore: boolean;
+}
+
+export interface ReporterCount {
+  readonly reporter: Reporter;
+  readonly reports: number;
+}
+
+/** A page of the reports of a domain, which the caller has found to be the account's. */
+export function readReportPage(reader: Reader, wanted: WantedPage): Promise<ReportPage> {
+  return reader.readPlan(() => planPage(wanted));
+}
+
+function* planPage(wanted: WantedPage): Plan<ReportPage> {
+  const { domainId, from, to, start } = wanted;
+  const whole = toBounds({ ...wanted, start: undefined });
+  const [sum] = yield* ask(totalOf({ id: reportList(domainId), from, to }));
+  const total = Number(sum?.total ?? 0);
+  const reporters = yield* ask(reportersOf(whole));
+  const isNewer = start?.direction === 'newer';
+  const { reports, end } = yield* planRows(wanted, isNewer);
+  const [first, last] = [reports[0], reports.at(-1)];
+  // A page that was left has something on that side.
+  const edges = isNewer
+    ? { newer: end, older: last && toKey(last) }
+    : { newer: start && first && toKey(first), older: end };
+  return {
+    reports,
+    ...edges,
+    total,
+    reporters: reporters.map(({ reporter, reports: count }) => ({
+      reporter,
+      reports: Number(count),
+    })),
+    hasMore: total > LOOKED_AT,
+  };
+}
+
+interface Rows {
+  readonly reports: readonly ListedReport[];
+  /** Where the page behind these reports begins, in the direction of reading. */
+  readonly end: ReportKey | undefined;
+}
+
+function* planRows(wanted: WantedPage, isNewer: boolean): Plan<Rows> {
+  const { reporter, limit } = wanted;
+  const bounds = toBounds(wanted);
+  const direction = isNewer ? 'asc' : 'desc';
+  const asked = { ...bounds, limit: limit + 1 };
+  const found =
+    reporter === undefined
+      ? yield* ask(QUERIES[direction].all(asked))
+      : yield* ask(
+          reporter === null
+            ? QUERIES[direction].unnamed(asked)
+            : QUERIES[direction].named({ ...asked, reporter }),
+        );
+  const page = found.slice(0, limit);
+  const reports = isNewer ? page.toReversed() : page;
+  const last = page.at(-1);
+  if (found.length > limit && last !== undefined) return { reports, end: toKey(last) };
+  if (reporter === undefined) return { reports, end: undefined };
+  const [end] = yield* ask(QUERIES[direction].lastLookedAt(bounds));
+  return { reports, end };
+}
+
+const toKey = ({ begin_date, seq }: ListedReport): ReportKey => ({ begin: begin_date, seq });
+
+/** The places between which reports are searched, both excluded. */
+type Bounds = {
+  domainId: string;
+  sinceBegin: Instant;
+  sinceSeq: number;
+  untilBegin: Instant;
+  untilSeq: number;
+};
+
+function toBounds({ domainId, from, to, start }: WantedPage): Bounds {
+  const lower = { begin: `${from}T00:00:00Z`, seq: 0 };
+  const upper = { begin: `${to}T23:59:59Z`, seq: Number.MAX_SAFE_INTEGER };
+  const since = start?.direction === 'newer' ? later(start.key, lower) : lower;
+  const until = start?.direction === 'older' ? earlier(start.key, upper) : upper;
+  return {
+    ...{ domainId, sinceBegin: since.begin, sinceSeq: since.seq },
+    ...{ untilBegin: until.begin, untilSeq: until.seq },
+  };
+}
+
+/** A place comes from an address, which may name one outside the range. */
+const later = (a: ReportKey, b: ReportKey): ReportKey => (a.begin >= b.begin ? a : b);
+const earlier = (a: ReportKey, b: ReportKey): ReportKey => (a.begin <= b.begin ? a : b);
+
+const COLUMNS = [
+  'id',
+  'seq',
+  'reporter_org',
+  'reporter_email',
+  'begin_date',
+  'end_date',
+  'record_count',
+  'total_messages',
+  'aligned_messages',
+] as const;
+
+type Direction = 'asc' | 'desc';
+
+/** The rows between two places, in order. */
+function selectBetween<P extends Bounds>(
+  db: Kysely<Tables>,
+  param: Param<P>,
+  direction: Direction,
+) {
+  return db
+    .selectFrom('report')
+    .where('domain_id', '=', param('domainId'))
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('begin_date', 'seq'), '>', tuple(param('sinceBegin'), param('sinceSeq'))),
+    )
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('begin_date', 'seq'), '<', tuple(param('untilBegin'), param('untilSeq'))),
+    )
+    .orderBy('begin_date', direction)
+    .orderBy('seq', direction);
+}
+
+function prepareRows(direction: Direction) {
+  const lookAt = <P extends Bounds>(db: Kysely<Tables>, param: Param<P>) =>
+    db
+      .selectFrom(
+        selectBetween(db, param, direction).select(COLUMNS).limit(LOOKED_AT).as('looked_at'),
+      )
+      .select(COLUMNS)
+      .orderBy('begin_date', direction)
+      .orderBy('seq', direction);
+  return {
+    all: prepareQuery<Bounds & { limit: number }, ListedReport>((db, param) =>
+      selectBetween(db, param, direction).select(COLUMNS).limit(param('limit')),
+    ),
+    named: prepareQuery<Bounds & { limit: number; reporter: string }, ListedReport>((db, param) =>
+      lookAt(db, param).where('reporter_org', '=', param('reporter')).limit(param('limit')),
+    ),
+    unnamed: prepareQuery<Bounds & { limit: number }, ListedReport>((db, param) =>
+      lookAt(db, param).where('reporter_org', 'is', null).limit(param('limit')),
+    ),
+    /** The last report that is looked at for a page of a reporter, when there may be more behind it. */
+    lastLookedAt: prepareQuery<Bounds, ReportKey>((db, param) =>
+      selectBetween(db, param, direction)
+        .select(['begin_date as begin', 'seq'])
+        .limit(1)
+        .offset(LOOKED_AT - 1),
+    ),
+  };
+}
+
+/** @internal Tests look at their plans. */
+export const QUERIES = { asc: prepareRows('asc'), desc: prepareRows('desc') };
+
+const totalOf = prepareQuery<{ id: string; from: Day; to: Day }, { total: number | null }>(
+  (db, param) =>
+    db
+      .selectFrom('list_day')
+      .select(({ fn }) => fn.sum<number | null>('items').as('total'))
+      .where('list_id', '=', param('id'))
+      .where('day', '>=', param('from'))
+      .where('day', '<=', param('to')),
+);
+
+/** @internal Tests look at its plan. */
+export const reportersOf = prepareQuery<Bounds, ReporterCount>((db, param) =>
+  db
+    .selectFrom(
+      selectBetween(db, param, 'desc').select('reporter_org').limit(LOOKED_AT).as('looked_at'),
+    )
+    .select(({ fn }) => ['reporter_org as reporter', fn.countAll<number>().as('reports')])
+    .groupBy('reporter_org')
+    .orderBy('reports', 'desc')
+    .orderBy('reporter_org')
+    .limit(MAX_REPORTERS),
+);
