@@ -18,12 +18,16 @@ import { showAudit } from './pages/audit.ts';
 import { showDomain } from './pages/domain.ts';
 import { checkRoute } from './pages/domain-route.ts';
 import { showOverview } from './pages/overview.ts';
+import { sendOriginal } from './pages/reports/original.ts';
+import { showReport } from './pages/reports/report.ts';
+import { showReports } from './pages/reports/report-list.ts';
 import { changePassword, endOtherSessions, endSession, showSecurity } from './pages/security.ts';
 import { showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
 import { createSingleSignOn } from './sign-in/single-sign-on.ts';
 import { choosePassword, showWelcome } from './sign-in/welcome.ts';
 import {
   limitChecks,
+  limitReadings,
   limitSuccesses,
   throttleAddress,
   throttleEmail,
@@ -79,12 +83,20 @@ function addPages(router: Router, given: Given): void {
   router.get('/overview', showOverview(given));
   router.get('/domains/:id', showDomain(given));
   router.post('/domains/:id/check', limitChecks(given), checkRoute(given));
+  addReports(router, given);
   router.get('/account', showAccount(given));
   router.get('/audit', showAudit(given));
   router.get('/security', showSecurity(given));
   router.post('/security/password', throttleVisitor(given), changePassword(given));
   router.post('/security/sessions/others', endOtherSessions(given));
   router.post('/security/sessions/:id', endSession(given));
+}
+
+function addReports(router: Router, given: Given): void {
+  const readings = limitReadings(given);
+  router.get('/domains/:id/reports', showReports(given));
+  router.get('/domains/:id/reports/:report', readings, showReport(given));
+  router.get('/domains/:id/reports/:report/original', readings, sendOriginal(given));
 }
 
 function addApiKeys(router: Router, given: Given): void {

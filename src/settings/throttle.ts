@@ -20,6 +20,9 @@ const SUCCESSES_PER_ADDRESS = 300;
 /** Checks of DNS in a window: each sends queries to servers of others, and may wait for ten seconds. */
 const CHECKS_PER_PERSON = 30;
 
+/** Reports that are read again from their originals, which costs up to some seconds of CPU each. */
+const READINGS_PER_PERSON = 300;
+
 type Counting = Pick<Given, 'createStore'>;
 
 /** Failed sign-ins from one address. Unknown e-mail addresses count like known ones. */
@@ -71,6 +74,12 @@ export function throttleVisitor({ createStore }: Counting): RequestHandler {
 export function limitChecks({ createStore }: Counting): RequestHandler {
   const store = createStore?.('dns-checks');
   return throttle({ limit: CHECKS_PER_PERSON, toKey: toPersonId, store }, {});
+}
+
+/** Reports that a signed-in person looks at or downloads. */
+export function limitReadings({ createStore }: Counting): RequestHandler {
+  const store = createStore?.('report-readings');
+  return throttle({ limit: READINGS_PER_PERSON, toKey: toPersonId, store }, {});
 }
 
 type ToKey = (req: Request, res: Response) => string;

@@ -13,7 +13,7 @@ export const SLOW = [
   'test/intake/inbox/killed-workers.test.ts',
   'test/intake/reader-process.test.ts',
   'test/move/*.test.ts',
-  'test/settings/{sign-in,single-sign-on}.test.ts',
+  'test/settings/{report-reading,sign-in,single-sign-on}.test.ts',
   'test/store/open.test.ts',
   'test/intake/hostile-{containers,folder,mail,values,xml}.test.ts',
   'test/intake/limits.test.ts',

@@ -47,6 +47,17 @@ export class Browser {
     return this.#keep(await request(this.#origin).get(path).set(this.#headers(headers)));
   }
 
+  /** A file of any kind. */
+  async download(path: string): Promise<PageAnswer & { readonly bytes: Buffer }> {
+    const answer = await request(this.#origin)
+      .get(path)
+      .set(this.#headers({}))
+      .buffer(true)
+      .parse(toBytes);
+    const { status, headers, body: bytes } = answer;
+    return { status, headers, bytes, text: bytes.toString() };
+  }
+
   /** Sends a form of ours; `headers` replaces the origin that the browser sends. */
   async post(
     path: string,
@@ -75,6 +86,13 @@ export class Browser {
     this.formToken = /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? this.formToken;
     return { status, headers, text };
   }
+}
+
+function toBytes(response: unknown, done: (error: Error | null, body: Buffer) => void): void {
+  const chunks: Buffer[] = [];
+  const stream = response as NodeJS.ReadableStream;
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  stream.on('end', () => done(null, Buffer.concat(chunks)));
 }
 
 /** A person of an account, signed in. */

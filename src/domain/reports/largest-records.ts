@@ -29,7 +29,7 @@ export class LargestRecords {
   add(record: ReportRecord): void {
     if (this.#last !== undefined && byWeight(this.#last, record) <= 0) return;
     // Copied, because a text of the parser keeps a piece of the document in memory.
-    this.#kept.push(structuredClone(cut(record, USUAL)));
+    this.#kept.push(JSON.parse(JSON.stringify(cut(record, USUAL))));
     if (this.#kept.length < 2 * MAX_LISTED_RECORDS) return;
     this.#kept = this.#sorted();
     this.#last = this.#kept.at(-1);

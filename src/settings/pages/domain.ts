@@ -16,11 +16,12 @@ import {
   toChartDays,
 } from '../frame/chart.ts';
 import { type Html, sendPage } from '../frame/page.ts';
-import { renderTime, toCount, toCounted, toDate, toPassRate } from '../frame/words.ts';
+import { renderTime, toCount, toCounted, toPassRate } from '../frame/words.ts';
 import type { Given } from '../given.ts';
 import { visitorOf } from '../visitor.ts';
 import { renderAlert } from './alert-words.ts';
 import { renderRoute } from './domain-route.ts';
+import { renderReportTable } from './reports/report-table.ts';
 
 const RANGES = [30, 90] as const;
 const LATEST_REPORTS = { limit: 20, offset: 0 };
@@ -41,7 +42,7 @@ export function showDomain(given: Given): RequestHandler {
     const main = html`${renderHead(domain, at)}
       ${renderAlerts(parseItems(alerts), at)}
       ${renderCharts(domain, toChartDays(days, { now: at, count }))}
-      ${renderReports(parseItems(reports), reports.total)}
+      ${renderReports(domain, parseItems(reports), reports.total)}
       ${await renderRoute(given, domain, visitor)}`;
     await sendPage(res, { title: domain.name, place: 'overview', main });
   };
@@ -87,29 +88,12 @@ function renderCharts({ id }: DomainRow, days: readonly ChartDay[]): Html {
   </section>`;
 }
 
-function renderReports(rows: readonly ReportRow[], total: number): Html {
+function renderReports({ id }: DomainRow, rows: readonly ReportRow[], total: number): Html {
   if (total === 0) return html``;
   return html`<section class="card" aria-labelledby="reports">
-    <h2 id="reports">Latest reports</h2>
+    <div class="beside"><h2 id="reports">Latest reports</h2>
+      <a href="/settings/domains/${id}/reports">All reports</a></div>
     <p class="muted">${rows.length === total ? 'All' : `The latest ${rows.length}`} of ${toCounted(total, 'report')}.</p>
-    <table class="reports">
-      <thead><tr>
-        <th scope="col">Reporter</th>
-        <th scope="col">Window begins</th>
-        <th scope="col" class="number">Messages</th>
-        <th scope="col" class="number">Pass rate</th>
-      </tr></thead>
-      <tbody>${rows.map(renderReport)}</tbody>
-    </table>
+    ${renderReportTable(id, rows)}
   </section>`;
-}
-
-function renderReport(report: ReportRow): Html {
-  const { reporter_org, begin_date, total_messages: messages, aligned_messages: aligned } = report;
-  return html`<tr>
-    <th scope="row">${reporter_org ?? 'Unnamed reporter'}</th>
-    <td><time datetime="${begin_date}">${toDate(begin_date)}</time></td>
-    <td class="number">${toCount(messages)}</td>
-    <td class="number">${toPassRate({ messages, aligned })}</td>
-  </tr>`;
 }

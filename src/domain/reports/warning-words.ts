@@ -1,0 +1,57 @@
+/** Every deviation that is tolerated, with a sentence for the person who sees the report. */
+const WARNINGS = {
+  gzip_truncated: 'The gzip data ends early; what could be unpacked was read.',
+  gzip_bad_checksum: 'The gzip checksum does not match the data.',
+  gzip_several_members: 'The gzip data has several members, which were joined.',
+  misspelt_content_type: 'A mail header is spelt "ContentType" and was read as Content-Type.',
+
+  unknown_encoding: 'The declared encoding is not known; the text was read as UTF-8.',
+  unreadable_characters: 'Some bytes are not valid in the encoding and were read as U+FFFD.',
+  forbidden_characters: 'Characters that XML forbids were replaced by U+FFFD.',
+  bare_ampersand: 'An ampersand was not escaped and was taken literally.',
+  blank_before_declaration: 'There are blanks before the XML declaration.',
+  stray_schema_tag: 'A stray schema tag around the report was dropped.',
+  text_after_report: 'What follows the end of the report was cut off.',
+
+  repeated_element: 'An element that may occur once occurs again; the first was taken.',
+  long_list: 'A list has too many entries, or too much text; the rest was dropped.',
+  long_value: 'A value is longer than its limit and was cut.',
+  sources_cut:
+    'The source holds so much that not every source address was kept; the totals are exact.',
+
+  missing_org_name: 'The reporting organisation has no name.',
+  missing_email: 'The reporter gives no e-mail address.',
+  invalid_email: "The reporter's e-mail address is not an address.",
+  missing_report_id: 'The report has no id.',
+  misspelt_date_range: 'The element date_range is spelt "data_range".',
+  millisecond_dates: 'The dates are in milliseconds and were read as seconds.',
+  reversed_dates: 'The report begins after it ends.',
+  long_window: 'The report covers more than 24 hours.',
+  early_begin: 'The report begins before 2012, when there was no DMARC.',
+  future_begin: 'The report begins in the future.',
+
+  unknown_policy_word: 'The published policy has a word that the standards do not know.',
+  invalid_pct: 'pct is not a number from 0 to 100.',
+
+  no_records: 'The report has no records.',
+  empty_record: 'A blank placeholder record was dropped.',
+  missing_source_ip: 'A record has no source address.',
+  invalid_source_ip: "A record's source is not an IP address.",
+  missing_count: 'A record has no count; it was taken as 0.',
+  invalid_count: "A record's count is not a whole number of 0 or more; it was taken as 0.",
+  missing_policy_evaluated: 'A record has no policy_evaluated: its alignment is not stated.',
+  missing_evaluated_result: 'A record leaves out whether DKIM or SPF was aligned.',
+  unknown_evaluated_result: 'An evaluated result is neither pass nor fail; it is not a pass.',
+  missing_disposition: 'A record does not say what was done with the messages.',
+  unknown_disposition: 'A disposition is a word that the standards do not know.',
+  misspelt_identifiers: 'The element identifiers is spelt "identities".',
+  missing_header_from: 'A record has no header_from.',
+  unknown_auth_result: 'An SPF or DKIM result is a word that the standards do not know.',
+} as const satisfies Record<string, string>;
+
+export type WarningCode = keyof typeof WARNINGS;
+
+/** The sentence for a warning's code; undefined for a code of another version. */
+export function toWarningText(code: string): string | undefined {
+  return Object.hasOwn(WARNINGS, code) ? WARNINGS[code as WarningCode] : undefined;
+}

@@ -1,0 +1,150 @@
+import { html } from 'hono/html';
+import type {
+  DkimAuthResult,
+  Identifiers,
+  PolicyEvaluated,
+  SpfAuthResult,
+} from '../../../domain/reports/aggregate-report.ts';
+import { passesDmarc } from '../../../domain/reports/alignment.ts';
+import type { ReportContent, ShownRecord } from '../../../domain/reports/report-content.ts';
+import type { ReportOfAccount } from '../../../store/reports/report-of-account.ts';
+import type { Html } from '../../frame/page.ts';
+import { renderText, toCount, toCounted } from '../../frame/words.ts';
+
+export const RECORDS_PER_PAGE = 100;
+/** The reader has cut texts already: domain/reports/largest-records.ts. */
+const MAX_TEXT = 300;
+
+/** A part of the report's records, those with the most failed messages first. */
+export function renderRecords(report: ReportOfAccount, content: ReportContent, from: number): Html {
+  const { records, listed } = content;
+  const { record_count: count } = report;
+  return html`<section class="card" aria-labelledby="records">
+    <h2 id="records">Records</h2>
+    <p class="muted">${toCounted(count, 'record')}, those with the most failed messages first.${
+      count > listed ? ` The first ${toCount(listed)} are shown; the XML has all.` : ''
+    }</p>
+    ${
+      records.length === 0
+        ? html`<p class="empty">${listed === 0 ? 'The report has no records.' : 'There are no more records.'}</p>`
+        : renderTable(records)
+    }
+    ${renderPages(report, { from, shown: records.length, listed })}
+  </section>`;
+}
+
+function renderTable(records: readonly ShownRecord[]): Html {
+  return html`<table class="records cards" role="table">
+    <thead role="rowgroup"><tr role="row">
+      <th role="columnheader" scope="col">Source</th>
+      <th role="columnheader" scope="col" class="number">Messages</th>
+      <th role="columnheader" scope="col">DMARC</th>
+      <th role="columnheader" scope="col">DKIM</th>
+      <th role="columnheader" scope="col">SPF</th>
+    </tr></thead>
+    <tbody role="rowgroup">${records.map(renderRecord)}</tbody>
+  </table>`;
+}
+
+function renderRecord(record: ShownRecord): Html {
+  const { sourceIp, count, policyEvaluated, identifiers, authResults, omitted } = record;
+  return html`<tr role="row">
+    <th role="rowheader" scope="row">${sourceIp ?? 'No address'}${renderIdentifiers(identifiers)}</th>
+    <td role="cell" data-label="Messages" class="number">${toCount(count)}</td>
+    <td role="cell" data-label="DMARC">${renderOutcome(policyEvaluated)}${
+      omitted === 0 ? '' : html`<p class="muted">${toCount(omitted)} more in the XML</p>`
+    }</td>
+    <td role="cell" data-label="DKIM">${renderAligned(policyEvaluated.dkim)}${renderList(authResults.dkim.map(renderDkim))}</td>
+    <td role="cell" data-label="SPF">${renderAligned(policyEvaluated.spf)}${renderList(authResults.spf.map(renderSpf))}</td>
+  </tr>`;
+}
+
+function renderIdentifiers({ headerFrom, envelopeFrom, envelopeTo }: Identifiers): Html {
+  const named = [
+    ['From', headerFrom],
+    ['envelope from', envelopeFrom],
+    ['envelope to', envelopeTo],
+  ] as const;
+  return renderList(
+    named
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => html`${name} ${renderText(value ?? '', MAX_TEXT)}`),
+  );
+}
+
+const DISPOSITIONS: Readonly<Record<string, string>> = {
+  none: 'no action',
+  pass: 'no action',
+  quarantine: 'quarantined',
+  reject: 'rejected',
+};
+
+/** Whether the messages passed, what the receiver did with them, and why it did not follow the policy. */
+function renderOutcome(evaluated: PolicyEvaluated): Html {
+  const { disposition, reasons } = evaluated;
+  const words =
+    disposition === null ? 'disposition not stated' : (DISPOSITIONS[disposition] ?? disposition);
+  return html`${passesDmarc(evaluated) ? html`<span class="badge good">Passed</span>` : html`<span class="badge warn">Failed</span>`}
+    ${renderList([
+      renderText(words),
+      ...reasons.map(
+        ({ type, comment }) =>
+          html`${renderText(type ?? 'reason not named')}${comment === null ? '' : html`: ${renderText(comment, MAX_TEXT)}`}`,
+      ),
+    ])}`;
+}
+
+/** A policy-evaluated result, which has alignment folded in. */
+function renderAligned(result: string | null): Html {
+  if (result === 'pass') return html`<span class="badge good">Aligned</span>`;
+  if (result === 'fail') return html`<span class="badge warn">Not aligned</span>`;
+  return html`<span class="badge">${result === null ? 'Not stated' : renderText(result, 20)}</span>`;
+}
+
+function renderDkim({ domain, selector, result, humanResult }: DkimAuthResult): Html {
+  return html`${renderResult(result, domain)}${
+    selector === null ? '' : html`, selector ${renderText(selector, MAX_TEXT)}`
+  }${renderHuman(humanResult)}`;
+}
+
+function renderSpf({ domain, scope, result, humanResult }: SpfAuthResult): Html {
+  return html`${renderResult(result, domain)}${
+    scope === null ? '' : html` (${renderText(scope, MAX_TEXT)})`
+  }${renderHuman(humanResult)}`;
+}
+
+function renderResult(result: string | null, domain: string | null): Html {
+  return html`<b>${renderText(result ?? 'no result', MAX_TEXT)}</b> for ${
+    domain === null ? 'no domain' : renderText(domain, MAX_TEXT)
+  }`;
+}
+
+function renderHuman(text: string | null): Html | '' {
+  return text === null ? '' : html`: ${renderText(text, MAX_TEXT)}`;
+}
+
+function renderList(items: readonly Html[]): Html {
+  return items.length === 0
+    ? html``
+    : html`<ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`;
+}
+
+interface Place {
+  readonly from: number;
+  readonly shown: number;
+  readonly listed: number;
+}
+
+function renderPages(
+  { domain_id, id }: ReportOfAccount,
+  { from, shown, listed }: Place,
+): Html | '' {
+  if (from === 0 && shown >= listed) return '';
+  const link = (to: number, text: string) =>
+    html`<a href="/settings/domains/${domain_id}/reports/${id}?from=${to}#records">${text}</a>`;
+  return html`<nav class="pages" aria-label="Pages of records">
+    ${from === 0 ? '' : link(Math.max(0, from - RECORDS_PER_PAGE), 'Previous')}
+    ${shown === 0 ? '' : html`<span>${toCount(from + 1)} to ${toCount(from + shown)} of ${toCount(listed)}</span>`}
+    ${from + shown >= listed ? '' : link(from + RECORDS_PER_PAGE, 'Next')}
+  </nav>`;
+}

@@ -1,0 +1,134 @@
+import { html } from 'hono/html';
+import { Failure } from '../../../domain/failure.ts';
+import type {
+  PolicyPublished,
+  ReportMetadata,
+  Warning,
+} from '../../../domain/reports/aggregate-report.ts';
+import type { ReportContent } from '../../../domain/reports/report-content.ts';
+import { toWarningText } from '../../../domain/reports/warning-words.ts';
+import {
+  type AroundReport,
+  MAX_CONFLICTS,
+  type ReportOfAccount,
+} from '../../../store/reports/report-of-account.ts';
+import type { Html } from '../../frame/page.ts';
+import {
+  renderText,
+  renderTime,
+  toCount,
+  toCounted,
+  toExact,
+  toPassRate,
+} from '../../frame/words.ts';
+import { toArrivalWords } from './arrival-words.ts';
+
+const MAX_ERRORS = 10;
+const MAX_TEXT = 300;
+
+/** A term and what it is; nothing when there is no value. */
+function renderTerm(term: string, value: Html | string | null): Html | '' {
+  return value === null ? '' : html`<dt>${term}</dt><dd>${value}</dd>`;
+}
+
+const toText = (text: string | null, maxLength = MAX_TEXT): Html | null =>
+  text === null ? null : renderText(text, maxLength);
+
+interface Read {
+  readonly content: ReportContent | Failure;
+  readonly now: Date;
+}
+
+/** Who sent the report, what it covers, and how it came in. */
+export function renderMetadata(
+  report: ReportOfAccount,
+  { source, conflictsAt }: AroundReport,
+  { content, now }: Read,
+): Html {
+  const { total_messages: messages, aligned_messages: aligned, received_at } = report;
+  const read = content instanceof Failure ? undefined : content;
+  return html`<section class="card" aria-labelledby="metadata">
+    <div class="beside">
+      <h2 id="metadata">Metadata</h2>
+      ${read && html`<a role="button" class="secondary" href="/settings/domains/${report.domain_id}/reports/${report.id}/original" download>Download the XML</a>`}
+    </div>
+    <p class="figures"><b>${toPassRate({ messages, aligned })}</b> of <b>${toCount(messages)}</b> messages passed DMARC</p>
+    <dl class="facts">
+      ${renderTerm('Reporter', toText(report.reporter_org) ?? 'not named')}
+      ${renderTerm('E-mail', toText(report.reporter_email))}
+      ${renderTerm('Contact', toText(read?.metadata.extraContactInfo ?? null))}
+      ${renderTerm('Report id', toText(report.report_id, 512) ?? 'none')}
+      ${renderTerm('Window', `${toExact(report.begin_date)} to ${toExact(report.end_date)}`)}
+      ${renderTerm('Received', html`${toExact(received_at)}, ${renderTime(received_at, now)}`)}
+      ${renderTerm('Came as', html`<bdi>${toArrivalWords(source)}</bdi>`)}
+      ${renderTerm('In it', toText(report.member))}
+      ${read ? renderVersions(read) : ''}
+      ${renderTerm('SHA-256', html`<code>${report.payload_sha256}</code>`)}
+    </dl>
+    ${renderConflicts(conflictsAt)}
+  </section>`;
+}
+
+function renderVersions({ metadata, version, xmlNamespace }: ReportContent): Html {
+  return html`${renderTerm('Software', toText(metadata.generator))}
+    ${renderTerm('Version', toText(version, 40))}
+    ${renderTerm('Namespace', toText(xmlNamespace))}
+    ${metadata.errors.length === 0 ? '' : renderTerm('Its errors', renderErrors(metadata))}`;
+}
+
+/** What the reporter says went wrong at its side. */
+function renderErrors({ errors }: ReportMetadata): Html {
+  const more = errors.length - MAX_ERRORS;
+  return html`<ul>${errors.slice(0, MAX_ERRORS).map((error) => html`<li>${renderText(error, MAX_TEXT)}</li>`)}
+    ${more > 0 ? html`<li>${toCount(more)} more</li>` : ''}</ul>`;
+}
+
+function renderConflicts(conflictsAt: AroundReport['conflictsAt']): Html | '' {
+  const count = conflictsAt.length;
+  if (count === 0) return '';
+  const words = count === MAX_CONFLICTS ? `${count} or more` : toCount(count);
+  return html`<p class="note"><span class="badge warn">Conflict</span> ${words} other ${count === 1 ? 'document' : 'documents'}
+    with the same reporter, id and window, but other content, came in ${count === 1 ? 'at' : 'from'}
+    ${toExact(conflictsAt[0] as string)}. This one came first and counts; an operator can prefer another.</p>`;
+}
+
+/** Mistakes of the reporter, in words; nothing when there are none. `warnings` is the JSON of the report's row. */
+export function renderWarnings(warnings: string): Html | '' {
+  const found = JSON.parse(warnings) as readonly Warning[];
+  if (found.length === 0) return '';
+  return html`<section class="card" aria-labelledby="warnings">
+    <h2 id="warnings">Mistakes in the report</h2>
+    <ul class="findings">${found.map(renderWarning)}</ul>
+  </section>`;
+}
+
+function renderWarning({ code, count, where }: Warning): Html {
+  const place = where === null ? '' : ` at ${where}`;
+  const times =
+    count === 1 ? `Once${place}` : `${toCounted(count, 'time')}${where && `, first${place}`}`;
+  return html`<li><div>${toWarningText(code) ?? renderText(code)} <small>${renderText(times)}</small></div></li>`;
+}
+
+const ALIGNMENT: Readonly<Record<string, string>> = { r: 'r (relaxed)', s: 's (strict)' };
+const YES_OR_NO: Readonly<Record<string, string>> = { y: 'y (yes)', n: 'n (no)' };
+
+/** The policy that the reporter found in DNS. What it left out is not stated, and no default is put in its place. */
+export function renderPolicy(policy: PolicyPublished): Html {
+  const { p, sp, np, adkim, aspf, pct, fo, testing, discoveryMethod } = policy;
+  const named = (names: Readonly<Record<string, string>>, value: string | null) =>
+    toText(value === null ? null : (names[value] ?? value));
+  return html`<section class="card" aria-labelledby="policy">
+    <h2 id="policy">Policy published</h2>
+    <dl class="facts">
+      ${renderTerm('Policy (p)', toText(p) ?? 'not stated')}
+      ${renderTerm('Subdomains (sp)', toText(sp))}
+      ${renderTerm('Non-existent subdomains (np)', toText(np))}
+      ${renderTerm('DKIM alignment (adkim)', named(ALIGNMENT, adkim))}
+      ${renderTerm('SPF alignment (aspf)', named(ALIGNMENT, aspf))}
+      ${renderTerm('Share of messages (pct)', pct === null ? null : `${toCount(pct)}%`)}
+      ${renderTerm('Failure reports (fo)', toText(fo))}
+      ${renderTerm('Testing', named(YES_OR_NO, testing))}
+      ${renderTerm('Found by', toText(discoveryMethod))}
+    </dl>
+  </section>`;
+}

@@ -1,0 +1,80 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Instant } from '../../domain/instant.ts';
+import { prepareQuery } from '../connection/prepared.ts';
+import type { Reader } from '../connection/reader.ts';
+import type { Tables } from '../tables.ts';
+import type { ReportRow } from './reports.ts';
+
+/** A report, and where its document is stored. */
+export interface ReportOfAccount
+  extends ReportRow,
+    Pick<
+      Tables['report'],
+      'domain_id' | 'source_seq' | 'member' | 'payload_sha256' | 'report_id' | 'warnings'
+    > {
+  readonly seq: number;
+  readonly received_at: Instant;
+  /** The domain's name. */
+  readonly domain: string;
+}
+
+type ReportScope = { accountId: string; domainId: string; reportId: string };
+
+const oneReport = prepareQuery<ReportScope, ReportOfAccount>((db, param) =>
+  db
+    .selectFrom('report')
+    .innerJoin('domain', 'domain.id', 'report.domain_id')
+    .select(['report.id', 'report.seq', 'domain_id', 'domain.name as domain', 'source_seq'])
+    .select(['member', 'payload_sha256', 'report_id', 'warnings', 'received_at', 'reporter_org'])
+    .select(['reporter_email', 'begin_date', 'end_date', 'record_count', 'total_messages'])
+    .select('aligned_messages')
+    .where('report.domain_id', '=', param('domainId'))
+    .where('report.id', '=', param('reportId'))
+    .where('domain.account_id', '=', param('accountId')),
+);
+
+/** Throws `not_found`, in the same words whether another account has the report or nobody. */
+export async function findReport(reader: Reader, scope: ReportScope): Promise<ReportOfAccount> {
+  const report = await reader.readFirst(oneReport(scope));
+  if (report === undefined) throw new Failure('not_found', 'No such report.');
+  return report;
+}
+
+/** What is beside a report: the name of its source, and when documents came in that contradict it. */
+export interface AroundReport {
+  readonly source: string;
+  /** At most `MAX_CONFLICTS` of them, earliest first. */
+  readonly conflictsAt: readonly Instant[];
+}
+
+/** How many conflicts are read; one report may have any number. */
+export const MAX_CONFLICTS = 10;
+
+const sourceName = prepareQuery<{ seq: number }, { name: string }>((db, param) =>
+  db.selectFrom('source').select('name').where('seq', '=', param('seq')),
+);
+
+const conflicts = prepareQuery<{ domainId: string; seq: number }, { received_at: Instant }>(
+  (db, param) =>
+    db
+      .selectFrom('conflict')
+      .select('received_at')
+      .where('domain_id', '=', param('domainId'))
+      .where('report_seq', '=', param('seq'))
+      // Without an order, so that no more of them are read.
+      .limit(MAX_CONFLICTS),
+);
+
+export async function readAroundReport(
+  reader: Reader,
+  { domain_id: domainId, seq, source_seq }: ReportOfAccount,
+): Promise<AroundReport> {
+  const [[source], found] = await reader.readTogether(
+    sourceName({ seq: source_seq }),
+    conflicts({ domainId, seq }),
+  );
+  return {
+    source: source?.name ?? '',
+    conflictsAt: found.map(({ received_at }) => received_at).sort(),
+  };
+}

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
+import { takeIn } from '../support/ingest.ts';
+import { PLAIN } from '../support/intake.ts';
+import { aVisitor, type Browser, toReadable } from '../support/visitor.ts';
+
+let api: Api;
+let accountId: string;
+let browser: Browser;
+
+beforeAll(async () => {
+  api = await startApi();
+  accountId = await aBareAccount(api.db);
+  ({ browser } = await aVisitor(api, accountId));
+});
+afterAll(() => api.close());
+
+let count = 0;
+
+/** The path of a report that is read by the child process. */
+async function aReportIn(toSource: (xml: string) => string, xml = PLAIN): Promise<string> {
+  const { id: domainId, name } = await aDomain(api.db, accountId, { name: `c${++count}.example` });
+  await takeIn(api, toSource(xml.replace('<domain>example.com<', `<domain>${name}<`)));
+  return await pathOf(domainId);
+}
+
+async function pathOf(domainId: string): Promise<string> {
+  const report = api.db.selectFrom('report').select('id').where('domain_id', '=', domainId);
+  const { id } = await report.executeTakeFirstOrThrow();
+  return `/settings/domains/${domainId}/reports/${id}`;
+}
+
+const toMail = (xml: string) => `From: a@example.net
+To: b@example.com
+Subject: Report domain: example.com
+MIME-Version: 1.0
+Content-Type: application/xml; name="report.xml"
+Content-Transfer-Encoding: base64
+
+${Buffer.from(xml).toString('base64')}
+`;
+
+const [RECORD = ''] = /<record>[\s\S]*?<\/record>/.exec(PLAIN) ?? [];
+const largeWith = (records: number) => PLAIN.replace(RECORD, RECORD.repeat(records));
+const itself = (xml: string) => xml;
+
+describe('a report that the child process reads', () => {
+  test('in a mail has its records and its original', async () => {
+    const path = await aReportIn(toMail);
+    expect(toReadable((await browser.get(path)).text)).toContain('2001:db8::25');
+    const { text, status } = await browser.download(`${path}/original`);
+    expect(status).toBe(200);
+    expect(text).toContain('<report_id>2026-0001</report_id>');
+  });
+
+  test('of 5,000 records has the thousand largest, and the whole original in parts', async () => {
+    const path = await aReportIn(itself, largeWith(5_000));
+    const text = toReadable((await browser.get(`${path}?from=900`)).text);
+    expect(text).toContain('5,001 records');
+    expect(text).toContain('The first 1,000 are shown; the XML has all.');
+    expect(text).toContain('901 to 1,000 of 1,000');
+    const original = await browser.download(`${path}/original`);
+    expect(original.text.match(/<record>/g)).toHaveLength(5_001);
+    expect(original.headers).not.toHaveProperty('content-length');
+  });
+
+  test('with texts of 10 kB each is a small page', async () => {
+    const evil = '"'.repeat(10_000);
+    const record = RECORD.replace(
+      /(<(?:selector|header_from|domain|result|scope)>)[^<]*/g,
+      `$1${evil}`,
+    ).replace(
+      '</policy_evaluated>',
+      `<reason><type>${evil}</type><comment>${evil}</comment></reason></policy_evaluated>`,
+    );
+    const path = await aReportIn(itself, PLAIN.replace(RECORD, record.repeat(150)));
+    const { text } = await browser.get(path);
+    expect(text).toContain('1 to 100 of 151');
+    expect(text.length).toBeLessThan(1_000_000);
+  });
+
+  test('that is not in its original any more: the page says why', async () => {
+    const { id, name } = await aDomain(api.db, accountId);
+    await receive(api.db, [aReport({ domain: name })]);
+    const { text, status } = await browser.get(await pathOf(id));
+    expect(status).toBe(200);
+    expect(toReadable(text)).toContain('cannot be read again as this report. This is neither XML');
+  });
+
+  test('asked for too often at once: the rest is asked to try again, and still shows its totals', async () => {
+    const path = await aReportIn(itself, largeWith(1_000));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => browser.get(path)));
+    const busy = answers.filter(({ status }) => status === 503);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
+    expect(busy).toHaveLength(4);
+    for (const { text, headers } of busy) {
+      expect(headers['retry-after']).toBe('5');
+      expect(toReadable(text)).toContain('Other reports are being read right now.');
+      expect(toReadable(text)).toContain('messages passed DMARC');
+    }
+    expect((await browser.get(path)).status).toBe(200);
+  });
+});

@@ -1,0 +1,322 @@
+import { gzipSync } from 'node:zlib';
+import request from 'supertest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
+import { takeIn } from '../support/ingest.ts';
+import { fixture, PLAIN } from '../support/intake.ts';
+import { aVisitor, type Browser, toReadable } from '../support/visitor.ts';
+import { zip } from '../support/zip.ts';
+
+let api: Api;
+let accountId: string;
+let browser: Browser;
+
+beforeAll(async () => {
+  api = await startApi();
+  accountId = await aBareAccount(api.db);
+  ({ browser } = await aVisitor(api, accountId));
+});
+afterAll(() => api.close());
+
+let count = 0;
+
+/** The plain report about a domain of its own. */
+async function aPlainReport({
+  from = PLAIN,
+  pack = (xml: string): Uint8Array | string => xml,
+  owner = accountId,
+  fileName = 'report.xml',
+} = {}) {
+  const name = `r${++count}.example`;
+  const { id: domainId } = await aDomain(api.db, owner, { name });
+  const xml = from.replace('<domain>example.com</domain>', `<domain>${name}</domain>`);
+  await takeIn(api, pack(xml), { name: fileName });
+  return { ...(await placeOf(domainId)), domainId, name, xml };
+}
+
+async function placeOf(domainId: string) {
+  const { id } = await api.db
+    .selectFrom('report')
+    .select('id')
+    .where('domain_id', '=', domainId)
+    .executeTakeFirstOrThrow();
+  return { id, path: `/settings/domains/${domainId}/reports/${id}` };
+}
+
+const read = async (path: string) => toReadable((await browser.get(path)).text);
+
+describe('a report’s page', () => {
+  test('has its metadata, the policy published, and every record with its results', async () => {
+    const { path } = await aPlainReport({ fileName: '/srv/customers/report.xml' });
+    const text = await read(path);
+    expect(text).toContain('70.0% of 10 messages passed DMARC');
+    expect(text).toContain('Reporter Example Mail E-mail dmarc@example.net');
+    expect(text).toContain('Contact https://example.net/dmarc Report id 2026-0001');
+    expect(text).toContain('Window 1 Jan 2026, 00:00:00 UTC to 1 Jan 2026, 23:59:59 UTC');
+    expect(text).toContain('Came as A file: report.xml');
+    expect(text).toContain(
+      'Policy (p) quarantine Subdomains (sp) none DKIM alignment (adkim) r (relaxed)',
+    );
+    expect(text).toContain('Share of messages (pct) 50% Failure reports (fo) 1:d');
+    expect(text).toMatch(
+      /2001:db8::25 From example\.com 3 Failed quarantined Not aligned Not aligned 192\.0\.2\.1 /,
+    );
+    expect(text).toMatch(
+      /192\.0\.2\.1 From example\.com 7 Passed no action Aligned pass for example\.com , selector s1 Not aligned softfail for bounce\.example\.org \( mfrom \)/,
+    );
+    expect(text).not.toContain('/srv/customers');
+  });
+
+  test('says the reporter’s mistakes in words', async () => {
+    const from = PLAIN.replace('<email>dmarc@example.net</email>', '');
+    const { path } = await aPlainReport({ from });
+    expect(await read(path)).toContain('The reporter gives no e-mail address. Once at line 4');
+  });
+
+  test('says that another document contradicts it', async () => {
+    const { path, xml } = await aPlainReport();
+    await takeIn(api, xml.replace('<count>7</count>', '<count>8</count>'));
+    const text = await read(path);
+    expect(text).toContain('Conflict 1 other document with the same reporter, id and window');
+    expect(text).toContain('of 10 messages');
+  });
+
+  test('has parts of a hundred records, those that failed most first', async () => {
+    const [whole] = /<record>[\s\S]*?<\/record>/.exec(PLAIN) ?? [''];
+    const records = Array.from({ length: 150 }, (_, i) =>
+      whole
+        .replace('192.0.2.1', `198.51.100.${i}`)
+        .replace('<count>7', `<count>${i + 1}`)
+        .replace('<dkim>pass</dkim>', i === 3 ? '<dkim>fail</dkim>' : '<dkim>pass</dkim>'),
+    );
+    const { path } = await aPlainReport({ from: PLAIN.replace(whole, records.join('')) });
+    const first = await read(path);
+    expect(first).toContain('151 records, those with the most failed messages first');
+    expect(first.indexOf('198.51.100.3 ')).toBeLessThan(first.indexOf('198.51.100.149 '));
+    expect(first).toContain('1 to 100 of 151 Next');
+    const second = await read(`${path}?from=100`);
+    expect(second).toContain('198.51.100.0 ');
+    expect(second).toContain('Previous 101 to 151 of 151');
+    expect(await read(`${path}?from=900`)).toContain('There are no more records.');
+    for (const from of ['-1', 'x', '99999999999999999999'])
+      expect((await browser.get(`${path}?from=${from}`)).status).toBe(200);
+  });
+
+  test.each([
+    ['in gzip', (xml: string) => gzipSync(xml)],
+    [
+      'beside other reports in an archive',
+      (xml: string) =>
+        zip([
+          { name: 'a.xml', content: fixture('aol-prefixed.xml') },
+          { name: 'b.xml', content: xml },
+        ]),
+    ],
+  ])('of a document %s', async (_how, pack) => {
+    const { path } = await aPlainReport({ pack });
+    expect(await read(path)).toContain('2001:db8::25');
+  });
+
+  test('without its original says so, and shows what is stored', async () => {
+    const { path, id } = await aPlainReport();
+    const { source_seq: seq } = await api.db
+      .selectFrom('report')
+      .select('source_seq')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    const content = Buffer.alloc(0);
+    await api.db.write((tx) =>
+      tx.updateTable('source').set({ content }).where('seq', '=', seq).execute(),
+    );
+    const text = await read(path);
+    expect(text).toContain('The original of this report is not stored any more.');
+    expect(text).toContain('70.0% of 10 messages passed DMARC');
+    expect(text).not.toContain('Download');
+    expect((await browser.get(`${path}/original`)).status).toBe(404);
+  });
+});
+
+describe('of another account', () => {
+  test('a report, its original and its list are not found, in the same bytes as none', async () => {
+    const other = await aBareAccount(api.db);
+    const { id, domainId } = await aPlainReport({ owner: other });
+    const { domainId: own } = await aPlainReport();
+    const none = '00000000-0000-8000-8000-000000000000';
+    for (const end of ['', '/original']) {
+      const [theirs, unknown, mine, missing] = await Promise.all(
+        [
+          `/settings/domains/${domainId}/reports/${id}${end}`,
+          `/settings/domains/${none}/reports/${none}${end}`,
+          `/settings/domains/${own}/reports/${id}${end}`,
+          `/settings/domains/${own}/reports/${none}${end}`,
+        ].map((path) => browser.get(path)),
+      );
+      expect([theirs?.status, mine?.status]).toEqual([404, 404]);
+      expect(theirs?.text).toBe(unknown?.text);
+      expect(mine?.text).toBe(missing?.text);
+    }
+    const list = await browser.get(`/settings/domains/${domainId}/reports`);
+    expect(list.status).toBe(404);
+    expect(list.text).toBe((await browser.get(`/settings/domains/${none}/reports`)).text);
+    expect((await browser.get(`/settings/domains/${own}/reports/%00`)).status).toBe(404);
+  });
+});
+
+describe('the original', () => {
+  test('is the report’s XML as a file to save, without other reports of its source', async () => {
+    const pack = (xml: string) =>
+      zip([
+        { name: 'b.xml.gz', content: gzipSync(xml) },
+        { name: 'a.xml', content: fixture('aol-prefixed.xml') },
+      ]);
+    const { path, xml, name, id } = await aPlainReport({ pack });
+    const { status, headers, text } = await browser.download(`${path}/original`);
+    expect([status, text]).toEqual([200, xml]);
+    expect(headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': `attachment; filename="${name}-2026-01-01-${id.slice(0, 8)}.xml"`,
+      'content-security-policy': "sandbox; default-src 'none'",
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    });
+  });
+
+  test('needs a signed-in person', async () => {
+    const { path } = await aPlainReport();
+    const answer = await request(`http://127.0.0.1:${api.port}`).get(`${path}/original`);
+    expect(answer.status).toBe(303);
+  });
+});
+
+describe('the list of reports', () => {
+  async function aList(
+    begins: readonly string[],
+    orgs: readonly (string | null)[] = ['Mailbox Provider'],
+  ) {
+    const { id, name } = await aDomain(api.db, accountId);
+    const reports = begins.flatMap((begin) =>
+      orgs.map((orgName) => aReport({ domain: name, orgName, begin: `${begin}T00:00:00Z` })),
+    );
+    await receive(api.db, reports);
+    return `/settings/domains/${id}/reports`;
+  }
+
+  /** The days of the list's rows. */
+  const daysOf = (text: string) =>
+    [...text.matchAll(/data-label="Window begins"><time datetime="([\d-]+)T/g)].map(
+      ([, day]) => day,
+    );
+  const links = (text: string) =>
+    Object.fromEntries(
+      [...text.matchAll(/<a href="([^"]+)">(Older|Newer|Newest)<\/a>/g)].map(([, path, name]) => [
+        name,
+        path?.replaceAll('&amp;', '&') ?? '',
+      ]),
+    );
+
+  test('has the reports of the range, newest first, each with a link to its page', async () => {
+    const path = await aList(['2026-03-01', '2026-03-10', '2026-01-01']);
+    const { text } = await browser.get(path);
+    expect(daysOf(text)).toEqual(['2026-03-10', '2026-03-01']);
+    expect(text).toMatch(new RegExp(`<a href="${path}/[0-9a-f-]{36}">`));
+    expect(daysOf((await browser.get(`${path}?days=90`)).text)).toHaveLength(3);
+    const custom = `${path}?from=2026-01-01&to=2026-03-09`;
+    expect(daysOf((await browser.get(custom)).text)).toEqual(['2026-03-01', '2026-01-01']);
+  });
+
+  test('of an empty range says where there are some, and of no report says so', async () => {
+    const path = await aList(['2026-03-10']);
+    const text = await read(`${path}?from=2026-01-01&to=2026-01-31`);
+    expect(text).toContain('the newest is of 10 Mar 2026');
+    expect(await read(await aList([]))).toContain('No report has come in yet.');
+  });
+
+  test('is walked back and forth: each report once, in both directions', async () => {
+    const path = await aList(['2026-03-09', '2026-03-10'], Array(60).fill('Mailbox Provider'));
+    const walk = async (start: string, name: 'Older' | 'Newer') => {
+      const ids: string[][] = [];
+      let next: string | undefined = start;
+      let last = start;
+      while (next !== undefined) {
+        const { text }: { text: string } = await browser.get(next);
+        ids.push([...text.matchAll(/reports\/([0-9a-f-]{36})"/g)].map(([, id]) => id ?? ''));
+        last = next;
+        next = links(text)[name];
+      }
+      return { ids, last };
+    };
+    const down = await walk(path, 'Older');
+    expect(down.ids.map(({ length }) => length)).toEqual([50, 50, 20]);
+    expect(new Set(down.ids.flat()).size).toBe(120);
+    const up = await walk(down.last, 'Newer');
+    expect(up.ids.toReversed()).toEqual(down.ids);
+    expect(links((await browser.get(down.last)).text)['Newest']).toBe(`${path}?days=30`);
+  });
+
+  test('of one reporter has its reports only, by its exact name', async () => {
+    const path = await aList(['2026-03-09', '2026-03-10'], ['A & “B”', 'a & “b”', null]);
+    const { text } = await browser.get(path);
+    expect(toReadable(text)).toContain('A & “B”, 2 a & “b”, 2');
+    const named = await browser.get(`${path}?reporter=${encodeURIComponent('name:A & “B”')}`);
+    expect(daysOf(named.text)).toEqual(['2026-03-10', '2026-03-09']);
+    expect(named.text).toContain('<option value="name:A &amp; “B”" selected>');
+    const unnamed = await browser.get(`${path}?reporter=unnamed`);
+    expect(daysOf(unnamed.text)).toHaveLength(2);
+    expect(unnamed.text.match(/Unnamed reporter<\/a>/g)).toHaveLength(2);
+    const nobody = await read(`${path}?reporter=name:nobody%00`);
+    expect(nobody).toContain('This reporter sent no report that covers this range.');
+  });
+
+  test('takes a place that it never gave out for the first page', async () => {
+    const path = await aList(['2026-03-10']);
+    for (const place of ['x', '2026-03-10T00:00:00Z', '2026-03-10T00:00:00Z-9999999999999999'])
+      expect(daysOf((await browser.get(`${path}?older=${place}`)).text)).toHaveLength(1);
+    const before = await browser.get(`${path}?older=2012-01-01T00:00:00Z-1`);
+    expect(daysOf(before.text)).toEqual([]);
+    expect(before.status).toBe(200);
+  });
+
+  test('is where the domain’s page leads to', async () => {
+    const path = await aList(['2026-03-10']);
+    const { text } = await browser.get(path.replace('/reports', ''));
+    expect(text).toContain(`<a href="${path}">All reports</a>`);
+    expect(text).toMatch(new RegExp(`<a href="${path}/[0-9a-f-]{36}">`));
+  });
+});
+
+describe('hostile texts of reports', () => {
+  const EVIL = `"><script>alert(1)</script><img src=x onerror=alert(2)>\u202Eevil\u2066\u200F`;
+  const inXml = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  const hostile = (text: string) =>
+    PLAIN.replace(
+      /(<(?:org_name|email|extra_contact_info|report_id|selector|header_from|p)>)[^<]*/g,
+      `$1${inXml(text)}`,
+    )
+      .replace(
+        '</dkim>\n      <spf>',
+        `<human_result>${inXml(text)}</human_result></dkim>\n      <spf>`,
+      )
+      .replace(
+        '</policy_evaluated>',
+        `<reason><type>${inXml(text)}</type><comment>${inXml(text)}</comment></reason></policy_evaluated>`,
+      );
+
+  test('are text: nothing runs, and no control of direction is left', async () => {
+    const from = hostile(EVIL);
+    const { path, domainId } = await aPlainReport({
+      from,
+      fileName: `x/${EVIL.replaceAll('/', '')}.xml`,
+    });
+    for (const page of [
+      path,
+      `/settings/domains/${domainId}/reports?from=2026-01-01&to=2026-01-31`,
+    ]) {
+      const { text, status } = await browser.get(page);
+      expect(status).toBe(200);
+      expect(text).toContain('&lt;script&gt;');
+      expect(text).not.toMatch(/<script>|<img|\u202e|\u2066|\u200f/i);
+    }
+    expect((await browser.download(`${path}/original`)).text).toContain('\u202e');
+  });
+});

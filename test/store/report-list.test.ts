@@ -1,0 +1,70 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import type { Store } from '../../src/store/connection/open.ts';
+import { type BoundQuery, toText, toValues } from '../../src/store/connection/prepared.ts';
+import { QUERIES, reportersOf } from '../../src/store/reports/report-list.ts';
+import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
+import { aStore, IS_POSTGRES } from '../support/store.ts';
+
+const BOUNDS = {
+  ...{ domainId: 'd', sinceBegin: '2026-01-01T00:00:00Z', sinceSeq: 0 },
+  ...{ untilBegin: '2026-01-31T23:59:59Z', untilSeq: 9_007_199_254_740_991 },
+};
+const WANTED = { ...BOUNDS, limit: 51 };
+
+/** The plan of a query, on PostgreSQL as for a large table. */
+async function explain({ db }: Store, { compile, params }: BoundQuery<unknown>): Promise<string> {
+  const text = toText(db as never, compile);
+  const values = toValues(text, params);
+  return await db.write(async (tx) => {
+    if (!IS_POSTGRES) return await readPlan(tx, `explain query plan ${text.sql}`, values);
+    await sql`set local enable_seqscan = off`.execute(tx);
+    await sql`set local enable_sort = off`.execute(tx);
+    return await readPlan(tx, `explain ${text.sql}`, values);
+  });
+}
+
+async function readPlan(
+  tx: Parameters<Parameters<Store['db']['write']>[0]>[0],
+  text: string,
+  values: readonly unknown[],
+) {
+  // Each placeholder of the text is one of Kysely's, in its order.
+  const pieces = text.split(/\$\d+|\?/);
+  const { rows } = await sql<Record<string, unknown>>`${sql.join(
+    pieces.flatMap((piece, i) => [
+      sql.raw(piece),
+      ...(i < values.length ? [sql.val(values[i])] : []),
+    ]),
+    sql``,
+  )}`.execute(tx);
+  return rows.map((row) => row['QUERY PLAN'] ?? row['detail']).join('\n');
+}
+
+test.each([
+  ['a page', QUERIES.desc.all(WANTED)],
+  ['a page of newer ones', QUERIES.asc.all(WANTED)],
+  ['a page of a reporter', QUERIES.desc.named({ ...WANTED, reporter: 'R' })],
+  ['a page without a reporter’s name', QUERIES.desc.unnamed(WANTED)],
+  ['where the reports that are looked at end', QUERIES.desc.lastLookedAt(BOUNDS)],
+  ['the reporters', reportersOf(BOUNDS)],
+])('%s is read from the index of the list, from the range only', async (_what, query) => {
+  const store = await aStore();
+  const { name } = await aDomain(store.db, await aBareAccount(store.db));
+  await receive(
+    store.db,
+    Array.from({ length: 20 }, () => aReport({ domain: name })),
+  );
+  const plan = await explain(store, query as BoundQuery<unknown>);
+  if (IS_POSTGRES) {
+    expect(plan).toMatch(/Index (Only )?Scan (Backward )?using report_list on report/);
+    expect(plan).toMatch(
+      /Index Cond: .*domain_id = .*ROW\(begin_date, seq\) > .*ROW\(begin_date, seq\) </,
+    );
+  } else {
+    expect(plan).toMatch(
+      /SEARCH report USING (COVERING )?INDEX report_list \(domain_id=\? AND begin_date>\? AND begin_date<\?\)/,
+    );
+    expect(plan).not.toMatch(/SCAN report/);
+  }
+});

@@ -1,0 +1,19 @@
+import { type IngestedDocument, ingest } from '../../src/intake/ingest.ts';
+import { ownReader } from '../../src/intake/reader/reader.ts';
+import type { Store } from '../../src/store/connection/open.ts';
+import { NOW } from './builders.ts';
+
+/** Stores a source as intake does, with what is read in it. */
+export async function takeIn(
+  { db }: Pick<Store, 'db'>,
+  bytes: Uint8Array | string,
+  { name = 'report.xml', receivedAt = NOW } = {},
+): Promise<IngestedDocument[]> {
+  const source = { name, bytes: Buffer.from(bytes) };
+  const given = { db, now: () => new Date(receivedAt), documentReader: ownReader };
+  return await Array.fromAsync(ingest(given, only({ name, read: async () => source })));
+}
+
+async function* only<T>(item: T): AsyncGenerator<T> {
+  yield item;
+}
