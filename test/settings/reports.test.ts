@@ -204,7 +204,7 @@ describe('the list of reports', () => {
 
   /** The days of the list's rows. */
   const daysOf = (text: string) =>
-    [...text.matchAll(/data-label="Window begins"><time datetime="([\d-]+)T/g)].map(
+    [...text.matchAll(/role="cell"><time datetime="([\d-]+)T/g)].map(
       ([, day]) => day,
     );
   const links = (text: string) =>

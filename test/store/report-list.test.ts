@@ -1,10 +1,22 @@
 import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../src/store/connection/open.ts';
 import { type BoundQuery, toText, toValues } from '../../src/store/connection/prepared.ts';
 import { QUERIES, reportersOf } from '../../src/store/reports/report-list.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
-import { aStore, IS_POSTGRES } from '../support/store.ts';
+import { IS_POSTGRES, openTestStore } from '../support/store.ts';
+
+let store: Store;
+
+beforeAll(async () => {
+  store = await openTestStore();
+  const { name } = await aDomain(store.db, await aBareAccount(store.db));
+  await receive(
+    store.db,
+    Array.from({ length: 20 }, () => aReport({ domain: name })),
+  );
+});
+afterAll(() => store.close());
 
 const BOUNDS = {
   ...{ domainId: 'd', sinceBegin: '2026-01-01T00:00:00Z', sinceSeq: 0 },
@@ -49,12 +61,6 @@ test.each([
   ['where the reports that are looked at end', QUERIES.desc.lastLookedAt(BOUNDS)],
   ['the reporters', reportersOf(BOUNDS)],
 ])('%s is read from the index of the list, from the range only', async (_what, query) => {
-  const store = await aStore();
-  const { name } = await aDomain(store.db, await aBareAccount(store.db));
-  await receive(
-    store.db,
-    Array.from({ length: 20 }, () => aReport({ domain: name })),
-  );
   const plan = await explain(store, query as BoundQuery<unknown>);
   if (IS_POSTGRES) {
     expect(plan).toMatch(/Index (Only )?Scan (Backward )?using report_list on report/);

@@ -8,7 +8,7 @@ const MAX_ORG = 80;
 
 /** Reports of a domain as a table. Each links to its page. */
 export function renderReportTable(domainId: string, reports: readonly ReportRow[]): Html {
-  return html`<table class="reports cards" role="table">
+  return html`<table class="reports" role="table">
     <thead role="rowgroup"><tr role="row">
       <th role="columnheader" scope="col">Reporter</th>
       <th role="columnheader" scope="col">Window begins</th>
@@ -24,10 +24,10 @@ function renderRow(domainId: string, report: ReportRow): Html {
   const { id, begin_date, total_messages: messages, aligned_messages: aligned } = report;
   return html`<tr role="row">
     <th role="rowheader" scope="row"><a href="/settings/domains/${domainId}/reports/${id}">${renderReporter(report)}</a></th>
-    <td role="cell" data-label="Window begins"><time datetime="${begin_date}" title="${toExact(begin_date)}">${toDate(begin_date)}</time></td>
-    <td role="cell" data-label="Messages" class="number">${toCount(messages)}</td>
-    <td role="cell" data-label="Failed" class="number">${toCount(messages - aligned)}</td>
-    <td role="cell" data-label="Pass rate" class="number">${toPassRate({ messages, aligned })}</td>
+    <td role="cell"><time datetime="${begin_date}" title="${toExact(begin_date)}">${toDate(begin_date)}</time></td>
+    <td role="cell" data-unit="messages" class="number">${toCount(messages)}</td>
+    <td role="cell" data-unit="failed" class="number">${toCount(messages - aligned)}</td>
+    <td role="cell" data-unit="passed" class="number">${toPassRate({ messages, aligned })}</td>
   </tr>`;
 }
 

@@ -25,6 +25,9 @@ import { toArrivalWords } from './arrival-words.ts';
 
 const MAX_ERRORS = 10;
 const MAX_TEXT = 300;
+/** Of a word or a name. */
+const MAX_WORD = 60;
+const MAX_NAME = 120;
 
 /** A term and what it is; nothing when there is no value. */
 function renderTerm(term: string, value: Html | string | null): Html | '' {
@@ -50,12 +53,12 @@ export function renderMetadata(
   return html`<section class="card" aria-labelledby="metadata">
     <div class="beside">
       <h2 id="metadata">Metadata</h2>
-      ${read && html`<a role="button" class="secondary" href="/settings/domains/${report.domain_id}/reports/${report.id}/original" download>Download the XML</a>`}
+      ${read && html`<a href="/settings/domains/${report.domain_id}/reports/${report.id}/original" download>Download the XML</a>`}
     </div>
     <p class="figures"><b>${toPassRate({ messages, aligned })}</b> of <b>${toCount(messages)}</b> messages passed DMARC</p>
     <dl class="facts">
-      ${renderTerm('Reporter', toText(report.reporter_org) ?? 'not named')}
-      ${renderTerm('E-mail', toText(report.reporter_email))}
+      ${renderTerm('Reporter', toText(report.reporter_org, MAX_NAME) ?? 'not named')}
+      ${renderTerm('E-mail', toText(report.reporter_email, MAX_NAME))}
       ${renderTerm('Contact', toText(read?.metadata.extraContactInfo ?? null))}
       ${renderTerm('Report id', toText(report.report_id, 512) ?? 'none')}
       ${renderTerm('Window', `${toExact(report.begin_date)} to ${toExact(report.end_date)}`)}
@@ -116,19 +119,19 @@ const YES_OR_NO: Readonly<Record<string, string>> = { y: 'y (yes)', n: 'n (no)' 
 export function renderPolicy(policy: PolicyPublished): Html {
   const { p, sp, np, adkim, aspf, pct, fo, testing, discoveryMethod } = policy;
   const named = (names: Readonly<Record<string, string>>, value: string | null) =>
-    toText(value === null ? null : (names[value] ?? value));
+    toText(value === null ? null : (names[value] ?? value), MAX_WORD);
   return html`<section class="card" aria-labelledby="policy">
     <h2 id="policy">Policy published</h2>
     <dl class="facts">
-      ${renderTerm('Policy (p)', toText(p) ?? 'not stated')}
-      ${renderTerm('Subdomains (sp)', toText(sp))}
-      ${renderTerm('Non-existent subdomains (np)', toText(np))}
+      ${renderTerm('Policy (p)', toText(p, MAX_WORD) ?? 'not stated')}
+      ${renderTerm('Subdomains (sp)', toText(sp, MAX_WORD))}
+      ${renderTerm('Non-existent subdomains (np)', toText(np, MAX_WORD))}
       ${renderTerm('DKIM alignment (adkim)', named(ALIGNMENT, adkim))}
       ${renderTerm('SPF alignment (aspf)', named(ALIGNMENT, aspf))}
       ${renderTerm('Share of messages (pct)', pct === null ? null : `${toCount(pct)}%`)}
-      ${renderTerm('Failure reports (fo)', toText(fo))}
+      ${renderTerm('Failure reports (fo)', toText(fo, MAX_WORD))}
       ${renderTerm('Testing', named(YES_OR_NO, testing))}
-      ${renderTerm('Found by', toText(discoveryMethod))}
+      ${renderTerm('Found by', toText(discoveryMethod, MAX_WORD))}
     </dl>
   </section>`;
 }
