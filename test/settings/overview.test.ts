@@ -118,7 +118,7 @@ describe('a domain’s page', () => {
     await receive(api.db, [aReport({ orgName: null }), aReport({ orgName: 'Mailbox Provider' })]);
     const text = await read(`/settings/domains/${id}`);
     expect(text).toContain('All of 2 reports.');
-    expect(text).toContain('Mailbox Provider 14 Mar 2026 10 70.0%');
+    expect(text).toContain('Mailbox Provider 14 Mar 2026 10 3 70.0%');
     expect(text).toContain('Unnamed reporter');
   });
 

@@ -204,9 +204,7 @@ describe('the list of reports', () => {
 
   /** The days of the list's rows. */
   const daysOf = (text: string) =>
-    [...text.matchAll(/role="cell"><time datetime="([\d-]+)T/g)].map(
-      ([, day]) => day,
-    );
+    [...text.matchAll(/role="cell"><time datetime="([\d-]+)T/g)].map(([, day]) => day);
   const links = (text: string) =>
     Object.fromEntries(
       [...text.matchAll(/<a href="([^"]+)">(Older|Newer|Newest)<\/a>/g)].map(([, path, name]) => [

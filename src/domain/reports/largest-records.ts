@@ -2,7 +2,11 @@ import type { ReportRecord } from './aggregate-report.ts';
 import { passesDmarc } from './alignment.ts';
 import type { RecordPart, ShownRecord, WantedRecords } from './report-content.ts';
 
-/** How many records of a report can be shown. Nearly all reports have fewer. */
+/**
+ * How many records of a report can be shown. Nearly all reports have fewer.
+ *
+ * @internal Tests make reports with more.
+ */
 export const MAX_LISTED_RECORDS = 1_000;
 /** Characters of the texts of one part. A usual record has some 200. */
 const PART_CHARS = 100_000;

@@ -8,8 +8,6 @@ import { createReaderProcess, type ReaderProcess } from './reader-process.ts';
 /**
  * The bytes, packed and unpacked, of a source that is read in this process. Nearly all reports are smaller, and
  * reading this much costs some milliseconds and megabytes, whatever the bytes are.
- *
- * @internal Tests make sources of this size.
  */
 export const MAX_SMALL_BYTES = 256 * 1024;
 
@@ -81,8 +79,6 @@ async function* readThere(
 /**
  * The reports in a small source; undefined when the source is not small or contains anything else. Any unusual
  * source is thus read by the child, from its beginning, and rejected with the reason that the child finds.
- *
- * @internal Tests compare it with the child.
  */
 export async function readSmall(
   bytes: Uint8Array,

@@ -14,7 +14,7 @@ import type { ReportRow } from './reports.ts';
  */
 
 /** Reports that are looked at for one page of a reporter, and for the counts of reporters. */
-export const LOOKED_AT = 10_000;
+export const LOOKED_AT = 5_000;
 /** Reporters that are listed. */
 const MAX_REPORTERS = 50;
 

@@ -92,7 +92,7 @@ function renderConflicts(conflictsAt: AroundReport['conflictsAt']): Html | '' {
   const words = count === MAX_CONFLICTS ? `${count} or more` : toCount(count);
   return html`<p class="note"><span class="badge warn">Conflict</span> ${words} other ${count === 1 ? 'document' : 'documents'}
     with the same reporter, id and window, but other content, came in ${count === 1 ? 'at' : 'from'}
-    ${toExact(conflictsAt[0] as string)}. This one came first and counts; an operator can prefer another.</p>`;
+    ${toExact(conflictsAt[0] as string)}. This one counts; an operator can prefer another.</p>`;
 }
 
 /** Mistakes of the reporter, in words; nothing when there are none. `warnings` is the JSON of the report's row. */

@@ -20,8 +20,8 @@ import { renderMetadata, renderPolicy, renderWarnings } from './report-view.ts';
 const RETRY_SECONDS = 5;
 
 /**
- * One report: what is stored of it, and what is read again from its original, which takes place beside the event loop
- * and may fail. What is stored is then shown alone.
+ * One report: what is stored of it, and what is read again from its original, which may fail. What is
+ * stored is then shown alone.
  */
 export function showReport({ store: { reader }, reportReader, now }: Given): RequestHandler {
   return async (req, res) => {
@@ -36,9 +36,9 @@ export function showReport({ store: { reader }, reportReader, now }: Given): Req
       .catch(toFailure);
     const main = html`${renderHead(report)}
       ${renderMetadata(report, around, { content, now: now() })}
-      ${renderWarnings(report.warnings)}
       ${content instanceof Failure ? '' : renderPolicy(content.policyPublished)}
-      ${content instanceof Failure ? renderProblem(content) : renderRecords(report, content, from)}`;
+      ${content instanceof Failure ? renderProblem(content) : renderRecords(report, content, from)}
+      ${renderWarnings(report.warnings)}`;
     const title = `Report of ${toDomainText(report.domain)}`;
     await sendPage(res, { title, place: 'overview', main, status: toStatus(res, content) });
   };
