@@ -99,7 +99,7 @@ describe('a report’s page', () => {
     expect(second).toContain('198.51.100.0 ');
     expect(second).toContain('Previous 101 to 151 of 151');
     expect(await read(`${path}?from=900`)).toContain('There are no more records.');
-    for (const from of ['-1', 'x', '99999999999999999999'])
+    for (const from of ['-1', '99999999999999999999'])
       expect((await browser.get(`${path}?from=${from}`)).status).toBe(200);
   });
 
