@@ -84,7 +84,7 @@ export function limitReadings({ createStore }: Counting): RequestHandler {
 
 type ToKey = (req: Request, res: Response) => string;
 
-const toAddressKey: ToKey = (req) => toClientNetwork(req.ip ?? '');
+const toAddressKey: ToKey = ({ ip = '' }) => toClientNetwork(ip);
 const toPersonId: ToKey = (_req, res) => visitorOf(res).personId;
 const toEmailHash: ToKey = (req) => hash('sha256', toEmailKey(readField(req, 'email')));
 
