@@ -35,7 +35,7 @@ export interface Look extends Pick<BrowserContextOptions, 'colorScheme' | 'javaS
 }
 
 /**
- * A window on a service, with its errors so far: script errors, policy violations, requests to other origins.
+ * A window on a service, with its errors so far: of scripts, in the console, and requests to other origins.
  */
 export async function openWindow(url: string, { width, place = '/settings', ...options }: Look) {
   const context = await browser.newContext({
@@ -49,8 +49,12 @@ export async function openWindow(url: string, { width, place = '/settings', ...o
   const wrong: string[] = [];
   page.on('pageerror', (error) => wrong.push(error.message));
   page.on('console', (message) => {
-    if (message.text().includes('Content Security Policy')) wrong.push(message.text());
+    // The browser says so of each page whose status is 400 or more.
+    const isStatus = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isStatus) wrong.push(message.text());
   });
+  await page.addInitScript(`addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) =>
+    console.error('refused by the policy: ' + [violatedDirective, blockedURI, sample].join(' ')))`);
   page.on('request', (request) => {
     if (!request.url().startsWith(url + place)) wrong.push(request.url());
   });

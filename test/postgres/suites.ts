@@ -18,6 +18,7 @@ const OF_NO_STORE = [
   'test/external/{components,contract-document,deprecation,examples,handlers,limits,parameters,fuzz}.test.ts',
   'test/external/{page-bytes,page-cache}.test.ts',
   'test/settings/{busy-store,style}.test.ts',
+  'test/settings/frame/*.test.ts',
   'test/alerts/{contexts,schedule}.test.ts',
 ];
 

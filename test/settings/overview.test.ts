@@ -1,5 +1,8 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { UNKNOWN_RECORD } from '../../src/domain/dns/dns-watch.ts';
+import { addDays } from '../../src/domain/instant.ts';
 import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
+import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, aDomain, anAlert, aReport, NOW, receive } from '../support/builders.ts';
 import { aVisitor, type Browser, toReadable } from '../support/visitor.ts';
@@ -22,35 +25,108 @@ const day = (begin: string, totalMessages: number, alignedMessages: number) =>
   aReport({ begin: `${begin}T00:00:00Z`, totalMessages, alignedMessages });
 
 describe('the overview', () => {
-  test('of an account without domains says what to do', async () => {
-    const text = await read('/settings/overview');
-    expect(text).toContain('No domain yet');
-    expect(text).toContain('No alert is open');
+  test('of an account without domains says what to do, and leads there', async () => {
+    const { text } = await browser.get('/settings/overview');
+    expect(toReadable(text)).toContain('No domain yet');
+    expect(toReadable(text)).toContain('No alert is open');
+    expect(text).toContain('<a href="/settings/account">this account’s id</a>');
   });
 
-  test('lists active domains with their last report and thirty days of pass rate', async () => {
+  test('lists active domains with thirty days of pass rate that end with the newest one', async () => {
     await aDomain(api.db, accountId, { name: 'example.com' });
     await aDomain(api.db, accountId, { name: 'silent.example' });
     const paused = await aDomain(api.db, accountId, { name: 'paused.example' });
     await updateDomainStatus(api.db, paused.id, 'paused');
     await receive(api.db, [
       day('2026-03-14', 90, 80),
-      day('2026-02-14', 10, 0),
+      day('2026-02-13', 10, 0),
       // One day too old for the chart.
-      day('2026-02-13', 1000, 0),
+      day('2026-02-12', 1000, 0),
     ]);
     const { text } = await browser.get('/settings/overview');
-    expect(toReadable(text)).toMatch(/example\.com 80\.0% 7 hours ago silent\.example – none yet/);
+    expect(toReadable(text)).toMatch(/example\.com Last report 7 hours ago 80% /);
+    expect(toReadable(text)).toMatch(/silent\.example No report yet – /);
     expect(text).not.toContain('paused.example');
-    expect(text).toContain('aria-label="Pass rate of example.com, 30 days: 80.0%"');
-    expect(text.match(/class="none"/g)).toHaveLength(28 + 30);
+    expect(text).toContain(
+      'aria-label="Pass rate of example.com, 30 days: 80% of 100 messages passed"',
+    );
+    expect(text.match(/class="none"/g)).toHaveLength(28);
     expect(text).toContain('title="15 Mar 2026, 04:12:09 UTC"');
   });
 
-  test('a rate is rounded down, never up to 100%', async () => {
+  test('says of a domain whose reports are old when the newest one is of', async () => {
+    await aDomain(api.db, accountId, { name: 'example.com' });
+    await receive(api.db, [day('2024-06-12', 90, 80)]);
+    expect(await read('/settings/overview')).toContain(
+      'The newest report is of 12 Jun 2024 No report covers a day after 12 Jun 2024',
+    );
+  });
+
+  test('only all messages are 100%', async () => {
     await aDomain(api.db, accountId, { name: 'example.com' });
     await receive(api.db, [day('2026-03-14', 100_000, 99_999)]);
-    expect(await read('/settings/overview')).toContain('example.com 99.9%');
+    expect(await read('/settings/overview')).toContain(' 99.99% ');
+  });
+
+  test('has one next step for each domain, with a link to where it is taken', async () => {
+    const failing = await aDomain(api.db, accountId, { name: 'failing.example' });
+    const alerted = await aDomain(api.db, accountId, { name: 'alerted.example' });
+    await receive(api.db, [
+      aReport({ domain: 'failing.example' }),
+      aReport({ domain: 'alerted.example' }),
+    ]);
+    const type = 'alert.new_failing_source';
+    const context = { message_count: 50, failed_count: 50, sources: [], additional_sources: 0 };
+    await anAlert(api.db, { accountId, domainId: alerted.id }, { type, context });
+    await anAlert(api.db, { accountId, domainId: failing.id }, { resolvedAt: NOW });
+    const { text } = await browser.get('/settings/overview');
+    expect(toReadable(text)).toContain(
+      '3 of 10 messages failed in 30 days (70% passed): find out who sent them. See who failed',
+    );
+    expect(text).toContain(`<a href="/settings/domains/${failing.id}/sources?failing=1">`);
+    expect(toReadable(text)).toContain('Addresses that are new here send mail that fails');
+    expect(text).toContain(`<a href="/settings/domains/${alerted.id}/sources?failing=1">`);
+  });
+
+  test('follows the policy that a check of DNS has confirmed', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
+    const days = Array.from({ length: 30 }, (_, i) => addDays('2026-03-14', -i));
+    await receive(
+      api.db,
+      days.map((begin) => day(begin, 100, 100)),
+    );
+    const confirm = (value: string) =>
+      updateDnsRecord(api.db, {
+        ...{ domainId: id, at: NOW, type: 'dmarc' },
+        update: () => ({ ...UNKNOWN_RECORD, confirmed: { value } }),
+      });
+    const pages = ['/settings/overview', `/settings/domains/${id}`];
+    const steps = async () => await Promise.all(pages.map(read));
+    for (const text of await steps()) expect(text).toContain('If the DMARC record asks for p=none');
+    await confirm('v=DMARC1; p=none');
+    for (const text of await steps())
+      expect(text).toContain('change p=none in the DMARC record to p=quarantine');
+    await confirm('v=DMARC1; p=reject');
+    for (const text of await steps())
+      expect(text).toContain('Nothing to do: mail that fails is rejected.');
+  });
+
+  test('shows internationalised names in Unicode beside their A-labels', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'xn--bcher-kva.example' });
+    expect(await read('/settings/overview')).toContain(' bücher . example xn--bcher-kva.example ');
+    const { text } = await browser.get(`/settings/domains/${id}`);
+    expect(text).toContain('<title>bücher.example (xn--bcher-kva.example) · Plumbline</title>');
+  });
+
+  test('shows no name that is unclaimed, however much it looks like one of the account', async () => {
+    await aDomain(api.db, accountId, { name: 'example.com' });
+    await receive(api.db, [
+      aReport({ domain: 'mail.example.com' }),
+      aReport({ domain: 'examp1e.com' }),
+    ]);
+    const text = await read('/settings/overview');
+    expect(text).not.toContain('mail.example.com');
+    expect(text).not.toContain('examp1e.com');
   });
 
   test('open alerts come first, and resolved ones are not listed', async () => {
@@ -86,31 +162,75 @@ describe('a domain’s page', () => {
     const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
     await receive(api.db, [day('2026-03-13', 50, 50), day('2026-03-14', 100, 25)]);
     const { text } = await browser.get(`/settings/domains/${id}`);
-    expect(toReadable(text)).toContain('50.0% of 150 messages passed DMARC');
+    expect(toReadable(text)).toContain('50% of 150 messages passed DMARC');
     expect(toReadable(text)).toContain(
-      'Day Messages Failed Pass rate 14 Mar 2026 100 75 25.0% 13 Mar 2026 50 0 100.0%',
+      'Day Messages Failed Pass rate 14 Mar 2026 100 75 25% 13 Mar 2026 50 0 100%',
     );
-    // Thirty columns of 6 end on the 15th; the line goes from all passed to a quarter.
-    expect(text).toContain('d="M164 0h0L170 75"');
-    expect(text).toContain('aria-label="Messages per day, at most 100"');
+    // Thirty columns end on the 14th; the line goes from all passed to a quarter.
+    expect(text).toContain('d="M28.5,0L29.5,75"');
+    expect(text).toContain('aria-label="Pass rate by day; in all 50% of 150 messages passed"');
+    expect(text).toContain('aria-label="Messages by day; in all 150 messages, 75 failed"');
   });
 
   test('days without reports are gaps in the line', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
     await receive(api.db, [day('2026-03-10', 10, 10), day('2026-03-14', 10, 10)]);
-    expect((await browser.get(`/settings/domains/${id}`)).text).toContain('d="M146 0h0M170 0h0"');
+    expect((await browser.get(`/settings/domains/${id}`)).text).toContain('d="M25.5,0ZM29.5,0Z"');
   });
 
-  test('90 days include what 30 days do not', async () => {
+  test('90 days include what 30 days do not, and end with the newest day', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
-    await receive(api.db, [day('2026-01-01', 7, 7)]);
-    const messages = async (days: string) =>
-      /of ([\d,]+) messages/.exec(await read(`/settings/domains/${id}?days=${days}`))?.[1];
-    expect([await messages('30'), await messages('90'), await messages('x')]).toEqual([
-      '0',
-      '7',
-      '0',
-    ]);
+    await receive(api.db, [day('2025-12-01', 7, 7), day('2026-01-11', 2, 2)]);
+    const messages = async (query: string) =>
+      /of ([\d,]+) messages passed DMARC/.exec(await read(`/settings/domains/${id}?${query}`))?.[1];
+    expect([
+      await messages('days=30'),
+      await messages('days=90'),
+      await messages('days=x'),
+      await messages('from=2025-12-01&to=2025-12-01'),
+    ]).toEqual(['2', '9', '2', '7']);
+    expect(await read(`/settings/domains/${id}?days=x`)).toContain('“x” is no range');
+  });
+
+  test('a range without reports says where there are some', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
+    await receive(api.db, [day('2024-06-12', 7, 7)]);
+    const { text } = await browser.get(`/settings/domains/${id}?from=2026-01-01&to=2026-01-31`);
+    expect(toReadable(text)).toContain(
+      'No report covers this range; the newest is of 12 Jun 2024. Show the 31 days up to then',
+    );
+    expect(text).toContain(`href="/settings/domains/${id}?from=2024-05-13&amp;to=2024-06-12"`);
+    expect(text).not.toContain('data-chart');
+  });
+
+  test('marks where alerts fired and resolved, and says so in words', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
+    await receive(api.db, [day('2026-03-10', 10, 10), day('2026-03-14', 10, 5)]);
+    const owner = { accountId, domainId: id };
+    await anAlert(api.db, owner, {
+      ...{ firedAt: '2026-03-11T04:00:00Z', resolvedAt: '2026-03-14T04:00:00Z' },
+      context: { day: '2026-03-10' },
+    });
+    const { text } = await browser.get(`/settings/domains/${id}`);
+    expect(toReadable(text)).toContain(
+      'Alignment regression : about 10 Mar 2026, fired 11 Mar 2026, resolved 14 Mar 2026',
+    );
+    expect(text).toContain('<circle class="mark fired" cx="85%" cy="0%" r="0.55em"/>');
+    expect(text).toContain('<circle class="mark resolved" cx="98.33%" cy="100%" r="0.55em"/>');
+  });
+
+  test('text of reporters changes nothing around it', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
+    const names = ['<b>\u202egro.liam</b>', `${'x'.repeat(5000)}`, 'A\u200bB\u0000C'];
+    await receive(
+      api.db,
+      names.map((orgName) => aReport({ orgName })),
+    );
+    const { text } = await browser.get(`/settings/domains/${id}`);
+    expect(text).toContain('<bdi>&lt;b&gt;\ufffdgro.liam&lt;/b&gt;</bdi>');
+    expect(text).toContain('<bdi>A\ufffdB\ufffdC</bdi>');
+    expect(text).toContain(`<bdi>${'x'.repeat(199)}…</bdi>`);
+    expect(text).not.toContain('\u202e');
   });
 
   test('lists its latest reports, of any reporter', async () => {
@@ -118,7 +238,7 @@ describe('a domain’s page', () => {
     await receive(api.db, [aReport({ orgName: null }), aReport({ orgName: 'Mailbox Provider' })]);
     const text = await read(`/settings/domains/${id}`);
     expect(text).toContain('All of 2 reports.');
-    expect(text).toContain('Mailbox Provider 14 Mar 2026 10 3 70.0%');
+    expect(text).toContain('Mailbox Provider 14 Mar 2026 10 3 70%');
     expect(text).toContain('Unnamed reporter');
   });
 

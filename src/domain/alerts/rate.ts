@@ -16,15 +16,17 @@ export function addUp(days: readonly Counts[]): Counts {
   );
 }
 
-/** The pass rate, 0 to 100 with at most two decimals. There must be messages. */
-export function toPassRate({ messages, aligned }: Counts): number {
-  return toHundredths(BigInt(aligned) * 100n, BigInt(messages));
+/**
+ * The pass rate, 0 to 100, rounded to two decimals, halves up. Only 100 means that every message passed, and only 0 that
+ * none did. Everything that shows a rate uses this (decision 98). There must be messages.
+ */
+export function toPassRate(counts: Counts): number {
+  return toHundredths(counts) / 100;
 }
 
-/** By how many points the pass rate is below the one before, with at most two decimals. */
+/** By how many points the pass rate is below the one before: the difference of the two as they are rounded. */
 export function toDrop(before: Counts, after: Counts): number {
-  const { over, under } = difference(before, after);
-  return toHundredths(over * 100n, under);
+  return (toHundredths(before) - toHundredths(after)) / 100;
 }
 
 /**
@@ -53,9 +55,10 @@ function toHundreds(points: number): bigint {
   return BigInt(Math.round(points * 100));
 }
 
-/** Rounds a fraction to two decimals, halves away from zero. */
-function toHundredths(over: bigint, under: bigint): number {
-  const sign = over < 0n ? -1n : 1n;
-  const rounded = (over * sign * 200n + under) / (under * 2n);
-  return Number(rounded * sign) / 100;
+/** The pass rate in hundredths of a percent. */
+function toHundredths({ messages, aligned }: Counts): number {
+  const [over, under] = [BigInt(aligned) * 10_000n, BigInt(messages)];
+  const rounded = Number((over * 2n + under) / (under * 2n));
+  if (rounded === 10_000 && aligned < messages) return 9_999;
+  return rounded === 0 && aligned > 0 ? 1 : rounded;
 }

@@ -1,6 +1,7 @@
 import { domainToUnicode } from 'node:url';
 import { html } from 'hono/html';
-import type { Instant } from '../../domain/instant.ts';
+import { type Counts, toPassRate as toRate } from '../../domain/alerts/rate.ts';
+import type { Day, Instant } from '../../domain/instant.ts';
 import type { Html } from './page.ts';
 
 const UNITS = [
@@ -15,7 +16,11 @@ const UNITS = [
 const formats = once(() => ({
   relative: new Intl.RelativeTimeFormat('en', { numeric: 'auto' }),
   count: new Intl.NumberFormat('en'),
+  short: new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 }),
   day: new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }),
+  dayOnly: toFormat({ day: 'numeric', month: 'short' }),
+  month: toFormat({ month: 'short', year: 'numeric' }),
+  year: toFormat({ year: 'numeric' }),
 }));
 
 /** An instant in relative form, with the exact time as its title. */
@@ -51,10 +56,44 @@ export function toCounted(value: number, one: string): string {
   return `${toCount(value)} ${value === 1 ? one : `${one}s`}`;
 }
 
-/** Pass rates are rounded down: 100% means that every message passed. */
-export function toPassRate({ messages, aligned }: { messages: number; aligned: number }): string {
-  if (messages === 0) return '–';
-  return `${(Math.floor((aligned / messages) * 1000) / 10).toFixed(1)}%`;
+/** “1.5K”: round numbers at an axis. */
+export function toShortCount(value: number): string {
+  return value < 10_000 ? toCount(value) : formats().short.format(value);
+}
+
+/** Days as labels of an axis: years, months, or days of a month, whatever tells them apart. */
+export function toShortDates(days: readonly Day[]): string[] {
+  const { year, month, dayOnly } = formats();
+  const isEach = (end: string) => days.length > 1 && days.every((day) => day.endsWith(end));
+  const format = isEach('-01-01') ? year : isEach('-01') ? month : dayOnly;
+  return days.map((day) => format.format(new Date(day)));
+}
+
+/** “9–15 Mar 2026”, or one day. */
+export function toPeriod({ from, to }: { readonly from: Day; readonly to: Day }): string {
+  return formats().day.formatRange(new Date(from), new Date(to)).replace(/\s/g, ' ');
+}
+
+/** A pass rate as every page, the API and the commands round it: at most two decimals (decision 98). */
+export function toPassRate(counts: Counts): string {
+  return counts.messages === 0 ? '–' : toPercentage(toRate(counts));
+}
+
+/** “98.04%” of a pass rate from 0 to 100. */
+export function toPercentage(rate: number): string {
+  return `${toCount(rate)}%`;
+}
+
+/** “98.04% of 816 messages passed”. */
+export function tellPassed(counts: Counts): string {
+  if (counts.messages === 0) return 'no messages';
+  return `${toPassRate(counts)} of ${toCounted(counts.messages, 'message')} passed`;
+}
+
+/** “816 messages, 16 failed”. */
+export function tellFailed({ messages, aligned }: Counts): string {
+  if (messages === 0) return 'no messages';
+  return `${toCounted(messages, 'message')}, ${toCount(messages - aligned)} failed`;
 }
 
 /**
@@ -127,6 +166,10 @@ function findUnicode(name: string): string | undefined {
   const unicode = domainToUnicode(name);
   const isPlain = unicode !== '' && toSafeText(unicode, MAX_NAME) === unicode;
   return isPlain && unicode !== name.toLowerCase() ? unicode : undefined;
+}
+
+function toFormat(parts: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-GB', { ...parts, timeZone: 'UTC' });
 }
 
 function once<T>(make: () => T): () => T {

@@ -2,7 +2,20 @@ import { html } from 'hono/html';
 import { type AlertType, isAlertType } from '../../domain/alerts/registry.ts';
 import type { ListedAlert } from '../../store/alerts/alert-list.ts';
 import type { Html } from '../frame/page.ts';
-import { renderTime, toCount, toCounted, toDate, toExact } from '../frame/words.ts';
+import {
+  renderDomainName,
+  renderText,
+  renderTime,
+  toCount,
+  toCounted,
+  toDate,
+  toExact,
+  toPercentage,
+  toSafeText,
+} from '../frame/words.ts';
+
+/** Ten addresses fit in, and two long records. */
+const MAX_WORDS = 1_500;
 
 type Context = Readonly<Record<string, unknown>>;
 
@@ -28,25 +41,29 @@ export function renderAlert(alert: ListedAlert & { readonly domain?: string }, n
     <h3>
       <span class="badge ${isOpen ? 'warn' : ''}">${isOpen ? 'Open' : 'Resolved'}</span>
       ${title}
-      ${alert.domain !== undefined ? html`on <a href="/settings/domains/${alert.domain_id}">${alert.domain}</a>` : ''}
+      ${alert.domain !== undefined ? html`on <a href="/settings/domains/${alert.domain_id}">${renderDomainName(alert.domain)}</a>` : ''}
     </h3>
-    <p>${tell(alert.context)}</p>
+    <p>${renderText(tell(alert.context), MAX_WORDS)}</p>
     <p class="when">Fired ${renderTime(alert.fired_at, now)}${
       alert.resolved_at === null ? '' : html`, resolved ${renderTime(alert.resolved_at, now)}`
     }</p>
   </li>`;
 }
 
+/** The title of an alert's type. */
+export function findTitle(type: string): string {
+  return findWords(type).title;
+}
+
 function findWords(type: string): Words {
-  return isAlertType(type) ? WORDS[type] : { title: type, tell: listContext };
+  return isAlertType(type) ? WORDS[type] : { title: toSafeText(type), tell: listContext };
 }
 
 function tellRegression(context: Context): string {
   const { day, message_count: messages, failed_count: failed } = context;
-  const [drop, prev, curr] = ['drop_pct', 'prev_pass_rate', 'curr_pass_rate'].map((name) =>
-    toNumber(context[name]),
-  );
-  const fall = `The pass rate fell by ${drop} points, from ${prev}% to ${curr}%.`;
+  const drop = toNumber(context['drop_pct']);
+  const [prev, curr] = ['prev_pass_rate', 'curr_pass_rate'].map((name) => toRate(context[name]));
+  const fall = `The pass rate fell by ${drop} points, from ${prev} to ${curr}.`;
   if (typeof messages !== 'number' || typeof failed !== 'number') return fall;
   const when = typeof day === 'string' ? ` on ${toDate(day)}` : '';
   return `${fall} ${toCount(failed)} of ${toCounted(messages, 'message')} failed${when}.`;
@@ -85,6 +102,10 @@ function listContext(context: Context): string {
   return Object.entries(context)
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
     .join(', ');
+}
+
+function toRate(value: unknown): string {
+  return typeof value === 'number' ? toPercentage(value) : '?';
 }
 
 function toNumber(value: unknown): string {

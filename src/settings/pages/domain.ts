@@ -1,56 +1,89 @@
 import type { RequestHandler } from 'express';
 import { html } from 'hono/html';
+import { addUp } from '../../domain/alerts/rate.ts';
+import { addDays, toDay, toInstant } from '../../domain/instant.ts';
+import { findNextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
+import { findDataDays } from '../../store/accounts/data-days.ts';
 import type { DomainRow } from '../../store/accounts/domains.ts';
+import { listReportAddresses } from '../../store/accounts/mail-address.ts';
 import { readDomain } from '../../store/accounts/overview.ts';
 import { alertsOf, type ListedAlert } from '../../store/alerts/alert-list.ts';
 import { parseItems, readPage } from '../../store/lists/page.ts';
 import { type ReportRow, reportsOf } from '../../store/reports/reports.ts';
-import { readQuery } from '../form.ts';
-import {
-  type ChartDay,
-  firstDay,
-  renderNumbers,
-  renderPassRate,
-  renderVolume,
-  sum,
-  toChartDays,
-} from '../frame/chart.ts';
+import { toColumns } from '../frame/charts/columns.ts';
+import { renderIncidents, toIncidents } from '../frame/charts/incidents.ts';
+import { renderNumbers } from '../frame/charts/numbers.ts';
+import { renderPassRate } from '../frame/charts/pass-rate.ts';
+import { renderVolume } from '../frame/charts/volume.ts';
 import { type Html, sendPage } from '../frame/page.ts';
-import { renderTime, toCount, toCounted, toPassRate } from '../frame/words.ts';
+import { type DomainRange, renderEmptyRange, renderRanges, toDomainRange } from '../frame/range.ts';
+import {
+  renderDomainName,
+  renderTime,
+  toCount,
+  toCounted,
+  toDomainText,
+  toPassRate,
+} from '../frame/words.ts';
 import type { Given } from '../given.ts';
 import { visitorOf } from '../visitor.ts';
-import { renderAlert } from './alert-words.ts';
+import { findTitle, renderAlert } from './alert-words.ts';
 import { renderRoute } from './domain-route.ts';
+import { renderNextStep, type StepOf } from './next-step-view.ts';
 import { renderReportTable } from './reports/report-table.ts';
 
-const RANGES = [30, 90] as const;
 const LATEST_REPORTS = { limit: 20, offset: 0 };
 const LATEST_ALERTS = { limit: 10, offset: 0 };
 
-/** One domain: its alerts as text, its days as charts, its latest reports, and what they need in DNS. */
+type Read = Awaited<ReturnType<typeof readDomain>>;
+
+/** One domain: its next step, its alerts as text, its days as charts, its latest reports, and what they need in DNS. */
 export function showDomain(given: Given): RequestHandler {
-  const { now } = given;
-  const { reader } = given.store;
+  const { db, reader } = given.store;
   return async (req, res) => {
-    const at = now();
-    const count = RANGES.find((range) => readQuery(req, 'days') === String(range)) ?? RANGES[0];
+    const at = given.now();
     const visitor = visitorOf(res);
     const scope = { accountId: visitor.accountId, domainId: String(req.params['id']) };
-    const { domain, days } = await readDomain(reader, scope, firstDay(at, count));
+    const range = toDomainRange(req, await findDataDays(reader, scope), at);
+    const read = await readDomain(reader, scope, { ...range, window: toWindow(range, at) });
+    const { domain } = read;
     const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
     const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
+    const [address] = await listReportAddresses(db, visitor.accountId, given);
     const main = html`${renderHead(domain, at)}
+      ${renderStep(read, range, { ...domain, address, now: at })}
       ${renderAlerts(parseItems(alerts), at)}
-      ${renderCharts(domain, toChartDays(days, { now: at, count }))}
+      ${renderTraffic(read, range)}
       ${renderReports(domain, parseItems(reports), reports.total)}
       ${await renderRoute(given, domain, visitor)}`;
-    await sendPage(res, { title: domain.name, place: 'overview', main });
+    await sendPage(res, { title: toDomainText(domain.name), place: 'overview', main });
   };
+}
+
+/** The days that the next step depends on: a month that ends with the newest day that has data. */
+function toWindow({ newest }: DomainRange, now: Date) {
+  const to = newest ?? toDay(toInstant(now));
+  return { from: addDays(to, 1 - WINDOW_DAYS), to };
+}
+
+function renderStep(
+  { domain: { status }, latest, openAlerts, record }: Read,
+  { oldest, newest }: DomainRange,
+  { now, ...domain }: StepOf & { readonly now: Date },
+): Html {
+  const today = toDay(toInstant(now));
+  const dataDays = latest.filter(({ messages }) => messages > 0).length;
+  const figures = { oldest, newest, counts: addUp(latest), dataDays };
+  const step = findNextStep({ status, today, ...figures, record, openAlerts });
+  return html`<section class="card step" aria-labelledby="next">
+    <h2 id="next">Next step</h2>
+    <p>${renderNextStep(step, domain)}</p>
+  </section>`;
 }
 
 function renderHead({ name, status, last_report_at }: DomainRow, now: Date): Html {
   return html`<p class="trail"><a href="/settings/overview">Overview</a> / Domain</p>
-    <h1 class="domain-name">${name}${status === 'paused' ? html` <span class="badge">Paused</span>` : ''}</h1>
+    <h1 class="domain-name">${renderDomainName(name)}${status === 'paused' ? html` <span class="badge">Paused</span>` : ''}</h1>
     <p class="lead">${
       last_report_at === null
         ? 'No report was received yet.'
@@ -66,26 +99,36 @@ function renderAlerts(alerts: readonly ListedAlert[], now: Date): Html {
     <h2 id="alerts">Alerts</h2>
     ${
       alerts.length === 0
-        ? html`<p class="muted">No alerts yet.</p>`
+        ? html`<p class="muted">No alert has fired yet. <a href="/docs/">What the API says of alerts</a></p>`
         : html`<ul class="alerts">${openFirst.map((alert) => renderAlert(alert, now))}</ul>`
     }
   </section>`;
 }
 
-function renderCharts({ id }: DomainRow, days: readonly ChartDay[]): Html {
-  const total = sum(days);
-  const ranges = RANGES.map(
-    (range) =>
-      html`<a href="/settings/domains/${id}?days=${range}" ${range === days.length ? html`aria-current="true"` : ''}>${range} days</a>`,
-  );
+function renderTraffic({ domain, days, past }: Read, range: DomainRange): Html {
+  const path = `/settings/domains/${domain.id}`;
   return html`<section class="card" aria-labelledby="traffic">
-    <div class="beside"><h2 id="traffic">Traffic</h2><nav class="ranges" aria-label="Range">${ranges}</nav></div>
-    <p class="figures"><b>${toPassRate(total)}</b> of <b>${toCount(total.messages)}</b> messages passed DMARC</p>
-    ${renderPassRate(days)}
-    ${renderVolume(days)}
-    <p class="legend"><span class="passed">Passed</span><span class="failed">Failed</span></p>
-    ${renderNumbers(days)}
+    <h2 id="traffic">Traffic</h2>
+    ${renderRanges(path, range)}
+    ${days.length === 0 ? renderEmptyRange(path, range) : renderCharts(days, past, range)}
   </section>`;
+}
+
+function renderCharts(days: Read['days'], past: Read['past'], range: DomainRange): Html {
+  const total = addUp(days);
+  const columns = toColumns(days, range);
+  const { incidents, more } = toIncidents(past.map(toFired), range);
+  return html`<p class="figures"><b>${toPassRate(total)}</b> of <b>${toCount(total.messages)}</b> messages passed DMARC</p>
+    ${renderPassRate(columns, incidents)}
+    ${renderIncidents(incidents, more)}
+    ${renderVolume(columns)}
+    <p class="legend"><span class="passed">Passed</span><span class="failed">Failed</span></p>
+    ${renderNumbers(columns)}`;
+}
+
+function toFired({ type, context, ...times }: Read['past'][number]) {
+  const { day } = JSON.parse(context);
+  return { ...times, title: findTitle(type), day: typeof day === 'string' ? day : undefined };
 }
 
 function renderReports({ id }: DomainRow, rows: readonly ReportRow[], total: number): Html {

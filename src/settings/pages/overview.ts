@@ -1,53 +1,105 @@
 import type { RequestHandler } from 'express';
 import { html } from 'hono/html';
+import { addUp } from '../../domain/alerts/rate.ts';
+import { addDays, type Day, toDay, toInstant } from '../../domain/instant.ts';
+import { findNextStep, type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
 import type { DomainRow } from '../../store/accounts/domains.ts';
+import { listReportAddresses } from '../../store/accounts/mail-address.ts';
 import { readOverview } from '../../store/accounts/overview.ts';
 import type { AlertOfAccount } from '../../store/alerts/alerts.ts';
 import { readInboxOverview } from '../../store/inbox/overview.ts';
 import { readQuery } from '../form.ts';
-import { type ChartDay, firstDay, renderSparkline, sum, toChartDays } from '../frame/chart.ts';
+import { type ChartDay, type Column, toColumns } from '../frame/charts/columns.ts';
+import { renderSparkline } from '../frame/charts/sparkline.ts';
 import { type Html, sendPage } from '../frame/page.ts';
-import { renderTime, toCounted, toPassRate } from '../frame/words.ts';
+import {
+  renderDomainName,
+  renderTime,
+  toCounted,
+  toDate,
+  toDomainText,
+  toPassRate,
+} from '../frame/words.ts';
 import type { Given } from '../given.ts';
 import { visitorOf } from '../visitor.ts';
 import { renderAlert } from './alert-words.ts';
 import { renderInbox } from './inbox-view.ts';
+import { renderNextStep } from './next-step-view.ts';
 
-const DAYS = 30;
 const DOMAINS_PER_PAGE = 25;
 const MAX_ALERTS = 10;
+/** Days that are read. A domain's month ends with its newest day, which may be so long ago. */
+const READ_DAYS = 90;
+
+type Read = Awaited<ReturnType<typeof readOverview>>;
 
 /** An overview of the account: open alerts first, then its domains, then how reports come in. */
-export function showOverview({ store, now }: Given): RequestHandler {
+export function showOverview(given: Given): RequestHandler {
+  const { store, now } = given;
   return async (req, res) => {
     const at = now();
+    const { accountId } = visitorOf(res);
     const page = toPageNumber(readQuery(req, 'page'));
-    const { total, domains, days, alerts } = await readOverview(
-      store.reader,
-      visitorOf(res).accountId,
-      {
-        since: firstDay(at, DAYS),
-        alertLimit: MAX_ALERTS,
-        limit: DOMAINS_PER_PAGE,
-        offset: (page - 1) * DOMAINS_PER_PAGE,
-      },
-    );
-    const rowsOf = Map.groupBy(days, ({ domain_id }) => domain_id);
-    const rows = domains.map((domain) =>
-      renderDomain(domain, toChartDays(rowsOf.get(domain.id) ?? [], { now: at, count: DAYS }), at),
-    );
+    const today = toDay(toInstant(at));
+    const read = await readOverview(store.reader, accountId, {
+      since: addDays(today, 1 - READ_DAYS),
+      alertLimit: MAX_ALERTS,
+      limit: DOMAINS_PER_PAGE,
+      offset: (page - 1) * DOMAINS_PER_PAGE,
+    });
+    const [address] = await listReportAddresses(store.db, accountId, given);
+    const rows = toSummaries(read, today).map((row) => renderDomain(row, address, at));
     const main = html`<h1>Overview</h1>
-      ${page === 1 ? renderAlerts(alerts, at) : ''}
-      ${renderDomains(rows)}
-      ${renderPages(page, Math.ceil(total / DOMAINS_PER_PAGE))}
+      ${page === 1 ? renderAlerts(read.alerts, at) : ''}
+      ${renderDomains(rows, given.mailHost !== undefined)}
+      ${renderPages(page, Math.ceil(read.total / DOMAINS_PER_PAGE))}
       ${page === 1 ? renderInbox(await readInboxOverview(store.db), at) : ''}`;
     await sendPage(res, { title: 'Overview', place: 'overview', main });
   };
 }
 
+/** A domain with its month, which ends with the newest day that has data. */
+interface Summary {
+  readonly domain: DomainRow;
+  readonly newest: Day | null;
+  /** Empty when the newest day is too long ago. */
+  readonly columns: readonly Column[];
+  readonly step: NextStep;
+}
+
+function toSummaries(read: Read, today: Day): Summary[] {
+  const days = Map.groupBy(read.days, ({ domain_id }) => domain_id);
+  const types = Map.groupBy(read.openTypes, ({ domain_id }) => domain_id);
+  const spans = new Map(read.spans.map((span) => [span.domain_id, span]));
+  const states = new Map(read.records.map(({ domain_id, state }) => [domain_id, state]));
+  return read.domains.map((domain) => {
+    const { oldest = null, newest = null } = spans.get(domain.id) ?? {};
+    const month = toMonth(days.get(domain.id) ?? [], newest, today);
+    const openAlerts = (types.get(domain.id) ?? []).map(({ type }) => type);
+    const dataDays = month.filter(({ messages }) => messages > 0).length;
+    const figures = { oldest, newest, counts: addUp(month), dataDays };
+    const record = toRecord(states.get(domain.id));
+    const { status } = domain;
+    const step = findNextStep({ status, today, ...figures, record, openAlerts });
+    return { domain, newest, columns: month, step };
+  });
+}
+
+function toMonth(days: readonly ChartDay[], newest: Day | null, today: Day): readonly Column[] {
+  if (newest === null) return [];
+  const from = addDays(newest, 1 - WINDOW_DAYS);
+  // Its days were not read.
+  if (from < addDays(today, 1 - READ_DAYS)) return [];
+  return toColumns(days, { from, to: newest }).columns;
+}
+
+function toRecord(state: string | undefined): string | null | undefined {
+  return state === undefined ? undefined : JSON.parse(state).confirmed?.value;
+}
+
 function renderAlerts(alerts: readonly AlertOfAccount[], now: Date): Html {
   if (alerts.length === 0) {
-    return html`<section class="card calm"><p>No alert is open.</p></section>`;
+    return html`<section class="card calm"><p>No alert is open. Those that have resolved are on the pages of their domains.</p></section>`;
   }
   return html`<section class="card" aria-labelledby="alerts">
     <h2 id="alerts">${toCounted(alerts.length, 'open alert')}${alerts.length === MAX_ALERTS ? ' (the latest)' : ''}</h2>
@@ -59,32 +111,53 @@ function withContext(alert: AlertOfAccount) {
   return { ...alert, context: JSON.parse(alert.context) };
 }
 
-function renderDomains(rows: readonly Html[]): Html {
-  if (rows.length === 0) {
-    return html`<section class="card calm">
-      <h2>No domain yet</h2>
-      <p>The operator of this Plumbline adds domains. Their reports and pass rates appear here.</p>
-    </section>`;
-  }
+function renderDomains(rows: readonly Html[], hasOwnAddress: boolean): Html {
+  if (rows.length === 0) return renderNoDomain(hasOwnAddress);
   return html`<section class="card" aria-labelledby="domains">
     <h2 id="domains">Domains</h2>
     <table class="domains cards" role="table">
       <thead role="rowgroup"><tr role="row">
         <th role="columnheader" scope="col">Domain</th>
-        <th role="columnheader" scope="col">Pass rate, ${DAYS} days</th>
-        <th role="columnheader" scope="col">Last report</th>
+        <th role="columnheader" scope="col">Pass rate, ${WINDOW_DAYS} days</th>
+        <th role="columnheader" scope="col">Next step</th>
       </tr></thead>
       <tbody role="rowgroup">${rows}</tbody>
     </table>
   </section>`;
 }
 
-function renderDomain({ id, name, last_report_at }: DomainRow, days: ChartDay[], now: Date): Html {
+/** An account's own address claims a domain whose record names it (decision 77). */
+function renderNoDomain(hasOwnAddress: boolean): Html {
+  const own = html`<p>Or name this account’s own <a href="/settings/account">address for reports</a> in the DMARC record of a
+    domain: with its first report it becomes yours.</p>`;
+  return html`<section class="card calm">
+    <h2>No domain yet</h2>
+    <p>The operator of this Plumbline adds domains. Their reports and pass rates appear here.</p>
+    ${hasOwnAddress ? own : html`<p>They need to know <a href="/settings/account">this account’s id</a>.</p>`}
+  </section>`;
+}
+
+function renderDomain(
+  { domain, newest, columns, step }: Summary,
+  address: string | undefined,
+  now: Date,
+): Html {
+  const { id, name, last_report_at } = domain;
   return html`<tr role="row">
-    <th role="rowheader" scope="row"><a href="/settings/domains/${id}">${name}</a></th>
-    <td role="cell"><span class="rate">${renderSparkline(days, name)}<b>${toPassRate(sum(days))}</b></span></td>
-    <td role="cell" data-label="Last report">${last_report_at === null ? 'none yet' : renderTime(last_report_at, now)}</td>
+    <th role="rowheader" scope="row"><a href="/settings/domains/${id}">${renderDomainName(name)}</a>
+      <p class="muted">${last_report_at === null ? 'No report yet' : html`Last report ${renderTime(last_report_at, now)}`}</p></th>
+    <td role="cell">${columns.length > 0 ? renderRate(columns, name) : renderNoRate(newest)}</td>
+    <td role="cell" class="step">${renderNextStep(step, { id, name, address })}</td>
   </tr>`;
+}
+
+function renderRate(columns: readonly Column[], name: string): Html {
+  const text = toPassRate(addUp(columns));
+  return html`<span class="rate">${renderSparkline(columns, toDomainText(name))}<b>${text}</b></span>`;
+}
+
+function renderNoRate(newest: Day | null): Html {
+  return html`<span class="muted">${newest === null ? '–' : `The newest report is of ${toDate(newest)}`}</span>`;
 }
 
 function renderPages(page: number, pages: number): Html | '' {

@@ -1,6 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
-import type { Day } from '../../domain/instant.ts';
+import { addDays, type Day, type Instant } from '../../domain/instant.ts';
 import { type AlertOfAccount, selectAccountAlerts } from '../alerts/alerts.ts';
+import { listDnsRecords, toDnsFacts } from '../alerts/dns-records.ts';
 import { prepareQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';
 import type { Page } from '../lists/page.ts';
@@ -21,10 +22,22 @@ export interface DayRow {
   readonly aligned: number;
 }
 
+/** The first and the newest day that a domain's reports begin on. */
+interface SpanRow {
+  readonly domain_id: string;
+  readonly oldest: Day | null;
+  readonly newest: Day | null;
+}
+
 interface Overview {
   readonly total: number;
   readonly domains: readonly DomainRow[];
   readonly days: readonly DayRow[];
+  readonly spans: readonly SpanRow[];
+  /** Types of open alerts, each once for a domain. */
+  readonly openTypes: readonly { readonly domain_id: string; readonly type: string }[];
+  /** What DNS checks know of DMARC records: JSON of a `DnsRecordState`. */
+  readonly records: readonly { readonly domain_id: string; readonly state: string }[];
   readonly alerts: readonly AlertOfAccount[];
 }
 
@@ -35,6 +48,40 @@ const daysOfPage = prepareQuery<PageOfAccount & { since: Day }, DayRow>((db, par
     .innerJoin('domain_day', 'domain_day.domain_id', 'page.id')
     .select(['domain_id', 'day', 'messages', 'aligned'])
     .where('day', '>=', param('since')),
+);
+
+/** Two look-ups in the index for each domain: `min` and `max` of one query would read all of its days on SQLite. */
+const spansOfPage = prepareQuery<PageOfAccount, SpanRow>((db, param) =>
+  db
+    .with('page', () => selectPage(db, param).select('id'))
+    .selectFrom('page')
+    .select((eb) => {
+      const days = eb.selectFrom('domain_day').whereRef('domain_day.domain_id', '=', 'page.id');
+      return [
+        'page.id as domain_id',
+        days.select(({ fn }) => fn.min('day').as('day')).as('oldest'),
+        days.select(({ fn }) => fn.max('day').as('day')).as('newest'),
+      ];
+    }),
+);
+
+const openTypesOfPage = prepareQuery<PageOfAccount, Overview['openTypes'][number]>((db, param) =>
+  db
+    .with('page', () => selectPage(db, param).select('id'))
+    .selectFrom('page')
+    .innerJoin('alert', 'alert.domain_id', 'page.id')
+    .select(['domain_id', 'type'])
+    .where('resolved_at', 'is', null)
+    .distinct(),
+);
+
+const recordsOfPage = prepareQuery<PageOfAccount, Overview['records'][number]>((db, param) =>
+  db
+    .with('page', () => selectPage(db, param).select('id'))
+    .selectFrom('page')
+    .innerJoin('dns_record', 'dns_record.domain_id', 'page.id')
+    .select(['domain_id', 'state'])
+    .where('record_type', '=', 'dmarc'),
 );
 
 const openAlerts = prepareQuery<{ accountId: string; limit: number }, AlertOfAccount>((db, param) =>
@@ -50,24 +97,30 @@ interface WantedOverview extends Page {
 }
 
 /**
- * An overview of an account: a page of its active domains with their days, and its open alerts, from one
- * snapshot.
+ * An overview of an account: a page of its active domains with their days and what their next steps depend on, and its
+ * open alerts, from one snapshot.
  */
 export async function readOverview(
   reader: Reader,
   accountId: string,
   { since, alertLimit, ...page }: WantedOverview,
 ): Promise<Overview> {
-  const [[head], domains, days, alerts] = await reader.readTogether(
+  const ofPage = { accountId, ...page };
+  const [[head], domains, days, spans, openTypes, records, alerts] = await reader.readTogether(
     domainsHead({ accountId }),
-    domainsPage({ accountId, ...page }),
-    daysOfPage({ accountId, since, ...page }),
+    domainsPage(ofPage),
+    daysOfPage({ since, ...ofPage }),
+    spansOfPage(ofPage),
+    openTypesOfPage(ofPage),
+    recordsOfPage(ofPage),
     openAlerts({ accountId, limit: alertLimit }),
   );
-  return { total: head?.total ?? 0, domains, days, alerts };
+  return { total: head?.total ?? 0, domains, days, spans, openTypes, records, alerts };
 }
 
-const oneDomain = prepareQuery<{ accountId: string; domainId: string }, DomainRow>((db, param) =>
+type Scope = { readonly accountId: string; readonly domainId: string };
+
+const oneDomain = prepareQuery<Scope, DomainRow>((db, param) =>
   db
     .selectFrom('domain')
     .select(DOMAIN_COLUMNS)
@@ -76,10 +129,7 @@ const oneDomain = prepareQuery<{ accountId: string; domainId: string }, DomainRo
 );
 
 /** Throws `not_found` when the account has no such domain. */
-export async function findDomain(
-  reader: Reader,
-  scope: { accountId: string; domainId: string },
-): Promise<DomainRow> {
+export async function findDomain(reader: Reader, scope: Scope): Promise<DomainRow> {
   return requireDomain(await reader.readFirst(oneDomain(scope)));
 }
 
@@ -88,23 +138,72 @@ function requireDomain(domain: DomainRow | undefined): DomainRow {
   return domain;
 }
 
-const daysOfDomain = prepareQuery<{ domainId: string; since: Day }, DayRow>((db, param) =>
+const daysOfDomain = prepareQuery<{ domainId: string; from: Day; to: Day }, DayRow>((db, param) =>
   db
     .selectFrom('domain_day')
     .select(['domain_id', 'day', 'messages', 'aligned'])
     .where('domain_id', '=', param('domainId'))
-    .where('day', '>=', param('since')),
+    .where('day', '>=', param('from'))
+    .where('day', '<=', param('to')),
 );
 
-/** A domain of the account with its days; throws `not_found` when the account has no such domain. */
-export async function readDomain(
-  reader: Reader,
-  { accountId, domainId }: { accountId: string; domainId: string },
-  since: Day,
-): Promise<{ readonly domain: DomainRow; readonly days: readonly DayRow[] }> {
-  const [[domain], days] = await reader.readTogether(
-    oneDomain({ accountId, domainId }),
-    daysOfDomain({ domainId, since }),
+/** An alert of a domain's past. */
+interface PastAlert {
+  readonly type: string;
+  readonly fired_at: Instant;
+  readonly resolved_at: Instant | null;
+  /** JSON object. */
+  readonly context: string;
+}
+
+type WantedAlerts = { domainId: string; from: Instant; until: Instant; limit: number };
+
+const alertsOfRange = prepareQuery<WantedAlerts, PastAlert>((db, param) =>
+  db
+    .selectFrom('alert')
+    .select(['type', 'fired_at', 'resolved_at', 'context'])
+    .where('domain_id', '=', param('domainId'))
+    .where('fired_at', '>=', param('from'))
+    .where('fired_at', '<', param('until'))
+    .orderBy('fired_at', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(param('limit')),
+);
+
+/** Alerts last some weeks at most, and fire some days after the day that they are about. */
+const [LASTS_DAYS, LAGS_DAYS, MAX_ALERTS] = [30, 10, 100];
+
+const openTypesOfDomain = prepareQuery<{ domainId: string }, { type: string }>((db, param) =>
+  db
+    .selectFrom('alert')
+    .select('type')
+    .where('domain_id', '=', param('domainId'))
+    .where('resolved_at', 'is', null)
+    .distinct(),
+);
+
+interface WantedDomain {
+  /** The days of its charts, both included. */
+  readonly from: Day;
+  readonly to: Day;
+  /** The days that its next step depends on. */
+  readonly window: { readonly from: Day; readonly to: Day };
+}
+
+/** A domain of the account with its days, its alerts around them, and what its next step depends on. */
+export async function readDomain(reader: Reader, scope: Scope, wanted: WantedDomain) {
+  const { domainId } = scope;
+  const { from, to, window } = wanted;
+  const until = addDays(to, LAGS_DAYS);
+  const [[domain], days, latest, past, openTypes, dns] = await reader.readTogether(
+    oneDomain(scope),
+    daysOfDomain({ domainId, from, to }),
+    daysOfDomain({ domainId, ...window }),
+    alertsOfRange({ domainId, from: addDays(from, -LASTS_DAYS), until, limit: MAX_ALERTS }),
+    openTypesOfDomain({ domainId }),
+    listDnsRecords({ domainId }),
   );
-  return { domain: requireDomain(domain), days };
+  const record = toDnsFacts(dns).dmarc?.confirmed?.value;
+  const openAlerts = openTypes.map(({ type }) => type);
+  return { domain: requireDomain(domain), days, latest, past, openAlerts, record };
 }

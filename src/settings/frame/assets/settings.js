@@ -1,5 +1,5 @@
-/* The pages work without this script. It adds copy buttons, confirmation in a dialog, and removal of keys
-   from pages that the browser keeps. */
+/* The pages work without this script. It adds copy buttons, confirmation in a dialog, removal of keys from pages
+   that the browser keeps, and arrow keys in charts. */
 
 document.addEventListener('click', (event) => {
   const button = event.target.closest('[data-copy]');
@@ -22,6 +22,35 @@ addEventListener('pagehide', () => {
 });
 
 prepare(document);
+
+/** How far a key goes from a column of a chart; from no column, it goes to the last one. */
+const STEPS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+
+document.addEventListener('keydown', (event) => {
+  const chart = event.target.closest?.('[data-chart]');
+  if (!chart || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (event.key in STEPS) {
+    event.preventDefault();
+    pointAt(chart, STEPS[event.key]);
+  } else if (event.key === 'Escape') leave(chart);
+});
+document.addEventListener('focusout', ({ target }) => {
+  if (target.matches?.('[data-chart]')) leave(target);
+});
+
+function pointAt(chart, step) {
+  const columns = [...chart.querySelectorAll('.column')];
+  const known = columns.findIndex((column) => column.matches('.current'));
+  const from = known === -1 ? columns.length - 1 : known + step;
+  leave(chart);
+  const column = columns[Math.max(0, Math.min(columns.length - 1, from))];
+  column.classList.add('current');
+  chart.nextElementSibling.textContent = column.textContent;
+}
+
+function leave(chart) {
+  chart.querySelector('.current')?.classList.remove('current');
+}
 
 function prepare(part) {
   part.querySelector('#key')?.select();

@@ -1,0 +1,119 @@
+import type { Counts } from './alerts/rate.ts';
+import { type Policy, type RecordValue, toPolicies } from './dns/dns-record.ts';
+import { addDays, type Day, daysBetween } from './instant.ts';
+
+/** A month of reports, over which a rate is looked at. */
+export const WINDOW_DAYS = 30;
+/** Days of the window that have to have data before a policy is made stronger. */
+const MIN_DATA_DAYS = 20;
+/** Fewer messages say little about who else sends. */
+const MIN_MESSAGES = 1_000;
+/** Nobody can make every message pass: forwarders and mailing lists break signatures. */
+const GOOD_PERCENT = 99;
+/** Reporters lag by days. */
+const SILENT_DAYS = 7;
+
+/** What is known of a domain when its next step is chosen. */
+export interface DomainFacts {
+  readonly status: 'active' | 'paused';
+  readonly today: Day;
+  /** The first and the newest day that a report begins on. */
+  readonly oldest: Day | null;
+  readonly newest: Day | null;
+  /** Of the 30 days that end with the newest one. */
+  readonly counts: Counts;
+  /** How many of these have messages. */
+  readonly dataDays: number;
+  /** The confirmed DMARC record; undefined while no check of DNS has confirmed one. */
+  readonly record: RecordValue | undefined;
+  /** The types of the open alerts. */
+  readonly openAlerts: readonly string[];
+}
+
+/** The one thing that the domain's owner does next. */
+export type NextStep =
+  | { readonly kind: 'resume' | 'first_reports' | 'publish_record' | 'nothing' }
+  | { readonly kind: 'alert'; readonly type: string }
+  | { readonly kind: 'silent'; readonly newest: Day }
+  | { readonly kind: 'wait'; readonly dataDays: number; readonly messages: number }
+  | { readonly kind: 'failing'; readonly counts: Counts }
+  | {
+      readonly kind: 'stronger';
+      readonly tag: 'p' | 'sp';
+      readonly from: Policy;
+      readonly to: Policy;
+    }
+  | { readonly kind: 'policy_unknown' };
+
+/** Each rule gives a step or nothing; the first step counts. */
+const RULES: readonly ((facts: DomainFacts) => NextStep | undefined)[] = [
+  ({ status }) => (status === 'paused' ? { kind: 'resume' } : undefined),
+  ({ newest }) => (newest === null ? { kind: 'first_reports' } : undefined),
+  findAlert,
+  findSilence,
+  ({ record }) => (record === null ? { kind: 'publish_record' } : undefined),
+  // Under `reject` what fails is not delivered, and that others try is to be expected.
+  (facts) => (policyOf(facts) === 'reject' ? findSubdomains(facts) : undefined),
+  findFailing,
+  findMissing,
+  findStronger,
+];
+
+export function findNextStep(facts: DomainFacts): NextStep {
+  for (const rule of RULES) {
+    const step = rule(facts);
+    if (step !== undefined) return step;
+  }
+  return { kind: 'nothing' };
+}
+
+/** In the order in which they are to be looked at; a type that is not here comes last. */
+const ALERTS = [
+  'alert.new_failing_source',
+  'alert.alignment_regression',
+  'alert.policy_weakened',
+  'alert.dns_record_changed',
+  'alert.reports_missing',
+];
+
+function findAlert({ openAlerts }: DomainFacts): NextStep | undefined {
+  const type = ALERTS.find((known) => openAlerts.includes(known)) ?? openAlerts[0];
+  return type === undefined ? undefined : { kind: 'alert', type };
+}
+
+function findSilence({ newest, today }: DomainFacts): NextStep | undefined {
+  const isSilent = newest !== null && daysBetween(newest, today) > SILENT_DAYS;
+  return isSilent ? { kind: 'silent', newest } : undefined;
+}
+
+function policyOf({ record }: DomainFacts): Policy | undefined {
+  return record === undefined ? undefined : toPolicies(record).p;
+}
+
+/** A policy for the domain protects no subdomain that a weaker `sp` is for. */
+function findSubdomains({ record }: DomainFacts): NextStep {
+  const { sp } = toPolicies(record ?? null);
+  if (sp === 'reject') return { kind: 'nothing' };
+  return { kind: 'stronger', tag: 'sp', from: sp, to: 'reject' };
+}
+
+function findFailing({ counts }: DomainFacts): NextStep | undefined {
+  const { messages, aligned } = counts;
+  const isGood = BigInt(aligned) * 100n > BigInt(messages) * BigInt(GOOD_PERCENT);
+  return messages > 0 && !isGood ? { kind: 'failing', counts } : undefined;
+}
+
+function findMissing({ counts, dataDays, oldest, newest }: DomainFacts): NextStep | undefined {
+  const { messages } = counts;
+  const isLong = oldest !== null && newest !== null && oldest <= addDays(newest, 1 - WINDOW_DAYS);
+  const isEnough = isLong && dataDays >= MIN_DATA_DAYS && messages >= MIN_MESSAGES;
+  return isEnough ? undefined : { kind: 'wait', dataDays, messages };
+}
+
+/** One step at a time: `none`, then `quarantine`, then `reject`. */
+function findStronger(facts: DomainFacts): NextStep | undefined {
+  const policy = policyOf(facts);
+  if (policy === undefined) return { kind: 'policy_unknown' };
+  const to = policy === 'quarantine' ? 'reject' : 'quarantine';
+  return { kind: 'stronger', tag: 'p', from: policy, to };
+}

@@ -1,0 +1,70 @@
+import { type TimeInterval, utcDay, utcMonday, utcMonth } from 'd3-time';
+import { addUp, type Counts } from '../../../domain/alerts/rate.ts';
+import { addDays, type Day, daysBetween, toDay, toInstant } from '../../../domain/instant.ts';
+
+/** The totals of the reports of one day. */
+export interface ChartDay extends Counts {
+  readonly day: Day;
+}
+
+/** One column of a chart: the days from `from` to `to`, both included; 0 messages when no report covers them. */
+export interface Column extends Counts {
+  readonly from: Day;
+  readonly to: Day;
+}
+
+export interface Columns {
+  readonly unit: 'day' | 'week' | 'month' | 'quarter';
+  readonly columns: readonly Column[];
+}
+
+/** More would be thinner than a pixel's breadth apart on a phone. */
+const MAX_COLUMNS = 120;
+
+const UNITS: readonly (readonly [Columns['unit'], TimeInterval])[] = [
+  ['day', utcDay],
+  ['week', utcMonday],
+  ['month', utcMonth],
+  ['quarter', utcMonth.every(3) as TimeInterval],
+];
+
+/** All days between two days in columns of one unit, the smallest that needs no more than 120 columns. */
+export function toColumns(
+  days: readonly ChartDay[],
+  { from, to }: { readonly from: Day; readonly to: Day },
+): Columns {
+  const [unit, starts] = findStarts(from, to);
+  const later = days
+    .filter(({ day }) => day >= from && day <= to)
+    .toSorted((a, b) => (a.day < b.day ? 1 : -1));
+  const columns = starts.map((start, i) => {
+    const [first, last] = [i === 0 ? from : start, addDays(starts[i + 1] ?? addDays(to, 1), -1)];
+    const own: ChartDay[] = [];
+    while ((later.at(-1)?.day ?? '~') <= last) own.push(later.pop() as ChartDay);
+    return { from: first, to: last, ...addUp(own) };
+  });
+  return { unit, columns };
+}
+
+function findStarts(from: Day, to: Day): [Columns['unit'], Day[]] {
+  for (const [unit, interval] of UNITS) {
+    const first = interval.floor(new Date(from));
+    const starts = interval.range(first, new Date(addDays(to, 1)));
+    if (starts.length <= MAX_COLUMNS) return [unit, starts.map((date) => toDay(toInstant(date)))];
+  }
+  throw new RangeError(`${from} to ${to} is too long for a chart.`);
+}
+
+/** The column of a day; a day outside has the nearest. */
+export function findColumn(columns: readonly Column[], day: Day): number {
+  const found = columns.findIndex(({ to }) => day <= to);
+  return found === -1 ? columns.length - 1 : found;
+}
+
+/** Where the middle of a day lies along the axis, from 0 to 1. */
+export function toPlace(columns: readonly Column[], day: Day): number {
+  const index = findColumn(columns, day);
+  const { from, to } = columns[index] as Column;
+  const within = (daysBetween(from, day) + 0.5) / (daysBetween(from, to) + 1);
+  return (index + Math.min(1, Math.max(0, within))) / columns.length;
+}

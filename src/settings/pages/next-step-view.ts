@@ -1,0 +1,121 @@
+import { html } from 'hono/html';
+import { toFirstRecord } from '../../domain/dns/records-to-publish.ts';
+import { type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
+import type { Html } from '../frame/page.ts';
+import { toCount, toCounted, toDate, toPassRate } from '../frame/words.ts';
+
+/** A step in words, and the page that it begins on. */
+interface Words {
+  readonly text: string;
+  /** To be published or looked up, as it stands. */
+  readonly code?: string;
+  /** The place, within the domain's pages, and the text of the link to it. */
+  readonly link?: readonly [place: string, text: string];
+}
+
+/** What the words need beside the step itself. */
+export interface StepOf {
+  readonly id: string;
+  readonly name: string;
+  /** The address for reports that the domain's record is to name. */
+  readonly address: string | undefined;
+}
+
+/** The next step of a domain, in one or two sentences with a link to where it is taken. */
+export function renderNextStep(step: NextStep, domain: StepOf): Html {
+  const { text, code, link } = toWords(step, domain);
+  return html`${text}${code === undefined ? '' : html` <code>${code}</code>`}${
+    link === undefined
+      ? ''
+      : html` <a href="/settings/domains/${domain.id}${link[0]}">${link[1]}</a>`
+  }`;
+}
+
+const SOURCES = ['/sources?failing=1', 'See who failed'] as const;
+const ROUTE = ['#route', 'What DNS needs'] as const;
+const ALERTS: Readonly<Record<string, Words>> = {
+  'alert.new_failing_source': {
+    text: 'Addresses that are new here send mail that fails: find out whether it is yours.',
+    link: SOURCES,
+  },
+  'alert.alignment_regression': {
+    text: 'The pass rate fell: find out who fails since.',
+    link: SOURCES,
+  },
+  'alert.policy_weakened': {
+    text: 'The DMARC policy became weaker: make sure that this was meant.',
+    link: ['#alerts', 'See the change'],
+  },
+  'alert.dns_record_changed': {
+    text: 'A DNS record changed: make sure that this was meant.',
+    link: ['#alerts', 'See the change'],
+  },
+  'alert.reports_missing': {
+    text: 'Reports have stopped: make sure that DNS still asks for them.',
+    link: ROUTE,
+  },
+};
+
+function toWords(step: NextStep, { name, address }: StepOf): Words {
+  switch (step.kind) {
+    case 'resume':
+      return { text: 'The domain is paused: the operator of this Plumbline can resume it.' };
+    case 'first_reports':
+      return toFirst(address, name);
+    case 'publish_record':
+      return toMissing(address, name);
+    case 'alert':
+      return (
+        ALERTS[step.type] ?? { text: 'An alert is open: look at it.', link: ['#alerts', 'See it'] }
+      );
+    case 'silent':
+      return {
+        text: `No report covers a day after ${toDate(step.newest)}: make sure that DNS still asks for them.`,
+        link: ROUTE,
+      };
+    case 'wait':
+      return {
+        text: `Wait for more reports: ${toCounted(step.dataDays, 'day')} of ${WINDOW_DAYS} have data, with ${toCounted(step.messages, 'message')}.`,
+      };
+    case 'failing':
+      return toFailing(step.counts);
+    case 'stronger':
+      return toStronger(step);
+    case 'policy_unknown':
+      return {
+        text: `More than 99% passed for ${WINDOW_DAYS} days. If the DMARC record asks for p=none, publish p=quarantine; with p=quarantine, publish p=reject.`,
+      };
+    case 'nothing':
+      return { text: 'Nothing to do: mail that fails is rejected.' };
+  }
+}
+
+function toFirst(address: string | undefined, name: string): Words {
+  if (address === undefined)
+    return { text: 'No report has come in yet: ask the operator where reports are to be sent.' };
+  const text = `No report has come in yet. Publish a TXT record at _dmarc.${name}:`;
+  return { text, code: toFirstRecord(address), link: ROUTE };
+}
+
+function toMissing(address: string | undefined, name: string): Words {
+  const text = `DNS has no DMARC record any more. Publish one at _dmarc.${name}:`;
+  return { text, code: address === undefined ? 'v=DMARC1; p=none' : toFirstRecord(address) };
+}
+
+function toFailing(counts: Parameters<typeof toPassRate>[0]): Words {
+  const failed = toCount(counts.messages - counts.aligned);
+  return {
+    text: `${failed} of ${toCounted(counts.messages, 'message')} failed in ${WINDOW_DAYS} days (${toPassRate(counts)} passed): find out who sent them.`,
+    link: SOURCES,
+  };
+}
+
+function toStronger({ tag, from, to }: Extract<NextStep, { kind: 'stronger' }>): Words {
+  if (tag === 'sp')
+    return {
+      text: `Subdomains are not protected (sp=${from}): publish sp=${to}, or no sp at all.`,
+    };
+  return {
+    text: `More than 99% passed for ${WINDOW_DAYS} days: change p=${from} in the DMARC record to p=${to}.`,
+  };
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { type DomainFacts, findNextStep } from '../../src/domain/next-step.ts';
+
+/** A domain with p=none for which all is good for long. */
+const GOOD: DomainFacts = {
+  status: 'active',
+  today: '2026-03-15',
+  oldest: '2025-01-01',
+  newest: '2026-03-14',
+  counts: { messages: 10_000, aligned: 10_000 },
+  dataDays: 30,
+  record: 'v=DMARC1; p=none; rua=mailto:dmarc@reports.example.net',
+  openAlerts: [],
+};
+
+const step = (facts: Partial<DomainFacts>) => findNextStep({ ...GOOD, ...facts });
+
+describe('the next step of a domain', () => {
+  test.each<[string, Partial<DomainFacts>, object]>([
+    ['paused', { status: 'paused', openAlerts: ['alert.x'] }, { kind: 'resume' }],
+    ['no report yet', { oldest: null, newest: null }, { kind: 'first_reports' }],
+    [
+      'an open alert comes before the rate',
+      { openAlerts: ['alert.reports_missing'], counts: { messages: 10, aligned: 0 } },
+      { kind: 'alert', type: 'alert.reports_missing' },
+    ],
+    [
+      'of several alerts, who fails comes first',
+      { openAlerts: ['alert.policy_weakened', 'alert.tomorrow', 'alert.new_failing_source'] },
+      { kind: 'alert', type: 'alert.new_failing_source' },
+    ],
+    [
+      'an alert of a type of tomorrow',
+      { openAlerts: ['alert.tomorrow'] },
+      { kind: 'alert', type: 'alert.tomorrow' },
+    ],
+    ['seven days without a report', { newest: '2026-03-08' }, { kind: 'stronger' }],
+    [
+      'eight days without a report',
+      { newest: '2026-03-07' },
+      { kind: 'silent', newest: '2026-03-07' },
+    ],
+    ['no DMARC record', { record: null }, { kind: 'publish_record' }],
+    [
+      'exactly 99 % is not over 99 %',
+      { counts: { messages: 10_000, aligned: 9_900 } },
+      { kind: 'failing', counts: { messages: 10_000, aligned: 9_900 } },
+    ],
+    [
+      'over 99 %, with p=none',
+      { counts: { messages: 10_000, aligned: 9_901 } },
+      { kind: 'stronger', tag: 'p', from: 'none', to: 'quarantine' },
+    ],
+    [
+      'over 99 %, with p=quarantine',
+      { record: 'v=DMARC1; p=quarantine' },
+      { kind: 'stronger', tag: 'p', from: 'quarantine', to: 'reject' },
+    ],
+    [
+      'two DMARC records are none',
+      { record: 'v=DMARC1; p=reject\nv=DMARC1; p=none' },
+      { kind: 'stronger', tag: 'p', from: 'absent', to: 'quarantine' },
+    ],
+    ['p=reject', { record: 'v=DMARC1; p=reject' }, { kind: 'nothing' }],
+    [
+      'p=reject, and others try in vain',
+      { record: 'v=DMARC1; p=reject', counts: { messages: 10_000, aligned: 10 } },
+      { kind: 'nothing' },
+    ],
+    [
+      'p=reject, but not for subdomains',
+      { record: 'v=DMARC1; p=reject; sp=none' },
+      { kind: 'stronger', tag: 'sp', from: 'none', to: 'reject' },
+    ],
+    ['a policy that nobody has looked up', { record: undefined }, { kind: 'policy_unknown' }],
+    [
+      'a policy that nobody has looked up, and failures',
+      { record: undefined, counts: { messages: 10_000, aligned: 10 } },
+      { kind: 'failing' },
+    ],
+    ['29 days of reports', { oldest: '2026-02-14' }, { kind: 'wait', dataDays: 30 }],
+    ['30 days of reports', { oldest: '2026-02-13' }, { kind: 'stronger' }],
+    ['data on 19 of them', { dataDays: 19 }, { kind: 'wait', dataDays: 19 }],
+    ['data on 20 of them', { dataDays: 20 }, { kind: 'stronger' }],
+    ['999 messages', { counts: { messages: 999, aligned: 999 } }, { kind: 'wait', messages: 999 }],
+    ['1,000 messages', { counts: { messages: 1_000, aligned: 1_000 } }, { kind: 'stronger' }],
+    [
+      'reports without messages',
+      { counts: { messages: 0, aligned: 0 }, dataDays: 0 },
+      { kind: 'wait', messages: 0 },
+    ],
+  ])('%s', (_, facts, wanted) => {
+    expect(step(facts)).toMatchObject(wanted);
+  });
+
+  test('counts of any size are compared exactly', () => {
+    const messages = Number.MAX_SAFE_INTEGER;
+    const limit = Number((BigInt(messages) * 99n) / 100n);
+    expect(step({ counts: { messages, aligned: limit } }).kind).toBe('failing');
+    expect(step({ counts: { messages, aligned: limit + 1 } }).kind).toBe('stronger');
+  });
+});
