@@ -165,6 +165,28 @@ test('Escape closes the dialog, and the keyboard focus returns', async () => {
   await expect.poll(() => isFocused(page.getByRole('link', { name: 'Delete “k”' }))).toBe(true);
 });
 
+test('a field that the browser or an extension has styled is replaced without an error', async () => {
+  const { server, store } = await runServer();
+  const { email } = await aPerson(store, await aBareAccount(store.db));
+  const { page, wrong } = await openWindow(server.url, { width: 1440 });
+  await page.goto(KEYS);
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  const field = page.getByLabel('Name');
+  await field.evaluate((element) => element.style.setProperty('caret-color', 'auto'));
+  await field.fill('k');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Your new key “k”' }).waitFor();
+  await toSettle(page);
+  const theSwitch = page.getByRole('switch', { name: /k/ });
+  await theSwitch.evaluate((element) => element.style.setProperty('color', 'inherit'));
+  await theSwitch.click();
+  await page.getByRole('status').getByText('is off').waitFor();
+  await toSettle(page);
+  expect(wrong).toEqual([]);
+});
+
 test('the program at the path is a browser', () => {
   expect(browser.version()).toMatch(/^\d+\./);
 });

@@ -24,6 +24,13 @@ const LOOKS = WIDTHS.flatMap((width) => [
 ]);
 const LONG_NAME = `${'a-very-long-label-'.repeat(3)}x.${'and-another-one-'.repeat(3)}y.example`;
 const DAY_MS = 86_400_000;
+/** Of the latest reports. */
+const ORGS: Readonly<Record<number, string>> = {
+  1: LONG_NAME,
+  2: `\u202e<script>alert(1)</script>${'\u0300'.repeat(50)}`,
+  3: 'ספק דואר (מייל)',
+  4: 'x'.repeat(5_000),
+};
 
 /** Its link is on the sign-in page; no test follows it here. Reports have an address of another owner. */
 const WITH_ALL = {
@@ -41,13 +48,15 @@ async function fill({ db }: Store) {
   const accountId = await aBareAccount(db);
   const domain = await aDomain(db, accountId, { name: 'example.com' });
   await aDomain(db, accountId, { name: LONG_NAME });
+  await aDomain(db, accountId, { name: 'xn--bcher-kva.example' });
+  await receive(db, [aReport({ domain: 'xn--bcher-kva.example', begin: '2024-06-12T00:00:00Z' })]);
   const days = Array.from({ length: 40 }, (_, i) => i + 1).filter((ago) => ago % 9 !== 0);
   await receive(
     db,
     days.map((ago) =>
       aReport({
         begin: `${new Date(now.getTime() - ago * DAY_MS).toISOString().slice(0, 10)}T00:00:00Z`,
-        orgName: ago === 1 ? LONG_NAME : 'Mailbox Provider',
+        orgName: ORGS[ago] ?? 'Mailbox Provider',
         totalMessages: 800 + ago * 13,
         alignedMessages: 780 + ago * 5 - (ago < 4 ? 300 : 0),
       }),
@@ -55,8 +64,13 @@ async function fill({ db }: Store) {
     now.toISOString(),
   );
   const owner = { accountId, domainId: domain.id };
-  await anAlert(db, owner, { resolvedAt: now.toISOString() });
-  await anAlert(db, owner);
+  const context = { drop_pct: 31.4, prev_pass_rate: 98.74, curr_pass_rate: 67.34 };
+  const about = (ago: number) => ({
+    firedAt: new Date(now.getTime() - ago * DAY_MS).toISOString(),
+    context: { ...context, day: toInstant(new Date(now.getTime() - ago * DAY_MS)).slice(0, 10) },
+  });
+  await anAlert(db, owner, { ...about(20), resolvedAt: about(15).firedAt });
+  await anAlert(db, owner, about(3));
   const findings = [
     { check: 'rua', ok: false, text: `The record names only ${'long-'.repeat(30)}@example.org.` },
     { check: 'mx', ok: true, text: 'Mail to dmarc-reports.example.net goes to mx.example.net.' },
@@ -115,7 +129,17 @@ describe.each(LOOKS)('every page at $width pixels, $colorScheme', (look) => {
     await page.getByRole('heading', { name: 'Do reports come in?' }).waitFor();
     await page.getByText('The same in numbers').click();
     await check('domain-numbers');
-    await visit('domain-90', `/settings/domains/${domain.id}?days=90`);
+    for (const range of [
+      'days=7',
+      'days=90',
+      'days=365',
+      'from=2017-01-01&to=2026-12-31',
+      'days=x',
+    ])
+      await visit(`domain-${range.slice(0, 9)}`, `/settings/domains/${domain.id}?${range}`);
+    await visit('domain-empty', `/settings/domains/${domain.id}?from=2001-01-01&to=2001-12-31`);
+    await page.getByRole('link', { name: /days up to then/ }).click();
+    await page.getByRole('img', { name: /^Pass rate by / }).waitFor();
     await visit('keys', KEYS);
     await page.getByLabel('Name').fill('New key');
     await page.keyboard.press('Enter');
@@ -160,4 +184,60 @@ test('an account without any data', async () => {
     await shoot(page, `empty-${place.replace('/', '-')}`);
   }
   expect(wrong).toEqual([]);
+});
+
+describe.each([
+  { width: 390, javaScriptEnabled: true },
+  { width: 1280, javaScriptEnabled: true },
+  { width: 390, javaScriptEnabled: false },
+  { width: 1280, javaScriptEnabled: false },
+])('charts at $width pixels, scripts: $javaScriptEnabled', (look) => {
+  test('tell the values of a column by pointer, of one by keyboard, and any range by a form', async () => {
+    const { server, store } = await runServer();
+    const { domain, email } = await fill(store);
+    const { page, wrong } = await openWindow(server.url, look);
+    await page.goto('/settings');
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.goto(`/settings/domains/${domain.id}`);
+    const chart = page.getByRole('img', { name: /^Pass rate by day/ });
+    const shown = async () => {
+      const texts = chart.locator('.column .value');
+      const visible = await texts.evaluateAll(
+        (all) => all.filter((text) => getComputedStyle(text).visibility === 'visible').length,
+      );
+      return visible;
+    };
+    expect(await shown()).toBe(0);
+    const columns = chart.locator('.column');
+    await columns.nth(-5).locator('rect').hover();
+    expect(await shown()).toBe(1);
+    expect(await columns.nth(-5).locator('.value').isVisible()).toBe(true);
+    await page.mouse.move(0, 0);
+
+    await page.getByRole('button', { name: 'Show' }).focus();
+    let stops = 0;
+    for (; stops < 5 && !(await chart.evaluate((e) => e.matches(':focus'))); stops++)
+      await page.keyboard.press('Tab');
+    expect(await columns.nth(-1).locator('.value').isVisible()).toBe(true);
+    if (look.javaScriptEnabled) {
+      for (const key of ['ArrowLeft', 'ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
+      expect(await columns.nth(-3).locator('.value').isVisible()).toBe(true);
+      await page.keyboard.press('Home');
+      expect(await columns.first().locator('.value').isVisible()).toBe(true);
+      expect(await shown()).toBe(1);
+      await page.keyboard.press('Escape');
+    }
+    await page.keyboard.press('Tab');
+    expect(await chart.evaluate((e) => e.matches(':focus'))).toBe(false);
+
+    await page.getByLabel('From').fill('2001-01-01');
+    await page.getByLabel('To, included').fill('2001-01-31');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByText('No report covers this range').waitFor();
+    await expectToFit(page);
+    expect(wrong).toEqual([]);
+  });
 });

@@ -93,6 +93,6 @@ test('chart, text, table, API and explanation show the same figures of any histo
       const overview = toReadable((await browser.get('/settings/overview?page=1')).text);
       expect(overview).toContain(` ${figures.headline?.[0]} `);
     }),
-    { numRuns: 12 },
+    { numRuns: 8 },
   );
 });

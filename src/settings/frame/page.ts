@@ -37,6 +37,8 @@ const HTMX = JSON.stringify({
   allowEval: false,
   includeIndicatorStyles: false,
   historyCacheSize: 0,
+  // By default htmx copies styles from an element to the one that takes its place, which our policy refuses.
+  attributesToSettle: ['class'],
   // Error answers are pages too, and are shown.
   responseHandling: [{ code: '.*', swap: true }],
 });

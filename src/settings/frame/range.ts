@@ -63,7 +63,7 @@ function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-export function countDays({ from, to }: Pick<DomainRange, 'from' | 'to'>): number {
+function countDays({ from, to }: Pick<DomainRange, 'from' | 'to'>): number {
   return daysBetween(from, to) + 1;
 }
 

@@ -16,7 +16,13 @@ import { renderNumbers } from '../frame/charts/numbers.ts';
 import { renderPassRate } from '../frame/charts/pass-rate.ts';
 import { renderVolume } from '../frame/charts/volume.ts';
 import { type Html, sendPage } from '../frame/page.ts';
-import { type DomainRange, renderEmptyRange, renderRanges, toDomainRange } from '../frame/range.ts';
+import {
+  type DomainRange,
+  renderEmptyRange,
+  renderRanges,
+  toDomainRange,
+  toRangeQuery,
+} from '../frame/range.ts';
 import {
   renderDomainName,
   renderTime,
@@ -110,15 +116,20 @@ function renderTraffic({ domain, days, past }: Read, range: DomainRange): Html {
   return html`<section class="card" aria-labelledby="traffic">
     <h2 id="traffic">Traffic</h2>
     ${renderRanges(path, range)}
-    ${days.length === 0 ? renderEmptyRange(path, range) : renderCharts(days, past, range)}
+    ${days.length === 0 ? renderEmptyRange(path, range) : renderCharts(days, past, { ...range, path })}
   </section>`;
 }
 
-function renderCharts(days: Read['days'], past: Read['past'], range: DomainRange): Html {
+function renderCharts(
+  days: Read['days'],
+  past: Read['past'],
+  { path, ...range }: DomainRange & { readonly path: string },
+): Html {
   const total = addUp(days);
   const columns = toColumns(days, range);
   const { incidents, more } = toIncidents(past.map(toFired), range);
-  return html`<p class="figures"><b>${toPassRate(total)}</b> of <b>${toCount(total.messages)}</b> messages passed DMARC</p>
+  return html`<p class="figures"><b>${toPassRate(total)}</b> of <b>${toCount(total.messages)}</b> messages passed DMARC.
+      <a href="${path}/sources?${toRangeQuery(range)}">See who sent them</a></p>
     ${renderPassRate(columns, incidents)}
     ${renderIncidents(incidents, more)}
     ${renderVolume(columns)}
