@@ -129,13 +129,7 @@ describe.each(LOOKS)('every page at $width pixels, $colorScheme', (look) => {
     await page.getByRole('heading', { name: 'Do reports come in?' }).waitFor();
     await page.getByText('The same in numbers').click();
     await check('domain-numbers');
-    for (const range of [
-      'days=7',
-      'days=90',
-      'days=365',
-      'from=2017-01-01&to=2026-12-31',
-      'days=x',
-    ])
+    for (const range of ['days=365', 'from=2017-01-01&to=2026-12-31', 'days=x'])
       await visit(`domain-${range.slice(0, 9)}`, `/settings/domains/${domain.id}?${range}`);
     await visit('domain-empty', `/settings/domains/${domain.id}?from=2001-01-01&to=2001-12-31`);
     await page.getByRole('link', { name: /days up to then/ }).click();
