@@ -1,39 +1,63 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { AUDIT_KINDS, type AuditKind } from '../domain/access/audit-actions.ts';
+import { addDays, type Instant, toDay } from '../domain/instant.ts';
 import { type AuditEntry, listAudit } from '../store/accounts/audit.ts';
 import { findAccountId } from '../store/accounts/find-by-name.ts';
+import { parseDay } from './document/document-list.ts';
 import { type OutputOptions, printList } from './output/output.ts';
 import { toShortTime } from './output/short-time.ts';
 import { withStore } from './with-store.ts';
 
 const DEFAULT_LIMIT = 100;
 
-export function defineAudit(command: Command): void {
-  command
-    .option('--limit <entries>', 'how many entries', parseLimit, DEFAULT_LIMIT)
-    .action(async (account: string, { limit, ...options }: { limit: number } & OutputOptions) => {
-      const entries = await withStore(async ({ db }) =>
-        listAudit(db, await findAccountId(db, account), { limit }),
-      );
-      const none = 'The account’s keys were not changed yet.';
-      printList(entries.map(toOutput), { none, toColumns }, options);
-    });
+interface AuditOptions extends OutputOptions {
+  readonly limit: number;
+  readonly before?: number;
+  readonly kind?: AuditKind;
+  readonly by?: string;
+  readonly from?: Instant;
+  /** The beginning of the last day. */
+  readonly until?: Instant;
 }
 
-function parseLimit(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be 1 to 999999.');
+export function defineAudit(command: Command): void {
+  command
+    .option('--limit <entries>', 'how many entries', parseNumber, DEFAULT_LIMIT)
+    .option('--before <seq>', 'only entries before this one: the seq of the last one', parseNumber)
+    .addOption(new Option('--kind <kind>', 'only what was done to these').choices(AUDIT_KINDS))
+    .option('--by <who>', 'only by this e-mail address, by operator, or by plumbline')
+    .option('--from <day>', 'only from this day on (UTC)', parseDay)
+    .option('--until <day>', 'only until the end of this day (UTC)', parseDay)
+    .action(printAudit);
+}
+
+async function printAudit(account: string, options: AuditOptions): Promise<void> {
+  const { limit, before, kind, by: actor, from, until } = options;
+  const wanted = {
+    ...{ limit, before, kind, actor, from },
+    until: until && `${addDays(toDay(until), 1)}T00:00:00Z`,
+  };
+  const entries = await withStore(async ({ db }) =>
+    listAudit(db, await findAccountId(db, account), wanted),
+  );
+  const none = 'Nothing was done that fits.';
+  printList(entries.map(toOutput), { none, toColumns }, options);
+}
+
+function parseNumber(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It must be a number from 1.');
   return Number(text);
 }
 
-function toOutput({ at, actor, action, key_name, key_prefix, address }: AuditEntry) {
-  return { at, actor, action, key_name, key_prefix, address };
+function toOutput({ seq, at, actor, action, subject, detail, address }: AuditEntry) {
+  return { seq, at, actor, action, subject, detail: detail === '' ? null : detail, address };
 }
 
-function toColumns(entry: ReturnType<typeof toOutput>) {
-  const { at, actor, action, key_name, key_prefix, address } = entry;
+function toColumns({ at, actor, action, subject, detail, address }: ReturnType<typeof toOutput>) {
   return {
     'at (UTC)': toShortTime(at),
     action: action.replaceAll('_', ' '),
-    key: `${key_name} (${key_prefix})`,
+    subject: detail === null ? subject : `${subject} (${detail})`,
     by: address === null ? actor : `${actor} from ${address}`,
   };
 }

@@ -10,7 +10,7 @@ import { toInstant } from '../domain/instant.ts';
 import { toDatabaseError } from '../store/connection/database-error.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
 import { isPostgresUrl, toShownDatabase } from '../store/connection/postgres/address.ts';
-import { insertPerson } from '../store/people/people.ts';
+import { insertPerson } from '../store/people/new-people.ts';
 import { type OutputOptions, print, printJson } from './output/output.ts';
 import { parsePostgresUrl } from './postgres-url.ts';
 import { serveUntilStopped } from './serving/one-process.ts';

@@ -5,13 +5,10 @@ import { hashPassword } from '../domain/access/password.ts';
 import { toInstant } from '../domain/instant.ts';
 import { findAccountId, findPersonId } from '../store/accounts/find-by-name.ts';
 import type { Db } from '../store/connection/database.ts';
-import {
-  insertOneTimeLink,
-  insertPerson,
-  listPeople,
-  type Person,
-  updateDisabled,
-} from '../store/people/people.ts';
+import { insertPerson } from '../store/people/new-people.ts';
+import { insertOneTimeLink } from '../store/people/one-time-links.ts';
+import { listPeople, type Person } from '../store/people/people.ts';
+import { updateDisabled } from '../store/people/person-changes.ts';
 import { hint, type OutputOptions, printList, printOne, tell } from './output/output.ts';
 import { readNewPassword } from './password.ts';
 import { withStore } from './with-store.ts';

@@ -2,7 +2,15 @@ import type { Generated, GeneratedAlways } from 'kysely';
 import type { Plan } from '../domain/access/api-key.ts';
 import type { Day, Instant } from '../domain/instant.ts';
 import type { DoorStateTable, InboxMailTable, InboxPartTable } from './inbox/tables.ts';
-import type { AuditTable, OneTimeLinkTable, PersonTable, SessionTable } from './people/tables.ts';
+import type {
+  AuditTable,
+  OneTimeLinkTable,
+  PendingSignInTable,
+  PersonTable,
+  RecoveryCodeTable,
+  SecondFactorTable,
+  SessionTable,
+} from './people/tables.ts';
 
 /**
  * The rows of the database. Instants are RFC 3339 text, which sorts by time and is served unchanged; ids are
@@ -37,6 +45,9 @@ export interface Tables {
   person: PersonTable;
   session: SessionTable;
   one_time_link: OneTimeLinkTable;
+  second_factor: SecondFactorTable;
+  recovery_code: RecoveryCodeTable;
+  pending_sign_in: PendingSignInTable;
   audit: AuditTable;
   lease: LeaseTable;
   inbox_mail: InboxMailTable;
@@ -57,6 +68,8 @@ interface AccountTable {
   alerts_mark: string;
   /** The local part of its own address for reports: domain/access/mail-token.ts. */
   mail_token: string | null;
+  /** Whether people who sign in with a password need a second factor. */
+  second_factor_required: Generated<0 | 1>;
 }
 
 interface ApiKeyTable {
@@ -68,6 +81,8 @@ interface ApiKeyTable {
   enabled: 0 | 1;
   created_at: Instant;
   last_used_at: Instant | null;
+  /** From then on the key is not accepted; null for a key that does not expire. */
+  expires_at: Generated<Instant | null>;
 }
 
 export type DomainStatus = 'active' | 'paused';

@@ -113,7 +113,7 @@ describe('a name instead of an id', () => {
     expect(await json('key', 'list', 'My company')).toHaveLength(1);
     const person = await json('user', 'add', 'My company', 'ada@example.com', '--invite');
     expect(await json('user', 'disable', 'ADA@example.com')).toMatchObject({ id: person.id });
-    expect(await json('audit', 'My company')).toHaveLength(1);
+    expect(await json('audit', 'My company', '--kind', 'key')).toHaveLength(1);
     expect(await json('alerts', 'list', 'My company')).toEqual([]);
     expect(await json('alerts', 'evaluate', '--domain', 'example.com')).toMatchObject({ fired: 0 });
     expect(await json('alerts', 'explain', 'example.com', 'reports_missing')).toMatchObject({

@@ -90,26 +90,27 @@ test('an invalid base URL is reported by name', async () => {
 
 test('changes of keys by operators are in the audit', async () => {
   const { accountId, json, run } = await aCompany();
-  expect((await run(['audit', accountId])).stdout).toMatch(/were not changed yet/);
+  expect((await run(['audit', accountId, '--kind', 'key'])).stdout).toMatch(/Nothing was done/);
   const { id, prefix } = await json('key', 'create', accountId, 'nightly');
   await json('key', 'disable', id);
   await json('key', 'enable', id);
   await json('account', 'plan', accountId, 'free');
   await json('key', 'delete', id);
-  const entries = await json('audit', accountId);
+  const entries = await json('audit', accountId, '--kind', 'key');
   expect(entries.map(({ action }: { action: string }) => action)).toEqual([
-    'deleted',
-    'disabled_by_plan',
-    'enabled',
-    'disabled',
-    'created',
+    'key_deleted',
+    'key_disabled_by_plan',
+    'key_enabled',
+    'key_disabled',
+    'key_created',
   ]);
   expect(entries[0]).toEqual({
+    seq: expect.any(Number),
     at: expect.stringMatching(/Z$/),
     actor: 'operator',
-    action: 'deleted',
-    key_name: 'nightly',
-    key_prefix: prefix,
+    action: 'key_deleted',
+    subject: 'nightly',
+    detail: prefix,
     address: null,
   });
   expect(await json('audit', accountId, '--limit', '2')).toHaveLength(2);

@@ -5,7 +5,8 @@ import { operator } from '../../src/store/accounts/audit.ts';
 import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
 import type { Db } from '../../src/store/connection/database.ts';
 import { noteDoor, updateCheckpoint } from '../../src/store/inbox/doors.ts';
-import { insertOneTimeLink, insertPerson } from '../../src/store/people/people.ts';
+import { insertPerson } from '../../src/store/people/new-people.ts';
+import { insertOneTimeLink } from '../../src/store/people/one-time-links.ts';
 import { insertSession } from '../../src/store/people/sessions.ts';
 import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
 import {

@@ -71,7 +71,7 @@ describe('creating a key', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(10);
     expect(statuses.filter((status) => status === 409)).toHaveLength(10);
     expect(await keys()).toHaveLength(10);
-    expect(await listAudit(api.db, accountId, { limit: 100 })).toHaveLength(10);
+    expect(await listAudit(api.db, accountId, { limit: 100, kind: 'key' })).toHaveLength(10);
   });
 });
 
@@ -155,20 +155,20 @@ describe('the audit', () => {
     await updatePlan(api.db, accountId, 'free');
     await browser.post(`${KEYS}/${id}/enable`);
     await browser.post(`${KEYS}/${id}/delete`);
-    const entries = await listAudit(api.db, accountId, { limit: 100 });
+    const entries = await listAudit(api.db, accountId, { limit: 100, kind: 'key' });
     expect(entries.map(({ action, actor, address }) => [action, actor, address])).toEqual([
-      ['deleted', email, '127.0.0.1'],
-      ['disabled_by_plan', 'operator', null],
-      ['enabled', email, '127.0.0.1'],
-      ['disabled', email, '127.0.0.1'],
-      ['created', email, '127.0.0.1'],
+      ['key_deleted', email, '127.0.0.1'],
+      ['key_disabled_by_plan', 'operator', null],
+      ['key_enabled', email, '127.0.0.1'],
+      ['key_disabled', email, '127.0.0.1'],
+      ['key_created', email, '127.0.0.1'],
     ]);
     for (const entry of entries) {
-      expect(entry).toMatchObject({ key_name: 'nightly', key_prefix: prefix });
+      expect(entry).toMatchObject({ subject: 'nightly', detail: prefix });
     }
     const read = toReadable((await browser.get('/settings/audit')).text);
-    expect(read).toContain(`${email} deleted “nightly” ${prefix}…`);
-    expect(read).toContain('The operator turned off, by leaving Pro, “nightly”');
+    expect(read).toContain(`${email} deleted the key “nightly” ${prefix}…`);
+    expect(read).toContain('The operator turned off, by leaving Pro, the key “nightly”');
   });
 
   test('rejected and failed changes leave no entry; each change leaves exactly one', async () => {
@@ -186,10 +186,10 @@ describe('the audit', () => {
       const { id } = await insertApiKey(api.db, { accountId, name: `k${i}`, now: NOW });
       await api.db.write((tx) => tx.deleteFrom('api_key').where('id', '=', id).execute());
     }
-    const first = (await browser.get('/settings/audit')).text;
+    const first = (await browser.get('/settings/audit?kind=key')).text;
     expect(first.match(/“k\d+”/g)).toHaveLength(50);
-    const older = /href="(\/settings\/audit\?before=\d+)"/.exec(first)?.[1] as string;
-    const second = (await browser.get(older)).text;
+    const older = /href="(\/settings\/audit\?kind=key&amp;before=\d+)"/.exec(first)?.[1] as string;
+    const second = (await browser.get(older.replaceAll('&amp;', '&'))).text;
     expect(second.match(/“k\d+”/g)).toHaveLength(10);
     expect(second).not.toContain('Older');
   });

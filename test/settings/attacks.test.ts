@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { insertApiKey, listApiKeys } from '../../src/store/accounts/api-keys.ts';
-import { updateDisabled } from '../../src/store/people/people.ts';
+import { updateDisabled } from '../../src/store/people/person-changes.ts';
 import { findSession } from '../../src/store/people/sessions.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import {

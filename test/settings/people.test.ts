@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
-import { insertOneTimeLink, insertPerson, updateDisabled } from '../../src/store/people/people.ts';
+import { insertPerson } from '../../src/store/people/new-people.ts';
+import { insertOneTimeLink } from '../../src/store/people/one-time-links.ts';
+import { updateDisabled } from '../../src/store/people/person-changes.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
 import { aPerson, aVisitor, Browser, PASSWORD, toReadable } from '../support/visitor.ts';

@@ -1,19 +1,17 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { hashPassword } from '../../src/domain/access/password.ts';
 import type { Store } from '../../src/store/connection/open.ts';
-import {
-  findCredentials,
-  findSignedOn,
-  insertOneTimeLink,
-  updateDisabled,
-  updatePassword,
-} from '../../src/store/people/people.ts';
+import { insertOneTimeLink } from '../../src/store/people/one-time-links.ts';
+import { updatePassword } from '../../src/store/people/passwords.ts';
+import { findCredentials, findSignedOn } from '../../src/store/people/people.ts';
+import { updateDisabled } from '../../src/store/people/person-changes.ts';
 import { insertSession, listSessions } from '../../src/store/people/sessions.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 import { aPerson } from '../support/visitor.ts';
 
 const NEW = 'as straight as a plumb line';
+const AT = { now: NOW, address: '192.0.2.1' };
 
 let db: Store['db'];
 let id: string;
@@ -32,7 +30,7 @@ const sessions = async () => (await listSessions(db, id, NOW)).length;
 describe('changes between the check of a password and the session that it opens', () => {
   test('a sign-in with the old password opens no session after the change', async () => {
     const replaced = await verifiedHash();
-    await updatePassword(db, id, { passwordHash: await hashPassword(NEW), replaced });
+    await updatePassword(db, id, { passwordHash: await hashPassword(NEW), replaced, ...AT });
     await expect(open({ password_hash: replaced })).rejects.toMatchObject({ code: 'unauthorized' });
     expect(await sessions()).toBe(0);
     await open({ password_hash: await verifiedHash() });
@@ -54,16 +52,16 @@ describe('changes between the check of a password and the session that it opens'
 
   test('of two changes that began with the same old password, the first one stays', async () => {
     const replaced = await verifiedHash();
-    await updatePassword(db, id, { passwordHash: await hashPassword(NEW), replaced });
-    const late = { passwordHash: await hashPassword('the password of a thief'), replaced };
+    await updatePassword(db, id, { passwordHash: await hashPassword(NEW), replaced, ...AT });
+    const late = { passwordHash: await hashPassword('the password of a thief'), replaced, ...AT };
     await expect(updatePassword(db, id, late)).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
   test('a one-time link that was used while the password was hashed changes nothing', async () => {
     const link = await insertOneTimeLink(db, id, NOW);
     const replaced = await verifiedHash();
-    await updatePassword(db, id, { passwordHash: await hashPassword(NEW), replaced });
-    const late = { passwordHash: await hashPassword('the password of a thief'), link };
+    await updatePassword(db, id, { passwordHash: await hashPassword(NEW), replaced, ...AT });
+    const late = { passwordHash: await hashPassword('the password of a thief'), link, ...AT };
     await expect(updatePassword(db, id, late)).rejects.toMatchObject({ code: 'not_found' });
   });
 });

@@ -1,6 +1,6 @@
 import { verify } from '@node-rs/argon2';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { updateDisabled } from '../../src/store/people/people.ts';
+import { updateDisabled } from '../../src/store/people/person-changes.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
 import { aPerson, aVisitor, Browser, KEYS, PASSWORD } from '../support/visitor.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Store } from '../../src/store/connection/open.ts';
-import { insertPerson } from '../../src/store/people/people.ts';
+import { insertPerson } from '../../src/store/people/new-people.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { runServer } from '../support/running-server.ts';

@@ -1,12 +1,8 @@
 import type { Kysely } from 'kysely';
 import { expect, test } from 'vitest';
 import { up } from '../../src/store/migrations/0005-email-keys.ts';
-import {
-  findCredentials,
-  insertPerson,
-  listPeople,
-  type Person,
-} from '../../src/store/people/people.ts';
+import { insertPerson } from '../../src/store/people/new-people.ts';
+import { findCredentials, listPeople, type Person } from '../../src/store/people/people.ts';
 import { aBareAccount } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 

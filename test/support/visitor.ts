@@ -1,6 +1,6 @@
 import request from 'supertest';
 import { hashPassword } from '../../src/domain/access/password.ts';
-import { insertPerson } from '../../src/store/people/people.ts';
+import { insertPerson } from '../../src/store/people/new-people.ts';
 import type { Api } from './api.ts';
 import { NOW } from './builders.ts';
 

@@ -4,6 +4,7 @@ import type { LookUp } from '../../alerts/dns-lookup.ts';
 import { findReportAddresses } from '../../domain/dns/report-addresses.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
+import { plumbline } from '../../store/accounts/audit.ts';
 import { insertDomain } from '../../store/accounts/domains.ts';
 import { findMailToken } from '../../store/accounts/mail-address.ts';
 import { isUnclaimed } from '../../store/accounts/unclaimed.ts';
@@ -88,7 +89,7 @@ async function claim(
   domain: Parameters<typeof insertDomain>[1],
 ): Promise<string | undefined> {
   try {
-    return (await insertDomain(db, domain)).name;
+    return (await insertDomain(db, domain, plumbline(domain.now))).name;
   } catch (error) {
     if (error instanceof Failure && error.code === 'conflict') return undefined;
     throw error;

@@ -1,6 +1,12 @@
 import { parseDomainName } from '../domain-name.ts';
 import { Failure } from '../failure.ts';
 
+/** Owners manage the people of their account. */
+export type Role = 'owner' | 'member';
+
+/** Disabled people count: they can be enabled again. */
+export const MAX_PEOPLE_PER_ACCOUNT = 200;
+
 /** One @, no spaces, a dot in the domain. A pattern cannot tell whether the mailbox exists. */
 const EMAIL = /^[^\s@<>]{1,64}@[^\s@<>]+\.[^\s@<>]+$/;
 const MAX_LENGTH = 254;

@@ -50,8 +50,8 @@ export function renderAlert(alert: ListedAlert & { readonly domain?: string }, n
   </li>`;
 }
 
-/** The title of an alert's type. */
-export function findTitle(type: string): string {
+/** The title of an alert type, or its name when this page does not know it. */
+export function findAlertTitle(type: string): string {
   return findWords(type).title;
 }
 

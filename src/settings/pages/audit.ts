@@ -1,50 +1,64 @@
-import type { RequestHandler } from 'express';
-import { html } from 'hono/html';
-import { type AuditEntry, listAudit } from '../../store/accounts/audit.ts';
+import type { Request, RequestHandler } from 'express';
+import { type AuditKind, isAuditKind } from '../../domain/access/audit-actions.ts';
+import { addDays, type Day } from '../../domain/instant.ts';
+import { type AuditFilter, listAudit } from '../../store/accounts/audit.ts';
+import { listPeople } from '../../store/people/people.ts';
 import { readQuery } from '../form.ts';
-import { type Html, sendPage } from '../frame/page.ts';
-import { renderTime } from '../frame/words.ts';
+import { sendPage } from '../frame/page.ts';
 import type { Given } from '../given.ts';
 import { visitorOf } from '../visitor.ts';
+import { type AuditForm, renderAudit } from './audit-view.ts';
 
-const PATH = '/settings/audit';
 const PER_PAGE = 50;
+/** The longest e-mail address. */
+const MAX_ACTOR_LENGTH = 254;
+const DAY = /^[1-9]\d{3}-\d\d-\d\d$/;
 
-const ACTIONS = {
-  created: 'created',
-  enabled: 'turned on',
-  disabled: 'turned off',
-  disabled_by_plan: 'turned off, by leaving Pro,',
-  deleted: 'deleted',
-} as const satisfies Record<AuditEntry['action'], string>;
-
-/** The changes of the account's keys: who, when, and from where; latest first. */
-export function showAudit({ store, now }: Given): RequestHandler {
+/** What was done in the account: when, by whom, and from where; latest first. */
+export function showAudit({ store: { db } }: Given): RequestHandler {
   return async (req, res) => {
+    const { accountId } = visitorOf(res);
+    const form = readForm(req);
     const before = readQuery(req, 'before');
-    const entries = await listAudit(store.db, visitorOf(res).accountId, {
-      limit: PER_PAGE,
+    const entries = await listAudit(db, accountId, {
+      ...toFilter(form),
+      limit: PER_PAGE + 1,
       before: /^\d{1,15}$/.test(before) ? Number(before) : undefined,
     });
-    const main = html`<p class="trail">Settings / Account</p>
-      <h1>Audit</h1>
-      <p class="lead">What was done to this account’s API keys.</p>
-      <section class="card" aria-label="Entries">
-        ${entries.length === 0 ? html`<p class="muted">Nothing yet.</p>` : renderEntries(entries, now())}
-      </section>
-      ${entries.length === PER_PAGE ? html`<p><a href="${PATH}?before=${entries.at(-1)?.seq}">Older</a></p>` : ''}`;
+    const people = await listPeople(db, accountId);
+    const main = renderAudit({
+      entries: entries.slice(0, PER_PAGE),
+      hasOlder: entries.length > PER_PAGE,
+      isFirst: before === '',
+      form,
+      actors: people.map(({ email }) => email),
+    });
     await sendPage(res, { title: 'Audit', place: 'audit', main });
   };
 }
 
-function renderEntries(entries: readonly AuditEntry[], now: Date): Html {
-  return html`<ul class="audit">${entries.map((entry) => renderEntry(entry, now))}</ul>`;
+/** A value that is none of the form's is left out, so that a link with it shows more, not less. */
+function readForm(req: Request): AuditForm {
+  const kind = readQuery(req, 'kind');
+  return {
+    kind: isAuditKind(kind) ? kind : '',
+    actor: readQuery(req, 'actor').slice(0, MAX_ACTOR_LENGTH),
+    from: readDay(req, 'from'),
+    until: readDay(req, 'until'),
+  };
 }
 
-function renderEntry(entry: AuditEntry, now: Date): Html {
-  const { actor, action, key_name, key_prefix, at, address } = entry;
-  return html`<li>
-    <p><strong>${actor === 'operator' ? 'The operator' : actor}</strong> ${ACTIONS[action]} <strong>“${key_name}”</strong> <code>${key_prefix}…</code></p>
-    <p class="muted">${renderTime(at, now)}, ${address === null ? 'by command' : html`from ${address}`}</p>
-  </li>`;
+function readDay(req: Request, name: string): Day | '' {
+  const text = readQuery(req, name);
+  return DAY.test(text) && !Number.isNaN(Date.parse(text)) ? text : '';
+}
+
+/** Days are of UTC, and the last one counts too. */
+function toFilter({ kind, actor, from, until }: AuditForm): AuditFilter {
+  return {
+    kind: kind === '' ? undefined : (kind satisfies AuditKind),
+    actor: actor === '' ? undefined : actor,
+    from: from === '' ? undefined : `${from}T00:00:00Z`,
+    until: until === '' ? undefined : `${addDays(until, 1)}T00:00:00Z`,
+  };
 }

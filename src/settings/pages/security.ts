@@ -3,7 +3,8 @@ import { html } from 'hono/html';
 import { isPassword } from '../../domain/access/password.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
-import { findCredentials, updatePassword } from '../../store/people/people.ts';
+import { updatePassword } from '../../store/people/passwords.ts';
+import { findCredentials } from '../../store/people/people.ts';
 import {
   deleteOtherSessions,
   deleteSession,
@@ -17,7 +18,7 @@ import { renderTime, toCounted } from '../frame/words.ts';
 import type { Given } from '../given.ts';
 import { readNewHash, renderNewPassword } from '../sign-in/new-password.ts';
 import { openSession } from '../sign-in/sign-in.ts';
-import { leaveNotice, type Visitor, visitorOf } from '../visitor.ts';
+import { addressOf, leaveNotice, type Visitor, visitorOf } from '../visitor.ts';
 
 const PATH = '/settings/security';
 
@@ -46,7 +47,8 @@ export function changePassword(given: Given): RequestHandler {
     if (passwordHash instanceof Failure) {
       return await sendSecurity(given, res, { field: 'new', failure: passwordHash });
     }
-    await updatePassword(db, personId, { passwordHash, replaced: current });
+    const at = { now: toInstant(given.now()), address: addressOf(req) };
+    await updatePassword(db, personId, { passwordHash, replaced: current, ...at });
     const proof = { password_hash: passwordHash };
     await openSession(given, req, res, { personId, proof, notice: 'Your password is changed.' });
     res.redirect(303, PATH);

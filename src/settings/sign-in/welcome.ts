@@ -2,11 +2,13 @@ import type { RequestHandler, Response } from 'express';
 import { html } from 'hono/html';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
-import { findLinkHolder, updatePassword } from '../../store/people/people.ts';
+import { findLinkHolder } from '../../store/people/one-time-links.ts';
+import { updatePassword } from '../../store/people/passwords.ts';
 import { readField, readQuery } from '../form.ts';
 import { sendPage } from '../frame/page.ts';
 import type { Given } from '../given.ts';
 import { readNewHash, renderNewPassword } from './new-password.ts';
+import { addressOf } from '../visitor.ts';
 import { openSession } from './sign-in.ts';
 
 /** The page of a one-time link, for an invitation or a forgotten password. Opening it changes nothing. */
@@ -23,7 +25,8 @@ export function choosePassword(given: Given): RequestHandler {
     if (passwordHash instanceof Failure) {
       return await sendWelcome(given, res, { link, problem: passwordHash });
     }
-    await updatePassword(given.store.db, personId, { passwordHash, link });
+    const at = { now: toInstant(given.now()), address: addressOf(req) };
+    await updatePassword(given.store.db, personId, { passwordHash, link, ...at });
     const proof = { password_hash: passwordHash };
     await openSession(given, req, res, { personId, proof, notice: 'Your password is saved.' });
     res.redirect(303, '/settings/overview');

@@ -9,7 +9,7 @@ import { wordsOf } from '../connection/words.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertPoint, newMark } from '../lists/points.ts';
 import { alertList } from '../lists/timeline.ts';
-import { type Actor, insertAudit, operator } from './audit.ts';
+import { type Actor, insertAudit, operator, signedBy } from './audit.ts';
 
 export interface Account {
   readonly id: string;
@@ -48,6 +48,8 @@ export async function insertAccount(
       })
       .execute();
     await insertPoint(tx, alertList(account.id), { position: 0, mark });
+    const entry = { action: 'account_created', subject: account.name, detail: plan } as const;
+    await insertAudit(tx, { ...signedBy(operator(now)), accountId: account.id, ...entry });
   });
   return account;
 }
@@ -99,6 +101,8 @@ export async function updatePlan(
   return await db.write(async (tx) => {
     const account = await lockAccount(tx, accountId);
     await tx.updateTable('account').set({ plan }).where('id', '=', accountId).execute();
+    const entry = { action: 'plan_changed', subject: account.name, detail: plan } as const;
+    if (account.plan !== plan) await insertAudit(tx, { ...signedBy(by), accountId, ...entry });
     const disabledKeys = plan === 'pro' ? [] : await disableApiKeys(tx, accountId, by);
     return { ...account, plan, disabledKeys };
   });
@@ -110,9 +114,13 @@ async function disableApiKeys(tx: Tx, accountId: string, by: Actor): Promise<str
     .set({ enabled: 0 })
     .where('account_id', '=', accountId)
     .where('enabled', '=', 1)
-    .returning(['account_id', 'name', 'prefix'])
+    .returning(['name', 'prefix'])
     .execute();
-  for (const key of keys) await insertAudit(tx, by, { action: 'disabled_by_plan', key });
+  for (const { name: subject, prefix: detail } of keys)
+    await insertAudit(tx, {
+      ...signedBy(by),
+      ...{ accountId, action: 'key_disabled_by_plan', subject, detail },
+    });
   return keys.map(({ name }) => name);
 }
 

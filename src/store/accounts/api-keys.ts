@@ -6,13 +6,14 @@ import {
   parseKeyName,
   toNewApiKey,
 } from '../../domain/access/api-key.ts';
+import type { AUDIT_ACTIONS } from '../../domain/access/audit-actions.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
 import { prepareQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';
 import { findAccount, lockAccount } from './accounts.ts';
-import { type Actor, insertAudit, operator } from './audit.ts';
+import { type Actor, insertAudit, operator, signedBy } from './audit.ts';
 
 export interface ApiKey {
   readonly id: string;
@@ -58,7 +59,7 @@ export async function insertApiKey(
       .insertInto('api_key')
       .values({ ...row, account_id: accountId, sha256, enabled: 1 })
       .execute();
-    await insertAudit(tx, by, { action: 'created', key: { ...row, account_id: accountId } });
+    await auditKey(tx, by, { action: 'key_created', key: { ...row, account_id: accountId } });
   });
   return { ...toApiKey({ ...row, enabled: 1 }), key };
 }
@@ -89,7 +90,7 @@ export async function updateApiKey(
     const enabled = isEnabled ? 1 : 0;
     if (key.enabled !== enabled) {
       await tx.updateTable('api_key').set({ enabled }).where('id', '=', id).execute();
-      await insertAudit(tx, by, { action: isEnabled ? 'enabled' : 'disabled', key });
+      await auditKey(tx, by, { action: isEnabled ? 'key_enabled' : 'key_disabled', key });
     }
     return toApiKey({ ...key, enabled });
   });
@@ -100,9 +101,24 @@ export async function deleteApiKey(db: Db, id: string, by: Actor = operator()): 
   return await db.write(async (tx) => {
     const key = await lockApiKey(tx, id, by);
     await tx.deleteFrom('api_key').where('id', '=', id).execute();
-    await insertAudit(tx, by, { action: 'deleted', key });
+    await auditKey(tx, by, { action: 'key_deleted', key });
     return toApiKey(key);
   });
+}
+
+async function auditKey(
+  tx: Tx,
+  by: Actor,
+  {
+    action,
+    key,
+  }: {
+    readonly action: (typeof AUDIT_ACTIONS)['key'][number];
+    readonly key: { readonly account_id: string; readonly name: string; readonly prefix: string };
+  },
+): Promise<void> {
+  const { account_id: accountId, name: subject, prefix: detail } = key;
+  await insertAudit(tx, { ...signedBy(by), accountId, action, subject, detail });
 }
 
 /** A key of an account; throws `not_found` when the key belongs to another account. */

@@ -1,15 +1,21 @@
+import {
+  AUDIT_ACTIONS,
+  type AuditAction,
+  type AuditKind,
+} from '../../domain/access/audit-actions.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../connection/database.ts';
-import type { AuditAction } from '../people/tables.ts';
 
 /** Who changes something, when, and from which address. */
 export interface Actor {
-  /** A person's e-mail address, or `operator`. */
+  /** A person's e-mail address, `operator`, or `plumbline` for what it does by itself. */
   readonly name: string;
   /**
    * The account that the actor is limited to. Rows of other accounts are not found. Operators have no limit.
    */
   readonly accountId?: string;
+  /** The person, where the actor is one: what only owners may do is checked again in the transaction. */
+  readonly personId?: string;
   /** null for a command. */
   readonly address: string | null;
   readonly at: Instant;
@@ -20,54 +26,78 @@ export function operator(at: Instant = toInstant(new Date())): Actor {
   return { name: 'operator', address: null, at };
 }
 
+/** What happens without anybody: alerts, and domains whose DNS record names an account. */
+export function plumbline(at: Instant): Actor {
+  return { name: 'plumbline', address: null, at };
+}
+
+/** The part of an entry that is the actor's. */
+export function signedBy({ name, address, at }: Actor) {
+  return { actor: name, address, at };
+}
+
+interface NewEntry {
+  readonly accountId: string;
+  readonly actor: string;
+  readonly action: AuditAction;
+  /** What it is done to, by the name that people know it by. */
+  readonly subject: string;
+  readonly detail?: string;
+  readonly at: Instant;
+  readonly address: string | null;
+}
+
 export interface AuditEntry {
   readonly seq: number;
   readonly at: Instant;
   readonly actor: string;
   readonly action: AuditAction;
-  readonly key_name: string;
-  readonly key_prefix: string;
+  readonly subject: string;
+  /** Empty when there is nothing more to say. */
+  readonly detail: string;
   readonly address: string | null;
 }
 
-interface KeyOfAccount {
-  readonly account_id: string;
-  readonly name: string;
-  readonly prefix: string;
-}
-
-/** Records a change of a key, in the transaction that makes it. */
+/** Records a change of an account, in the transaction that makes it. */
 export async function insertAudit(
   tx: Tx,
-  by: Actor,
-  { action, key }: { action: AuditAction; key: KeyOfAccount },
+  { accountId, detail = '', ...entry }: NewEntry,
 ): Promise<void> {
   await tx
     .insertInto('audit')
-    .values({
-      account_id: key.account_id,
-      at: by.at,
-      actor: by.name,
-      action,
-      key_name: key.name,
-      key_prefix: key.prefix,
-      address: by.address,
-    })
+    .values({ ...entry, account_id: accountId, detail })
     .execute();
 }
 
-/** The changes of an account's keys, latest first; those before `before` (a `seq`) when it is given. */
+export interface AuditFilter {
+  readonly kind?: AuditKind | undefined;
+  readonly actor?: string | undefined;
+  /** From this instant on. */
+  readonly from?: Instant | undefined;
+  /** Before this instant. */
+  readonly until?: Instant | undefined;
+}
+
+interface Wanted extends AuditFilter {
+  readonly limit: number;
+  /** The `seq` of the last entry of the page before. */
+  readonly before?: number | undefined;
+}
+
+/** What was done in an account, latest first. */
 export function listAudit(
   db: Db,
   accountId: string,
-  { limit, before = Number.MAX_SAFE_INTEGER }: { limit: number; before?: number | undefined },
+  { limit, before, kind, actor, from, until }: Wanted,
 ): Promise<AuditEntry[]> {
-  return db
+  let query = db
     .selectFrom('audit')
-    .select(['seq', 'at', 'actor', 'action', 'key_name', 'key_prefix', 'address'])
-    .where('account_id', '=', accountId)
-    .where('seq', '<', before)
-    .orderBy('seq', 'desc')
-    .limit(limit)
-    .execute();
+    .select(['seq', 'at', 'actor', 'action', 'subject', 'detail', 'address'])
+    .where('account_id', '=', accountId);
+  if (before !== undefined) query = query.where('seq', '<', before);
+  if (kind !== undefined) query = query.where('action', 'in', [...AUDIT_ACTIONS[kind]]);
+  if (actor !== undefined) query = query.where('actor', '=', actor);
+  if (from !== undefined) query = query.where('at', '>=', from);
+  if (until !== undefined) query = query.where('at', '<', until);
+  return query.orderBy('seq', 'desc').limit(limit).execute();
 }

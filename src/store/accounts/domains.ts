@@ -13,6 +13,7 @@ import { alertList, reportList } from '../lists/timeline.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 import { findAccount } from './accounts.ts';
+import { type Actor, insertAudit, operator, signedBy } from './audit.ts';
 
 /** A domain row as it is listed. */
 export interface DomainRow {
@@ -36,6 +37,7 @@ interface NewDomain {
 export async function insertDomain(
   db: Db,
   { accountId, name, now, id: newId }: NewDomain,
+  by: Actor = operator(now),
 ): Promise<DomainRow> {
   const parsed = parseDomainName(name);
   if (parsed === undefined)
@@ -51,6 +53,8 @@ export async function insertDomain(
       .executeTakeFirst();
     if (numUpdatedRows === 0n) throw await toTaken(tx, id, accountId);
     await touchDomainList(tx, accountId, 1);
+    const action = by.name === 'plumbline' ? 'domain_claimed' : 'domain_added';
+    await insertAudit(tx, { ...signedBy(by), accountId, action, subject: parsed });
     return (await selectDomain(tx, id)) as DomainRow;
   });
 }
@@ -185,6 +189,7 @@ export async function updateDomainStatus(
   id: string,
   status: DomainStatus,
   now: Instant = toInstant(new Date()),
+  by: Actor = operator(now),
 ): Promise<DomainRow> {
   return await db.write(async (tx) => {
     const changed = await tx
@@ -198,7 +203,11 @@ export async function updateDomainStatus(
       .executeTakeFirst();
     const domain = await selectDomain(tx, id);
     if (domain?.account_id == null) throw new Failure('not_found', `No domain has the id ${id}.`);
-    if (changed) await touchDomainList(tx, domain.account_id, status === 'active' ? 1 : -1);
+    if (changed === undefined) return domain;
+    const { account_id: accountId, name: subject } = domain;
+    await touchDomainList(tx, accountId, status === 'active' ? 1 : -1);
+    const action = status === 'active' ? 'domain_resumed' : 'domain_paused';
+    await insertAudit(tx, { ...signedBy(by), accountId, action, subject });
     return domain;
   });
 }

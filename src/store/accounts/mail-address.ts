@@ -2,6 +2,7 @@ import { createMailToken, isMailToken } from '../../domain/access/mail-token.ts'
 import { Failure } from '../../domain/failure.ts';
 import type { Db, Queries } from '../connection/database.ts';
 import { lockAccount } from './accounts.ts';
+import { type Actor, insertAudit, operator, signedBy } from './audit.ts';
 
 /* The address for reports that each account has of its own: <token>@<our host>. */
 
@@ -51,15 +52,20 @@ export async function listReportAddresses(
 }
 
 /** Gives the account a new token. Mail to the former address is refused from then on. */
-export async function updateMailToken(db: Db, accountId: string): Promise<string> {
+export async function updateMailToken(
+  db: Db,
+  accountId: string,
+  by: Actor = operator(),
+): Promise<string> {
   const token = createMailToken();
   await db.write(async (tx) => {
-    await lockAccount(tx, accountId);
+    const { name: subject } = await lockAccount(tx, accountId);
     await tx
       .updateTable('account')
       .set({ mail_token: token })
       .where('id', '=', accountId)
       .execute();
+    await insertAudit(tx, { ...signedBy(by), accountId, action: 'address_renewed', subject });
   });
   return token;
 }

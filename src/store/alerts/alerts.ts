@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Expression } from 'kysely';
 import { type Instant, toDay } from '../../domain/instant.ts';
+import { insertAudit, plumbline, signedBy } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
 import { insertGap, newGapMark } from '../lists/points.ts';
 import { alertList, countItems } from '../lists/timeline.ts';
@@ -64,7 +65,21 @@ export async function fireAlert(tx: Tx, alert: NewAlert): Promise<string | undef
   await countItems(tx, alertList(domainId), day);
   const positions = await advanceAlertLists(tx, { accountId, domainId, added: 1 });
   await tx.updateTable('alert').set(positions).where('id', '=', id).execute();
+  await auditAlert(tx, { accountId, domainId, type }, { action: 'alert_fired', at: firedAt });
   return id;
+}
+
+async function auditAlert(
+  tx: Tx,
+  { accountId, domainId, type }: Pick<NewAlert, 'accountId' | 'domainId' | 'type'>,
+  { action, at }: { readonly action: 'alert_fired' | 'alert_resolved'; readonly at: Instant },
+): Promise<void> {
+  const { name: subject } = await tx
+    .selectFrom('domain')
+    .select('name')
+    .where('id', '=', domainId)
+    .executeTakeFirstOrThrow();
+  await insertAudit(tx, { ...signedBy(plumbline(at)), accountId, action, subject, detail: type });
 }
 
 /**
@@ -82,12 +97,17 @@ export async function settleAlert(
     .set({ ...change, update_mark: newGapMark() })
     .where('id', '=', id)
     .where('resolved_at', 'is', null)
-    .returning(['account_id', 'domain_id', 'account_position', 'domain_position'])
+    .returning(['account_id', 'domain_id', 'type', 'account_position', 'domain_position'])
     .executeTakeFirst();
   if (alert === undefined) return false;
   const owners = { accountId: alert.account_id, domainId: alert.domain_id };
-  if (change.resolved_at === undefined) await touchAlertLists(tx, owners);
-  else await moveAlert(tx, id, alert);
+  if (change.resolved_at === undefined) {
+    await touchAlertLists(tx, owners);
+    return true;
+  }
+  await moveAlert(tx, id, alert);
+  const resolved = { action: 'alert_resolved', at: change.resolved_at } as const;
+  await auditAlert(tx, { ...owners, type: alert.type }, resolved);
   return true;
 }
 

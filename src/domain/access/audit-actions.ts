@@ -1,0 +1,38 @@
+/** What the audit records, by kind of subject. */
+export const AUDIT_ACTIONS = {
+  key: ['key_created', 'key_enabled', 'key_disabled', 'key_disabled_by_plan', 'key_deleted'],
+  person: [
+    'person_added',
+    'person_invited',
+    'person_link_made',
+    'person_enabled',
+    'person_disabled',
+    'person_role_changed',
+    'person_sessions_ended',
+    'password_changed',
+    'second_factor_on',
+    'second_factor_off',
+    'second_factor_reset',
+    'recovery_codes_renewed',
+    'recovery_code_used',
+  ],
+  account: [
+    'account_created',
+    'plan_changed',
+    'address_renewed',
+    'second_factor_required',
+    'second_factor_optional',
+  ],
+  domain: ['domain_added', 'domain_claimed', 'domain_paused', 'domain_resumed'],
+  alert: ['alert_fired', 'alert_resolved'],
+  source: ['source_marked'],
+} as const;
+
+export type AuditKind = keyof typeof AUDIT_ACTIONS;
+export type AuditAction = (typeof AUDIT_ACTIONS)[AuditKind][number];
+
+export const AUDIT_KINDS = Object.keys(AUDIT_ACTIONS) as AuditKind[];
+
+export function isAuditKind(text: string): text is AuditKind {
+  return Object.hasOwn(AUDIT_ACTIONS, text);
+}

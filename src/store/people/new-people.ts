@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import {
+  MAX_PEOPLE_PER_ACCOUNT,
+  parseEmail,
+  type Role,
+  toEmailKey,
+} from '../../domain/access/person.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Instant } from '../../domain/instant.ts';
+import { lockAccount } from '../accounts/accounts.ts';
+import { type Actor, insertAudit, operator, signedBy } from '../accounts/audit.ts';
+import type { Db, Tx } from '../connection/database.ts';
+import { addLink } from './one-time-links.ts';
+import { requireOwner } from './owners.ts';
+import { type Person, toPerson } from './people.ts';
+
+interface NewPerson {
+  readonly accountId: string;
+  readonly email: string;
+  /** null for a person who was invited and has no password yet. */
+  readonly passwordHash: string | null;
+  readonly now: Instant;
+  /** Without one, the first person of an account is an owner, and all others are members. */
+  readonly role?: Role | undefined;
+}
+
+/** Adds a person to an account. An e-mail address belongs to one person, whatever its spelling. */
+export async function insertPerson(
+  db: Db,
+  person: NewPerson,
+  by: Actor = operator(person.now),
+): Promise<Person> {
+  return await db.write((tx) => addPerson(tx, person, by));
+}
+
+/** Adds a person who chooses a password by a one-time link, whose token is returned. */
+export async function invitePerson(
+  db: Db,
+  person: Omit<NewPerson, 'passwordHash'>,
+  by: Actor = operator(person.now),
+): Promise<Person & { readonly token: string }> {
+  return await db.write(async (tx) => {
+    const added = await addPerson(tx, { ...person, passwordHash: null }, by);
+    return { ...added, token: await addLink(tx, added.id, person.now) };
+  });
+}
+
+async function addPerson(tx: Tx, person: NewPerson, by: Actor): Promise<Person> {
+  const { accountId, passwordHash, now: created_at } = person;
+  const email = parseEmail(person.email);
+  await lockAccount(tx, accountId);
+  await requireOwner(tx, by);
+  const count = await countPeople(tx, accountId);
+  requireRoom(count);
+  const row = {
+    ...{ id: randomUUID(), account_id: accountId, email, password_hash: passwordHash },
+    ...{ disabled: 0 as const, created_at },
+    role: person.role ?? (count === 0 ? ('owner' as const) : ('member' as const)),
+  };
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('person')
+    .values({ ...row, email_key: toEmailKey(email), single_sign_on: null })
+    .onConflict((oc) => oc.column('email_key').doNothing())
+    .executeTakeFirstOrThrow();
+  if (numInsertedOrUpdatedRows === 0n) {
+    throw new Failure('conflict', `Another person has the e-mail address ${email}.`);
+  }
+  const action = passwordHash === null ? 'person_invited' : 'person_added';
+  await insertAudit(tx, { ...signedBy(by), accountId, action, subject: email, detail: row.role });
+  return toPerson(row);
+}
+
+async function countPeople(tx: Tx, accountId: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('person')
+    .select((eb) => eb.fn.countAll<number | string>().as('count'))
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+function requireRoom(count: number): void {
+  if (count < MAX_PEOPLE_PER_ACCOUNT) return;
+  const message = `An account has at most ${MAX_PEOPLE_PER_ACCOUNT} people, disabled ones included.`;
+  throw new Failure('limit_reached', message);
+}

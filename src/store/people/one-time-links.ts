@@ -1,0 +1,69 @@
+import { LINK_MS, later } from '../../domain/access/lifetime.ts';
+import { createSecret, hashSecret } from '../../domain/access/secret.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Instant } from '../../domain/instant.ts';
+import { type Actor, insertAudit, operator, signedBy } from '../accounts/audit.ts';
+import type { Db, Tx } from '../connection/database.ts';
+import { lockPerson } from './person-changes.ts';
+
+/**
+ * Creates a one-time link with which a person chooses a password, and returns its token. An earlier link of
+ * the person becomes invalid. An owner can do so only for a person who has no password yet: a link to replace a
+ * password would let an owner sign in as another person.
+ */
+export async function insertOneTimeLink(
+  db: Db,
+  personId: string,
+  now: Instant,
+  by: Actor = operator(now),
+): Promise<string> {
+  return await db.write(async (tx) => {
+    const { accountId, email, hasPassword } = await lockPerson(tx, personId, by);
+    if (by.personId !== undefined && hasPassword) throw hasOne();
+    const entry = { accountId, action: 'person_link_made', subject: email } as const;
+    await insertAudit(tx, { ...signedBy(by), ...entry });
+    return await addLink(tx, personId, now);
+  });
+}
+
+function hasOne(): Failure {
+  const message = 'This person has a password. The operator of this Plumbline can make a link.';
+  return new Failure('forbidden', message);
+}
+
+export async function addLink(tx: Tx, personId: string, now: Instant): Promise<string> {
+  const { token, sha256 } = createSecret();
+  const link = { sha256, expires_at: later(now, LINK_MS) };
+  await tx
+    .insertInto('one_time_link')
+    .values({ ...link, person_id: personId })
+    .onConflict((oc) => oc.column('person_id').doUpdateSet(link))
+    .execute();
+  return token;
+}
+
+/** The person that a link was made for, if the link is still valid. */
+export async function findLinkHolder(
+  db: Db,
+  token: string,
+  now: Instant,
+): Promise<{ readonly personId: string; readonly email: string } | undefined> {
+  return await db
+    .selectFrom('one_time_link')
+    .innerJoin('person', 'person.id', 'one_time_link.person_id')
+    .select(['person.id as personId', 'person.email'])
+    .where('sha256', '=', hashSecret(token))
+    .where('expires_at', '>', now)
+    .where('disabled', '=', 0)
+    .executeTakeFirst();
+}
+
+/** Of two requests with the same link, the second fails. */
+export async function spendLink(tx: Tx, personId: string, token: string): Promise<void> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('one_time_link')
+    .where('sha256', '=', hashSecret(token))
+    .where('person_id', '=', personId)
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) throw new Failure('not_found', 'This link was used already.');
+}

@@ -1,0 +1,66 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Instant } from '../../domain/instant.ts';
+import { insertAudit } from '../accounts/audit.ts';
+import type { Db, Tx } from '../connection/database.ts';
+import { wordsOf } from '../connection/words.ts';
+import { spendLink } from './one-time-links.ts';
+import { findPerson } from './people.ts';
+import { letNobodyIn } from './person-changes.ts';
+
+interface NewPassword {
+  readonly passwordHash: string;
+  readonly now: Instant;
+  /** Where the person is. */
+  readonly address: string;
+}
+
+/**
+ * Sets a person's password, and ends every session and link from before. `replaced` is the hash of the
+ * password that the person entered; `link` is the link that they followed. Each must still be valid.
+ */
+export async function updatePassword(
+  db: Db,
+  personId: string,
+  {
+    passwordHash,
+    now: at,
+    address,
+    ...proof
+  }: NewPassword & ({ readonly link: string } | { readonly replaced: string }),
+): Promise<void> {
+  await db.write(async (tx) => {
+    if ('link' in proof) await spendLink(tx, personId, proof.link);
+    else await requirePassword(tx, personId, proof.replaced);
+    await tx
+      .updateTable('person')
+      .set({ password_hash: passwordHash })
+      .where('id', '=', personId)
+      .execute();
+    await letNobodyIn(tx, personId);
+    const { accountId, email } = await findPerson(tx, personId);
+    const entry = { actor: email, address, at, action: 'password_changed' } as const;
+    await insertAudit(tx, { ...entry, accountId, subject: email });
+  });
+}
+
+/**
+ * Locks a person whose password has this hash and who is not disabled; else throws `unauthorized`. Of two
+ * changes that began with the same password, the second fails.
+ */
+export async function requirePassword(
+  tx: Tx,
+  personId: string,
+  passwordHash: string,
+): Promise<void> {
+  const person = await tx
+    .selectFrom('person')
+    .select('id')
+    .where('id', '=', personId)
+    .where('password_hash', '=', passwordHash)
+    .where('disabled', '=', 0)
+    .$call(wordsOf(tx).locked)
+    .executeTakeFirst();
+  if (person === undefined) {
+    throw new Failure('unauthorized', 'Your sign-in has changed meanwhile. Please sign in again.');
+  }
+}
