@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { toInstant } from '../domain/instant.ts';
+import { isExpired, parseKeyExpiry } from '../domain/access/key-expiry.ts';
+import { type Instant, toInstant } from '../domain/instant.ts';
 import {
   type ApiKey,
   deleteApiKey,
@@ -17,15 +18,12 @@ export function addKeyCommands(key: Command): void {
   key
     .command('create <account> <name>')
     .description('Create a key, and print it once.')
-    .action(async (account: string, name: string, options: OutputOptions) => {
-      const now = toInstant(new Date());
-      const created = await withStore(async ({ db }) =>
-        insertApiKey(db, { accountId: await findAccountId(db, account), name, now }),
-      );
-      printOne({ ...toOutput(created), key: created.key }, options);
-      if (!options.json)
-        hint('\nStore the key now: Plumbline does not store it and cannot show it again.', options);
-    });
+    .option(
+      '--expires <when>',
+      'a number of days (90d), the last day on which it is accepted (2027-03-15), or none',
+      'none',
+    )
+    .action(createKey);
 
   key
     .command('list <account>')
@@ -43,6 +41,25 @@ export function addKeyCommands(key: Command): void {
   addChange(key, 'delete', 'Delete a key for good.', ({ db }, id) => deleteApiKey(db, id));
 }
 
+interface CreateOptions extends OutputOptions {
+  readonly expires: string;
+}
+
+async function createKey(
+  account: string,
+  name: string,
+  { expires, ...options }: CreateOptions,
+): Promise<void> {
+  const now = toInstant(new Date());
+  const expiresAt = parseKeyExpiry(expires, now);
+  const created = await withStore(async ({ db }) =>
+    insertApiKey(db, { accountId: await findAccountId(db, account), name, now, expiresAt }),
+  );
+  printOne({ ...toOutput(created), key: created.key }, options);
+  if (!options.json)
+    hint('\nStore the key now: Plumbline does not store it and cannot show it again.', options);
+}
+
 function addChange(
   key: Command,
   verb: string,
@@ -57,10 +74,20 @@ function addChange(
     });
 }
 
-function toOutput({ id, name, prefix, enabled, createdAt, lastUsedAt }: ApiKey) {
-  return { id, name, prefix, enabled, created_at: createdAt, last_used_at: lastUsedAt };
+function toOutput({ id, name, prefix, enabled, createdAt, lastUsedAt, expiresAt }: ApiKey) {
+  const times = { created_at: createdAt, last_used_at: lastUsedAt, expires_at: expiresAt };
+  return { id, name, prefix, enabled, ...times };
 }
 
-function toColumns({ id, name, prefix, enabled, last_used_at }: ReturnType<typeof toOutput>) {
-  return { id, name, prefix, on: enabled, 'last used': toDayText(last_used_at) };
+function toColumns(key: ReturnType<typeof toOutput>) {
+  const { id, name, prefix, enabled, last_used_at, expires_at } = key;
+  return {
+    ...{ id, name, prefix, on: enabled, 'last used': toDayText(last_used_at) },
+    expires: toExpiryText(expires_at),
+  };
+}
+
+function toExpiryText(expiresAt: Instant | null): string | null {
+  const day = toDayText(expiresAt);
+  return isExpired(expiresAt, toInstant(new Date())) ? `expired ${day}` : day;
 }

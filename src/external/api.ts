@@ -49,7 +49,7 @@ export async function createExternalApi(given: Given) {
 }
 
 function createAnswer(
-  { store, requestsPerIp, requestsPerKey, pageCacheBytes, createStore }: Given,
+  { store, requestsPerIp, requestsPerKey, pageCacheBytes, createStore, now }: Given,
   { contract, onUse }: { contract: Contract; onUse: (holder: KeyHolder) => void },
 ) {
   const limitAddress = limitPerAddress(requestsPerIp, createStore);
@@ -57,7 +57,7 @@ function createAnswer(
   const sendList = createPages(pageCacheBytes);
   return async (req: ApiRequest, res: ServerResponse): Promise<void> => {
     await limitAddress(req, res);
-    const holder = await authenticate(req, store.reader);
+    const holder = await authenticate(req, { reader: store.reader, now });
     req.keyHolder = holder;
     onUse(holder);
     await limitKey(req, res);

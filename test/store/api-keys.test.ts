@@ -195,7 +195,7 @@ describe('findKeyHolder', () => {
     const { db, reader } = await aStore();
     const { id, keyId } = await anAccount(db);
     const { sha256 } = await db.selectFrom('api_key').select('sha256').executeTakeFirstOrThrow();
-    const holder = { keyId, accountId: id, lastUsedAt: null };
+    const holder = { keyId, accountId: id, lastUsedAt: null, expiresAt: null };
     expect(await findKeyHolder(reader, sha256)).toEqual(holder);
     expect(await findKeyHolder(reader, sha256.toUpperCase())).toBeUndefined();
     await updateApiKey(db, keyId, false);

@@ -1,6 +1,9 @@
 import { html } from 'hono/html';
 import { findKeyRefusal, MAX_KEYS_PER_ACCOUNT } from '../../domain/access/api-key.ts';
+import { EXPIRY_DAYS, isExpired } from '../../domain/access/key-expiry.ts';
+import { later } from '../../domain/access/lifetime.ts';
 import type { Failure } from '../../domain/failure.ts';
+import { toDay, toInstant } from '../../domain/instant.ts';
 import type { ApiKey } from '../../store/accounts/api-keys.ts';
 import { type Html, renderFormToken } from '../frame/page.ts';
 import { renderTime } from '../frame/words.ts';
@@ -20,7 +23,15 @@ interface ApiKeysPage {
   readonly baseUrl: string;
   readonly now: Date;
   readonly created?: CreatedKey | undefined;
-  readonly refused?: { readonly failure: Failure; readonly name: string } | undefined;
+  readonly refused?: RefusedKey | undefined;
+}
+
+/** What the form was sent with, and why no key was created. */
+export interface RefusedKey {
+  readonly failure: Failure;
+  readonly name: string;
+  readonly expires: string;
+  readonly lastDay: string;
 }
 
 /**
@@ -75,23 +86,45 @@ function renderCreation(page: ApiKeysPage): Html {
   return renderForm(page);
 }
 
-function renderForm({ visitor, refused }: ApiKeysPage): Html {
+function renderForm({ visitor, refused, now }: ApiKeysPage): Html {
   const isWrong = refused !== undefined;
   return html`<section class="card" aria-labelledby="create">
     <h2 id="create">Create a key</h2>
     <form method="post" action="${PATH}" hx-post="${PATH}" ${SWAP} autocomplete="off">
       ${renderFormToken(visitor)}
       <label for="name">Name</label>
-      <div class="beside">
-        <input id="name" name="name" required maxlength="100" value="${refused?.name ?? ''}" aria-describedby="name-help"
-          ${isWrong ? html`aria-invalid="true" autofocus` : ''}>
-        <button>Create key</button>
-      </div>
+      <input id="name" name="name" required maxlength="100" value="${refused?.name ?? ''}" aria-describedby="name-help"
+        ${isWrong ? html`aria-invalid="true" autofocus` : ''}>
       <small id="name-help" ${isWrong ? html`role="alert"` : ''}>${
         refused?.failure.message ?? 'Where it will be used, for example “Security dashboard”.'
       }</small>
+      ${renderExpiry(refused, now)}
+      <button>Create key</button>
     </form>
   </section>`;
+}
+
+const LENGTHS: Readonly<Record<(typeof EXPIRY_DAYS)[number], string>> = {
+  30: 'In 30 days',
+  90: 'In 90 days',
+  365: 'In a year',
+};
+
+function renderExpiry(refused: RefusedKey | undefined, now: Date): Html {
+  const options = [
+    ['none', 'Never'],
+    ...EXPIRY_DAYS.map((days) => [String(days), LENGTHS[days]] as const),
+    ['day', 'After a day that I choose'],
+  ] as const;
+  return html`<div class="filter">
+    <div><label for="expires">Expires</label>
+      <select id="expires" name="expires">${options.map(
+        ([value, text]) =>
+          html`<option value="${value}" ${value === refused?.expires ? html`selected` : ''}>${text}</option>`,
+      )}</select></div>
+    <div><label for="last-day">Last day, if you choose one</label>
+      <input id="last-day" name="last_day" type="date" min="${toDay(toInstant(now))}" value="${refused?.lastDay ?? ''}"></div>
+  </div>`;
 }
 
 /** What the Pro plan adds, for an account that is not on Pro. */
@@ -118,6 +151,7 @@ function renderKeys({ keys, visitor, now }: ApiKeysPage): Html {
       <thead role="rowgroup"><tr role="row">
         <th role="columnheader" scope="col">Name</th><th role="columnheader" scope="col">Key</th>
         <th role="columnheader" scope="col">Created</th><th role="columnheader" scope="col">Last used</th>
+        <th role="columnheader" scope="col">Expires</th>
         <th role="columnheader" scope="col">On</th><th role="columnheader" scope="col"><span class="unseen">Delete</span></th>
       </tr></thead>
       <tbody role="rowgroup">${keys.map((key) => renderKey(key, visitor, now))}</tbody>
@@ -132,10 +166,23 @@ function renderKey(key: ApiKey, visitor: Visitor, now: Date): Html {
     <td role="cell" data-label="Key"><code>${prefix}…</code></td>
     <td role="cell" data-label="Created">${renderTime(createdAt, now)}</td>
     <td role="cell" data-label="Last used">${lastUsedAt === null ? 'never' : renderTime(lastUsedAt, now)}</td>
+    <td role="cell" data-label="Expires">${renderExpires(key, now)}</td>
     <td role="cell" class="switch">${renderSwitch(key, visitor)}</td>
     <td role="cell" class="delete"><a href="${PATH}/${id}/delete" aria-label="Delete “${name}”"
       hx-get="${PATH}/${id}/delete" hx-target="#dialog" hx-select="#confirm" hx-swap="innerHTML">Delete</a></td>
   </tr>`;
+}
+
+/** From how long before its expiry a key is marked. */
+const SOON_MS = 14 * 86_400_000;
+
+/** “never”, “in 3 months”, and marked “expires in 5 days” or “expired 2 days ago”. */
+function renderExpires({ expiresAt }: ApiKey, now: Date): Html | string {
+  if (expiresAt === null) return 'never';
+  const time = renderTime(expiresAt, now);
+  if (isExpired(expiresAt, toInstant(now))) return html`<span class="badge warn">expired ${time}</span>`;
+  const isSoon = expiresAt <= later(toInstant(now), SOON_MS);
+  return isSoon ? html`<span class="badge warn">expires ${time}</span>` : time;
 }
 
 /** A switch that works without JavaScript. Its state is in `aria-checked`. */

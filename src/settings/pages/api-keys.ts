@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
+import { parseKeyExpiry } from '../../domain/access/key-expiry.ts';
 import { Failure } from '../../domain/failure.ts';
 import {
   deleteApiKey,
@@ -12,16 +13,15 @@ import { readField } from '../form.ts';
 import { sendPage } from '../frame/page.ts';
 import type { Given } from '../given.ts';
 import { actorOf, leaveNotice, visitorOf } from '../visitor.ts';
-import { type CreatedKey, renderApiKeys, renderDeletion } from './api-keys-view.ts';
+import {
+  type CreatedKey,
+  type RefusedKey,
+  renderApiKeys,
+  renderDeletion,
+} from './api-keys-view.ts';
 
 const PATH = '/settings/integrations/api-keys';
 const PLACE = { title: 'API keys', place: 'api-keys' } as const;
-
-/** Rejected input, which the form shows again with the error. */
-interface Refused {
-  readonly failure: Failure;
-  readonly name: string;
-}
 
 export function showApiKeys(given: Given): RequestHandler {
   return async (req, res) => await sendApiKeys(given, req, res);
@@ -32,15 +32,17 @@ export function showApiKeys(given: Given): RequestHandler {
  */
 export function createApiKey(given: Given): RequestHandler {
   return async (req, res) => {
-    const name = readField(req, 'name');
+    const [name, expires] = [readField(req, 'name'), readField(req, 'expires')];
+    const lastDay = readField(req, 'last_day');
     const by = actorOf(req, res, given);
-    const wanted = { accountId: visitorOf(res).accountId, name, now: by.at };
     try {
+      const expiresAt = parseKeyExpiry(expires === 'day' ? lastDay : expires || 'none', by.at);
+      const wanted = { accountId: visitorOf(res).accountId, name, now: by.at, expiresAt };
       const created = await insertApiKey(given.store.db, wanted, by);
       await sendApiKeys(given, req, res, { created });
     } catch (error) {
       if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
-      await sendApiKeys(given, req, res, { refused: { failure: error, name } });
+      await sendApiKeys(given, req, res, { refused: { failure: error, name, expires, lastDay } });
     }
   };
 }
@@ -79,7 +81,7 @@ async function sendApiKeys(
   { store: { db }, baseUrl, now }: Given,
   req: Request,
   res: Response,
-  { created, refused }: { created?: CreatedKey; refused?: Refused } = {},
+  { created, refused }: { created?: CreatedKey; refused?: RefusedKey } = {},
 ): Promise<void> {
   const visitor = visitorOf(res);
   const main = renderApiKeys({

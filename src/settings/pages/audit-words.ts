@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { AuditAction, AuditKind } from '../../domain/access/audit-actions.ts';
 import type { AuditEntry } from '../../store/accounts/audit.ts';
 import type { Html } from '../frame/page.ts';
+import { renderText, toSafeText } from '../frame/words.ts';
 import { findAlertTitle } from './alert-words.ts';
 
 /** The kinds of entries, as the filter names them. */
@@ -62,7 +63,7 @@ export function toActorName(actor: string): string {
 
 /** “created the key “nightly” plb_live_abcd…”. */
 export function renderAction({ action, subject, detail }: AuditEntry): Html {
-  return html`${VERBS[action]} <strong>“${subject}”</strong>${renderDetail(action, detail)}`;
+  return html`${VERBS[action]} <strong>“${renderText(subject)}”</strong>${renderDetail(action, detail)}`;
 }
 
 function renderDetail(action: AuditAction, detail: string): Html | string {
@@ -71,5 +72,5 @@ function renderDetail(action: AuditAction, detail: string): Html | string {
   if (action.startsWith('alert_')) return `: ${findAlertTitle(detail)}`;
   if (action === 'plan_changed' || action === 'account_created')
     return ` (${PLANS[detail] ?? detail})`;
-  return ` (${detail})`;
+  return ` (${toSafeText(detail)})`;
 }

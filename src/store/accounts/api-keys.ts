@@ -22,6 +22,8 @@ export interface ApiKey {
   readonly enabled: boolean;
   readonly createdAt: Instant;
   readonly lastUsedAt: Instant | null;
+  /** From then on the key is not accepted; null for one that does not expire. */
+  readonly expiresAt: Instant | null;
 }
 
 /** The account that an accepted key belongs to. */
@@ -29,9 +31,20 @@ export interface KeyHolder {
   readonly keyId: string;
   readonly accountId: string;
   readonly lastUsedAt: Instant | null;
+  readonly expiresAt: Instant | null;
 }
 
-const COLUMNS = ['id', 'name', 'prefix', 'enabled', 'created_at', 'last_used_at'] as const;
+const TIMES = ['created_at', 'last_used_at', 'expires_at'] as const;
+const COLUMNS = ['id', 'name', 'prefix', 'enabled', ...TIMES] as const;
+
+interface NewKey {
+  readonly accountId: string;
+  readonly name: string;
+  readonly now: Instant;
+  /** Without one, the key does not expire. */
+  readonly expiresAt?: Instant | null | undefined;
+  readonly key?: string | undefined;
+}
 
 /*
  * Every change of a key is recorded in the same transaction, with who made it (audit.ts). A person can change
@@ -41,17 +54,13 @@ const COLUMNS = ['id', 'name', 'prefix', 'enabled', 'created_at', 'last_used_at'
 /** Creates a key. The result is the only place that has the whole key. Only the sandbox gives its own `key`. */
 export async function insertApiKey(
   db: Db,
-  {
-    accountId,
-    name,
-    now,
-    key: given,
-  }: { accountId: string; name: string; now: Instant; key?: string | undefined },
+  { accountId, name, now, expiresAt = null, key: given }: NewKey,
   by: Actor = operator(now),
 ): Promise<ApiKey & { readonly key: string }> {
   const keyName = parseKeyName(name);
   const { key, prefix, sha256 } = given === undefined ? createApiKey() : toNewApiKey(given);
-  const row = { id: randomUUID(), name: keyName, prefix, created_at: now, last_used_at: null };
+  const times = { created_at: now, last_used_at: null, expires_at: expiresAt };
+  const row = { id: randomUUID(), name: keyName, prefix, ...times };
   await db.write(async (tx) => {
     const account = await lockAccount(tx, accountId);
     assertCanCreateKey(account.plan, await countApiKeys(tx, accountId));
@@ -130,6 +139,7 @@ const keyHolder = prepareQuery<{ sha256: string }, KeyHolder>((db, param) =>
   db
     .selectFrom('api_key')
     .select(['id as keyId', 'account_id as accountId', 'last_used_at as lastUsedAt'])
+    .select('expires_at as expiresAt')
     .where('sha256', '=', param('sha256'))
     .where('enabled', '=', 1)
     // SQLite runs this three times as fast as the equivalent join.
@@ -140,7 +150,10 @@ const keyHolder = prepareQuery<{ sha256: string }, KeyHolder>((db, param) =>
     ),
 );
 
-/** Who holds an enabled key of an account on Pro; undefined for every other key, whatever the reason. */
+/**
+ * Who holds an enabled key of an account on Pro; undefined for every other key, whatever the reason. Whether the
+ * key has expired is the caller's to check, because it depends on the time.
+ */
 export async function findKeyHolder(
   reader: Reader,
   sha256: string,
@@ -193,6 +206,7 @@ interface ApiKeyRow {
   readonly enabled: 0 | 1;
   readonly created_at: Instant;
   readonly last_used_at: Instant | null;
+  readonly expires_at: Instant | null;
 }
 
 function toApiKey(row: ApiKeyRow): ApiKey {
@@ -203,5 +217,6 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     enabled: row.enabled === 1,
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,
+    expiresAt: row.expires_at,
   };
 }

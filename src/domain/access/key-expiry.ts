@@ -1,0 +1,44 @@
+import { Failure } from '../failure.ts';
+import { addDays, type Instant, toDay } from '../instant.ts';
+import { later } from './lifetime.ts';
+
+const DAY_MS = 86_400_000;
+/** Ten years. A key for longer is a key that does not expire. */
+const MAX_DAYS = 3_650;
+
+/** What the form offers, in days. */
+export const EXPIRY_DAYS = [30, 90, 365] as const;
+
+/**
+ * When a new key expires: `none` (null), a number of days from now such as `90` or `90d`, or a day such as
+ * `2027-03-15`, on which the key is still accepted (UTC). Throws `validation_error`.
+ */
+export function parseKeyExpiry(text: string, now: Instant): Instant | null {
+  if (text === 'none') return null;
+  const days = /^(\d{1,4})d?$/.exec(text)?.[1];
+  const expiresAt = days === undefined ? toEndOf(text) : later(now, Number(days) * DAY_MS);
+  if (expiresAt === undefined || expiresAt <= now || expiresAt > later(now, MAX_DAYS * DAY_MS))
+    throw wrong();
+  return expiresAt;
+}
+
+/** Whether a key has expired: it is accepted in the second before this instant, and not in its own. */
+export function isExpired(expiresAt: Instant | null, now: Instant): boolean {
+  return expiresAt !== null && expiresAt <= now;
+}
+
+/** A key expires when its last day ends. */
+function toEndOf(day: string): Instant | undefined {
+  if (!/^\d{4}-\d\d-\d\d$/.test(day)) return undefined;
+  const at = Date.parse(day);
+  // 31 February would be read as a day in March.
+  if (Number.isNaN(at) || toDay(new Date(at).toISOString()) !== day) return undefined;
+  return `${addDays(day, 1)}T00:00:00Z`;
+}
+
+function wrong(): Failure {
+  return new Failure(
+    'validation_error',
+    'A key expires never, or within the next ten years: choose a number of days, or a day from today on.',
+  );
+}
