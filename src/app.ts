@@ -20,6 +20,7 @@ import { type ApiRequest, toRequestId } from './external/request.ts';
 import { send, toBody } from './external/send.ts';
 import type { ClosableReportReader } from './intake/reader/report-reader.ts';
 import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
+import { createSealings } from './secrets-key.ts';
 import { createSettings } from './settings/settings.ts';
 import { isReadable, type Store } from './store/connection/open.ts';
 
@@ -28,7 +29,7 @@ interface Given {
     Config,
     'requestsPerIp' | 'requestsPerKey' | 'pageCacheBytes' | 'trustedProxies'
   > &
-    Partial<Pick<Config, 'baseUrl' | 'singleSignOn' | 'redis'>> &
+    Partial<Pick<Config, 'baseUrl' | 'singleSignOn' | 'redis' | 'secretsKeyFile'>> &
     Partial<Pick<Config, 'mailHost' | 'reportAddress' | 'smtpRecipients' | 'dnsServers'>>;
   readonly store: Store;
   readonly now: () => Date;
@@ -77,7 +78,9 @@ export async function createApp(given: Given): Promise<App> {
   app.get('/', showBrowsersIn(given.isSandbox ? '/docs/' : '/settings'));
   if (!given.isSandbox) {
     const checkRoute = (about: About) => checkReportRoute(config.dnsServers ?? [], about);
-    app.use('/settings', createSettings({ ...common, checkRoute, reportReader }));
+    const { secretsKeyFile } = config;
+    const openSealing = secretsKeyFile && createSealings(secretsKeyFile);
+    app.use('/settings', createSettings({ ...common, checkRoute, reportReader, openSealing }));
   }
   app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
   app.get('/readyz', answerReady(given, counters));

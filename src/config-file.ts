@@ -85,6 +85,7 @@ const FILES = [
   'PLUMBLINE_DATABASE_PASSWORD_FILE',
   'PLUMBLINE_REDIS_PASSWORD_FILE',
   'PLUMBLINE_REDIS_CA',
+  'PLUMBLINE_SECRETS_KEY_FILE',
 ];
 
 /** A relative path in a configuration file begins at the file, wherever the command is started. */

@@ -35,6 +35,7 @@ import {
   whole,
 } from './config-variable.ts';
 import type { Thresholds } from './domain/alerts/thresholds.ts';
+import { findSecretsKeyFile, type SecretsKeyFile } from './secrets-key.ts';
 
 /** All settings from the environment, validated, with their defaults (README, “Configuration”). */
 export interface Config extends InboxConfig {
@@ -64,6 +65,8 @@ export interface Config extends InboxConfig {
   readonly baseUrl?: string | undefined;
   /** The OpenID provider that people may sign in with. */
   readonly singleSignOn?: SingleSignOn | undefined;
+  /** Where the key is that encrypts secrets in the database; undefined when there is none. */
+  readonly secretsKeyFile?: SecretsKeyFile | undefined;
   /** Where several instances count their limits together. */
   readonly redis?: RedisConfig | undefined;
   /** The mail doors that are open. */
@@ -103,6 +106,7 @@ const VARIABLES = {
     'addresses like 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353',
   ),
   PLUMBLINE_BASE_URL: url(toOrigin, 'must be a URL without a path, like https://dmarc.example.com'),
+  PLUMBLINE_SECRETS_KEY_FILE: text(undefined),
   PLUMBLINE_OIDC_ISSUER: url(toIssuer, 'must be an https URL'),
   PLUMBLINE_OIDC_CLIENT_ID: text(undefined),
   PLUMBLINE_OIDC_CLIENT_SECRET: text(undefined),
@@ -131,8 +135,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     throw new ConfigError(
       `The configuration is not right:\n${all.map((p) => `  ${p}`).join('\n')}`,
     );
+  const database = values.PLUMBLINE_DATABASE ?? findDefaultDatabase(env);
   return Object.freeze({
-    database: values.PLUMBLINE_DATABASE ?? findDefaultDatabase(env),
+    database,
+    secretsKeyFile: findSecretsKeyFile(values.PLUMBLINE_SECRETS_KEY_FILE, database),
     databaseOptions: toDatabaseOptions(values),
     host: values.PLUMBLINE_HOST,
     port: values.PLUMBLINE_PORT,

@@ -22,7 +22,8 @@ export async function authenticate(
   const holder =
     key !== undefined && isApiKey(key) ? await findKeyHolder(reader, hashApiKey(key)) : undefined;
   // One answer for every cause, so that it tells an attacker nothing.
-  if (holder === undefined || hasExpired(holder, now)) throw new Failure('unauthorized', 'Missing or invalid API key.');
+  if (holder === undefined || hasExpired(holder, now))
+    throw new Failure('unauthorized', 'Missing or invalid API key.');
   return holder;
 }
 

@@ -1,9 +1,12 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { CookieOptions, Request, Response } from 'express';
-import { SESSION_MS } from '../domain/access/lifetime.ts';
+import { PENDING_SIGN_IN_MS, SESSION_MS } from '../domain/access/lifetime.ts';
 
-/** `flow` holds the state of a sign-in at the OpenID provider. */
-type CookieName = 'session' | 'flow';
+/**
+ * `flow` holds the state of a sign-in at the OpenID provider, `pending` the token of one that waits for the code of a
+ * second factor.
+ */
+type CookieName = 'session' | 'flow' | 'pending';
 
 const OPTIONS = { httpOnly: true, sameSite: 'lax', path: '/' } as const satisfies CookieOptions;
 const FLOW_SECONDS = 10 * 60;
@@ -18,6 +21,10 @@ export function setSessionCookie(req: Request, res: Response, token: string): vo
 
 export function setFlowCookie(req: Request, res: Response, value: string): void {
   setCookie(req, res, { name: 'flow', value, maxAge: FLOW_SECONDS });
+}
+
+export function setPendingCookie(req: Request, res: Response, token: string): void {
+  setCookie(req, res, { name: 'pending', value: token, maxAge: PENDING_SIGN_IN_MS / 1000 });
 }
 
 export function clearCookie(req: Request, res: Response, name: CookieName): void {

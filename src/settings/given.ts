@@ -1,4 +1,5 @@
 import type { Store as LimitStore } from 'express-rate-limit';
+import type { Sealing } from '../domain/access/sealing.ts';
 import type { Finding, RouteFacts } from '../domain/dns/report-route.ts';
 import type { ReportReader } from '../domain/reports/report-content.ts';
 import type { ReportAddresses } from '../store/accounts/mail-address.ts';
@@ -22,5 +23,7 @@ export interface Given extends ReportAddresses {
     | undefined;
   /** The counts of the limit with this name. Without it, a limit counts in the memory of this process. */
   readonly createStore?: ((limit: string) => LimitStore) | undefined;
+  /** Encrypts what the database must not contain in the clear. Without it, nobody can set up a second factor. */
+  readonly openSealing?: (() => Promise<Sealing>) | undefined;
   readonly logError: (error: unknown, req: { id: string }) => void;
 }

@@ -18,10 +18,26 @@ import { showAudit } from './pages/audit.ts';
 import { showDomain } from './pages/domain.ts';
 import { checkRoute } from './pages/domain-route.ts';
 import { showOverview } from './pages/overview.ts';
+import {
+  invite,
+  renewLink,
+  requireFactor,
+  showPeople,
+  signOutPerson,
+  switchPerson,
+} from './pages/people.ts';
 import { sendOriginal } from './pages/reports/original.ts';
 import { showReport } from './pages/reports/report.ts';
 import { showReports } from './pages/reports/report-list.ts';
+import {
+  confirmSetUp,
+  renewCodes,
+  showSecondFactor,
+  startSetUp,
+  turnOff,
+} from './pages/second-factor.ts';
 import { changePassword, endOtherSessions, endSession, showSecurity } from './pages/security.ts';
+import { checkCode, requirePending, showCode } from './sign-in/code.ts';
 import { showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
 import { createSingleSignOn } from './sign-in/single-sign-on.ts';
 import { choosePassword, showWelcome } from './sign-in/welcome.ts';
@@ -30,11 +46,17 @@ import {
   limitReadings,
   limitSuccesses,
   throttleAddress,
+  throttleCodes,
   throttleEmail,
   throttleSingleSignOn,
   throttleVisitor,
 } from './throttle.ts';
-import { recogniseVisitor, requireVisitor } from './visitor.ts';
+import {
+  recogniseVisitor,
+  requireOwnerRole,
+  requireSecondFactor,
+  requireVisitor,
+} from './visitor.ts';
 
 /** Everything under `/settings`: pages rendered on the server that work without JavaScript. */
 export function createSettings(given: Given): Router {
@@ -48,9 +70,10 @@ export function createSettings(given: Given): Router {
   router.use(refuseForeignForms(given.baseUrl), parseForm, recogniseVisitor(given));
   router.use(requireFormToken);
   addSignInRoutes(router, given);
-  router.use(requireVisitor);
+  router.use(requireVisitor, requireSecondFactor);
   addPages(router, given);
   addApiKeys(router, given);
+  addPeople(router, given);
   router.use(() => {
     throw new Failure('not_found', 'There is no such page.');
   });
@@ -67,6 +90,10 @@ function addSignInRoutes(router: Router, given: Given): void {
     ...limitSuccesses(given),
   ];
   router.post('/sign-in', guesses, signIn(given));
+  router.use('/sign-in/code', requirePending(given));
+  router.get('/sign-in/code', showCode);
+  const codes = [throttleAddress(given, 'code'), throttleCodes(given)];
+  router.post('/sign-in/code', codes, checkCode(given));
   router.post('/sign-out', signOut(given));
   router.get('/welcome', showWelcome(given));
   router.post('/welcome', choosePassword(given));
@@ -87,7 +114,13 @@ function addPages(router: Router, given: Given): void {
   router.get('/account', showAccount(given));
   router.get('/audit', showAudit(given));
   router.get('/security', showSecurity(given));
-  router.post('/security/password', throttleVisitor(given), changePassword(given));
+  const guesses = throttleVisitor(given);
+  router.post('/security/password', guesses, changePassword(given));
+  router.get('/second-factor', showSecondFactor(given));
+  router.post('/second-factor/start', startSetUp(given));
+  router.post('/second-factor/confirm', confirmSetUp(given));
+  router.post('/second-factor/codes', guesses, renewCodes(given));
+  router.post('/second-factor/off', guesses, turnOff(given));
   router.post('/security/sessions/others', endOtherSessions(given));
   router.post('/security/sessions/:id', endSession(given));
 }
@@ -108,6 +141,19 @@ function addApiKeys(router: Router, given: Given): void {
   keys.get('/:id/delete', askToDelete(given));
   keys.post('/:id/delete', removeApiKey(given));
   router.use('/integrations/api-keys', keys);
+}
+
+function addPeople(router: Router, given: Given): void {
+  const people = createRouter();
+  people.use(requireOwnerRole);
+  people.get('/', showPeople(given));
+  people.post('/', invite(given));
+  people.post('/second-factor', requireFactor(given));
+  people.post('/:id/link', renewLink(given));
+  people.post('/:id/enable', switchPerson(given, false));
+  people.post('/:id/disable', switchPerson(given, true));
+  people.post('/:id/sign-out', signOutPerson(given));
+  router.use('/people', people);
 }
 
 function createRouter(): Router {

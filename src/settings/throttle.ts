@@ -6,6 +6,7 @@ import { toClientNetwork } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
 import { readField } from './form.ts';
 import type { Given } from './given.ts';
+import { pendingOf } from './sign-in/code.ts';
 import { visitorOf } from './visitor.ts';
 
 const WINDOW_MINUTES = 15;
@@ -13,6 +14,11 @@ const WINDOW_MINUTES = 15;
 const PER_PERSON = 10;
 /** An office with one address has many people, each with failed attempts of their own. */
 const PER_ADDRESS = 30;
+/**
+ * Wrong codes of a second factor in a window. Three codes of a million are right at any time, so somebody who knows the
+ * password finds one within a day with a probability of 0.15 %.
+ */
+const CODES_PER_PERSON = 5;
 /** Successful sign-ins in a window: each occupies a thread for its hash and writes a session. */
 const SUCCESSES_PER_PERSON = 60;
 const SUCCESSES_PER_ADDRESS = 300;
@@ -28,7 +34,7 @@ type Counting = Pick<Given, 'createStore'>;
 /** Failed sign-ins from one address. Unknown e-mail addresses count like known ones. */
 export function throttleAddress(
   { createStore }: Counting,
-  way: 'password' | 'provider',
+  way: 'password' | 'provider' | 'code',
 ): RequestHandler {
   const store = createStore?.(`failed-by-address-${way}`);
   return throttle({ limit: PER_ADDRESS, toKey: toAddressKey, store });
@@ -70,6 +76,12 @@ export function throttleVisitor({ createStore }: Counting): RequestHandler {
   return throttle({ limit: PER_PERSON, toKey: toPersonId, store });
 }
 
+/** Wrong codes of a second factor of one person, whose password was right. */
+export function throttleCodes({ createStore }: Counting): RequestHandler {
+  const store = createStore?.('failed-codes');
+  return throttle({ limit: CODES_PER_PERSON, toKey: toPendingId, store });
+}
+
 /** Checks of DNS by a signed-in person. */
 export function limitChecks({ createStore }: Counting): RequestHandler {
   const store = createStore?.('dns-checks');
@@ -85,6 +97,7 @@ export function limitReadings({ createStore }: Counting): RequestHandler {
 type ToKey = (req: Request, res: Response) => string;
 
 const toAddressKey: ToKey = ({ ip = '' }) => toClientNetwork(ip);
+const toPendingId: ToKey = (_req, res) => pendingOf(res).personId;
 const toPersonId: ToKey = (_req, res) => visitorOf(res).personId;
 const toEmailHash: ToKey = (req) => hash('sha256', toEmailKey(readField(req, 'email')));
 

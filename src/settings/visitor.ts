@@ -4,7 +4,8 @@ import type { Request, RequestHandler, Response } from 'express';
 import { SESSION_TOUCH_MS } from '../domain/access/lifetime.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
-import type { Actor } from '../store/accounts/audit.ts';
+import { notOwner } from '../store/people/owners.ts';
+import type { Self } from '../store/people/second-factors.ts';
 import {
   findSession,
   type OpenSession,
@@ -95,10 +96,34 @@ export const requireVisitor: RequestHandler = (req, res, next) => {
   else res.redirect(303, signIn);
 };
 
+const SET_UP = '/settings/second-factor';
+
+/**
+ * Leads people who need a second factor and have none to the page that sets one up, before any other page. Those
+ * who signed in at the OpenID provider are its concern.
+ */
+export const requireSecondFactor: RequestHandler = (req, res, next) => {
+  const isThere = `${req.baseUrl}${req.path}`.startsWith(SET_UP);
+  if (!mustSetUp(visitorOf(res)) || isThere) return next();
+  if (req.headers['hx-request'] === 'true') res.set('HX-Redirect', SET_UP).end();
+  else res.redirect(303, SET_UP);
+};
+
+export function mustSetUp(visitor: Visitor): boolean {
+  const { secondFactorRequired, secondFactorSince, isSingleSignOn } = visitor;
+  return secondFactorRequired === 1 && secondFactorSince === null && isSingleSignOn === 0;
+}
+
+/** Only owners of the account manage its people. Their changes check it again, in their transactions. */
+export const requireOwnerRole: RequestHandler = (_req, res, next) => {
+  if (visitorOf(res).role !== 'owner') throw notOwner();
+  next();
+};
+
 /** The visitor as the actor in the audit. */
-export function actorOf(req: Request, res: Response, { now }: Given): Actor {
-  const { email, accountId } = visitorOf(res);
-  return { name: email, accountId, address: addressOf(req), at: toInstant(now()) };
+export function actorOf(req: Request, res: Response, { now }: Given): Self & { accountId: string } {
+  const { email, accountId, personId } = visitorOf(res);
+  return { name: email, accountId, personId, address: addressOf(req), at: toInstant(now()) };
 }
 
 /** The address that the app has determined (client-address.ts); empty when the connection is closed. */

@@ -9,6 +9,8 @@ export const SESSION_IDLE_MS = 7 * DAY_MS;
 export const SESSION_MS = 30 * DAY_MS;
 /** How long a one-time link (an invitation, a password reset) is valid. */
 export const LINK_MS = 24 * HOUR_MS;
+/** How long a person who has entered the password has for the code of their second factor. */
+export const PENDING_SIGN_IN_MS = 10 * 60_000;
 /** The last use of a session is written at most this often. */
 export const SESSION_TOUCH_MS = 60_000;
 

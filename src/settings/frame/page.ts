@@ -25,12 +25,15 @@ const MENU = {
   },
   Account: {
     account: ['/settings/account', 'Account'],
+    people: ['/settings/people', 'People'],
     security: ['/settings/security', 'Sign-in & sessions'],
     audit: ['/settings/audit', 'Audit'],
   },
 } as const;
 
 type Place = { [G in keyof typeof MENU]: keyof (typeof MENU)[G] }[keyof typeof MENU];
+
+type Links = Readonly<Record<string, readonly [string, string]>>;
 
 /** htmx without the features that our policy forbids, and without copies of pages in the browser's storage. */
 const HTMX = JSON.stringify({
@@ -89,18 +92,21 @@ function renderFramed(visitor: Visitor, main: Html, place: Place | undefined): H
         <button class="quiet">Sign out</button>
       </form>
     </header>
-    <nav aria-label="Settings">${Object.entries(MENU).map(([group, links]) => renderGroup(group, links, place))}</nav>
+    <nav aria-label="Settings">${Object.entries(MENU).map(([group, links]) => renderGroup(group, toShown(links, visitor), place))}</nav>
     <main id="main" tabindex="-1">${main}</main>
     <div id="notice" role="status">${renderNotice(visitor.notice)}</div>
     <dialog id="dialog" aria-labelledby="dialog-title"></dialog>
   </body>`;
 }
 
-function renderGroup(
-  group: string,
-  links: Readonly<Record<string, readonly [string, string]>>,
-  place: Place | undefined,
-): Html {
+/** Only owners can open the page of people. */
+function toShown(links: Links, { role }: Visitor): Links {
+  return Object.fromEntries(
+    Object.entries(links).filter(([name]) => role === 'owner' || name !== 'people'),
+  );
+}
+
+function renderGroup(group: string, links: Links, place: Place | undefined): Html {
   return html`<section>
     <h2>${group}</h2>
     <ul>${Object.entries(links).map(

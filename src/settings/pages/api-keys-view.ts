@@ -180,7 +180,8 @@ const SOON_MS = 14 * 86_400_000;
 function renderExpires({ expiresAt }: ApiKey, now: Date): Html | string {
   if (expiresAt === null) return 'never';
   const time = renderTime(expiresAt, now);
-  if (isExpired(expiresAt, toInstant(now))) return html`<span class="badge warn">expired ${time}</span>`;
+  if (isExpired(expiresAt, toInstant(now)))
+    return html`<span class="badge warn">expired ${time}</span>`;
   const isSoon = expiresAt <= later(toInstant(now), SOON_MS);
   return isSoon ? html`<span class="badge warn">expires ${time}</span>` : time;
 }

@@ -50,7 +50,8 @@ export function changePassword(given: Given): RequestHandler {
     const at = { now: toInstant(given.now()), address: addressOf(req) };
     await updatePassword(db, personId, { passwordHash, replaced: current, ...at });
     const proof = { password_hash: passwordHash };
-    await openSession(given, req, res, { personId, proof, notice: 'Your password is changed.' });
+    const notice = 'Your password is changed.';
+    await openSession(given, req, res, { personId, proof, notice, isFactorDone: true });
     res.redirect(303, PATH);
   };
 }

@@ -3,15 +3,18 @@ import { html } from 'hono/html';
 import { isPassword } from '../../domain/access/password.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
+import { insertPendingSignIn } from '../../store/people/pending-sign-ins.ts';
 import { findCredentials } from '../../store/people/people.ts';
-import { deleteSessionOf, insertSession, type Proof } from '../../store/people/sessions.ts';
-import { clearCookie, readSessionToken, setSessionCookie } from '../cookies.ts';
+import { findSecondFactor } from '../../store/people/second-factors.ts';
+import { deleteSessionOf, insertSession, type NewSession } from '../../store/people/sessions.ts';
+import { clearCookie, readSessionToken, setPendingCookie, setSessionCookie } from '../cookies.ts';
 import { readField, readQuery } from '../form.ts';
 import { type Html, sendPage } from '../frame/page.ts';
 import type { Given } from '../given.ts';
 import { addressOf, findVisitor } from '../visitor.ts';
 
 const HOME = '/settings/overview';
+const CODE_PAGE = '/settings/sign-in/code';
 /** Only paths of this site, so that the parameter cannot redirect to another one. */
 const OWN_PAGE = /^\/settings(\/[a-z0-9-]+)+$/;
 
@@ -32,10 +35,32 @@ export function signIn(given: Given): RequestHandler {
     if (person === undefined || passwordHash === null || !isRight) {
       return await sendSignIn(given, res, { next, email, isWrong: true });
     }
-    const proof = { password_hash: passwordHash };
-    await openSession(given, req, res, { personId: person.personId, proof });
-    res.redirect(303, toOwnPage(next));
+    const { personId } = person;
+    await letIn(given, req, res, { personId, passwordHash, next: toOwnPage(next) });
   };
+}
+
+/** Opens a session for a person whose password is right, or asks for the code of their second factor first. */
+export async function letIn(
+  given: Given,
+  req: Request,
+  res: Response,
+  {
+    next,
+    passwordHash,
+    ...person
+  }: { personId: string; passwordHash: string; next: string; notice?: string },
+): Promise<void> {
+  const { db } = given.store;
+  const factor = await findSecondFactor(db, person.personId);
+  if (factor === undefined || factor.confirmedAt === null) {
+    await openSession(given, req, res, { ...person, proof: { password_hash: passwordHash } });
+    return res.redirect(303, next);
+  }
+  const now = toInstant(given.now());
+  const { personId } = person;
+  setPendingCookie(req, res, await insertPendingSignIn(db, { personId, passwordHash, now }));
+  res.redirect(303, `${CODE_PAGE}?next=${next}`);
 }
 
 /** Always opens a new session with a new token. The browser's former session ends. */
@@ -43,16 +68,20 @@ export async function openSession(
   { store: { db }, now }: Given,
   req: Request,
   res: Response,
-  person: { readonly personId: string; readonly proof: Proof; readonly notice?: string },
+  person: Pick<NewSession, 'personId' | 'proof' | 'isFactorDone' | 'notice'>,
 ): Promise<void> {
   const token = await insertSession(db, {
     ...person,
-    before: readSessionToken(req),
-    address: addressOf(req),
-    userAgent: req.headers['user-agent'] ?? '',
+    ...toBrowserFacts(req),
     now: toInstant(now()),
   });
   setSessionCookie(req, res, token);
+}
+
+/** What a session keeps of the request that opens it. */
+export function toBrowserFacts(req: Request) {
+  const userAgent = req.headers['user-agent'] ?? '';
+  return { before: readSessionToken(req), address: addressOf(req), userAgent };
 }
 
 export function signOut({ store: { db } }: Given): RequestHandler {

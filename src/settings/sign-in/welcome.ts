@@ -7,9 +7,9 @@ import { updatePassword } from '../../store/people/passwords.ts';
 import { readField, readQuery } from '../form.ts';
 import { sendPage } from '../frame/page.ts';
 import type { Given } from '../given.ts';
-import { readNewHash, renderNewPassword } from './new-password.ts';
 import { addressOf } from '../visitor.ts';
-import { openSession } from './sign-in.ts';
+import { readNewHash, renderNewPassword } from './new-password.ts';
+import { letIn } from './sign-in.ts';
 
 /** The page of a one-time link, for an invitation or a forgotten password. Opening it changes nothing. */
 export function showWelcome(given: Given): RequestHandler {
@@ -27,9 +27,8 @@ export function choosePassword(given: Given): RequestHandler {
     }
     const at = { now: toInstant(given.now()), address: addressOf(req) };
     await updatePassword(given.store.db, personId, { passwordHash, link, ...at });
-    const proof = { password_hash: passwordHash };
-    await openSession(given, req, res, { personId, proof, notice: 'Your password is saved.' });
-    res.redirect(303, '/settings/overview');
+    const person = { personId, passwordHash, notice: 'Your password is saved.' };
+    await letIn(given, req, res, { ...person, next: '/settings/overview' });
   };
 }
 

@@ -2,7 +2,7 @@ import { type Role, toEmailKey } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { findAccount } from '../accounts/accounts.ts';
-import type { Db, Queries } from '../connection/database.ts';
+import type { Db, Queries, Tx } from '../connection/database.ts';
 import { wordsOf } from '../connection/words.ts';
 
 /** A person who signs in to the settings pages of one account. */
@@ -77,6 +77,16 @@ export async function findPerson(db: Queries, id: string): Promise<Person> {
   const row = await db.selectFrom('person').select(COLUMNS).where('id', '=', id).executeTakeFirst();
   if (row === undefined) throw new Failure('not_found', `No person has the id ${id}.`);
   return toPerson(row);
+}
+
+/**
+ * The person's row, locked until the transaction ends. Opening a session and ending all of them take this lock, so
+ * that no session begins while they end.
+ */
+export async function lockPersonRow(tx: Tx, id: string): Promise<Person> {
+  const row = tx.selectFrom('person').select('id').where('id', '=', id);
+  await row.$call(wordsOf(tx).locked).execute();
+  return await findPerson(tx, id);
 }
 
 export interface PersonRow {

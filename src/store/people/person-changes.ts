@@ -4,7 +4,7 @@ import { lockAccount } from '../accounts/accounts.ts';
 import { type Actor, insertAudit, operator, signedBy } from '../accounts/audit.ts';
 import type { Db, Tx } from '../connection/database.ts';
 import { requireOwner } from './owners.ts';
-import { findPerson, type Person } from './people.ts';
+import { findPerson, lockPersonRow, type Person } from './people.ts';
 
 /*
  * Changes of people by an owner of their account or by the operator. Each holds the account's lock, so that two
@@ -82,7 +82,7 @@ export async function lockPerson(tx: Tx, id: string, by: Actor): Promise<Person>
     throw new Failure('not_found', `No person has the id ${id}.`);
   await lockAccount(tx, accountId);
   await requireOwner(tx, by);
-  return await findPerson(tx, id);
+  return await lockPersonRow(tx, id);
 }
 
 type PersonAction = 'person_disabled' | 'person_enabled' | 'person_role_changed';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Plan } from '../../domain/access/api-key.ts';
 import { later, SESSION_IDLE_MS, SESSION_MS } from '../../domain/access/lifetime.ts';
+import type { Role } from '../../domain/access/person.ts';
 import { createSecret, hashSecret } from '../../domain/access/secret.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
@@ -20,6 +21,13 @@ export interface OpenSession {
   readonly accountId: string;
   readonly accountName: string;
   readonly plan: Plan;
+  readonly role: Role;
+  /** Since when the person has a second factor. */
+  readonly secondFactorSince: Instant | null;
+  /** Whether the account wants one of people who sign in with a password. */
+  readonly secondFactorRequired: 0 | 1;
+  /** Whether the session began at the OpenID provider. */
+  readonly isSingleSignOn: 0 | 1;
 }
 
 /** A session, as the list of a person's sessions shows it. */
@@ -34,9 +42,11 @@ export interface SessionRow {
 /** The stored value that a person has proved to know. It must be unchanged when the session begins. */
 export type Proof = { readonly password_hash: string } | { readonly single_sign_on: string };
 
-interface NewSession {
+export interface NewSession {
   readonly personId: string;
   readonly proof: Proof;
+  /** Whether a second factor need not be asked for any more. */
+  readonly isFactorDone?: boolean | undefined;
   /** The token of the browser's former session, which ends. */
   readonly before?: string | undefined;
   readonly address: string;
@@ -55,31 +65,21 @@ const MAX_USER_AGENT = 300;
  * long enough for a change of the password to happen meanwhile.
  */
 export async function insertSession(db: Db, session: NewSession): Promise<string> {
-  const { personId, proof, before, address, userAgent, now, notice = null } = session;
-  const { token, sha256 } = createSecret();
-  await db.write(async (tx) => {
-    if (!(await isStillProof(tx, personId, proof))) throw noLongerProof();
-    await tx.deleteFrom('session').where('expires_at', '<=', now).execute();
-    if (before !== undefined) await deleteToken(tx, before);
-    await tx
-      .insertInto('session')
-      .values({
-        id: randomUUID(),
-        person_id: personId,
-        sha256,
-        created_at: now,
-        last_seen_at: now,
-        expires_at: later(now, SESSION_MS),
-        address,
-        user_agent: userAgent.slice(0, MAX_USER_AGENT),
-        notice,
-      })
-      .execute();
+  return await db.write(async (tx) => {
+    await requireProof(tx, session);
+    return await addSession(tx, { ...session, isSingleSignOn: 'single_sign_on' in session.proof });
   });
-  return token;
 }
 
-async function isStillProof(tx: Tx, personId: string, proof: Proof): Promise<boolean> {
+/** Throws `unauthorized` when a person's proof does not count any more, or does not suffice any more. */
+export async function requireProof(
+  tx: Tx,
+  {
+    personId,
+    proof,
+    isFactorDone = false,
+  }: Pick<NewSession, 'personId' | 'proof' | 'isFactorDone'>,
+): Promise<void> {
   const person = await tx
     .selectFrom('person')
     .select('id')
@@ -88,10 +88,49 @@ async function isStillProof(tx: Tx, personId: string, proof: Proof): Promise<boo
     .where((eb) => eb.and(proof))
     .$call(wordsOf(tx).locked)
     .executeTakeFirst();
-  return person !== undefined;
+  const needsNoCode = isFactorDone || 'single_sign_on' in proof;
+  if (person === undefined || !(needsNoCode || !(await hasSecondFactor(tx, personId))))
+    throw noLongerProof();
 }
 
-function noLongerProof(): Failure {
+async function hasSecondFactor(tx: Tx, personId: string): Promise<boolean> {
+  const factor = await tx
+    .selectFrom('second_factor')
+    .select('person_id')
+    .where('person_id', '=', personId)
+    .where('confirmed_at', 'is not', null)
+    .executeTakeFirst();
+  return factor !== undefined;
+}
+
+type OpenedSession = Omit<NewSession, 'proof' | 'isFactorDone'> & {
+  readonly isSingleSignOn: boolean;
+};
+
+/** Opens a session of a person who has proved who they are. */
+export async function addSession(tx: Tx, session: OpenedSession): Promise<string> {
+  const { personId, before, address, userAgent, now, notice = null, isSingleSignOn } = session;
+  const { token, sha256 } = createSecret();
+  await tx.deleteFrom('session').where('expires_at', '<=', now).execute();
+  if (before !== undefined) await deleteToken(tx, before);
+  await tx
+    .insertInto('session')
+    .values({
+      ...{ id: randomUUID(), person_id: personId, sha256, created_at: now, last_seen_at: now },
+      ...{ expires_at: later(now, SESSION_MS), address, notice },
+      user_agent: userAgent.slice(0, MAX_USER_AGENT),
+      single_sign_on: isSingleSignOn ? 1 : 0,
+    })
+    .execute();
+  await tx
+    .updateTable('person')
+    .set({ last_signed_in_at: now })
+    .where('id', '=', personId)
+    .execute();
+  return token;
+}
+
+export function noLongerProof(): Failure {
   return new Failure('unauthorized', 'Your sign-in has changed meanwhile. Please sign in again.');
 }
 
@@ -101,6 +140,7 @@ const openSession = prepareQuery<{ sha256: string; now: Instant; idleSince: Inst
       .selectFrom('session')
       .innerJoin('person', 'person.id', 'session.person_id')
       .innerJoin('account', 'account.id', 'person.account_id')
+      .leftJoin('second_factor', 'second_factor.person_id', 'person.id')
       .select([
         'session.id as id',
         'session.last_seen_at as lastSeenAt',
@@ -110,6 +150,10 @@ const openSession = prepareQuery<{ sha256: string; now: Instant; idleSince: Inst
         'account.id as accountId',
         'account.name as accountName',
         'account.plan as plan',
+        'person.role as role',
+        'second_factor.confirmed_at as secondFactorSince',
+        'account.second_factor_required as secondFactorRequired',
+        'session.single_sign_on as isSingleSignOn',
       ])
       .where('session.sha256', '=', param('sha256'))
       .where('session.expires_at', '>', param('now'))

@@ -1,0 +1,146 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { isPassword } from '../../domain/access/password.ts';
+import {
+  createRecoveryCode,
+  hashRecoveryCode,
+  RECOVERY_CODES,
+} from '../../domain/access/recovery-code.ts';
+import { createTotpSecret, readTotpCode, toTotpUri } from '../../domain/access/totp.ts';
+import { Failure } from '../../domain/failure.ts';
+import { findCredentials } from '../../store/people/people.ts';
+import {
+  type CodeProof,
+  confirmSecondFactor,
+  deleteSecondFactor,
+  findSecondFactor,
+  renewRecoveryCodes,
+  startSecondFactor,
+} from '../../store/people/second-factors.ts';
+import { readField } from '../form.ts';
+import { sendPage } from '../frame/page.ts';
+import { renderQr } from '../frame/qr.ts';
+import type { Given } from '../given.ts';
+import { findCodeProof, findTotpProof, unsealSecret } from '../sign-in/code-proof.ts';
+import { actorOf, leaveNotice, visitorOf } from '../visitor.ts';
+import { type FactorState, renderNewCodes, renderSecondFactor } from './second-factor-view.ts';
+
+const PATH = '/settings/second-factor';
+const PLACE = { title: 'Second factor', place: 'security' } as const;
+
+export function showSecondFactor(given: Given): RequestHandler {
+  return async (_req, res) => await sendSecondFactor(given, res);
+}
+
+/** Makes a secret. It is in use only after a code of it was entered. */
+export function startSetUp(given: Given): RequestHandler {
+  return async (_req, res) => {
+    const { personId } = visitorOf(res);
+    if (given.openSealing === undefined) throw new Failure('forbidden', 'None can be set up here.');
+    const { seal } = await given.openSealing();
+    await startSecondFactor(given.store.db, personId, seal(await createTotpSecret(), personId));
+    res.redirect(303, PATH);
+  };
+}
+
+/** Turns the second factor on. The recovery codes are in this answer only: their hashes are stored. */
+export function confirmSetUp(given: Given): RequestHandler {
+  return async (req, res) => {
+    const { personId, id: sessionId } = visitorOf(res);
+    const { db } = given.store;
+    const factor = await findSecondFactor(db, personId);
+    if (factor === undefined || factor.confirmedAt !== null) return res.redirect(303, PATH);
+    const code = readTotpCode(readField(req, 'code'));
+    const proof = code && (await findTotpProof(given, { personId, factor, code }));
+    if (!proof) return await sendSecondFactor(given, res, wrongCode());
+    const codes = createCodes();
+    const wanted = { proof, sessionId, recoveryHashes: codes.map(toHash) };
+    await confirmSecondFactor(db, wanted, actorOf(req, res, given));
+    await sendNewCodes(res, codes);
+  };
+}
+
+export function renewCodes(given: Given): RequestHandler {
+  return async (req, res) => {
+    const proofs = await readProofs(given, req, res);
+    if (proofs instanceof Failure) return await sendSecondFactor(given, res, proofs);
+    const codes = createCodes();
+    const wanted = { ...proofs, recoveryHashes: codes.map(toHash) };
+    const renewed = renewRecoveryCodes(given.store.db, wanted, actorOf(req, res, given));
+    const refused = await renewed.catch(orWrongCode);
+    if (refused !== undefined) return await sendSecondFactor(given, res, refused);
+    await sendNewCodes(res, codes);
+  };
+}
+
+export function turnOff(given: Given): RequestHandler {
+  return async (req, res) => {
+    const proofs = await readProofs(given, req, res);
+    if (proofs instanceof Failure) return await sendSecondFactor(given, res, proofs);
+    const removed = deleteSecondFactor(given.store.db, proofs, actorOf(req, res, given));
+    const refused = await removed.catch(orWrongCode);
+    if (refused !== undefined) return await sendSecondFactor(given, res, refused);
+    await leaveNotice(given, res, 'Your second factor is off.');
+    res.redirect(303, PATH);
+  };
+}
+
+interface Proofs {
+  readonly passwordHash: string;
+  readonly code: CodeProof;
+}
+
+/** The password and the code of the form, or the error that the form then shows. */
+async function readProofs(given: Given, req: Request, res: Response): Promise<Proofs | Failure> {
+  const { email, personId } = visitorOf(res);
+  const known = await findCredentials(given.store.db, email);
+  const passwordHash = known?.passwordHash ?? null;
+  const isRight = await isPassword(readField(req, 'password'), passwordHash);
+  if (!isRight || passwordHash === null)
+    return new Failure('validation_error', 'This is not your password.');
+  const code = await findCodeProof(given, personId, readField(req, 'code'));
+  return code === undefined ? wrongCode() : { passwordHash, code };
+}
+
+function wrongCode(): Failure {
+  return new Failure('validation_error', 'This code is wrong, or was used already.');
+}
+
+/** A recovery code is compared when it is used up. */
+function orWrongCode(error: unknown): Failure {
+  if (error instanceof Failure && error.code === 'unauthorized') return wrongCode();
+  throw error;
+}
+
+function createCodes(): string[] {
+  return Array.from({ length: RECOVERY_CODES }, createRecoveryCode);
+}
+
+const toHash = (code: string) => hashRecoveryCode(code) as string;
+
+async function sendNewCodes(res: Response, codes: readonly string[]): Promise<void> {
+  await sendPage(res, { ...PLACE, title: 'Recovery codes', main: renderNewCodes(codes) });
+}
+
+async function sendSecondFactor(given: Given, res: Response, problem?: Failure): Promise<void> {
+  const visitor = visitorOf(res);
+  const state = await findState(given, visitor);
+  const main = renderSecondFactor({ visitor, state, problem, now: given.now() });
+  await sendPage(res, { ...PLACE, status: problem === undefined ? 200 : 422, main });
+}
+
+async function findState(
+  given: Given,
+  { personId, email }: { readonly personId: string; readonly email: string },
+): Promise<FactorState> {
+  const { db } = given.store;
+  const factor = await findSecondFactor(db, personId);
+  if (factor?.confirmedAt != null)
+    return { kind: 'on', since: factor.confirmedAt, recoveryCodes: factor.recoveryCodes };
+  const credentials = await findCredentials(db, email);
+  if (credentials?.passwordHash == null) return { kind: 'no-password' };
+  if (given.openSealing === undefined) return { kind: 'unavailable' };
+  if (factor === undefined) return { kind: 'off' };
+  const secret = await unsealSecret(given, personId, factor.sealedSecret);
+  const qr = await renderQr(await toTotpUri(secret, email), 'QR code for your authenticator app');
+  return { kind: 'waiting', secret, qr };
+}

@@ -1,0 +1,56 @@
+import { hashRecoveryCode } from '../../domain/access/recovery-code.ts';
+import { findTotpStep, readTotpCode } from '../../domain/access/totp.ts';
+import { Failure } from '../../domain/failure.ts';
+import {
+  type CodeProof,
+  findSecondFactor,
+  type SecondFactor,
+  type TotpProof,
+} from '../../store/people/second-factors.ts';
+import type { Given } from '../given.ts';
+
+/**
+ * What a person has proved by a code of their app or a recovery code; undefined for a wrong one. Whether a recovery
+ * code is one of theirs shows when it is used up.
+ */
+export async function findCodeProof(
+  given: Given,
+  personId: string,
+  text: string,
+): Promise<CodeProof | undefined> {
+  const code = readTotpCode(text);
+  if (code === undefined) {
+    const recoverySha256 = hashRecoveryCode(text);
+    return recoverySha256 === undefined ? undefined : { recoverySha256 };
+  }
+  const factor = await findSecondFactor(given.store.db, personId);
+  if (factor === undefined || factor.confirmedAt === null) return undefined;
+  return await findTotpProof(given, { personId, factor, code });
+}
+
+/** undefined when the code is wrong or was used already. */
+export async function findTotpProof(
+  given: Given,
+  { personId, factor, code }: { personId: string; factor: SecondFactor; code: string },
+): Promise<TotpProof | undefined> {
+  const { sealedSecret, lastStep } = factor;
+  const secret = await unsealSecret(given, personId, sealedSecret);
+  const step = await findTotpStep(secret, code, { now: given.now(), lastStep });
+  return step === undefined ? undefined : { sealedSecret, step };
+}
+
+/** Throws `unavailable` when the key that the secret was encrypted with is not there. */
+export async function unsealSecret(
+  { openSealing }: Given,
+  personId: string,
+  sealedSecret: string,
+): Promise<string> {
+  try {
+    if (openSealing === undefined) throw new Error('PLUMBLINE_SECRETS_KEY_FILE is not set.');
+    return (await openSealing()).unseal(sealedSecret, personId);
+  } catch (error) {
+    const message =
+      'Codes of authenticator apps cannot be checked at the moment. A recovery code works, and the operator can reset your second factor.';
+    throw new Failure('unavailable', message, { cause: error });
+  }
+}

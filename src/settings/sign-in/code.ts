@@ -1,0 +1,95 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { html } from 'hono/html';
+import { Failure } from '../../domain/failure.ts';
+import { toInstant } from '../../domain/instant.ts';
+import {
+  findPendingSignIn,
+  finishSignIn,
+  type PendingSignIn,
+} from '../../store/people/pending-sign-ins.ts';
+import { clearCookie, readCookie, setSessionCookie } from '../cookies.ts';
+import { readField, readQuery } from '../form.ts';
+import { type Html, sendPage } from '../frame/page.ts';
+import type { Given } from '../given.ts';
+import { findCodeProof } from './code-proof.ts';
+import { toBrowserFacts, toOwnPage } from './sign-in.ts';
+
+const PATH = '/settings/sign-in/code';
+
+/** The second page of signing in. Without a password that was entered here before, the first one. */
+export function requirePending({ store: { db }, now }: Given): RequestHandler {
+  return async (req, res, next) => {
+    const token = readCookie(req, 'pending');
+    const pending = token && (await findPendingSignIn(db, token, toInstant(now())));
+    if (!pending) return res.redirect(303, '/settings/sign-in');
+    res.locals['pending'] = pending;
+    next();
+  };
+}
+
+/** Only valid after `requirePending`. */
+export function pendingOf(res: Response): PendingSignIn {
+  return res.locals['pending'] as PendingSignIn;
+}
+
+export const showCode: RequestHandler = async (req, res) => {
+  await sendCode(res, { next: readQuery(req, 'next') });
+};
+
+/** Opens the session when the code is right. A code works once. */
+export function checkCode(given: Given): RequestHandler {
+  return async (req, res) => {
+    const next = readField(req, 'next');
+    const session = await finish(given, req, res);
+    if (session === undefined) return await sendCode(res, { next, isWrong: true });
+    clearCookie(req, res, 'pending');
+    setSessionCookie(req, res, session);
+    res.redirect(303, toOwnPage(next));
+  };
+}
+
+/** The new session's token; undefined for a wrong code, or one that was used already. */
+async function finish(given: Given, req: Request, res: Response): Promise<string | undefined> {
+  const { store, now } = given;
+  const pending = pendingOf(res);
+  const code = await findCodeProof(given, pending.personId, readField(req, 'code'));
+  if (code === undefined) return undefined;
+  const token = readCookie(req, 'pending') ?? '';
+  const at = toInstant(now());
+  const session = { ...pending, ...toBrowserFacts(req), now: at };
+  try {
+    return await finishSignIn(store.db, session, { token, code });
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'unauthorized') throw error;
+    // The code may be wrong; or the sign-in ended meanwhile, and then another code does not help.
+    if ((await findPendingSignIn(store.db, token, at)) === undefined) throw error;
+    return undefined;
+  }
+}
+
+interface Attempt {
+  readonly next: string;
+  readonly isWrong?: boolean;
+}
+
+async function sendCode(res: Response, attempt: Attempt): Promise<void> {
+  const main = renderCode(pendingOf(res), attempt);
+  await sendPage(res, { title: 'Sign in', status: attempt.isWrong ? 401 : 200, main });
+}
+
+function renderCode({ email }: PendingSignIn, { next, isWrong = false }: Attempt): Html {
+  return html`<section class="card">
+    <h1>Your code</h1>
+    ${isWrong ? html`<p class="wrong" role="alert">This code is wrong, or was used already.</p>` : ''}
+    <form method="post" action="${PATH}">
+      <input type="hidden" name="next" value="${next}">
+      <label for="code">Code of your authenticator app</label>
+      <input id="code" name="code" required maxlength="40" autocomplete="one-time-code" autocapitalize="none"
+        spellcheck="false" aria-describedby="code-help" ${isWrong ? html`aria-invalid="true"` : ''} autofocus>
+      <small id="code-help">Six digits for <strong>${email}</strong>. Without the app, enter one of your recovery codes.</small>
+      <button>Sign in</button>
+    </form>
+    <p class="muted"><a href="/settings/sign-in">Start again</a> as somebody else. Neither app nor recovery codes? The operator
+      of this Plumbline can reset your second factor.</p>
+  </section>`;
+}

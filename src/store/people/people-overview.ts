@@ -1,0 +1,102 @@
+import { later, SESSION_IDLE_MS } from '../../domain/access/lifetime.ts';
+import type { Role } from '../../domain/access/person.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Instant } from '../../domain/instant.ts';
+import { lockAccount } from '../accounts/accounts.ts';
+import { type Actor, insertAudit, operator, signedBy } from '../accounts/audit.ts';
+import type { Db, Queries } from '../connection/database.ts';
+import { requireOwner } from './owners.ts';
+
+/** A person as their account's owners see them. */
+export interface ListedPerson {
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly isDisabled: boolean;
+  /** Whether the person has never signed in with anything: only a one-time link lets them in. */
+  readonly isInvited: boolean;
+  readonly lastSignedInAt: Instant | null;
+  readonly sessions: number;
+  readonly hasSecondFactor: boolean;
+  readonly createdAt: Instant;
+}
+
+/** An account's people by e-mail address, with how they sign in. At most MAX_PEOPLE_PER_ACCOUNT. */
+export async function listPeopleOverview(
+  db: Db,
+  accountId: string,
+  now: Instant,
+): Promise<ListedPerson[]> {
+  const rows = await db
+    .selectFrom('person')
+    .leftJoin('second_factor', 'second_factor.person_id', 'person.id')
+    .select(['id', 'email', 'role', 'disabled', 'created_at', 'last_signed_in_at', 'confirmed_at'])
+    .select(['password_hash', 'single_sign_on'])
+    .select((eb) =>
+      eb
+        .selectFrom('session')
+        .select((of) => of.fn.countAll<number | string>().as('count'))
+        .whereRef('session.person_id', '=', 'person.id')
+        .where('session.expires_at', '>', now)
+        .where('session.last_seen_at', '>', later(now, -SESSION_IDLE_MS))
+        .as('sessions'),
+    )
+    .where('account_id', '=', accountId)
+    .orderBy('email')
+    .execute();
+  return rows.map((row) => ({
+    ...{ id: row.id, email: row.email, role: row.role, createdAt: row.created_at },
+    isDisabled: row.disabled === 1,
+    isInvited: row.password_hash === null && row.single_sign_on === null,
+    lastSignedInAt: row.last_signed_in_at,
+    sessions: Number(row.sessions),
+    hasSecondFactor: row.confirmed_at !== null,
+  }));
+}
+
+/** Whether people who sign in with a password need a second factor. */
+export async function isSecondFactorRequired(db: Queries, accountId: string): Promise<boolean> {
+  const account = await db
+    .selectFrom('account')
+    .select('second_factor_required')
+    .where('id', '=', accountId)
+    .executeTakeFirst();
+  return account?.second_factor_required === 1;
+}
+
+/**
+ * Says whether people who sign in with a password need a second factor. An owner needs one to demand it: an
+ * installation where none can be set up would shut everybody out.
+ */
+export async function updateSecondFactorRequired(
+  db: Db,
+  accountId: string,
+  isRequired: boolean,
+  by: Actor = operator(),
+): Promise<void> {
+  await db.write(async (tx) => {
+    const { name: subject } = await lockAccount(tx, accountId);
+    await requireOwner(tx, by);
+    if (isRequired) await requireOwnFactor(tx, by);
+    if ((await isSecondFactorRequired(tx, accountId)) === isRequired) return;
+    await tx
+      .updateTable('account')
+      .set({ second_factor_required: isRequired ? 1 : 0 })
+      .where('id', '=', accountId)
+      .execute();
+    const action = isRequired ? 'second_factor_required' : 'second_factor_optional';
+    await insertAudit(tx, { ...signedBy(by), accountId, action, subject });
+  });
+}
+
+async function requireOwnFactor(db: Queries, { personId }: Actor): Promise<void> {
+  if (personId === undefined) return;
+  const factor = await db
+    .selectFrom('second_factor')
+    .select('person_id')
+    .where('person_id', '=', personId)
+    .where('confirmed_at', 'is not', null)
+    .executeTakeFirst();
+  if (factor === undefined)
+    throw new Failure('forbidden', 'Turn on your own second factor before you require it.');
+}

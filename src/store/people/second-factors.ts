@@ -1,0 +1,224 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Instant } from '../../domain/instant.ts';
+import { type Actor, insertAudit, operator, signedBy } from '../accounts/audit.ts';
+import type { Db, Tx } from '../connection/database.ts';
+import { requirePassword } from './passwords.ts';
+import { findPerson, lockPersonRow, type Person } from './people.ts';
+import { endSessions, lockPerson } from './person-changes.ts';
+
+export interface SecondFactor {
+  readonly sealedSecret: string;
+  /** null while it waits for its first code. */
+  readonly confirmedAt: Instant | null;
+  /** The time step of the last code that was used. */
+  readonly lastStep: number;
+  readonly recoveryCodes: number;
+}
+
+export async function findSecondFactor(
+  db: Db,
+  personId: string,
+): Promise<SecondFactor | undefined> {
+  const row = await db
+    .selectFrom('second_factor')
+    .select((eb) => [
+      ...(['sealed_secret', 'confirmed_at', 'last_step'] as const),
+      eb
+        .selectFrom('recovery_code')
+        .select((of) => of.fn.countAll<number | string>().as('count'))
+        .whereRef('recovery_code.person_id', '=', 'second_factor.person_id')
+        .as('codes'),
+    ])
+    .where('person_id', '=', personId)
+    .executeTakeFirst();
+  return (
+    row && {
+      sealedSecret: row.sealed_secret,
+      confirmedAt: row.confirmed_at,
+      lastStep: row.last_step,
+      recoveryCodes: Number(row.codes),
+    }
+  );
+}
+
+/** Stores a secret that waits for its first code, in place of one that waits. Throws `conflict` when one is in use. */
+export async function startSecondFactor(
+  db: Db,
+  personId: string,
+  sealedSecret: string,
+): Promise<void> {
+  const row = { sealed_secret: sealedSecret, confirmed_at: null, last_step: 0 };
+  const { numInsertedOrUpdatedRows } = await db.write((tx) =>
+    tx
+      .insertInto('second_factor')
+      .values({ ...row, person_id: personId })
+      .onConflict((oc) =>
+        oc.column('person_id').doUpdateSet(row).where('second_factor.confirmed_at', 'is', null),
+      )
+      .executeTakeFirstOrThrow(),
+  );
+  if (numInsertedOrUpdatedRows === 0n) throw isOnAlready();
+}
+
+/** A right code of the app: it is of this step, and the secret was this one. */
+export interface TotpProof {
+  readonly sealedSecret: string;
+  readonly step: number;
+}
+
+/** What a person has proved to have besides the password. */
+export type CodeProof = TotpProof | { readonly recoverySha256: string };
+
+/** Who turns something on or off for themselves. */
+export interface Self extends Actor {
+  readonly personId: string;
+}
+
+/**
+ * Turns a second factor on, with the hashes of its recovery codes, and ends the person's other sessions: they
+ * began without it.
+ */
+export async function confirmSecondFactor(
+  db: Db,
+  {
+    proof,
+    recoveryHashes,
+    sessionId,
+  }: { proof: TotpProof; recoveryHashes: readonly string[]; sessionId: string },
+  by: Self,
+): Promise<void> {
+  await db.write(async (tx) => {
+    const person = await lockPersonRow(tx, by.personId);
+    const { numUpdatedRows } = await tx
+      .updateTable('second_factor')
+      .set({ confirmed_at: by.at, last_step: proof.step })
+      .where('person_id', '=', by.personId)
+      .where('sealed_secret', '=', proof.sealedSecret)
+      .where('confirmed_at', 'is', null)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) throw isOnAlready();
+    await replaceRecoveryCodes(tx, by.personId, recoveryHashes);
+    const others = tx.deleteFrom('session').where('person_id', '=', by.personId);
+    await others.where('id', '<>', sessionId).execute();
+    await auditSelf(tx, by, person, 'second_factor_on');
+  });
+}
+
+function isOnAlready(): Failure {
+  return new Failure('conflict', 'Your second factor was changed meanwhile. Load the page again.');
+}
+
+interface Proofs {
+  /** The hash of the password that was entered. */
+  readonly passwordHash: string;
+  readonly code: CodeProof;
+}
+
+export async function deleteSecondFactor(
+  db: Db,
+  { passwordHash, code }: Proofs,
+  by: Self,
+): Promise<void> {
+  await db.write(async (tx) => {
+    await requirePassword(tx, by.personId, passwordHash);
+    await spendCode(tx, by, code);
+    await removeSecondFactor(tx, by.personId);
+    await auditSelf(tx, by, await findPerson(tx, by.personId), 'second_factor_off');
+  });
+}
+
+/** The codes from before are not accepted any more. */
+export async function renewRecoveryCodes(
+  db: Db,
+  { passwordHash, code, recoveryHashes }: Proofs & { readonly recoveryHashes: readonly string[] },
+  by: Self,
+): Promise<void> {
+  await db.write(async (tx) => {
+    await requirePassword(tx, by.personId, passwordHash);
+    await spendCode(tx, by, code);
+    await replaceRecoveryCodes(tx, by.personId, recoveryHashes);
+    await auditSelf(tx, by, await findPerson(tx, by.personId), 'recovery_codes_renewed');
+  });
+}
+
+/** Takes a person's second factor away and ends their sessions; false when there was none. */
+export async function resetSecondFactor(
+  db: Db,
+  personId: string,
+  by: Actor = operator(),
+): Promise<boolean> {
+  return await db.write(async (tx) => {
+    const { accountId, email } = await lockPerson(tx, personId, by);
+    if (!(await removeSecondFactor(tx, personId))) return false;
+    await endSessions(tx, personId);
+    const entry = { accountId, action: 'second_factor_reset', subject: email } as const;
+    await insertAudit(tx, { ...signedBy(by), ...entry });
+    return true;
+  });
+}
+
+/** Uses up a code. Of two requests with the same one, the second throws `unauthorized`. */
+export async function spendCode(tx: Tx, by: Self, code: CodeProof): Promise<void> {
+  const isSpent =
+    'step' in code ? await spendStep(tx, by, code) : await spendRecovery(tx, by, code);
+  if (!isSpent) throw new Failure('unauthorized', 'This code was used already.');
+}
+
+async function spendStep(tx: Tx, { personId }: Self, code: TotpProof): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('second_factor')
+    .set({ last_step: code.step })
+    .where('person_id', '=', personId)
+    .where('sealed_secret', '=', code.sealedSecret)
+    .where('confirmed_at', 'is not', null)
+    .where('last_step', '<', code.step)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+async function spendRecovery(
+  tx: Tx,
+  by: Self,
+  { recoverySha256 }: Exclude<CodeProof, TotpProof>,
+): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('recovery_code')
+    .where('person_id', '=', by.personId)
+    .where('sha256', '=', recoverySha256)
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) return false;
+  await auditSelf(tx, by, await findPerson(tx, by.personId), 'recovery_code_used');
+  return true;
+}
+
+async function removeSecondFactor(tx: Tx, personId: string): Promise<boolean> {
+  await tx.deleteFrom('recovery_code').where('person_id', '=', personId).execute();
+  const factor = tx.deleteFrom('second_factor').where('person_id', '=', personId);
+  const { numDeletedRows } = await factor.executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+async function replaceRecoveryCodes(
+  tx: Tx,
+  person_id: string,
+  hashes: readonly string[],
+): Promise<void> {
+  await tx.deleteFrom('recovery_code').where('person_id', '=', person_id).execute();
+  const rows = hashes.map((sha256) => ({ person_id, sha256 }));
+  await tx.insertInto('recovery_code').values(rows).execute();
+}
+
+type SelfAction =
+  | 'second_factor_on'
+  | 'second_factor_off'
+  | 'recovery_codes_renewed'
+  | 'recovery_code_used';
+
+async function auditSelf(
+  tx: Tx,
+  by: Self,
+  { accountId, email }: Person,
+  action: SelfAction,
+): Promise<void> {
+  await insertAudit(tx, { ...signedBy(by), accountId, action, subject: email });
+}
