@@ -66,7 +66,7 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Define>])[] = 
   ],
   [
     'audit <account>',
-    'Changes of API keys: who, when, from where; latest first.',
+    'What was done in an account: who, when, from where; latest first.',
     async () => (await import('./audit.ts')).defineAudit,
   ],
   [

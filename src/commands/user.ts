@@ -1,22 +1,27 @@
 import { isIPv6 } from 'node:net';
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { hashPassword } from '../domain/access/password.ts';
+import type { Role } from '../domain/access/person.ts';
 import { toInstant } from '../domain/instant.ts';
 import { findAccountId, findPersonId } from '../store/accounts/find-by-name.ts';
 import type { Db } from '../store/connection/database.ts';
-import { insertPerson } from '../store/people/new-people.ts';
+import { insertPerson, invitePerson } from '../store/people/new-people.ts';
 import { insertOneTimeLink } from '../store/people/one-time-links.ts';
 import { listPeople, type Person } from '../store/people/people.ts';
-import { updateDisabled } from '../store/people/person-changes.ts';
+import { updateDisabled, updateRole } from '../store/people/person-changes.ts';
+import { resetSecondFactor } from '../store/people/second-factors.ts';
 import { hint, type OutputOptions, printList, printOne, tell } from './output/output.ts';
 import { readNewPassword } from './password.ts';
 import { withStore } from './with-store.ts';
 
 interface AddOptions extends OutputOptions {
+  readonly role?: Role;
   readonly passwordStdin?: boolean;
   readonly invite?: boolean;
 }
+
+const ROLES = ['owner', 'member'] as const satisfies readonly Role[];
 
 export function addUserCommands(user: Command): void {
   user
@@ -28,6 +33,7 @@ export function addUserCommands(user: Command): void {
         'passwordStdin',
       ),
     )
+    .addOption(new Option('--role <role>', 'owners manage the account’s people').choices(ROLES))
     .action(addUser);
 
   user
@@ -55,6 +61,28 @@ export function addUserCommands(user: Command): void {
       tellOfLink(options);
     });
 
+  user
+    .command('role <user>')
+    .addArgument(new Argument('<role>').choices(ROLES))
+    .description('Make a person an owner of their account, or a member.')
+    .action(async (given: string, role: Role, options: OutputOptions) => {
+      const changed = await withStore(async ({ db }) =>
+        updateRole(db, await findPersonId(db, given), role),
+      );
+      printOne(toOutput(changed), options);
+    });
+
+  user
+    .command('reset-second-factor <user>')
+    .description('Take a person’s second factor away, and end their sessions.')
+    .action(async (given: string, options: OutputOptions) => {
+      const { id, wasOn } = await withStore(async ({ db }) => {
+        const id = await findPersonId(db, given);
+        return { id, wasOn: await resetSecondFactor(db, id) };
+      });
+      printOne({ id, was_on: wasOn }, options);
+    });
+
   addSwitch(user, 'disable', 'End all of a person’s sessions, and reject their sign-in.', true);
   addSwitch(user, 'enable', 'Let a person sign in again.', false);
 }
@@ -67,9 +95,11 @@ async function addUser(account: string, email: string, options: AddOptions): Pro
       ? null
       : await hashPassword(await readNewPassword(options.passwordStdin === true));
     const now = toInstant(new Date());
-    const person = await insertPerson(db, { accountId, email, passwordHash, now });
-    const link = options.invite ? { link: await createLink(db, person.id) } : {};
-    printOne({ ...toOutput(person), ...link }, options);
+    const wanted = { accountId, email, now, role: options.role };
+    if (passwordHash !== null)
+      return printOne(toOutput(await insertPerson(db, { ...wanted, passwordHash })), options);
+    const { token, ...person } = await invitePerson(db, wanted);
+    printOne({ ...toOutput(person), link: toLink(token) }, options);
   });
   if (options.invite) tellOfLink(options);
 }
@@ -87,7 +117,10 @@ function addSwitch(user: Command, verb: string, description: string, isDisabled:
 }
 
 async function createLink(db: Db, personId: string): Promise<string> {
-  const token = await insertOneTimeLink(db, personId, toInstant(new Date()));
+  return toLink(await insertOneTimeLink(db, personId, toInstant(new Date())));
+}
+
+function toLink(token: string): string {
   return `${toBaseUrl(readConfig(process.env))}/settings/welcome?link=${token}`;
 }
 
@@ -111,16 +144,17 @@ function tellOfLink(options: OutputOptions): void {
     );
 }
 
-function toOutput({ id, email, isDisabled, hasPassword, createdAt }: Person) {
+function toOutput({ id, email, role, isDisabled, hasPassword, createdAt }: Person) {
   return {
     id,
     email,
+    role,
     disabled: isDisabled,
     has_password: hasPassword,
     created_at: createdAt,
   };
 }
 
-function toColumns({ id, email, disabled, has_password }: ReturnType<typeof toOutput>) {
-  return { id, email, disabled, password: has_password };
+function toColumns({ id, email, role, disabled, has_password }: ReturnType<typeof toOutput>) {
+  return { id, email, role, disabled, password: has_password };
 }

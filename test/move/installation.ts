@@ -7,6 +7,8 @@ import type { Db } from '../../src/store/connection/database.ts';
 import { noteDoor, updateCheckpoint } from '../../src/store/inbox/doors.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';
 import { insertOneTimeLink } from '../../src/store/people/one-time-links.ts';
+import { insertPendingSignIn } from '../../src/store/people/pending-sign-ins.ts';
+import { confirmSecondFactor, startSecondFactor } from '../../src/store/people/second-factors.ts';
 import { insertSession } from '../../src/store/people/sessions.ts';
 import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
 import {
@@ -127,6 +129,11 @@ async function fillPeople(db: Db, accountId: string): Promise<void> {
   const person = { accountId, email: 'you@example.com', passwordHash: password_hash, now: NOW };
   const { id: personId } = await insertPerson(db, person);
   const session = { personId, proof: { password_hash }, address: '192.0.2.1', userAgent: ODD };
-  await insertSession(db, { ...session, now: NOW });
   await insertOneTimeLink(db, personId, NOW);
+  await insertPendingSignIn(db, { personId, passwordHash: password_hash, now: NOW });
+  await startSecondFactor(db, personId, 'v1.sealed');
+  const by = { name: ODD, personId, accountId, address: '192.0.2.1', at: NOW };
+  const proof = { sealedSecret: 'v1.sealed', step: 59_000_000 };
+  await confirmSecondFactor(db, { proof, recoveryHashes: ['a', 'b'], sessionId: '' }, by);
+  await insertSession(db, { ...session, isFactorDone: true, now: NOW });
 }

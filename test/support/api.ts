@@ -28,7 +28,8 @@ export interface Answer {
   readonly body: any;
 }
 
-interface Wanted extends Partial<Pick<Config, 'redis' | 'baseUrl' | 'singleSignOn'>> {
+interface Wanted
+  extends Partial<Pick<Config, 'redis' | 'baseUrl' | 'singleSignOn' | 'secretsKeyFile'>> {
   readonly store?: Store;
   readonly requestsPerIp?: number;
   readonly requestsPerKey?: number;

@@ -1,6 +1,8 @@
 import request from 'supertest';
 import { hashPassword } from '../../src/domain/access/password.ts';
+import { toInstant } from '../../src/domain/instant.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';
+import { insertSession, type Proof } from '../../src/store/people/sessions.ts';
 import type { Api } from './api.ts';
 import { NOW } from './builders.ts';
 
@@ -101,6 +103,32 @@ export async function aVisitor(api: Api, accountId: string) {
   const browser = new Browser(api);
   await browser.signIn(person.email);
   return { ...person, browser };
+}
+
+/** A person of an account with an open session, without the time that checking a password takes. */
+export async function aSignedIn(
+  api: Api,
+  accountId: string,
+  { proof, browser = new Browser(api) }: { proof?: Proof; browser?: Browser } = {},
+) {
+  const person = await aPerson(api, accountId);
+  await openFor(api, person.id, { proof: proof ?? { password_hash: await passwordHash }, browser });
+  return { ...person, browser };
+}
+
+/** Opens a session for a person in a browser, as a right password and code would. */
+export async function openFor(
+  api: Api,
+  personId: string,
+  { proof, browser = new Browser(api) }: { proof?: Proof; browser?: Browser } = {},
+): Promise<Browser> {
+  const known = { password_hash: await passwordHash };
+  const session = { personId, proof: proof ?? known, isFactorDone: true, address: '192.0.2.1' };
+  const now = toInstant(new Date());
+  const token = await insertSession(api.db, { ...session, userAgent: '', now });
+  browser.cookie = `plumbline-session=${token}`;
+  await browser.get('/settings/second-factor');
+  return browser;
 }
 
 /** The readable text of a page, without markup. */

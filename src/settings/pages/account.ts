@@ -3,16 +3,16 @@ import { html } from 'hono/html';
 import { findMailToken } from '../../store/accounts/mail-address.ts';
 import { listPeople, type Person } from '../../store/people/people.ts';
 import { type Html, sendPage } from '../frame/page.ts';
-import { renderTime } from '../frame/words.ts';
+import { renderText, renderTime } from '../frame/words.ts';
 import type { Given } from '../given.ts';
 import { visitorOf } from '../visitor.ts';
 
 const PLANS = { pro: 'Pro', free: 'Free' } as const;
 
-/** The account's name, plan and people. Only the operator changes them. */
+/** The account's name, plan and people. Owners change people, and the operator changes all. */
 export function showAccount({ store, now, mailHost }: Given): RequestHandler {
   return async (_req, res) => {
-    const { accountId, accountName, plan, personId } = visitorOf(res);
+    const { accountId, accountName, plan, personId, role } = visitorOf(res);
     const people = await listPeople(store.db, accountId);
     const token = mailHost === undefined ? '' : await findMailToken(store.db, accountId);
     const main = html`<p class="trail">Settings / Account</p>
@@ -28,7 +28,12 @@ export function showAccount({ store, now, mailHost }: Given): RequestHandler {
       <section class="card" aria-labelledby="people">
         <h2 id="people">People</h2>
         <ul class="people">${people.map((person) => renderPerson(person, personId, now()))}</ul>
-        <p class="muted">The operator of this Plumbline adds people and changes the plan.</p>
+        ${
+          role === 'owner'
+            ? html`<p><a href="/settings/people">Invite, disable and sign out people</a></p>`
+            : html`<p class="muted">Owners of the account add people.</p>`
+        }
+        <p class="muted">The operator of this Plumbline changes the plan.</p>
       </section>`;
     await sendPage(res, { title: 'Account', place: 'account', main });
   };
@@ -45,13 +50,14 @@ function renderAddress(address: string): Html {
 }
 
 function renderPerson(person: Person, ownId: string, now: Date): Html {
-  const { id, email, createdAt, isDisabled, hasPassword } = person;
+  const { id, email, role, createdAt, isDisabled, hasPassword } = person;
   return html`<li>
     <div>
-      <strong>${email}</strong>
+      <strong>${renderText(email, 254)}</strong>
       <p class="muted">Added ${renderTime(createdAt, now)}</p>
     </div>
     ${id === ownId ? html`<span class="badge good">You</span>` : ''}
+    ${role === 'owner' ? html`<span class="badge">Owner</span>` : ''}
     ${isDisabled ? html`<span class="badge">Disabled</span>` : ''}
     ${isDisabled || hasPassword ? '' : html`<span class="badge">Invited</span>`}
   </li>`;

@@ -89,6 +89,7 @@ async function sendSecurity(given: Given, res: Response, problem?: Problem): Pro
   const main = html`<p class="trail">Settings / Account</p>
     <h1>Sign-in &amp; sessions</h1>
     ${renderSessions(sessions, visitor, now)}
+    ${renderFactor(visitor)}
     ${renderPassword(visitor, problem)}`;
   const status = problem === undefined ? 200 : 422;
   await sendPage(res, { title: 'Sign-in & sessions', place: 'security', status, main });
@@ -101,6 +102,18 @@ function renderSessions(sessions: readonly SessionRow[], visitor: Visitor, now: 
       ${sessions.length > 1 ? renderEnd('/others', 'Sign out everywhere else', visitor) : ''}
     </div>
     <ul class="sessions">${sessions.map((session) => renderSession(session, visitor, now))}</ul>
+  </section>`;
+}
+
+function renderFactor({ secondFactorSince }: Visitor): Html {
+  const isOn = secondFactorSince !== null;
+  return html`<section class="card" aria-labelledby="factor">
+    <div class="beside">
+      <h2 id="factor">Second factor</h2>
+      <span class="badge ${isOn ? 'good' : ''}">${isOn ? 'On' : 'Off'}</span>
+    </div>
+    <p>${isOn ? 'Your password asks for a code of your app.' : 'A stolen password alone then opens nothing.'}
+      <a href="/settings/second-factor">${isOn ? 'Recovery codes, and turning it off' : 'Set up a second factor'}</a></p>
   </section>`;
 }
 

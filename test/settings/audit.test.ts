@@ -1,0 +1,79 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { updatePlan } from '../../src/store/accounts/accounts.ts';
+import { insertAudit, operator, signedBy } from '../../src/store/accounts/audit.ts';
+import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
+import { type Api, startApi } from '../support/api.ts';
+import { aBareAccount, aDomain, aKey, anAlert, NOW } from '../support/builders.ts';
+import { aSignedIn, type Browser, toReadable } from '../support/visitor.ts';
+
+let api: Api;
+let accountId: string;
+let email: string;
+let browser: Browser;
+
+beforeAll(async () => {
+  api = await startApi();
+  accountId = await aBareAccount(api.db);
+  ({ browser, email } = await aSignedIn(api, accountId));
+  const { id: domainId } = await aDomain(api.db, accountId, { name: 'audited.example' });
+  await anAlert(api.db, { accountId, domainId }, { resolvedAt: '2026-03-16T00:00:00Z' });
+  await updateDomainStatus(api.db, domainId, 'paused', '2026-03-17T23:59:59Z');
+  await updatePlan(api.db, accountId, 'free');
+  return api.close;
+});
+
+const read = async (query = '') => toReadable((await browser.get(`/settings/audit${query}`)).text);
+
+describe('the audit', () => {
+  test('has what was done to the account, its people, domains, plan and alerts, with exact times', async () => {
+    const page = await read();
+    for (const words of [
+      'The operator created the account “Example” (Pro)',
+      `The operator added “${email}” (owner)`,
+      'The operator added the domain “audited.example”',
+      'Plumbline fired an alert of “audited.example” : Alignment regression',
+      'Plumbline resolved an alert of “audited.example” : Alignment regression',
+      '17 Mar 2026, 23:59:59 UTC The operator paused the domain “audited.example” by command',
+      'The operator changed the plan of “Example” (Free)',
+    ])
+      expect(page.replaceAll(' ”', '”').replaceAll('“ ', '“').replaceAll('” :', '” :')).toContain(
+        words,
+      );
+  });
+
+  test.each([
+    ['?kind=domain', ['paused the domain', 'added the domain']],
+    ['?kind=alert', ['resolved an alert', 'fired an alert']],
+    ['?actor=plumbline', ['resolved an alert', 'fired an alert']],
+    ['?from=2026-03-16&until=2026-03-17', ['paused the domain', 'resolved an alert']],
+    ['?until=2026-03-16&kind=alert', ['resolved an alert', 'fired an alert']],
+    ['?until=2026-03-15&kind=alert', ['fired an alert']],
+  ])('%s shows that only, latest first', async (query, wanted) => {
+    const { text } = await browser.get(`/settings/audit${query}`);
+    const verbs = text.match(/(paused|added|resolved|fired|changed|created) (an?|the) \w+/g);
+    expect(verbs).toEqual(wanted);
+  });
+
+  test('an unknown value of a filter is left out, and text of people does nothing', async () => {
+    expect(await read('?kind=nonsense&from=2026-99-99')).toContain('created the account');
+    const { text } = await browser.get('/settings/audit?actor=%22%3E%3Cscript%3E');
+    expect(text).not.toContain('"><script>');
+    expect(toReadable(text)).toContain('Nothing that fits.');
+  });
+
+  test('a subject with controls of direction reorders nothing', async () => {
+    const entry = { action: 'source_marked', subject: '\u202eevil', detail: 'known' } as const;
+    await api.db.write((tx) =>
+      insertAudit(tx, { ...signedBy(operator(NOW)), accountId, ...entry }),
+    );
+    const { text } = await browser.get('/settings/audit?kind=source');
+    expect(text).not.toContain('\u202e');
+    expect(text).toContain('<bdi>\ufffdevil</bdi>');
+  });
+
+  test('another account’s entries are not shown', async () => {
+    const other = await aBareAccount(api.db);
+    await aKey(api.db, other, 'of another account');
+    expect(await read()).not.toContain('of another account');
+  });
+});
