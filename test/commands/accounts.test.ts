@@ -74,6 +74,7 @@ describe('plumbline account, domain, key', () => {
       enabled: true,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
       last_used_at: null,
+      expires_at: null,
     });
     expect(await json('key', 'disable', rest.id)).toEqual({ ...rest, enabled: false });
     expect(await json('key', 'enable', rest.id)).toEqual(rest);

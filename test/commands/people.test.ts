@@ -19,6 +19,7 @@ test('a person is added with a password from standard input, listed, disabled an
   expect(person).toEqual({
     id: expect.any(String),
     email: 'Ada@example.com',
+    role: 'owner',
     disabled: false,
     has_password: true,
     created_at: expect.stringMatching(/Z$/),
@@ -114,4 +115,36 @@ test('changes of keys by operators are in the audit', async () => {
     address: null,
   });
   expect(await json('audit', accountId, '--limit', '2')).toHaveLength(2);
+});
+
+test('roles are changed by the operator, and an account keeps an owner', async () => {
+  const { accountId, json, run } = await aCompany();
+  await json('user', 'add', accountId, 'ada@example.com', '--invite');
+  const bob = await json('user', 'add', accountId, 'bob@example.com', '--invite');
+  expect(bob.role).toBe('member');
+  expect((await run(['user', 'role', 'ada@example.com', 'member'])).status).toBe(1);
+  expect(await json('user', 'role', 'bob@example.com', 'owner')).toMatchObject({ role: 'owner' });
+  expect(await json('user', 'role', 'ada@example.com', 'member')).toMatchObject({ role: 'member' });
+  const reset = await json('user', 'reset-second-factor', 'bob@example.com');
+  expect(reset).toEqual({ id: bob.id, was_on: false });
+  const entries = await json('audit', accountId, '--kind', 'person', '--by', 'operator');
+  expect(entries.map(({ action, detail }: Record<string, string>) => [action, detail])).toEqual([
+    ['person_role_changed', 'member'],
+    ['person_role_changed', 'owner'],
+    ['person_invited', 'member'],
+    ['person_invited', 'owner'],
+  ]);
+  expect(await json('audit', accountId, '--until', '2020-01-01')).toEqual([]);
+  expect(
+    await json('audit', accountId, '--before', String(entries[2].seq), '--limit', '1'),
+  ).toEqual([entries[3]]);
+});
+
+test('a key expires when the operator says so', async () => {
+  const { accountId, json, run } = await aCompany();
+  const { expires_at } = await json('key', 'create', accountId, 'x', '--expires', '30d');
+  const days = (Date.parse(expires_at) - Date.now()) / 86_400_000;
+  expect(Math.round(days)).toBe(30);
+  expect((await run(['key', 'create', accountId, 'x', '--expires', '2020-01-01'])).status).toBe(1);
+  expect((await run(['key', 'list', accountId])).stdout).toContain(expires_at.slice(0, 10));
 });

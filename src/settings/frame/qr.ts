@@ -13,6 +13,6 @@ export async function renderQr(text: string, label: string): Promise<Html> {
     row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
   );
   return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}" shape-rendering="crispEdges">
-    <path class="light" d="M0 0h${size}v${size}h-${size}z"/><path class="dark" d="${raw(squares.join(''))}"/>
+    <path fill="white" d="M0 0h${size}v${size}h-${size}z"/><path fill="black" d="${raw(squares.join(''))}"/>
   </svg>`;
 }
