@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { generateSync } from 'otplib';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
@@ -6,6 +8,7 @@ import { invitePerson } from '../../src/store/people/new-people.ts';
 import { updateDisabled } from '../../src/store/people/person-changes.ts';
 import { aBareAccount, aDomain, NOW } from '../support/builders.ts';
 import { runServer } from '../support/running-server.ts';
+import { aDatabasePath } from '../support/store.ts';
 import { aPerson, KEYS, PASSWORD } from '../support/visitor.ts';
 import { expectToFit, findBarriers, findLayoutShifts, openWindow, shoot } from './chromium.ts';
 
@@ -15,6 +18,12 @@ const LOOKS = [390, 1280].flatMap((width) => [
 ]);
 /** Without scripts, axe cannot run either. */
 const WITHOUT_SCRIPTS = { width: 390, colorScheme: 'light' as const, javaScriptEnabled: false };
+
+function aKeyFile(): string {
+  const path = `${aDatabasePath()}.key`;
+  writeFileSync(path, randomBytes(32).toString('base64'));
+  return path;
+}
 
 async function signIn(page: Page, email: string): Promise<void> {
   await page.goto('/settings/sign-in');
@@ -35,7 +44,7 @@ describe.each([...LOOKS, WITHOUT_SCRIPTS])('people and the second factor at %j',
   const hasScripts = look !== WITHOUT_SCRIPTS;
 
   test('every page is accessible, does not move, fits, and keeps to the policy', async () => {
-    const { server, store } = await runServer();
+    const { server, store } = await runServer({ PLUMBLINE_SECRETS_KEY_FILE: aKeyFile() });
     const { db } = store;
     const accountId = await aBareAccount(db);
     const { email } = await aPerson(store, accountId);

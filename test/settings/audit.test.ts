@@ -68,7 +68,7 @@ describe('the audit', () => {
     );
     const { text } = await browser.get('/settings/audit?kind=source');
     expect(text).not.toContain('\u202e');
-    expect(text).toContain('<bdi>\ufffdevil</bdi>');
+    expect(text).toContain('<bdi>“\ufffdevil”</bdi>');
   });
 
   test('another account’s entries are not shown', async () => {

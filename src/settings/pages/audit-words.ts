@@ -2,14 +2,14 @@ import { html } from 'hono/html';
 import type { AuditAction, AuditKind } from '../../domain/access/audit-actions.ts';
 import type { AuditEntry } from '../../store/accounts/audit.ts';
 import type { Html } from '../frame/page.ts';
-import { renderText, toSafeText } from '../frame/words.ts';
+import { toSafeText } from '../frame/words.ts';
 import { findAlertTitle } from './alert-words.ts';
 
 /** The kinds of entries, as the filter names them. */
 export const KIND_WORDS = {
   key: 'API keys',
-  person: 'People and sign-in',
-  account: 'Account and plan',
+  person: 'People',
+  account: 'The account',
   domain: 'Domains',
   alert: 'Alerts',
   source: 'Sources',
@@ -63,7 +63,7 @@ export function toActorName(actor: string): string {
 
 /** “created the key “nightly” plb_live_abcd…”. */
 export function renderAction({ action, subject, detail }: AuditEntry): Html {
-  return html`${VERBS[action]} <strong>“${renderText(subject)}”</strong>${renderDetail(action, detail)}`;
+  return html`${VERBS[action]} <strong><bdi>“${toSafeText(subject)}”</bdi></strong>${renderDetail(action, detail)}`;
 }
 
 function renderDetail(action: AuditAction, detail: string): Html | string {
