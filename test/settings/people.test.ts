@@ -165,7 +165,9 @@ describe('people', () => {
     await insertPerson(api.db, invited);
     const read = toReadable((await browser.get('/settings/account')).text);
     expect(read).toContain('Name Example Plan Pro');
-    expect(read).toMatch(new RegExp(`new@.* Invited ${email} .* You Owner ${other.email} .* Disabled`));
+    expect(read).toMatch(
+      new RegExp(`new@.* Invited ${email} .* You Owner ${other.email} .* Disabled`),
+    );
   });
 
   test('an e-mail address belongs to one person, whatever its spelling', async () => {
