@@ -29,6 +29,8 @@ interface ApiKeysPage {
 /** What the form was sent with, and why no key was created. */
 export interface RefusedKey {
   readonly failure: Failure;
+  /** The field that the error is about. */
+  readonly field: 'name' | 'expires';
   readonly name: string;
   readonly expires: string;
   readonly lastDay: string;
@@ -87,16 +89,16 @@ function renderCreation(page: ApiKeysPage): Html {
 }
 
 function renderForm({ visitor, refused, now }: ApiKeysPage): Html {
-  const isWrong = refused !== undefined;
+  const wrong = refused?.field === 'name' ? refused.failure : undefined;
   return html`<section class="card" aria-labelledby="create">
     <h2 id="create">Create a key</h2>
     <form method="post" action="${PATH}" hx-post="${PATH}" ${SWAP} autocomplete="off">
       ${renderFormToken(visitor)}
       <label for="name">Name</label>
       <input id="name" name="name" required maxlength="100" value="${refused?.name ?? ''}" aria-describedby="name-help"
-        ${isWrong ? html`aria-invalid="true" autofocus` : ''}>
-      <small id="name-help" ${isWrong ? html`role="alert"` : ''}>${
-        refused?.failure.message ?? 'Where it will be used, for example “Security dashboard”.'
+        ${wrong ? html`aria-invalid="true" autofocus` : ''}>
+      <small id="name-help" ${wrong ? html`role="alert"` : ''}>${
+        wrong?.message ?? 'Where it will be used, for example “Security dashboard”.'
       }</small>
       ${renderExpiry(refused, now)}
       <button>Create key</button>
@@ -116,6 +118,7 @@ function renderExpiry(refused: RefusedKey | undefined, now: Date): Html {
     ...EXPIRY_DAYS.map((days) => [String(days), LENGTHS[days]] as const),
     ['day', 'After a day that I choose'],
   ] as const;
+  const wrong = refused?.field === 'expires' ? refused.failure : undefined;
   return html`<div class="filter">
     <div><label for="expires">Expires</label>
       <select id="expires" name="expires">${options.map(
@@ -123,8 +126,10 @@ function renderExpiry(refused: RefusedKey | undefined, now: Date): Html {
           html`<option value="${value}" ${value === refused?.expires ? html`selected` : ''}>${text}</option>`,
       )}</select></div>
     <div><label for="last-day">Last day, if you choose one</label>
-      <input id="last-day" name="last_day" type="date" min="${toDay(toInstant(now))}" value="${refused?.lastDay ?? ''}"></div>
-  </div>`;
+      <input id="last-day" name="last_day" type="date" min="${toDay(toInstant(now))}" value="${refused?.lastDay ?? ''}"
+        ${wrong ? html`aria-invalid="true" aria-describedby="expiry-help" autofocus` : ''}></div>
+  </div>
+  ${wrong ? html`<small id="expiry-help" role="alert">${wrong.message}</small>` : ''}`;
 }
 
 /** What the Pro plan adds, for an account that is not on Pro. */

@@ -35,14 +35,17 @@ export function createApiKey(given: Given): RequestHandler {
     const [name, expires] = [readField(req, 'name'), readField(req, 'expires')];
     const lastDay = readField(req, 'last_day');
     const by = actorOf(req, res, given);
+    let field: RefusedKey['field'] = 'expires';
     try {
       const expiresAt = parseKeyExpiry(expires === 'day' ? lastDay : expires || 'none', by.at);
+      field = 'name';
       const wanted = { accountId: visitorOf(res).accountId, name, now: by.at, expiresAt };
       const created = await insertApiKey(given.store.db, wanted, by);
       await sendApiKeys(given, req, res, { created });
     } catch (error) {
       if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
-      await sendApiKeys(given, req, res, { refused: { failure: error, name, expires, lastDay } });
+      const refused = { failure: error, field, name, expires, lastDay };
+      await sendApiKeys(given, req, res, { refused });
     }
   };
 }
