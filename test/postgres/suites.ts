@@ -29,7 +29,7 @@ export const SLOW_ON_POSTGRES = [
   'test/alerts/{hostile,two-processes}.test.ts',
   'test/external/{followers,following}.test.ts',
   'test/postgres/*.test.ts',
-  'test/settings/{attacks,report-reading,single-sign-on,single-sign-on-attacks}.test.ts',
+  'test/settings/{attacks,second-factor,report-reading,single-sign-on,single-sign-on-attacks}.test.ts',
   'test/store/points.test.ts',
 ];
 
