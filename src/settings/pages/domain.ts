@@ -33,7 +33,7 @@ import {
 } from '../frame/words.ts';
 import type { Given } from '../given.ts';
 import { visitorOf } from '../visitor.ts';
-import { findTitle, renderAlert } from './alert-words.ts';
+import { findAlertTitle, renderAlert } from './alert-words.ts';
 import { renderRoute } from './domain-route.ts';
 import { renderNextStep, type StepOf } from './next-step-view.ts';
 import { renderReportTable } from './reports/report-table.ts';
@@ -139,7 +139,7 @@ function renderCharts(
 
 function toFired({ type, context, ...times }: Read['past'][number]) {
   const { day } = JSON.parse(context);
-  return { ...times, title: findTitle(type), day: typeof day === 'string' ? day : undefined };
+  return { ...times, title: findAlertTitle(type), day: typeof day === 'string' ? day : undefined };
 }
 
 function renderReports({ id }: DomainRow, rows: readonly ReportRow[], total: number): Html {
