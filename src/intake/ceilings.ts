@@ -67,6 +67,9 @@ export const KEPT_PER_SOURCE_BYTE = 3;
 /** What one report and one of its source addresses take in the database, with their indexes. */
 export const REPORT_ROW_BYTES = 800;
 export const SOURCE_ROW_BYTES = 150;
+/** What one pattern of a source adds to the source's row, and a new pattern takes besides its text. */
+export const PATTERN_ENTRY_BYTES = 12;
+export const PATTERN_ROW_BYTES = 150;
 
 export const MAX_XML_DEPTH = 64;
 

@@ -34,6 +34,8 @@ export interface Tables {
   removed_payload: RemovedPayloadTable;
   domain_day: DomainDayTable;
   domain_source_ip: DomainSourceIpTable;
+  source_pattern: SourcePatternTable;
+  undetailed_report: UndetailedReportTable;
   domain_receipt: DomainReceiptTable;
   dns_record: DnsRecordTable;
   list_month: ListMonthTable;
@@ -203,6 +205,31 @@ interface DomainSourceIpTable {
   address: string;
   messages: number;
   aligned: number;
+  /** Messages for which DKIM, and SPF, passed and was aligned. */
+  dkim_aligned: Generated<number>;
+  spf_aligned: Generated<number>;
+  /** Messages by pattern: see reports/source-details.ts. */
+  details: Generated<string>;
+}
+
+/** What the pattern ids in the details of a domain's sources mean, for the days of one month. */
+interface SourcePatternTable {
+  domain_id: string;
+  /** `YYYY-MM`. */
+  month: string;
+  /** Made from reporter and pattern: see reports/source-patterns.ts. */
+  id: string;
+  reporter: string | null;
+  /** JSON: see domain/reports/source-pattern.ts. */
+  pattern: string;
+}
+
+/** A report that was stored before there were details of sources, and that was not read again yet. */
+interface UndetailedReportTable {
+  domain_id: string;
+  day: Day;
+  report_seq: number;
+  source_seq: number;
 }
 
 /** How many reports came in for a domain on one day, whatever they cover. */

@@ -3,7 +3,13 @@ import { BARE_METADATA, BARE_POLICY, BARE_REPORT } from '../../scripts/bare-repo
 import { receiveSources } from '../../scripts/receive.ts';
 import type { Plan } from '../../src/domain/access/api-key.ts';
 import type { Instant } from '../../src/domain/instant.ts';
-import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
+import type {
+  AggregateReport,
+  DkimAuthResult,
+  ReportRecord,
+} from '../../src/domain/reports/aggregate-report.ts';
+import { addToTally, EMPTY_TALLY } from '../../src/domain/reports/alignment.ts';
+import { SourceCounts } from '../../src/domain/reports/source-counts.ts';
 import { insertAccount } from '../../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
@@ -40,6 +46,58 @@ export async function aBareAccount(db: Db, plan: Plan = 'pro'): Promise<string> 
 export async function aKey(db: Db, accountId: string, name = 'nightly sync') {
   const { key, id } = await insertApiKey(db, { accountId, name, now: NOW });
   return { key, keyId: id };
+}
+
+interface WantedRecord {
+  readonly sourceIp?: string;
+  readonly count?: number;
+  readonly headerFrom?: string | null;
+  readonly spf?: 'pass' | 'fail';
+  readonly dkim?: 'pass' | 'fail';
+  readonly disposition?: string | null;
+  readonly spfDomain?: string;
+  readonly spfResult?: string;
+  readonly signatures?: readonly DkimAuthResult[];
+}
+
+/** One signature of a record. */
+export function aSignature({
+  domain = 'example.com' as string | null,
+  selector = 'one' as string | null,
+  result = 'pass' as string | null,
+} = {}): DkimAuthResult {
+  return { domain, selector, result, humanResult: null };
+}
+
+/** An evaluation record, which passes nothing unless it says so. */
+export function aRecord({
+  sourceIp = '192.0.2.1',
+  count = 1,
+  headerFrom = 'example.com',
+  spf = 'fail',
+  dkim = 'fail',
+  disposition = 'none',
+  spfDomain = 'bounces.mailer.example',
+  spfResult = 'pass',
+  signatures = [],
+}: WantedRecord = {}): ReportRecord {
+  const envelope = { envelopeFrom: null, envelopeTo: null };
+  const result = { domain: spfDomain, scope: 'mfrom', result: spfResult, humanResult: null };
+  return {
+    sourceIp,
+    count,
+    policyEvaluated: { disposition, dkim, spf, reasons: [] },
+    identifiers: { headerFrom, ...envelope },
+    authResults: { dkim: signatures, spf: [result] },
+  };
+}
+
+/** A report whose totals and sources are those of its records. */
+export function aReportOf(records: readonly ReportRecord[], wanted: Wanted = {}): AggregateReport {
+  const counts = new SourceCounts();
+  for (const record of records) counts.add(record);
+  const tally = records.reduce(addToTally, EMPTY_TALLY);
+  return { ...aReport(wanted), tally, sources: counts.largest() };
 }
 
 let count = 0;

@@ -103,6 +103,18 @@ export interface SourceTally {
   readonly address: string;
   readonly messages: number;
   readonly aligned: number;
+  /** Messages for which DKIM, and SPF, passed and was aligned. Absent when they were not counted. */
+  readonly dkimAligned?: number;
+  readonly spfAligned?: number;
+  /** Its messages by pattern, largest first; cut off when there are many. */
+  readonly patterns?: readonly PatternTally[];
+}
+
+/** Messages of one source that were evaluated alike. */
+export interface PatternTally {
+  /** A text of source-pattern.ts. */
+  readonly pattern: string;
+  readonly messages: number;
 }
 
 /** A mistake of the reporter that did not prevent reading the report. */

@@ -1,5 +1,6 @@
-import type { ReportRecord, SourceTally } from './aggregate-report.ts';
+import type { PatternTally, ReportRecord, SourceTally } from './aggregate-report.ts';
 import { passesDmarc } from './alignment.ts';
+import { toPattern } from './source-pattern.ts';
 
 /** How many sources are kept of one report, and of all reports of one day. */
 export const MAX_SOURCES = 1_000;
@@ -7,46 +8,118 @@ export const MAX_SOURCES = 1_000;
 /** Addresses counted at the same time: more than any honest report has; about 2 MB. */
 const MAX_COUNTED = 10_000;
 
+/** How many patterns are kept of one report, and how many are counted at the same time. */
+const MAX_PATTERNS = 500;
+const MAX_COUNTED_PATTERNS = 2_000;
+/** How many patterns are kept of one source of a report, and how many are counted at the same time. */
+const MAX_PATTERNS_OF_SOURCE = 16;
+const MAX_COUNTED_OF_SOURCE = 64;
+
+/** A pattern, and its messages from all sources. One that was dropped has no text. */
+interface Pattern {
+  text: string | null;
+  messages: number;
+}
+
+interface Counted {
+  messages: number;
+  aligned: number;
+  dkimAligned: number;
+  spfAligned: number;
+  patterns: Map<Pattern, number>;
+}
+
 /**
  * What each address sent, counted while a report's records are read, in bounded memory. When there are too
  * many addresses, the half with the smallest counts is dropped. A dropped address that occurs again is
  * counted from zero, so a count here may be too small and is never too large. The report's own totals are in
- * its tally and are exact.
+ * its tally and are exact. Patterns are bounded in the same way.
  */
 export class SourceCounts {
-  #counts = new Map<string, { messages: number; aligned: number }>();
+  #counts = new Map<string, Counted>();
+  #patterns = new Map<string, Pattern>();
 
-  add({ sourceIp, count, policyEvaluated }: ReportRecord): void {
+  add(record: ReportRecord): void {
+    const { sourceIp, count, policyEvaluated } = record;
     if (sourceIp === null || count === 0) return;
-    const aligned = passesDmarc(policyEvaluated) ? count : 0;
-    const known = this.#counts.get(sourceIp);
-    if (known === undefined) this.#insert(sourceIp, { messages: count, aligned });
-    else {
-      known.messages += count;
-      known.aligned += aligned;
-    }
+    const source = this.#counts.get(sourceIp) ?? this.#insert(sourceIp);
+    source.messages += count;
+    if (passesDmarc(policyEvaluated)) source.aligned += count;
+    if (policyEvaluated.dkim === 'pass') source.dkimAligned += count;
+    if (policyEvaluated.spf === 'pass') source.spfAligned += count;
+    this.#addPattern(source, record);
   }
 
   /** The largest sources, largest first. */
   largest(limit = MAX_SOURCES): SourceTally[] {
-    return this.#counts
-      .entries()
-      .map(([address, counts]) => ({ address, ...counts }))
-      .toArray()
-      .sort(bySize)
-      .slice(0, limit);
+    const kept = new Set(largestPatterns(this.#patterns, MAX_PATTERNS).map(([, kept]) => kept));
+    return this.#largest(limit).map(([address, { patterns, ...counts }]) => ({
+      address,
+      ...counts,
+      patterns: toPatternTallies(patterns, kept),
+    }));
   }
 
-  #insert(address: string, counts: { messages: number; aligned: number }): void {
-    if (this.#counts.size >= MAX_COUNTED) {
-      const kept = this.largest(MAX_COUNTED / 2);
-      this.#counts = new Map(kept.map(({ address, ...counts }) => [address, counts]));
-    }
-    this.#counts.set(address, counts);
+  #largest(limit: number): [string, Counted][] {
+    return [...this.#counts].sort(bySize).slice(0, limit);
+  }
+
+  #insert(address: string): Counted {
+    if (this.#counts.size >= MAX_COUNTED) this.#counts = new Map(this.#largest(MAX_COUNTED / 2));
+    const none = { messages: 0, aligned: 0, dkimAligned: 0, spfAligned: 0 };
+    const source = { ...none, patterns: new Map<Pattern, number>() };
+    this.#counts.set(address, source);
+    return source;
+  }
+
+  #addPattern(source: Counted, record: ReportRecord): void {
+    const { key, render } = toPattern(record);
+    const pattern = this.#patterns.get(key) ?? this.#insertPattern(key, render());
+    pattern.messages += record.count;
+    const { patterns } = source;
+    patterns.set(pattern, (patterns.get(pattern) ?? 0) + record.count);
+    if (patterns.size > MAX_COUNTED_OF_SOURCE)
+      source.patterns = new Map(
+        [...patterns].sort((a, b) => b[1] - a[1]).slice(0, MAX_COUNTED_OF_SOURCE / 2),
+      );
+  }
+
+  #insertPattern(key: string, text: string): Pattern {
+    if (this.#patterns.size >= MAX_COUNTED_PATTERNS) this.#dropPatterns();
+    const pattern = { text, messages: 0 };
+    this.#patterns.set(key, pattern);
+    return pattern;
+  }
+
+  #dropPatterns(): void {
+    const kept = largestPatterns(this.#patterns, MAX_COUNTED_PATTERNS / 2);
+    const before = this.#patterns;
+    this.#patterns = new Map(kept);
+    for (const [key, pattern] of before) if (!this.#patterns.has(key)) pattern.text = null;
   }
 }
 
 /** Ties are ordered by address, so that the same report always keeps the same sources. */
-function bySize(a: SourceTally, b: SourceTally): number {
-  return b.messages - a.messages || (a.address < b.address ? -1 : 1);
+function bySize([a, { messages: ofA }]: [string, Counted], [b, ofB]: [string, Counted]): number {
+  return ofB.messages - ofA || (a < b ? -1 : 1);
+}
+
+function largestPatterns(patterns: ReadonlyMap<string, Pattern>, limit: number) {
+  const all = [...patterns];
+  if (all.length <= limit) return all;
+  return all.sort(([a, x], [b, y]) => y.messages - x.messages || (a < b ? -1 : 1)).slice(0, limit);
+}
+
+/** The largest kept patterns of a source, largest first. */
+function toPatternTallies(
+  patterns: ReadonlyMap<Pattern, number>,
+  kept: ReadonlySet<Pattern>,
+): PatternTally[] {
+  return patterns
+    .entries()
+    .filter(([pattern]) => kept.has(pattern))
+    .map(([{ text }, messages]) => ({ pattern: text ?? '', messages }))
+    .toArray()
+    .sort((a, b) => b.messages - a.messages || (a.pattern < b.pattern ? -1 : 1))
+    .slice(0, MAX_PATTERNS_OF_SOURCE);
 }

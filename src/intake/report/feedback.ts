@@ -13,6 +13,8 @@ import type { Budget } from '../budget.ts';
 import {
   MAX_NAMESPACE_CHARS,
   MAX_XML_BYTES,
+  PATTERN_ENTRY_BYTES,
+  PATTERN_ROW_BYTES,
   REPORT_ROW_BYTES,
   SOURCE_ROW_BYTES,
 } from '../ceilings.ts';
@@ -86,7 +88,28 @@ function keepSources(parts: object, { sources, log, budget }: Sources): readonly
   const kept = sources.slice(0, Math.floor(budget.keepable / SOURCE_ROW_BYTES));
   budget.keep(kept.length * SOURCE_ROW_BYTES);
   if (kept.length < sources.length) log.add('sources_cut');
-  return kept;
+  return keepPatterns(kept, { log, budget });
+}
+
+/** Spends the size of the sources' patterns. A source for whose patterns there is no room is kept without them. */
+function keepPatterns(
+  sources: readonly SourceTally[],
+  { log, budget }: { log: WarningLog; budget: Budget },
+): readonly SourceTally[] {
+  const texts = new Set<string>();
+  return sources.map((source) => {
+    const { patterns = [] } = source;
+    const added = patterns.filter(({ pattern }) => !texts.has(pattern));
+    const chars = added.reduce((sum, { pattern }) => sum + pattern.length, 0);
+    const bytes = patterns.length * PATTERN_ENTRY_BYTES + added.length * PATTERN_ROW_BYTES + chars;
+    if (bytes > budget.keepable) {
+      log.add('patterns_cut');
+      return { ...source, patterns: [] };
+    }
+    budget.keep(bytes);
+    for (const { pattern } of added) texts.add(pattern);
+    return source;
+  });
 }
 
 interface RecordRead {

@@ -15,6 +15,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0009-leases': late(() => import('./0009-leases.ts')),
   '0010-inbox': late(() => import('./0010-inbox.ts')),
   '0011-keys': late(() => import('./0011-keys.ts')),
+  '0012-source-details': late(() => import('./0012-source-details.ts')),
   '0014-people': late(() => import('./0014-people.ts')),
 };
 

@@ -13,8 +13,10 @@ import { newVersion, touchDomainList } from '../lists/heads.ts';
 import { insertPoint, newMark } from '../lists/points.ts';
 import { countItems, reportList } from '../lists/timeline.ts';
 import { addSources, countSources, type SourcesOfDay } from './source-ips.ts';
+import { insertPatterns, Patterns, toReporter } from './source-patterns.ts';
 
 interface ArrivedReport {
+  readonly reporter_org: string | null;
   readonly begin_date: Instant;
   readonly total_messages: number;
   readonly aligned_messages: number;
@@ -31,13 +33,18 @@ interface DayCount {
   readonly sources: SourcesOfDay;
 }
 
+interface Arrived {
+  readonly days: Map<Day, DayCount>;
+  readonly patterns: Patterns;
+}
+
 /**
  * The reports that one transaction stores, added up by domain and day while they are stored, so that each
  * count and each head is written once, whatever the number of reports.
  */
 export class Arrivals {
   readonly receivedAt: Instant;
-  readonly byDomain = new Map<ReportedDomain, Map<Day, DayCount>>();
+  readonly byDomain = new Map<ReportedDomain, Arrived>();
   readonly #domains = new Map<string, ReportedDomain>();
   readonly #added = new Map<ReportedDomain, number>();
   /** What the counts will cost to write, in rows of source addresses. */
@@ -66,19 +73,29 @@ export class Arrivals {
   }
 
   add(domain: ReportedDomain, report: ArrivedReport, sources: readonly SourceTally[] = []): void {
-    const days = this.byDomain.get(domain) ?? new Map<Day, DayCount>();
+    const arrived = this.#findArrived(domain);
+    const { days, patterns } = arrived;
     const day = toDay(report.begin_date);
+    if (!days.has(day)) this.countCost += DAY_COST;
     const count = days.get(day) ?? { reports: 0, messages: 0, aligned: 0, sources: new Map() };
     count.reports += 1;
     count.messages = addSafely(count.messages, report.total_messages);
     count.aligned = addSafely(count.aligned, report.aligned_messages);
-    addSources(count.sources, sources);
-    this.countCost += sources.length;
-    if (!days.has(day)) this.countCost += DAY_COST;
-    if (!this.byDomain.has(domain)) this.countCost += DOMAIN_COST;
+    const before = patterns.size;
+    const reporter = toReporter(report.reporter_org);
+    addSources(count.sources, sources, (pattern) => patterns.add(day, { reporter, pattern }));
+    this.countCost += sources.length + patterns.size - before;
     days.set(day, count);
-    this.byDomain.set(domain, days);
     this.#added.set(domain, (this.#added.get(domain) ?? 0) + 1);
+  }
+
+  #findArrived(domain: ReportedDomain): Arrived {
+    const known = this.byDomain.get(domain);
+    if (known !== undefined) return known;
+    const arrived = { days: new Map(), patterns: new Patterns() };
+    this.byDomain.set(domain, arrived);
+    this.countCost += DOMAIN_COST;
+    return arrived;
   }
 }
 
@@ -87,9 +104,9 @@ export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
   const { byDomain, receivedAt } = arrivals;
   // Accounts are locked after all domains, and in order.
   const accountIds = new Set<string>();
-  for (const [domain, days] of byDomain) {
-    const reports = new Map([...days].map(([day, count]) => [day, count.reports]));
-    await countDays(tx, domain.id, days);
+  for (const [domain, arrived] of byDomain) {
+    const reports = new Map([...arrived.days].map(([day, count]) => [day, count.reports]));
+    await countDays(tx, domain.id, arrived);
     await countItems(tx, reportList(domain.id), reports);
     await advanceReportList(tx, domain, sum(reports.values()));
     await countReceipts(tx, domain.id, { receivedAt, reports: sum(reports.values()) });
@@ -102,21 +119,19 @@ function sum(counts: Iterable<number>): number {
   return Iterator.from(counts).reduce((total, count) => total + count, 0);
 }
 
-async function countDays(
-  tx: Tx,
-  domainId: string,
-  days: ReadonlyMap<Day, DayCount>,
-): Promise<void> {
+async function countDays(tx: Tx, domainId: string, { days, patterns }: Arrived): Promise<void> {
   const upserts = [...days].map(([day, { sources, ...counts }]) =>
     dayUpsert({ domainId, day, ...counts, sources: sources.size }),
   );
   const stored = await runAllPrepared(tx, upserts);
-  const counts = [...days].map(([day, { sources }], i) => ({
+  const counts = [...days].map(([day, { sources, reports }], i) => ({
     domainDay: { domainId, day },
     sources,
     atMost: Number(stored[i]?.[0]?.sources),
+    reports: [Number(stored[i]?.[0]?.reports) - reports, Number(stored[i]?.[0]?.reports)] as const,
   }));
   await countSources(tx, counts);
+  await insertPatterns(tx, domainId, patterns);
 }
 
 type DayUpsert = {
@@ -128,7 +143,7 @@ type DayUpsert = {
   sources: number;
 };
 
-const dayUpsert = prepareQuery<DayUpsert, { sources: number }>((db, param) =>
+const dayUpsert = prepareQuery<DayUpsert, { reports: number; sources: number }>((db, param) =>
   db
     .insertInto('domain_day')
     .values({
@@ -147,7 +162,7 @@ const dayUpsert = prepareQuery<DayUpsert, { sources: number }>((db, param) =>
         sources: eb('domain_day.sources', '+', eb.ref('excluded.sources')),
       })),
     )
-    .returning('sources'),
+    .returning(['reports', 'sources']),
 );
 
 /** When reports came in, whatever they cover: `alert.reports_missing` needs these times. */

@@ -1,34 +1,57 @@
-import type { Expression } from 'kysely';
+import { sql } from 'kysely';
 import type { Day } from '../../domain/instant.ts';
 import type { SourceTally } from '../../domain/reports/aggregate-report.ts';
 import { MAX_SOURCES } from '../../domain/reports/source-counts.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import type { Tx } from '../connection/database.ts';
-import { prepareQuery, runAllPrepared } from '../connection/prepared.ts';
+import { runAllPrepared } from '../connection/prepared.ts';
 import { addedSafely } from '../connection/safe-sum.ts';
+import { isTimeToShorten, shortenDetails } from './long-details.ts';
+import { prepareRows } from './multi-row.ts';
+import { addPattern, type PatternCounts, renderDetails } from './source-details.ts';
 
 /*
  * What each address sent in a domain's name, day by day. The day's totals (`domain_day`) are always exact.
  * Only the largest addresses are kept, so that a flood of them needs bounded space.
  */
 
-/** What addresses sent on one day, by address. */
-export type SourcesOfDay = Map<string, { messages: number; aligned: number }>;
+/** What an address sent on one day. */
+interface SourceOfDay {
+  messages: number;
+  aligned: number;
+  dkimAligned: number;
+  spfAligned: number;
+  readonly patterns: PatternCounts;
+}
 
-interface DomainDay {
+/** What addresses sent on one day, by address. */
+export type SourcesOfDay = Map<string, SourceOfDay>;
+
+export interface DomainDay {
   readonly domainId: string;
   readonly day: Day;
 }
 
-export function addSources(to: SourcesOfDay, sources: readonly SourceTally[]): void {
-  for (const { address, messages, aligned } of sources) {
-    const known = to.get(address);
-    if (known === undefined) to.set(address, { messages, aligned });
-    else {
-      known.messages = addSafely(known.messages, messages);
-      known.aligned = addSafely(known.aligned, aligned);
-    }
+/** `toId` gives the id of a pattern of the report that the sources are of. */
+export function addSources(
+  to: SourcesOfDay,
+  sources: readonly SourceTally[],
+  toId: (pattern: string) => string,
+): void {
+  for (const { address, messages, aligned, dkimAligned = 0, spfAligned = 0, patterns } of sources) {
+    const source = to.get(address) ?? noMessages();
+    source.messages = addSafely(source.messages, messages);
+    source.aligned = addSafely(source.aligned, aligned);
+    source.dkimAligned = addSafely(source.dkimAligned, dkimAligned);
+    source.spfAligned = addSafely(source.spfAligned, spfAligned);
+    for (const { pattern, messages } of patterns ?? [])
+      addPattern(source.patterns, toId(pattern), messages);
+    to.set(address, source);
   }
+}
+
+function noMessages(): SourceOfDay {
+  return { messages: 0, aligned: 0, dkimAligned: 0, spfAligned: 0, patterns: new Map() };
 }
 
 /** What came to a day, which may then have up to `atMost` sources. */
@@ -36,68 +59,64 @@ interface ArrivedSources {
   readonly domainDay: DomainDay;
   readonly sources: SourcesOfDay;
   readonly atMost: number;
+  /** The number of the day's reports before and after. */
+  readonly reports: readonly [before: number, after: number];
 }
 
 /** Adds sources to days, and keeps the largest of each. */
 export async function countSources(tx: Tx, days: readonly ArrivedSources[]): Promise<void> {
-  await runAllPrepared(tx, toUpserts(days.flatMap(toRows)));
-  for (const { domainDay, atMost } of days)
+  await runAllPrepared(tx, sourceUpserts(days.flatMap(toRows)));
+  for (const { domainDay, atMost, reports } of days) {
     if (atMost > MAX_SOURCES) await keepLargest(tx, domainDay);
+    if (isTimeToShorten(reports)) await shortenDetails(tx, domainDay);
+  }
 }
 
-interface SourceRow extends DomainDay {
+const SOURCE_COLUMNS = [
+  'domain_id',
+  'day',
+  'address',
+  'messages',
+  'aligned',
+  'dkim_aligned',
+  'spf_aligned',
+  'details',
+] as const;
+
+type SourceRow = {
+  readonly domain_id: string;
+  readonly day: Day;
   readonly address: string;
   readonly messages: number;
   readonly aligned: number;
+  readonly dkim_aligned: number;
+  readonly spf_aligned: number;
+  readonly details: string;
+};
+
+function toRows({ domainDay: { domainId, day }, sources }: ArrivedSources): SourceRow[] {
+  return [...sources].map(
+    ([address, { messages, aligned, dkimAligned, spfAligned, patterns }]) => ({
+      ...{ domain_id: domainId, day, address, messages, aligned },
+      ...{ dkim_aligned: dkimAligned, spf_aligned: spfAligned, details: renderDetails(patterns) },
+    }),
+  );
 }
 
-function toRows({ domainDay, sources }: ArrivedSources): SourceRow[] {
-  return [...sources].map(([address, counts]) => ({ ...domainDay, address, ...counts }));
-}
-
-function toUpserts(rows: readonly SourceRow[]) {
-  const upserts: ReturnType<typeof toUpsert>[] = [];
-  for (let from = 0; from < rows.length; ) {
-    const left = rows.length - from;
-    const size = UPSERT_SIZES.find((rows) => rows <= left) ?? 1;
-    upserts.push(toUpsert(rows.slice(from, from + size)));
-    from += size;
-  }
-  return upserts;
-}
-
-const SOURCE_COLUMNS = ['domainId', 'day', 'address', 'messages', 'aligned'] as const;
-/** Rows that one statement writes: several, because a statement of its own costs more than the row. */
-const UPSERT_SIZES = [64, 8, 4, 2, 1] as const;
-const UPSERTS = new Map(UPSERT_SIZES.map((size) => [size as number, prepareUpsert(size)]));
-
-function toUpsert(rows: readonly SourceRow[]) {
-  const values: Record<string, string | number> = {};
-  for (const [i, row] of rows.entries())
-    for (const name of SOURCE_COLUMNS) values[`${name}${i}`] = row[name];
-  return (UPSERTS.get(rows.length) as ReturnType<typeof prepareUpsert>)(values);
-}
-
-function prepareUpsert(size: number) {
-  return prepareQuery<Readonly<Record<string, string | number>>, never>((db, param) => {
-    const rows = Array.from({ length: size }, (_, i) => ({
-      domain_id: param(`domainId${i}`) as Expression<string>,
-      day: param(`day${i}`) as Expression<string>,
-      address: param(`address${i}`) as Expression<string>,
-      messages: param(`messages${i}`) as Expression<number>,
-      aligned: param(`aligned${i}`) as Expression<number>,
-    }));
-    return db
-      .insertInto('domain_source_ip')
-      .values(rows)
-      .onConflict((oc) =>
-        oc.columns(['domain_id', 'day', 'address']).doUpdateSet(() => ({
-          messages: addedSafely('domain_source_ip.messages', 'excluded.messages'),
-          aligned: addedSafely('domain_source_ip.aligned', 'excluded.aligned'),
-        })),
-      );
-  });
-}
+const sourceUpserts = prepareRows<SourceRow, never>(SOURCE_COLUMNS, (db, rows) =>
+  db
+    .insertInto('domain_source_ip')
+    .values(rows)
+    .onConflict((oc) =>
+      oc.columns(['domain_id', 'day', 'address']).doUpdateSet(({ ref }) => ({
+        messages: addedSafely('domain_source_ip.messages', 'excluded.messages'),
+        aligned: addedSafely('domain_source_ip.aligned', 'excluded.aligned'),
+        dkim_aligned: addedSafely('domain_source_ip.dkim_aligned', 'excluded.dkim_aligned'),
+        spf_aligned: addedSafely('domain_source_ip.spf_aligned', 'excluded.spf_aligned'),
+        details: sql<string>`${ref('domain_source_ip.details')} || ${ref('excluded.details')}`,
+      })),
+    ),
+);
 
 /**
  * An address that was dropped and comes again is counted from zero: its count may be too small, never too

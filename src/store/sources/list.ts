@@ -1,0 +1,179 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { DayRange } from '../../domain/day-range.ts';
+import type { Day } from '../../domain/instant.ts';
+import { toSafeCount } from '../../domain/safe-sum.ts';
+import { ask, type Plan } from '../connection/plan.ts';
+import { prepareQuery } from '../connection/prepared.ts';
+import type { Reader } from '../connection/reader.ts';
+import { type DomainScope, requireDomain } from './scope.ts';
+
+/** What one address sent in a domain's name in a range. */
+export interface SourceRow {
+  readonly address: string;
+  readonly messages: number;
+  /** Messages that passed DMARC. */
+  readonly aligned: number;
+  /** Messages for which DKIM, and SPF, passed and was aligned. */
+  readonly dkim_aligned: number;
+  readonly spf_aligned: number;
+  /** The first and the last day of the range on which it sent something. */
+  readonly first_day: Day;
+  readonly last_day: Day;
+}
+
+export interface WantedSources {
+  readonly range: DayRange;
+  /** Only addresses of which a message failed. */
+  readonly failingOnly: boolean;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface SourceList {
+  /** How many addresses match. */
+  readonly total: number;
+  /** All messages of the range, exactly. */
+  readonly messages: number;
+  readonly sources: readonly SourceRow[];
+  /** Messages of the range that belong to no address: a day keeps its 1,000 largest. */
+  readonly unlisted: number;
+}
+
+/**
+ * The addresses that sent in a domain's name in a range: most failed messages first, then most messages, then by
+ * address. Reads at most 1,000 rows a day. Throws `not_found` when the account has no such domain.
+ */
+export async function readSources(
+  reader: Reader,
+  scope: DomainScope,
+  wanted: WantedSources,
+): Promise<SourceList> {
+  return await reader.readPlan(() => planSources(scope, wanted));
+}
+
+/** How many addresses are grouped, at most. */
+const MAX_GROUPED = 5_000;
+
+/** The first addresses of a range for a page that groups them, in the same order. */
+export async function readSourcesForGroups(
+  reader: Reader,
+  scope: DomainScope,
+  wanted: Pick<WantedSources, 'range' | 'failingOnly'>,
+): Promise<SourceList> {
+  return await readSources(reader, scope, { ...wanted, limit: MAX_GROUPED, offset: 0 });
+}
+
+function* planSources(scope: DomainScope, wanted: WantedSources): Plan<SourceList> {
+  yield* requireDomain(scope);
+  const { limit, offset } = wanted;
+  const { from, to } = wanted.range;
+  const query = { domainId: scope.domainId, from, to, limit, offset };
+  const [day] = yield* ask(messagesOfRange({ domainId: scope.domainId, from, to }));
+  const rows = yield* ask((wanted.failingOnly ? failingSources : allSources)(query));
+  const messages = toSafeCount(Number(day?.messages ?? 0));
+  const listed = toSafeCount(Number(rows[0]?.listed ?? 0));
+  return {
+    total: Number(rows[0]?.total ?? 0),
+    messages,
+    sources: rows.filter(({ address }) => address !== null).map(toSourceRow),
+    unlisted: Math.max(0, messages - listed),
+  };
+}
+
+type OfRange = { domainId: string; from: Day; to: Day };
+type OfPage = OfRange & { limit: number; offset: number };
+
+/** A row of the page with the totals; without an address when the page is empty. */
+interface FoundSource extends SourceRow {
+  readonly total: number;
+  readonly listed: number;
+}
+
+const messagesOfRange = prepareQuery<OfRange, { messages: number }>((db, param) =>
+  db
+    .selectFrom('domain_day')
+    .select(sumOf('messages').as('messages'))
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '>=', param('from'))
+    .where('day', '<=', param('to')),
+);
+
+/** @internal Tests read the query plans. */
+export const allSources = prepareSources(false);
+/** @internal */
+export const failingSources = prepareSources(true);
+
+/** One pass over the range's rows gives the page and the totals. */
+function prepareSources(failingOnly: boolean) {
+  return prepareQuery<OfPage, FoundSource>(
+    (db, param) =>
+      db
+        .with(
+          (cte) => cte('source').materialized(),
+          (query) =>
+            query
+              .selectFrom('domain_source_ip')
+              .select('address')
+              .select(SUMS.map((column) => sumOf(column).as(column)))
+              .select(({ fn }) => [fn.min('day').as('first_day'), fn.max('day').as('last_day')])
+              .where('domain_id', '=', param('domainId'))
+              .where('day', '>=', param('from'))
+              .where('day', '<=', param('to'))
+              .groupBy('address'),
+        )
+        .with('page', (query) =>
+          query
+            .selectFrom('source')
+            .selectAll()
+            .$if(failingOnly, (page) => page.whereRef('messages', '>', 'aligned'))
+            .orderBy(sql`messages - aligned`, 'desc')
+            .orderBy('messages', 'desc')
+            .orderBy('address')
+            .limit(param('limit'))
+            .offset(param('offset')),
+        )
+        .with('whole', (query) =>
+          query
+            .selectFrom('source')
+            .select(sql<number>`coalesce(sum(messages), 0)`.as('listed'))
+            .select(countOf(failingOnly).as('total')),
+        )
+        .selectFrom('whole')
+        .leftJoin('page', (join) => join.onTrue())
+        .select(['whole.total', 'whole.listed'])
+        .select(['page.address', 'page.first_day', 'page.last_day'])
+        .select(SUMS.map((column) => `page.${column}` as const))
+        .orderBy(sql`page.messages - page.aligned`, 'desc')
+        .orderBy('page.messages', 'desc')
+        .orderBy('page.address') as never,
+  );
+}
+
+const SUMS = ['messages', 'aligned', 'dkim_aligned', 'spf_aligned'] as const;
+
+/**
+ * A sum as a floating-point number: exact up to 2^53, where counts stop (decision 1.18). The sum of many counts of
+ * that size would be more than an int64.
+ */
+function sumOf(column: string): RawBuilder<number> {
+  return sql<number>`coalesce(sum(cast(${sql.ref(column)} as double precision)), 0)`;
+}
+
+function countOf(failingOnly: boolean): RawBuilder<number> {
+  return failingOnly
+    ? sql<number>`count(case when messages > aligned then 1 end)`
+    : sql<number>`count(*)`;
+}
+
+function toSourceRow(row: FoundSource): SourceRow {
+  const { address, messages, aligned, dkim_aligned, spf_aligned, first_day, last_day } = row;
+  return {
+    address,
+    messages: toSafeCount(messages),
+    aligned: toSafeCount(aligned),
+    dkim_aligned: toSafeCount(dkim_aligned),
+    spf_aligned: toSafeCount(spf_aligned),
+    first_day,
+    last_day,
+  };
+}

@@ -1,0 +1,20 @@
+import { Failure } from '../../domain/failure.ts';
+import { ask, type Plan } from '../connection/plan.ts';
+import { prepareQuery } from '../connection/prepared.ts';
+
+/** A domain of an account. */
+export type DomainScope = { readonly accountId: string; readonly domainId: string };
+
+const domainOfAccount = prepareQuery<DomainScope, { id: string }>((db, param) =>
+  db
+    .selectFrom('domain')
+    .select('id')
+    .where('id', '=', param('domainId'))
+    .where('account_id', '=', param('accountId')),
+);
+
+/** Throws `not_found` when the account has no such domain. */
+export function* requireDomain({ accountId, domainId }: DomainScope): Plan<void> {
+  const [domain] = yield* ask(domainOfAccount({ accountId, domainId }));
+  if (domain === undefined) throw new Failure('not_found', 'No such domain.');
+}

@@ -1,0 +1,137 @@
+import type { DayRange } from '../../domain/day-range.ts';
+import type { Day } from '../../domain/instant.ts';
+import {
+  type EvaluatedPattern,
+  isAligned,
+  parsePattern,
+} from '../../domain/reports/source-pattern.ts';
+import { addSafely } from '../../domain/safe-sum.ts';
+import { ask, type Plan } from '../connection/plan.ts';
+import { prepareQuery } from '../connection/prepared.ts';
+import type { Reader } from '../connection/reader.ts';
+import { fitDetails, parseDetails } from '../reports/source-details.ts';
+import { findPatterns } from './patterns.ts';
+import { type DomainScope, requireDomain } from './scope.ts';
+
+/** Messages of one source in a range that one reporter evaluated alike. */
+export interface SourcePattern extends EvaluatedPattern {
+  /** The organisation that reported them. */
+  readonly reporter: string | null;
+  readonly messages: number;
+  /** Messages that passed DMARC: all or none. */
+  readonly aligned: number;
+  readonly first_day: Day;
+  readonly last_day: Day;
+}
+
+export interface SourceDay {
+  readonly day: Day;
+  readonly messages: number;
+  readonly aligned: number;
+}
+
+export interface SourceOfRange {
+  /** The days on which it sent something, oldest first. */
+  readonly days: readonly SourceDay[];
+  /** The largest patterns, largest first. */
+  readonly patterns: readonly SourcePattern[];
+  /** Messages of the days that belong to no pattern above. */
+  readonly otherMessages: number;
+}
+
+export interface WantedSource {
+  readonly address: string;
+  readonly range: DayRange;
+}
+
+/** How many patterns of a source are read. */
+const MAX_PATTERNS = 200;
+
+/**
+ * One source in a range: its days and its patterns. An address that sent nothing has no days. Throws `not_found`
+ * when the account has no such domain.
+ */
+export async function readSource(
+  reader: Reader,
+  scope: DomainScope,
+  wanted: WantedSource,
+): Promise<SourceOfRange> {
+  return await reader.readPlan(() => planSource(scope, wanted));
+}
+
+function* planSource(scope: DomainScope, { address, range }: WantedSource): Plan<SourceOfRange> {
+  yield* requireDomain(scope);
+  const { domainId } = scope;
+  const rows = yield* ask(daysOfSource({ domainId, address, from: range.from, to: range.to }));
+  const counted = largest(countPatterns(rows));
+  const known = yield* findPatterns(domainId, counted);
+  const patterns = counted.flatMap((count) => {
+    const found = known.get(count.id);
+    return found === undefined ? [] : [toSourcePattern(count, found)];
+  });
+  const days = rows.map(({ day, messages, aligned }) => ({ day, messages, aligned }));
+  const otherMessages = Math.max(0, sumOf(days) - sumOf(patterns));
+  return { days, patterns, otherMessages };
+}
+
+type DayOfSource = SourceDay & { readonly details: string };
+
+/** @internal A test reads its query plan. */
+export const daysOfSource = prepareQuery<
+  { domainId: string; address: string; from: Day; to: Day },
+  DayOfSource
+>((db, param) =>
+  db
+    .selectFrom('domain_source_ip')
+    .select(['day', 'messages', 'aligned', 'details'])
+    .where('domain_id', '=', param('domainId'))
+    .where('address', '=', param('address'))
+    .where('day', '>=', param('from'))
+    .where('day', '<=', param('to'))
+    .orderBy('day'),
+);
+
+/** The messages of a pattern, by the pattern's id. */
+export interface CountedPattern {
+  readonly id: string;
+  messages: number;
+  readonly firstDay: Day;
+  lastDay: Day;
+}
+
+function countPatterns(rows: readonly DayOfSource[]): CountedPattern[] {
+  const counts = new Map<string, CountedPattern>();
+  for (const { day, messages, details } of rows)
+    for (const [id, count] of fitDetails(parseDetails(details), messages)) {
+      const counted = counts.get(id) ?? { id, messages: 0, firstDay: day, lastDay: day };
+      counted.messages = addSafely(counted.messages, count);
+      counted.lastDay = day;
+      counts.set(id, counted);
+    }
+  return [...counts.values()];
+}
+
+function largest(counts: readonly CountedPattern[]): CountedPattern[] {
+  return counts
+    .toSorted((a, b) => b.messages - a.messages || (a.id < b.id ? -1 : 1))
+    .slice(0, MAX_PATTERNS);
+}
+
+function toSourcePattern(
+  { messages, firstDay, lastDay }: CountedPattern,
+  { reporter, pattern }: { readonly reporter: string | null; readonly pattern: string },
+): SourcePattern {
+  const evaluated = parsePattern(pattern);
+  return {
+    ...evaluated,
+    reporter,
+    messages,
+    aligned: isAligned(evaluated) ? messages : 0,
+    first_day: firstDay,
+    last_day: lastDay,
+  };
+}
+
+function sumOf(counts: readonly { readonly messages: number }[]): number {
+  return counts.reduce((sum, { messages }) => addSafely(sum, messages), 0);
+}
