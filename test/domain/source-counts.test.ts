@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ReportRecord } from '../../src/domain/reports/aggregate-report.ts';
 import { MAX_SOURCES, SourceCounts } from '../../src/domain/reports/source-counts.ts';
+import { parsePattern, toPattern } from '../../src/domain/reports/source-pattern.ts';
 
 function aRecord(sourceIp: string | null, count: number, dkim = 'fail'): ReportRecord {
   return {
@@ -28,10 +29,43 @@ describe('sources of a report', () => {
         aRecord(null, 100),
         aRecord('192.0.2.3', 0),
       ]),
-    ).toEqual([
-      { address: '192.0.2.1', messages: 12, aligned: 7 },
-      { address: '192.0.2.2', messages: 9, aligned: 9 },
+    ).toEqual(
+      [
+        { address: '192.0.2.1', messages: 12, aligned: 7 },
+        { address: '192.0.2.2', messages: 9, aligned: 9 },
+      ].map((source) => expect.objectContaining(source)),
+    );
+  });
+
+  test('are counted by what aligned, and by pattern, the largest pattern first', () => {
+    const [failed, passed] = [aRecord('192.0.2.1', 5), aRecord('192.0.2.1', 7, 'pass')];
+    const textOf = (record: ReportRecord) => toPattern(record).render();
+    expect(count([failed, passed, failed])).toEqual([
+      {
+        address: '192.0.2.1',
+        ...{ messages: 17, aligned: 7, dkimAligned: 7, spfAligned: 0 },
+        patterns: [
+          { pattern: textOf(failed), messages: 10 },
+          { pattern: textOf(passed), messages: 7 },
+        ],
+      },
     ]);
+  });
+
+  test('keep the largest patterns of a flood of them, and no count is too large', () => {
+    const sizeOf = (i: number) => (i % 100 === 7 ? 50 : 1);
+    const from = (i: number) => {
+      const identifiers = { headerFrom: `d${i}.example`, envelopeFrom: null, envelopeTo: null };
+      return { ...aRecord(`192.0.2.${i % 50}`, sizeOf(i)), identifiers };
+    };
+    const sources = count(Array.from({ length: 20_000 }, (_, i) => from(i)));
+    const patterns = sources.flatMap((source) => source.patterns ?? []);
+    expect(sources.every((source) => (source.patterns?.length ?? 0) <= 16)).toBe(true);
+    expect(patterns.filter(({ messages }) => messages === 50).length).toBeGreaterThan(10);
+    for (const { pattern, messages } of patterns) {
+      const { header_from } = parsePattern(pattern);
+      expect(messages).toBe(sizeOf(Number(/\d+/.exec(header_from ?? '')?.[0])));
+    }
   });
 
   test('of 120,000 addresses the largest are kept, and no count is too large', () => {
@@ -58,6 +92,6 @@ describe('sources of a report', () => {
       yield aRecord('192.0.2.1', 40);
     };
     const [first] = count(others());
-    expect(first).toEqual({ address: '192.0.2.1', messages: 40, aligned: 0 });
+    expect(first).toMatchObject({ address: '192.0.2.1', messages: 40, aligned: 0 });
   });
 });

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { AggregateReport, SourceTally } from '../../src/domain/reports/aggregate-report.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
@@ -9,6 +10,9 @@ import {
   removeConflict,
   removeReport,
 } from '../../src/store/reports/corrections.ts';
+import { parseDetails } from '../../src/store/reports/source-details.ts';
+import { toPatternId } from '../../src/store/reports/source-patterns.ts';
+import { insertDetails } from '../../src/store/reports/undetailed.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
 import { holdPages } from '../support/pages.ts';
 import { runTogether } from '../support/processes.ts';
@@ -231,7 +235,13 @@ const content = fc
     // Each variant of a report has totals of its own.
     const sources = ADDRESSES.slice(variant % 3).map((address, i) => {
       const messages = 10 * (variant + 1) + i;
-      return from(address, messages, i === 0 ? 0 : messages);
+      const aligned = i === 0 ? 0 : messages;
+      // Two patterns, and three messages without one.
+      const patterns = [
+        { pattern: `of all ${i}`, messages: messages - 5 },
+        { pattern: `of ${variant}`, messages: 2 },
+      ];
+      return { ...from(address, messages, aligned), dkimAligned: aligned, spfAligned: i, patterns };
     });
     return aContent(`${variant}`, { domain, reportId: `${id}`, begin, sources });
   });
@@ -246,6 +256,12 @@ const step = fc.oneof(
   fc.record({
     kind: fc.constantFrom('prefer' as const, 'removeReport' as const, 'removeConflict' as const),
     which: fc.nat(20),
+  }),
+  // As if all reports had been stored by an older version; and what reading them again does.
+  fc.record({ kind: fc.constant('forgetDetails' as const) }),
+  fc.record({
+    kind: fc.constant('insertDetails' as const),
+    contents: fc.array(content, { maxLength: 8 }),
   }),
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
@@ -264,6 +280,8 @@ class World {
       for (const received of taken.contents) this.contents.set(received.payloadSha256, received);
       return void (await receive(this.#db, taken.contents, taken.at));
     }
+    if (taken.kind === 'forgetDetails') return await forgetDetails(this.#db);
+    if (taken.kind === 'insertDetails') return void (await insertDetails(this.#db, taken.contents));
     if (taken.kind === 'removeReport') return await this.#removeReport(taken.which);
     const conflict = await this.#pick('conflict', taken.which);
     if (conflict === undefined) return;
@@ -309,6 +327,54 @@ class World {
   #contentOf(payloadSha256: string): AggregateReport {
     return this.contents.get(payloadSha256) as AggregateReport;
   }
+}
+
+async function forgetDetails(db: Db): Promise<void> {
+  await db.write(async (tx) => {
+    await tx
+      .updateTable('domain_source_ip')
+      .set({ details: '', dkim_aligned: 0, spf_aligned: 0 })
+      .execute();
+    await tx.deleteFrom('undetailed_report').execute();
+    await sql`
+      insert into undetailed_report (domain_id, day, report_seq, source_seq)
+      select domain_id, substr(begin_date, 1, 10), seq, source_seq from report`.execute(tx);
+  });
+}
+
+type Sums = Record<string, number>;
+
+/** What reports with details say, added up from their present contents. */
+async function holdDetails(db: Db, world: World): Promise<void> {
+  const right = new Map<string, Sums>();
+  const undetailed = await db.selectFrom('undetailed_report').selectAll().execute();
+  const without = new Set(undetailed.map(({ report_seq }) => Number(report_seq)));
+  for (const report of await db.selectFrom('report').selectAll().execute()) {
+    const { sources = [] } = world.contents.get(report.payload_sha256) as AggregateReport;
+    for (const source of sources) {
+      const key = `${report.domain_id} ${report.begin_date.slice(0, 10)} ${source.address}`;
+      const sums = right.get(key) ?? { dkim: 0, spf: 0 };
+      if (!without.has(Number(report.seq))) addToSums(sums, source, report.reporter_org);
+      right.set(key, sums);
+    }
+  }
+  const rows = await db.selectFrom('domain_source_ip').selectAll().execute();
+  const stored = rows.map(({ domain_id, day, address, dkim_aligned, spf_aligned, details }) => {
+    const patterns = Object.fromEntries(parseDetails(details));
+    const sums = { dkim: dkim_aligned, spf: spf_aligned, ...patterns };
+    return [`${domain_id} ${day} ${address}`, sums] as const;
+  });
+  expect(new Map(stored)).toEqual(right);
+}
+
+function addToSums(sums: Sums, source: SourceTally, reporter: string | null): void {
+  const add = (name: string, messages: number) => {
+    sums[name] = (sums[name] ?? 0) + messages;
+  };
+  add('dkim', source.dkimAligned ?? 0);
+  add('spf', source.spfAligned ?? 0);
+  for (const { pattern, messages } of source.patterns ?? [])
+    add(toPatternId({ reporter, pattern }), messages);
 }
 
 /** What each address sent, added up from the reports' present contents. */
@@ -372,6 +438,7 @@ test.each(storesOfHistories({ few: [20, 4, 4], full: [60, 10, 40] }))(
             expect(await listMiscounts(db)).toEqual({});
           }
           await holdSources(db, world);
+          await holdDetails(db, world);
           await holdPages(store);
         } finally {
           await store.close();

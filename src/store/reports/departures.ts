@@ -1,13 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Day, type Instant, toDay } from '../../domain/instant.ts';
+import { type Instant, toDay } from '../../domain/instant.ts';
 import type { SourceTally } from '../../domain/reports/aggregate-report.ts';
 import type { Tx } from '../connection/database.ts';
-import { prepareQuery, runPrepared } from '../connection/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertGap } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
 import { correctLastReport, type NewestOther } from './last-report.ts';
-import { recountSources } from './source-ips.ts';
+import { type Change, changeSources, subtractDetails, subtractMessages } from './source-changes.ts';
+import { addSources, type DomainDay, recountSources, type SourcesOfDay } from './source-ips.ts';
+import { toPatternId, toReporter } from './source-patterns.ts';
+import { forgetUndetailed } from './undetailed.ts';
 
 /*
  * The opposite of arrivals.ts: subtracts one report from every count. Only corrections by an operator need
@@ -20,14 +22,10 @@ export interface CountedReport {
   readonly domain_id: string;
   readonly begin_date: Instant;
   readonly received_at: Instant;
+  readonly reporter_org: string | null;
   readonly total_messages: number;
   readonly aligned_messages: number;
   readonly position: number;
-}
-
-interface DomainDay {
-  readonly domainId: string;
-  readonly day: Day;
 }
 
 interface Uncounted {
@@ -48,7 +46,7 @@ export async function uncountReport(
   // Must run before the list has a new version.
   await correctLastReport(tx, report, newestOther);
   await uncountDay(tx, at, report);
-  await uncountSources(tx, at, sources);
+  await uncountSources(tx, report, sources);
   await uncountItem(tx, at);
   await uncountReceipt(tx, report);
   await insertGap(tx, reportList(at.domainId), Number(report.position));
@@ -100,49 +98,31 @@ function withoutReport(report: CountedReport, { sum, of, by }: DayColumn): RawBu
 }
 
 /**
- * Subtracts what a report's addresses sent from the day's rows. A row may hold less than that: its sum
- * stopped at 2^53 − 1, or the address was dropped meanwhile and counted from zero. The row is then deleted,
- * so a count may be too small and is never too large or negative.
+ * Subtracts what a report's addresses sent from the day's rows. A row without messages is then deleted, so a
+ * count may be too small and is never too large or negative.
  */
 async function uncountSources(
   tx: Tx,
-  { domainId, day }: DomainDay,
-  sources: readonly SourceTally[],
+  report: CountedReport,
+  tallies: readonly SourceTally[],
 ): Promise<void> {
-  for (const { address, messages, aligned } of sources)
-    await runPrepared(tx, sourceUpdate({ domainId, day, address, messages, aligned }));
+  const at = { domainId: report.domain_id, day: toDay(report.begin_date) };
+  const reporter = toReporter(report.reporter_org);
+  const sources: SourcesOfDay = new Map();
+  addSources(sources, tallies, (pattern) => toPatternId({ reporter, pattern }));
+  const hasDetails = !(await forgetUndetailed(tx, { ...at, reportSeq: report.seq }));
+  const change: Change = hasDetails
+    ? (counts, source) => subtractDetails(subtractMessages(counts, source), source)
+    : subtractMessages;
+  await changeSources(tx, at, { sources, change });
   await tx
     .deleteFrom('domain_source_ip')
-    .where('domain_id', '=', domainId)
-    .where('day', '=', day)
+    .where('domain_id', '=', at.domainId)
+    .where('day', '=', at.day)
     .where('messages', '<=', 0)
     .execute();
-  await recountSources(tx, { domainId, day });
+  await recountSources(tx, at);
 }
-
-type SourceUpdate = {
-  domainId: string;
-  day: Day;
-  address: string;
-  messages: number;
-  aligned: number;
-};
-
-const sourceUpdate = prepareQuery<SourceUpdate, never>((db, param) => {
-  const messages = sql<number>`messages - ${param('messages')}`;
-  const aligned = sql<number>`aligned - ${param('aligned')}`;
-  return db
-    .updateTable('domain_source_ip')
-    .set({
-      messages,
-      // Between 0 and the messages, also when the row held less than the report.
-      aligned: sql<number>`case when ${aligned} < 0 then 0
-        when ${aligned} > ${messages} then ${messages} else ${aligned} end`,
-    })
-    .where('domain_id', '=', param('domainId'))
-    .where('day', '=', param('day'))
-    .where('address', '=', param('address'));
-});
 
 async function uncountItem(tx: Tx, { domainId, day }: DomainDay): Promise<void> {
   const [listId, month] = [reportList(domainId), day.slice(0, 7)];

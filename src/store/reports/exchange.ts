@@ -26,6 +26,7 @@ export const REPORT_COLUMNS = [
   'member',
   'received_at',
   'begin_date',
+  'reporter_org',
   'total_messages',
   'aligned_messages',
   'payload_sha256',

@@ -16,7 +16,7 @@ import { addPattern, type PatternCounts, renderDetails } from './source-details.
  */
 
 /** What an address sent on one day. */
-interface SourceOfDay {
+export interface SourceOfDay {
   messages: number;
   aligned: number;
   dkimAligned: number;

@@ -1,0 +1,56 @@
+import { Failure } from '../../domain/failure.ts';
+import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import { readOriginal } from '../../store/reports/originals.ts';
+import type { StoredSource } from '../../store/reports/sources.ts';
+import { insertDetails } from '../../store/reports/undetailed.ts';
+import type { Given } from './read-again.ts';
+
+/** What was done with a source whose reports had no details. */
+export interface ReadForDetails {
+  readonly source: string;
+  /** How many of its reports got details of their sources. */
+  readonly reports: number;
+  /** Why the source could not be read; null when it was read. */
+  readonly problem: string | null;
+}
+
+/** Reports of a large source that are held in memory at the same time. */
+const REPORTS_AT_ONCE = 200;
+
+/** Reads stored sources again, each as when it came in, and adds the details of their reports' sources. */
+export async function* readDetails(
+  given: Given,
+  sources: AsyncIterable<StoredSource>,
+): AsyncGenerator<ReadForDetails> {
+  for await (const source of sources) yield await readOne(given, source);
+}
+
+async function readOne(given: Given, { seq, name, receivedAt }: StoredSource) {
+  const { store, documentReader } = given;
+  try {
+    const { bytes } = await readOriginal(store.db, seq);
+    const found = documentReader.read([bytes], Date.parse(receivedAt));
+    return { source: name, ...(await insertFound(given, found)) };
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
+    return { source: name, reports: 0, problem: error.message };
+  }
+}
+
+async function insertFound(
+  { store: { db } }: Given,
+  found: ReturnType<Given['documentReader']['read']>,
+): Promise<Pick<ReadForDetails, 'reports' | 'problem'>> {
+  let reports = 0;
+  let problem: string | null = null;
+  let batch: AggregateReport[] = [];
+  for await (const { document } of found) {
+    if (document.kind === 'report') batch.push(document.report);
+    else if (document.kind === 'rejected') problem ??= document.refusal.message;
+    if (batch.length < REPORTS_AT_ONCE) continue;
+    reports += await insertDetails(db, batch);
+    batch = [];
+  }
+  reports += await insertDetails(db, batch);
+  return { reports, problem: reports > 0 ? null : problem };
+}
