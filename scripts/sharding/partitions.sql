@@ -9,7 +9,7 @@ insert into division values
   ('report', 'domain_id'),
   ('conflict', 'domain_id'),
   ('domain_source_ip', 'domain_id'),
-  ('source_pattern', 'domain_id'),
+  ('source_text', 'domain_id'),
   ('undetailed_report', 'domain_id'),
   ('domain_day', 'domain_id'),
   ('domain_receipt', 'domain_id'),

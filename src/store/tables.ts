@@ -34,7 +34,7 @@ export interface Tables {
   removed_payload: RemovedPayloadTable;
   domain_day: DomainDayTable;
   domain_source_ip: DomainSourceIpTable;
-  source_pattern: SourcePatternTable;
+  source_text: SourceTextTable;
   undetailed_report: UndetailedReportTable;
   domain_receipt: DomainReceiptTable;
   dns_record: DnsRecordTable;
@@ -212,16 +212,15 @@ interface DomainSourceIpTable {
   details: Generated<string>;
 }
 
-/** What the pattern ids in the details of a domain's sources mean, for the days of one month. */
-interface SourcePatternTable {
+/** What the ids in the details of a domain's sources mean, on the days of one month (reports/source-texts.ts). */
+interface SourceTextTable {
   domain_id: string;
   /** `YYYY-MM`. */
   month: string;
-  /** Made from reporter and pattern: see reports/source-patterns.ts. */
+  /** Made from the text. */
   id: string;
-  reporter: string | null;
-  /** JSON: see domain/reports/source-pattern.ts. */
-  pattern: string;
+  /** JSON: a pattern (domain/reports/source-pattern.ts), or the name of a reporter or null. */
+  text: string;
 }
 
 /** A report that was stored before there were details of sources, and that was not read again yet. */

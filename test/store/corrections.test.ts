@@ -11,7 +11,7 @@ import {
   removeReport,
 } from '../../src/store/reports/corrections.ts';
 import { parseDetails } from '../../src/store/reports/source-details.ts';
-import { toPatternId } from '../../src/store/reports/source-patterns.ts';
+import { SourceTexts } from '../../src/store/reports/source-texts.ts';
 import { insertDetails } from '../../src/store/reports/undetailed.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
 import { holdPages } from '../support/pages.ts';
@@ -373,8 +373,8 @@ function addToSums(sums: Sums, source: SourceTally, reporter: string | null): vo
   };
   add('dkim', source.dkimAligned ?? 0);
   add('spf', source.spfAligned ?? 0);
-  for (const { pattern, messages } of source.patterns ?? [])
-    add(toPatternId({ reporter, pattern }), messages);
+  const toId = new SourceTexts().ofReport('2026-01-01', reporter);
+  for (const { pattern, messages } of source.patterns ?? []) add(toId(pattern), messages);
 }
 
 /** What each address sent, added up from the reports' present contents. */

@@ -14,8 +14,9 @@ export interface ReadForDetails {
   readonly problem: string | null;
 }
 
-/** Reports of a large source that are held in memory at the same time. */
+/** Reports of a large source that are held in memory at the same time, and source addresses of theirs. */
 const REPORTS_AT_ONCE = 200;
+const ADDRESSES_AT_ONCE = 4_000;
 
 /** Reads stored sources again, each as when it came in, and adds the details of their reports' sources. */
 export async function* readDetails(
@@ -43,13 +44,15 @@ async function insertFound(
 ): Promise<Pick<ReadForDetails, 'reports' | 'problem'>> {
   let reports = 0;
   let problem: string | null = null;
-  let batch: AggregateReport[] = [];
+  let [batch, addresses]: [AggregateReport[], number] = [[], 0];
   for await (const { document } of found) {
-    if (document.kind === 'report') batch.push(document.report);
-    else if (document.kind === 'rejected') problem ??= document.refusal.message;
-    if (batch.length < REPORTS_AT_ONCE) continue;
+    if (document.kind === 'report') {
+      batch.push(document.report);
+      addresses += document.report.sources?.length ?? 0;
+    } else if (document.kind === 'rejected') problem ??= document.refusal.message;
+    if (batch.length < REPORTS_AT_ONCE && addresses < ADDRESSES_AT_ONCE) continue;
     reports += await insertDetails(db, batch);
-    batch = [];
+    [batch, addresses] = [[], 0];
   }
   reports += await insertDetails(db, batch);
   return { reports, problem: reports > 0 ? null : problem };

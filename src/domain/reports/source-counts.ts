@@ -1,6 +1,6 @@
 import type { PatternTally, ReportRecord, SourceTally } from './aggregate-report.ts';
 import { passesDmarc } from './alignment.ts';
-import { toPattern } from './source-pattern.ts';
+import { renderPattern, toPatternValues } from './source-pattern.ts';
 
 /** How many sources are kept of one report, and of all reports of one day. */
 export const MAX_SOURCES = 1_000;
@@ -14,6 +14,9 @@ const MAX_COUNTED_PATTERNS = 2_000;
 /** How many patterns are kept of one source of a report, and how many are counted at the same time. */
 const MAX_PATTERNS_OF_SOURCE = 16;
 const MAX_COUNTED_OF_SOURCE = 64;
+
+/** U+0000 is not a character of XML. */
+const BETWEEN = '\u0000';
 
 /** A pattern, and its messages from all sources. One that was dropped has no text. */
 interface Pattern {
@@ -52,7 +55,8 @@ export class SourceCounts {
 
   /** The largest sources, largest first. */
   largest(limit = MAX_SOURCES): SourceTally[] {
-    const kept = new Set(largestPatterns(this.#patterns, MAX_PATTERNS).map(([, kept]) => kept));
+    const kept = new Set<Pattern>();
+    for (const [, pattern] of largestPatterns(this.#patterns, MAX_PATTERNS)) kept.add(pattern);
     return this.#largest(limit).map(([address, { patterns, ...counts }]) => ({
       address,
       ...counts,
@@ -73,8 +77,9 @@ export class SourceCounts {
   }
 
   #addPattern(source: Counted, record: ReportRecord): void {
-    const { key, render } = toPattern(record);
-    const pattern = this.#patterns.get(key) ?? this.#insertPattern(key, render());
+    const values = toPatternValues(record);
+    const key = values.join(BETWEEN);
+    const pattern = this.#patterns.get(key) ?? this.#insertPattern(key, renderPattern(values));
     pattern.messages += record.count;
     const { patterns } = source;
     patterns.set(pattern, (patterns.get(pattern) ?? 0) + record.count);
@@ -115,11 +120,11 @@ function toPatternTallies(
   patterns: ReadonlyMap<Pattern, number>,
   kept: ReadonlySet<Pattern>,
 ): PatternTally[] {
-  return patterns
-    .entries()
-    .filter(([pattern]) => kept.has(pattern))
-    .map(([{ text }, messages]) => ({ pattern: text ?? '', messages }))
-    .toArray()
+  const tallies: PatternTally[] = [];
+  for (const [pattern, messages] of patterns)
+    if (kept.has(pattern)) tallies.push({ pattern: pattern.text ?? '', messages });
+  if (tallies.length < 2) return tallies;
+  return tallies
     .sort((a, b) => b.messages - a.messages || (a.pattern < b.pattern ? -1 : 1))
     .slice(0, MAX_PATTERNS_OF_SOURCE);
 }

@@ -35,8 +35,15 @@ const MAX_WORD = 32;
 /** A value before it is cut and written as JSON. */
 type Value = string | null | undefined;
 
-/** The values of a record's pattern, in the order of `toText`. */
-function toValues({ identifiers, policyEvaluated, authResults }: Evaluated): Value[] {
+/** The values of a record's pattern, in the order of `renderPattern`. */
+export type PatternValues = readonly Value[];
+
+/** The values of a record that its pattern consists of, as they were sent. */
+export function toPatternValues({
+  identifiers,
+  policyEvaluated,
+  authResults,
+}: Evaluated): PatternValues {
   const spf = findSpf(authResults.spf);
   const values: Value[] = [
     identifiers.headerFrom,
@@ -65,25 +72,9 @@ function firstDkim(results: readonly DkimAuthResult[]): readonly DkimAuthResult[
   return [...passed, ...others].slice(0, MAX_DKIM);
 }
 
-/** U+0000 is not a character of XML. */
-const BETWEEN = '\u0000';
-
-/** The pattern of a record, which `render` writes only when its key is new: most records have a known one. */
-export function toPattern(record: Evaluated): { key: string; render: () => string } {
-  const values = toValues(record);
-  return { key: values.join(BETWEEN), render: () => toText(values) };
-}
-
 /** The text that is stored: JSON, the same for the same values. */
-function toText([
-  headerFrom,
-  isSpf,
-  isDkim,
-  disposition,
-  domain,
-  result,
-  ...dkim
-]: Value[]): string {
+export function renderPattern(values: PatternValues): string {
+  const [headerFrom, isSpf, isDkim, disposition, domain, result, ...dkim] = values;
   return JSON.stringify([
     toName(headerFrom),
     Number(isSpf),

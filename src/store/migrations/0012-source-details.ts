@@ -6,7 +6,7 @@ import { type CreateTableBuilder, type Kysely, SqliteAdapter, sql } from 'kysely
  */
 export async function up(db: Kysely<never>): Promise<void> {
   await addDetails(db);
-  await createPatterns(db);
+  await createTexts(db);
   await createUndetailed(db);
 }
 
@@ -22,15 +22,14 @@ async function addDetails(db: Kysely<never>): Promise<void> {
     .execute();
 }
 
-async function createPatterns(db: Kysely<never>): Promise<void> {
+async function createTexts(db: Kysely<never>): Promise<void> {
   await db.schema
-    .createTable('source_pattern')
+    .createTable('source_text')
     .addColumn('domain_id', 'text', (c) => c.notNull().references('domain.id'))
     .addColumn('month', 'text', (c) => c.notNull())
     .addColumn('id', 'text', (c) => c.notNull())
-    .addColumn('reporter', 'text')
-    .addColumn('pattern', 'text', (c) => c.notNull())
-    .addPrimaryKeyConstraint('source_pattern_key', ['domain_id', 'month', 'id'])
+    .addColumn('text', 'text', (c) => c.notNull())
+    .addPrimaryKeyConstraint('source_text_key', ['domain_id', 'month', 'id'])
     .$call((table) => clusterByKey(db, table))
     .execute();
 }

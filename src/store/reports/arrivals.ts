@@ -13,7 +13,7 @@ import { newVersion, touchDomainList } from '../lists/heads.ts';
 import { insertPoint, newMark } from '../lists/points.ts';
 import { countItems, reportList } from '../lists/timeline.ts';
 import { addSources, countSources, type SourcesOfDay } from './source-ips.ts';
-import { insertPatterns, Patterns, toReporter } from './source-patterns.ts';
+import { SourceTexts } from './source-texts.ts';
 
 interface ArrivedReport {
   readonly reporter_org: string | null;
@@ -35,7 +35,7 @@ interface DayCount {
 
 interface Arrived {
   readonly days: Map<Day, DayCount>;
-  readonly patterns: Patterns;
+  readonly texts: SourceTexts;
 }
 
 /**
@@ -74,17 +74,16 @@ export class Arrivals {
 
   add(domain: ReportedDomain, report: ArrivedReport, sources: readonly SourceTally[] = []): void {
     const arrived = this.#findArrived(domain);
-    const { days, patterns } = arrived;
+    const { days, texts } = arrived;
     const day = toDay(report.begin_date);
     if (!days.has(day)) this.countCost += DAY_COST;
     const count = days.get(day) ?? { reports: 0, messages: 0, aligned: 0, sources: new Map() };
     count.reports += 1;
     count.messages = addSafely(count.messages, report.total_messages);
     count.aligned = addSafely(count.aligned, report.aligned_messages);
-    const before = patterns.size;
-    const reporter = toReporter(report.reporter_org);
-    addSources(count.sources, sources, (pattern) => patterns.add(day, { reporter, pattern }));
-    this.countCost += sources.length + patterns.size - before;
+    const before = texts.size;
+    addSources(count.sources, sources, texts.ofReport(day, report.reporter_org));
+    this.countCost += sources.length + texts.size - before;
     days.set(day, count);
     this.#added.set(domain, (this.#added.get(domain) ?? 0) + 1);
   }
@@ -92,7 +91,7 @@ export class Arrivals {
   #findArrived(domain: ReportedDomain): Arrived {
     const known = this.byDomain.get(domain);
     if (known !== undefined) return known;
-    const arrived = { days: new Map(), patterns: new Patterns() };
+    const arrived = { days: new Map(), texts: new SourceTexts() };
     this.byDomain.set(domain, arrived);
     this.countCost += DOMAIN_COST;
     return arrived;
@@ -119,7 +118,7 @@ function sum(counts: Iterable<number>): number {
   return Iterator.from(counts).reduce((total, count) => total + count, 0);
 }
 
-async function countDays(tx: Tx, domainId: string, { days, patterns }: Arrived): Promise<void> {
+async function countDays(tx: Tx, domainId: string, { days, texts }: Arrived): Promise<void> {
   const upserts = [...days].map(([day, { sources, ...counts }]) =>
     dayUpsert({ domainId, day, ...counts, sources: sources.size }),
   );
@@ -130,8 +129,7 @@ async function countDays(tx: Tx, domainId: string, { days, patterns }: Arrived):
     atMost: Number(stored[i]?.[0]?.sources),
     reports: [Number(stored[i]?.[0]?.reports) - reports, Number(stored[i]?.[0]?.reports)] as const,
   }));
-  await countSources(tx, counts);
-  await insertPatterns(tx, domainId, patterns);
+  await countSources(tx, domainId, { days: counts, texts });
 }
 
 type DayUpsert = {

@@ -8,7 +8,7 @@ import { reportList } from '../lists/timeline.ts';
 import { correctLastReport, type NewestOther } from './last-report.ts';
 import { type Change, changeSources, subtractDetails, subtractMessages } from './source-changes.ts';
 import { addSources, type DomainDay, recountSources, type SourcesOfDay } from './source-ips.ts';
-import { toPatternId, toReporter } from './source-patterns.ts';
+import { SourceTexts } from './source-texts.ts';
 import { forgetUndetailed } from './undetailed.ts';
 
 /*
@@ -107,9 +107,8 @@ async function uncountSources(
   tallies: readonly SourceTally[],
 ): Promise<void> {
   const at = { domainId: report.domain_id, day: toDay(report.begin_date) };
-  const reporter = toReporter(report.reporter_org);
   const sources: SourcesOfDay = new Map();
-  addSources(sources, tallies, (pattern) => toPatternId({ reporter, pattern }));
+  addSources(sources, tallies, new SourceTexts().ofReport(at.day, report.reporter_org));
   const hasDetails = !(await forgetUndetailed(tx, { ...at, reportSeq: report.seq }));
   const change: Change = hasDetails
     ? (counts, source) => subtractDetails(subtractMessages(counts, source), source)

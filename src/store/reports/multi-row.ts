@@ -6,8 +6,9 @@ import type { Tables } from '../tables.ts';
 const SIZES = [64, 8, 4, 2, 1] as const;
 
 type Row = Readonly<Record<string, Value>>;
-type Numbered = Readonly<Record<string, Value>>;
 type Placed<R> = { [K in keyof R]: Expression<R[K]> };
+/** The values of all rows, by their number. An array is such a record, and the fastest one. */
+type Values = Readonly<Record<string, Value>>;
 
 /**
  * Statements that write any number of rows, prepared for a few numbers of rows. `build` gets the places of the
@@ -18,19 +19,20 @@ export function prepareRows<R extends Row, Result>(
   build: (db: Kysely<Tables>, rows: Placed<R>[]) => Compilable<Result>,
 ): (rows: readonly R[]) => BoundQuery<Result>[] {
   const prepareSize = (size: number) =>
-    prepareQuery<Numbered, Result>((db, param) => {
-      const placeRow = (i: number) =>
-        Object.fromEntries(columns.map((name) => [name, param(`${name}${i}`)])) as Placed<R>;
+    prepareQuery<Values, Result>((db, param) => {
+      const toNumber = (row: number, column: number) => `${row * columns.length + column}`;
+      const placeRow = (row: number) =>
+        Object.fromEntries(columns.map((name, i) => [name, param(toNumber(row, i))])) as Placed<R>;
       return build(
         db,
-        Array.from({ length: size }, (_, i) => placeRow(i)),
+        Array.from({ length: size }, (_, row) => placeRow(row)),
       );
     });
   const statements = new Map(SIZES.map((size) => [size as number, prepareSize(size)]));
   return (rows) =>
     toChunks(rows).map((chunk) => {
       const statement = statements.get(chunk.length) as ReturnType<typeof prepareSize>;
-      return statement(toParams(columns, chunk));
+      return statement(toValues(columns, chunk));
     });
 }
 
@@ -45,9 +47,8 @@ function toChunks<R>(rows: readonly R[]): (readonly R[])[] {
   return chunks;
 }
 
-function toParams(columns: readonly string[], rows: readonly Row[]): Numbered {
-  const params: Record<string, Value> = {};
-  for (const [i, row] of rows.entries())
-    for (const name of columns) params[`${name}${i}`] = row[name] ?? null;
-  return params;
+function toValues(columns: readonly string[], rows: readonly Row[]): Values {
+  const values: Value[] = [];
+  for (const row of rows) for (const name of columns) values.push(row[name] ?? null);
+  return values as unknown as Values;
 }

@@ -3,14 +3,16 @@ import { addSafely } from '../../domain/safe-sum.ts';
 /*
  * The column `details`: an address's messages of one day by pattern. A report's entries are appended to the
  * text, so that intake does not read what is there; entries of one pattern are added up when the text is read.
- * An entry has the pattern's id (8 characters), its messages in base 36, and a comma.
+ * An entry has the ids of the reporter and of the pattern (source-texts.ts), messages in base 36, and a comma.
  */
 
-/** Messages by the id of their pattern. */
+/** Messages by the ids of their reporter and pattern, joined. */
 export type PatternCounts = Map<string, number>;
 
-/** The length of a pattern's id. */
-export const ID_CHARS = 8;
+/** The lengths of the ids. */
+export const REPORTER_ID_CHARS = 6;
+export const PATTERN_ID_CHARS = 8;
+const ID_CHARS = REPORTER_ID_CHARS + PATTERN_ID_CHARS;
 const BASE = 36;
 
 /** How many patterns an address keeps for one day: the largest. */

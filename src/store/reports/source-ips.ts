@@ -9,6 +9,7 @@ import { addedSafely } from '../connection/safe-sum.ts';
 import { isTimeToShorten, shortenDetails } from './long-details.ts';
 import { prepareRows } from './multi-row.ts';
 import { addPattern, type PatternCounts, renderDetails } from './source-details.ts';
+import { boundTexts, type SourceTexts, type StoredText } from './source-texts.ts';
 
 /*
  * What each address sent in a domain's name, day by day. The day's totals (`domain_day`) are always exact.
@@ -63,9 +64,22 @@ interface ArrivedSources {
   readonly reports: readonly [before: number, after: number];
 }
 
-/** Adds sources to days, and keeps the largest of each. */
-export async function countSources(tx: Tx, days: readonly ArrivedSources[]): Promise<void> {
-  await runAllPrepared(tx, sourceUpserts(days.flatMap(toRows)));
+interface Arrived {
+  readonly days: readonly ArrivedSources[];
+  readonly texts: SourceTexts;
+}
+
+/** Adds sources to days of a domain with the texts of their details, and keeps the largest of each day. */
+export async function countSources(
+  tx: Tx,
+  domainId: string,
+  { days, texts }: Arrived,
+): Promise<void> {
+  const written = await runAllPrepared<StoredText>(tx, [
+    ...sourceUpserts(days.flatMap(toRows)),
+    ...texts.toInserts(domainId),
+  ]);
+  await boundTexts(tx, domainId, written.flat());
   for (const { domainDay, atMost, reports } of days) {
     if (atMost > MAX_SOURCES) await keepLargest(tx, domainDay);
     if (isTimeToShorten(reports)) await shortenDetails(tx, domainDay);

@@ -3,11 +3,11 @@ import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import { lockReportedDomains, type ReportedDomain } from '../accounts/domains.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
-import { prepareQuery, runPrepared } from '../connection/prepared.ts';
+import { prepareQuery, runAllPrepared, runPrepared } from '../connection/prepared.ts';
 import { toReportFields } from './report-row.ts';
 import { addDetails, changeSources } from './source-changes.ts';
 import { addSources, type SourcesOfDay } from './source-ips.ts';
-import { insertPatterns, Patterns, toReporter } from './source-patterns.ts';
+import { boundTexts, SourceTexts } from './source-texts.ts';
 import type { StoredSource } from './sources.ts';
 
 /*
@@ -115,7 +115,7 @@ function toParts(reports: readonly AggregateReport[]): AggregateReport[][] {
 /** What reports of one domain say. */
 interface Found {
   readonly days: Map<Day, SourcesOfDay>;
-  readonly patterns: Patterns;
+  readonly texts: SourceTexts;
 }
 
 async function insertSome(tx: Tx, reports: readonly AggregateReport[]): Promise<number> {
@@ -123,7 +123,7 @@ async function insertSome(tx: Tx, reports: readonly AggregateReport[]): Promise<
   const domains = await lockReportedDomains(tx, [...names]);
   let inserted = 0;
   for (const domain of domains) {
-    const found: Found = { days: new Map(), patterns: new Patterns() };
+    const found: Found = { days: new Map(), texts: new SourceTexts() };
     for (const report of reports)
       if (report.policyPublished.domain === domain.name && (await claim(tx, domain, report))) {
         addReport(found, report);
@@ -157,16 +157,17 @@ const storedReport = prepareQuery<{ domainId: string; id: string }, StoredReport
     .where('id', '=', param('id')),
 );
 
-function addReport({ days, patterns }: Found, report: AggregateReport): void {
+function addReport({ days, texts }: Found, report: AggregateReport): void {
   const { begin_date, reporter_org } = toReportFields(report);
-  const [day, reporter] = [toDay(begin_date), toReporter(reporter_org)];
+  const day = toDay(begin_date);
   const sources: SourcesOfDay = days.get(day) ?? new Map();
-  addSources(sources, report.sources ?? [], (pattern) => patterns.add(day, { reporter, pattern }));
+  addSources(sources, report.sources ?? [], texts.ofReport(day, reporter_org));
   days.set(day, sources);
 }
 
-async function writeFound(tx: Tx, domainId: string, { days, patterns }: Found): Promise<void> {
+async function writeFound(tx: Tx, domainId: string, { days, texts }: Found): Promise<void> {
   for (const [day, sources] of days)
     await changeSources(tx, { domainId, day }, { sources, change: addDetails });
-  await insertPatterns(tx, domainId, patterns);
+  const inserted = await runAllPrepared(tx, texts.toInserts(domainId));
+  await boundTexts(tx, domainId, inserted.flat());
 }

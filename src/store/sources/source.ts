@@ -9,9 +9,9 @@ import { addSafely } from '../../domain/safe-sum.ts';
 import { ask, type Plan } from '../connection/plan.ts';
 import { prepareQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';
-import { fitDetails, parseDetails } from '../reports/source-details.ts';
-import { findPatterns } from './patterns.ts';
+import { fitDetails, parseDetails, REPORTER_ID_CHARS } from '../reports/source-details.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
+import { findTexts, type TextKey } from './texts.ts';
 
 /** Messages of one source in a range that one reporter evaluated alike. */
 export interface SourcePattern extends EvaluatedPattern {
@@ -64,10 +64,11 @@ function* planSource(scope: DomainScope, { address, range }: WantedSource): Plan
   const { domainId } = scope;
   const rows = yield* ask(daysOfSource({ domainId, address, from: range.from, to: range.to }));
   const counted = largest(countPatterns(rows));
-  const known = yield* findPatterns(domainId, counted);
+  const textOf = yield* findTexts(domainId, counted.flatMap(toTextKeys));
   const patterns = counted.flatMap((count) => {
-    const found = known.get(count.id);
-    return found === undefined ? [] : [toSourcePattern(count, found)];
+    const [reporter, pattern] = toTextKeys(count).map(({ id }) => textOf.get(id));
+    // Without its text, a pattern is one of the others.
+    return pattern === undefined ? [] : [toSourcePattern(count, { reporter, pattern })];
   });
   const days = rows.map(({ day, messages, aligned }) => ({ day, messages, aligned }));
   const otherMessages = Math.max(0, sumOf(days) - sumOf(patterns));
@@ -91,8 +92,8 @@ export const daysOfSource = prepareQuery<
     .orderBy('day'),
 );
 
-/** The messages of a pattern, by the pattern's id. */
-export interface CountedPattern {
+/** The messages of a pattern of one reporter, by their ids. */
+interface CountedPattern {
   readonly id: string;
   messages: number;
   readonly firstDay: Day;
@@ -111,6 +112,15 @@ function countPatterns(rows: readonly DayOfSource[]): CountedPattern[] {
   return [...counts.values()];
 }
 
+/** The month in which a pattern was counted last has its texts. */
+function toTextKeys({ id, lastDay }: CountedPattern): [TextKey, TextKey] {
+  const month = lastDay.slice(0, 7);
+  return [
+    { month, id: id.slice(0, REPORTER_ID_CHARS) },
+    { month, id: id.slice(REPORTER_ID_CHARS) },
+  ];
+}
+
 function largest(counts: readonly CountedPattern[]): CountedPattern[] {
   return counts
     .toSorted((a, b) => b.messages - a.messages || (a.id < b.id ? -1 : 1))
@@ -119,12 +129,15 @@ function largest(counts: readonly CountedPattern[]): CountedPattern[] {
 
 function toSourcePattern(
   { messages, firstDay, lastDay }: CountedPattern,
-  { reporter, pattern }: { readonly reporter: string | null; readonly pattern: string },
+  {
+    reporter = 'null',
+    pattern,
+  }: { readonly reporter?: string | undefined; readonly pattern: string },
 ): SourcePattern {
   const evaluated = parsePattern(pattern);
   return {
     ...evaluated,
-    reporter,
+    reporter: JSON.parse(reporter),
     messages,
     aligned: isAligned(evaluated) ? messages : 0,
     first_day: firstDay,
