@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ReportRecord } from '../../src/domain/reports/aggregate-report.ts';
 import { MAX_SOURCES, SourceCounts } from '../../src/domain/reports/source-counts.ts';
-import {
-  parsePattern,
-  renderPattern,
-  toPatternValues,
-} from '../../src/domain/reports/source-pattern.ts';
+import { parsePattern, toPattern } from '../../src/domain/reports/source-pattern.ts';
 
 function aRecord(sourceIp: string | null, count: number, dkim = 'fail'): ReportRecord {
   return {
@@ -43,7 +39,7 @@ describe('sources of a report', () => {
 
   test('are counted by what aligned, and by pattern, the largest pattern first', () => {
     const [failed, passed] = [aRecord('192.0.2.1', 5), aRecord('192.0.2.1', 7, 'pass')];
-    const textOf = (record: ReportRecord) => renderPattern(toPatternValues(record));
+    const textOf = (record: ReportRecord) => toPattern(record);
     expect(count([failed, passed, failed])).toEqual([
       {
         address: '192.0.2.1',

@@ -48,8 +48,10 @@ export async function fillInstallation(db: Db): Promise<Installation> {
   return { account, domain };
 }
 
+const PATTERNS = [{ pattern: JSON.stringify([ODD, 1, 0, null, null, null]), messages: 3 }];
+
 const SOURCES = [
-  { address: '192.0.2.1', messages: 4, aligned: 4 },
+  { address: '192.0.2.1', messages: 4, aligned: 4, spfAligned: 4, patterns: PATTERNS },
   { address: '2001:db8::1', messages: Number.MAX_SAFE_INTEGER, aligned: 0 },
 ];
 
@@ -60,6 +62,7 @@ async function fillReports(db: Db): Promise<void> {
   );
   await receive(db, reports);
   await receive(db, [aReport({ domain: 'unclaimed.example' })]);
+  await fillUndetailed(db);
   const sent = { reportId: ODD, totalMessages: Number.MAX_SAFE_INTEGER, alignedMessages: 4 };
   const first = { ...aReport({ ...sent, payload: 'first' }), sources: SOURCES };
   const second = { ...aReport({ ...sent, payload: 'second' }), sources: SOURCES.slice(1) };
@@ -68,6 +71,14 @@ async function fillReports(db: Db): Promise<void> {
   await preferConflict(db, 1, { former: first, preferred: second });
   await removeNewest(db);
   await receiveSources(db, [aLargeSource(), aRejected()], NOW);
+}
+
+/** As if an older version had stored a report. */
+async function fillUndetailed(db: Db): Promise<void> {
+  const reports = db.selectFrom('report').select(['domain_id', 'seq', 'source_seq']);
+  const { domain_id, seq, source_seq } = await reports.executeTakeFirstOrThrow();
+  const row = { domain_id, day: '2026-03-01', report_seq: seq, source_seq };
+  await db.write((tx) => tx.insertInto('undetailed_report').values(row).execute());
 }
 
 /** The newest report of all is removed: its number is not given again. */

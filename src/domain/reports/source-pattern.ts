@@ -32,33 +32,24 @@ const MAX_NAME = 255;
 /** Characters of a result or a disposition: the longest word of the standards has 10. */
 const MAX_WORD = 32;
 
-/** A value before it is cut and written as JSON. */
-type Value = string | null | undefined;
+/** U+0000 is not a character of XML. */
+const BETWEEN = '\u0000';
 
-/** The values of a record's pattern, in the order of `renderPattern`. */
-export type PatternValues = readonly Value[];
-
-/** The values of a record that its pattern consists of, as they were sent. */
-export function toPatternValues({
-  identifiers,
-  policyEvaluated,
-  authResults,
-}: Evaluated): PatternValues {
-  const spf = findSpf(authResults.spf);
-  const values: Value[] = [
-    identifiers.headerFrom,
-    policyEvaluated.spf === 'pass' ? '1' : '0',
-    policyEvaluated.dkim === 'pass' ? '1' : '0',
-    policyEvaluated.disposition,
-    spf?.domain,
-    spf?.result,
-  ];
+/** A text that is the same for two records of one report when they have the same pattern. It is cheap to make. */
+export function toPatternKey(record: Evaluated): string {
+  const { identifiers, policyEvaluated, authResults } = record;
+  const { dkim, spf, disposition } = policyEvaluated;
+  const { domain, result } = findSpf(authResults.spf) ?? NO_SPF;
+  const aligned = (spf === 'pass' ? 2 : 0) + (dkim === 'pass' ? 1 : 0);
+  let key = `${identifiers.headerFrom}${BETWEEN}${aligned}${disposition}${BETWEEN}${domain}${BETWEEN}${result}`;
   for (const { domain, selector, result } of firstDkim(authResults.dkim))
-    values.push(domain, selector, result);
-  return values;
+    key += `${BETWEEN}${domain}${BETWEEN}${selector}${BETWEEN}${result}`;
+  return key;
 }
 
 type Evaluated = Pick<ReportRecord, 'identifiers' | 'policyEvaluated' | 'authResults'>;
+
+const NO_SPF = { domain: null, result: null };
 
 /** DMARC uses the result for MAIL FROM, never the one for HELO (RFC 7489, section 3.1.2). */
 function findSpf(results: readonly SpfAuthResult[]): SpfAuthResult | undefined {
@@ -72,27 +63,34 @@ function firstDkim(results: readonly DkimAuthResult[]): readonly DkimAuthResult[
   return [...passed, ...others].slice(0, MAX_DKIM);
 }
 
-/** The text that is stored: JSON, the same for the same values. */
-export function renderPattern(values: PatternValues): string {
-  const [headerFrom, isSpf, isDkim, disposition, domain, result, ...dkim] = values;
-  return JSON.stringify([
-    toName(headerFrom),
-    Number(isSpf),
-    Number(isDkim),
+/** The pattern of a record, as it is stored: JSON, the same for the same values. */
+export function toPattern({ identifiers, policyEvaluated, authResults }: Evaluated): string {
+  const { dkim, spf, disposition } = policyEvaluated;
+  const { domain, result } = findSpf(authResults.spf) ?? NO_SPF;
+  const values = [
+    toName(identifiers.headerFrom),
+    spf === 'pass' ? 1 : 0,
+    dkim === 'pass' ? 1 : 0,
     toWord(disposition),
     toName(domain),
     toWord(result),
-    ...dkim.map((value, i) => (i % 3 === 2 ? toWord(value) : toName(value))),
-  ]);
+  ];
+  for (const { domain, selector, result } of firstDkim(authResults.dkim))
+    values.push(toName(domain), toName(selector), toWord(result));
+  return JSON.stringify(values);
 }
 
 /** Names of domains and selectors are the same in either case. */
-function toName(name: Value): string | null {
-  return name == null ? null : name.slice(0, MAX_NAME).toWellFormed().toLowerCase();
+function toName(name: string | null): string | null {
+  return name === null ? null : cut(name, MAX_NAME).toLowerCase();
 }
 
-function toWord(word: Value): string | null {
-  return word == null ? null : word.slice(0, MAX_WORD).toWellFormed();
+function toWord(word: string | null): string | null {
+  return word === null ? null : cut(word, MAX_WORD);
+}
+
+function cut(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : text.slice(0, maxChars).toWellFormed();
 }
 
 /** A pattern from its stored text. */

@@ -99,15 +99,15 @@ function keepPatterns(
   const texts = new Set<string>();
   return sources.map((source) => {
     const { patterns = [] } = source;
-    const added = patterns.filter(({ pattern }) => !texts.has(pattern));
-    const chars = added.reduce((sum, { pattern }) => sum + pattern.length, 0);
-    const bytes = patterns.length * PATTERN_ENTRY_BYTES + added.length * PATTERN_ROW_BYTES + chars;
+    let bytes = patterns.length * PATTERN_ENTRY_BYTES;
+    for (const { pattern } of patterns)
+      if (!texts.has(pattern)) bytes += PATTERN_ROW_BYTES + pattern.length;
     if (bytes > budget.keepable) {
       log.add('patterns_cut');
       return { ...source, patterns: [] };
     }
     budget.keep(bytes);
-    for (const { pattern } of added) texts.add(pattern);
+    for (const { pattern } of patterns) texts.add(pattern);
     return source;
   });
 }

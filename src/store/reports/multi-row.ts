@@ -20,9 +20,10 @@ export function prepareRows<R extends Row, Result>(
 ): (rows: readonly R[]) => BoundQuery<Result>[] {
   const prepareSize = (size: number) =>
     prepareQuery<Values, Result>((db, param) => {
-      const toNumber = (row: number, column: number) => `${row * columns.length + column}`;
+      // The names are numbers, which are looked up in an array much faster than their texts.
+      const nameOf = (row: number, column: number) => (row * columns.length + column) as never;
       const placeRow = (row: number) =>
-        Object.fromEntries(columns.map((name, i) => [name, param(toNumber(row, i))])) as Placed<R>;
+        Object.fromEntries(columns.map((name, i) => [name, param(nameOf(row, i))])) as Placed<R>;
       return build(
         db,
         Array.from({ length: size }, (_, row) => placeRow(row)),

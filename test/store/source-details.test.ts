@@ -1,0 +1,161 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
+import { toReportId } from '../../src/domain/reports/report-identity.ts';
+import type { Db } from '../../src/store/connection/database.ts';
+import { removeReport } from '../../src/store/reports/corrections.ts';
+import {
+  LONG_DETAILS,
+  MAX_PATTERNS_OF_DAY,
+  parseDetails,
+} from '../../src/store/reports/source-details.ts';
+import { insertDetails } from '../../src/store/reports/undetailed.ts';
+import { findDataDays } from '../../src/store/sources/data-days.ts';
+import { readSource } from '../../src/store/sources/source.ts';
+import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
+import { openTestStore } from '../support/store.ts';
+
+const ADDRESS = '192.0.2.1';
+const DAY = '2026-03-14';
+const range = { from: DAY, to: DAY };
+const RESULTS = '0,0,"none",null,null';
+
+async function aDomainStore() {
+  const store = await openTestStore();
+  onTestFinished(() => store.close());
+  const accountId = await aBareAccount(store.db);
+  const { id: domainId } = await aDomain(store.db, accountId, { name: 'example.com' });
+  return { ...store, scope: { accountId, domainId } };
+}
+
+/** A report of one address, with the messages of each header-from domain. */
+function aReportFrom(messagesOf: Record<string, number>, address = ADDRESS): AggregateReport {
+  const patterns = Object.entries(messagesOf).map(([domain, messages]) => ({
+    pattern: `["${domain}",${RESULTS}]`,
+    messages,
+  }));
+  const messages = patterns.reduce((sum, pattern) => sum + pattern.messages, 0);
+  const report = aReport({
+    begin: `${DAY}T00:00:00Z`,
+    totalMessages: messages,
+    alignedMessages: 0,
+  });
+  return { ...report, sources: [{ address, messages, aligned: 0, patterns }] };
+}
+
+const detailsOf = async (db: Db) => {
+  const rows = await db.selectFrom('domain_source_ip').select(['messages', 'details']).execute();
+  return rows[0] as { messages: number; details: string };
+};
+
+describe('the details of an address', () => {
+  test('are short and keep the largest patterns, whatever the number of reports', async () => {
+    const { db, reader, scope } = await aDomainStore();
+    const large = aReportFrom({ 'large.example': 1_000 });
+    const floods = Array.from({ length: 70 }, (_, i) =>
+      aReportFrom(
+        Object.fromEntries(Array.from({ length: 16 }, (_, k) => [`d${i * 16 + k}.example`, 1])),
+      ),
+    );
+    for (let from = 0; from < 70; from += 10)
+      await receive(db, [...(from === 0 ? [large] : []), ...floods.slice(from, from + 10)]);
+    const { details, messages } = await detailsOf(db);
+    expect(messages).toBe(1_000 + 70 * 16);
+    expect(details.length).toBeLessThan(LONG_DETAILS + 32 * 16 * 18);
+    expect(parseDetails(details).size).toBeLessThan(MAX_PATTERNS_OF_DAY + 32 * 16);
+    const { patterns, otherMessages } = await readSource(reader, scope, {
+      address: ADDRESS,
+      range,
+    });
+    expect(patterns[0]).toMatchObject({ header_from: 'large.example', messages: 1_000 });
+    const shown = patterns.reduce((sum, pattern) => sum + pattern.messages, 0);
+    expect(shown + otherMessages).toBe(messages);
+  });
+
+  test('add up the messages of one pattern over the reports of a day', async () => {
+    const { db, reader, scope } = await aDomainStore();
+    for (let i = 0; i < 3; i++) await receive(db, [aReportFrom({ 'a.example': 2 })]);
+    const { patterns } = await readSource(reader, scope, { address: ADDRESS, range });
+    expect(patterns).toMatchObject([{ header_from: 'a.example', messages: 6 }]);
+  });
+
+  test('of reports of an older version are added once, never to more messages than there are', async () => {
+    const { db, reader, scope } = await aDomainStore();
+    const report = aReportFrom({ 'a.example': 30, 'b.example': 10 });
+    await receive(db, [{ ...report, sources: [{ address: ADDRESS, messages: 40, aligned: 0 }] }]);
+    const [stored] = await db.selectFrom('report').select(['seq', 'source_seq']).execute();
+    const row = { domain_id: scope.domainId, day: DAY, report_seq: stored?.seq ?? 0 };
+    await db.write(async (tx) => {
+      await tx
+        .insertInto('undetailed_report')
+        .values({ ...row, source_seq: stored?.source_seq ?? 0 })
+        .execute();
+      // As if the address had been dropped, and counted from zero with another report.
+      await tx.updateTable('domain_source_ip').set({ messages: 33 }).execute();
+    });
+    expect(await findDataDays(reader, scope)).toMatchObject({ detailsSince: '2026-03-15' });
+    const other = { ...report, payloadSha256: 'other' };
+    expect(await insertDetails(db, [other, aReportFrom({ 'c.example': 1 })])).toBe(0);
+    expect([await insertDetails(db, [report]), await insertDetails(db, [report])]).toEqual([1, 0]);
+    expect(await findDataDays(reader, scope)).toMatchObject({ detailsSince: null });
+    const { patterns } = await readSource(reader, scope, { address: ADDRESS, range });
+    expect(patterns).toMatchObject([
+      { header_from: 'a.example', messages: 30 },
+      { header_from: 'b.example', messages: 3 },
+    ]);
+  });
+
+  test('of a removed report without details stay, and the report is no longer without them', async () => {
+    const { db, reader, scope } = await aDomainStore();
+    const [kept, removed] = [aReportFrom({ 'a.example': 5 }), aReportFrom({ 'a.example': 7 })];
+    await receive(db, [
+      kept,
+      { ...removed, sources: [{ address: ADDRESS, messages: 7, aligned: 0 }] },
+    ]);
+    await db.write((tx) =>
+      tx
+        .insertInto('undetailed_report')
+        .values({ domain_id: scope.domainId, day: DAY, report_seq: 2, source_seq: 2 })
+        .execute(),
+    );
+    const [id, payloadSha256] = [toReportId(removed), removed.payloadSha256];
+    await removeReport(db, { id, payloadSha256, former: removed, next: null }, NOW);
+    const { days, patterns } = await readSource(reader, scope, { address: ADDRESS, range });
+    expect(days).toEqual([{ day: DAY, messages: 5, aligned: 0 }]);
+    expect(patterns).toMatchObject([{ header_from: 'a.example', messages: 5 }]);
+    expect(await db.selectFrom('undetailed_report').selectAll().execute()).toEqual([]);
+  });
+});
+
+test('a month that is full of texts takes no more, and the next one does', async () => {
+  const { db, scope } = await aDomainStore();
+  const rows = Array.from({ length: 10_000 }, (_, i) => ({
+    domain_id: scope.domainId,
+    month: '2026-03',
+    id: `${i}`,
+    text: '""',
+  }));
+  for (let from = 0; from < rows.length; from += 1_000)
+    await db.write((tx) =>
+      tx
+        .insertInto('source_text')
+        .values(rows.slice(from, from + 1_000))
+        .execute(),
+    );
+  await receive(db, [
+    aReportFrom({ 'a.example': 5 }),
+    {
+      ...aReportFrom({ 'b.example': 1 }),
+      metadata: aReport({ begin: '2026-04-01T00:00:00Z' }).metadata,
+    },
+  ]);
+  const stored = await db
+    .selectFrom('source_text')
+    .select(({ fn }) => ['month', fn.countAll<number>().as('texts')])
+    .groupBy('month')
+    .orderBy('month')
+    .execute();
+  expect(stored.map(({ month, texts }) => [month, Number(texts)])).toEqual([
+    ['2026-03', 10_000],
+    ['2026-04', 2],
+  ]);
+});
