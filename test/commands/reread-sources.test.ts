@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { ingest } from '../../src/intake/ingest.ts';
 import { ownReader } from '../../src/intake/reader/reader.ts';
 import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { parseDetails } from '../../src/store/reports/source-details.ts';
 import { PLAIN, plainWith } from '../support/intake.ts';
 import { aProgram } from '../support/program.ts';
 import { listMiscounts } from '../support/recount.ts';
@@ -61,7 +62,10 @@ async function forgetDetails(tx: Parameters<Parameters<Db['write']>[0]>[0]): Pro
 async function readDetails(db: Db) {
   const sources = db.selectFrom('domain_source_ip').selectAll().orderBy('day').orderBy('address');
   const texts = db.selectFrom('source_text').selectAll().orderBy('month').orderBy('id');
-  return [await sources.execute(), await texts.execute()];
+  const rows = await sources.execute();
+  // Intake appends to details; reading again adds up.
+  const addedUp = rows.map((row) => ({ ...row, details: parseDetails(row.details) }));
+  return [addedUp, await texts.execute()];
 }
 
 const RECEIVED = '2026-03-15T00:00:00Z';
