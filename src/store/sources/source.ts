@@ -83,13 +83,18 @@ export const daysOfSource = prepareQuery<
   DayOfSource
 >((db, param) =>
   db
-    .selectFrom('domain_source_ip')
-    .select(['day', 'messages', 'aligned', 'details'])
-    .where('domain_id', '=', param('domainId'))
-    .where('address', '=', param('address'))
-    .where('day', '>=', param('from'))
-    .where('day', '<=', param('to'))
-    .orderBy('day'),
+    .selectFrom('domain_day as data')
+    // SQLite keeps the order of cross joins, and then finds each row by its whole key. Left to itself it reads all
+    // addresses of the range.
+    .crossJoin('domain_source_ip as source')
+    .select(['source.day', 'source.messages', 'source.aligned', 'source.details'])
+    .where('data.domain_id', '=', param('domainId'))
+    .where('data.day', '>=', param('from'))
+    .where('data.day', '<=', param('to'))
+    .where('source.domain_id', '=', param('domainId'))
+    .whereRef('source.day', '=', 'data.day')
+    .where('source.address', '=', param('address'))
+    .orderBy('data.day'),
 );
 
 /** The messages of a pattern of one reporter, by their ids. */
