@@ -15,7 +15,11 @@ export const PATTERN_ID_CHARS = 8;
 const ID_CHARS = REPORTER_ID_CHARS + PATTERN_ID_CHARS;
 const BASE = 36;
 
-/** How many patterns an address keeps for one day: the largest. */
+/**
+ * How many patterns an address keeps for one day: the largest.
+ *
+ * @internal Tests make more.
+ */
 export const MAX_PATTERNS_OF_DAY = 64;
 /** A longer text has more patterns than that, or many entries of one pattern. */
 export const LONG_DETAILS = 2 * MAX_PATTERNS_OF_DAY * (ID_CHARS + 3);

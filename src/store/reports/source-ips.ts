@@ -4,10 +4,10 @@ import type { SourceTally } from '../../domain/reports/aggregate-report.ts';
 import { MAX_SOURCES } from '../../domain/reports/source-counts.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import type { Tx } from '../connection/database.ts';
+import { prepareRows } from '../connection/many-rows.ts';
 import { runAllPrepared } from '../connection/prepared.ts';
 import { addedSafely } from '../connection/safe-sum.ts';
 import { isTimeToShorten, shortenDetails } from './long-details.ts';
-import { prepareRows } from './multi-row.ts';
 import { addPattern, type PatternCounts, renderDetails } from './source-details.ts';
 import { boundTexts, type SourceTexts, type StoredText } from './source-texts.ts';
 

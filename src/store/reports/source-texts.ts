@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Day } from '../../domain/instant.ts';
 import type { Tx } from '../connection/database.ts';
+import { prepareRows } from '../connection/many-rows.ts';
 import { type BoundQuery, prepareQuery, runPrepared } from '../connection/prepared.ts';
-import { prepareRows } from './multi-row.ts';
 import { PATTERN_ID_CHARS, REPORTER_ID_CHARS } from './source-details.ts';
 
 /*
