@@ -93,6 +93,8 @@ export const daysOfSource = prepareQuery<
     .where('data.day', '<=', param('to'))
     .where('source.domain_id', '=', param('domainId'))
     .whereRef('source.day', '=', 'data.day')
+    .where('source.day', '>=', param('from'))
+    .where('source.day', '<=', param('to'))
     .where('source.address', '=', param('address'))
     .orderBy('data.day'),
 );
