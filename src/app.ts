@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import { type About, checkReportRoute } from './alerts/route-lookup.ts';
 import { addressOf } from './client-address.ts';
 import type { Config } from './config.ts';
+import { ConfigError } from './config-variable.ts';
 import type { Counters } from './counters/counters.ts';
 import { serveDocs } from './docs.ts';
 import { Failure } from './domain/failure.ts';
@@ -20,6 +21,7 @@ import { type ApiRequest, toRequestId } from './external/request.ts';
 import { send, toBody } from './external/send.ts';
 import type { ClosableReportReader } from './intake/reader/report-reader.ts';
 import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
+import { type IpDatabase, openIpDatabase } from './networks/ip-database.ts';
 import { createSealings } from './secrets-key.ts';
 import { createSettings } from './settings/settings.ts';
 import { isReadable, type Store } from './store/connection/open.ts';
@@ -30,7 +32,8 @@ interface Given {
     'requestsPerIp' | 'requestsPerKey' | 'pageCacheBytes' | 'trustedProxies'
   > &
     Partial<Pick<Config, 'baseUrl' | 'singleSignOn' | 'redis' | 'secretsKeyFile'>> &
-    Partial<Pick<Config, 'mailHost' | 'reportAddress' | 'smtpRecipients' | 'dnsServers'>>;
+    Partial<Pick<Config, 'mailHost' | 'reportAddress' | 'smtpRecipients' | 'dnsServers'>> &
+    Partial<Pick<Config, 'ipDatabase' | 'dnsChecks'>>;
   readonly store: Store;
   readonly now: () => Date;
   readonly log: Logger;
@@ -65,6 +68,7 @@ export async function createApp(given: Given): Promise<App> {
   const common = { ...config, store, now, logError, createStore };
   const reportReader = openLate(store);
   const external = await createExternalApi({ ...common, document });
+  const networks = given.isSandbox ? undefined : await openNetworks(given);
 
   const app = express();
   app.disable('x-powered-by');
@@ -80,7 +84,11 @@ export async function createApp(given: Given): Promise<App> {
     const checkRoute = (about: About) => checkReportRoute(config.dnsServers ?? [], about);
     const { secretsKeyFile } = config;
     const openSealing = secretsKeyFile && createSealings(secretsKeyFile);
-    app.use('/settings', createSettings({ ...common, checkRoute, reportReader, openSealing }));
+    const pages = {
+      ...{ checkRoute, reportReader, openSealing },
+      findNetwork: networks?.find,
+    };
+    app.use('/settings', createSettings({ ...common, ...pages }));
   }
   app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
   app.get('/readyz', answerReady(given, counters));
@@ -93,6 +101,7 @@ export async function createApp(given: Given): Promise<App> {
     await external.flush();
     await reportReader.close();
     counters?.close();
+    networks?.close();
   };
   return { listener: counters?.bound(listener) ?? listener, express: app, flush };
 }
@@ -118,6 +127,16 @@ function openLate({ db }: Store): ClosableReportReader {
     readDocument: async (...asked) => (await open()).readDocument(...asked),
     close: async () => (await opened)?.close(),
   };
+}
+
+/** A file that cannot be used is an error at start: pages without networks would be noticed late. */
+async function openNetworks({ config, log }: Given): Promise<IpDatabase | undefined> {
+  const { ipDatabase: file } = config;
+  if (file === undefined) return undefined;
+  const warn = (error: Error) => log.warn({ err: error }, 'the database of networks stays the former');
+  return await openIpDatabase(file, { warn }).catch((error: Error) => {
+    throw new ConfigError(`PLUMBLINE_IP_DATABASE: ${error.message}`);
+  });
 }
 
 /** In any case, as Express would match it. */

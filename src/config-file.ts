@@ -86,6 +86,7 @@ const FILES = [
   'PLUMBLINE_REDIS_PASSWORD_FILE',
   'PLUMBLINE_REDIS_CA',
   'PLUMBLINE_SECRETS_KEY_FILE',
+  'PLUMBLINE_IP_DATABASE',
 ];
 
 /** A relative path in a configuration file begins at the file, wherever the command is started. */

@@ -1,7 +1,7 @@
-import { isAbsolute } from 'node:path';
 import { type ImapPlace, parseImapUrl } from './config-imap-url.ts';
 import {
   choice,
+  file,
   list,
   parsed,
   text,
@@ -14,10 +14,6 @@ import {
 
 const ADDRESS = /^[^\s@,]{1,64}@[^\s@,]{1,253}$/;
 
-const file = parsed(
-  (path) => (isAbsolute(path) ? path : undefined),
-  'must be the absolute path of a file',
-);
 const port: Variable<number | undefined> = {
   ...whole(25, { min: 0, max: 65_535 }),
   fallback: undefined,

@@ -1,3 +1,5 @@
+import { isAbsolute } from 'node:path';
+
 /*
  * The kinds of values that a variable of the environment can have. These few functions take the place of a
  * schema library, whose start would cost every command more than its own work.
@@ -89,6 +91,12 @@ export function parsed(
 ): Variable<string | undefined> {
   return { parse, rule, fallback: undefined };
 }
+
+/** The path of a file, wherever the process was started. */
+export const file = parsed(
+  (path) => (isAbsolute(path) ? path : undefined),
+  'must be the absolute path of a file',
+);
 
 /** The values of all variables, and a line for each one whose text is not allowed. An empty text is not set. */
 export function readVariables<V extends Variables>(

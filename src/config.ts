@@ -27,6 +27,7 @@ import {
   ConfigError,
   choice,
   decimal,
+  file,
   list,
   readVariables,
   text,
@@ -69,6 +70,8 @@ export interface Config extends InboxConfig {
   readonly secretsKeyFile?: SecretsKeyFile | undefined;
   /** Where several instances count their limits together. */
   readonly redis?: RedisConfig | undefined;
+  /** An MMDB file that knows the networks of addresses. */
+  readonly ipDatabase?: string | undefined;
   /** The mail doors that are open. */
   readonly smtp?: SmtpConfig | undefined;
   readonly imap?: ImapConfig | undefined;
@@ -110,6 +113,7 @@ const VARIABLES = {
   PLUMBLINE_OIDC_ISSUER: url(toIssuer, 'must be an https URL'),
   PLUMBLINE_OIDC_CLIENT_ID: text(undefined),
   PLUMBLINE_OIDC_CLIENT_SECRET: text(undefined),
+  PLUMBLINE_IP_DATABASE: file,
   ...REDIS_VARIABLES,
   ...INBOX_VARIABLES,
   ...MAIL_VARIABLES,
@@ -156,6 +160,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     baseUrl: values.PLUMBLINE_BASE_URL,
     singleSignOn: toSingleSignOn(values),
     redis: toRedisConfig(values),
+    ipDatabase: values.PLUMBLINE_IP_DATABASE,
     mailHost: values.PLUMBLINE_SMTP_NAME,
     reportAddress: values.PLUMBLINE_REPORT_ADDRESS,
     smtpRecipients: values.PLUMBLINE_SMTP_RECIPIENTS,

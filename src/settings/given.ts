@@ -2,6 +2,7 @@ import type { Store as LimitStore } from 'express-rate-limit';
 import type { Sealing } from '../domain/access/sealing.ts';
 import type { Finding, RouteFacts } from '../domain/dns/report-route.ts';
 import type { ReportReader } from '../domain/reports/report-content.ts';
+import type { Network } from '../domain/sources/network.ts';
 import type { ReportAddresses } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/connection/open.ts';
 
@@ -17,6 +18,10 @@ export interface Given extends ReportAddresses {
   ) => Promise<readonly Finding[]>;
   /** Reads reports again from their originals, which intake alone can read. */
   readonly reportReader: ReportReader;
+  /** The network of an address, by the operator's offline database; undefined when there is none. */
+  readonly findNetwork?: ((address: string) => Network | undefined) | undefined;
+  /** Whether the worker looks up the names of sources. */
+  readonly dnsChecks?: boolean;
   /** The OpenID provider for single sign-on; needs `baseUrl`. */
   readonly singleSignOn?:
     | { readonly issuer: string; readonly clientId: string; readonly clientSecret: string }

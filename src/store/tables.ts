@@ -11,6 +11,7 @@ import type {
   SecondFactorTable,
   SessionTable,
 } from './people/tables.ts';
+import type { SourceMarkTable, SourceNameTable } from './sources/tables.ts';
 
 /**
  * The rows of the database. Instants are RFC 3339 text, which sorts by time and is served unchanged; ids are
@@ -37,6 +38,8 @@ export interface Tables {
   source_text: SourceTextTable;
   undetailed_report: UndetailedReportTable;
   domain_receipt: DomainReceiptTable;
+  source_name: SourceNameTable;
+  source_mark: SourceMarkTable;
   dns_record: DnsRecordTable;
   list_month: ListMonthTable;
   list_day: ListDayTable;

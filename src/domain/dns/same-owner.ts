@@ -1,11 +1,7 @@
-/**
- * Whether two names have one organizational domain, so that one owner has both. The list of public suffixes is
- * loaded here only, because it takes 20 ms.
- */
+import { loadOrganizationalDomains } from './organizational-domain.ts';
+
+/** Whether two names have one organizational domain, so that one owner has both. */
 export async function isOfSameOwner(a: string, b: string): Promise<boolean> {
-  const { getDomain } = await import('tldts');
-  const [first, second] = [a, b].map(
-    (name) => getDomain(name, { validateHostname: false }) ?? name,
-  );
-  return first === second;
+  const toOrganizationalDomain = await loadOrganizationalDomains();
+  return toOrganizationalDomain(a) === toOrganizationalDomain(b);
 }

@@ -16,6 +16,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0010-inbox': late(() => import('./0010-inbox.ts')),
   '0011-keys': late(() => import('./0011-keys.ts')),
   '0012-source-details': late(() => import('./0012-source-details.ts')),
+  '0013-source-names': late(() => import('./0013-source-names.ts')),
   '0014-people': late(() => import('./0014-people.ts')),
 };
 

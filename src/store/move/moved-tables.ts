@@ -23,6 +23,8 @@ export const MOVED_TABLES: readonly MovedTable[] = [
   { name: 'source_text', key: ['domain_id', 'month', 'id'] },
   { name: 'undetailed_report', key: ['domain_id', 'day', 'report_seq'] },
   { name: 'domain_receipt', key: ['domain_id', 'day'] },
+  { name: 'source_name', key: ['domain_id', 'address'] },
+  { name: 'source_mark', key: ['domain_id', 'address'] },
   { name: 'dns_record', key: ['domain_id', 'record_type'] },
   { name: 'list_month', key: ['list_id', 'month'] },
   { name: 'list_day', key: ['list_id', 'day'] },

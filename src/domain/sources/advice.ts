@@ -1,0 +1,62 @@
+import { addSafely } from '../safe-sum.ts';
+import { type About, type Evidence, type Facts, toFacts } from './evidence.ts';
+import { FAILING_RULES } from './failing-rules.ts';
+import { PASSING_RULES } from './passing-rules.ts';
+import type { Phrase } from './phrase.ts';
+
+/** What a person has said of a source; null when nobody has. */
+export type Mark = 'legitimate' | 'unknown';
+
+export interface Advice {
+  /** `act`: messages fail. `improve`: they pass by SPF alone, which forwarding breaks. `good`: nothing to do. */
+  readonly tone: 'act' | 'improve' | 'good';
+  readonly title: string;
+  readonly text: Phrase;
+  /** The messages that it is about. */
+  readonly messages: number;
+}
+
+export interface Asked extends About {
+  readonly mark: Mark | null;
+}
+
+/** What to do about messages with certain results. */
+export interface Rule {
+  readonly title: string;
+  readonly applies: (facts: Facts) => boolean;
+  readonly tell: (facts: Facts, asked: Asked) => Phrase;
+}
+
+/** Advice is for reading: what concerns fewer messages is left out. */
+const MAX_ADVICE = 6;
+
+/**
+ * What to do about a source, in words: for messages that fail first, then by the number of messages. Messages whose
+ * advice is the same text are one.
+ */
+export function advise(evidence: readonly Evidence[], asked: Asked): readonly Advice[] {
+  const all = new Map<string, Advice>();
+  for (const one of evidence) {
+    if (one.messages === 0) continue;
+    const advice = adviseOn(toFacts(one, asked), asked);
+    const key = JSON.stringify(advice.text);
+    const messages = addSafely(all.get(key)?.messages ?? 0, advice.messages);
+    all.set(key, { ...advice, messages });
+  }
+  return [...all.values()].sort(byUrgency).slice(0, MAX_ADVICE);
+}
+
+function adviseOn(facts: Facts, asked: Asked): Advice {
+  const passes = facts.isDkimAligned || facts.spf.isAligned;
+  const rules: readonly Rule[] = passes ? PASSING_RULES : FAILING_RULES;
+  // The last rule of each list applies to everything.
+  const rule = rules.find(({ applies }) => applies(facts)) as Rule;
+  const tone = !passes ? 'act' : facts.isDkimAligned ? 'good' : 'improve';
+  return { tone, title: rule.title, text: rule.tell(facts, asked), messages: facts.messages };
+}
+
+const TONES: readonly Advice['tone'][] = ['act', 'improve', 'good'];
+
+function byUrgency(a: Advice, b: Advice): number {
+  return TONES.indexOf(a.tone) - TONES.indexOf(b.tone) || b.messages - a.messages;
+}

@@ -1,0 +1,72 @@
+import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
+
+/** What reporters said of some messages of a source that had the same results. `null` means that it was not stated. */
+export interface Evidence {
+  readonly headerFrom: string | null;
+  readonly spf: {
+    readonly domain: string | null;
+    readonly result: string | null;
+    /** Whether SPF passed for DMARC: the `policy_evaluated` result. */
+    readonly isAligned: boolean;
+  };
+  readonly dkim: readonly Signature[];
+  /** Whether a signature passed for DMARC: the `policy_evaluated` result. */
+  readonly isDkimAligned: boolean;
+  readonly messages: number;
+}
+
+export interface Signature {
+  readonly domain: string | null;
+  readonly selector: string | null;
+  readonly result: string | null;
+}
+
+/** What a domain's record in DNS says of alignment. `r` when there is no record or no tag (RFC 7489, 6.3). */
+export interface AlignmentModes {
+  readonly dkim: 'r' | 's';
+  readonly spf: 'r' | 's';
+}
+
+export interface About {
+  /** The monitored domain. */
+  readonly domain: string;
+  readonly modes: AlignmentModes;
+  readonly toOrganizationalDomain: ToOrganizationalDomain;
+}
+
+/** Evidence with what the advice asks of it. */
+export interface Facts extends Evidence {
+  /** The domain that messages had in the header From: alignment is with it. */
+  readonly from: string;
+  /** The domain that SPF passed for without alignment, of another organization. */
+  readonly foreignSpf: string | undefined;
+  /** The same of the own organization: then alignment is strict. */
+  readonly ownSpf: string | undefined;
+  /** A signature that passed without alignment, of another organization. */
+  readonly foreignSignature: Signature | undefined;
+  readonly ownSignature: Signature | undefined;
+  /** A signature of the own organization that did not pass. */
+  readonly brokenSignature: Signature | undefined;
+}
+
+/** Sorts the results of some messages by whose they are. */
+export function toFacts(evidence: Evidence, { domain, toOrganizationalDomain }: About): Facts {
+  const { spf, dkim, isDkimAligned } = evidence;
+  // Reporters state an empty name, too.
+  const from = evidence.headerFrom || domain;
+  const isOwn = (name: string | null): name is string =>
+    !!name && toOrganizationalDomain(name) === toOrganizationalDomain(from);
+  const passed = isDkimAligned ? [] : dkim.filter(({ result }) => result === 'pass');
+  const spfDomain = spf.result === 'pass' && !spf.isAligned ? spf.domain : null;
+  return {
+    ...evidence,
+    from,
+    foreignSpf: !spfDomain || isOwn(spfDomain) ? undefined : spfDomain,
+    ownSpf: isOwn(spfDomain) ? spfDomain : undefined,
+    foreignSignature: passed.find((one) => !!one.domain && !isOwn(one.domain)),
+    ownSignature: passed.find((one) => isOwn(one.domain)),
+    brokenSignature: dkim.find(
+      ({ domain: signer, result }) => isOwn(signer) && result !== 'pass' && result !== 'none',
+    ),
+  };
+}

@@ -1,0 +1,54 @@
+/** What an offline database says of the network of an address. `null` means that it does not say. */
+export interface Network {
+  /** The number of its autonomous system. */
+  readonly asn: number | null;
+  readonly organization: string | null;
+  /** Two letters, ISO 3166-1. */
+  readonly country: string | null;
+}
+
+/**
+ * A record of an MMDB file in the shapes that GeoLite2, DB-IP and IPinfo use, each with other names for the same.
+ * undefined when it says nothing of these.
+ */
+export function toNetwork(record: unknown): Network | undefined {
+  if (!isFields(record)) return undefined;
+  const traits = isFields(record['traits']) ? record['traits'] : {};
+  const all = { ...traits, ...record };
+  const network = {
+    asn: toNumber(all['autonomous_system_number'] ?? all['asn']),
+    organization: findText(all, [
+      ...['autonomous_system_organization', 'as_name', 'organization'],
+      ...['isp', 'name'],
+    ]),
+    country: findCountry(record),
+  };
+  return Object.values(network).every((value) => value === null) ? undefined : network;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `64500` or `AS64500`. */
+function toNumber(value: unknown): number | null {
+  const digits = /^(?:AS)?(\d{1,10})$/i.exec(String(value))?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+/** Longer text is a mistake of the file. */
+const MAX_CHARACTERS = 200;
+
+function findText(fields: Fields, names: readonly string[]): string | null {
+  const texts = names.map((name) => fields[name]);
+  const text = texts.find((one) => typeof one === 'string' && one.trim() !== '');
+  return typeof text === 'string' ? text.trim().slice(0, MAX_CHARACTERS) : null;
+}
+
+/** `country.iso_code`, or `country_code`, or `country` with the code itself. */
+function findCountry({ country, country_code: code }: Fields): string | null {
+  const given = isFields(country) ? country['iso_code'] : (code ?? country);
+  return typeof given === 'string' && /^[A-Z]{2}$/i.test(given) ? given.toUpperCase() : null;
+}

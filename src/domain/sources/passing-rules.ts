@@ -1,0 +1,48 @@
+import type { Rule } from './advice.ts';
+import { phrase } from './phrase.ts';
+
+/** What to do about messages that pass DMARC. The first rule that applies counts. */
+export const PASSING_RULES: readonly Rule[] = [
+  {
+    title: 'All passes',
+    applies: ({ isDkimAligned, spf }) => isDkimAligned && spf.isAligned,
+    tell: ({ from }) =>
+      phrase`SPF and DKIM both pass and are aligned with ${from}. There is nothing to do.`,
+  },
+  {
+    title: 'DKIM passes, SPF is of another domain',
+    applies: ({ isDkimAligned, foreignSpf }) => isDkimAligned && foreignSpf !== undefined,
+    tell: ({ from, foreignSpf = '' }) =>
+      phrase`DKIM passes for ${from}, so the messages pass. SPF passes for ${foreignSpf}, which is not aligned: that is usual for services and for forwarders that rewrite the sender. There is nothing to do.`,
+  },
+  {
+    title: 'Probably forwarded',
+    applies: ({ isDkimAligned, spf }) => isDkimAligned && spf.result !== 'pass',
+    tell: ({ from, spf: { result } }) =>
+      phrase`DKIM passes for ${from} and SPF does not (${result ?? 'no result'}): that is what forwarding looks like, and the signature carries the messages through. If this is a server of yours, add its address to the SPF record.`,
+  },
+  {
+    title: 'DKIM passes',
+    applies: ({ isDkimAligned }) => isDkimAligned,
+    tell: ({ from }) =>
+      phrase`DKIM passes for ${from}, so the messages pass although SPF is not aligned. There is nothing to do.`,
+  },
+  {
+    title: 'Only SPF passes, the signature does not verify',
+    applies: ({ brokenSignature }) => brokenSignature !== undefined,
+    tell: ({ from, brokenSignature: broken }) =>
+      phrase`SPF passes for ${from}, so the messages pass, but the signature of ${broken?.domain ?? ''} with the selector ${broken?.selector ?? '(not stated)'} does not verify (${broken?.result ?? 'no result'}): compare the key in DNS with the one that signs. Forwarded messages fail until then.`,
+  },
+  {
+    title: 'Only SPF passes, DKIM is of another domain',
+    applies: ({ foreignSignature }) => foreignSignature !== undefined,
+    tell: ({ from, foreignSignature }) =>
+      phrase`SPF passes for ${from}, so the messages pass. DKIM signs as ${foreignSignature?.domain ?? ''}, which is not aligned: sign as ${from} too, so that forwarded messages pass.`,
+  },
+  {
+    title: 'Only SPF passes',
+    applies: () => true,
+    tell: ({ from }) =>
+      phrase`SPF passes for ${from}, so the messages pass, but no signature does: sign with DKIM as ${from}, so that forwarded messages pass.`,
+  },
+];

@@ -1,0 +1,154 @@
+import { type Expression, sql } from 'kysely';
+import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
+import type { Db } from '../connection/database.ts';
+import { prepareQuery } from '../connection/prepared.ts';
+import type { Reader } from '../connection/reader.ts';
+import { isInShard, type Shard } from '../work/shards.ts';
+
+/*
+ * Names of sources in DNS, which a job looks up and pages read. Each belongs to a domain, as all that is said of
+ * sources does, so an address that sends for several domains is looked up for each.
+ */
+
+/** Names of a domain. A job that has so many looks up no more of them. */
+export const MAX_NAMES = 5_000;
+/** What was sent lately, up to the newest day that has data, is looked up. */
+const DAYS = 30;
+
+const allNames = prepareQuery<{ domainId: string }, { address: string; name: string }>(
+  (db, param) =>
+    db
+      .selectFrom('source_name')
+      .select(['address', 'name'])
+      .where('domain_id', '=', param('domainId'))
+      .where('name', 'is not', null)
+      .$narrowType<{ name: string }>()
+      .limit(MAX_NAMES),
+);
+
+/** The names of a domain's sources, by address. One that is looked up again just now stays until then. */
+export async function readNames(
+  reader: Reader,
+  domainId: string,
+): Promise<ReadonlyMap<string, string>> {
+  const [rows] = await reader.readTogether(allNames({ domainId }));
+  return new Map(rows.map(({ address, name }) => [address, name]));
+}
+
+/** The active domains of accounts in a shard. */
+export async function listDomainsOfSources(db: Db, shard: Shard): Promise<string[]> {
+  const rows = await db
+    .selectFrom('domain')
+    .select('id')
+    .where('account_id', 'is not', null)
+    .where('status', '=', 'active')
+    .where((eb) => isInShard(eb, shard))
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+interface Wanted {
+  readonly domainId: string;
+  readonly now: Instant;
+  readonly limit: number;
+}
+
+const newestDay = prepareQuery<{ domainId: string }, { day: Day }>((db, param) =>
+  db
+    .selectFrom('domain_day')
+    .select('day')
+    .where('domain_id', '=', param('domainId'))
+    .orderBy('day', 'desc')
+    .limit(sql.lit(1)),
+);
+
+const counted = prepareQuery<{ domainId: string }, { names: number }>((db, param) =>
+  db
+    .selectFrom('source_name')
+    .select((eb) => eb.fn.countAll<number>().as('names'))
+    .where('domain_id', '=', param('domainId')),
+);
+
+/** @internal A test reads its query plan. */
+export const unnamed = prepareQuery<
+  { domainId: string; since: Day; now: Instant; limit: number },
+  { address: string }
+>((db, param) =>
+  db
+    .selectFrom('domain_source_ip as source')
+    .select('source.address')
+    .where('source.domain_id', '=', param('domainId'))
+    .where('source.day', '>', param('since'))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('source_name as known')
+            .select('known.address')
+            .where('known.domain_id', '=', param('domainId'))
+            .whereRef('known.address', '=', 'source.address')
+            .where('known.expires_at', '>', param('now')),
+        ),
+      ),
+    )
+    .groupBy('source.address')
+    .orderBy(sql`sum(source.messages - source.aligned)`, 'desc')
+    .orderBy('source.address')
+    .limit(param('limit')),
+);
+
+/** The addresses whose names are not known or have expired, those with most failed messages first. */
+export async function listUnnamed(
+  reader: Reader,
+  { domainId, now, limit }: Wanted,
+): Promise<string[]> {
+  const [[newest], [known]] = await reader.readTogether(
+    newestDay({ domainId }),
+    counted({ domainId }),
+  );
+  if (newest === undefined || (known?.names ?? 0) >= MAX_NAMES) return [];
+  const since = addDays(newest.day, -DAYS);
+  const [rows] = await reader.readTogether(unnamed({ domainId, since, now, limit }));
+  return rows.map(({ address }) => address);
+}
+
+export interface SourceName {
+  readonly address: string;
+  readonly name: string | null;
+  readonly expiresAt: Instant;
+}
+
+/** How long a name that has expired stays when nothing is sent from its address any more. */
+const KEPT_DAYS = 30;
+
+/** Stores names of a domain, in place of former ones, and deletes those that expired long ago. */
+export async function updateNames(
+  db: Db,
+  { domainId, now }: { readonly domainId: string; readonly now: Instant },
+  names: readonly SourceName[],
+): Promise<void> {
+  const until = `${addDays(toDay(now), -KEPT_DAYS)}${now.slice(10)}`;
+  await db.write(async (tx) => {
+    await tx
+      .deleteFrom('source_name')
+      .where('domain_id', '=', domainId)
+      .where('expires_at', '<', until)
+      .execute();
+    if (names.length === 0) return;
+    const rows = names.map(({ address, name, expiresAt }) => ({
+      ...{ domain_id: domainId, address, name },
+      expires_at: expiresAt,
+    }));
+    const excluded = <T>(column: string) => sql.ref<T>(`excluded.${column}`) as Expression<T>;
+    await tx
+      .insertInto('source_name')
+      .values(rows)
+      .onConflict((oc) =>
+        oc.columns(['domain_id', 'address']).doUpdateSet({
+          name: excluded<string | null>('name'),
+          expires_at: excluded<string>('expires_at'),
+        }),
+      )
+      .execute();
+  });
+}

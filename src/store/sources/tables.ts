@@ -1,0 +1,24 @@
+import type { Instant } from '../../domain/instant.ts';
+import type { Mark } from '../../domain/sources/advice.ts';
+
+/* What is known of the sources of a domain beside what they sent. */
+
+/** The name of a source in DNS, as it was when it was last looked up. */
+export interface SourceNameTable {
+  domain_id: string;
+  address: string;
+  /** Lower case, without a dot at the end. null when there is none that leads back to the address, or no answer. */
+  name: string | null;
+  /** When to look it up again. */
+  expires_at: Instant;
+}
+
+/** What a person has said of a source. */
+export interface SourceMarkTable {
+  domain_id: string;
+  address: string;
+  mark: Mark;
+  marked_at: Instant;
+  /** A person's e-mail address. */
+  marked_by: string;
+}

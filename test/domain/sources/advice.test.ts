@@ -1,0 +1,261 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  loadOrganizationalDomains,
+  type ToOrganizationalDomain,
+} from '../../../src/domain/dns/organizational-domain.ts';
+import { type Advice, advise, type Mark } from '../../../src/domain/sources/advice.ts';
+import type { Evidence, Signature } from '../../../src/domain/sources/evidence.ts';
+
+let toOrganizationalDomain: ToOrganizationalDomain;
+
+beforeAll(async () => {
+  toOrganizationalDomain = await loadOrganizationalDomains();
+});
+
+interface Results {
+  readonly spf?: readonly [domain: string | null, result: string | null];
+  readonly dkim?: readonly (readonly [domain: string | null, selector: string | null, result: string])[];
+  /** What passed with alignment. */
+  readonly aligned?: 'spf' | 'dkim' | 'both';
+  readonly from?: string | null;
+  readonly messages?: number;
+}
+
+function evidence({ spf, dkim = [], aligned, from = 'example.com', messages = 10 }: Results) {
+  const toSignature = ([domain, selector, result]: NonNullable<Results['dkim']>[number]) =>
+    ({ domain, selector, result }) satisfies Signature;
+  return {
+    headerFrom: from,
+    spf: {
+      domain: spf?.[0] ?? null,
+      result: spf?.[1] ?? null,
+      isAligned: aligned === 'spf' || aligned === 'both',
+    },
+    dkim: dkim.map(toSignature),
+    isDkimAligned: aligned === 'dkim' || aligned === 'both',
+    messages,
+  } satisfies Evidence;
+}
+
+interface Situation {
+  readonly mark?: Mark;
+  readonly spfMode?: 'r' | 's';
+}
+
+function ask(given: readonly Results[], { mark, spfMode = 'r' }: Situation = {}) {
+  return advise(given.map(evidence), {
+    domain: 'example.com',
+    modes: { dkim: 'r', spf: spfMode },
+    toOrganizationalDomain,
+    mark: mark ?? null,
+  });
+}
+
+/** The text with names in quotes. */
+function toText({ text }: Advice): string {
+  return text.map((part) => (typeof part === 'string' ? part : `“${part.name}”`)).join('');
+}
+
+const tell = (given: Results, situation?: Situation) => {
+  const [advice] = ask([given], situation);
+  return advice && [advice.tone, advice.title, toText(advice)];
+};
+
+describe('advice on messages that fail', () => {
+  test.each<[string, Results, string, string]>([
+    [
+      'SPF of another domain',
+      { spf: ['bounces.mailer.example', 'pass'] },
+      'SPF passes for another domain',
+      'SPF passes for “bounces.mailer.example”, which is not aligned with “example.com”: set a custom bounce domain there, or sign with DKIM as “example.com”.',
+    ],
+    [
+      'DKIM of another domain',
+      { spf: [null, 'none'], dkim: [['mailer.example', 'k1', 'pass']] },
+      'DKIM passes for another domain',
+      'DKIM passes for “mailer.example” (selector “k1”), which is not aligned with “example.com”: have the service sign as “example.com” with a key of its own. If you do not know this service, it sends without your permission.',
+    ],
+    [
+      'both of another domain',
+      { spf: ['b.mailer.example', 'pass'], dkim: [['mailer.example', 'k1', 'pass']] },
+      'A service that signs and sends as itself',
+      'SPF passes for “b.mailer.example” and DKIM for “mailer.example”, neither of which is aligned with “example.com”: set a custom bounce domain there, or sign with DKIM as “example.com”.',
+    ],
+    [
+      'a signature of the own domain that breaks',
+      { spf: ['example.com', 'fail'], dkim: [['example.com', 's1', 'fail']] },
+      'The signature does not verify',
+      'Messages are signed as “example.com” (selector “s1”), but the signature does not verify (“fail”): either the messages are forwarded and changed on the way, as mailing lists do, or the key in DNS is not the one that signs. If this is a server of yours, compare the key.',
+    ],
+    [
+      'a signature of a subdomain that breaks at a mailing list',
+      { spf: ['lists.example.org', 'pass'], dkim: [['mail.example.com', null, 'fail']] },
+      'The signature does not verify',
+      'Messages are signed as “mail.example.com”, but the signature does not verify (“fail”): SPF passes for “lists.example.org”, so the messages are probably forwarded there and changed on the way, as mailing lists do. If “lists.example.org” sends for you, compare the key in DNS with the one that signs.',
+    ],
+    [
+      'a key that nobody can read',
+      { spf: ['example.com', 'softfail'], dkim: [['example.com', 's1', 'permerror']] },
+      'The signing key cannot be read',
+      'Messages are signed as “example.com” (selector “s1”), but receivers could not read the key (“permerror”): check the TXT record “s1._domainkey.example.com”.',
+    ],
+    [
+      'SPF of the own domain that does not pass',
+      { spf: ['example.com', 'softfail'] },
+      'SPF does not allow this address',
+      'The SPF record of “example.com” does not allow this address (“softfail”), and nothing is signed by DKIM. Either somebody forges “example.com”, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then add it to the SPF record and sign with DKIM as “example.com”.',
+    ],
+    [
+      'nothing at all',
+      {},
+      'Nothing authenticates',
+      'Neither SPF nor DKIM passes for any domain. Either somebody forges “example.com”, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then add it to the SPF record and sign with DKIM as “example.com”.',
+    ],
+    [
+      'SPF of a subdomain, when alignment is strict',
+      { spf: ['bounces.example.com', 'pass'] },
+      'Alignment is strict',
+      'SPF passes for “bounces.example.com”, which is of the same organization as “example.com” but not the same domain, and alignment was strict: use “example.com” itself there, or publish “aspf=r” in the DMARC record.',
+    ],
+    [
+      'DKIM of a subdomain, when alignment is strict',
+      { dkim: [['mail.example.com', 's1', 'pass']] },
+      'Alignment is strict',
+      'DKIM passes for “mail.example.com”, which is of the same organization as “example.com” but not the same domain, and alignment was strict: use “example.com” itself there, or publish “adkim=r” in the DMARC record.',
+    ],
+    [
+      'messages from a subdomain: alignment is with it',
+      { from: 'shop.example.com', spf: ['mailer.example', 'pass'] },
+      'SPF passes for another domain',
+      'SPF passes for “mailer.example”, which is not aligned with “shop.example.com”: set a custom bounce domain there, or sign with DKIM as “shop.example.com”.',
+    ],
+    [
+      'no header From: alignment is with the monitored domain',
+      { from: null, spf: ['mailer.example', 'pass'] },
+      'SPF passes for another domain',
+      'SPF passes for “mailer.example”, which is not aligned with “example.com”: set a custom bounce domain there, or sign with DKIM as “example.com”.',
+    ],
+  ])('%s', (_name, results, title, text) => {
+    expect(tell(results)).toEqual(['act', title, text]);
+  });
+
+  test('names the domain itself when the published alignment of SPF is strict', () => {
+    const [, , text] = tell({ spf: ['mailer.example', 'pass'] }, { spfMode: 's' }) ?? [];
+    expect(text).toBe(
+      'SPF passes for “mailer.example”, which is not aligned with “example.com”: use “example.com” itself as bounce domain there, because alignment of SPF is strict (aspf=s), or sign with DKIM as “example.com”.',
+    );
+  });
+
+  test.each([
+    ['legitimate', /You marked it as legitimate: add the address to the SPF record of “example.com”/],
+    ['unknown', /You marked it as unknown: a policy of quarantine or reject keeps its messages/],
+  ] as const)('of a source that is marked as %s', (mark, text) => {
+    expect(tell({}, { mark })?.[2]).toMatch(text);
+  });
+});
+
+describe('advice on messages that pass', () => {
+  test.each<[string, Results, string, string, RegExp]>([
+    [
+      'by both',
+      { aligned: 'both', spf: ['example.com', 'pass'], dkim: [['example.com', 's', 'pass']] },
+      'good',
+      'All passes',
+      /^SPF and DKIM both pass and are aligned with “example.com”/,
+    ],
+    [
+      'by DKIM, with SPF that fails: forwarding',
+      { aligned: 'dkim', spf: ['example.com', 'fail'], dkim: [['example.com', 's', 'pass']] },
+      'good',
+      'Probably forwarded',
+      /SPF does not \(“fail”\): that is what forwarding looks like/,
+    ],
+    [
+      'by DKIM, with SPF of another domain',
+      { aligned: 'dkim', spf: ['mailer.example', 'pass'], dkim: [['example.com', 's', 'pass']] },
+      'good',
+      'DKIM passes, SPF is of another domain',
+      /SPF passes for “mailer.example”, which is not aligned: that is usual/,
+    ],
+    [
+      'by DKIM, with SPF of a subdomain under strict alignment',
+      { aligned: 'dkim', spf: ['b.example.com', 'pass'], dkim: [['example.com', 's', 'pass']] },
+      'good',
+      'DKIM passes',
+      /although SPF is not aligned/,
+    ],
+    [
+      'by SPF, without a signature',
+      { aligned: 'spf', spf: ['example.com', 'pass'] },
+      'improve',
+      'Only SPF passes',
+      /no signature does: sign with DKIM as “example.com”/,
+    ],
+    [
+      'by SPF, with a broken signature',
+      { aligned: 'spf', spf: ['example.com', 'pass'], dkim: [['example.com', 's1', 'fail']] },
+      'improve',
+      'Only SPF passes, the signature does not verify',
+      /the signature of “example.com” with the selector “s1” does not verify \(“fail”\)/,
+    ],
+    [
+      'by SPF, with a signature of another domain',
+      { aligned: 'spf', spf: ['example.com', 'pass'], dkim: [['mailer.example', 's1', 'pass']] },
+      'improve',
+      'Only SPF passes, DKIM is of another domain',
+      /DKIM signs as “mailer.example”, which is not aligned: sign as “example.com” too/,
+    ],
+  ])('%s', (_name, results, tone, title, text) => {
+    expect(tell(results)).toEqual([tone, title, expect.stringMatching(text)]);
+  });
+});
+
+describe('advice on a source', () => {
+  test('is about failing messages first, then by messages, and says the same once', () => {
+    const advice = ask([
+      { aligned: 'both', messages: 1_000 },
+      { spf: ['mailer.example', 'pass'], messages: 5 },
+      { messages: 20 },
+      { spf: ['mailer.example', 'pass'], messages: 30 },
+      { aligned: 'spf', messages: 900 },
+    ]);
+    expect(advice.map(({ tone, messages }) => [tone, messages])).toEqual([
+      ['act', 35],
+      ['act', 20],
+      ['improve', 900],
+      ['good', 1_000],
+    ]);
+  });
+
+  test('is bounded, and empty without messages', () => {
+    const many = Array.from({ length: 40 }, (_, i) => ({ spf: [`m${i}.example`, 'pass'] as const }));
+    expect(ask(many)).toHaveLength(6);
+    expect(ask([{ messages: 0 }])).toEqual([]);
+  });
+
+  test('is given for whatever reporters state, and its tone is that of the messages', () => {
+    const name = fc.option(
+      fc.constantFrom('example.com', 'a.example.com', 'mailer.example', '', '\u202e<b>', 'com'),
+    );
+    const result = fc.option(fc.constantFrom('pass', 'fail', 'none', 'permerror', 'x'));
+    const any = fc.record({
+      headerFrom: name,
+      spf: fc.record({ domain: name, result, isAligned: fc.boolean() }),
+      dkim: fc.array(fc.record({ domain: name, selector: name, result }), { maxLength: 3 }),
+      isDkimAligned: fc.boolean(),
+      messages: fc.integer({ min: 1, max: 1_000 }),
+    });
+    fc.assert(
+      fc.property(any, fc.constantFrom(null, 'legitimate' as const), (one, mark) => {
+        const modes = { dkim: 'r', spf: 'r' } as const;
+        const asked = { domain: 'example.com', modes, toOrganizationalDomain, mark };
+        const [advice, ...more] = advise([one], asked);
+        expect(more).toEqual([]);
+        expect(advice?.tone === 'act').toBe(!one.isDkimAligned && !one.spf.isAligned);
+        expect(advice && toText(advice)).not.toMatch(/undefined|null|\bas “”/);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
