@@ -133,7 +133,8 @@ function openLate({ db }: Store): ClosableReportReader {
 async function openNetworks({ config, log }: Given): Promise<IpDatabase | undefined> {
   const { ipDatabase: file } = config;
   if (file === undefined) return undefined;
-  const warn = (error: Error) => log.warn({ err: error }, 'the database of networks stays the former');
+  const warn = (error: Error) =>
+    log.warn({ err: error }, 'the database of networks stays the former');
   return await openIpDatabase(file, { warn }).catch((error: Error) => {
     throw new ConfigError(`PLUMBLINE_IP_DATABASE: ${error.message}`);
   });

@@ -27,7 +27,10 @@ function aFile(bytes: Buffer): string {
 async function open(file: string, lookMs?: number) {
   const warned: string[] = [];
   const warn = ({ message }: Error) => void warned.push(message);
-  const database = await openIpDatabase(file, { warn, ...(lookMs === undefined ? {} : { lookMs }) });
+  const database = await openIpDatabase(file, {
+    warn,
+    ...(lookMs === undefined ? {} : { lookMs }),
+  });
   onTestFinished(database.close);
   return { ...database, warned };
 }
@@ -73,7 +76,9 @@ describe('the database of networks', () => {
 
   test('with broken records knows no network, and fails no page', async () => {
     const bytes = anMmdb({ networks: { '192.0.2.0/24': RECORD } });
-    const { find } = await open(aFile(Buffer.from(bytes.map((byte) => (byte === 0xe2 ? 0xff : byte)))));
+    const { find } = await open(
+      aFile(Buffer.from(bytes.map((byte) => (byte === 0xe2 ? 0xff : byte)))),
+    );
     expect(find('192.0.2.1')).toBeUndefined();
   });
 
@@ -85,7 +90,9 @@ describe('the database of networks', () => {
       writeFileSync(other, bytes);
       renameSync(other, file);
     };
-    replace(anMmdb({ networks: { '192.0.2.0/24': { ...RECORD, autonomous_system_number: 64510 } } }));
+    replace(
+      anMmdb({ networks: { '192.0.2.0/24': { ...RECORD, autonomous_system_number: 64510 } } }),
+    );
     await expect.poll(() => find('192.0.2.1')?.asn, { interval: 5 }).toBe(64510);
     replace(Buffer.from('no database'));
     await expect.poll(() => warned, { interval: 5 }).toHaveLength(1);

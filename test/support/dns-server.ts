@@ -6,6 +6,8 @@ interface Records {
   readonly txt?: readonly (readonly string[])[];
   readonly mx?: readonly { readonly priority: number; readonly exchange: string }[];
   readonly a?: readonly string[];
+  readonly aaaa?: readonly string[];
+  readonly ptr?: readonly string[];
 }
 
 /** TXT records of a name, each a list of strings; all of its records; a word for another kind of answer. */
@@ -39,10 +41,20 @@ export async function serveDns(zone: Zone): Promise<{ address: string; asked: st
   return { address: `127.0.0.1:${port}`, asked };
 }
 
-function toAnswers(name: string, type: number, { txt = [], mx = [], a = [] }: Records) {
-  const { TXT, MX, A } = dns2.Packet.TYPE;
+function toAnswers(
+  name: string,
+  type: number,
+  { txt = [], mx = [], a = [], aaaa = [], ptr = [] }: Records,
+) {
+  const { TXT, MX, A, AAAA, PTR } = dns2.Packet.TYPE;
   if (type === TXT) return txt.map((strings) => toTxt(name, strings));
-  const plain = type === MX ? mx : type === A ? a.map((address) => ({ address })) : [];
+  const plain =
+    {
+      [MX]: mx,
+      [A]: a.map((address) => ({ address })),
+      [AAAA]: aaaa.map((address) => ({ address })),
+      [PTR]: ptr.map((domain) => ({ domain })),
+    }[type] ?? [];
   const records = plain.map((data) => ({
     name,
     type,

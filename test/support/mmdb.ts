@@ -47,7 +47,10 @@ function toBytes(address: string): number[] {
   const groups = (text: string) => (text === '' ? [] : text.split(':'));
   const zeros = 8 - groups(head).length - groups(tail).length;
   const all = [...groups(head), ...Array.from({ length: zeros }, () => '0'), ...groups(tail)];
-  return all.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]);
+  return all.flatMap((group) => [
+    Number.parseInt(group, 16) >> 8,
+    Number.parseInt(group, 16) & 255,
+  ]);
 }
 
 function insert(root: Node, bits: readonly number[], offset: number): void {
@@ -62,8 +65,7 @@ function insert(root: Node, bits: readonly number[], offset: number): void {
 
 function listNodes(root: Node): Node[] {
   const nodes = [root];
-  for (const node of nodes)
-    for (const child of node) if (Array.isArray(child)) nodes.push(child);
+  for (const node of nodes) for (const child of node) if (Array.isArray(child)) nodes.push(child);
   return nodes;
 }
 

@@ -4,6 +4,8 @@ import { createLookUp } from '../../alerts/dns-lookup.ts';
 import { checkShard } from '../../alerts/dns-watch.ts';
 import { evaluateShard } from '../../alerts/evaluate-shard.ts';
 import type { Config } from '../../config.ts';
+import { nameShard } from '../../networks/name-watch.ts';
+import { createNameLookUp } from '../../networks/reverse-lookup.ts';
 import type { Store } from '../../store/connection/open.ts';
 import { createLeases } from '../../store/work/leases.ts';
 import { SHARDS } from '../../store/work/shards.ts';
@@ -64,5 +66,12 @@ function listSharedJobs(
     paceMs: DNS_PACE_MS,
     run: (turn) => checkShard(watching, turn),
   };
-  return [alerts, dns];
+  return [alerts, dns, lookUpNames(dnsServers, { store, log })];
+}
+
+function lookUpNames(dnsServers: readonly string[], { store, log }: Given): SharedJob {
+  const logError = (error: unknown) => log.error({ err: error }, 'names could not be looked up');
+  const lookUpName = createNameLookUp(dnsServers);
+  const given = { store, lookUpName, now: () => new Date(), logError };
+  return { name: 'names', everyMs: HOUR_MS, run: (turn) => nameShard(given, turn) };
 }

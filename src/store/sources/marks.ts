@@ -63,9 +63,10 @@ export async function updateMark(
 ): Promise<void> {
   await db.write(async (tx) => {
     const name = await lockOwnDomain(tx, domainId, by.accountId);
-    const former = await takeMark(tx, domainId, address);
-    if (former === mark) return;
-    if (mark !== null) await insertMark(tx, { domainId, address, mark }, by);
+    const former = await findMark(tx, { domainId, address });
+    if (former === (mark ?? undefined)) return;
+    if (mark === null) await deleteMark(tx, { domainId, address });
+    else await replaceMark(tx, { domainId, address, mark }, by);
     await auditSourceMark(tx, by, { domain: name, address, mark });
   });
 }
@@ -81,3 +82,55 @@ async function lockOwnDomain(tx: Tx, domainId: string, accountId: string): Promi
   if (domain === undefined) throw new Failure('not_found', 'No such domain.');
   return domain.name;
 }
+
+type Place = Pick<Marked, 'domainId' | 'address'>;
+
+async function findMark(tx: Tx, { domainId, address }: Place): Promise<Mark | undefined> {
+  const row = await tx
+    .selectFrom('source_mark')
+    .select('mark')
+    .where('domain_id', '=', domainId)
+    .where('address', '=', address)
+    .executeTakeFirst();
+  return row?.mark;
+}
+
+async function deleteMark(tx: Tx, { domainId, address }: Place): Promise<void> {
+  await tx
+    .deleteFrom('source_mark')
+    .where('domain_id', '=', domainId)
+    .where('address', '=', address)
+    .execute();
+}
+
+/** The domain's row is locked, so that the count stays what it is. */
+async function replaceMark(
+  tx: Tx,
+  { domainId, address, mark }: Place & { readonly mark: Mark },
+  { name, at }: Actor,
+): Promise<void> {
+  const { marks } = await tx
+    .selectFrom('source_mark')
+    .select((eb) => eb.fn.countAll<number>().as('marks'))
+    .where('domain_id', '=', domainId)
+    .where('address', '!=', address)
+    .executeTakeFirstOrThrow();
+  if (Number(marks) >= MAX_MARKS)
+    throw new Failure(
+      'limit_reached',
+      `A domain can have ${MAX_MARKS} marks. Take others away first.`,
+    );
+  const values = { mark, marked_at: at, marked_by: name };
+  await tx
+    .insertInto('source_mark')
+    .values({ domain_id: domainId, address, ...values })
+    .onConflict((oc) => oc.columns(['domain_id', 'address']).doUpdateSet(values))
+    .execute();
+}
+
+/** TODO(audit): until the table of the audit is one for everything, a mark says itself who set it and when. */
+async function auditSourceMark(
+  _tx: Tx,
+  _by: Actor,
+  _marked: { readonly domain: string; readonly address: string; readonly mark: Mark | null },
+): Promise<void> {}

@@ -1,6 +1,6 @@
 import { type Expression, sql } from 'kysely';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
-import type { Db } from '../connection/database.ts';
+import type { Db, Queries } from '../connection/database.ts';
 import { prepareQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
@@ -10,29 +10,31 @@ import { isInShard, type Shard } from '../work/shards.ts';
  * sources does, so an address that sends for several domains is looked up for each.
  */
 
-/** Names of a domain. A job that has so many looks up no more of them. */
-export const MAX_NAMES = 5_000;
+/** Unexpired names of a domain, none or some. A job that has so many looks up no more of them. */
+const MAX_NAMES = 5_000;
 /** What was sent lately, up to the newest day that has data, is looked up. */
 const DAYS = 30;
+/** Addresses in one query. */
+const AT_ONCE = 1_000;
 
-const allNames = prepareQuery<{ domainId: string }, { address: string; name: string }>(
-  (db, param) =>
-    db
+/** The names of some of a domain's sources, by address. One that has expired stays until it is looked up again. */
+export async function findNames(
+  db: Queries,
+  domainId: string,
+  addresses: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>();
+  for (let from = 0; from < addresses.length; from += AT_ONCE) {
+    const rows = await db
       .selectFrom('source_name')
       .select(['address', 'name'])
-      .where('domain_id', '=', param('domainId'))
+      .where('domain_id', '=', domainId)
+      .where('address', 'in', addresses.slice(from, from + AT_ONCE))
       .where('name', 'is not', null)
-      .$narrowType<{ name: string }>()
-      .limit(MAX_NAMES),
-);
-
-/** The names of a domain's sources, by address. One that is looked up again just now stays until then. */
-export async function readNames(
-  reader: Reader,
-  domainId: string,
-): Promise<ReadonlyMap<string, string>> {
-  const [rows] = await reader.readTogether(allNames({ domainId }));
-  return new Map(rows.map(({ address, name }) => [address, name]));
+      .execute();
+    for (const { address, name } of rows) names.set(address, name ?? '');
+  }
+  return names;
 }
 
 /** The active domains of accounts in a shard. */
@@ -60,14 +62,15 @@ const newestDay = prepareQuery<{ domainId: string }, { day: Day }>((db, param) =
     .select('day')
     .where('domain_id', '=', param('domainId'))
     .orderBy('day', 'desc')
-    .limit(sql.lit(1)),
+    .limit(1),
 );
 
-const counted = prepareQuery<{ domainId: string }, { names: number }>((db, param) =>
+const counted = prepareQuery<{ domainId: string; now: Instant }, { names: number }>((db, param) =>
   db
     .selectFrom('source_name')
     .select((eb) => eb.fn.countAll<number>().as('names'))
-    .where('domain_id', '=', param('domainId')),
+    .where('domain_id', '=', param('domainId'))
+    .where('expires_at', '>', param('now')),
 );
 
 /** @internal A test reads its query plan. */
@@ -104,7 +107,7 @@ export async function listUnnamed(
 ): Promise<string[]> {
   const [[newest], [known]] = await reader.readTogether(
     newestDay({ domainId }),
-    counted({ domainId }),
+    counted({ domainId, now }),
   );
   if (newest === undefined || (known?.names ?? 0) >= MAX_NAMES) return [];
   const since = addDays(newest.day, -DAYS);
@@ -119,7 +122,7 @@ export interface SourceName {
 }
 
 /** How long a name that has expired stays when nothing is sent from its address any more. */
-const KEPT_DAYS = 30;
+const KEPT_DAYS = 7;
 
 /** Stores names of a domain, in place of former ones, and deletes those that expired long ago. */
 export async function updateNames(

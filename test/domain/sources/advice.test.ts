@@ -15,7 +15,11 @@ beforeAll(async () => {
 
 interface Results {
   readonly spf?: readonly [domain: string | null, result: string | null];
-  readonly dkim?: readonly (readonly [domain: string | null, selector: string | null, result: string])[];
+  readonly dkim?: readonly (readonly [
+    domain: string | null,
+    selector: string | null,
+    result: string,
+  ])[];
   /** What passed with alignment. */
   readonly aligned?: 'spf' | 'dkim' | 'both';
   readonly from?: string | null;
@@ -148,7 +152,10 @@ describe('advice on messages that fail', () => {
   });
 
   test.each([
-    ['legitimate', /You marked it as legitimate: add the address to the SPF record of “example.com”/],
+    [
+      'legitimate',
+      /You marked it as legitimate: add the address to the SPF record of “example.com”/,
+    ],
     ['unknown', /You marked it as unknown: a policy of quarantine or reject keeps its messages/],
   ] as const)('of a source that is marked as %s', (mark, text) => {
     expect(tell({}, { mark })?.[2]).toMatch(text);
@@ -229,7 +236,9 @@ describe('advice on a source', () => {
   });
 
   test('is bounded, and empty without messages', () => {
-    const many = Array.from({ length: 40 }, (_, i) => ({ spf: [`m${i}.example`, 'pass'] as const }));
+    const many = Array.from({ length: 40 }, (_, i) => ({
+      spf: [`m${i}.example`, 'pass'] as const,
+    }));
     expect(ask(many)).toHaveLength(6);
     expect(ask([{ messages: 0 }])).toEqual([]);
   });

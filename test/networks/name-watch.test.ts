@@ -1,0 +1,138 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { nameShard } from '../../src/networks/name-watch.ts';
+import type { LookUpName } from '../../src/networks/reverse-lookup.ts';
+import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
+import { findNames } from '../../src/store/sources/names.ts';
+import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
+import { openTestStore } from '../support/store.ts';
+import { allTurns } from '../support/turns.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A domain with sources, whose names are looked up in rounds, and a clock. */
+async function aNamedWorld(answers: Record<string, string | null | undefined> = {}) {
+  const store = await openTestStore();
+  onTestFinished(() => store.close());
+  const { id } = await aDomain(store.db, await aBareAccount(store.db), { name: 'example.com' });
+  const asked: string[] = [];
+  const logged: unknown[] = [];
+  let nowMs = Date.parse('2026-03-15T12:00:00Z');
+  const lookUpName: LookUpName = async (address) => {
+    asked.push(address);
+    return answers[address];
+  };
+  const sent = async (begin: string, sources: readonly (readonly [string, number, number])[]) => {
+    const all = sources.map(([address, messages, aligned]) => ({ address, messages, aligned }));
+    await receive(store.db, [{ ...aReport({ begin }), sources: all }]);
+  };
+  const round = async (steps?: number) => {
+    const given = {
+      store,
+      lookUpName,
+      now: () => new Date(nowMs),
+      logError: (e: unknown) => void logged.push(e),
+    };
+    const turns = allTurns(steps === undefined ? {} : { steps });
+    const complete = await Promise.all(turns.map((turn) => nameShard(given, turn)));
+    return complete.every(Boolean);
+  };
+  const names = async (...addresses: string[]) =>
+    Object.fromEntries(await findNames(store.db, id, addresses));
+  const pass = (hours: number) => {
+    nowMs += hours * HOUR_MS;
+  };
+  return { store, id, answers, asked, logged, sent, round, names, pass };
+}
+
+describe('looking up the names of sources', () => {
+  test('keeps a name for a week, that there is none for a day, and no answer for six hours', async () => {
+    const answers = { '192.0.2.1': 'mail.example.com', '192.0.2.2': null, '192.0.2.3': undefined };
+    const { sent, round, names, asked, pass } = await aNamedWorld(answers);
+    await sent('2026-03-14T00:00:00Z', [
+      ['192.0.2.1', 5, 5],
+      ['192.0.2.2', 9, 0],
+      ['192.0.2.3', 7, 0],
+    ]);
+    expect(await round()).toBe(true);
+    // Those with most failed messages come first.
+    expect(asked.splice(0)).toEqual(['192.0.2.2', '192.0.2.3', '192.0.2.1']);
+    expect(await names(...Object.keys(answers))).toEqual({ '192.0.2.1': 'mail.example.com' });
+    for (const [hours, wanted] of [
+      [5, []],
+      [2, ['192.0.2.3']],
+      [18, ['192.0.2.2', '192.0.2.3']],
+      [144, ['192.0.2.2', '192.0.2.3', '192.0.2.1']],
+    ] as const) {
+      pass(hours);
+      await round();
+      expect(asked.splice(0), `${hours} hours later`).toEqual(wanted);
+    }
+  });
+
+  test('replaces a name, and forgets names of addresses that send no more', async () => {
+    const answers: Record<string, string | null> = {
+      '192.0.2.1': 'old.example.com',
+      '192.0.2.2': 'b.example',
+    };
+    const { sent, round, names, pass, store } = await aNamedWorld(answers);
+    await sent('2026-01-01T00:00:00Z', [['192.0.2.2', 1, 1]]);
+    await round();
+    await sent('2026-03-14T00:00:00Z', [['192.0.2.1', 1, 1]]);
+    await round();
+    answers['192.0.2.1'] = 'new.example.com';
+    pass(7 * 24 + 1);
+    await round();
+    expect(await names('192.0.2.1', '192.0.2.2')).toEqual({
+      '192.0.2.1': 'new.example.com',
+      '192.0.2.2': 'b.example',
+    });
+    pass(7 * 24 + 1);
+    await round();
+    expect(await store.db.selectFrom('source_name').select('address').execute()).toEqual([
+      { address: '192.0.2.1' },
+    ]);
+  });
+
+  test('is bounded in a round: the rest is looked up in the next', async () => {
+    const { sent, round, asked } = await aNamedWorld();
+    const many = Array.from({ length: 120 }, (_, i) => [`198.51.100.${i}`, 1, 1] as const);
+    await sent('2026-03-14T00:00:00Z', many);
+    const counts: number[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      await round();
+      counts.push(asked.splice(0).length);
+    }
+    expect(counts).toEqual([50, 50, 20, 0]);
+  });
+
+  test('leaves out domains that are paused, what is old, and ends with its turn', async () => {
+    const { sent, round, asked, store, id } = await aNamedWorld();
+    await sent('2026-02-01T00:00:00Z', [['192.0.2.1', 1, 1]]);
+    await sent('2026-03-14T00:00:00Z', [['192.0.2.2', 1, 1]]);
+    await updateDomainStatus(store.db, id, 'paused');
+    await round();
+    expect(asked).toEqual([]);
+    await updateDomainStatus(store.db, id, 'active');
+    expect(await round(0)).toBe(false);
+    expect(asked).toEqual([]);
+    await round();
+    expect(asked).toEqual(['192.0.2.2']);
+  });
+
+  test('goes on after an error with one domain, which is logged', async () => {
+    const { sent, round, store, logged, asked } = await aNamedWorld();
+    await aDomain(store.db, await aBareAccount(store.db), { name: 'other.example' });
+    const fails = { ...aReport({ domain: 'other.example' }) };
+    await receive(store.db, [
+      { ...fails, sources: [{ address: '192.0.2.9', messages: 1, aligned: 0 }] },
+    ]);
+    await sent('2026-03-14T00:00:00Z', [['192.0.2.1', 1, 1]]);
+    const push = asked.push.bind(asked);
+    asked.push = (...all) => {
+      if (all[0] === '192.0.2.9') throw new Error('a defect');
+      return push(...all);
+    };
+    expect(await round()).toBe(true);
+    expect([asked.slice(), logged]).toEqual([['192.0.2.1'], [new Error('a defect')]]);
+  });
+});
