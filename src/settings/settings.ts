@@ -38,6 +38,9 @@ import {
 } from './pages/second-factor.ts';
 import { changePassword, endOtherSessions, endSession, showSecurity } from './pages/security.ts';
 import { checkCode, requirePending, showCode } from './sign-in/code.ts';
+import { markSource } from './pages/sources/mark.ts';
+import { showSource } from './pages/sources/source.ts';
+import { showSources } from './pages/sources/sources.ts';
 import { showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
 import { createSingleSignOn } from './sign-in/single-sign-on.ts';
 import { choosePassword, showWelcome } from './sign-in/welcome.ts';
@@ -109,6 +112,9 @@ function addPages(router: Router, given: Given): void {
   router.get('/', (_req, res) => res.redirect(303, '/settings/overview'));
   router.get('/overview', showOverview(given));
   router.get('/domains/:id', showDomain(given));
+  router.get('/domains/:id/sources', showSources(given));
+  router.get('/domains/:id/sources/:address', showSource(given));
+  router.post('/domains/:id/sources/:address/mark', markSource(given));
   router.post('/domains/:id/check', limitChecks(given), checkRoute(given));
   addReports(router, given);
   router.get('/account', showAccount(given));

@@ -73,6 +73,16 @@ function toPolicy(text = ''): Policy {
   return STRENGTHS.slice(1).find((word) => word === text.toLowerCase()) ?? 'none';
 }
 
+/**
+ * How a DMARC record wants domains to be aligned, strictly (`s`) or relaxed (`r`). Relaxed when it does not say, and when
+ * there is none (RFC 7489, 6.3).
+ */
+export function toAlignmentModes(value: RecordValue): Record<'dkim' | 'spf', 'r' | 's'> {
+  const tags = new Map(value === null || value.includes('\n') ? [] : parseTags(value).reverse());
+  const toMode = (tag: string) => (tags.get(tag)?.toLowerCase() === 's' ? 's' : 'r');
+  return { dkim: toMode('adkim'), spf: toMode('aspf') };
+}
+
 /** The tag whose policy is weaker than it was; undefined when neither is. */
 export function findWeakerTag(former: RecordValue, current: RecordValue): 'p' | 'sp' | undefined {
   const [before, after] = [toPolicies(former), toPolicies(current)];

@@ -21,7 +21,7 @@ export interface Signature {
   readonly result: string | null;
 }
 
-/** What a domain's record in DNS says of alignment. `r` when there is no record or no tag (RFC 7489, 6.3). */
+/** How a domain wants to be aligned, strictly or relaxed (dns-record.ts). */
 export interface AlignmentModes {
   readonly dkim: 'r' | 's';
   readonly spf: 'r' | 's';

@@ -1,0 +1,55 @@
+import { addSafely } from '../safe-sum.ts';
+import type { Evidence } from './evidence.ts';
+
+/** What one reporter said of some messages of a source that had the same results. */
+export interface Reported extends Evidence {
+  readonly reporter: string | null;
+  /** Messages that passed DMARC. */
+  readonly aligned: number;
+  readonly disposition: string | null;
+}
+
+/** Messages with the same results, whoever reported them. */
+export type Results = Omit<Reported, 'reporter'>;
+
+export interface Reporter {
+  readonly name: string | null;
+  readonly messages: number;
+  readonly aligned: number;
+}
+
+export interface Breakdown {
+  /** Those with most messages first. */
+  readonly results: readonly Results[];
+  readonly reporters: readonly Reporter[];
+}
+
+/** Adds up what reporters said: by results, and by reporter. */
+export function toBreakdown(reported: readonly Reported[]): Breakdown {
+  const results = new Map<string, Results>();
+  const reporters = new Map<string | null, Reporter>();
+  for (const { reporter, ...one } of reported) {
+    const { messages, aligned, ...same } = one;
+    const key = JSON.stringify(same);
+    results.set(key, { ...one, ...addCounts(results.get(key), one) });
+    const counts = addCounts(reporters.get(reporter), one);
+    reporters.set(reporter, { name: reporter, ...counts });
+  }
+  return { results: toLargest(results), reporters: toLargest(reporters) };
+}
+
+interface Counted {
+  readonly messages: number;
+  readonly aligned: number;
+}
+
+function addCounts(a: Counted | undefined, b: Counted): Counted {
+  return {
+    messages: addSafely(a?.messages ?? 0, b.messages),
+    aligned: addSafely(a?.aligned ?? 0, b.aligned),
+  };
+}
+
+function toLargest<T extends Counted>(all: ReadonlyMap<unknown, T>): readonly T[] {
+  return [...all.values()].sort((a, b) => b.messages - a.messages);
+}

@@ -1,0 +1,24 @@
+import type { Day } from '../instant.ts';
+import type { Mark } from './advice.ts';
+import type { Network } from './network.ts';
+
+/** What an address sent in a domain's name in some days, with what is known of the address. */
+export interface Source extends Counts {
+  readonly address: string;
+  readonly firstDay: Day;
+  readonly lastDay: Day;
+  /** Its name in DNS, which leads back to it. */
+  readonly name: string | undefined;
+  readonly network: Network | undefined;
+  readonly mark: Mark | undefined;
+}
+
+/** Messages. */
+export interface Counts {
+  readonly messages: number;
+  /** Those that passed DMARC. */
+  readonly aligned: number;
+  /** Those for which DKIM, and SPF, passed and was aligned. */
+  readonly dkimAligned: number;
+  readonly spfAligned: number;
+}

@@ -1,0 +1,36 @@
+import { html } from 'hono/html';
+import { readSources } from '../../../store/sources/list.ts';
+import type { Html } from '../../frame/page.ts';
+import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
+import { toCounted } from '../../frame/words.ts';
+import type { Given } from '../../given.ts';
+import { describe, type Scope } from './find-sources.ts';
+import { toPath } from './source-words.ts';
+import { renderSourceTable } from './sources-view.ts';
+
+const SHOWN = 5;
+
+/** A section for the page of a domain: the addresses with most failed messages, and the way to all sources. */
+export async function renderFailingSources(
+  given: Given,
+  scope: Scope,
+  range: DomainRange,
+): Promise<Html> {
+  const wanted = { range, failingOnly: true, limit: SHOWN, offset: 0 };
+  const found = await readSources(given.store.reader, scope, wanted);
+  const sources = await describe(given, scope, found.sources);
+  const path = toPath(scope.domainId);
+  const more = found.total - sources.length;
+  return html`<section class="card" aria-labelledby="failing">
+    <div class="beside">
+      <h2 id="failing">Failing sources</h2>
+      <a href="${path}?${toRangeQuery(range)}">All sources</a>
+    </div>
+    ${sources.length === 0 ? renderNone(found.messages) : renderSourceTable(sources, scope.domainId, range)}
+    ${more > 0 ? html`<p class="muted"><a href="${path}?${toRangeQuery(range, { show: 'failing' })}">${toCounted(more, 'more failing source')}</a></p>` : ''}
+  </section>`;
+}
+
+function renderNone(messages: number): Html {
+  return html`<p class="muted">${messages === 0 ? 'Nobody sent in the name of this domain in this range.' : 'No message failed in this range.'}</p>`;
+}

@@ -1,0 +1,92 @@
+import { html } from 'hono/html';
+import type { Reporter, Results } from '../../../domain/sources/breakdown.ts';
+import type { Signature } from '../../../domain/sources/evidence.ts';
+import type { Html } from '../../frame/page.ts';
+import { renderDomainName, renderText, toCount, toCounted, toPassRate } from '../../frame/words.ts';
+import { renderName } from './source-words.ts';
+
+/** What concerns fewer messages is counted only. */
+const MAX_ROWS = 20;
+const MAX_WORD = 32;
+const MAX_REPORTER = 200;
+
+/** What the messages of a source had, as reporters stated it. */
+export function renderResults(results: readonly Results[], otherMessages: number): Html {
+  const left = results.slice(MAX_ROWS).reduce((sum, { messages }) => sum + messages, otherMessages);
+  return html`<section class="card" aria-labelledby="results">
+    <h2 id="results">Results</h2>
+    ${
+      results.length === 0
+        ? html`<p class="muted">No details are stored of these messages.</p>`
+        : html`<table class="results cards" role="table">
+          <thead role="rowgroup"><tr role="row">
+            <th role="columnheader" scope="col">Header From</th>
+            <th role="columnheader" scope="col">SPF</th>
+            <th role="columnheader" scope="col">DKIM</th>
+            <th role="columnheader" scope="col">Disposition</th>
+            <th role="columnheader" scope="col" class="number">Messages</th>
+            <th role="columnheader" scope="col">DMARC</th>
+          </tr></thead>
+          <tbody role="rowgroup">${results.slice(0, MAX_ROWS).map(renderResult)}</tbody>
+        </table>`
+    }
+    ${left > 0 ? html`<p class="muted">${toCounted(left, 'message')} more, of which this page has no details.</p>` : ''}
+  </section>`;
+}
+
+function renderResult(result: Results): Html {
+  const { headerFrom, spf, dkim, isDkimAligned, disposition, messages, aligned } = result;
+  const [word, tone] = aligned > 0 ? ['Passed', 'good'] : ['Failed', 'warn'];
+  return html`<tr role="row">
+    <th role="rowheader" scope="row">${headerFrom ? renderDomainName(headerFrom) : 'Not stated'}</th>
+    <td role="cell" data-label="SPF"><div>${renderWord(spf.result)} ${renderDomain(spf.domain)} ${renderAligned(spf.isAligned)}</div></td>
+    <td role="cell" data-label="DKIM"><div>${dkim.length === 0 ? 'No signature' : dkim.map(renderSignature)} ${renderAligned(isDkimAligned)}</div></td>
+    <td role="cell" data-label="Disposition">${renderWord(disposition)}</td>
+    <td role="cell" class="number" data-label="Messages">${toCount(messages)}</td>
+    <td role="cell" data-label="DMARC"><span class="badge ${tone}">${word}</span></td>
+  </tr>`;
+}
+
+function renderSignature({ domain, selector, result }: Signature): Html {
+  return html`<p>${renderWord(result)} ${renderDomain(domain)}${selector ? html` <small>selector ${renderName(selector)}</small>` : ''}</p>`;
+}
+
+function renderDomain(domain: string | null): Html | '' {
+  return domain ? html`<span class="name">${renderDomainName(domain)}</span>` : '';
+}
+
+function renderWord(word: string | null): Html {
+  return word ? html`<strong>${renderText(word, MAX_WORD)}</strong>` : html`Not stated`;
+}
+
+function renderAligned(isAligned: boolean): Html {
+  return html`<small>${isAligned ? 'aligned' : 'not aligned'}</small>`;
+}
+
+/** The organizations that saw a source. */
+export function renderReporters(reporters: readonly Reporter[]): Html | '' {
+  if (reporters.length === 0) return '';
+  const left = reporters.length - MAX_ROWS;
+  return html`<section class="card" aria-labelledby="reporters">
+    <h2 id="reporters">Reporters</h2>
+    <table class="reports">
+      <thead><tr>
+        <th scope="col">Reporter</th>
+        <th scope="col" class="number">Messages</th>
+        <th scope="col" class="number">Failed</th>
+        <th scope="col" class="number">Pass rate</th>
+      </tr></thead>
+      <tbody>${reporters.slice(0, MAX_ROWS).map(renderReporter)}</tbody>
+    </table>
+    ${left > 0 ? html`<p class="muted">${toCounted(left, 'more reporter')} saw fewer messages.</p>` : ''}
+  </section>`;
+}
+
+function renderReporter({ name, messages, aligned }: Reporter): Html {
+  return html`<tr>
+    <th scope="row">${name ? renderText(name, MAX_REPORTER) : 'Unnamed reporter'}</th>
+    <td class="number">${toCount(messages)}</td>
+    <td class="number">${toCount(messages - aligned)}</td>
+    <td class="number">${toPassRate({ messages, aligned })}</td>
+  </tr>`;
+}

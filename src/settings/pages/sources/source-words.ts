@@ -1,0 +1,56 @@
+import { html } from 'hono/html';
+import type { Mark } from '../../../domain/sources/advice.ts';
+import { toNetworkTitle } from '../../../domain/sources/groups.ts';
+import type { Network } from '../../../domain/sources/network.ts';
+import type { Phrase } from '../../../domain/sources/phrase.ts';
+import type { Source } from '../../../domain/sources/source.ts';
+import type { Html } from '../../frame/page.ts';
+import { renderText, toSafeText } from '../../frame/words.ts';
+
+/** The longest name of the DNS. */
+const MAX_NAME = 253;
+
+/** The path of a domain's sources, or of one of them. An IPv6 address has colons, which a path need not allow. */
+export function toPath(domainId: string, address?: string): string {
+  const list = `/settings/domains/${domainId}/sources`;
+  return address === undefined ? list : `${list}/${encodeURIComponent(address)}`;
+}
+
+const MARKS = {
+  legitimate: ['Legitimate', 'good'],
+  unknown: ['Unknown', 'warn'],
+} as const satisfies Record<Mark, readonly [string, string]>;
+
+export function renderMarkBadge(mark: Mark | undefined): Html | '' {
+  if (mark === undefined) return '';
+  const [text, tone] = MARKS[mark];
+  return html` <span class="badge ${tone}">${text}</span>`;
+}
+
+/** What is known of an address in one line: its name, its network, its country. */
+export function listKnown({ name, network }: Pick<Source, 'name' | 'network'>): readonly Html[] {
+  const title = network && toNetworkTitle(network);
+  const country = network && toCountry(network);
+  return [name, title, country]
+    .filter((text) => text !== undefined)
+    .map((text) => renderText(text, MAX_NAME));
+}
+
+/** The name of a country in English; the code itself when it has none. */
+function toCountry({ country }: Network): string | undefined {
+  if (country === null) return undefined;
+  countries ??= new Intl.DisplayNames('en', { type: 'region' });
+  return countries.of(country) ?? country;
+}
+
+let countries: Intl.DisplayNames | undefined;
+
+/** A text with its names set apart. */
+export function renderPhrase(phrase: Phrase): readonly (Html | string)[] {
+  return phrase.map((part) => (typeof part === 'string' ? part : renderName(part.name)));
+}
+
+/** A name from reports: a domain, a selector, a result. */
+export function renderName(name: string): Html {
+  return html`<code><bdi>${toSafeText(name, MAX_NAME)}</bdi></code>`;
+}

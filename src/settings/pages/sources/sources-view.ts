@@ -1,0 +1,134 @@
+import { html } from 'hono/html';
+import type { SourceGroup } from '../../../domain/sources/groups.ts';
+import type { Counts, Source } from '../../../domain/sources/source.ts';
+import type { DataDays } from '../../../store/sources/data-days.ts';
+import type { Html } from '../../frame/page.ts';
+import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
+import { renderText, toCount, toCounted, toDate, toPassRate } from '../../frame/words.ts';
+import { type ListView, toListPath } from './filters.ts';
+import { listKnown, renderMarkBadge, toPath } from './source-words.ts';
+
+const MAX_TITLE = 200;
+
+/** The addresses or groups of one page, and what the numbers do not include. */
+export function renderFound(view: ListView, { detailsSince }: DataDays): Html {
+  const { found, range } = view;
+  const isPartial = detailsSince !== null && range.from < detailsSince;
+  return html`${renderSummary(view)}
+    ${renderItems(view)}
+    ${renderPages(view)}
+    ${found.unlisted === 0 ? '' : renderNote(`${toCounted(found.unlisted, 'message')} of this range came from addresses that are not listed: of each day, the 1,000 largest are kept.`)}
+    ${found.cutAt === undefined ? '' : renderNote(`These are of the ${toCount(found.cutAt)} addresses with most failed messages.`)}
+    ${isPartial ? renderNote(`Reports of days before ${toDate(detailsSince)} were stored without details, so DKIM and SPF are too low for them. The operator can read them again.`) : ''}`;
+}
+
+function renderNote(text: string): Html {
+  return html`<p class="muted">${text}</p>`;
+}
+
+function renderSummary(view: ListView): Html {
+  const { choice, found, range } = view;
+  const what =
+    found.groups === undefined
+      ? toCounted(found.total, 'address').replace('addresss', 'addresses')
+      : toCounted(found.total, choice.group === 'network' ? 'network' : 'organization');
+  const title = choice.within === undefined ? undefined : (found.groupTitle ?? 'Not known');
+  return html`${
+    title === undefined
+      ? ''
+      : html`<p class="muted"><a href="${toListPath(view, { within: undefined })}">All ${choice.group === 'network' ? 'networks' : 'organizations'}</a> / ${renderText(title, MAX_TITLE)}</p>`
+  }
+    <h2 id="list">${what}${choice.failingOnly ? ' with failed messages' : ''}</h2>
+    <p class="muted">${toDate(range.from)} to ${toDate(range.to)}, ${toCounted(found.messages, 'message')} in all</p>`;
+}
+
+function renderItems(view: ListView): Html {
+  const { found, choice } = view;
+  if (found.groups !== undefined && found.groups.length > 0)
+    return renderTable(
+      choice.group === 'network' ? 'Network' : 'Organization',
+      'Addresses',
+      found.groups.map((group) => renderGroup(group, view)),
+    );
+  if (found.sources.length > 0) return renderSourceTable(found.sources, view.domainId, view.range);
+  const isFirst = choice.page === 1;
+  return html`<p class="empty">${
+    isFirst && choice.failingOnly && choice.mark === undefined && choice.within === undefined
+      ? 'No message failed in this range.'
+      : 'There is no such address in this range.'
+  } <a href="${toListPath(view, { failingOnly: false, mark: undefined, within: undefined })}">Show all</a></p>`;
+}
+
+/** A table of sources, on the list and on the domain's page. */
+export function renderSourceTable(
+  sources: readonly Source[],
+  domainId: string,
+  range: DomainRange,
+): Html {
+  const rows = sources.map((source) => renderSource(source, `${toPath(domainId, source.address)}?${toRangeQuery(range)}`));
+  return renderTable('Address', 'Seen', rows);
+}
+
+function renderTable(first: string, last: string, rows: readonly Html[]): Html {
+  return html`<table class="sources cards" role="table">
+    <thead role="rowgroup"><tr role="row">
+      <th role="columnheader" scope="col">${first}</th>
+      <th role="columnheader" scope="col" class="number">Messages</th>
+      <th role="columnheader" scope="col" class="number">Passed</th>
+      <th role="columnheader" scope="col" class="number">Failed</th>
+      <th role="columnheader" scope="col" class="number">DKIM aligned</th>
+      <th role="columnheader" scope="col" class="number">SPF aligned</th>
+      <th role="columnheader" scope="col" class="number">${last}</th>
+    </tr></thead>
+    <tbody role="rowgroup">${rows}</tbody>
+  </table>`;
+}
+
+function renderSource(source: Source, path: string): Html {
+  const { address, firstDay, lastDay, mark } = source;
+  const known = listKnown(source);
+  return html`<tr role="row">
+    <th role="rowheader" scope="row"><a href="${path}">${address}</a>${renderMarkBadge(mark)}${renderKnown(known)}</th>
+    ${renderCounts(source)}
+    <td role="cell" class="number" data-label="Seen">${renderSeen(firstDay, lastDay)}</td>
+  </tr>`;
+}
+
+function renderKnown(known: readonly Html[]): Html | '' {
+  if (known.length === 0) return '';
+  return html`<small>${known.map((text, i) => html`${i === 0 ? '' : ' · '}${text}`)}</small>`;
+}
+
+function renderSeen(first: string, last: string): Html {
+  const day = (text: string) => html`<time datetime="${text}">${toDate(text)}</time>`;
+  return first === last ? day(last) : html`${day(first)} <span class="until">– ${day(last)}</span>`;
+}
+
+function renderGroup(group: SourceGroup, view: ListView): Html {
+  const { key, title, sources } = group;
+  return html`<tr role="row">
+    <th role="rowheader" scope="row"><a href="${toListPath(view, { within: key })}">${title === undefined ? 'Not known' : renderText(title, MAX_TITLE)}</a></th>
+    ${renderCounts(group)}
+    <td role="cell" class="number" data-label="Addresses">${toCount(sources)}</td>
+  </tr>`;
+}
+
+function renderCounts({ messages, aligned, dkimAligned, spfAligned }: Counts): Html {
+  const failed = messages - aligned;
+  return html`<td role="cell" class="number" data-label="Messages">${toCount(messages)}</td>
+    <td role="cell" class="number" data-label="Passed">${toCount(aligned)}</td>
+    <td role="cell" class="number${failed > 0 ? ' wrong' : ''}" data-label="Failed">${toCount(failed)}</td>
+    <td role="cell" class="number" data-label="DKIM aligned">${toPassRate({ messages, aligned: dkimAligned })}</td>
+    <td role="cell" class="number" data-label="SPF aligned">${toPassRate({ messages, aligned: spfAligned })}</td>`;
+}
+
+function renderPages(view: ListView): Html | '' {
+  const { found, perPage, choice } = view;
+  const pages = Math.ceil(found.total / perPage);
+  if (pages <= 1 && choice.page === 1) return '';
+  const link = (page: number, text: string) =>
+    page >= 1 && page <= pages ? html`<a href="${toListPath(view, { page })}">${text}</a>` : '';
+  return html`<nav class="pages" aria-label="Pages of sources">
+    ${link(Math.min(choice.page - 1, pages), 'Previous')}<span>Page ${choice.page} of ${pages}</span>${link(choice.page + 1, 'Next')}
+  </nav>`;
+}

@@ -1,0 +1,29 @@
+import type { Day } from '../../domain/instant.ts';
+import { prepareQuery } from '../connection/prepared.ts';
+import type { Reader } from '../connection/reader.ts';
+
+type Place = { domainId: string; address: string };
+
+/** Two looks into the index (0002-alerts), whatever the address sent. */
+const ends = (['asc', 'desc'] as const).map((direction) =>
+  prepareQuery<Place, { day: Day }>((db, param) =>
+    db
+      .selectFrom('domain_source_ip')
+      .select('day')
+      .where('domain_id', '=', param('domainId'))
+      .where('address', '=', param('address'))
+      .orderBy('day', direction)
+      .limit(1),
+  ),
+);
+
+/** The first and the last day on which an address sent in a domain's name; null when it never did. */
+export async function readSpan(
+  reader: Reader,
+  place: Place,
+): Promise<{ readonly oldest: Day | null; readonly newest: Day | null }> {
+  const [[first], [last]] = (await reader.readTogether(
+    ...ends.map((end) => end(place)),
+  )) as { day: Day }[][];
+  return { oldest: first?.day ?? null, newest: last?.day ?? null };
+}
