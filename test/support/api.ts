@@ -39,6 +39,8 @@ interface Wanted
   readonly reportAddress?: string;
   readonly smtpRecipients?: readonly string[];
   readonly dnsServers?: readonly string[];
+  readonly ipDatabase?: string;
+  readonly dnsChecks?: boolean;
   readonly isStopping?: () => boolean;
   readonly document?: ContractDocument;
   readonly site?: string;

@@ -4,8 +4,8 @@ import type { Reader } from '../connection/reader.ts';
 
 type Place = { domainId: string; address: string };
 
-/** Two looks into the index (0002-alerts), whatever the address sent. */
-const ends = (['asc', 'desc'] as const).map((direction) =>
+/** A look into the index (0002-alerts), whatever the address sent. */
+const prepareEnd = (direction: 'asc' | 'desc') =>
   prepareQuery<Place, { day: Day }>((db, param) =>
     db
       .selectFrom('domain_source_ip')
@@ -14,16 +14,15 @@ const ends = (['asc', 'desc'] as const).map((direction) =>
       .where('address', '=', param('address'))
       .orderBy('day', direction)
       .limit(1),
-  ),
-);
+  );
+const firstDay = prepareEnd('asc');
+const lastDay = prepareEnd('desc');
 
 /** The first and the last day on which an address sent in a domain's name; null when it never did. */
 export async function readSpan(
   reader: Reader,
   place: Place,
 ): Promise<{ readonly oldest: Day | null; readonly newest: Day | null }> {
-  const [[first], [last]] = (await reader.readTogether(
-    ...ends.map((end) => end(place)),
-  )) as { day: Day }[][];
+  const [[first], [last]] = await reader.readTogether(firstDay(place), lastDay(place));
   return { oldest: first?.day ?? null, newest: last?.day ?? null };
 }

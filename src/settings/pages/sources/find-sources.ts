@@ -75,7 +75,13 @@ async function findAmongAll(given: Given, wanted: Wanted): Promise<Found> {
   }
   const within = marked.filter((source) => toKey(source).key === choice.within);
   const groupTitle = within[0] && toKey(within[0]).title;
-  return { ...common, total: within.length, sources: toPage(within), groups: undefined, groupTitle };
+  return {
+    ...common,
+    total: within.length,
+    sources: toPage(within),
+    groups: undefined,
+    groupTitle,
+  };
 }
 
 function isMarked(mark: Source['mark'], wanted: Choice['mark']): boolean {

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
+import type { Day } from '../../../domain/instant.ts';
 import type { Advice } from '../../../domain/sources/advice.ts';
 import type { Breakdown } from '../../../domain/sources/breakdown.ts';
 import type { Source } from '../../../domain/sources/source.ts';
-import type { Day } from '../../../domain/instant.ts';
 import type { DomainRow } from '../../../store/accounts/domains.ts';
 import type { SourceMark } from '../../../store/sources/marks.ts';
 import type { SourceDay } from '../../../store/sources/source.ts';

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
-import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
 import { toAlignmentModes } from '../../../domain/dns/dns-record.ts';
+import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { parseIpAddress } from '../../../domain/ip-address.ts';
 import { type Advice, advise } from '../../../domain/sources/advice.ts';

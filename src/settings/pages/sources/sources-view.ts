@@ -65,7 +65,9 @@ export function renderSourceTable(
   domainId: string,
   range: DomainRange,
 ): Html {
-  const rows = sources.map((source) => renderSource(source, `${toPath(domainId, source.address)}?${toRangeQuery(range)}`));
+  const rows = sources.map((source) =>
+    renderSource(source, `${toPath(domainId, source.address)}?${toRangeQuery(range)}`),
+  );
   return renderTable('Address', 'Seen', rows);
 }
 

@@ -42,6 +42,10 @@ export function showSources(given: Given): RequestHandler {
             : html`${renderFilters(view, given)}${renderFound(view, dataDays)}`
         }
       </section>`;
-    await sendPage(res, { title: `Sources of ${toDomainText(domain.name)}`, place: 'overview', main });
+    await sendPage(res, {
+      title: `Sources of ${toDomainText(domain.name)}`,
+      place: 'overview',
+      main,
+    });
   };
 }

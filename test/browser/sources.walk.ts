@@ -1,0 +1,140 @@
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import type { Store } from '../../src/store/connection/open.ts';
+import { updateNames } from '../../src/store/sources/names.ts';
+import {
+  aBareAccount,
+  aDomain,
+  aRecord,
+  aReportOf,
+  aSignature,
+  receive,
+} from '../support/builders.ts';
+import { anMmdb } from '../support/mmdb.ts';
+import { runServer } from '../support/running-server.ts';
+import { aDatabasePath } from '../support/store.ts';
+import { aPerson, PASSWORD } from '../support/visitor.ts';
+import { expectToFit, findBarriers, findLayoutShifts, openWindow, shoot } from './chromium.ts';
+
+const LOOKS = [390, 1280].flatMap((width) =>
+  (['light', 'dark'] as const).flatMap((colorScheme) =>
+    [true, false].map((javaScriptEnabled) => ({ width, colorScheme, javaScriptEnabled })),
+  ),
+);
+
+const MAILER = '198.51.100.7';
+const V6 = '2001:db8:1234:5678:9abc:def0:1234:5678';
+/** Text that would run, break the layout, or turn what follows. */
+const HOSTILE = `<script>document.title='ran'</script><img src=x onerror=alert(1)>\u202e${'W'.repeat(150)}`;
+const LONG = `${'a-very-long-label-'.repeat(3)}x.${'and-another-one-'.repeat(3)}y.example`;
+
+function aFile(): string {
+  const file = join(dirname(aDatabasePath()), 'networks.mmdb');
+  const networks = {
+    '192.0.2.0/24': { autonomous_system_number: 64500, autonomous_system_organization: 'Own Net' },
+    '198.51.100.0/24': { asn: 'AS64501', as_name: 'Mailer Networks Ltd', country_code: 'DE' },
+    '2001:db8::/32': { asn: 'AS4294967294', as_name: HOSTILE, country_code: 'ZZ' },
+  };
+  writeFileSync(file, anMmdb({ networks }));
+  return file;
+}
+
+const ofDay = (now: Date, ago: number) =>
+  `${new Date(now.getTime() - ago * 86_400_000).toISOString().slice(0, 10)}T00:00:00Z`;
+
+/** A domain with sources of each kind, and with hostile text wherever reports have text. */
+async function fill({ db }: Store) {
+  const now = new Date();
+  const accountId = await aBareAccount(db);
+  const { id } = await aDomain(db, accountId, { name: 'example.com' });
+  const own = { spf: 'pass', dkim: 'pass', spfDomain: 'example.com' } as const;
+  const signatures = [aSignature({ selector: 's2026' })];
+  const hostile = [
+    aSignature({ domain: LONG, selector: HOSTILE, result: 'fail' }),
+    aSignature({ domain: HOSTILE, selector: LONG, result: 'pass' }),
+  ];
+  const reports = Array.from({ length: 30 }, (_, i) =>
+    aReportOf(
+      [
+        aRecord({ sourceIp: '192.0.2.1', count: 900 + i * 7, ...own, signatures }),
+        aRecord({ sourceIp: '192.0.2.2', count: 40, spf: 'pass', spfDomain: 'example.com' }),
+        aRecord({ sourceIp: '203.0.113.9', count: 3, dkim: 'pass', spfResult: 'fail', signatures }),
+        aRecord({ sourceIp: MAILER, count: 60 + i }),
+        ...(i % 3 === 0
+          ? [aRecord({ sourceIp: V6, count: 12, spfDomain: HOSTILE, signatures: hostile, headerFrom: LONG, disposition: HOSTILE })]
+          : []),
+        ...Array.from({ length: 60 }, (_, n) =>
+          aRecord({ sourceIp: `203.0.113.${n + 20}`, count: 1 + (n % 5), spfResult: 'softfail', spfDomain: 'example.com' }),
+        ),
+      ],
+      { begin: ofDay(now, i + 1), orgName: i % 2 === 0 ? 'Mailbox Provider' : HOSTILE },
+    ),
+  );
+  await receive(db, reports, now.toISOString());
+  const expiresAt = ofDay(now, -7);
+  await updateNames(db, { domainId: id, now: now.toISOString() }, [
+    { address: MAILER, name: 'out-1.mailer.example', expiresAt },
+    { address: '192.0.2.1', name: 'mail.example.com', expiresAt },
+    { address: V6, name: LONG, expiresAt },
+  ]);
+  const { email } = await aPerson({ db }, accountId);
+  return { path: `/settings/domains/${id}/sources`, email };
+}
+
+async function signIn(page: Page, email: string): Promise<void> {
+  await page.goto('/settings/sign-in');
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+}
+
+describe.each(LOOKS)('the sources at $width pixels, $colorScheme, scripts: $javaScriptEnabled', (look) => {
+  test('are pages that anybody can use, whatever reports contain', async () => {
+    const env = { PLUMBLINE_IP_DATABASE: aFile(), PLUMBLINE_DNS_CHECKS: 'on', PLUMBLINE_DNS_SERVERS: '127.0.0.1:1' };
+    const { server, store } = await runServer(env);
+    const { path, email } = await fill(store);
+    const { page, wrong } = await openWindow(server.url, look);
+    page.on('console', (message) => {
+      if (message.type() === 'error') wrong.push(message.text());
+    });
+    page.on('dialog', (dialog) => wrong.push(dialog.message()));
+    await signIn(page, email);
+    const check = async (name: string) => {
+      if (look.javaScriptEnabled) {
+        expect(await findBarriers(page), name).toEqual([]);
+        expect(await findLayoutShifts(page), name).toEqual([]);
+        await expectToFit(page);
+      }
+      expect(await page.title()).toMatch(/Plumbline$/);
+      expect(wrong, name).toEqual([]);
+      if (look.javaScriptEnabled) await shoot(page, `${name}-${look.width}-${look.colorScheme}`);
+    };
+    const visit = async (name: string, to: string) => {
+      await page.goto(to);
+      await check(name);
+    };
+    await visit('sources', path);
+    await page.getByRole('link', { name: 'Next' }).click();
+    await page.getByText('Page 2 of').waitFor();
+    await visit('sources-failing', `${path}?show=failing&days=7`);
+    await visit('sources-networks', `${path}?group=network`);
+    await visit('sources-organizations', `${path}?group=organization`);
+    await page.getByRole('link', { name: 'mailer.example' }).click();
+    await page.getByText('1 address').waitFor();
+    await check('sources-within');
+    await page.getByRole('link', { name: MAILER }).click();
+    await page.getByRole('heading', { name: MAILER }).waitFor();
+    await check('source');
+    await page.getByRole('button', { name: 'Known and legitimate' }).click();
+    await page.getByText('marked it as').waitFor();
+    await check('source-marked');
+    await visit('source-hostile', `${path}/${encodeURIComponent(V6)}`);
+    await visit('source-passing', `${path}/192.0.2.1?days=90`);
+    await visit('source-none', `${path}/203.0.113.200`);
+    await visit('sources-empty', `${path}?from=2020-01-01&to=2020-01-31`);
+    await visit('sources-legitimate', `${path}?mark=legitimate`);
+  });
+});

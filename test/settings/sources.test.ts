@@ -1,0 +1,249 @@
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { updateNames } from '../../src/store/sources/names.ts';
+import { type Api, serveApi, startApi } from '../support/api.ts';
+import {
+  aBareAccount,
+  aDomain,
+  aRecord,
+  aReportOf,
+  aSignature,
+  NOW,
+  receive,
+} from '../support/builders.ts';
+import { anMmdb } from '../support/mmdb.ts';
+import { aDatabasePath } from '../support/store.ts';
+import { aVisitor, type Browser, toReadable } from '../support/visitor.ts';
+
+const OWN = '192.0.2.1';
+const MAILER = '198.51.100.7';
+const V6 = '2001:db8::25';
+
+const NETWORKS = anMmdb({
+  networks: {
+    '192.0.2.0/24': { autonomous_system_number: 64500, autonomous_system_organization: 'Own Net' },
+    '198.51.100.0/24': { asn: 'AS64501', as_name: 'Mailer Net', country_code: 'DE' },
+  },
+});
+
+/** What every test reads and none changes. */
+let api: Api;
+let browser: Browser;
+let path: string;
+
+const PASSED = { spf: 'pass', dkim: 'pass', spfDomain: 'example.com' } as const;
+
+async function fill({ db }: Pick<Api, 'db'>) {
+  const accountId = await aBareAccount(db);
+  const { id } = await aDomain(db, accountId, { name: 'example.com' });
+  const signed = { ...PASSED, signatures: [aSignature({ selector: 's2026' })] };
+  await receive(db, [
+    aReportOf(
+      [
+        aRecord({ sourceIp: OWN, count: 900, ...signed }),
+        aRecord({
+          sourceIp: OWN,
+          count: 4,
+          spf: 'fail',
+          dkim: 'pass',
+          spfDomain: 'example.com',
+          spfResult: 'fail',
+          signatures: signed.signatures,
+        }),
+        aRecord({ sourceIp: MAILER, count: 60 }),
+      ],
+      { begin: '2026-03-14T00:00:00Z' },
+    ),
+    aReportOf([aRecord({ sourceIp: MAILER, count: 12, disposition: 'quarantine' })], {
+      begin: '2026-03-10T00:00:00Z',
+      orgName: 'Other Provider',
+    }),
+    aReportOf([aRecord({ sourceIp: V6, count: 1, spfDomain: 'x.example', spfResult: 'none' })], {
+      begin: '2026-02-01T00:00:00Z',
+    }),
+  ]);
+  await updateNames(db, { domainId: id, now: NOW }, [
+    { address: MAILER, name: 'out1.mailer.example', expiresAt: '2026-04-01T00:00:00Z' },
+    { address: OWN, name: 'mail.example.com', expiresAt: '2026-04-01T00:00:00Z' },
+  ]);
+  return { accountId, id };
+}
+
+beforeAll(async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  vi.setSystemTime(new Date('2026-06-15T12:00:00Z'));
+  api = await startApi({ dnsChecks: true });
+  const { accountId, id } = await fill(api);
+  path = `/settings/domains/${id}/sources`;
+  ({ browser } = await aVisitor(api, accountId));
+  return () => void vi.useRealTimers();
+});
+
+afterAll(() => api.close());
+
+const read = async (to: string) => toReadable((await browser.get(to)).text);
+
+describe('the sources of a domain', () => {
+  test('are listed with what passed, those with most failed messages first', async () => {
+    const text = await read(path);
+    expect(text).toContain('2 addresses 13 Feb 2026 to 14 Mar 2026, 976 messages in all');
+    expect(text).toMatch(
+      /198\.51\.100\.7 out1\.mailer\.example 72 0 72 0\.0% 0\.0% 10 Mar 2026 – 14 Mar 2026/,
+    );
+    expect(text).toMatch(/192\.0\.2\.1 mail\.example\.com 904 904 0 100\.0% 99\.5% 14 Mar 2026/);
+    expect(text.indexOf(MAILER)).toBeLessThan(text.indexOf(OWN));
+    expect(text).not.toContain(V6);
+  });
+
+  test('of another range, and only those that fail', async () => {
+    expect(await read(`${path}?days=90`)).toContain(`${V6} 1 0 1`);
+    const failing = await read(`${path}?days=90&show=failing`);
+    expect(failing).toContain('2 addresses with failed messages');
+    expect(failing).not.toContain(OWN);
+    const none = await read(`${path}?from=2026-01-01&to=2026-01-05`);
+    expect(none).toContain('No report covers this range; the newest is of 14 Mar 2026.');
+    expect(await read(`${path}?from=2026-03-11&to=2026-03-12`)).toContain('No report covers');
+  });
+
+  test('are grouped by the organization of their names', async () => {
+    const text = await read(`${path}?group=organization&days=90`);
+    expect(text).toMatch(
+      /3 organizations .* mailer\.example 72 0 72 .* Not known 1 0 1 .* example\.com 904/,
+    );
+    const { text: page } = await browser.get(`${path}?group=organization&days=90`);
+    const link = /href="([^"]+within=mailer\.example[^"]*)"/
+      .exec(page)?.[1]
+      ?.replaceAll('&amp;', '&');
+    const within = await read(String(link));
+    expect(within).toContain('All organizations / mailer.example 1 address ');
+    expect(within).not.toContain(OWN);
+    expect(await read(`${path}?group=organization&within=nobody.example`)).toContain(
+      'There is no such address in this range. Show all',
+    );
+    expect(await read(path)).not.toContain('Networks');
+  });
+
+  test('with a choice that cannot be read are those without one', async () => {
+    const plain = await read(path);
+    for (const query of [
+      'group=x',
+      'mark=x',
+      'page=0',
+      'page=x',
+      'show=x',
+      'within=mailer.example',
+    ])
+      expect(await read(`${path}?${query}`)).toBe(plain);
+    expect(await read(`${path}?page=7`)).toContain('There is no such address');
+    expect((await browser.get(`${path}?page=999999`)).status).toBe(200);
+  });
+
+  test('of another account’s domain are not found', async () => {
+    const { browser: other } = await aVisitor(api, await aBareAccount(api.db));
+    for (const place of [path, `${path}/${OWN}`]) expect((await other.get(place)).status).toBe(404);
+    expect((await other.post(`${path}/${OWN}/mark`, { mark: 'unknown' })).status).toBe(404);
+    expect((await browser.get('/settings/domains/none/sources')).status).toBe(404);
+  });
+});
+
+describe('the page of a source', () => {
+  test('says what it sent, who reported it, and what to do', async () => {
+    const text = await read(`${path}/${MAILER}`);
+    expect(text).toContain('out1.mailer.example · First seen on 10 Mar 2026, last on 14 Mar 2026.');
+    expect(text).toContain('0.0% of 72 messages passed DMARC');
+    expect(text).toContain(
+      'SPF passes for bounces.mailer.example , which is not aligned with example.com : set a custom bounce domain there, or sign with DKIM as example.com .',
+    );
+    expect(text).toMatch(
+      /Results .* example\.com pass bounces\.mailer\.example not aligned No signature not aligned none 60 Failed .* quarantine 12 Failed/,
+    );
+    expect(text).toMatch(/Reporters .* Mailbox Provider 60 60 0\.0% Other Provider 12 12 0\.0%/);
+  });
+
+  test('names selectors, and tells apart what is forwarded', async () => {
+    const text = await read(`${path}/${OWN}`);
+    expect(text).toContain('pass example.com selector s2026 aligned');
+    expect(text).toMatch(/Passes Probably forwarded 4 messages DKIM passes for example\.com/);
+    expect(text).toMatch(/Passes All passes 900 messages/);
+  });
+
+  test('of an IPv6 address has its colons encoded in the path, in whatever form they come', async () => {
+    const encoded = `${path}/2001%3Adb8%3A%3A25`;
+    expect((await browser.get(`${path}?days=90`)).text).toContain(`href="${encoded}?days=90"`);
+    for (const form of ['2001:db8::25', '2001%3ADB8:0:0::25'])
+      expect(await read(`${path}/${form}?days=90`)).toContain(`${V6} Seen on 1 Feb 2026.`);
+    const text = await read(encoded);
+    expect(text).toContain(
+      'This address sent nothing in this range. Show 1 Feb 2026, when it was last seen',
+    );
+  });
+
+  test('of an address that never sent anything says so; of no address is not found', async () => {
+    expect(await read(`${path}/203.0.113.1`)).toContain('Nothing is stored about this address.');
+    for (const none of [
+      'x',
+      '192.0.2',
+      '192.0.2.01',
+      '192.0.2.1%25',
+      '1.2.3.4%00',
+      'fe80::1%25eth0',
+    ])
+      expect([none, (await browser.get(`${path}/${none}`)).status]).toEqual([none, 404]);
+  });
+});
+
+describe('networks', () => {
+  test('of the operator’s database are named, and group the sources', async () => {
+    const file = join(dirname(aDatabasePath()), 'networks.mmdb');
+    writeFileSync(file, NETWORKS);
+    const own = await serveApi({ ipDatabase: file });
+    const { accountId, id } = await fill(own);
+    const { browser: visitor } = await aVisitor(own, accountId);
+    const see = async (to: string) =>
+      toReadable((await visitor.get(`/settings/domains/${id}/sources${to}`)).text);
+    expect(await see('')).toContain(`${MAILER} out1.mailer.example · AS64501 Mailer Net · Germany`);
+    expect(await see(`/${OWN}`)).toContain('mail.example.com · AS64500 Own Net · ');
+    const grouped = await see('?group=network&days=90');
+    expect(grouped).toMatch(
+      /3 networks .* AS64501 Mailer Net 72 .* Not known 1 .* AS64500 Own Net 904/,
+    );
+    expect(await see('?group=network&within=AS64500')).toContain('/ AS64500 Own Net 1 address');
+    expect(grouped).not.toContain('Organizations');
+  });
+});
+
+describe('a mark', () => {
+  test('is set by a person for the account, shown, filtered by, and taken away', async () => {
+    const place = `${path}/${MAILER}`;
+    expect(await read(place)).toContain('Nobody has marked it yet.');
+    const mark = async (choice: string) => {
+      const { status, headers } = await browser.post(`${place}/mark`, { mark: choice });
+      expect([status, headers['location']]).toEqual([303, place]);
+      return await read(place);
+    };
+    const marked = await mark('legitimate');
+    expect(marked).toContain(`${MAILER} is marked as legitimate.`);
+    expect(marked).toMatch(/person-\d+@example\.com marked it as legitimate just now \./);
+    expect(await read(path)).toContain(`${MAILER} Legitimate out1`);
+    expect(await read(`${path}?mark=legitimate`)).toContain('1 address ');
+    expect(await read(`${path}?mark=unmarked`)).not.toContain(MAILER);
+    expect(await mark('unknown')).toContain('marked it as unknown');
+    expect(await read(`${path}?mark=unknown`)).toContain(`${MAILER} Unknown out1`);
+    expect(await mark('none')).toContain('has no mark any more.');
+    expect(await read(`${path}?mark=unknown`)).toContain('There is no such address in this range.');
+  });
+
+  test('is refused without the form’s token, from another site, and when there is no such mark', async () => {
+    const place = `${path}/${MAILER}/mark`;
+    await browser.get(path.replace('/sources', ''));
+    await browser.get(`${path}/${MAILER}`);
+    const foreign = { 'Sec-Fetch-Site': 'cross-site' };
+    expect((await browser.post(place, { mark: 'unknown', form_token: '' })).status).toBe(403);
+    expect((await browser.post(place, { mark: 'unknown' }, foreign)).status).toBe(403);
+    for (const mark of ['', 'toString', 'x'])
+      expect((await browser.post(place, { mark })).status).toBe(422);
+    expect((await browser.post(`${path}/x/mark`, { mark: 'unknown' })).status).toBe(404);
+    expect(await api.db.selectFrom('source_mark').selectAll().execute()).toEqual([]);
+  });
+});
