@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { updateNames } from '../../src/store/sources/names.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
@@ -245,5 +246,99 @@ describe('a mark', () => {
       expect((await browser.post(place, { mark })).status).toBe(422);
     expect((await browser.post(`${path}/x/mark`, { mark: 'unknown' })).status).toBe(404);
     expect(await api.db.selectFrom('source_mark').selectAll().execute()).toEqual([]);
+  });
+});
+
+describe('text that reports, DNS and databases contain', () => {
+  const HOSTILE = `</bdi><script>alert(1)</script>"'\u202e\u2066\u0007${'W'.repeat(300)}`;
+
+  test('is escaped, bounded, and turns no other text around', async () => {
+    const file = join(dirname(aDatabasePath()), 'networks.mmdb');
+    writeFileSync(
+      file,
+      anMmdb({ networks: { '192.0.2.0/24': { as_name: HOSTILE.slice(0, 90) } } }),
+    );
+    const own = await serveApi({ ipDatabase: file, dnsChecks: true });
+    const accountId = await aBareAccount(own.db);
+    const { id } = await aDomain(own.db, accountId, { name: 'example.com' });
+    const signatures = [
+      aSignature({ domain: HOSTILE, selector: HOSTILE, result: 'pass' }),
+      aSignature({ selector: HOSTILE, result: HOSTILE }),
+    ];
+    const texts = { headerFrom: HOSTILE, spfDomain: HOSTILE, disposition: HOSTILE, signatures };
+    const records = [
+      aRecord({ sourceIp: OWN, count: 5, ...texts }),
+      aRecord({ sourceIp: OWN, count: 4, ...texts, signatures: [], spfResult: HOSTILE }),
+      aRecord({ sourceIp: OWN, count: 3, ...texts, dkim: 'pass' }),
+    ];
+    await receive(own.db, [aReportOf(records, { orgName: HOSTILE })]);
+    const expiresAt = '2030-01-01T00:00:00Z';
+    await updateNames(own.db, { domainId: id, now: NOW }, [
+      { address: OWN, name: HOSTILE, expiresAt },
+    ]);
+    const { browser: visitor } = await aVisitor(own, accountId);
+    for (const place of ['', '?group=network', '?group=organization', `/${OWN}`]) {
+      const { status, text } = await visitor.get(`/settings/domains/${id}/sources${place}`);
+      expect([place, status]).toEqual([place, 200]);
+      expect(text).toContain('&lt;script&gt;alert');
+      expect(text).not.toMatch(/<script>|[\u202a-\u202e\u2066-\u2069]/);
+      expect(text).not.toContain('\u0007');
+      expect(toReadable(text)).not.toMatch(/W{254}/);
+    }
+  });
+});
+
+describe('the numbers', () => {
+  test('of the list, of the groups, of the sources’ pages and of the domain agree', async () => {
+    const numbers = (text: string) => Number(text.replaceAll(',', ''));
+    const own = await serveApi({ dnsChecks: true });
+    const { browser: visitor } = await aVisitor(own, await aBareAccount(own.db));
+    const aSource = fc.record({
+      host: fc.integer({ min: 1, max: 6 }),
+      count: fc.integer({ min: 1, max: 5_000 }),
+      spf: fc.constantFrom('pass', 'fail'),
+      dkim: fc.constantFrom('pass', 'fail'),
+      day: fc.integer({ min: 1, max: 9 }),
+    });
+    const { accountId } = await own.db
+      .selectFrom('account')
+      .select('id as accountId')
+      .executeTakeFirstOrThrow();
+    await fc.assert(
+      fc.asyncProperty(fc.array(aSource, { minLength: 1, maxLength: 20 }), async (sent) => {
+        const domain = await aDomain(own.db, accountId);
+        const reports = sent.map(({ host, day, ...record }) =>
+          aReportOf([aRecord({ sourceIp: `192.0.2.${host}`, ...record } as never)], {
+            ...{ domain: domain.name, begin: `2026-03-0${day}T00:00:00Z` },
+          }),
+        );
+        await receive(own.db, reports);
+        const range = '?from=2026-03-02&to=2026-03-08';
+        const place = `/settings/domains/${domain.id}/sources`;
+        const see = async (to: string) => toReadable((await visitor.get(`${place}${to}`)).text);
+        const inRange = sent.filter(({ day }) => day >= 2 && day <= 8);
+        const messages = inRange.reduce((sum, { count }) => sum + count, 0);
+        const text = await see(range);
+        if (messages === 0) return expect(text).toContain('No report covers this range');
+        expect(text).toContain(`, ${messages.toLocaleString('en')} message`);
+        const listed = [...text.matchAll(/(192\.0\.2\.\d) ([\d,]+) ([\d,]+) ([\d,]+) \d/g)];
+        const sums = [2, 3, 4].map((i) =>
+          listed.reduce((sum, row) => sum + numbers(row[i] ?? ''), 0),
+        );
+        const passed = inRange
+          .filter(({ spf, dkim }) => spf === 'pass' || dkim === 'pass')
+          .reduce((sum, { count }) => sum + count, 0);
+        expect(sums).toEqual([messages, passed, messages - passed]);
+        const group = /Not known ([\d,]+) ([\d,]+) ([\d,]+)/.exec(
+          await see(`${range}&group=organization`),
+        );
+        expect(group?.slice(1).map(numbers)).toEqual(sums);
+        for (const [, address, count] of listed)
+          expect(await see(`/${address}${range}`)).toMatch(
+            new RegExp(`% of ${count} messages passed DMARC`),
+          );
+      }),
+      { numRuns: 6 },
+    );
   });
 });

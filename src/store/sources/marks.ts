@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Mark } from '../../domain/sources/advice.ts';
-import type { Actor } from '../accounts/audit.ts';
+import { type Actor, insertAudit, signedBy } from '../accounts/audit.ts';
 import type { Db, Tx } from '../connection/database.ts';
 import { prepareQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';
@@ -128,9 +128,24 @@ async function replaceMark(
     .execute();
 }
 
-/** TODO(audit): until the table of the audit is one for everything, a mark says itself who set it and when. */
+interface Audited {
+  readonly domain: string;
+  readonly address: string;
+  readonly mark: Mark | null;
+}
+
 async function auditSourceMark(
-  _tx: Tx,
-  _by: Actor,
-  _marked: { readonly domain: string; readonly address: string; readonly mark: Mark | null },
-): Promise<void> {}
+  tx: Tx,
+  by: Actor & { readonly accountId: string },
+  { domain, address, mark }: Audited,
+): Promise<void> {
+  const detail = `${mark ?? 'no mark'}, ${domain}`;
+  const action = 'source_marked';
+  await insertAudit(tx, {
+    ...signedBy(by),
+    accountId: by.accountId,
+    action,
+    subject: address,
+    detail,
+  });
+}

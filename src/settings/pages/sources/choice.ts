@@ -4,8 +4,8 @@ import { readQuery } from '../../form.ts';
 
 const MARKS = ['legitimate', 'unknown', 'unmarked'] as const;
 const GROUPINGS = ['network', 'organization'] as const satisfies readonly Grouping[];
-/** The key of a group may be an organization's whole name. */
-const MAX_KEY = 220;
+/** The key of a group may be the whole name of a domain, or of a network. */
+const MAX_KEY = 253;
 
 /** What of a domain's sources a page shows, beside its range. */
 export interface Choice {

@@ -46,6 +46,7 @@ export function renderSource(page: SourcePage): Html {
   return html`<p class="trail"><a href="/settings/overview">Overview</a> / <a href="/settings/domains/${domain.id}">${renderDomainName(domain.name)}</a> / <a href="${list}">Sources</a> / Address</p>
     <h1 class="domain-name">${address}${renderMarkBadge(mark?.mark)}</h1>
     ${renderLead(page)}
+    ${renderAdvice(page.advice)}
     ${renderTraffic(page)}
     ${page.days.length === 0 ? '' : renderDetails(page)}
     ${renderMark(page)}`;
@@ -90,10 +91,9 @@ function renderNothing(path: string, newest: Day | null): Html {
 }
 
 function renderDetails(page: SourcePage): Html {
-  const { breakdown, otherMessages, advice, detailsSince, range } = page;
+  const { breakdown, otherMessages, detailsSince, range } = page;
   const isPartial = detailsSince !== null && range.from < detailsSince;
-  return html`${renderAdvice(advice)}
-    ${renderResults(breakdown.results, otherMessages)}
+  return html`${renderResults(breakdown.results, otherMessages)}
     ${isPartial ? html`<p class="muted">Reports of days before ${toDate(detailsSince)} were stored without details. The operator can read them again.</p>` : ''}
     ${renderReporters(breakdown.reporters)}`;
 }
@@ -108,7 +108,7 @@ function renderAdvice(advice: readonly Advice[]): Html | '' {
   if (advice.length === 0) return '';
   return html`<section class="card" aria-labelledby="advice">
     <h2 id="advice">What to do</h2>
-    <ul class="findings">${advice.map(({ tone, title, text, messages }) => {
+    <ul class="findings advice">${advice.map(({ tone, title, text, messages }) => {
       const [word, style] = TONES[tone];
       return html`<li>
         <span class="badge ${style}">${word}</span>

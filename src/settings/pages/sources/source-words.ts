@@ -5,7 +5,7 @@ import type { Network } from '../../../domain/sources/network.ts';
 import type { Phrase } from '../../../domain/sources/phrase.ts';
 import type { Source } from '../../../domain/sources/source.ts';
 import type { Html } from '../../frame/page.ts';
-import { renderText, toSafeText } from '../../frame/words.ts';
+import { renderDomainName, renderText, toSafeText } from '../../frame/words.ts';
 
 /** The longest name of the DNS. */
 const MAX_NAME = 253;
@@ -27,13 +27,19 @@ export function renderMarkBadge(mark: Mark | undefined): Html | '' {
   return html` <span class="badge ${tone}">${text}</span>`;
 }
 
+/** A network can have any name. */
+const MAX_TITLE = 80;
+
 /** What is known of an address in one line: its name, its network, its country. */
 export function listKnown({ name, network }: Pick<Source, 'name' | 'network'>): readonly Html[] {
   const title = network && toNetworkTitle(network);
   const country = network && toCountry(network);
-  return [name, title, country]
-    .filter((text) => text !== undefined)
-    .map((text) => renderText(text, MAX_NAME));
+  return [
+    ...(name === undefined ? [] : [renderDomainName(name)]),
+    ...[title, country]
+      .filter((text) => text !== undefined)
+      .map((text) => renderText(text, MAX_TITLE)),
+  ];
 }
 
 /** The name of a country in English; the code itself when it has none. */

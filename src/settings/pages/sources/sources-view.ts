@@ -8,7 +8,8 @@ import { renderText, toCount, toCounted, toDate, toPassRate } from '../../frame/
 import { type ListView, toListPath } from './filters.ts';
 import { listKnown, renderMarkBadge, toPath } from './source-words.ts';
 
-const MAX_TITLE = 200;
+/** A network can have any name. */
+const MAX_TITLE = 80;
 
 /** The addresses or groups of one page, and what the numbers do not include. */
 export function renderFound(view: ListView, { detailsSince }: DataDays): Html {
@@ -92,7 +93,7 @@ function renderSource(source: Source, path: string): Html {
   return html`<tr role="row">
     <th role="rowheader" scope="row"><a href="${path}">${address}</a>${renderMarkBadge(mark)}${renderKnown(known)}</th>
     ${renderCounts(source)}
-    <td role="cell" class="number" data-label="Seen">${renderSeen(firstDay, lastDay)}</td>
+    <td role="cell" class="number seen" data-label="Seen">${renderSeen(firstDay, lastDay)}</td>
   </tr>`;
 }
 
