@@ -101,6 +101,7 @@ describe('a value', () => {
     ['PLUMBLINE_LOG_LEVEL', 'loud', 'must be one of fatal, error, warn'],
     ['PLUMBLINE_TRUSTED_PROXIES', '10.0.0.0/33', 'must be addresses or networks like 10.0.0.0/8'],
     ['PLUMBLINE_DNS_SERVERS', 'dns', 'must be addresses like 192.0.2.53'],
+    ['PLUMBLINE_IP_DATABASE', 'networks.mmdb', 'must be the absolute path of a file'],
     ['PLUMBLINE_BASE_URL', 'ftp://dmarc.example.com', 'must be a URL without a path'],
     ['PLUMBLINE_BASE_URL', 'https://example.com/dmarc', 'must be a URL without a path'],
     ['PLUMBLINE_ALERT_DROP_POINTS', '0', 'must be a number from 0.01 to 100'],
@@ -235,12 +236,13 @@ describe('the configuration file', () => {
 
   test('has relative paths of other files begin there too', async () => {
     const { folder, file } = await aFile(
-      'PLUMBLINE_REDIS=rediss://r\nPLUMBLINE_REDIS_PASSWORD_FILE=secret\nPLUMBLINE_REDIS_CA=/etc/ca.pem\n',
+      'PLUMBLINE_REDIS=rediss://r\nPLUMBLINE_REDIS_PASSWORD_FILE=secret\nPLUMBLINE_REDIS_CA=/etc/ca.pem\nPLUMBLINE_IP_DATABASE=networks.mmdb\n',
     );
     const env: NodeJS.ProcessEnv = { PLUMBLINE_CONFIG: file };
     loadConfigFile(env);
     const files = { passwordFile: join(folder, 'secret'), caFile: '/etc/ca.pem' };
     expect(readConfig(env).redis).toMatchObject(files);
+    expect(readConfig(env).ipDatabase).toBe(join(folder, 'networks.mmdb'));
   });
 
   test('is that of --config rather than that of PLUMBLINE_CONFIG; the environment wins', async () => {

@@ -14,6 +14,8 @@ insert into distribution values
   ('domain_day', 'domain_id'),
   ('domain_receipt', 'domain_id'),
   ('dns_record', 'domain_id'),
+  ('source_name', 'domain_id'),
+  ('source_mark', 'domain_id'),
   ('list_point', 'list_id'),
   ('list_gap', 'list_id'),
   ('list_gap_block', 'list_id'),

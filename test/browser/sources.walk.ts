@@ -25,7 +25,7 @@ const LOOKS = [390, 1280].flatMap((width) =>
 );
 
 /** A page that is painted while it comes in may move by less. */
-const NOTICED = 0.001;
+const NOTICED = 0.01;
 const MAILER = '198.51.100.7';
 const V6 = '2001:db8:1234:5678:9abc:def0:1234:5678';
 /** Text that would run, break the layout, or turn what follows. */

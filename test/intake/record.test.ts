@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
+import { parseIpAddress } from '../../src/domain/ip-address.ts';
 import { toContent } from '../../src/intake/content.ts';
 import { readFeedback } from '../../src/intake/report/feedback.ts';
-import { parseIpAddress } from '../../src/domain/ip-address.ts';
 import { WarningLog } from '../../src/intake/warnings.ts';
 import { fixture, PLAIN, plainWith, read } from '../support/intake.ts';
 

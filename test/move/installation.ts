@@ -11,6 +11,8 @@ import { insertPendingSignIn } from '../../src/store/people/pending-sign-ins.ts'
 import { confirmSecondFactor, startSecondFactor } from '../../src/store/people/second-factors.ts';
 import { insertSession } from '../../src/store/people/sessions.ts';
 import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
+import { updateMark } from '../../src/store/sources/marks.ts';
+import { updateNames } from '../../src/store/sources/names.ts';
 import {
   aDomain,
   aKey,
@@ -113,12 +115,25 @@ async function fillAlerts(
 ): Promise<void> {
   await anAlert(db, owner);
   await resolveAlert(db, await anAlert(db, owner, {}), NOW);
+  await fillSources(db, owner);
   await updateDnsRecord(db, {
     domainId: owner.domainId,
     type: 'dmarc',
     at: NOW,
     update: (state) => state,
   });
+}
+
+async function fillSources(
+  db: Db,
+  { accountId, domainId }: { readonly accountId: string; readonly domainId: string },
+): Promise<void> {
+  await updateNames(db, { domainId, now: NOW }, [
+    { address: '192.0.2.1', name: 'mail.example.com', expiresAt: NOW },
+    { address: '2001:db8::1', name: null, expiresAt: NOW },
+  ]);
+  const by = { name: 'you@example.com', accountId, address: '192.0.2.1', at: NOW };
+  await updateMark(db, { domainId, address: '192.0.2.1', mark: 'unknown' }, by);
 }
 
 /** An account whose alert the contract does not have. */

@@ -17,6 +17,7 @@ export const SLOW = [
   'test/store/open.test.ts',
   'test/intake/hostile-{containers,folder,mail,values,xml}.test.ts',
   'test/intake/limits.test.ts',
+  'test/slow/*.test.ts',
   'test/workflows.test.ts',
 ];
 

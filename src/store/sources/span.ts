@@ -15,8 +15,10 @@ const prepareEnd = (direction: 'asc' | 'desc') =>
       .orderBy('day', direction)
       .limit(1),
   );
-const firstDay = prepareEnd('asc');
-const lastDay = prepareEnd('desc');
+/** @internal A test reads its query plan. */
+export const firstDay = prepareEnd('asc');
+/** @internal */
+export const lastDay = prepareEnd('desc');
 
 /** The first and the last day on which an address sent in a domain's name; null when it never did. */
 export async function readSpan(
