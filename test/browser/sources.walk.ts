@@ -145,7 +145,7 @@ describe.each(LOOKS)(
       await visit('sources', path);
       await page.getByRole('link', { name: 'Next' }).click();
       await page.getByText('Page 2 of').waitFor();
-      await visit('sources-failing', `${path}?show=failing&days=7`);
+      await visit('sources-failing', `${path}?failing=1&days=7`);
       await visit('sources-networks', `${path}?group=network`);
       await visit('sources-organizations', `${path}?group=organization`);
       await page.getByRole('link', { name: 'mailer.example' }).click();

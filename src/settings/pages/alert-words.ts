@@ -1,5 +1,7 @@
 import { html } from 'hono/html';
 import { type AlertType, isAlertType } from '../../domain/alerts/registry.ts';
+import { addDays } from '../../domain/instant.ts';
+import { parseIpAddress } from '../../domain/ip-address.ts';
 import type { ListedAlert } from '../../store/alerts/alert-list.ts';
 import type { Html } from '../frame/page.ts';
 import {
@@ -13,9 +15,12 @@ import {
   toPercentage,
   toSafeText,
 } from '../frame/words.ts';
+import { toPath } from './sources/source-words.ts';
 
 /** Ten addresses fit in, and two long records. */
 const MAX_WORDS = 1_500;
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
 
 type Context = Readonly<Record<string, unknown>>;
 
@@ -44,10 +49,32 @@ export function renderAlert(alert: ListedAlert & { readonly domain?: string }, n
       ${alert.domain !== undefined ? html`on <a href="/settings/domains/${alert.domain_id}">${renderDomainName(alert.domain)}</a>` : ''}
     </h3>
     <p>${renderText(tell(alert.context), MAX_WORDS)}</p>
+    ${alert.type === 'alert.new_failing_source' ? renderSourceLinks(alert) : ''}
     <p class="when">Fired ${renderTime(alert.fired_at, now)}${
       alert.resolved_at === null ? '' : html`, resolved ${renderTime(alert.resolved_at, now)}`
     }</p>
   </li>`;
+}
+
+/** The days that a link from an alert shows: the data days of a month, up to the alert's own day. */
+const LINKED_DAYS = 30;
+
+/** Links to the pages of the addresses that an alert names, in the range that ends with its day. */
+function renderSourceLinks({ domain_id, context }: ListedAlert): Html | '' {
+  const { day } = context;
+  const range =
+    typeof day === 'string' && DAY.test(day)
+      ? `?from=${addDays(day, 1 - LINKED_DAYS)}&to=${day}`
+      : '';
+  const addresses = listSources(context)
+    .map(({ ip }) => (typeof ip === 'string' ? parseIpAddress(ip) : undefined))
+    .filter((address) => address !== undefined);
+  if (addresses.length === 0) return '';
+  const links = addresses.map(
+    (address, i) =>
+      html`${i === 0 ? '' : ', '}<a href="${toPath(domain_id, address)}${range}">${address}</a>`,
+  );
+  return html`<p>Look at ${links}.</p>`;
 }
 
 /** The title of an alert type, or its name when this page does not know it. */
@@ -77,11 +104,15 @@ function tellMissing(context: Context): string {
 }
 
 function tellSource(context: Context): string {
-  const sources = Array.isArray(context['sources']) ? (context['sources'] as Context[]) : [];
+  const sources = listSources(context);
   const more = Number(context['additional_sources'] ?? 0);
   const list = sources.map(({ ip, failed_count }) => `${ip} (${toNumber(failed_count)} failed)`);
   if (more > 0) list.push(`${toCount(more)} more`);
   return `${toNumber(context['failed_count'])} of ${toNumber(context['message_count'])} messages from addresses not seen before failed: ${list.join(', ')}.`;
+}
+
+function listSources({ sources }: Context): readonly Context[] {
+  return Array.isArray(sources) ? (sources as Context[]) : [];
 }
 
 function tellRecord(context: Context): string {

@@ -37,6 +37,7 @@ import { findAlertTitle, renderAlert } from './alert-words.ts';
 import { renderRoute } from './domain-route.ts';
 import { renderNextStep, type StepOf } from './next-step-view.ts';
 import { renderReportTable } from './reports/report-table.ts';
+import { renderFailingSources } from './sources/failing-sources.ts';
 
 const LATEST_REPORTS = { limit: 20, offset: 0 };
 const LATEST_ALERTS = { limit: 10, offset: 0 };
@@ -60,6 +61,7 @@ export function showDomain(given: Given): RequestHandler {
       ${renderStep(read, range, { ...domain, address, now: at })}
       ${renderAlerts(parseItems(alerts), at)}
       ${renderTraffic(read, range)}
+      ${await renderFailingSources(given, scope, range)}
       ${renderReports(domain, parseItems(reports), reports.total)}
       ${await renderRoute(given, domain, visitor)}`;
     await sendPage(res, { title: toDomainText(domain.name), place: 'overview', main });

@@ -26,7 +26,7 @@ export function readChoice(req: Request): Choice {
   const grouping = GROUPINGS.find((known) => known === group);
   const isKey = grouping !== undefined && within !== '' && (within ?? '').length <= MAX_KEY;
   return {
-    failingOnly: readQuery(req, 'show') === 'failing',
+    failingOnly: readQuery(req, 'failing') === '1',
     mark: MARKS.find((known) => known === mark),
     group: grouping,
     within: isKey ? within : undefined,
@@ -38,7 +38,7 @@ export function readChoice(req: Request): Choice {
 export function toParameters(choice: Choice): Readonly<Record<string, string>> {
   const { failingOnly, mark, group, within, page } = choice;
   const all = {
-    show: failingOnly ? 'failing' : undefined,
+    failing: failingOnly ? '1' : undefined,
     ...{ mark, group, within },
     page: page === 1 ? undefined : String(page),
   };

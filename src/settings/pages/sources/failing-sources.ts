@@ -27,7 +27,7 @@ export async function renderFailingSources(
       <a href="${path}?${toRangeQuery(range)}">All sources</a>
     </div>
     ${sources.length === 0 ? renderNone(found.messages) : renderSourceTable(sources, scope.domainId, range)}
-    ${more > 0 ? html`<p class="muted"><a href="${path}?${toRangeQuery(range, { show: 'failing' })}">${toCounted(more, 'more failing source')}</a></p>` : ''}
+    ${more > 0 ? html`<p class="muted"><a href="${path}?${toRangeQuery(range, { failing: '1' })}">${toCounted(more, 'more failing source')}</a></p>` : ''}
   </section>`;
 }
 

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { addUp } from '../../../domain/alerts/rate.ts';
 import type { Day } from '../../../domain/instant.ts';
 import type { Advice } from '../../../domain/sources/advice.ts';
 import type { Breakdown } from '../../../domain/sources/breakdown.ts';
@@ -6,9 +7,11 @@ import type { Source } from '../../../domain/sources/source.ts';
 import type { DomainRow } from '../../../store/accounts/domains.ts';
 import type { SourceMark } from '../../../store/sources/marks.ts';
 import type { SourceDay } from '../../../store/sources/source.ts';
-import { renderNumbers, renderVolume, sum, toChartDays } from '../../frame/chart.ts';
+import { toColumns } from '../../frame/charts/columns.ts';
+import { renderNumbers } from '../../frame/charts/numbers.ts';
+import { renderVolume } from '../../frame/charts/volume.ts';
 import { type Html, renderFormToken } from '../../frame/page.ts';
-import { countDays, type DomainRange, renderRanges, toRangeQuery } from '../../frame/range.ts';
+import { type DomainRange, renderRanges, toRangeQuery } from '../../frame/range.ts';
 import {
   renderDomainName,
   renderText,
@@ -67,8 +70,8 @@ function renderLead({ known, span }: SourcePage): Html {
 function renderTraffic(page: SourcePage): Html {
   const { domain, address, range, days, span } = page;
   const path = toPath(domain.id, address);
-  const total = sum(days);
-  const chartDays = toChartDays(days, { now: new Date(range.to), count: countDays(range) });
+  const total = addUp(days);
+  const columns = toColumns(days, range);
   return html`<section class="card" aria-labelledby="traffic">
     <h2 id="traffic">Traffic</h2>
     ${renderRanges(path, range)}
@@ -76,9 +79,9 @@ function renderTraffic(page: SourcePage): Html {
       days.length === 0
         ? renderNothing(path, span.newest)
         : html`<p class="figures"><b>${toPassRate(total)}</b> of <b>${toCount(total.messages)}</b> messages passed DMARC</p>
-          ${renderVolume(chartDays)}
+          ${renderVolume(columns)}
           <p class="legend"><span class="passed">Passed</span><span class="failed">Failed</span></p>
-          ${renderNumbers(chartDays)}`
+          ${renderNumbers(columns)}`
     }
   </section>`;
 }
