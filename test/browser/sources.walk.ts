@@ -142,6 +142,7 @@ describe.each(LOOKS)(
         await page.goto(to);
         await check(name);
       };
+      await visit('domain-failing', path.replace('/sources', ''));
       await visit('sources', path);
       await page.getByRole('link', { name: 'Next' }).click();
       await page.getByText('Page 2 of').waitFor();

@@ -14,7 +14,7 @@ export interface SourceGroup extends Counts {
   readonly sources: number;
 }
 
-export const UNKNOWN_GROUP = '-';
+const UNKNOWN_GROUP = '-';
 
 /** Groups of sources, those with most failed messages first. */
 export function groupSources(sources: readonly Source[], toKey: ToKey): readonly SourceGroup[] {
