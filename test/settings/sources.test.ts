@@ -175,7 +175,7 @@ describe('the page of a source', () => {
       'SPF passes for bounces.mailer.example , which is not aligned with example.com : set a custom bounce domain there, or sign with DKIM as example.com .',
     );
     expect(text).toMatch(
-      /Results .* example\.com pass bounces\.mailer\.example not aligned No signature not aligned none 60 Failed .* quarantine 12 Failed/,
+      /Results .* example\.com pass bounces\.mailer\.example not aligned No signature none 60 Failed .* quarantine 12 Failed/,
     );
     expect(text).toMatch(/Reporters .* Mailbox Provider 60 60 0% Other Provider 12 12 0%/);
   });

@@ -35,16 +35,21 @@ export function renderResults(results: readonly Results[], otherMessages: number
 }
 
 function renderResult(result: Results): Html {
-  const { headerFrom, spf, dkim, isDkimAligned, disposition, messages, aligned } = result;
+  const { headerFrom, spf, disposition, messages, aligned } = result;
   const [word, tone] = aligned > 0 ? ['Passed', 'good'] : ['Failed', 'warn'];
   return html`<tr role="row">
     <th role="rowheader" scope="row">${headerFrom ? renderDomainName(headerFrom) : 'Not stated'}</th>
     <td role="cell" data-label="SPF"><div>${renderWord(spf.result)} ${renderDomain(spf.domain)} ${renderAligned(spf.isAligned)}</div></td>
-    <td role="cell" data-label="DKIM"><div>${dkim.length === 0 ? 'No signature' : dkim.map(renderSignature)} ${renderAligned(isDkimAligned)}</div></td>
+    <td role="cell" data-label="DKIM"><div>${renderSignatures(result)}</div></td>
     <td role="cell" data-label="Disposition">${renderWord(disposition)}</td>
     <td role="cell" class="number" data-label="Messages">${toCount(messages)}</td>
     <td role="cell" data-label="DMARC"><span class="badge ${tone}">${word}</span></td>
   </tr>`;
+}
+
+function renderSignatures({ dkim, isDkimAligned }: Results): Html {
+  if (dkim.length === 0 && !isDkimAligned) return html`No signature`;
+  return html`${dkim.map(renderSignature)} ${renderAligned(isDkimAligned)}`;
 }
 
 function renderSignature({ domain, selector, result }: Signature): Html {
