@@ -148,7 +148,7 @@ describe.each(LOOKS)(
       await page.getByText('Page 2 of').waitFor();
       await visit('sources-failing', `${path}?failing=1&days=7`);
       await visit('sources-networks', `${path}?group=network`);
-      await visit('sources-organizations', `${path}?group=organization`);
+      await visit('sources-organisations', `${path}?group=organisation`);
       await page.getByRole('link', { name: 'mailer.example' }).click();
       await page.getByText('1 address').waitFor();
       await check('sources-within');

@@ -48,7 +48,7 @@ test('the script for Citus keeps its rules for keys, and the store works on what
   await runOn(url, CITUS);
   await runOn(url, readScript('citus.sql'));
   const distributed = await runOn(url, 'select name, by from distributed order by name');
-  expect(distributed).toHaveLength(13);
+  expect(distributed).toHaveLength(17);
   expect(distributed).toContainEqual({ name: 'report', by: 'domain_id' });
   expect(distributed).toContainEqual({ name: 'conflict', by: 'domain_id' });
   expect(distributed).toContainEqual({ name: 'source', by: 'sha256' });

@@ -39,10 +39,10 @@ describe('the database of networks', () => {
   test('knows the network of an address of either kind', async () => {
     const { find } = await open(aFile(anMmdb({ networks: NETWORKS })));
     expect(find('192.0.2.77')).toEqual({
-      ...{ asn: 64500, organization: 'Example Networks', country: null },
+      ...{ asn: 64500, organisation: 'Example Networks', country: null },
     });
     expect(find('198.51.100.200')).toMatchObject({ asn: 64501, country: 'DE' });
-    expect(find('2001:db8::25')).toEqual({ asn: null, organization: null, country: 'FR' });
+    expect(find('2001:db8::25')).toEqual({ asn: null, organisation: null, country: 'FR' });
   });
 
   test('does not know other addresses, nor those of IPv6 when it is one of IPv4', async () => {

@@ -126,19 +126,19 @@ describe('the sources of a domain', () => {
     expect(await read(`${path}?from=2026-03-11&to=2026-03-12`)).toContain('No report covers');
   });
 
-  test('are grouped by the organization of their names', async () => {
-    const text = await read(`${path}?group=organization&days=90`);
+  test('are grouped by the organisation of their names', async () => {
+    const text = await read(`${path}?group=organisation&days=90`);
     expect(text).toMatch(
-      /3 organizations .* mailer\.example 72 0 72 .* Not known 1 0 1 .* example\.com 904/,
+      /3 organisations .* mailer\.example 72 0 72 .* Not known 1 0 1 .* example\.com 904/,
     );
-    const { text: page } = await browser.get(`${path}?group=organization&days=90`);
+    const { text: page } = await browser.get(`${path}?group=organisation&days=90`);
     const link = /href="([^"]+within=mailer\.example[^"]*)"/
       .exec(page)?.[1]
       ?.replaceAll('&amp;', '&');
     const within = await read(String(link));
-    expect(within).toContain('All organizations / mailer.example 1 address ');
+    expect(within).toContain('All organisations / mailer.example 1 address ');
     expect(within).not.toContain(OWN);
-    expect(await read(`${path}?group=organization&within=nobody.example`)).toContain(
+    expect(await read(`${path}?group=organisation&within=nobody.example`)).toContain(
       'There is no such address in this range. Show all',
     );
   });
@@ -227,7 +227,7 @@ describe('networks', () => {
     );
   });
 
-  test('are no choice without a database, nor organizations without names', async () => {
+  test('are no choice without a database, nor organisations without names', async () => {
     const range = toDomainRange(
       { originalUrl: '' } as never,
       { oldest: null, newest: null },
@@ -243,7 +243,7 @@ describe('networks', () => {
     const view = { path, range, choice } as never;
     const links = String(await renderFilters(view, {} as never));
     expect(links).toContain('Failing only');
-    expect(links).not.toMatch(/Networks|Organizations|Addresses/);
+    expect(links).not.toMatch(/Networks|Organisations|Addresses/);
   });
 
   test('of a file that is missing are an error at start', async () => {
@@ -345,7 +345,7 @@ describe('text that reports, DNS and databases contain', () => {
     await updateNames(api.db, { domainId: id, now: NOW }, [
       { address: EVIL, name: HOSTILE, expiresAt },
     ]);
-    for (const place of ['', '?group=network', '?group=organization', `/${EVIL}`]) {
+    for (const place of ['', '?group=network', '?group=organisation', `/${EVIL}`]) {
       const { status, text } = await browser.get(`/settings/domains/${id}/sources${place}`);
       expect([place, status]).toEqual([place, 200]);
       expect(text).toContain('&lt;script&gt;alert');
@@ -399,7 +399,7 @@ describe('the numbers', () => {
           .reduce((sum, { count }) => sum + count, 0);
         expect(sums).toEqual([messages, passed, messages - passed]);
         const group = /Not known ([\d,]+) ([\d,]+) ([\d,]+)/.exec(
-          await see(`${range}&group=organization`),
+          await see(`${range}&group=organisation`),
         );
         expect(group?.slice(1).map(numbers)).toEqual(sums);
         for (const [, address, count] of listed)

@@ -63,7 +63,7 @@ test('the pages of a domain with 400 days of 2,000 sources are as large as those
   const path = `/settings/domains/${id}/sources`;
   for (const place of [
     ...['?days=7', '', '?failing=1', '?page=20', '?days=90', '?days=365'],
-    ...['?group=organization', '?mark=unmarked', '/198.18.0.0', '/198.18.0.0?days=365'],
+    ...['?group=organisation', '?mark=unmarked', '/198.18.0.0', '/198.18.0.0?days=365'],
   ]) {
     const measured = await measure(browser, `${path}${place}`);
     print(place === '' ? '30 days' : place, measured);

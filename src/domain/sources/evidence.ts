@@ -38,14 +38,14 @@ export interface About {
 export interface Facts extends Evidence {
   /** The domain that messages had in the header From: alignment is with it. */
   readonly from: string;
-  /** The domain that SPF passed for without alignment, of another organization. */
+  /** The domain that SPF passed for without alignment, of another organisation. */
   readonly foreignSpf: string | undefined;
-  /** The same of the own organization: then alignment is strict. */
+  /** The same of the own organisation: then alignment is strict. */
   readonly ownSpf: string | undefined;
-  /** A signature that passed without alignment, of another organization. */
+  /** A signature that passed without alignment, of another organisation. */
   readonly foreignSignature: Signature | undefined;
   readonly ownSignature: Signature | undefined;
-  /** A signature of the own organization that did not pass. */
+  /** A signature of the own organisation that did not pass. */
   readonly brokenSignature: Signature | undefined;
 }
 

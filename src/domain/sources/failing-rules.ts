@@ -67,7 +67,7 @@ export const FAILING_RULES: readonly Rule[] = [
   },
 ];
 
-/** Strict alignment wants the very same domain; relaxed alignment wants the same organization. */
+/** Strict alignment wants the very same domain; relaxed alignment wants the same organisation. */
 function tellRemedies(from: string, { modes }: Asked): Phrase {
   const place =
     modes.spf === 's'
@@ -82,7 +82,7 @@ function tellStrict({ ownSpf, ownSignature, from }: Facts): Phrase {
   return [
     `${what} passes for `,
     { name },
-    ...phrase`, which is of the same organization as ${from} but not the same domain, and alignment was strict: use ${from} itself there, or publish `,
+    ...phrase`, which is of the same organisation as ${from} but not the same domain, and alignment was strict: use ${from} itself there, or publish `,
     { name: `${tag}=r` },
     ' in the DMARC record.',
   ];

@@ -3,9 +3,9 @@ import { addSafely } from '../safe-sum.ts';
 import type { Counts, Source } from './source.ts';
 
 /** What sources are grouped by: their network, or the organizational domain of their name. */
-export type Grouping = 'network' | 'organization';
+export type Grouping = 'network' | 'organisation';
 
-/** Sources of one network or organization. */
+/** Sources of one network or organisation. */
 export interface SourceGroup extends Counts {
   /** Names the group among those of one grouping; `-` for sources of which nothing is known. */
   readonly key: string;
@@ -65,8 +65,8 @@ const toNetworkKey: ToKey = ({ network }) => {
 /** `AS64500 Example Networks`; undefined when neither is known. */
 export function toNetworkTitle({
   asn,
-  organization,
+  organisation,
 }: NonNullable<Source['network']>): string | undefined {
-  const parts = [asn === null ? null : `AS${asn}`, organization];
+  const parts = [asn === null ? null : `AS${asn}`, organisation];
   return parts.filter((part) => part !== null).join(' ') || undefined;
 }

@@ -2,7 +2,7 @@
 export interface Network {
   /** The number of its autonomous system. */
   readonly asn: number | null;
-  readonly organization: string | null;
+  readonly organisation: string | null;
   /** Two letters, ISO 3166-1. */
   readonly country: string | null;
 }
@@ -17,7 +17,7 @@ export function toNetwork(record: unknown): Network | undefined {
   const all = { ...traits, ...record };
   const network = {
     asn: toNumber(all['autonomous_system_number'] ?? all['asn']),
-    organization: findText(all, [
+    organisation: findText(all, [
       ...['autonomous_system_organization', 'as_name', 'organization'],
       ...['isp', 'name'],
     ]),

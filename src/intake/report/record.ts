@@ -1,3 +1,4 @@
+import { parseIpAddress } from '../../domain/ip-address.ts';
 import type {
   Identifiers,
   PolicyEvaluated,
@@ -7,7 +8,6 @@ import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Element } from '../document/element.ts';
 import { renderPlace } from '../warnings.ts';
 import { toAuthResults } from './auth-results.ts';
-import { parseIpAddress } from '../../domain/ip-address.ts';
 
 const DISPOSITIONS = new Set(['none', 'quarantine', 'reject', 'pass']);
 const EVALUATED = new Set(['pass', 'fail']);

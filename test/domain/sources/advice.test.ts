@@ -120,13 +120,13 @@ describe('advice on messages that fail', () => {
       'SPF of a subdomain, when alignment is strict',
       { spf: ['bounces.example.com', 'pass'] },
       'Alignment is strict',
-      'SPF passes for “bounces.example.com”, which is of the same organization as “example.com” but not the same domain, and alignment was strict: use “example.com” itself there, or publish “aspf=r” in the DMARC record.',
+      'SPF passes for “bounces.example.com”, which is of the same organisation as “example.com” but not the same domain, and alignment was strict: use “example.com” itself there, or publish “aspf=r” in the DMARC record.',
     ],
     [
       'DKIM of a subdomain, when alignment is strict',
       { dkim: [['mail.example.com', 's1', 'pass']] },
       'Alignment is strict',
-      'DKIM passes for “mail.example.com”, which is of the same organization as “example.com” but not the same domain, and alignment was strict: use “example.com” itself there, or publish “adkim=r” in the DMARC record.',
+      'DKIM passes for “mail.example.com”, which is of the same organisation as “example.com” but not the same domain, and alignment was strict: use “example.com” itself there, or publish “adkim=r” in the DMARC record.',
     ],
     [
       'messages from a subdomain: alignment is with it',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { toNetwork } from '../../../src/domain/sources/network.ts';
 
-const NETWORK = { asn: 64500, organization: 'Example Networks', country: null };
+const NETWORK = { asn: 64500, organisation: 'Example Networks', country: null };
 
 describe('a record of a network database', () => {
   test.each([
@@ -30,7 +30,7 @@ describe('a record of a network database', () => {
     [
       'DB-IP country and GeoLite2 country',
       { continent: { code: 'EU' }, country: { iso_code: 'DE', names: { en: 'Germany' } } },
-      { asn: null, organization: null, country: 'DE' },
+      { asn: null, organisation: null, country: 'DE' },
     ],
     [
       'GeoIP2 ISP and Enterprise',
@@ -56,6 +56,6 @@ describe('a record of a network database', () => {
   });
 
   test('has bounded text', () => {
-    expect(toNetwork({ as_name: 'x'.repeat(5_000) })?.organization).toHaveLength(200);
+    expect(toNetwork({ as_name: 'x'.repeat(5_000) })?.organisation).toHaveLength(200);
   });
 });

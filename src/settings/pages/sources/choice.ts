@@ -3,7 +3,7 @@ import type { Grouping } from '../../../domain/sources/groups.ts';
 import { readQuery } from '../../form.ts';
 
 const MARKS = ['legitimate', 'unknown', 'unmarked'] as const;
-const GROUPINGS = ['network', 'organization'] as const satisfies readonly Grouping[];
+const GROUPINGS = ['network', 'organisation'] as const satisfies readonly Grouping[];
 /** The key of a group may be the whole name of a domain, or of a network. */
 const MAX_KEY = 253;
 

@@ -26,10 +26,10 @@ const SHOWN: readonly Option[] = [
   ['All', { failingOnly: false }],
   ['Failing only', { failingOnly: true }],
 ];
-const GROUPED: Readonly<Record<'addresses' | 'network' | 'organization', Option>> = {
+const GROUPED: Readonly<Record<'addresses' | 'network' | 'organisation', Option>> = {
   addresses: ['Addresses', { group: undefined, within: undefined }],
   network: ['Networks', { group: 'network', within: undefined }],
-  organization: ['Organizations', { group: 'organization', within: undefined }],
+  organisation: ['Organisations', { group: 'organisation', within: undefined }],
 };
 const MARKED: readonly Option[] = [
   ['All', { mark: undefined }],
@@ -43,7 +43,7 @@ export function renderFilters(view: ListView, { findNetwork, dnsChecks }: Given)
   const grouped = [
     GROUPED.addresses,
     ...(findNetwork === undefined ? [] : [GROUPED.network]),
-    ...(dnsChecks ? [GROUPED.organization] : []),
+    ...(dnsChecks ? [GROUPED.organisation] : []),
   ];
   return html`<div class="filters">
     ${renderOptions('Show', SHOWN, view)}

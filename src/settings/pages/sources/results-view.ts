@@ -68,7 +68,7 @@ function renderAligned(isAligned: boolean): Html {
   return html`<small>${isAligned ? 'aligned' : 'not aligned'}</small>`;
 }
 
-/** The organizations that saw a source. */
+/** The organisations that saw a source. */
 export function renderReporters(reporters: readonly Reporter[]): Html | '' {
   if (reporters.length === 0) return '';
   const left = reporters.length - MAX_ROWS;

@@ -32,12 +32,12 @@ function renderSummary(view: ListView): Html {
   const what =
     found.groups === undefined
       ? toCounted(found.total, 'address').replace('addresss', 'addresses')
-      : toCounted(found.total, choice.group === 'network' ? 'network' : 'organization');
+      : toCounted(found.total, choice.group === 'network' ? 'network' : 'organisation');
   const title = choice.within === undefined ? undefined : (found.groupTitle ?? 'Not known');
   return html`${
     title === undefined
       ? ''
-      : html`<p class="muted"><a href="${toListPath(view, { within: undefined })}">All ${choice.group === 'network' ? 'networks' : 'organizations'}</a> / ${renderText(title, MAX_TITLE)}</p>`
+      : html`<p class="muted"><a href="${toListPath(view, { within: undefined })}">All ${choice.group === 'network' ? 'networks' : 'organisations'}</a> / ${renderText(title, MAX_TITLE)}</p>`
   }
     <h2 id="list">${what}${choice.failingOnly ? ' with failed messages' : ''}</h2>
     <p class="muted">${toDate(range.from)} to ${toDate(range.to)}, ${toCounted(found.messages, 'message')} in all</p>`;
@@ -47,7 +47,7 @@ function renderItems(view: ListView): Html {
   const { found, choice } = view;
   if (found.groups !== undefined && found.groups.length > 0)
     return renderTable(
-      choice.group === 'network' ? 'Network' : 'Organization',
+      choice.group === 'network' ? 'Network' : 'Organisation',
       'Addresses',
       found.groups.map((group) => renderGroup(group, view)),
     );

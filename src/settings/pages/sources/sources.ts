@@ -15,7 +15,7 @@ import { renderFound } from './sources-view.ts';
 
 const PER_PAGE = 50;
 
-/** Who sent in a domain's name in the chosen range: addresses, or their networks or organizations. */
+/** Who sent in a domain's name in the chosen range: addresses, or their networks or organisations. */
 export function showSources(given: Given): RequestHandler {
   const { reader } = given.store;
   return async (req, res) => {
