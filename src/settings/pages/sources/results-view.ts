@@ -74,7 +74,7 @@ export function renderReporters(reporters: readonly Reporter[]): Html | '' {
   const left = reporters.length - MAX_ROWS;
   return html`<section class="card" aria-labelledby="reporters">
     <h2 id="reporters">Reporters</h2>
-    <table class="reports">
+    <table class="numbers">
       <thead><tr>
         <th scope="col">Reporter</th>
         <th scope="col" class="number">Messages</th>
