@@ -295,6 +295,9 @@ describe('the page of a domain', () => {
     expect(toReadable(text)).toMatch(/Failing sources All sources .* 198\.51\.100\.7 .* 72 0 72/);
     expect(text).toContain(`href="${path}/${MAILER}?days=30"`);
     expect(toReadable(text)).not.toContain(`${OWN} mail.example.com`);
+    expect(await read(`${place}?days=90`)).toMatch(
+      /Failing sources 13 Feb 2026 to 14 Mar 2026 .* 198\.51\.100\.7 .* 72 0 72/,
+    );
     expect(await read(`${place}?from=2020-01-01&to=2020-01-02`)).toContain(
       'Nobody sent in the name of this domain in this range.',
     );

@@ -61,6 +61,9 @@ test('the pages of a domain with 400 days of 2,000 sources are as large as those
     );
   print('no reports', ofEmpty);
   const path = `/settings/domains/${id}/sources`;
+  const page = path.replace('/sources', '');
+  for (const query of ['', '?days=365'])
+    print(`the domain ${query}`, await measure(browser, `${page}${query}`));
   for (const place of [
     ...['?days=7', '', '?failing=1', '?page=20', '?days=90', '?days=365'],
     ...['?group=organisation', '?mark=unmarked', '/198.18.0.0', '/198.18.0.0?days=365'],

@@ -1,21 +1,26 @@
 import { html } from 'hono/html';
+import { addDays, daysBetween } from '../../../domain/instant.ts';
 import { readSources } from '../../../store/sources/list.ts';
 import type { Html } from '../../frame/page.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
-import { toCounted } from '../../frame/words.ts';
+import { toCounted, toDate } from '../../frame/words.ts';
 import type { Given } from '../../given.ts';
 import { describe, type Scope } from './find-sources.ts';
 import { toPath } from './source-words.ts';
 import { renderSourceTable } from './sources-view.ts';
 
 const SHOWN = 5;
+/** The page of a domain is no slower in a long range: then this section has its last days. */
+const MAX_DAYS = 31;
+const LAST_DAYS = 30;
 
 /** A section for the page of a domain: the addresses with most failed messages, and the way to all sources. */
 export async function renderFailingSources(
   given: Given,
   scope: Scope,
-  range: DomainRange,
+  ofPage: DomainRange,
 ): Promise<Html> {
+  const range = toShort(ofPage);
   const wanted = { range, failingOnly: true, limit: SHOWN, offset: 0 };
   const found = await readSources(given.store.reader, scope, wanted);
   const sources = await describe(given, scope, found.sources);
@@ -23,12 +28,17 @@ export async function renderFailingSources(
   const more = found.total - sources.length;
   return html`<section class="card" aria-labelledby="failing">
     <div class="beside">
-      <h2 id="failing">Failing sources</h2>
-      <a href="${path}?${toRangeQuery(range)}">All sources</a>
+      <h2 id="failing">Failing sources${range === ofPage ? '' : html` <span class="muted">${toDate(range.from)} to ${toDate(range.to)}</span>`}</h2>
+      <a href="${path}?${toRangeQuery(ofPage)}">All sources</a>
     </div>
     ${sources.length === 0 ? renderNone(found.messages) : renderSourceTable(sources, scope.domainId, range)}
     ${more > 0 ? html`<p class="muted"><a href="${path}?${toRangeQuery(range, { failing: '1' })}">${toCounted(more, 'more failing source')}</a></p>` : ''}
   </section>`;
+}
+
+function toShort(range: DomainRange): DomainRange {
+  if (daysBetween(range.from, range.to) < MAX_DAYS) return range;
+  return { ...range, from: addDays(range.to, 1 - LAST_DAYS), choice: 'custom' };
 }
 
 function renderNone(messages: number): Html {
