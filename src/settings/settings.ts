@@ -37,10 +37,10 @@ import {
   turnOff,
 } from './pages/second-factor.ts';
 import { changePassword, endOtherSessions, endSession, showSecurity } from './pages/security.ts';
-import { checkCode, requirePending, showCode } from './sign-in/code.ts';
 import { markSource } from './pages/sources/mark.ts';
 import { showSource } from './pages/sources/source.ts';
 import { showSources } from './pages/sources/sources.ts';
+import { checkCode, requirePending, showCode } from './sign-in/code.ts';
 import { showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
 import { createSingleSignOn } from './sign-in/single-sign-on.ts';
 import { choosePassword, showWelcome } from './sign-in/welcome.ts';
