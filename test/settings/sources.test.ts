@@ -299,7 +299,7 @@ describe('the page of a domain', () => {
       /Failing sources 13 Feb 2026 to 14 Mar 2026 .* 198\.51\.100\.7 .* 72 0 72/,
     );
     expect(await read(`${place}?from=2020-01-01&to=2020-01-02`)).toContain(
-      'Nobody sent in the name of this domain in this range.',
+      'All sources No message failed in this range.',
     );
     const { id } = await aDomain(api.db, accountId, { name: 'many.example' });
     const many = Array.from({ length: 7 }, (_, i) =>

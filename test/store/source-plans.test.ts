@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { BoundQuery } from '../../src/store/connection/prepared.ts';
+import { mostFailing, ofAddress } from '../../src/store/sources/failing.ts';
 import { unnamed } from '../../src/store/sources/names.ts';
 import { firstDay, lastDay } from '../../src/store/sources/span.ts';
 import { IS_POSTGRES, openTestStore } from '../support/store.ts';
@@ -28,6 +29,19 @@ test.skipIf(IS_POSTGRES)('names are missed by the key of a range of days', async
   expect(reads).toMatch(/SEARCH known USING .*\(domain_id=\? AND address=\?\)/);
   expect(reads).not.toContain('SCAN');
 });
+
+test.skipIf(IS_POSTGRES)(
+  'the sources that fail most are found in the days of the range only',
+  async () => {
+    const range = { domainId: 'a', from: '2026-02-13', to: '2026-03-14' };
+    const plan = await explain(mostFailing({ ...range, limit: 5 }));
+    expect(plan.filter((step) => step.includes('domain_source_ip'))).toEqual([
+      expect.stringMatching(/^SEARCH .*\(domain_id=\? AND day>\? AND day<\?\)$/),
+    ]);
+    const [one] = await explain(ofAddress({ ...range, address: '192.0.2.1' }));
+    expect(one).toMatch(/^SEARCH .*\(domain_id=\? AND address=\? AND day>\? AND day<\?\)$/);
+  },
+);
 
 test.skipIf(IS_POSTGRES).each([
   ['first', firstDay(place)],

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { addDays, daysBetween } from '../../../domain/instant.ts';
-import { readSources } from '../../../store/sources/list.ts';
+import { readFailing } from '../../../store/sources/failing.ts';
 import type { Html } from '../../frame/page.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
 import { toCounted, toDate } from '../../frame/words.ts';
@@ -14,15 +14,18 @@ const SHOWN = 5;
 const MAX_DAYS = 31;
 const LAST_DAYS = 30;
 
-/** A section for the page of a domain: the addresses with most failed messages, and the way to all sources. */
+/**
+ * A section for the page of a domain, which is known to be the account's: the addresses with most failed messages, and
+ * the way to all sources.
+ */
 export async function renderFailingSources(
   given: Given,
   scope: Scope,
   ofPage: DomainRange,
 ): Promise<Html> {
   const range = toShort(ofPage);
-  const wanted = { range, failingOnly: true, limit: SHOWN, offset: 0 };
-  const found = await readSources(given.store.reader, scope, wanted);
+  const wanted = { range, limit: SHOWN };
+  const found = await readFailing(given.store.reader, scope.domainId, wanted);
   const sources = await describe(given, scope, found.sources);
   const path = toPath(scope.domainId);
   const more = found.total - sources.length;
@@ -31,7 +34,7 @@ export async function renderFailingSources(
       <h2 id="failing">Failing sources${range === ofPage ? '' : html` <span class="muted">${toDate(range.from)} to ${toDate(range.to)}</span>`}</h2>
       <a href="${path}?${toRangeQuery(ofPage)}">All sources</a>
     </div>
-    ${sources.length === 0 ? renderNone(found.messages) : renderSourceTable(sources, scope.domainId, range)}
+    ${sources.length === 0 ? html`<p class="muted">No message failed in this range.</p>` : renderSourceTable(sources, scope.domainId, range)}
     ${more > 0 ? html`<p class="muted"><a href="${path}?${toRangeQuery(range, { failing: '1' })}">${toCounted(more, 'more failing source')}</a></p>` : ''}
   </section>`;
 }
@@ -39,8 +42,4 @@ export async function renderFailingSources(
 function toShort(range: DomainRange): DomainRange {
   if (daysBetween(range.from, range.to) < MAX_DAYS) return range;
   return { ...range, from: addDays(range.to, 1 - LAST_DAYS), choice: 'custom' };
-}
-
-function renderNone(messages: number): Html {
-  return html`<p class="muted">${messages === 0 ? 'Nobody sent in the name of this domain in this range.' : 'No message failed in this range.'}</p>`;
 }
