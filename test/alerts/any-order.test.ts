@@ -66,7 +66,7 @@ async function play(store: Store, arrivals: readonly { at: number; report: Repor
   );
 }
 
-const ORDERS = caseCount({ few: 40, full: 500, fewOnPostgres: 8, fullOnPostgres: 100 });
+const ORDERS = caseCount({ few: 15, full: 500, fewOnPostgres: 8, fullOnPostgres: 100 });
 
 /** A case in which an open alert moved to another day, and the day for which it had fired was lost. */
 const MOVED: Report[] = (

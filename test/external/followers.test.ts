@@ -12,7 +12,7 @@ import type { Change, Work } from './writer-process.ts';
 
 /** More in CI: `FOLLOWED_HISTORIES=500`. */
 const HISTORIES = Number(
-  process.env['FOLLOWED_HISTORIES'] ?? caseCount({ few: 20, full: 60, fewOnPostgres: 4 }),
+  process.env['FOLLOWED_HISTORIES'] ?? caseCount({ few: 6, full: 60, fewOnPostgres: 4 }),
 );
 
 const change: fc.Arbitrary<Change> = fc.oneof(

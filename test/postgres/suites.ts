@@ -27,11 +27,12 @@ export const NOT_ON_POSTGRES = [...OF_FILES, ...OF_NO_STORE];
 
 /** Takes so long that only `npm run test:postgres` runs it, a step of `.ci/run`. */
 export const SLOW_ON_POSTGRES = [
-  'test/alerts/{hostile,two-processes}.test.ts',
+  'test/alerts/{any-order,hostile,two-processes}.test.ts',
   'test/external/{followers,following}.test.ts',
   'test/postgres/*.test.ts',
   'test/settings/{attacks,second-factor,report-reading,single-sign-on,single-sign-on-attacks}.test.ts',
-  'test/store/points.test.ts',
+  'test/store/{corrections,leases,points}.test.ts',
+  'test/store/inbox/deliver.test.ts',
 ];
 
 /** Replaces a module. Each gets a process of its own. */

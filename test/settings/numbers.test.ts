@@ -49,7 +49,7 @@ async function readFigures(id: string) {
     chart: find(/ 14 Mar 2026: ([\d.]+%) of ([\d,]+) messages passed/),
     bar: find(/ 14 Mar 2026: ([\d,]+) messages, ([\d,]+) failed/),
     table: find(/Pass rate 14 Mar 2026 ([\d,]+) ([\d,]+) ([\d.]+%)/),
-    report: find(/Mailbox Provider 14 Mar 2026 ([\d,]+) ([\d.]+%)/),
+    report: find(/Mailbox Provider 14 Mar 2026 ([\d,]+) ([\d,]+) ([\d.]+%)/),
     alert: find(
       /fell by ([\d.]+) points, from ([\d.]+%) to ([\d.]+%)\. ([\d,]+) of ([\d,]+) messages/,
     ),
@@ -84,7 +84,7 @@ test('chart, text, table, API and explanation show the same figures of any histo
         chart: [`${curr}%`, messages],
         bar: [messages, failed],
         table: [messages, failed, `${curr}%`],
-        report: [messages, `${curr}%`],
+        report: [messages, failed, `${curr}%`],
         alert: [`${drop}`, `${prev}%`, `${curr}%`, failed, messages],
         explained: [`${curr}`, `${bad.messages}`, `${drop}`, `${prev}`],
       });

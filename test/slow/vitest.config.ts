@@ -6,14 +6,15 @@ import { defineConfig } from 'vitest/config';
  */
 export const SLOW = [
   'test/{cli,connections,sandbox,server}.test.ts',
-  'test/commands/{alone,ingest,loaded,processes,reread,start-inbox,width,work}.test.ts',
+  'test/commands/{alone,document,inbox,ingest,loaded,processes,reread,start-inbox,width,work}.test.ts',
   'test/counters/cluster.test.ts',
   'test/docs/site.test.ts',
+  'test/external/following.test.ts',
   'test/intake/doors/{folder,smtp-hostile}.test.ts',
   'test/intake/inbox/killed-workers.test.ts',
   'test/intake/reader-process.test.ts',
   'test/move/*.test.ts',
-  'test/settings/{report-reading,sign-in,single-sign-on}.test.ts',
+  'test/settings/{attacks,report-reading,second-factor,sign-in,single-sign-on}.test.ts',
   'test/store/open.test.ts',
   'test/intake/hostile-{containers,folder,mail,values,xml}.test.ts',
   'test/intake/limits.test.ts',

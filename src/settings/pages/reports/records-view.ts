@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { toDay } from '../../../domain/instant.ts';
 import type {
   DkimAuthResult,
   Identifiers,
@@ -10,6 +11,7 @@ import type { ReportContent, ShownRecord } from '../../../domain/reports/report-
 import type { ReportOfAccount } from '../../../store/reports/report-of-account.ts';
 import type { Html } from '../../frame/page.ts';
 import { renderText, toCount, toCounted } from '../../frame/words.ts';
+import { toPath } from '../sources/source-words.ts';
 
 export const RECORDS_PER_PAGE = 100;
 /** The reader has cut texts already: domain/reports/largest-records.ts. */
@@ -27,13 +29,13 @@ export function renderRecords(report: ReportOfAccount, content: ReportContent, f
     ${
       records.length === 0
         ? html`<p class="empty">${listed === 0 ? 'The report has no records.' : 'There are no more records.'}</p>`
-        : renderTable(records)
+        : renderTable(report, records)
     }
     ${renderPages(report, { from, shown: records.length, listed })}
   </section>`;
 }
 
-function renderTable(records: readonly ShownRecord[]): Html {
+function renderTable(report: ReportOfAccount, records: readonly ShownRecord[]): Html {
   return html`<table class="records cards" role="table">
     <thead role="rowgroup"><tr role="row">
       <th role="columnheader" scope="col">Source</th>
@@ -42,14 +44,14 @@ function renderTable(records: readonly ShownRecord[]): Html {
       <th role="columnheader" scope="col">DKIM</th>
       <th role="columnheader" scope="col">SPF</th>
     </tr></thead>
-    <tbody role="rowgroup">${records.map(renderRecord)}</tbody>
+    <tbody role="rowgroup">${records.map((record) => renderRecord(report, record))}</tbody>
   </table>`;
 }
 
-function renderRecord(record: ShownRecord): Html {
+function renderRecord(report: ReportOfAccount, record: ShownRecord): Html {
   const { sourceIp, count, policyEvaluated, identifiers, authResults, omitted } = record;
   return html`<tr role="row">
-    <th role="rowheader" scope="row">${sourceIp ?? 'No address'}${renderIdentifiers(identifiers)}</th>
+    <th role="rowheader" scope="row">${renderSource(report, sourceIp)}${renderIdentifiers(identifiers)}</th>
     <td role="cell" data-label="Messages" class="number">${toCount(count)}</td>
     <td role="cell" data-label="DMARC">${renderOutcome(policyEvaluated)}${
       omitted === 0 ? '' : html`<p class="muted">${toCount(omitted)} more in the XML</p>`
@@ -57,6 +59,13 @@ function renderRecord(record: ShownRecord): Html {
     <td role="cell" data-label="DKIM">${renderAligned(policyEvaluated.dkim)}${renderList(authResults.dkim.map(renderDkim))}</td>
     <td role="cell" data-label="SPF">${renderAligned(policyEvaluated.spf)}${renderList(authResults.spf.map(renderSpf))}</td>
   </tr>`;
+}
+
+/** Leads to what the address sent on the report's day, in all reports. */
+function renderSource({ domain_id, begin_date }: ReportOfAccount, address: string | null): Html {
+  if (address === null) return html`No address`;
+  const day = toDay(begin_date);
+  return html`<a href="${toPath(domain_id, address)}?from=${day}&to=${day}">${address}</a>`;
 }
 
 function renderIdentifiers({ headerFrom, envelopeFrom, envelopeTo }: Identifiers): Html {
