@@ -9,7 +9,7 @@ import {
   parseDetails,
 } from '../../src/store/reports/source-details.ts';
 import { insertDetails } from '../../src/store/reports/undetailed.ts';
-import { findDataDays } from '../../src/store/sources/data-days.ts';
+import { findDetailedDays } from '../../src/store/sources/detailed-days.ts';
 import { readSource } from '../../src/store/sources/source.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
 import { openTestStore } from '../support/store.ts';
@@ -92,11 +92,11 @@ describe('the details of an address', () => {
       // As if the address had been dropped, and counted from zero with another report.
       await tx.updateTable('domain_source_ip').set({ messages: 33 }).execute();
     });
-    expect(await findDataDays(reader, scope)).toMatchObject({ detailsSince: '2026-03-15' });
+    expect(await findDetailedDays(reader, scope)).toMatchObject({ detailsSince: '2026-03-15' });
     const other = { ...report, payloadSha256: 'other' };
     expect(await insertDetails(db, [other, aReportFrom({ 'c.example': 1 })])).toBe(0);
     expect([await insertDetails(db, [report]), await insertDetails(db, [report])]).toEqual([1, 0]);
-    expect(await findDataDays(reader, scope)).toMatchObject({ detailsSince: null });
+    expect(await findDetailedDays(reader, scope)).toMatchObject({ detailsSince: null });
     const { patterns } = await readSource(reader, scope, { address: ADDRESS, range });
     expect(patterns).toMatchObject([
       { header_from: 'a.example', messages: 30 },

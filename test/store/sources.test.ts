@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/store/connection/open.ts';
-import { findDataDays } from '../../src/store/sources/data-days.ts';
+import { findDetailedDays } from '../../src/store/sources/detailed-days.ts';
 import { readSources, readSourcesForGroups } from '../../src/store/sources/list.ts';
 import { readSource } from '../../src/store/sources/source.ts';
 import {
@@ -164,7 +164,7 @@ describe('one source in a range', () => {
 });
 
 test('the days that have data are those of the reports, and all have details', async () => {
-  expect(await findDataDays(store.reader, scope)).toEqual({
+  expect(await findDetailedDays(store.reader, scope)).toEqual({
     oldest: '2026-02-01',
     newest: '2026-03-12',
     detailsSince: null,
@@ -180,7 +180,7 @@ test('another account reads nothing: the domain is not found', async () => {
   await expect(readSource(reader, other, { address: MAILER, range })).rejects.toMatchObject(
     notFound,
   );
-  await expect(findDataDays(reader, other)).rejects.toMatchObject(notFound);
+  await expect(findDetailedDays(reader, other)).rejects.toMatchObject(notFound);
 });
 
 interface Expected {

@@ -9,7 +9,7 @@ import { toBreakdown } from '../../../domain/sources/breakdown.ts';
 import type { DomainRow } from '../../../store/accounts/domains.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
 import { listDnsRecords, toDnsFacts } from '../../../store/alerts/dns-records.ts';
-import { findDataDays } from '../../../store/sources/data-days.ts';
+import { findDetailedDays } from '../../../store/sources/detailed-days.ts';
 import { readMarks, type SourceMark } from '../../../store/sources/marks.ts';
 import { findNames } from '../../../store/sources/names.ts';
 import { readSource, type SourcePattern } from '../../../store/sources/source.ts';
@@ -29,7 +29,7 @@ export function showSource(given: Given): RequestHandler {
     const address = readAddress(req);
     const scope = { accountId: visitor.accountId, domainId: String(req.params['id']) };
     const domain = await findDomain(reader, scope);
-    const dataDays = await findDataDays(reader, scope);
+    const dataDays = await findDetailedDays(reader, scope);
     const range = toDomainRange(req, dataDays, given.now());
     const { days, patterns, otherMessages } = await readSource(reader, scope, { address, range });
     const reported = patterns.map(toReported);

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { SourceGroup } from '../../../domain/sources/groups.ts';
 import type { Counts, Source } from '../../../domain/sources/source.ts';
-import type { DataDays } from '../../../store/sources/data-days.ts';
+import type { DetailedDays } from '../../../store/sources/detailed-days.ts';
 import type { Html } from '../../frame/page.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
 import { renderText, toCount, toCounted, toDate, toPassRate } from '../../frame/words.ts';
@@ -12,7 +12,7 @@ import { listKnown, renderMarkBadge, toPath } from './source-words.ts';
 const MAX_TITLE = 80;
 
 /** The addresses or groups of one page, and what the numbers do not include. */
-export function renderFound(view: ListView, { detailsSince }: DataDays): Html {
+export function renderFound(view: ListView, { detailsSince }: DetailedDays): Html {
   const { found, range } = view;
   const isPartial = detailsSince !== null && range.from < detailsSince;
   return html`${renderSummary(view)}

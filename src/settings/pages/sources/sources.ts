@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { html } from 'hono/html';
 import { findDomain } from '../../../store/accounts/overview.ts';
-import { findDataDays } from '../../../store/sources/data-days.ts';
+import { findDetailedDays } from '../../../store/sources/detailed-days.ts';
 import { sendPage } from '../../frame/page.ts';
 import { renderEmptyRange, renderRanges, toDomainRange } from '../../frame/range.ts';
 import { renderDomainName, toDomainText } from '../../frame/words.ts';
@@ -24,7 +24,7 @@ export function showSources(given: Given): RequestHandler {
       domainId: String(req.params['id']),
     };
     const domain = await findDomain(reader, scope);
-    const dataDays = await findDataDays(reader, scope);
+    const dataDays = await findDetailedDays(reader, scope);
     const range = toDomainRange(req, dataDays, given.now());
     const choice = readChoice(req);
     const found = await findSources(given, { scope, range, choice, perPage: PER_PAGE });
