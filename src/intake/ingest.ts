@@ -4,7 +4,7 @@ import { Refusal } from '../domain/reports/refusal.ts';
 import type { Db } from '../store/connection/database.ts';
 import { insertReceived, type Outcome, type ReceivedDocument } from '../store/reports/documents.ts';
 import { keepOriginal, type Original } from '../store/reports/originals.ts';
-import { REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from './ceilings.ts';
+import { PATTERN_ROW_BYTES, REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from './ceilings.ts';
 import { NOTHING } from './containers/finding.ts';
 import type { IntakeDocument, Source } from './documents.ts';
 import type { DocumentReader } from './reader/reader.ts';
@@ -164,9 +164,11 @@ async function* toBatches(documents: AsyncIterable<ReadDocument>): AsyncGenerato
 
 /** The source's own bytes count with its first document. */
 function sizeOf({ original, ordinal, document }: ReadDocument): number {
-  const sources = document.kind === 'report' ? (document.report.sources?.length ?? 0) : 0;
+  const sources = document.kind === 'report' ? (document.report.sources ?? []) : [];
   const content = ordinal === 0 ? (original?.content.length ?? 0) : 0;
-  return REPORT_ROW_BYTES + sources * SOURCE_ROW_BYTES + content;
+  const patterns = sources.flatMap((source) => source.patterns ?? []);
+  const texts = patterns.reduce((sum, { pattern }) => sum + PATTERN_ROW_BYTES + pattern.length, 0);
+  return REPORT_ROW_BYTES + sources.length * SOURCE_ROW_BYTES + texts + content;
 }
 
 async function* store(

@@ -317,4 +317,15 @@ describe('hostile texts of reports', () => {
     }
     expect((await browser.download(`${path}/original`)).text).toContain('\u202e');
   });
+
+  test.each(['constructor', 'valueOf', '__proto__'])(
+    'are text, also where “%s” is a property of every object',
+    async (word) => {
+      const from = PLAIN.replace(/(<(?:disposition|adkim|aspf|testing)>)[^<]*/g, `$1${word}`);
+      const { path } = await aPlainReport({ from });
+      const { text, status } = await browser.get(path);
+      expect(status).toBe(200);
+      expect(toReadable(text).toLowerCase()).toContain(`(adkim) ${word}`.toLowerCase());
+    },
+  );
 });

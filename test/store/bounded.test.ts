@@ -56,6 +56,24 @@ describe('a transaction of intake is bounded by what it writes', () => {
     expect(transactions()).toBeGreaterThanOrEqual(5);
   });
 
+  test('reports with many patterns of their own are stored a few at a time', async () => {
+    const { db, transactions } = counting((await aStore()).db);
+    const aSource = (report: number, i: number) => ({
+      address: `192.0.2.${i}`,
+      ...{ messages: 15, aligned: 0 },
+      patterns: Array.from({ length: 15 }, (_, n) => ({
+        pattern: JSON.stringify([`${report}-${i}-${n}.example`]),
+        messages: 1,
+      })),
+    });
+    const reports = Array.from({ length: 20 }, (_, report) => ({
+      ...aReport(),
+      sources: Array.from({ length: 32 }, (_, i) => aSource(report, i)),
+    }));
+    await insertReceived(db, await documentsOf(db, reports), NOW);
+    expect(transactions()).toBeGreaterThanOrEqual(4);
+  });
+
   test('a source of 10 MB is stored in parts, one transaction each', async () => {
     const { db, transactions } = counting((await aStore()).db);
     const bytes = Buffer.alloc(10 * 1024 * 1024, 'From ');

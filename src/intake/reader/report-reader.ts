@@ -103,9 +103,10 @@ function requireFound(
     const { report, found } = document;
     if (found !== undefined && toReportId(report) === reportId) return { report, found };
   }
-  const [reason = 'It is not in the original any more.'] = documents.flatMap((document) =>
-    document.kind === 'report' ? [] : [document.refusal.message],
-  );
+  // Of several documents, the reason may quote one of another account.
+  const [only, ...others] = documents;
+  const isOwn = only !== undefined && only.kind !== 'report' && others.length === 0;
+  const reason = isOwn ? only.refusal.message : 'It is not in the original any more.';
   throw new Failure('not_found', `The original cannot be read again as this report. ${reason}`);
 }
 

@@ -131,6 +131,11 @@ export function toSafePage(page: string): string {
   return page.replace(NEVER, '\ufffd');
 }
 
+/** What a page says for a word of a report; a word that is not in the table stays as it is. */
+export function toKnownWord(words: Readonly<Record<string, string>>, word: string): string {
+  return Object.hasOwn(words, word) ? (words[word] as string) : word;
+}
+
 /** The same as `toSafeText` as a part of a page, which text from right to left in it cannot reorder. */
 export function renderText(text: string, maxLength?: number): Html {
   return html`<bdi>${toSafeText(text, maxLength)}</bdi>`;

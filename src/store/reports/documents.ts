@@ -1,4 +1,4 @@
-import type { Instant } from '../../domain/instant.ts';
+import { type Instant, secondsToInstant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Db, Tx } from '../connection/database.ts';
@@ -24,6 +24,8 @@ const MAX_MS = 50;
  */
 const GROUP_DOCUMENTS = 64;
 const GROUP_BYTES = 1024 * 1024;
+/** The name of a report's organisation is a text, as a pattern is. */
+const REPORTER_COST = 1;
 
 /**
  * Stores documents in as many transactions as their bounds require, and returns the outcome of each. A
@@ -96,21 +98,35 @@ function toDomainName({ content }: ReceivedDocument): string | undefined {
 /** The first documents, at least one, whose counts cost no more than `maxCost` but for the last one's. */
 function takeGroup(documents: readonly ReceivedDocument[], maxCost: number): ReceivedDocument[] {
   const group: ReceivedDocument[] = [];
-  const names = new Set<string>();
+  const known: Known = { names: new Set(), patterns: new Map() };
   let [cost, bytes] = [0, 0];
   for (const document of documents.slice(0, GROUP_DOCUMENTS)) {
     const { content, original } = document;
     if (cost >= maxCost || bytes >= GROUP_BYTES) break;
     if (group.at(-1)?.original !== original) bytes += original.content.length;
-    if (!(content instanceof Refusal)) cost += toCost(content, names);
+    if (!(content instanceof Refusal)) cost += toCost(content, known);
     group.push(document);
   }
   return group;
 }
 
-/** The most that a report's counts can cost. Its domain is added to the names. */
-function toCost({ policyPublished, sources = [] }: AggregateReport, names: Set<string>): number {
-  const isNew = !names.has(policyPublished.domain);
-  names.add(policyPublished.domain);
-  return sources.length + DAY_COST + (isNew ? DOMAIN_COST : 0);
+/** The domains of the group's reports so far, and their patterns by month. */
+interface Known {
+  readonly names: Set<string>;
+  readonly patterns: Map<string, Set<string>>;
+}
+
+/** The most that a report's counts can cost. Its domain and its patterns are added to the known ones. */
+function toCost(report: AggregateReport, { names, patterns }: Known): number {
+  const { metadata, policyPublished, sources = [] } = report;
+  const { domain } = policyPublished;
+  const isNew = !names.has(domain);
+  names.add(domain);
+  const month = `${domain} ${secondsToInstant(metadata.begin).slice(0, 7)}`;
+  const texts = patterns.get(month) ?? new Set();
+  patterns.set(month, texts);
+  const before = texts.size;
+  for (const source of sources) for (const { pattern } of source.patterns ?? []) texts.add(pattern);
+  const own = sources.length + texts.size - before + REPORTER_COST;
+  return own + DAY_COST + (isNew ? DOMAIN_COST : 0);
 }

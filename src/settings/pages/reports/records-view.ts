@@ -10,7 +10,7 @@ import { passesDmarc } from '../../../domain/reports/alignment.ts';
 import type { ReportContent, ShownRecord } from '../../../domain/reports/report-content.ts';
 import type { ReportOfAccount } from '../../../store/reports/report-of-account.ts';
 import type { Html } from '../../frame/page.ts';
-import { renderText, toCount, toCounted } from '../../frame/words.ts';
+import { renderText, toCount, toCounted, toKnownWord } from '../../frame/words.ts';
 import { toPath } from '../sources/source-words.ts';
 
 export const RECORDS_PER_PAGE = 100;
@@ -92,7 +92,7 @@ const DISPOSITIONS: Readonly<Record<string, string>> = {
 function renderOutcome(evaluated: PolicyEvaluated): Html {
   const { disposition, reasons } = evaluated;
   const words =
-    disposition === null ? 'disposition not stated' : (DISPOSITIONS[disposition] ?? disposition);
+    disposition === null ? 'disposition not stated' : toKnownWord(DISPOSITIONS, disposition);
   return html`${passesDmarc(evaluated) ? html`<span class="badge good">Passed</span>` : html`<span class="badge warn">Failed</span>`}
     ${renderList([
       renderText(words),

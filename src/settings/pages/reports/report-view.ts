@@ -19,6 +19,7 @@ import {
   toCount,
   toCounted,
   toExact,
+  toKnownWord,
   toPassRate,
 } from '../../frame/words.ts';
 import { toArrivalWords } from './arrival-words.ts';
@@ -119,7 +120,7 @@ const YES_OR_NO: Readonly<Record<string, string>> = { y: 'y (yes)', n: 'n (no)' 
 export function renderPolicy(policy: PolicyPublished): Html {
   const { p, sp, np, adkim, aspf, pct, fo, testing, discoveryMethod } = policy;
   const named = (names: Readonly<Record<string, string>>, value: string | null) =>
-    toText(value === null ? null : (names[value] ?? value), MAX_WORD);
+    toText(value === null ? null : toKnownWord(names, value), MAX_WORD);
   return html`<section class="card" aria-labelledby="policy">
     <h2 id="policy">Policy published</h2>
     <dl class="facts">
