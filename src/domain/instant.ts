@@ -19,6 +19,13 @@ export function toDay(instant: Instant): Day {
 
 const DAY_MS = 86_400_000;
 
+/** Whether a text is a day of the calendar: 31 February is none, though `Date.parse` reads it as a day in March. */
+export function isDay(text: string): text is Day {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
+  const time = Date.parse(text);
+  return !Number.isNaN(time) && toDay(new Date(time).toISOString()) === text;
+}
+
 /** The day that is `days` days later, or earlier when negative. */
 export function addDays(day: Day, days: number): Day {
   return toDay(new Date(Date.parse(day) + days * DAY_MS).toISOString());

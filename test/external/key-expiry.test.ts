@@ -35,6 +35,15 @@ test('a key is accepted in the last second before it expires, and refused from t
   expect([after.status, after.body]).toEqual([401, REFUSED]);
 });
 
+test('the form refuses days and a last day together', async () => {
+  at(NOW);
+  const { browser } = await aSignedIn(api, accountId);
+  const both = { name: 'both', expires: '30', last_day: '2026-03-19' };
+  const { text, status } = await browser.post(KEYS, both);
+  expect(status).toBe(422);
+  expect(toReadable(text)).toContain('Choose a number of days or a last day, not both.');
+});
+
 test('the form offers a number of days and a day, which is the last one', async () => {
   at(NOW);
   const { browser } = await aSignedIn(api, accountId);
@@ -43,6 +52,7 @@ test('the form offers a number of days and a day, which is the last one', async 
     { name: 'in 30 days', expires: '30' },
     { name: 'a day', expires: 'day', last_day: '2026-03-19' },
     { name: 'today', expires: 'day', last_day: '2026-03-15' },
+    { name: 'only a day', expires: 'none', last_day: '2026-03-19' },
   ])
     expect((await browser.post(KEYS, fields)).status).toBe(200);
   const ends = (await listApiKeys(api.db, accountId)).map(({ name, expiresAt }) => [
@@ -55,6 +65,7 @@ test('the form offers a number of days and a day, which is the last one', async 
       ['in 30 days', '2026-04-14T04:12:09Z'],
       ['a day', '2026-03-20T00:00:00Z'],
       ['today', '2026-03-16T00:00:00Z'],
+      ['only a day', '2026-03-20T00:00:00Z'],
     ]),
   );
   at('2026-03-18T00:00:00Z');

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Instant } from '../../domain/instant.ts';
+import { type Instant, isDay } from '../../domain/instant.ts';
 import { type ListedDocument, listDocuments } from '../../store/reports/document-list.ts';
 import { type OutputOptions, printList } from '../output/output.ts';
 import { REASONS, toReasonWords } from '../output/reason-words.ts';
@@ -60,10 +60,8 @@ function toColumns({ id, received_at, reason, domain, source, member }: ListedDo
 }
 
 export function parseDay(text: string): Instant {
-  const start = `${text}T00:00:00Z`;
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(start));
-  if (!isDay) throw new InvalidArgumentError('It is a day, such as 2026-03-15.');
-  return start;
+  if (!isDay(text)) throw new InvalidArgumentError('It is a day, such as 2026-03-15.');
+  return `${text}T00:00:00Z`;
 }
 
 export function parseLimit(text: string): number {

@@ -1,5 +1,5 @@
 import { Failure } from '../failure.ts';
-import { addDays, type Instant, toDay } from '../instant.ts';
+import { addDays, type Instant, isDay } from '../instant.ts';
 import { later } from './lifetime.ts';
 
 const DAY_MS = 86_400_000;
@@ -29,11 +29,8 @@ export function isExpired(expiresAt: Instant | null, now: Instant): boolean {
 
 /** A key expires when its last day ends. */
 function toEndOf(day: string): Instant | undefined {
-  if (!/^\d{4}-\d\d-\d\d$/.test(day)) return undefined;
-  const at = Date.parse(day);
-  // 31 February would be read as a day in March.
-  if (Number.isNaN(at) || toDay(new Date(at).toISOString()) !== day) return undefined;
-  return `${addDays(day, 1)}T00:00:00Z`;
+  // The day after the last one of the year 9999 has five digits.
+  return isDay(day) && day < '9999' ? `${addDays(day, 1)}T00:00:00Z` : undefined;
 }
 
 function wrong(): Failure {

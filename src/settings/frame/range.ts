@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
-import { addDays, type Day, daysBetween, toDay, toInstant } from '../../domain/instant.ts';
+import { addDays, type Day, daysBetween, isDay, toDay, toInstant } from '../../domain/instant.ts';
 import type { DataDays } from '../../store/accounts/data-days.ts';
 import { readQuery } from '../form.ts';
 import type { Html } from './page.ts';
@@ -47,20 +47,13 @@ function toChosen(choice: Choice, to: Day): Chosen {
 function toCustom({ from, to }: { from: Day; to: Day }, end: Day): Chosen {
   const instead = `these are ${DEFAULT} days.`;
   const byDefault = toChosen(DEFAULT, end);
-  if (!isDay(from) || !isDay(to))
+  if (!isDay(from) || !isDay(to) || from < '1980')
     return { ...byDefault, notice: `A range needs two days, such as ${end}: ${instead}` };
   if (from > to) return { ...byDefault, notice: `The range ends before it begins: ${instead}` };
   const earliest = addDays(to, 1 - MAX_DAYS);
   if (from >= earliest) return { from, to, choice: 'custom', notice: null };
   const notice = `A range has ten years at most: this one begins on ${toDate(earliest)}.`;
   return { from: earliest, to, choice: 'custom', notice };
-}
-
-/** Whether the text is a day of the calendar from 1980 on. */
-function isDay(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < '1980') return false;
-  const time = Date.parse(text);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
 function countDays({ from, to }: Pick<DomainRange, 'from' | 'to'>): number {

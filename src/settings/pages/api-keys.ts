@@ -1,7 +1,9 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { parseKeyExpiry } from '../../domain/access/key-expiry.ts';
+import { isExpired, parseKeyExpiry } from '../../domain/access/key-expiry.ts';
 import { Failure } from '../../domain/failure.ts';
+import type { Instant } from '../../domain/instant.ts';
 import {
+  type ApiKey,
   deleteApiKey,
   findApiKey,
   insertApiKey,
@@ -37,7 +39,7 @@ export function createApiKey(given: Given): RequestHandler {
     const by = actorOf(req, res, given);
     let field: RefusedKey['field'] = 'expires';
     try {
-      const expiresAt = parseKeyExpiry(expires === 'day' ? lastDay : expires || 'none', by.at);
+      const expiresAt = parseKeyExpiry(toWantedExpiry(expires, lastDay), by.at);
       field = 'name';
       const wanted = { accountId: visitorOf(res).accountId, name, now: by.at, expiresAt };
       const created = await insertApiKey(given.store.db, wanted, by);
@@ -50,15 +52,27 @@ export function createApiKey(given: Given): RequestHandler {
   };
 }
 
+/** A day that somebody typed counts, also when the list beside it still says that the key does not expire. */
+function toWantedExpiry(expires: string, lastDay: string): string {
+  if (expires === 'day') return lastDay;
+  if (lastDay === '') return expires || 'none';
+  if (expires === '' || expires === 'none') return lastDay;
+  throw new Failure('validation_error', 'Choose a number of days or a last day, not both.');
+}
+
 export function switchApiKey(given: Given, isEnabled: boolean): RequestHandler {
   return async (req, res) => {
     const by = actorOf(req, res, given);
-    const { name } = await updateApiKey(given.store.db, toId(req), isEnabled, by);
-    const notice = isEnabled
-      ? `“${name}” is on: requests with it are accepted again.`
-      : `“${name}” is off: requests with it are rejected from now on.`;
-    await goBack(given, res, notice);
+    const key = await updateApiKey(given.store.db, toId(req), isEnabled, by);
+    await goBack(given, res, toNotice(key, by.at));
   };
+}
+
+function toNotice({ name, enabled, expiresAt }: ApiKey, now: Instant): string {
+  if (!enabled) return `“${name}” is off: requests with it are rejected from now on.`;
+  return isExpired(expiresAt, now)
+    ? `“${name}” is on, and has expired: requests with it are still rejected.`
+    : `“${name}” is on: requests with it are accepted again.`;
 }
 
 export function askToDelete({ store }: Given): RequestHandler {

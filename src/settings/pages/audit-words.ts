@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { AuditAction, AuditKind } from '../../domain/access/audit-actions.ts';
 import type { AuditEntry } from '../../store/accounts/audit.ts';
 import type { Html } from '../frame/page.ts';
-import { toSafeText } from '../frame/words.ts';
+import { toKnownWord, toSafeText } from '../frame/words.ts';
 import { findAlertTitle } from './alert-words.ts';
 
 /** The kinds of entries, as the filter names them. */
@@ -58,7 +58,7 @@ const ACTORS: Readonly<Record<string, string>> = {
 
 /** Who acted, by the name that people know. */
 export function toActorName(actor: string): string {
-  return ACTORS[actor] ?? actor;
+  return toKnownWord(ACTORS, actor);
 }
 
 /** “created the key “nightly” plb_live_abcd…”. */
@@ -71,6 +71,6 @@ function renderDetail(action: AuditAction, detail: string): Html | string {
   if (action.startsWith('key_')) return html` <code>${detail}…</code>`;
   if (action.startsWith('alert_')) return `: ${findAlertTitle(detail)}`;
   if (action === 'plan_changed' || action === 'account_created')
-    return ` (${PLANS[detail] ?? detail})`;
+    return ` (${toKnownWord(PLANS, detail)})`;
   return ` (${toSafeText(detail)})`;
 }

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { type AuditKind, isAuditKind } from '../../domain/access/audit-actions.ts';
-import { addDays, type Day } from '../../domain/instant.ts';
+import { addDays, type Day, isDay } from '../../domain/instant.ts';
 import { type AuditFilter, listAudit } from '../../store/accounts/audit.ts';
 import { listPeople } from '../../store/people/people.ts';
 import { readQuery } from '../form.ts';
@@ -12,7 +12,6 @@ import { type AuditForm, renderAudit } from './audit-view.ts';
 const PER_PAGE = 50;
 /** The longest e-mail address. */
 const MAX_ACTOR_LENGTH = 254;
-const DAY = /^[1-9]\d{3}-\d\d-\d\d$/;
 
 /** What was done in the account: when, by whom, and from where; latest first. */
 export function showAudit({ store: { db } }: Given): RequestHandler {
@@ -50,7 +49,7 @@ function readForm(req: Request): AuditForm {
 
 function readDay(req: Request, name: string): Day | '' {
   const text = readQuery(req, name);
-  return DAY.test(text) && !Number.isNaN(Date.parse(text)) ? text : '';
+  return isDay(text) && text < '9999' ? text : '';
 }
 
 /** Days are of UTC, and the last one counts too. */
