@@ -13,6 +13,7 @@ import { isPostgresUrl, toShownDatabase } from '../store/connection/postgres/add
 import { insertPerson } from '../store/people/new-people.ts';
 import { type OutputOptions, print, printJson } from './output/output.ts';
 import { parsePostgresUrl } from './postgres-url.ts';
+import { toDemoConfig } from './serving/demo-config.ts';
 import { serveUntilStopped } from './serving/one-process.ts';
 
 const DATABASE = 'demo.db';
@@ -42,6 +43,7 @@ interface DemoOptions extends OutputOptions {
   readonly database?: string;
 }
 
+/** The database is in a new folder of its own, so removing the folder removes nothing else. */
 async function serveDemo(folder: string, options: OutputOptions): Promise<void> {
   const config = toDemoConfig(readConfig(process.env), join(folder, DATABASE));
   await fillAndServe(config, await openTemporaryStore(config.database, folder), options);
@@ -65,15 +67,6 @@ async function fillAndServe(config: Config, store: Store, options: OutputOptions
   const { url } = await serveUntilStopped(config, store);
   if (options.json) printJson({ url, ...demo, database });
   else print(renderWelcome(url, { ...demo, database }));
-}
-
-/**
- * The demo's database is in a new folder of its own, whatever the configuration says, unless one is given. So
- * removing the folder removes nothing else.
- */
-function toDemoConfig(config: Config, database: string): Config {
-  // Its domains are made up, so DNS has no records for them. Its requests must not use up the service's limits.
-  return { ...config, database, dnsChecks: false, redis: undefined };
 }
 
 /** Opens a store whose folder is removed when it is closed. */
