@@ -1,15 +1,18 @@
 import { Argument, type Command, Option } from 'commander';
 import { readConfig } from '../config.ts';
 import type { Plan } from '../domain/access/api-key.ts';
+import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { insertAccount, listAccounts, updatePlan } from '../store/accounts/accounts.ts';
 import { listApiKeys } from '../store/accounts/api-keys.ts';
 import { findAccountId } from '../store/accounts/find-by-name.ts';
 import { findMailToken, updateMailToken } from '../store/accounts/mail-address.ts';
+import { updateSecondFactorRequired } from '../store/people/people-overview.ts';
 import { hint, type OutputOptions, print, printList, printOne } from './output/output.ts';
 import { withNewStore, withStore } from './with-store.ts';
 
 const PLANS = ['pro', 'free'] as const;
+const DEMANDS = ['required', 'optional'] as const;
 
 export function addAccountCommands(account: Command): void {
   account
@@ -47,6 +50,12 @@ export function addAccountCommands(account: Command): void {
     .description('Change the plan. Leaving Pro disables all of the account’s keys.')
     .addArgument(new Argument('<plan>').choices(PLANS))
     .action(changePlan);
+
+  account
+    .command('second-factor <account>')
+    .description('Say whether people who sign in with a password need a second factor.')
+    .addArgument(new Argument('<demand>').choices(DEMANDS))
+    .action(demandSecondFactor);
 }
 
 const ADDRESS_HELP = `
@@ -86,4 +95,21 @@ async function changePlan(account: string, plan: Plan, options: OutputOptions): 
   if (plan === 'free') hint(`Keys that were disabled: ${disabledKeys.length}.`, options);
   else if (off > 0)
     hint(`Keys that stay disabled: ${off}. To enable one: plumbline key enable <key-id>`, options);
+}
+
+/** Refuses to require what nobody could set up: that would shut everybody out. */
+async function demandSecondFactor(
+  account: string,
+  demand: (typeof DEMANDS)[number],
+  options: OutputOptions,
+): Promise<void> {
+  const isRequired = demand === 'required';
+  if (isRequired && readConfig(process.env).secretsKeyFile === undefined)
+    throw new Failure('conflict', 'Nobody can set one up: PLUMBLINE_SECRETS_KEY_FILE is not set.');
+  const id = await withStore(async ({ db }) => {
+    const accountId = await findAccountId(db, account);
+    await updateSecondFactorRequired(db, accountId, isRequired);
+    return accountId;
+  });
+  printOne({ id, second_factor: demand }, options);
 }

@@ -148,3 +148,23 @@ test('a key expires when the operator says so', async () => {
   expect((await run(['key', 'create', accountId, 'x', '--expires', '2020-01-01'])).status).toBe(1);
   expect((await run(['key', 'list', accountId])).stdout).toContain(expires_at.slice(0, 10));
 });
+
+test('the operator requires a second factor, where one can be set up, and lifts that again', async () => {
+  const { accountId, json, run } = await aCompany();
+  const demand = (text: string) => json('account', 'second-factor', accountId, text);
+  expect(await demand('required')).toEqual({ id: accountId, second_factor: 'required' });
+  expect(await demand('optional')).toEqual({ id: accountId, second_factor: 'optional' });
+  const entries = await json('audit', accountId, '--kind', 'account', '--by', 'operator');
+  expect(entries.map(({ action }: Record<string, string>) => action)).toEqual([
+    'second_factor_optional',
+    'second_factor_required',
+    'account_created',
+  ]);
+  expect((await run(['account', 'second-factor', accountId, 'never'])).status).not.toBe(0);
+});
+
+test('what nobody can set up is not required', async () => {
+  const { run } = aProgram({ PLUMBLINE_DATABASE: 'postgres://db.example.com/plumbline' });
+  const { status, stderr } = await run(['account', 'second-factor', 'A', 'required']);
+  expect([status, stderr]).toEqual([1, expect.stringContaining('PLUMBLINE_SECRETS_KEY_FILE')]);
+});
