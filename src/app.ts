@@ -13,6 +13,7 @@ import type { Config } from './config.ts';
 import { ConfigError } from './config-variable.ts';
 import type { Counters } from './counters/counters.ts';
 import { serveDocs } from './docs.ts';
+import type { OpenSealing } from './domain/access/sealing.ts';
 import { Failure } from './domain/failure.ts';
 import { createExternalApi } from './external/api.ts';
 import type { ContractDocument } from './external/contract/contract.ts';
@@ -60,6 +61,7 @@ export interface App {
 /** Creates the Express app and mounts every module on it. */
 export async function createApp(given: Given): Promise<App> {
   const { config, store, log, now, document } = given;
+  const openSealing = given.isSandbox ? undefined : openSealings(config);
   const counters = await openCounters(given);
   const createStore = counters?.createStore;
   const errors = log.child({}, { serializers: ERROR_SERIALIZERS });
@@ -82,8 +84,6 @@ export async function createApp(given: Given): Promise<App> {
   app.get('/', showBrowsersIn(given.isSandbox ? '/docs/' : '/settings'));
   if (!given.isSandbox) {
     const checkRoute = (about: About) => checkReportRoute(config.dnsServers ?? [], about);
-    const { secretsKeyFile } = config;
-    const openSealing = secretsKeyFile && createSealings(secretsKeyFile);
     const pages = {
       ...{ checkRoute, reportReader, openSealing },
       findNetwork: networks?.find,
@@ -111,6 +111,10 @@ async function openCounters({ config, log, counters, isSandbox }: Given) {
   if (config.redis === undefined || isSandbox) return counters;
   const { connectCounters } = await import('./counters/redis.ts');
   return await connectCounters(config.redis, log);
+}
+
+function openSealings({ secretsKeyFile }: Given['config']): OpenSealing | undefined {
+  return secretsKeyFile && createSealings(secretsKeyFile);
 }
 
 /** What reads reports is loaded for the first page that needs it. */

@@ -1,6 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { link, readFile, rm, writeFile } from 'node:fs/promises';
-import { createSealing, SEALING_KEY_BYTES, type Sealing } from './domain/access/sealing.ts';
+import { link, open, readFile, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { readSecretFile } from './config-secret-file.ts';
+import { ConfigError } from './config-variable.ts';
+import {
+  createSealing,
+  type OpenSealing,
+  SEALING_KEY_BYTES,
+  type Sealing,
+} from './domain/access/sealing.ts';
 import { isPostgresUrl } from './store/connection/postgres/address.ts';
 
 /* The key that encrypts secrets in the database. It is in a file, so that a copy of the database alone has none. */
@@ -8,7 +16,7 @@ import { isPostgresUrl } from './store/connection/postgres/address.ts';
 /** Where the key is. */
 export interface SecretsKeyFile {
   readonly path: string;
-  /** Whether the first process that needs the key makes the file. */
+  /** Whether the process that encrypts the first secret makes the file. */
   readonly isMade: boolean;
 }
 
@@ -25,46 +33,90 @@ export function findSecretsKeyFile(
   return hasPath ? { path: `${database}.key`, isMade: true } : undefined;
 }
 
-/** Reads the key when it is first needed, and again after a failure. */
-export function createSealings({ path, isMade }: SecretsKeyFile): () => Promise<Sealing> {
-  let known: Promise<Sealing> | undefined;
-  const open = async () => createSealing(await readKey(path, isMade), 'second factor');
-  return () => {
-    known ??= open().catch((error: unknown) => {
-      known = undefined;
-      throw error;
-    });
+/**
+ * Reads the key when it is first needed. Throws a ConfigError at once for a configured file without a key: that
+ * would be noticed late.
+ */
+export function createSealings(file: SecretsKeyFile): OpenSealing {
+  if (!file.isMade) requireKey(file.path);
+  let known: Sealing | undefined;
+  return async ({ isFresh = false, mayMake } = {}) => {
+    if (known === undefined || isFresh)
+      known = createSealing(await readKey(file, mayMake), 'second factor');
     return known;
   };
 }
 
-async function readKey(path: string, isMade: boolean): Promise<Buffer> {
+function requireKey(path: string): void {
+  const variable = 'PLUMBLINE_SECRETS_KEY_FILE';
+  if (toKey(readSecretFile(variable, path)) === undefined)
+    throw new ConfigError(`${variable}: ${toKeyProblem(path)}`);
+}
+
+async function readKey(
+  { path, isMade }: SecretsKeyFile,
+  mayMake?: () => Promise<boolean>,
+): Promise<Buffer> {
   try {
     return parseKey(await readFile(path, 'utf8'), path);
   } catch (error) {
     if (!isMade || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
+  if (mayMake === undefined || !(await mayMake()))
+    throw new Error(`${path} is missing, and the database has secrets that need its key.`);
   await makeKey(path);
   return parseKey(await readFile(path, 'utf8'), path);
 }
 
 function parseKey(text: string, path: string): Buffer {
-  const key = Buffer.from(text.trim(), 'base64');
-  if (key.length !== SEALING_KEY_BYTES)
-    throw new Error(`${path} does not have ${SEALING_KEY_BYTES} bytes in Base64.`);
+  const key = toKey(text);
+  if (key === undefined) throw new Error(toKeyProblem(path));
   return key;
 }
 
-/** Two processes may do so at the same time: `link` makes a whole file, and only when there is none. */
+function toKey(text: string): Buffer | undefined {
+  const key = Buffer.from(text.trim(), 'base64');
+  return key.length === SEALING_KEY_BYTES ? key : undefined;
+}
+
+function toKeyProblem(path: string): string {
+  return `${path} does not have ${SEALING_KEY_BYTES} bytes in Base64.`;
+}
+
+/**
+ * Two processes may do so at the same time: `link` makes a whole file, and only when there is none. The key is on
+ * the disk before anything is encrypted with it.
+ */
 async function makeKey(path: string): Promise<void> {
   const own = `${path}.${randomUUID()}`;
-  const text = `${randomBytes(SEALING_KEY_BYTES).toString('base64')}\n`;
-  await writeFile(own, text, { mode: 0o600, flag: 'wx' });
   try {
+    await writeSynced(own, `${randomBytes(SEALING_KEY_BYTES).toString('base64')}\n`);
     await link(own, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    await rm(own);
+    await rm(own, { force: true });
+  }
+  await syncFolder(dirname(path));
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Windows cannot open a folder. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
   }
 }

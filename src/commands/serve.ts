@@ -12,7 +12,7 @@ import { parsePostgresUrl } from './postgres-url.ts';
 import type { serveUntilStopped } from './serving/one-process.ts';
 import { openLogged } from './serving/open-logged.ts';
 import { stopOnSignal } from './serving/stop-on-signal.ts';
-import { warnOfLooseMode } from './with-store.ts';
+import { warnOfLooseFiles } from './with-store.ts';
 
 export function defineServe(command: Command): void {
   command
@@ -102,7 +102,7 @@ async function serveInProcesses(
   const log = createLog(config.logLevel);
   const store = await openLogged(config, log);
   try {
-    warnOfLooseMode(config.database, (text) => log.warn(text));
+    warnOfLooseFiles(config, (text) => log.warn(text));
     const file = options.config === undefined ? [] : ['--config', options.config];
     const jobs = options.only === undefined ? ['work', '--quiet', ...file] : undefined;
     const { url, stop } = await startProcesses({ count, jobs, log });

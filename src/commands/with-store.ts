@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
 import { toDatabaseError } from '../store/connection/database-error.ts';
 import { openStore, type Store } from '../store/connection/open.ts';
 import { isPostgresUrl } from '../store/connection/postgres/address.ts';
@@ -48,4 +48,18 @@ export function warnOfLooseMode(database: string, warn: (text: string) => void):
   const mode = isPostgresUrl(database) ? undefined : findLooseMode(database);
   if (mode !== undefined)
     warn(`Other users can access ${database} (mode ${mode}). To end that: chmod 600 ${database}`);
+}
+
+/** The same for the key of second factors as well. A configured one may be readable for the server's group. */
+export function warnOfLooseFiles(
+  { database, secretsKeyFile: file }: Pick<Config, 'database' | 'secretsKeyFile'>,
+  warn: (text: string) => void,
+): void {
+  warnOfLooseMode(database, warn);
+  const mode = file && findLooseMode(file.path, !file.isMade);
+  if (file === undefined || mode === undefined) return;
+  const wanted = file.isMade ? '600' : '640';
+  warn(
+    `Other users can access ${file.path} (mode ${mode}). To end that: chmod ${wanted} ${file.path}`,
+  );
 }

@@ -1,5 +1,5 @@
 import type { Store as LimitStore } from 'express-rate-limit';
-import type { Sealing } from '../domain/access/sealing.ts';
+import type { OpenSealing } from '../domain/access/sealing.ts';
 import type { Finding, RouteFacts } from '../domain/dns/report-route.ts';
 import type { ReportReader } from '../domain/reports/report-content.ts';
 import type { Network } from '../domain/sources/network.ts';
@@ -29,6 +29,6 @@ export interface Given extends ReportAddresses {
   /** The counts of the limit with this name. Without it, a limit counts in the memory of this process. */
   readonly createStore?: ((limit: string) => LimitStore) | undefined;
   /** Encrypts what the database must not contain in the clear. Without it, nobody can set up a second factor. */
-  readonly openSealing?: (() => Promise<Sealing>) | undefined;
+  readonly openSealing?: OpenSealing | undefined;
   readonly logError: (error: unknown, req: { id: string }) => void;
 }

@@ -61,6 +61,18 @@ describe('findLooseMode', () => {
     chmodSync(dirname(path), folderMode);
     expect(findLooseMode(path)).toBe(loose);
   });
+
+  test.each([
+    [0o640, undefined],
+    [0o660, '0660'],
+    [0o644, '0644'],
+  ])('of a file of mode %o that its group may read', (mode, loose) => {
+    const path = aDatabasePath();
+    writeFileSync(path, '');
+    chmodSync(path, mode);
+    chmodSync(dirname(path), 0o755);
+    expect(findLooseMode(path, true)).toBe(loose);
+  });
 });
 
 describe('a database that cannot be opened is named, with what to do', () => {

@@ -6,7 +6,7 @@ import { createLog } from '../../log.ts';
 import { type RunningServer, startServer } from '../../server.ts';
 import type { Store } from '../../store/connection/open.ts';
 import { startJobs } from '../jobs/jobs.ts';
-import { warnOfLooseMode } from '../with-store.ts';
+import { warnOfLooseFiles } from '../with-store.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 
 interface Options {
@@ -22,7 +22,7 @@ export async function serveUntilStopped(
   store: Store,
   { isSandbox = false, hasJobs = true, log = createLog(config.logLevel) }: Options = {},
 ): Promise<RunningServer> {
-  if (!isSandbox && cluster.isPrimary) warnOfLooseMode(config.database, (text) => log.warn(text));
+  if (!isSandbox && cluster.isPrimary) warnOfLooseFiles(config, (text) => log.warn(text));
   const counters = await countTogether(log);
   const server = await startServer(config, { store, log, isSandbox, ...counters });
   // A sandbox does not evaluate alerts: after three days its made-up reports would count as missing.

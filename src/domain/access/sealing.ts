@@ -8,6 +8,14 @@ export interface Sealing {
   readonly unseal: (sealed: string, about: string) => string;
 }
 
+/** Opens the installation's key. Throws when it is not there. */
+export type OpenSealing = (wanted?: {
+  /** Whether the key is read again, in case the file was restored or replaced. */
+  readonly isFresh?: boolean;
+  /** Asked when there is no key: whether one may be made. None may while a secret needs the one that is missing. */
+  readonly mayMake?: () => Promise<boolean>;
+}) => Promise<Sealing>;
+
 export const SEALING_KEY_BYTES = 32;
 const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;

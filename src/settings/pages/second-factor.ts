@@ -5,6 +5,7 @@ import {
   hashRecoveryCode,
   RECOVERY_CODES,
 } from '../../domain/access/recovery-code.ts';
+import type { Sealing } from '../../domain/access/sealing.ts';
 import { createTotpSecret, readTotpCode, toTotpUri } from '../../domain/access/totp.ts';
 import { Failure } from '../../domain/failure.ts';
 import { findCredentials } from '../../store/people/people.ts';
@@ -13,6 +14,7 @@ import {
   confirmSecondFactor,
   deleteSecondFactor,
   findSecondFactor,
+  hasSecondFactors,
   renewRecoveryCodes,
   startSecondFactor,
 } from '../../store/people/second-factors.ts';
@@ -35,11 +37,21 @@ export function showSecondFactor(given: Given): RequestHandler {
 export function startSetUp(given: Given): RequestHandler {
   return async (_req, res) => {
     const { personId } = visitorOf(res);
-    if (given.openSealing === undefined) throw new Failure('forbidden', 'None can be set up here.');
-    const { seal } = await given.openSealing();
+    const { seal } = await openForSecret(given);
     await startSecondFactor(given.store.db, personId, seal(await createTotpSecret(), personId));
     res.redirect(303, PATH);
   };
+}
+
+/** The key is read again: nothing may be encrypted with one whose file is lost. */
+async function openForSecret({ store, openSealing }: Given): Promise<Sealing> {
+  if (openSealing === undefined) throw new Failure('forbidden', 'None can be set up here.');
+  const mayMake = async () => !(await hasSecondFactors(store.db));
+  return await openSealing({ isFresh: true, mayMake }).catch((cause: unknown) => {
+    const message =
+      'A second factor cannot be set up at the moment. The operator of this service finds the reason in its log.';
+    throw new Failure('unavailable', message, { cause });
+  });
 }
 
 /** Turns the second factor on. The recovery codes are in this answer only: their hashes are stored. */

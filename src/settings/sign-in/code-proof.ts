@@ -1,4 +1,5 @@
 import { hashRecoveryCode } from '../../domain/access/recovery-code.ts';
+import type { OpenSealing } from '../../domain/access/sealing.ts';
 import { findTotpStep, readTotpCode } from '../../domain/access/totp.ts';
 import { Failure } from '../../domain/failure.ts';
 import {
@@ -47,10 +48,24 @@ export async function unsealSecret(
 ): Promise<string> {
   try {
     if (openSealing === undefined) throw new Error('PLUMBLINE_SECRETS_KEY_FILE is not set.');
-    return (await openSealing()).unseal(sealedSecret, personId);
+    return await unsealWith(openSealing, personId, sealedSecret);
   } catch (error) {
     const message =
       'Codes of authenticator apps cannot be checked at the moment. A recovery code works, and the operator can reset your second factor.';
     throw new Failure('unavailable', message, { cause: error });
+  }
+}
+
+/** A key that does not fit is read once more: another process may have made it, or the operator restored it. */
+async function unsealWith(
+  openSealing: OpenSealing,
+  personId: string,
+  sealedSecret: string,
+): Promise<string> {
+  const { unseal } = await openSealing();
+  try {
+    return unseal(sealedSecret, personId);
+  } catch {
+    return (await openSealing({ isFresh: true })).unseal(sealedSecret, personId);
   }
 }

@@ -8,6 +8,8 @@ import { Failure } from '../../../domain/failure.ts';
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 const OTHERS = 0o077;
+/** The same, except that the group may read. */
+const OUTSIDE_GROUP = 0o037;
 /** Permission to reach what is in a folder, for the group and for all others. */
 const OTHERS_ENTER = 0o011;
 
@@ -57,13 +59,18 @@ function createFolder(folder: string): void {
   }
 }
 
-/** The mode of a database that other users of the machine can read or write; undefined when they cannot. */
-export function findLooseMode(path: string): string | undefined {
+/**
+ * The mode of a file that other users of the machine can read or write; undefined when they cannot. The group is among
+ * them unless `mayGroupRead`.
+ */
+export function findLooseMode(path: string, mayGroupRead = false): string | undefined {
   if (process.platform === 'win32') return undefined;
   const stats = statSync(path, { throwIfNoEntry: false });
   const folder = statSync(dirname(path), { throwIfNoEntry: false });
   if (stats === undefined || folder === undefined) return undefined;
-  const isLoose = (stats.mode & OTHERS) !== 0 && (folder.mode & OTHERS_ENTER) !== 0;
+  const isLoose =
+    (stats.mode & (mayGroupRead ? OUTSIDE_GROUP : OTHERS)) !== 0 &&
+    (folder.mode & OTHERS_ENTER) !== 0;
   return isLoose ? toText(stats) : undefined;
 }
 
