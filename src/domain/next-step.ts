@@ -1,5 +1,5 @@
 import type { Counts } from './alerts/rate.ts';
-import { type Policy, type RecordValue, toPolicies } from './dns/dns-record.ts';
+import { findTestTags, type Policy, type RecordValue, toPolicies } from './dns/dns-record.ts';
 import { addDays, type Day, daysBetween } from './instant.ts';
 
 /** A month of reports, over which a rate is looked at. */
@@ -32,11 +32,13 @@ export interface DomainFacts {
 
 /** The one thing that the domain's owner does next. */
 export type NextStep =
-  | { readonly kind: 'resume' | 'first_reports' | 'publish_record' | 'nothing' }
+  | { readonly kind: 'resume' | 'first_reports' | 'publish_record' | 'one_record' | 'nothing' }
   | { readonly kind: 'alert'; readonly type: string }
   | { readonly kind: 'silent'; readonly newest: Day }
   | { readonly kind: 'wait'; readonly dataDays: number; readonly messages: number }
   | { readonly kind: 'failing'; readonly counts: Counts }
+  /** The policy is published, and these tags keep it from all or some of the mail. */
+  | { readonly kind: 'enforce'; readonly policy: Policy; readonly tags: readonly string[] }
   | {
       readonly kind: 'stronger';
       readonly tag: 'p' | 'sp';
@@ -48,14 +50,17 @@ export type NextStep =
 /** Each rule gives a step or nothing; the first step counts. */
 const RULES: readonly ((facts: DomainFacts) => NextStep | undefined)[] = [
   ({ status }) => (status === 'paused' ? { kind: 'resume' } : undefined),
+  // Several records count as none, so no reports come.
+  ({ record }) => (record?.includes('\n') ? { kind: 'one_record' } : undefined),
   ({ newest }) => (newest === null ? { kind: 'first_reports' } : undefined),
   findAlert,
   findSilence,
   ({ record }) => (record === null ? { kind: 'publish_record' } : undefined),
   // Under `reject` what fails is not delivered, and that others try is to be expected.
-  (facts) => (policyOf(facts) === 'reject' ? findSubdomains(facts) : undefined),
+  (facts) => (isRejecting(facts) ? findSubdomains(facts) : undefined),
   findFailing,
   findMissing,
+  findTest,
   findStronger,
 ];
 
@@ -88,6 +93,18 @@ function findSilence({ newest, today }: DomainFacts): NextStep | undefined {
 
 function policyOf({ record }: DomainFacts): Policy | undefined {
   return record === undefined ? undefined : toPolicies(record).p;
+}
+
+function isRejecting(facts: DomainFacts): boolean {
+  return policyOf(facts) === 'reject' && findTest(facts) === undefined;
+}
+
+/** With `p=none` there is nothing to apply. */
+function findTest({ record = null }: DomainFacts): NextStep | undefined {
+  const { p: policy } = toPolicies(record);
+  const tags = findTestTags(record);
+  const isTest = tags.length > 0 && policy !== 'none';
+  return isTest ? { kind: 'enforce', policy, tags } : undefined;
 }
 
 /** A policy for the domain protects no subdomain that a weaker `sp` is for. */

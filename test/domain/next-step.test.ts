@@ -57,9 +57,35 @@ describe('the next step of a domain', () => {
       { kind: 'stronger', tag: 'p', from: 'quarantine', to: 'reject' },
     ],
     [
-      'two DMARC records are none',
+      'two DMARC records are none, whatever they say',
       { record: 'v=DMARC1; p=reject\nv=DMARC1; p=none' },
-      { kind: 'stronger', tag: 'p', from: 'absent', to: 'quarantine' },
+      { kind: 'one_record' },
+    ],
+    [
+      'two DMARC records are why no report comes',
+      { record: 'v=DMARC1; p=reject\nv=DMARC1; p=reject', oldest: null, newest: null },
+      { kind: 'one_record' },
+    ],
+    [
+      'p=quarantine for some of the mail',
+      { record: 'v=DMARC1; p=quarantine; pct=5' },
+      { kind: 'enforce', policy: 'quarantine', tags: ['pct=5'] },
+    ],
+    [
+      'p=reject as a test',
+      { record: 'v=DMARC1; p=reject; T = Y; pct=0; sp=none' },
+      { kind: 'enforce', policy: 'reject', tags: ['t=y', 'pct=0'] },
+    ],
+    [
+      'p=reject as a test, and failures',
+      { record: 'v=DMARC1; p=reject; t=y', counts: { messages: 10_000, aligned: 10 } },
+      { kind: 'failing' },
+    ],
+    ['p=reject for all mail', { record: 'v=DMARC1; p=reject; pct=100; t=n' }, { kind: 'nothing' }],
+    [
+      'p=none as a test has nothing to apply',
+      { record: 'v=DMARC1; p=none; t=y; pct=5' },
+      { kind: 'stronger', tag: 'p', from: 'none', to: 'quarantine' },
     ],
     ['p=reject', { record: 'v=DMARC1; p=reject' }, { kind: 'nothing' }],
     [

@@ -109,6 +109,12 @@ describe('the overview', () => {
     await confirm('v=DMARC1; p=reject');
     for (const text of await steps())
       expect(text).toContain('Nothing to do: mail that fails is rejected.');
+    await confirm('v=DMARC1; p=reject; t=y; pct=50');
+    for (const text of await steps())
+      expect(text).toContain('remove t=y and pct=50 from the DMARC record, so that p=reject');
+    await confirm('v=DMARC1; p=none\nv=DMARC1; p=reject');
+    for (const text of await steps())
+      expect(text).toContain('has several DMARC records at _dmarc.example.com');
   });
 
   test('shows internationalised names in Unicode beside their A-labels', async () => {

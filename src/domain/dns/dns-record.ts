@@ -83,6 +83,19 @@ export function toAlignmentModes(value: RecordValue): Record<'dkim' | 'spf', 'r'
   return { dkim: toMode('adkim'), spf: toMode('aspf') };
 }
 
+/**
+ * The tags by which a DMARC record says that its policy is not to be applied to all mail: `t=y` (RFC 9989), and `pct`
+ * below 100 (RFC 7489). Several records count as none.
+ */
+export function findTestTags(value: RecordValue): readonly string[] {
+  const tags = new Map(value === null || value.includes('\n') ? [] : parseTags(value).reverse());
+  const pct = tags.get('pct') ?? '';
+  return [
+    ...(tags.get('t')?.toLowerCase() === 'y' ? ['t=y'] : []),
+    ...(/^\d{1,2}$/.test(pct) ? [`pct=${pct}`] : []),
+  ];
+}
+
 /** The tag whose policy is weaker than it was; undefined when neither is. */
 export function findWeakerTag(former: RecordValue, current: RecordValue): 'p' | 'sp' | undefined {
   const [before, after] = [toPolicies(former), toPolicies(current)];

@@ -64,6 +64,11 @@ function toWords(step: NextStep, { name, address }: StepOf): Words {
       return toFirst(address, name);
     case 'publish_record':
       return toMissing(address, name);
+    case 'one_record':
+      return {
+        text: `DNS has several DMARC records at _dmarc.${name}, which count as none: publish only one.`,
+        link: ROUTE,
+      };
     case 'alert':
       return (
         ALERTS[step.type] ?? { text: 'An alert is open: look at it.', link: ['#alerts', 'See it'] }
@@ -79,6 +84,10 @@ function toWords(step: NextStep, { name, address }: StepOf): Words {
       };
     case 'failing':
       return toFailing(step.counts);
+    case 'enforce':
+      return {
+        text: `More than 99% passed for ${WINDOW_DAYS} days: remove ${step.tags.join(' and ')} from the DMARC record, so that p=${step.policy} applies to all mail.`,
+      };
     case 'stronger':
       return toStronger(step);
     case 'policy_unknown':
