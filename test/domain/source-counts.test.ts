@@ -52,6 +52,18 @@ describe('sources of a report', () => {
     ]);
   });
 
+  test('never take the SPF result for HELO', () => {
+    const one = (scope: string) => {
+      return { scope, domain: `${scope}.example`, result: 'pass', humanResult: null };
+    };
+    const spfOf = (...scopes: string[]) => {
+      const authResults = { dkim: [], spf: scopes.map(one) };
+      return parsePattern(toPattern({ ...aRecord('192.0.2.1', 1), authResults })).spf;
+    };
+    expect(spfOf('helo', 'mfrom')).toMatchObject({ domain: 'mfrom.example', result: 'pass' });
+    expect(spfOf('helo')).toMatchObject({ domain: null, result: null });
+  });
+
   test('keep the largest patterns of a flood of them, and no count is too large', () => {
     const sizeOf = (i: number) => (i % 100 === 7 ? 50 : 1);
     const from = (i: number) => {

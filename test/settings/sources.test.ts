@@ -187,6 +187,14 @@ describe('the page of a source', () => {
     expect(text).toMatch(/Passes All passes 900 messages/);
   });
 
+  test('takes names below a suffix of a company for names of strangers', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'one.github.io' });
+    const record = aRecord({ headerFrom: 'one.github.io', spfDomain: 'two.github.io' });
+    await receive(api.db, [aReportOf([record], { domain: 'one.github.io' })]);
+    const text = await read(`/settings/domains/${id}/sources/${record.sourceIp}`);
+    expect(text).toContain('SPF passes for another domain');
+  });
+
   test('of an IPv6 address has its colons encoded in the path, in whatever form they come', async () => {
     const encoded = `${path}/2001%3Adb8%3A%3A25`;
     expect((await browser.get(`${path}?days=90`)).text).toContain(`href="${encoded}?days=90"`);

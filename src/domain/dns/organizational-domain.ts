@@ -1,8 +1,16 @@
 /** The organizational domain of a name (RFC 7489, 3.2): one label more than its public suffix. The name itself when it has none. */
 export type ToOrganizationalDomain = (name: string) => string;
 
+interface SuffixOptions {
+  /** Whether the suffixes below which companies give names to strangers count, too, such as `github.io`. */
+  readonly allowPrivateDomains: boolean;
+}
+
 /** Loads the list of public suffixes, which takes 20 ms the first time. */
-export async function loadOrganizationalDomains(): Promise<ToOrganizationalDomain> {
+export async function loadOrganizationalDomains(
+  { allowPrivateDomains }: SuffixOptions = { allowPrivateDomains: false },
+): Promise<ToOrganizationalDomain> {
   const { getDomain } = await import('tldts');
-  return (name) => getDomain(name, { validateHostname: false }) ?? name;
+  const options = { allowPrivateDomains, validateHostname: false };
+  return (name) => getDomain(name, options) ?? name;
 }

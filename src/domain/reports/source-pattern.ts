@@ -53,7 +53,7 @@ const NO_SPF = { domain: null, result: null };
 
 /** DMARC uses the result for MAIL FROM, never the one for HELO (RFC 7489, section 3.1.2). */
 function findSpf(results: readonly SpfAuthResult[]): SpfAuthResult | undefined {
-  return results.find(({ scope }) => scope !== 'helo') ?? results[0];
+  return results.find(({ scope }) => scope !== 'helo');
 }
 
 function firstDkim(results: readonly DkimAuthResult[]): readonly DkimAuthResult[] {

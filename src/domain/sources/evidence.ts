@@ -38,13 +38,17 @@ export interface About {
 export interface Facts extends Evidence {
   /** The domain that messages had in the header From: alignment is with it. */
   readonly from: string;
+  /** The domain of the own organisation that SPF was checked for, whatever the result. */
+  readonly spfDomain: string | undefined;
   /** The domain that SPF passed for without alignment, of another organisation. */
   readonly foreignSpf: string | undefined;
-  /** The same of the own organisation: then alignment is strict. */
+  /** The same of the own organisation, but not `from`: then alignment was strict. */
   readonly ownSpf: string | undefined;
   /** A signature that passed without alignment, of another organisation. */
   readonly foreignSignature: Signature | undefined;
   readonly ownSignature: Signature | undefined;
+  /** What passed for `from` itself and was not counted by the receiver. */
+  readonly uncounted: 'SPF' | 'DKIM' | undefined;
   /** A signature of the own organisation that did not pass. */
   readonly brokenSignature: Signature | undefined;
 }
@@ -57,14 +61,17 @@ export function toFacts(evidence: Evidence, { domain, toOrganizationalDomain }: 
   const isOwn = (name: string | null): name is string =>
     !!name && toOrganizationalDomain(name) === toOrganizationalDomain(from);
   const passed = isDkimAligned ? [] : dkim.filter(({ result }) => result === 'pass');
-  const spfDomain = spf.result === 'pass' && !spf.isAligned ? spf.domain : null;
+  const passedSpf = spf.result === 'pass' && !spf.isAligned ? spf.domain : null;
+  const isSigned = passed.some((one) => one.domain === from);
   return {
     ...evidence,
     from,
-    foreignSpf: !spfDomain || isOwn(spfDomain) ? undefined : spfDomain,
-    ownSpf: isOwn(spfDomain) ? spfDomain : undefined,
+    spfDomain: isOwn(spf.domain) ? spf.domain : undefined,
+    foreignSpf: !passedSpf || isOwn(passedSpf) ? undefined : passedSpf,
+    ownSpf: isOwn(passedSpf) && passedSpf !== from ? passedSpf : undefined,
     foreignSignature: passed.find((one) => !!one.domain && !isOwn(one.domain)),
-    ownSignature: passed.find((one) => isOwn(one.domain)),
+    ownSignature: passed.find((one) => isOwn(one.domain) && one.domain !== from),
+    uncounted: isSigned ? 'DKIM' : passedSpf === from ? 'SPF' : undefined,
     brokenSignature: dkim.find(
       ({ domain: signer, result }) => isOwn(signer) && result !== 'pass' && result !== 'none',
     ),

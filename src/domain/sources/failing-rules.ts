@@ -1,26 +1,43 @@
 import type { Asked, Rule } from './advice.ts';
-import type { Facts, Signature } from './evidence.ts';
+import type { Facts } from './evidence.ts';
+import { isRecordProblem, tellKeyProblem, tellSelector } from './key-problem.ts';
 import { type Phrase, phrase } from './phrase.ts';
-
-/** Results that say that the key was not found or could not be read (RFC 8601, 2.7.1). */
-const KEY_PROBLEMS = new Set(['permerror', 'temperror']);
 
 /** What to do about messages that fail DMARC. The first rule that applies counts. */
 export const FAILING_RULES: readonly Rule[] = [
   {
-    title: 'Alignment is strict',
+    title: 'The receiver did not count a pass',
+    applies: ({ uncounted }) => uncounted !== undefined,
+    tell: ({ uncounted = '', from }) => [
+      `${uncounted} passes for `,
+      ...phrase`${from} itself, but the receiver did not count it: that is its own decision or its mistake. See who reported it before you change anything.`,
+    ],
+  },
+  {
+    title: 'Alignment was strict',
     applies: ({ ownSpf, ownSignature }) => ownSpf !== undefined || ownSignature !== undefined,
     tell: tellStrict,
   },
   {
     title: 'The signing key cannot be read',
-    applies: ({ brokenSignature: broken }) => KEY_PROBLEMS.has(broken?.result ?? ''),
-    tell: tellKeyProblem,
+    applies: ({ brokenSignature: broken }) => isRecordProblem(broken?.result),
+    tell: ({ brokenSignature: broken }) => [
+      ...phrase`Messages are signed as ${broken?.domain ?? ''}`,
+      ...tellSelector(broken),
+      ', but ',
+      ...tellKeyProblem(broken),
+    ],
   },
   {
     title: 'The signature does not verify',
     applies: ({ brokenSignature }) => brokenSignature !== undefined,
     tell: tellBroken,
+  },
+  {
+    title: 'The SPF record cannot be read',
+    applies: ({ spfDomain, spf: { result } }) => spfDomain !== undefined && isRecordProblem(result),
+    tell: ({ spfDomain = '', spf: { result } }) =>
+      phrase`Receivers could not read the SPF record of ${spfDomain} (${result ?? ''}), so they did not learn whether it allows this address: check that there is only one, that its syntax is right, and that it needs at most ten DNS look-ups, all of which are answered.`,
   },
   {
     title: 'A service that signs and sends as itself',
@@ -50,19 +67,20 @@ export const FAILING_RULES: readonly Rule[] = [
   },
   {
     title: 'SPF does not allow this address',
-    applies: ({ spf: { domain, result }, from }) =>
-      domain === from && ['fail', 'softfail', 'neutral'].includes(result ?? ''),
-    tell: ({ from, spf: { result } }, asked) => [
-      ...phrase`The SPF record of ${from} does not allow this address (${result ?? ''}), and nothing is signed by DKIM. `,
-      ...tellUnknown(from, asked),
+    applies: ({ spfDomain, spf: { result } }) =>
+      spfDomain !== undefined && ['fail', 'softfail', 'neutral'].includes(result ?? ''),
+    tell: (facts, asked) => [
+      ...phrase`The SPF record of ${facts.spfDomain ?? ''} does not allow this address (${facts.spf.result ?? ''}), and `,
+      `${facts.dkim.length === 0 ? 'nothing is signed by DKIM' : 'no DKIM signature passes'}. `,
+      ...tellUnknown(facts, asked),
     ],
   },
   {
     title: 'Nothing authenticates',
     applies: () => true,
-    tell: ({ from }, asked) => [
+    tell: (facts, asked) => [
       ...phrase`Neither SPF nor DKIM passes for any domain. `,
-      ...tellUnknown(from, asked),
+      ...tellUnknown(facts, asked),
     ],
   },
 ];
@@ -76,28 +94,17 @@ function tellRemedies(from: string, { modes }: Asked): Phrase {
   return [...place, ...phrase`, or sign with DKIM as ${from}.`];
 }
 
-function tellStrict({ ownSpf, ownSignature, from }: Facts): Phrase {
+/** Relaxed alignment that is published already need not be published. */
+function tellStrict({ ownSpf, ownSignature, from }: Facts, { modes }: Asked): Phrase {
   const name = ownSignature?.domain ?? ownSpf ?? '';
-  const [what, tag] = ownSignature === undefined ? ['SPF', 'aspf'] : ['DKIM', 'adkim'];
+  const isSpf = ownSignature === undefined;
+  const isStill = (isSpf ? modes.spf : modes.dkim) === 's';
   return [
-    `${what} passes for `,
-    { name },
-    ...phrase`, which is of the same organisation as ${from} but not the same domain, and alignment was strict: use ${from} itself there, or publish `,
-    { name: `${tag}=r` },
-    ' in the DMARC record.',
-  ];
-}
-
-function tellKeyProblem({ brokenSignature: broken }: Facts): Phrase {
-  const { domain, selector } = broken ?? { domain: null, selector: null };
-  const record = selector ? `${selector}._domainkey.${domain ?? ''}` : '';
-  return [
-    ...phrase`Messages are signed as ${domain ?? ''}`,
-    ...tellSelector(broken),
-    ...phrase`, but receivers could not read the key (${broken?.result ?? ''}): `,
-    ...(record === ''
-      ? phrase`check the DKIM record in DNS.`
-      : phrase`check the TXT record ${record}.`),
+    `${isSpf ? 'SPF' : 'DKIM'} passes for `,
+    ...phrase`${name}, which is of the same organisation as ${from} but not the same domain, and alignment was strict when that was reported`,
+    ...(isStill
+      ? phrase`: use ${from} itself there, or publish ${isSpf ? 'aspf=r' : 'adkim=r'} in the DMARC record.`
+      : phrase`. If newer messages fail, too, use ${from} itself there.`),
   ];
 }
 
@@ -115,15 +122,23 @@ function tellBroken({ brokenSignature: broken, foreignSpf }: Facts): Phrase {
   ];
 }
 
-function tellUnknown(from: string, { mark }: Asked): Phrase {
-  if (mark === 'legitimate')
-    return phrase`You marked it as legitimate: add the address to the SPF record of ${from}, and sign its messages with DKIM as ${from}.`;
-  if (mark === 'unknown')
+function tellUnknown(facts: Facts, asked: Asked): Phrase {
+  const { from } = facts;
+  const domain = findUsefulSpf(facts, asked);
+  if (asked.mark === 'legitimate')
+    return domain === undefined
+      ? phrase`You marked it as legitimate: sign its messages with DKIM as ${from}.`
+      : phrase`You marked it as legitimate: add the address to the SPF record of ${domain}, and sign its messages with DKIM as ${from}.`;
+  if (asked.mark === 'unknown')
     return phrase`You marked it as unknown: a policy of quarantine or reject keeps its messages from readers.`;
-  return phrase`Either somebody forges ${from}, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then add it to the SPF record and sign with DKIM as ${from}.`;
+  return [
+    ...phrase`Either somebody forges ${from}, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then `,
+    ...(domain === undefined ? [] : phrase`add it to the SPF record of ${domain} and `),
+    ...phrase`sign with DKIM as ${from}.`,
+  ];
 }
 
-function tellSelector(signature: Signature | undefined): Phrase {
-  const selector = signature?.selector;
-  return selector ? phrase` (selector ${selector})` : [];
+/** The domain whose SPF record helps: that of MAIL FROM, when it can be aligned. */
+function findUsefulSpf({ spfDomain, from }: Facts, { modes }: Asked): string | undefined {
+  return modes.spf === 'r' || spfDomain === from ? spfDomain : undefined;
 }

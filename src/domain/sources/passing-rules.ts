@@ -1,4 +1,5 @@
 import type { Rule } from './advice.ts';
+import { isRecordProblem, tellKeyProblem, tellSelector } from './key-problem.ts';
 import { phrase } from './phrase.ts';
 
 /** What to do about messages that pass DMARC. The first rule that applies counts. */
@@ -25,7 +26,18 @@ export const PASSING_RULES: readonly Rule[] = [
     title: 'DKIM passes',
     applies: ({ isDkimAligned }) => isDkimAligned,
     tell: ({ from }) =>
-      phrase`DKIM passes for ${from}, so the messages pass although SPF is not aligned. There is nothing to do.`,
+      phrase`DKIM passes for ${from}, so the messages pass although SPF did not count. There is nothing to do.`,
+  },
+  {
+    title: 'Only SPF passes, the signing key cannot be read',
+    applies: ({ brokenSignature: broken }) => isRecordProblem(broken?.result),
+    tell: ({ from, brokenSignature: broken }) => [
+      ...phrase`SPF passes for ${from}, so the messages pass. They are also signed as ${broken?.domain ?? ''}`,
+      ...tellSelector(broken),
+      ', but ',
+      ...tellKeyProblem(broken),
+      ' Forwarded messages fail until then.',
+    ],
   },
   {
     title: 'Only SPF passes, the signature does not verify',

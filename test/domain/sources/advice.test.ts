@@ -10,7 +10,7 @@ import type { Evidence, Signature } from '../../../src/domain/sources/evidence.t
 let toOrganizationalDomain: ToOrganizationalDomain;
 
 beforeAll(async () => {
-  toOrganizationalDomain = await loadOrganizationalDomains();
+  toOrganizationalDomain = await loadOrganizationalDomains({ allowPrivateDomains: true });
 });
 
 interface Results {
@@ -45,12 +45,13 @@ function evidence({ spf, dkim = [], aligned, from = 'example.com', messages = 10
 interface Situation {
   readonly mark?: Mark;
   readonly spfMode?: 'r' | 's';
+  readonly dkimMode?: 'r' | 's';
 }
 
-function ask(given: readonly Results[], { mark, spfMode = 'r' }: Situation = {}) {
+function ask(given: readonly Results[], { mark, spfMode = 'r', dkimMode = 'r' }: Situation = {}) {
   return advise(given.map(evidence), {
     domain: 'example.com',
-    modes: { dkim: 'r', spf: spfMode },
+    modes: { dkim: dkimMode, spf: spfMode },
     toOrganizationalDomain,
     mark: mark ?? null,
   });
@@ -108,25 +109,55 @@ describe('advice on messages that fail', () => {
       'SPF of the own domain that does not pass',
       { spf: ['example.com', 'softfail'] },
       'SPF does not allow this address',
-      'The SPF record of “example.com” does not allow this address (“softfail”), and nothing is signed by DKIM. Either somebody forges “example.com”, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then add it to the SPF record and sign with DKIM as “example.com”.',
+      'The SPF record of “example.com” does not allow this address (“softfail”), and nothing is signed by DKIM. Either somebody forges “example.com”, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then add it to the SPF record of “example.com” and sign with DKIM as “example.com”.',
     ],
     [
       'nothing at all',
       {},
       'Nothing authenticates',
-      'Neither SPF nor DKIM passes for any domain. Either somebody forges “example.com”, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then add it to the SPF record and sign with DKIM as “example.com”.',
+      'Neither SPF nor DKIM passes for any domain. Either somebody forges “example.com”, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then sign with DKIM as “example.com”.',
     ],
     [
-      'SPF of a subdomain, when alignment is strict',
+      'SPF of the own domain, whose record is broken',
+      { spf: ['bounce.example.com', 'permerror'] },
+      'The SPF record cannot be read',
+      'Receivers could not read the SPF record of “bounce.example.com” (“permerror”), so they did not learn whether it allows this address: check that there is only one, that its syntax is right, and that it needs at most ten DNS look-ups, all of which are answered.',
+    ],
+    [
+      'SPF of the own bounce domain, and a signature of another domain that fails',
+      { spf: ['bounce.example.com', 'softfail'], dkim: [['mailer.example', 'k1', 'fail']] },
+      'SPF does not allow this address',
+      'The SPF record of “bounce.example.com” does not allow this address (“softfail”), and no DKIM signature passes. Either somebody forges “example.com”, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then add it to the SPF record of “bounce.example.com” and sign with DKIM as “example.com”.',
+    ],
+    [
+      'SPF of another domain that does not pass: its record is not ours',
+      { spf: ['esp.test', 'softfail'] },
+      'Nothing authenticates',
+      'Neither SPF nor DKIM passes for any domain. Either somebody forges “example.com”, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then sign with DKIM as “example.com”.',
+    ],
+    [
+      'SPF of a subdomain, when alignment was strict',
       { spf: ['bounces.example.com', 'pass'] },
-      'Alignment is strict',
-      'SPF passes for “bounces.example.com”, which is of the same organisation as “example.com” but not the same domain, and alignment was strict: use “example.com” itself there, or publish “aspf=r” in the DMARC record.',
+      'Alignment was strict',
+      'SPF passes for “bounces.example.com”, which is of the same organisation as “example.com” but not the same domain, and alignment was strict when that was reported. If newer messages fail, too, use “example.com” itself there.',
     ],
     [
-      'DKIM of a subdomain, when alignment is strict',
-      { dkim: [['mail.example.com', 's1', 'pass']] },
-      'Alignment is strict',
-      'DKIM passes for “mail.example.com”, which is of the same organisation as “example.com” but not the same domain, and alignment was strict: use “example.com” itself there, or publish “adkim=r” in the DMARC record.',
+      'SPF of the very domain, which the receiver did not count',
+      { spf: ['example.com', 'pass'] },
+      'The receiver did not count a pass',
+      'SPF passes for “example.com” itself, but the receiver did not count it: that is its own decision or its mistake. See who reported it before you change anything.',
+    ],
+    [
+      'DKIM of the very domain, which the receiver did not count',
+      { dkim: [['example.com', 's1', 'pass']] },
+      'The receiver did not count a pass',
+      'DKIM passes for “example.com” itself, but the receiver did not count it: that is its own decision or its mistake. See who reported it before you change anything.',
+    ],
+    [
+      'a name below the same private suffix, which is of a stranger',
+      { from: 'one.github.io', spf: ['two.github.io', 'pass'] },
+      'SPF passes for another domain',
+      'SPF passes for “two.github.io”, which is not aligned with “one.github.io”: set a custom bounce domain there, or sign with DKIM as “one.github.io”.',
     ],
     [
       'messages from a subdomain: alignment is with it',
@@ -151,6 +182,33 @@ describe('advice on messages that fail', () => {
     );
   });
 
+  test.each<[string, Results, Situation, RegExp]>([
+    [
+      'SPF',
+      { spf: ['bounces.example.com', 'pass'] },
+      { spfMode: 's' },
+      /strict when that was reported: use “example.com” itself there, or publish “aspf=r” in/,
+    ],
+    [
+      'DKIM',
+      { dkim: [['mail.example.com', 's1', 'pass']] },
+      { dkimMode: 's' },
+      /strict when that was reported: use “example.com” itself there, or publish “adkim=r” in/,
+    ],
+  ])(
+    'publishes relaxed alignment of %s only where it is strict',
+    (_name, results, strict, text) => {
+      expect(tell(results, strict)?.[2]).toMatch(text);
+      expect(tell(results)?.[2]).not.toContain('publish');
+    },
+  );
+
+  test('leaves SPF out when it cannot be aligned', () => {
+    const results: Results = { spf: ['bounce.example.com', 'softfail'] };
+    const [, , text] = tell(results, { spfMode: 's', mark: 'legitimate' }) ?? [];
+    expect(text).toMatch(/You marked it as legitimate: sign its messages with DKIM/);
+  });
+
   test.each([
     [
       'legitimate',
@@ -158,7 +216,7 @@ describe('advice on messages that fail', () => {
     ],
     ['unknown', /You marked it as unknown: a policy of quarantine or reject keeps its messages/],
   ] as const)('of a source that is marked as %s', (mark, text) => {
-    expect(tell({}, { mark })?.[2]).toMatch(text);
+    expect(tell({ spf: ['example.com', 'fail'] }, { mark })?.[2]).toMatch(text);
   });
 });
 
@@ -190,7 +248,7 @@ describe('advice on messages that pass', () => {
       { aligned: 'dkim', spf: ['b.example.com', 'pass'], dkim: [['example.com', 's', 'pass']] },
       'good',
       'DKIM passes',
-      /although SPF is not aligned/,
+      /although SPF did not count/,
     ],
     [
       'by SPF, without a signature',
@@ -205,6 +263,13 @@ describe('advice on messages that pass', () => {
       'improve',
       'Only SPF passes, the signature does not verify',
       /the signature of “example.com” with the selector “s1” does not verify \(“fail”\)/,
+    ],
+    [
+      'by SPF, with a key that nobody can read',
+      { aligned: 'spf', spf: ['example.com', 'pass'], dkim: [['example.com', 's1', 'temperror']] },
+      'improve',
+      'Only SPF passes, the signing key cannot be read',
+      /could not read the key \(“temperror”\): check the TXT record “s1._domainkey.example.com”/,
     ],
     [
       'by SPF, with a signature of another domain',

@@ -82,7 +82,8 @@ async function toAdvice(
   return advise(reported, {
     domain: domain.name,
     modes: toAlignmentModes(record),
-    toOrganizationalDomain: await loadOrganizationalDomains(),
+    // Two names below `github.io` are not of one organisation.
+    toOrganizationalDomain: await loadOrganizationalDomains({ allowPrivateDomains: true }),
     mark: mark?.mark ?? null,
   });
 }

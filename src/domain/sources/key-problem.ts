@@ -1,0 +1,27 @@
+import type { Signature } from './evidence.ts';
+import { type Phrase, phrase } from './phrase.ts';
+
+/** Results that say that a record was not found or could not be read (RFC 7208, 2.6; RFC 8601, 2.7.1). */
+const PROBLEMS: ReadonlySet<string | null | undefined> = new Set(['permerror', 'temperror']);
+
+/** Whether receivers could not read the record that a result depends on. */
+export function isRecordProblem(result: string | null | undefined): boolean {
+  return PROBLEMS.has(result);
+}
+
+/** What to do about a key that could not be read, as the end of a sentence. */
+export function tellKeyProblem(broken: Signature | undefined): Phrase {
+  const { domain, selector, result } = broken ?? {};
+  return [
+    ...phrase`receivers could not read the key (${result ?? ''}): `,
+    ...(selector
+      ? phrase`check the TXT record ${`${selector}._domainkey.${domain ?? ''}`}.`
+      : phrase`check the DKIM record in DNS.`),
+  ];
+}
+
+/** The selector of a signature, to follow its domain. */
+export function tellSelector(signature: Signature | undefined): Phrase {
+  const selector = signature?.selector;
+  return selector ? phrase` (selector ${selector})` : [];
+}
