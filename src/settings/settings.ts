@@ -47,6 +47,7 @@ import { choosePassword, showWelcome } from './sign-in/welcome.ts';
 import {
   limitChecks,
   limitReadings,
+  limitSources,
   limitSuccesses,
   throttleAddress,
   throttleCodes,
@@ -112,8 +113,9 @@ function addPages(router: Router, given: Given): void {
   router.get('/', (_req, res) => res.redirect(303, '/settings/overview'));
   router.get('/overview', showOverview(given));
   router.get('/domains/:id', showDomain(given));
-  router.get('/domains/:id/sources', showSources(given));
-  router.get('/domains/:id/sources/:address', showSource(given));
+  const sources = limitSources(given);
+  router.get('/domains/:id/sources', sources, showSources(given));
+  router.get('/domains/:id/sources/:address', sources, showSource(given));
   router.post('/domains/:id/sources/:address/mark', markSource(given));
   router.post('/domains/:id/check', limitChecks(given), checkRoute(given));
   addReports(router, given);

@@ -29,6 +29,9 @@ const CHECKS_PER_PERSON = 30;
 /** Reports that are read again from their originals, which costs up to some seconds of CPU each. */
 const READINGS_PER_PERSON = 300;
 
+/** Pages of sources. The list of a year adds up a thousand addresses of each day, which costs half a second. */
+const SOURCES_PER_PERSON = 300;
+
 type Counting = Pick<Given, 'createStore'>;
 
 /** Failed sign-ins from one address. Unknown e-mail addresses count like known ones. */
@@ -92,6 +95,12 @@ export function limitChecks({ createStore }: Counting): RequestHandler {
 export function limitReadings({ createStore }: Counting): RequestHandler {
   const store = createStore?.('report-readings');
   return throttle({ limit: READINGS_PER_PERSON, toKey: toPersonId, store }, {});
+}
+
+/** Lists and pages of sources that a signed-in person looks at. */
+export function limitSources({ createStore }: Counting): RequestHandler {
+  const store = createStore?.('source-pages');
+  return throttle({ limit: SOURCES_PER_PERSON, toKey: toPersonId, store }, {});
 }
 
 type ToKey = (req: Request, res: Response) => string;

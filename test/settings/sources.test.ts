@@ -126,6 +126,13 @@ describe('the sources of a domain', () => {
     expect(await read(`${path}?from=2026-03-11&to=2026-03-12`)).toContain('No report covers');
   });
 
+  test('are of 366 days at most, and the page says so', async () => {
+    const text = await read(`${path}?from=2020-01-01&to=2026-03-14`);
+    expect(text).toContain('This list has 366 days at most: this one begins on 14 Mar 2025.');
+    expect(text).toContain('14 Mar 2025 to 14 Mar 2026');
+    expect(await read(`${path}?from=2025-03-14&to=2026-03-14`)).not.toContain('at most');
+  });
+
   test('are grouped by the organisation of their names', async () => {
     const text = await read(`${path}?group=organisation&days=90`);
     expect(text).toMatch(

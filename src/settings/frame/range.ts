@@ -10,8 +10,15 @@ import { toCounted, toDate } from './words.ts';
 const CHOICES = [7, 30, 90, 365] as const;
 type Choice = (typeof CHOICES)[number];
 const DEFAULT: Choice = 30;
-/** Ten years. */
-const MAX_DAYS = 3_660;
+
+/** The most days of a range, and what they are called. */
+interface Longest {
+  readonly days: number;
+  readonly text: string;
+}
+const TEN_YEARS: Longest = { days: 3_660, text: 'A range has ten years at most' };
+/** For a page that adds up what each day has of each address (decision 95). */
+export const ONE_YEAR: Longest = { days: 366, text: 'This list has 366 days at most' };
 
 /** The days that a domain's page is about, both ends included. */
 export interface DomainRange extends DataDays {
@@ -24,14 +31,20 @@ export interface DomainRange extends DataDays {
 
 /**
  * The range of `?days=30` or of `?from=2026-01-01&to=2026-01-31`. One that cannot be read gives the default, with a
- * notice. Reports lag by days, so a range ends with the newest day that has data, and with today when there is none.
+ * notice. Reports lag by days, so a range ends with the newest day that has data, and with today when there is none. A
+ * longer range than the longest is its last days, with a notice.
  */
-export function toDomainRange(req: Request, dataDays: DataDays, now: Date): DomainRange {
+export function toDomainRange(
+  req: Request,
+  dataDays: DataDays,
+  now: Date,
+  longest = TEN_YEARS,
+): DomainRange {
   const [days = '', from = '', to = ''] = ['days', 'from', 'to'].map((name) =>
     readQuery(req, name),
   );
   const end = dataDays.newest ?? toDay(toInstant(now));
-  if (from !== '' || to !== '') return { ...dataDays, ...toCustom({ from, to }, end) };
+  if (from !== '' || to !== '') return { ...dataDays, ...toCustom({ from, to }, end, longest) };
   const choice = CHOICES.find((known) => String(known) === days);
   const notice = `“${days.slice(0, 20)}” is no range: these are ${DEFAULT} days.`;
   const isGiven = choice !== undefined || days === '';
@@ -44,15 +57,15 @@ function toChosen(choice: Choice, to: Day): Chosen {
   return { from: addDays(to, 1 - choice), to, choice, notice: null };
 }
 
-function toCustom({ from, to }: { from: Day; to: Day }, end: Day): Chosen {
+function toCustom({ from, to }: { from: Day; to: Day }, end: Day, longest: Longest): Chosen {
   const instead = `these are ${DEFAULT} days.`;
   const byDefault = toChosen(DEFAULT, end);
   if (!isDay(from) || !isDay(to) || from < '1980')
     return { ...byDefault, notice: `A range needs two days, such as ${end}: ${instead}` };
   if (from > to) return { ...byDefault, notice: `The range ends before it begins: ${instead}` };
-  const earliest = addDays(to, 1 - MAX_DAYS);
+  const earliest = addDays(to, 1 - longest.days);
   if (from >= earliest) return { from, to, choice: 'custom', notice: null };
-  const notice = `A range has ten years at most: this one begins on ${toDate(earliest)}.`;
+  const notice = `${longest.text}: this one begins on ${toDate(earliest)}.`;
   return { from: earliest, to, choice: 'custom', notice };
 }
 

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { findDomain } from '../../../store/accounts/overview.ts';
 import { findDetailedDays } from '../../../store/sources/detailed-days.ts';
 import { sendPage } from '../../frame/page.ts';
-import { renderEmptyRange, renderRanges, toDomainRange } from '../../frame/range.ts';
+import { ONE_YEAR, renderEmptyRange, renderRanges, toDomainRange } from '../../frame/range.ts';
 import { renderDomainName, toDomainText } from '../../frame/words.ts';
 import type { Given } from '../../given.ts';
 import { visitorOf } from '../../visitor.ts';
@@ -25,7 +25,7 @@ export function showSources(given: Given): RequestHandler {
     };
     const domain = await findDomain(reader, scope);
     const dataDays = await findDetailedDays(reader, scope);
-    const range = toDomainRange(req, dataDays, given.now());
+    const range = toDomainRange(req, dataDays, given.now(), ONE_YEAR);
     const choice = readChoice(req);
     const found = await findSources(given, { scope, range, choice, perPage: PER_PAGE });
     const path = toPath(domain.id);
