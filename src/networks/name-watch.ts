@@ -24,15 +24,19 @@ interface Given {
   readonly lookUpName: LookUpName;
   readonly now: () => Date;
   readonly logError: (error: unknown) => void;
+  /** A number from 0 to 1, less than 1: where in the shard's domains a round begins. */
+  readonly random?: () => number;
 }
 
 /**
  * Looks up the names of addresses that sent in the name of a shard's domains, and stores them with the time when they
- * expire. An error with one domain is logged, and the next has its turn. Returns whether it came to the end.
+ * expire. An error with one domain is logged, and the next has its turn. Each round begins with another domain, so that
+ * none is left out for ever where there is more to look up than a round may. Returns whether it came to the end.
  */
 export async function nameShard(given: Given, { shard, mayGoOn }: Turn): Promise<boolean> {
   let left = PER_SHARD;
-  for (const domainId of await listDomainsOfSources(given.store.db, shard)) {
+  const domains = await listDomainsOfSources(given.store.db, shard);
+  for (const domainId of rotate(domains, given.random ?? Math.random)) {
     if (left <= 0) return true;
     const limit = Math.min(left, PER_DOMAIN);
     left -= limit;
@@ -44,6 +48,11 @@ export async function nameShard(given: Given, { shard, mayGoOn }: Turn): Promise
     left += limit - done;
   }
   return true;
+}
+
+function rotate<T>(items: readonly T[], random: () => number): readonly T[] {
+  const first = Math.floor(random() * items.length);
+  return [...items.slice(first), ...items.slice(0, first)];
 }
 
 interface Domain {
@@ -73,7 +82,7 @@ async function nameDomain(
 function toName(address: string, name: string | null | undefined, now: Date): SourceName {
   const keptMs =
     name === undefined ? KEPT_MS.noAnswer : name === null ? KEPT_MS.none : KEPT_MS.name;
-  return { address, name: name ?? null, expiresAt: toExpiry(now, keptMs) };
+  return { address, name, expiresAt: toExpiry(now, keptMs) };
 }
 
 function toExpiry(now: Date, keptMs: number): Instant {

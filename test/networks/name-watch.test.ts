@@ -25,10 +25,11 @@ async function aNamedWorld(answers: Record<string, string | null | undefined> = 
     const all = sources.map(([address, messages, aligned]) => ({ address, messages, aligned }));
     await receive(store.db, [{ ...aReport({ begin }), sources: all }]);
   };
-  const round = async (steps?: number) => {
+  const round = async ({ steps, random }: { steps?: number; random?: number } = {}) => {
     const given = {
       store,
       lookUpName,
+      ...(random === undefined ? {} : { random: () => random }),
       now: () => new Date(nowMs),
       logError: (e: unknown) => void logged.push(e),
     };
@@ -93,6 +94,55 @@ describe('looking up the names of sources', () => {
     ]);
   });
 
+  test('keeps the former name while no server answers, and forgets it when there is none', async () => {
+    const answers: Record<string, string | null | undefined> = { '192.0.2.1': 'mail.example.com' };
+    const { sent, round, names, asked, pass } = await aNamedWorld(answers);
+    await sent('2026-03-14T00:00:00Z', [['192.0.2.1', 1, 1]]);
+    await round();
+    for (const [hours, answer, wanted] of [
+      [169, undefined, answers],
+      [7, undefined, answers],
+      [7, null, {}],
+      [25, undefined, {}],
+    ] as const) {
+      const before = { ...wanted };
+      pass(hours);
+      answers['192.0.2.1'] = answer;
+      asked.length = 0;
+      await round();
+      expect(asked).toEqual(['192.0.2.1']);
+      expect(await names('192.0.2.1')).toEqual(before);
+      if (answer === undefined) answers['192.0.2.1'] = 'mail.example.com';
+    }
+  });
+
+  test('begins a round with any domain of a shard, so that none waits for ever', async () => {
+    const { store, round, asked, pass } = await aNamedWorld();
+    const accountId = await aBareAccount(store.db);
+    const addresses = new Map<string, string>();
+    const withTwo = () => {
+      const shards = Map.groupBy(addresses.keys(), (id) => id.slice(0, 1));
+      return [...shards.values()].find(({ length }) => length === 2)?.toSorted();
+    };
+    for (let i = 1; withTwo() === undefined; i += 1) {
+      const { id, name } = await aDomain(store.db, accountId);
+      const sources = [{ address: `192.0.2.${i}`, messages: 1, aligned: 0 }];
+      await receive(store.db, [{ ...aReport({ domain: name }), sources }]);
+      addresses.set(id, `192.0.2.${i}`);
+    }
+    const two = withTwo()?.map((id) => addresses.get(id));
+    for (const [random, wanted] of [
+      [0, two],
+      [0.49, two],
+      [0.5, two?.toReversed()],
+      [0.99, two?.toReversed()],
+    ] as const) {
+      await round({ random });
+      expect(asked.splice(0).filter((address) => two?.includes(address))).toEqual(wanted);
+      pass(7);
+    }
+  });
+
   test('is bounded in a round: the rest is looked up in the next', async () => {
     const { sent, round, asked } = await aNamedWorld();
     const many = Array.from({ length: 120 }, (_, i) => [`198.51.100.${i}`, 1, 1] as const);
@@ -113,7 +163,7 @@ describe('looking up the names of sources', () => {
     await round();
     expect(asked).toEqual([]);
     await updateDomainStatus(store.db, id, 'active');
-    expect(await round(0)).toBe(false);
+    expect(await round({ steps: 0 })).toBe(false);
     expect(asked).toEqual([]);
     await round();
     expect(asked).toEqual(['192.0.2.2']);

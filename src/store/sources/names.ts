@@ -1,6 +1,6 @@
 import { type Expression, sql } from 'kysely';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
-import type { Db, Queries } from '../connection/database.ts';
+import type { Db, Queries, Tx } from '../connection/database.ts';
 import { prepareQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
@@ -117,7 +117,8 @@ export async function listUnnamed(
 
 export interface SourceName {
   readonly address: string;
-  readonly name: string | null;
+  /** null: the address has none. undefined: no server answered, so a former name stays. */
+  readonly name: string | null | undefined;
   readonly expiresAt: Instant;
 }
 
@@ -137,21 +138,39 @@ export async function updateNames(
       .where('domain_id', '=', domainId)
       .where('expires_at', '<', until)
       .execute();
-    if (names.length === 0) return;
-    const rows = names.map(({ address, name, expiresAt }) => ({
-      ...{ domain_id: domainId, address, name },
-      expires_at: expiresAt,
-    }));
-    const excluded = <T>(column: string) => sql.ref<T>(`excluded.${column}`) as Expression<T>;
-    await tx
-      .insertInto('source_name')
-      .values(rows)
-      .onConflict((oc) =>
-        oc.columns(['domain_id', 'address']).doUpdateSet({
-          name: excluded<string | null>('name'),
-          expires_at: excluded<string>('expires_at'),
-        }),
-      )
-      .execute();
+    const expires_at = excluded<string>('expires_at');
+    const isAnswered = ({ name }: SourceName) => name !== undefined;
+    const answered = toRows(domainId, names.filter(isAnswered));
+    const name = excluded<string | null>('name');
+    await upsertNames(tx, answered, { name, expires_at });
+    const unanswered = names.filter((one) => !isAnswered(one));
+    await upsertNames(tx, toRows(domainId, unanswered), { expires_at });
   });
+}
+
+const excluded = <T>(column: string) => sql.ref<T>(`excluded.${column}`) as Expression<T>;
+
+function toRows(domainId: string, names: readonly SourceName[]) {
+  return names.map(({ address, name, expiresAt }) => ({
+    ...{ domain_id: domainId, address, name: name ?? null },
+    expires_at: expiresAt,
+  }));
+}
+
+interface Replaced {
+  readonly name?: Expression<string | null>;
+  readonly expires_at: Expression<string>;
+}
+
+async function upsertNames(
+  tx: Tx,
+  rows: ReturnType<typeof toRows>,
+  replaced: Replaced,
+): Promise<void> {
+  if (rows.length === 0) return;
+  await tx
+    .insertInto('source_name')
+    .values(rows)
+    .onConflict((oc) => oc.columns(['domain_id', 'address']).doUpdateSet(replaced))
+    .execute();
 }
