@@ -101,4 +101,16 @@ describe('a report that the child process reads', () => {
     }
     expect((await browser.get(path)).status).toBe(200);
   });
+
+  test('is sent to one person twice at the same time, and to others meanwhile', async () => {
+    const path = `${await aReportIn(itself, largeWith(1_000))}/original`;
+    const { browser: other } = await aVisitor(api, accountId);
+    const [theirs, ...own] = await Promise.all([
+      other.download(path),
+      ...Array.from({ length: 4 }, () => browser.download(path)),
+    ]);
+    expect(theirs?.status).toBe(200);
+    expect(own.map(({ status }) => status).toSorted()).toEqual([200, 200, 503, 503]);
+    expect((await browser.download(path)).status).toBe(200);
+  });
 });

@@ -11,6 +11,8 @@ import { toPlace } from './report.ts';
 
 /** Each occupies up to 8 MB while it is sent. */
 const MAX_SENDING = 8;
+/** One person with slow downloads does not keep the others from theirs. */
+const MAX_OF_PERSON = 2;
 /** A slower client is cut off. */
 const MAX_SEND_MS = 300_000;
 
@@ -20,14 +22,12 @@ const MAX_SEND_MS = 300_000;
  */
 export function sendOriginal(given: Given): RequestHandler {
   const { store, reportReader } = given;
-  let sending = 0;
+  const sending = createPlaces();
   return async (req, res) => {
     const { accountId, personId } = visitorOf(res);
     const ids = { domainId: String(req.params['id']), reportId: String(req.params['report']) };
     const report = await findReport(store.reader, { accountId, ...ids });
-    if (sending >= MAX_SENDING)
-      throw new Failure('unavailable', 'Too many originals are being sent. Please try again soon.');
-    sending += 1;
+    sending.take(personId);
     try {
       const gzip = await reportReader.readDocument(toPlace(report), personId);
       res.set({
@@ -39,9 +39,28 @@ export function sendOriginal(given: Given): RequestHandler {
       // A client that goes away is no error of ours.
       await pipeline(Readable.from([gzip]), createGunzip(), res, { signal }).catch(() => undefined);
     } finally {
-      sending -= 1;
+      sending.leave(personId);
     }
   };
+}
+
+/** Who is being sent originals, of which `take` throws `unavailable` when they are too many. */
+function createPlaces() {
+  const persons: string[] = [];
+  return {
+    take(personId: string): void {
+      const own = persons.filter((other) => other === personId).length;
+      if (own >= MAX_OF_PERSON || persons.length >= MAX_SENDING) throw tooMany();
+      persons.push(personId);
+    },
+    leave(personId: string): void {
+      persons.splice(persons.indexOf(personId), 1);
+    },
+  };
+}
+
+function tooMany(): Failure {
+  return new Failure('unavailable', 'Too many originals are being sent. Please try again soon.');
 }
 
 /** Only of characters that mean nothing to a header, a file system or a shell. */
