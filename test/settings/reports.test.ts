@@ -202,6 +202,18 @@ describe('the list of reports', () => {
     return `/settings/domains/${id}/reports`;
   }
 
+  /** The places of a list's reports, the newest first. */
+  async function keysOf(path: string): Promise<readonly string[]> {
+    const reports = await api.db
+      .selectFrom('report')
+      .select(['begin_date', 'seq'])
+      .where('domain_id', '=', String(path.split('/')[3]))
+      .orderBy('begin_date', 'desc')
+      .orderBy('seq', 'desc')
+      .execute();
+    return reports.map(({ begin_date, seq }) => `${begin_date}-${seq}`);
+  }
+
   /** The days of the list's rows. */
   const daysOf = (text: string) =>
     [...text.matchAll(/role="cell"><time datetime="([\d-]+)T/g)].map(([, day]) => day);
@@ -264,6 +276,25 @@ describe('the list of reports', () => {
     expect(unnamed.text.match(/Unnamed reporter<\/a>/g)).toHaveLength(2);
     const nobody = await read(`${path}?reporter=name:nobody%00`);
     expect(nobody).toContain('This reporter sent no report that covers this range.');
+  });
+
+  test('of one reporter leads back from a page without any to what was left, whole', async () => {
+    const path = await aList(['2026-03-08', '2026-03-10'], ['A', 'B']);
+    const keys = await keysOf(path);
+    const [newest, oldest] = [keys[0], keys.at(-1)];
+    for (const [place, side, words] of [
+      [`newer=${newest}`, 'Older', 'There may be some among older ones.'],
+      [`older=${oldest}`, 'Newer', 'There may be some among newer ones.'],
+    ] as const) {
+      const { text } = await browser.get(`${path}?reporter=name:A&${place}`);
+      expect(daysOf(text)).toEqual([]);
+      expect(toReadable(text)).toContain(words);
+      const back = await browser.get(links(text)[side] ?? '');
+      expect(daysOf(back.text)).toEqual(['2026-03-10', '2026-03-08']);
+      const all = await browser.get(`${path}?${place}`);
+      expect(toReadable(all.text)).toContain('No report is on this page.');
+      expect(daysOf((await browser.get(links(all.text)[side] ?? '')).text)).toHaveLength(4);
+    }
   });
 
   test('takes a place that it never gave out for the first page', async () => {

@@ -74,10 +74,10 @@ function* planPage(wanted: WantedPage): Plan<ReportPage> {
   const isNewer = start?.direction === 'newer';
   const { reports, end } = yield* planRows(wanted, isNewer);
   const [first, last] = [reports[0], reports.at(-1)];
-  // A page that was left has something on that side.
+  // A page that was left has something on that side: what the start names, when nothing was found.
   const edges = isNewer
-    ? { newer: end, older: last && toKey(last) }
-    : { newer: start && first && toKey(first), older: end };
+    ? { newer: end, older: last ? toKey(last) : shift(start.key, 1) }
+    : { newer: start && (first ? toKey(first) : shift(start.key, -1)), older: end };
   return {
     reports,
     ...edges,
@@ -116,6 +116,11 @@ function* planRows(wanted: WantedPage, isNewer: boolean): Plan<Rows> {
   if (reporter === undefined) return { reports, end: undefined };
   const [end] = yield* ask(QUERIES[direction].lastLookedAt(bounds));
   return { reports, end };
+}
+
+/** The place beside another, from which a page begins with the other's report. */
+function shift({ begin, seq }: ReportKey, by: 1 | -1): ReportKey {
+  return { begin, seq: Math.max(0, seq + by) };
 }
 
 const toKey = ({ begin_date, seq }: ListedReport): ReportKey => ({ begin: begin_date, seq });

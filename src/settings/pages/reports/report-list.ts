@@ -105,17 +105,20 @@ function renderOption({ reporter, reports }: ReporterCount, chosen: Reporter | u
 }
 
 function renderRows(domainId: string, page: ReportPage, asked: Asked): Html {
-  const { reports, older } = page;
   return html`${
-    reports.length > 0
-      ? renderReportTable(domainId, reports)
-      : html`<p class="empty">${
-          older === undefined
-            ? 'This reporter sent no report that covers this range.'
-            : `No report of this reporter is among the ${toCount(LOOKED_AT)} that were looked at. Older ones may have some.`
-        }</p>`
+    page.reports.length > 0
+      ? renderReportTable(domainId, page.reports)
+      : html`<p class="empty">${sayNone(page, asked)}</p>`
   }
   ${renderPages(page, asked)}`;
+}
+
+/** A page of a reporter is looked for in a part of the range, and others may be on either side of it. */
+function sayNone({ older, newer }: ReportPage, { reporter }: Asked): string {
+  if (reporter === undefined) return 'No report is on this page.';
+  const sides = [older && 'older', newer && 'newer'].filter((side) => side !== undefined);
+  if (sides.length === 0) return 'This reporter sent no report that covers this range.';
+  return `No report of this reporter is among those that were looked at, ${toCount(LOOKED_AT)} at most. There may be some among ${sides.join(' and ')} ones.`;
 }
 
 function renderPages({ older, newer }: ReportPage, asked: Asked): Html | '' {
