@@ -12,6 +12,7 @@ import {
   aDomain,
   anAlert,
   aRecord,
+  aReport,
   aReportOf,
   aSignature,
   NOW,
@@ -131,6 +132,26 @@ describe('the sources of a domain', () => {
     expect(text).toContain('This list has 366 days at most: this one begins on 14 Mar 2025.');
     expect(text).toContain('14 Mar 2025 to 14 Mar 2026');
     expect(await read(`${path}?from=2025-03-14&to=2026-03-14`)).not.toContain('at most');
+  });
+
+  test('of reports that count no messages are none, and no other range is offered', async () => {
+    const domain = await aDomain(api.db, accountId);
+    await receive(api.db, [aReportOf([], { domain: domain.name })]);
+    const text = await read(`/settings/domains/${domain.id}/sources`);
+    expect(text).toContain('The reports of this range count no messages.');
+    expect(text).not.toContain('No report covers');
+  });
+
+  test('are less than the messages where records have no address', async () => {
+    const domain = await aDomain(api.db, accountId);
+    await receive(api.db, [
+      aReportOf([aRecord({ sourceIp: OWN, count: 5 })], { domain: domain.name }),
+      // Records without an address.
+      aReport({ domain: domain.name, totalMessages: 7, alignedMessages: 0 }),
+    ]);
+    expect(await read(`/settings/domains/${domain.id}/sources`)).toContain(
+      '7 messages of this range came from addresses that are not listed (the 1,000 largest of a day are kept), or came without an address.',
+    );
   });
 
   test('are grouped by the organisation of their names', async () => {

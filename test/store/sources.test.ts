@@ -66,6 +66,7 @@ const list = (wanted: Partial<Parameters<typeof readSources>[2]> = {}) =>
 describe('the sources of a domain in a range', () => {
   test('are listed by failed messages, then by messages, with what was aligned and their days', async () => {
     expect(await list()).toEqual({
+      hasReports: true,
       total: 3,
       messages: 68,
       unlisted: 11,
@@ -108,7 +109,13 @@ describe('the sources of a domain in a range', () => {
 
   test('are none in a range without reports', async () => {
     const empty = { range: { from: '2020-01-01', to: '2020-12-31' } };
-    expect(await list(empty)).toEqual({ total: 0, messages: 0, sources: [], unlisted: 0 });
+    expect(await list(empty)).toEqual({
+      hasReports: false,
+      total: 0,
+      messages: 0,
+      sources: [],
+      unlisted: 0,
+    });
   });
 });
 

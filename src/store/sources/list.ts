@@ -30,12 +30,14 @@ export interface WantedSources {
 }
 
 export interface SourceList {
+  /** Whether a report of the range is stored, also when it counts no message. */
+  readonly hasReports: boolean;
   /** How many addresses match. */
   readonly total: number;
   /** All messages of the range, exactly. */
   readonly messages: number;
   readonly sources: readonly SourceRow[];
-  /** Messages of the range that belong to no address: a day keeps its 1,000 largest. */
+  /** Messages of the range that belong to no address that is kept: a day keeps its 1,000 largest. */
   readonly unlisted: number;
 }
 
@@ -73,6 +75,7 @@ function* planSources(scope: DomainScope, wanted: WantedSources): Plan<SourceLis
   const messages = toSafeCount(Number(day?.messages ?? 0));
   const listed = toSafeCount(Number(rows[0]?.listed ?? 0));
   return {
+    hasReports: Number(day?.days ?? 0) > 0,
     total: Number(rows[0]?.total ?? 0),
     messages,
     sources: rows.filter(({ address }) => address !== null).map(toSourceRow),
@@ -89,10 +92,11 @@ interface FoundSource extends SourceRow {
   readonly listed: number;
 }
 
-const messagesOfRange = prepareQuery<OfRange, { messages: number }>((db, param) =>
+const messagesOfRange = prepareQuery<OfRange, { messages: number; days: number }>((db, param) =>
   db
     .selectFrom('domain_day')
     .select(sumOf('messages').as('messages'))
+    .select(({ fn }) => fn.countAll<number>().as('days'))
     .where('domain_id', '=', param('domainId'))
     .where('day', '>=', param('from'))
     .where('day', '<=', param('to')),

@@ -29,8 +29,9 @@ export interface Found {
   readonly groups: readonly SourceGroup[] | undefined;
   /** The title of the one group that is shown. */
   readonly groupTitle: string | undefined;
-  /** All messages of the range, whatever is shown of them, and those that belong to no address. */
+  /** All messages of the range, whatever is shown of them, and those that belong to no address that is kept. */
   readonly messages: number;
+  readonly hasReports: boolean;
   readonly unlisted: number;
   /** How many addresses were looked at, when there are more. */
   readonly cutAt: number | undefined;
@@ -62,10 +63,10 @@ async function findAmongAll(given: Given, wanted: Wanted): Promise<Found> {
   const all = await describe(given, scope, found.sources);
   const marked = all.filter(({ mark }) => isMarked(mark, choice.mark));
   const cutAt = found.total > found.sources.length ? found.sources.length : undefined;
-  const { messages, unlisted } = found;
+  const { messages, hasReports, unlisted } = found;
   const toPage = <T>(items: readonly T[]) =>
     items.slice((choice.page - 1) * perPage, choice.page * perPage);
-  const common = { messages, unlisted, cutAt, groupTitle: undefined };
+  const common = { messages, hasReports, unlisted, cutAt, groupTitle: undefined };
   if (choice.group === undefined)
     return { ...common, total: marked.length, sources: toPage(marked), groups: undefined };
   const toKey = toKeyOf(choice.group, await loadOrganizationalDomains());

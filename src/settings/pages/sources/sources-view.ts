@@ -18,7 +18,7 @@ export function renderFound(view: ListView, { detailsSince }: DetailedDays): Htm
   return html`${renderSummary(view)}
     ${renderItems(view)}
     ${renderPages(view)}
-    ${found.unlisted === 0 ? '' : renderNote(`${toCounted(found.unlisted, 'message')} of this range came from addresses that are not listed: of each day, the 1,000 largest are kept.`)}
+    ${found.unlisted === 0 ? '' : renderNote(`${toCounted(found.unlisted, 'message')} of this range came from addresses that are not listed (the 1,000 largest of a day are kept), or came without an address.`)}
     ${found.cutAt === undefined ? '' : renderNote(`These are of the ${toCount(found.cutAt)} addresses with most failed messages.`)}
     ${isPartial ? renderNote(`Reports of days before ${toDate(detailsSince)} were stored without details, so DKIM and SPF are too low for them. The operator can read them again.`) : ''}`;
 }
@@ -52,6 +52,8 @@ function renderItems(view: ListView): Html {
       found.groups.map((group) => renderGroup(group, view)),
     );
   if (found.sources.length > 0) return renderSourceTable(found.sources, view.domainId, view.range);
+  if (found.messages === 0)
+    return html`<p class="empty">The reports of this range count no messages.</p>`;
   const isFirst = choice.page === 1;
   return html`<p class="empty">${
     isFirst && choice.failingOnly && choice.mark === undefined && choice.within === undefined

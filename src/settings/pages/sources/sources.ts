@@ -37,9 +37,9 @@ export function showSources(given: Given): RequestHandler {
       <section class="card" aria-labelledby="list">
         ${renderRanges(path, range, parameters)}
         ${
-          found.messages === 0
-            ? renderEmptyRange(path, range, parameters)
-            : html`${renderFilters(view, given)}${renderFound(view, dataDays)}`
+          found.hasReports
+            ? html`${renderFilters(view, given)}${renderFound(view, dataDays)}`
+            : renderEmptyRange(path, range, parameters)
         }
       </section>`;
     await sendPage(res, {
