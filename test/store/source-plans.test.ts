@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { BoundQuery } from '../../src/store/connection/prepared.ts';
 import { mostFailing, ofAddress } from '../../src/store/sources/failing.ts';
-import { allSources, failingSources } from '../../src/store/sources/list.ts';
+import { allMarked, allSources, failingSources } from '../../src/store/sources/list.ts';
 import { unnamed } from '../../src/store/sources/names.ts';
 import { daysOfSource } from '../../src/store/sources/source.ts';
 import { firstDay, lastDay } from '../../src/store/sources/span.ts';
@@ -49,13 +49,18 @@ test.skipIf(IS_POSTGRES)(
   'lists and pages of sources read the days of their range only',
   async () => {
     const range = { domainId: 'a', from: '2026-02-13', to: '2026-03-14' };
-    for (const list of [allSources, failingSources]) {
-      const plan = await explain(list({ ...range, limit: 50, offset: 0 }));
+    const page = { ...range, limit: 50, offset: 0 };
+    const marked = allMarked({ ...page, mark: 'unknown' });
+    for (const list of [allSources(page), failingSources(page), marked]) {
+      const plan = await explain(list);
       const reads = plan.filter((step) => step.includes('domain_source_ip'));
       expect(reads).toEqual([
         expect.stringMatching(/^SEARCH .*\(domain_id=\? AND day>\? AND day<\?\)$/),
       ]);
     }
+    const ofMarks = (await explain(marked)).filter((step) => step.includes('source_mark'));
+    for (const step of ofMarks) expect(step).toMatch(/\(domain_id=\? AND address=\?\)$/);
+    expect(ofMarks).not.toEqual([]);
     const plan = await explain(daysOfSource({ ...range, address: '192.0.2.1' }));
     expect(plan.filter((step) => step.includes('source '))).toEqual([
       expect.stringMatching(/^SEARCH source USING .*\(domain_id=\? AND day=\? AND address=\?\)$/),

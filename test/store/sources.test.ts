@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/store/connection/open.ts';
 import { findDetailedDays } from '../../src/store/sources/detailed-days.ts';
 import { readSources, readSourcesForGroups } from '../../src/store/sources/list.ts';
+import { updateMark } from '../../src/store/sources/marks.ts';
 import { readSource } from '../../src/store/sources/source.ts';
 import {
   aBareAccount,
@@ -10,6 +11,7 @@ import {
   aReport,
   aReportOf,
   aSignature,
+  NOW,
   receive,
 } from '../support/builders.ts';
 import { openTestStore } from '../support/store.ts';
@@ -105,6 +107,22 @@ describe('the sources of a domain in a range', () => {
       failingOnly: false,
     });
     expect(sources).toEqual((await list()).sources);
+  });
+
+  test('are those of one mark, or without any, however many others fail more', async () => {
+    const by = { ...{ name: 'you@example.com', address: '192.0.2.8', at: NOW }, ...scope };
+    const mark = (one: 'legitimate' | null) =>
+      updateMark(store.db, { domainId: scope.domainId, address: MAILER, mark: one }, by);
+    await mark('legitimate');
+    const found = async (wanted: Parameters<typeof list>[0]) => {
+      const { total, unlisted, sources } = await list({ ...wanted, limit: 1 });
+      return [total, unlisted, sources.map(({ address }) => address)];
+    };
+    expect(await found({ mark: 'legitimate' })).toEqual([1, 11, [MAILER]]);
+    expect(await found({ mark: 'legitimate', failingOnly: true })).toEqual([0, 11, []]);
+    expect(await found({ mark: 'unknown' })).toEqual([0, 11, []]);
+    expect(await found({ mark: 'unmarked' })).toEqual([2, 11, [FORGER]]);
+    await mark(null);
   });
 
   test('are none in a range without reports', async () => {

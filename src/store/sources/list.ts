@@ -1,9 +1,10 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { DayRange } from '../../domain/day-range.ts';
 import type { Day } from '../../domain/instant.ts';
 import { toSafeCount } from '../../domain/safe-sum.ts';
+import type { Mark } from '../../domain/sources/advice.ts';
 import { ask, type Plan } from '../connection/plan.ts';
-import { prepareQuery } from '../connection/prepared.ts';
+import { type Param, prepareQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
 
@@ -25,6 +26,8 @@ export interface WantedSources {
   readonly range: DayRange;
   /** Only addresses of which a message failed. */
   readonly failingOnly: boolean;
+  /** Only addresses that have this mark, or none; undefined: any. */
+  readonly mark?: Mark | 'unmarked' | undefined;
   readonly limit: number;
   readonly offset: number;
 }
@@ -60,18 +63,21 @@ const MAX_GROUPED = 5_000;
 export async function readSourcesForGroups(
   reader: Reader,
   scope: DomainScope,
-  wanted: Pick<WantedSources, 'range' | 'failingOnly'>,
+  wanted: Pick<WantedSources, 'range' | 'failingOnly' | 'mark'>,
 ): Promise<SourceList> {
   return await readSources(reader, scope, { ...wanted, limit: MAX_GROUPED, offset: 0 });
 }
 
 function* planSources(scope: DomainScope, wanted: WantedSources): Plan<SourceList> {
   yield* requireDomain(scope);
-  const { limit, offset } = wanted;
+  const { limit, offset, failingOnly, mark } = wanted;
   const { from, to } = wanted.range;
   const query = { domainId: scope.domainId, from, to, limit, offset };
   const [day] = yield* ask(messagesOfRange({ domainId: scope.domainId, from, to }));
-  const rows = yield* ask((wanted.failingOnly ? failingSources : allSources)(query));
+  const rows =
+    mark === undefined
+      ? yield* ask((failingOnly ? failingSources : allSources)(query))
+      : yield* ask((failingOnly ? failingMarked : allMarked)({ ...query, mark }));
   const messages = toSafeCount(Number(day?.messages ?? 0));
   const listed = toSafeCount(Number(rows[0]?.listed ?? 0));
   return {
@@ -103,13 +109,28 @@ const messagesOfRange = prepareQuery<OfRange, { messages: number; days: number }
 );
 
 /** @internal Tests read the query plans. */
-export const allSources = prepareSources(false);
+export const allSources = prepareSources<OfPage>(failedIf(false));
 /** @internal */
-export const failingSources = prepareSources(true);
+export const failingSources = prepareSources<OfPage>(failedIf(true));
+/** @internal */
+export const allMarked = prepareMarked(false);
+const failingMarked = prepareMarked(true);
 
-/** One pass over the range's rows gives the page and the totals. */
-function prepareSources(failingOnly: boolean) {
-  return prepareQuery<OfPage, FoundSource>(
+function prepareMarked(failingOnly: boolean) {
+  return prepareSources<OfPage & { mark: string }>(
+    (param) => sql`${failedIf(failingOnly)()} and ${param('mark')} = coalesce((
+      select mark from source_mark
+      where domain_id = ${param('domainId')} and address = source.address), 'unmarked')`,
+  );
+}
+
+function failedIf(failingOnly: boolean): () => RawBuilder<unknown> {
+  return () => (failingOnly ? sql`messages > aligned` : sql`1 = 1`);
+}
+
+/** One pass over the range's rows gives the page of those that match, and the totals. */
+function prepareSources<P extends OfPage>(toCondition: (param: Param<P>) => RawBuilder<unknown>) {
+  return prepareQuery<P, FoundSource>(
     (db, param) =>
       db
         .with(
@@ -129,7 +150,7 @@ function prepareSources(failingOnly: boolean) {
           query
             .selectFrom('source')
             .selectAll()
-            .$if(failingOnly, (page) => page.whereRef('messages', '>', 'aligned'))
+            .where(toCondition(param) as RawBuilder<SqlBool>)
             .orderBy(sql`messages - aligned`, 'desc')
             .orderBy('messages', 'desc')
             .orderBy('address')
@@ -140,7 +161,7 @@ function prepareSources(failingOnly: boolean) {
           query
             .selectFrom('source')
             .select(sql<number>`coalesce(sum(messages), 0)`.as('listed'))
-            .select(countOf(failingOnly).as('total')),
+            .select(countIf(toCondition(param)).as('total')),
         )
         .selectFrom('whole')
         .leftJoin('page', (join) => join.onTrue())
@@ -163,10 +184,8 @@ function sumOf(column: string): RawBuilder<number> {
   return sql<number>`coalesce(sum(cast(${sql.ref(column)} as double precision)), 0)`;
 }
 
-function countOf(failingOnly: boolean): RawBuilder<number> {
-  return failingOnly
-    ? sql<number>`count(case when messages > aligned then 1 end)`
-    : sql<number>`count(*)`;
+function countIf(condition: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`count(case when ${condition} then 1 end)`;
 }
 
 function toSourceRow(row: FoundSource): SourceRow {

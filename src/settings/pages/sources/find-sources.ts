@@ -1,5 +1,10 @@
 import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
-import { groupSources, type SourceGroup, toKeyOf } from '../../../domain/sources/groups.ts';
+import {
+  type Grouping,
+  groupSources,
+  type SourceGroup,
+  toKeyOf,
+} from '../../../domain/sources/groups.ts';
 import type { Source } from '../../../domain/sources/source.ts';
 import { readSources, readSourcesForGroups, type SourceRow } from '../../../store/sources/list.ts';
 import { readMarks, type SourceMark } from '../../../store/sources/marks.ts';
@@ -37,44 +42,42 @@ export interface Found {
   readonly cutAt: number | undefined;
 }
 
-/** The store pages sources by itself. Groups and marks are not in its query, so for these a bounded number is read. */
+/** The store pages sources by itself. Groups are not in its query, so for these a bounded number is read. */
 export async function findSources(given: Given, wanted: Wanted): Promise<Found> {
-  const { group, mark } = wanted.choice;
-  return group === undefined && mark === undefined
+  return wanted.choice.group === undefined
     ? await findPage(given, wanted)
-    : await findAmongAll(given, wanted);
+    : await findAmongAll(given, wanted, wanted.choice.group);
 }
 
 async function findPage(given: Given, { scope, range, choice, perPage }: Wanted): Promise<Found> {
-  const { failingOnly, page } = choice;
+  const { failingOnly, mark, page } = choice;
   const offset = (page - 1) * perPage;
   const found = await readSources(given.store.reader, scope, {
-    ...{ range, failingOnly, offset },
+    ...{ range, failingOnly, mark, offset },
     limit: perPage,
   });
   const sources = await describe(given, scope, found.sources);
   return { ...found, sources, groups: undefined, groupTitle: undefined, cutAt: undefined };
 }
 
-async function findAmongAll(given: Given, wanted: Wanted): Promise<Found> {
+async function findAmongAll(given: Given, wanted: Wanted, group: Grouping): Promise<Found> {
   const { scope, range, choice, perPage } = wanted;
-  const { failingOnly } = choice;
-  const found = await readSourcesForGroups(given.store.reader, scope, { range, failingOnly });
+  const { failingOnly, mark } = choice;
+  const found = await readSourcesForGroups(given.store.reader, scope, {
+    ...{ range, failingOnly, mark },
+  });
   const all = await describe(given, scope, found.sources);
-  const marked = all.filter(({ mark }) => isMarked(mark, choice.mark));
   const cutAt = found.total > found.sources.length ? found.sources.length : undefined;
   const { messages, hasReports, unlisted } = found;
   const toPage = <T>(items: readonly T[]) =>
     items.slice((choice.page - 1) * perPage, choice.page * perPage);
   const common = { messages, hasReports, unlisted, cutAt, groupTitle: undefined };
-  if (choice.group === undefined)
-    return { ...common, total: marked.length, sources: toPage(marked), groups: undefined };
-  const toKey = toKeyOf(choice.group, await loadOrganizationalDomains());
+  const toKey = toKeyOf(group, await loadOrganizationalDomains());
   if (choice.within === undefined) {
-    const groups = groupSources(marked, toKey);
+    const groups = groupSources(all, toKey);
     return { ...common, total: groups.length, sources: [], groups: toPage(groups) };
   }
-  const within = marked.filter((source) => toKey(source).key === choice.within);
+  const within = all.filter((source) => toKey(source).key === choice.within);
   const groupTitle = within[0] && toKey(within[0]).title;
   return {
     ...common,
@@ -83,10 +86,6 @@ async function findAmongAll(given: Given, wanted: Wanted): Promise<Found> {
     groups: undefined,
     groupTitle,
   };
-}
-
-function isMarked(mark: Source['mark'], wanted: Choice['mark']): boolean {
-  return wanted === undefined || (mark ?? 'unmarked') === wanted;
 }
 
 /** Rows with what is known of their addresses. Nothing is looked up here. */
