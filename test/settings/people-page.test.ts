@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listAudit } from '../../src/store/accounts/audit.ts';
+import { findSignedOn } from '../../src/store/people/people.ts';
 import { updateDisabled, updateRole } from '../../src/store/people/person-changes.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
@@ -86,6 +87,15 @@ describe('inviting', () => {
     ]);
     const member = await aPerson(api, accountId);
     expect((await owner.browser.post(`${PEOPLE}/${member.id}/link`)).status).toBe(403);
+  });
+
+  test('there is no new link for a person who has signed in at the OpenID provider', async () => {
+    await invite('eve@invited.example');
+    const [{ id = '' } = {}] = (await people()).filter(({ email }) => email.startsWith('eve'));
+    const identity = { subject: 'https://login.example.com eve', email: 'eve@invited.example' };
+    await findSignedOn(api.db, identity, { now: NOW, address: '192.0.2.1' });
+    const { status, text } = await owner.browser.post(`${PEOPLE}/${id}/link`);
+    expect([status, toReadable(text)]).toEqual([403, expect.stringContaining('single sign-on')]);
   });
 
   test('an address that somebody has is refused in words that do not say where', async () => {

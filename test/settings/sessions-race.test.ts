@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { hashPassword } from '../../src/domain/access/password.ts';
+import { listAudit } from '../../src/store/accounts/audit.ts';
 import type { Store } from '../../src/store/connection/open.ts';
-import { insertOneTimeLink } from '../../src/store/people/one-time-links.ts';
+import { findLinkHolder, insertOneTimeLink } from '../../src/store/people/one-time-links.ts';
 import { updatePassword } from '../../src/store/people/passwords.ts';
-import { findCredentials, findSignedOn } from '../../src/store/people/people.ts';
+import { findCredentials, findPerson, findSignedOn } from '../../src/store/people/people.ts';
 import { updateDisabled } from '../../src/store/people/person-changes.ts';
 import { insertSession, listSessions } from '../../src/store/people/sessions.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
@@ -45,9 +46,20 @@ describe('changes between the check of a password and the session that it opens'
 
   test('a person who is disabled while the provider answers gets no session either', async () => {
     const subject = '["https://id.example","ada"]';
-    await findSignedOn(db, { subject, email });
+    await findSignedOn(db, { subject, email }, AT);
     await updateDisabled(db, id, true);
     await expect(open({ single_sign_on: subject })).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  test('a link that was made before the first sign-in at the provider ends with it', async () => {
+    const link = await insertOneTimeLink(db, id, NOW);
+    await findSignedOn(db, { subject: '["https://id.example","ada"]', email }, AT);
+    expect(await findLinkHolder(db, link, NOW)).toBeUndefined();
+    const late = { passwordHash: await verifiedHash(), link, ...AT };
+    await expect(updatePassword(db, id, late)).rejects.toMatchObject({ code: 'not_found' });
+    const { accountId } = await findPerson(db, id);
+    const [entry] = await listAudit(db, accountId, { limit: 1, kind: 'person' });
+    expect(entry).toMatchObject({ action: 'single_sign_on_bound', actor: email, subject: email });
   });
 
   test('of two changes that began with the same old password, the first one stays', async () => {

@@ -10,6 +10,7 @@ export const AUDIT_ACTIONS = {
     'person_role_changed',
     'person_sessions_ended',
     'password_changed',
+    'single_sign_on_bound',
     'second_factor_on',
     'second_factor_off',
     'second_factor_reset',

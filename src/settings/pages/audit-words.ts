@@ -32,6 +32,7 @@ const VERBS = {
   person_role_changed: 'changed the role of',
   person_sessions_ended: 'ended all sessions of',
   password_changed: 'changed the password of',
+  single_sign_on_bound: 'signed in at the OpenID provider for the first time as',
   second_factor_on: 'turned on the second factor of',
   second_factor_off: 'turned off the second factor of',
   second_factor_reset: 'reset the second factor of',

@@ -1,10 +1,12 @@
 import type { Request, RequestHandler } from 'express';
 import type * as openid from 'openid-client';
 import { Failure } from '../../domain/failure.ts';
+import { toInstant } from '../../domain/instant.ts';
 import { findSignedOn } from '../../store/people/people.ts';
 import { clearCookie, readCookie, setFlowCookie } from '../cookies.ts';
 import { readQuery } from '../form.ts';
 import type { Given } from '../given.ts';
+import { addressOf } from '../visitor.ts';
 import { openSession, toOwnPage } from './sign-in.ts';
 
 type GivenProvider = Given & NonNullable<Given['singleSignOn']>;
@@ -83,7 +85,8 @@ function comeBackFrom(given: GivenProvider, provider: Provider): RequestHandler 
     const config = await orSignInFailure(given, req, provider());
     const identity = await orSignInFailure(given, req, identify(config, url, flow));
     if (identity === undefined) throw notKnown();
-    const person = await findSignedOn(given.store.db, identity);
+    const from = { now: toInstant(given.now()), address: addressOf(req) };
+    const person = await findSignedOn(given.store.db, identity, from);
     if (person === undefined) throw notKnown();
     const proof = { single_sign_on: identity.subject };
     await openSession(given, req, res, { ...person, proof });

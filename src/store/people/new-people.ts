@@ -54,12 +54,12 @@ async function addPerson(tx: Tx, person: NewPerson, by: Actor): Promise<Person> 
   requireRoom(count);
   const row = {
     ...{ id: randomUUID(), account_id: accountId, email, password_hash: passwordHash },
-    ...{ disabled: 0 as const, created_at },
+    ...{ single_sign_on: null, disabled: 0 as const, created_at },
     role: person.role ?? (count === 0 ? ('owner' as const) : ('member' as const)),
   };
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('person')
-    .values({ ...row, email_key: toEmailKey(email), single_sign_on: null })
+    .values({ ...row, email_key: toEmailKey(email) })
     .onConflict((oc) => oc.column('email_key').doNothing())
     .executeTakeFirstOrThrow();
   if (numInsertedOrUpdatedRows === 0n) {

@@ -4,12 +4,13 @@ import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { type Actor, insertAudit, operator, signedBy } from '../accounts/audit.ts';
 import type { Db, Tx } from '../connection/database.ts';
+import type { Person } from './people.ts';
 import { lockPerson } from './person-changes.ts';
 
 /**
  * Creates a one-time link with which a person chooses a password, and returns its token. An earlier link of
- * the person becomes invalid. An owner can do so only for a person who has no password yet: a link to replace a
- * password would let an owner sign in as another person.
+ * the person becomes invalid. An owner can do so only for a person who has never signed in: the link would otherwise
+ * let an owner sign in as another person.
  */
 export async function insertOneTimeLink(
   db: Db,
@@ -18,17 +19,20 @@ export async function insertOneTimeLink(
   by: Actor = operator(now),
 ): Promise<string> {
   return await db.write(async (tx) => {
-    const { accountId, email, hasPassword } = await lockPerson(tx, personId, by);
-    if (by.personId !== undefined && hasPassword) throw hasOne();
+    const person = await lockPerson(tx, personId, by);
+    const { accountId, email } = person;
+    if (by.personId !== undefined) requireInvited(person);
     const entry = { accountId, action: 'person_link_made', subject: email } as const;
     await insertAudit(tx, { ...signedBy(by), ...entry });
     return await addLink(tx, personId, now);
   });
 }
 
-function hasOne(): Failure {
-  const message = 'This person has a password. The operator of this Plumbline can make a link.';
-  return new Failure('forbidden', message);
+function requireInvited({ hasPassword, hasSingleSignOn }: Person): void {
+  if (!hasPassword && !hasSingleSignOn) return;
+  const has = hasPassword ? 'has a password' : 'signs in with single sign-on';
+  const message = `This person ${has}. The operator of this Plumbline can make a link.`;
+  throw new Failure('forbidden', message);
 }
 
 export async function addLink(tx: Tx, personId: string, now: Instant): Promise<string> {

@@ -4,7 +4,7 @@ import { insertAudit } from '../accounts/audit.ts';
 import type { Db, Tx } from '../connection/database.ts';
 import { wordsOf } from '../connection/words.ts';
 import { spendLink } from './one-time-links.ts';
-import { findPerson } from './people.ts';
+import { findPerson, lockPersonRow } from './people.ts';
 import { letNobodyIn } from './person-changes.ts';
 
 interface NewPassword {
@@ -29,6 +29,8 @@ export async function updatePassword(
   }: NewPassword & ({ readonly link: string } | { readonly replaced: string }),
 ): Promise<void> {
   await db.write(async (tx) => {
+    // What ends links locks the person first.
+    await lockPersonRow(tx, personId);
     if ('link' in proof) await spendLink(tx, personId, proof.link);
     else await requirePassword(tx, personId, proof.replaced);
     await tx

@@ -2,6 +2,7 @@ import { type Role, toEmailKey } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { findAccount } from '../accounts/accounts.ts';
+import { insertAudit } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
 import { wordsOf } from '../connection/words.ts';
 
@@ -13,11 +14,13 @@ export interface Person {
   readonly role: Role;
   readonly isDisabled: boolean;
   readonly hasPassword: boolean;
+  /** Whether the person has signed in at the OpenID provider. */
+  readonly hasSingleSignOn: boolean;
   readonly createdAt: Instant;
 }
 
 const IDENTITY = ['id', 'account_id', 'email', 'role', 'created_at'] as const;
-const COLUMNS = [...IDENTITY, 'password_hash', 'disabled'] as const;
+const COLUMNS = [...IDENTITY, 'password_hash', 'single_sign_on', 'disabled'] as const;
 
 /** By e-mail address. */
 export async function listPeople(db: Db, accountId: string): Promise<Person[]> {
@@ -51,9 +54,11 @@ export async function findCredentials(
  */
 export async function findSignedOn(
   db: Db,
-  { subject, email }: { readonly subject: string; readonly email: string },
+  identity: Identity,
+  from: { readonly now: Instant; readonly address: string },
 ): Promise<{ readonly personId: string } | undefined> {
   return await db.write(async (tx) => {
+    const { subject } = identity;
     await wordsOf(tx).takeTurns(tx, subject);
     const known = await tx
       .selectFrom('person')
@@ -61,15 +66,35 @@ export async function findSignedOn(
       .where('single_sign_on', '=', subject)
       .executeTakeFirst();
     if (known !== undefined) return known.disabled === 0 ? known : undefined;
-    return await tx
-      .updateTable('person')
-      .set({ single_sign_on: subject })
-      .where('email_key', '=', toEmailKey(email))
-      .where('single_sign_on', 'is', null)
-      .where('disabled', '=', 0)
-      .returning('id as personId')
-      .executeTakeFirst();
+    return await bindIdentity(tx, identity, from);
   });
+}
+
+/** Who somebody is at the OpenID provider: issuer and subject, and the e-mail address that it has verified. */
+interface Identity {
+  readonly subject: string;
+  readonly email: string;
+}
+
+/** The person's link ends: whoever has it could otherwise sign in as this person by choosing a password. */
+async function bindIdentity(
+  tx: Tx,
+  { subject, email }: Identity,
+  { now: at, address }: { readonly now: Instant; readonly address: string },
+): Promise<{ readonly personId: string } | undefined> {
+  const bound = await tx
+    .updateTable('person')
+    .set({ single_sign_on: subject })
+    .where('email_key', '=', toEmailKey(email))
+    .where('single_sign_on', 'is', null)
+    .where('disabled', '=', 0)
+    .returning(['id', 'account_id', 'email'])
+    .executeTakeFirst();
+  if (bound === undefined) return undefined;
+  await tx.deleteFrom('one_time_link').where('person_id', '=', bound.id).execute();
+  const entry = { actor: bound.email, address, at, action: 'single_sign_on_bound' } as const;
+  await insertAudit(tx, { ...entry, accountId: bound.account_id, subject: bound.email });
+  return { personId: bound.id };
 }
 
 /** Throws `not_found`. */
@@ -95,6 +120,7 @@ export interface PersonRow {
   readonly email: string;
   readonly role: Role;
   readonly password_hash: string | null;
+  readonly single_sign_on: string | null;
   readonly disabled: 0 | 1;
   readonly created_at: Instant;
 }
@@ -107,6 +133,7 @@ export function toPerson(row: PersonRow): Person {
     role: row.role,
     isDisabled: row.disabled === 1,
     hasPassword: row.password_hash !== null,
+    hasSingleSignOn: row.single_sign_on !== null,
     createdAt: row.created_at,
   };
 }
