@@ -6,7 +6,7 @@ import { findLinkHolder, insertOneTimeLink } from '../../src/store/people/one-ti
 import { updatePassword } from '../../src/store/people/passwords.ts';
 import { findCredentials, findPerson, findSignedOn } from '../../src/store/people/people.ts';
 import { updateDisabled } from '../../src/store/people/person-changes.ts';
-import { insertSession, listSessions } from '../../src/store/people/sessions.ts';
+import { deleteSession, insertSession, listSessions } from '../../src/store/people/sessions.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 import { aPerson } from '../support/visitor.ts';
@@ -26,13 +26,22 @@ beforeEach(async () => {
 const open = (proof: Parameters<typeof insertSession>[1]['proof']) =>
   insertSession(db, { personId: id, proof, address: '192.0.2.1', userAgent: '', now: NOW });
 const verifiedHash = async () => (await findCredentials(db, email))?.passwordHash as string;
+/** The password before a change of it, and the session that it is changed in. */
+async function aReplacement() {
+  const replaced = await verifiedHash();
+  await open({ password_hash: replaced });
+  const [{ id: sessionId = '' } = {}] = await listSessions(db, id, NOW);
+  return { replaced, sessionId };
+}
 const sessions = async () => (await listSessions(db, id, NOW)).length;
 
 describe('changes between the check of a password and the session that it opens', () => {
   test('a sign-in with the old password opens no session after the change', async () => {
-    const replaced = await verifiedHash();
-    await updatePassword(db, id, { passwordHash: await hashPassword(NEW), replaced, ...AT });
-    await expect(open({ password_hash: replaced })).rejects.toMatchObject({ code: 'unauthorized' });
+    const old = await aReplacement();
+    await updatePassword(db, id, { passwordHash: await hashPassword(NEW), ...old, ...AT });
+    await expect(open({ password_hash: old.replaced })).rejects.toMatchObject({
+      code: 'unauthorized',
+    });
     expect(await sessions()).toBe(0);
     await open({ password_hash: await verifiedHash() });
     expect(await sessions()).toBe(1);
@@ -63,16 +72,24 @@ describe('changes between the check of a password and the session that it opens'
   });
 
   test('of two changes that began with the same old password, the first one stays', async () => {
-    const replaced = await verifiedHash();
-    await updatePassword(db, id, { passwordHash: await hashPassword(NEW), replaced, ...AT });
-    const late = { passwordHash: await hashPassword('the password of a thief'), replaced, ...AT };
+    const old = await aReplacement();
+    await updatePassword(db, id, { passwordHash: await hashPassword(NEW), ...old, ...AT });
+    const late = { passwordHash: await hashPassword('the password of a thief'), ...old, ...AT };
     await expect(updatePassword(db, id, late)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  test('a session that was ended while the new password was hashed changes nothing', async () => {
+    const old = await aReplacement();
+    await deleteSession(db, id, old.sessionId);
+    const late = updatePassword(db, id, { passwordHash: '$argon2id$new', ...old, ...AT });
+    await expect(late).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(await verifiedHash()).toBe(old.replaced);
   });
 
   test('a one-time link that was used while the password was hashed changes nothing', async () => {
     const link = await insertOneTimeLink(db, id, NOW);
-    const replaced = await verifiedHash();
-    await updatePassword(db, id, { passwordHash: await hashPassword(NEW), replaced, ...AT });
+    const old = await aReplacement();
+    await updatePassword(db, id, { passwordHash: await hashPassword(NEW), ...old, ...AT });
     const late = { passwordHash: await hashPassword('the password of a thief'), link, ...AT };
     await expect(updatePassword(db, id, late)).rejects.toMatchObject({ code: 'not_found' });
   });

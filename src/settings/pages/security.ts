@@ -36,7 +36,7 @@ export function showSecurity(given: Given): RequestHandler {
 export function changePassword(given: Given): RequestHandler {
   return async (req, res) => {
     const { db } = given.store;
-    const { email, personId } = visitorOf(res);
+    const { email, personId, id: sessionId } = visitorOf(res);
     const known = await findCredentials(db, email);
     const current = known?.passwordHash ?? null;
     if (!(await isPassword(readField(req, 'current'), current)) || current === null) {
@@ -48,10 +48,10 @@ export function changePassword(given: Given): RequestHandler {
       return await sendSecurity(given, res, { field: 'new', failure: passwordHash });
     }
     const at = { now: toInstant(given.now()), address: addressOf(req) };
-    await updatePassword(db, personId, { passwordHash, replaced: current, ...at });
-    const proof = { password_hash: passwordHash };
-    const notice = 'Your password is changed.';
-    await openSession(given, req, res, { personId, proof, notice, isFactorDone: true });
+    const proof = { replaced: current, sessionId };
+    await updatePassword(db, personId, { passwordHash, ...proof, ...at });
+    const person = { personId, proof: { password_hash: passwordHash }, isFactorDone: true };
+    await openSession(given, req, res, { ...person, notice: 'Your password is changed.' });
     res.redirect(303, PATH);
   };
 }

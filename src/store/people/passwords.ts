@@ -14,9 +14,16 @@ interface NewPassword {
   readonly address: string;
 }
 
+/** The hash of the password that the person entered, and their session. */
+interface Replacement {
+  readonly replaced: string;
+  readonly sessionId: string;
+}
+
 /**
  * Sets a person's password, and ends every session and link from before. `replaced` is the hash of the
- * password that the person entered; `link` is the link that they followed. Each must still be valid.
+ * password that the person entered in the session `sessionId`; `link` is the link that they followed. Each must still
+ * be valid.
  */
 export async function updatePassword(
   db: Db,
@@ -26,13 +33,13 @@ export async function updatePassword(
     now: at,
     address,
     ...proof
-  }: NewPassword & ({ readonly link: string } | { readonly replaced: string }),
+  }: NewPassword & ({ readonly link: string } | Replacement),
 ): Promise<void> {
   await db.write(async (tx) => {
     // What ends links locks the person first.
     await lockPersonRow(tx, personId);
     if ('link' in proof) await spendLink(tx, personId, proof.link);
-    else await requirePassword(tx, personId, proof.replaced);
+    else await requireUnchanged(tx, personId, proof);
     await tx
       .updateTable('person')
       .set({ password_hash: passwordHash })
@@ -43,6 +50,27 @@ export async function updatePassword(
     const entry = { actor: email, address, at, action: 'password_changed' } as const;
     await insertAudit(tx, { ...entry, accountId, subject: email });
   });
+}
+
+/** Somebody may have ended the session while the new password was hashed. */
+async function requireUnchanged(
+  tx: Tx,
+  personId: string,
+  { replaced, sessionId }: Replacement,
+): Promise<void> {
+  await requirePassword(tx, personId, replaced);
+  const session = await tx
+    .selectFrom('session')
+    .select('id')
+    .where('id', '=', sessionId)
+    .where('person_id', '=', personId)
+    .$call(wordsOf(tx).locked)
+    .executeTakeFirst();
+  if (session === undefined) throw hasChanged();
+}
+
+function hasChanged(): Failure {
+  return new Failure('unauthorized', 'Your sign-in has changed meanwhile. Please sign in again.');
 }
 
 /**
@@ -62,7 +90,5 @@ export async function requirePassword(
     .where('disabled', '=', 0)
     .$call(wordsOf(tx).locked)
     .executeTakeFirst();
-  if (person === undefined) {
-    throw new Failure('unauthorized', 'Your sign-in has changed meanwhile. Please sign in again.');
-  }
+  if (person === undefined) throw hasChanged();
 }
