@@ -23,14 +23,21 @@ test('the first person of an account who is not disabled becomes its owner, and 
   person.run({ id: 'only', account: 'b', disabled: 1, at: '1' });
   connection.exec(`
     insert into session (id, person_id, sha256, created_at, last_seen_at, expires_at, address, user_agent)
-      values ('s', 'third', 'x', '5', '6', '7', '', '')`);
+      values ('s', 'third', 'x', '5', '6', '7', '', ''), ('t', 'second', 'y', '4', '6', '7', '', '');
+    update person set password_hash = 'h' where id = 'second'`);
   for (const name of names.slice(at)) await MIGRATIONS[name]?.up(db);
   const people = connection.prepare('select id, role, last_signed_in_at from person order by id');
   expect(people.raw().all()).toEqual([
     ['gone', 'member', null],
     ['only', 'owner', null],
-    ['second', 'owner', null],
+    ['second', 'owner', '4'],
     ['third', 'member', '5'],
+  ]);
+  const sessions = connection.prepare('select id, single_sign_on from session order by id');
+  // Who has no password signed in at the OpenID provider.
+  expect(sessions.raw().all()).toEqual([
+    ['s', 1],
+    ['t', 0],
   ]);
   const audit = connection.prepare('select action, subject, detail from audit').all();
   expect(audit).toEqual([

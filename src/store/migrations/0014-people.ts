@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely';
 /** Owners, second factors, expiry dates of keys, and an audit of more than keys. */
 export async function up(db: Kysely<never>): Promise<void> {
   await addColumns(db);
+  await markSingleSignOn(db);
   await chooseOwners(db);
   await createSecondFactors(db);
   await createPendingSignIns(db);
@@ -30,6 +31,13 @@ async function addColumns(db: Kysely<never>): Promise<void> {
       c.notNull().defaultTo(0).check(sql`single_sign_on in (0, 1)`),
     )
     .execute();
+}
+
+/** Sessions of people without a password began at the OpenID provider. Without this, they could need a second factor. */
+async function markSingleSignOn(db: Kysely<never>): Promise<void> {
+  await sql`
+    update session set single_sign_on = 1
+      where person_id in (select id from person where password_hash is null)`.execute(db);
 }
 
 /** The first person of each account who is not disabled; the first of all where everybody is disabled. */
