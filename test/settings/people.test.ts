@@ -41,6 +41,17 @@ describe('a one-time link', () => {
     expect((await new Browser(api).signIn(email, NEW)).status).toBe(303);
   });
 
+  test('works in a browser where somebody else is signed in', async () => {
+    const { browser } = await aVisitor(api, accountId);
+    const { link, email } = await anInvitation();
+    const { text } = await browser.get(`${WELCOME}?link=${link}`);
+    const [form = ''] =
+      /<form method="post" action="\/settings\/welcome">.*?<\/form>/s.exec(text) ?? [];
+    browser.formToken = /name="form_token" value="([^"]+)"/.exec(form)?.[1] ?? '';
+    expect((await choose(browser, link)).status).toBe(303);
+    expect((await browser.get('/settings/account')).text).toContain(email);
+  });
+
   test('works once, however often it was opened', async () => {
     const { link } = await anInvitation();
     await new Browser(api).get(`${WELCOME}?link=${link}`);

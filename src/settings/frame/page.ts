@@ -121,6 +121,12 @@ function renderNotice(notice: string | null): Html | '' {
   return notice === null ? '' : html`<p>${notice}</p>`;
 }
 
+/** The field in a form that is also for people who are not signed in: then there is none. */
+export function renderTokenIfAny(res: Response): Html | '' {
+  const visitor = findVisitor(res);
+  return visitor === undefined ? '' : renderFormToken(visitor);
+}
+
 /** A hidden field that every form of a signed-in person must contain (forgery.ts). */
 export function renderFormToken({ formToken }: Visitor): Html {
   return html`<input type="hidden" name="form_token" value="${formToken}">`;

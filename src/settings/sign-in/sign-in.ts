@@ -9,7 +9,7 @@ import { findSecondFactor } from '../../store/people/second-factors.ts';
 import { deleteSessionOf, insertSession, type NewSession } from '../../store/people/sessions.ts';
 import { clearCookie, readSessionToken, setPendingCookie, setSessionCookie } from '../cookies.ts';
 import { readField, readQuery } from '../form.ts';
-import { type Html, sendPage } from '../frame/page.ts';
+import { type Html, renderTokenIfAny, sendPage } from '../frame/page.ts';
 import type { Given } from '../given.ts';
 import { addressOf, findVisitor } from '../visitor.ts';
 
@@ -114,15 +114,20 @@ export function toOwnPage(next: string): string {
 
 async function sendSignIn(given: Given, res: Response, attempt: Attempt): Promise<void> {
   const status = attempt.isWrong ? 401 : 200;
-  const main = renderSignIn(attempt, given.singleSignOn !== undefined);
+  const main = renderSignIn(attempt, given.singleSignOn !== undefined, renderTokenIfAny(res));
   await sendPage(res, { title: 'Sign in', status, main });
 }
 
-function renderSignIn({ next, email = '', isWrong = false }: Attempt, hasSso: boolean): Html {
+function renderSignIn(
+  { next, email = '', isWrong = false }: Attempt,
+  hasSso: boolean,
+  token: Html | '',
+): Html {
   return html`<section class="card">
     <h1>Sign in</h1>
     ${isWrong ? html`<p class="wrong" role="alert">The e-mail address or the password is wrong.</p>` : ''}
     <form method="post" action="/settings/sign-in">
+      ${token}
       <input type="hidden" name="next" value="${next}">
       <label for="email">E-mail</label>
       <input id="email" name="email" type="email" required autocomplete="username" value="${email}" ${isWrong ? '' : html`autofocus`}>

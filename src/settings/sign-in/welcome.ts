@@ -5,7 +5,7 @@ import { toInstant } from '../../domain/instant.ts';
 import { findLinkHolder } from '../../store/people/one-time-links.ts';
 import { updatePassword } from '../../store/people/passwords.ts';
 import { readField, readQuery } from '../form.ts';
-import { sendPage } from '../frame/page.ts';
+import { renderTokenIfAny, sendPage } from '../frame/page.ts';
 import type { Given } from '../given.ts';
 import { addressOf } from '../visitor.ts';
 import { readNewHash, renderNewPassword } from './new-password.ts';
@@ -42,6 +42,7 @@ async function sendWelcome(
     <h1>Choose a password</h1>
     <p>for <strong>${email}</strong></p>
     <form method="post" action="/settings/welcome">
+      ${renderTokenIfAny(res)}
       <input type="hidden" name="link" value="${link}">
       <input type="text" name="username" autocomplete="username" value="${email}" hidden>
       ${renderNewPassword(problem)}
