@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import { type RequestHandler, Router } from 'express';
 import helmet from 'helmet';
 import { Failure } from '../domain/failure.ts';
 import { answerErrors } from './errors.ts';
@@ -73,9 +73,11 @@ export function createSettings(given: Given): Router {
   });
   router.use(refuseForeignForms(given.baseUrl), parseForm, recogniseVisitor(given));
   router.use(requireFormToken);
-  addSignInRoutes(router, given);
+  const codes = throttleCodes(given);
+  addSignInRoutes(router, given, codes);
   router.use(requireVisitor, requireSecondFactor);
   addPages(router, given);
+  addSecurity(router, given, codes);
   addApiKeys(router, given);
   addPeople(router, given);
   router.use(() => {
@@ -86,7 +88,7 @@ export function createSettings(given: Given): Router {
 }
 
 /** The routes for people who are not signed in. */
-function addSignInRoutes(router: Router, given: Given): void {
+function addSignInRoutes(router: Router, given: Given, codes: RequestHandler): void {
   router.get('/sign-in', showSignIn(given));
   const guesses = [
     throttleAddress(given, 'password'),
@@ -96,8 +98,7 @@ function addSignInRoutes(router: Router, given: Given): void {
   router.post('/sign-in', guesses, signIn(given));
   router.use('/sign-in/code', requirePending(given));
   router.get('/sign-in/code', showCode);
-  const codes = [throttleAddress(given, 'code'), throttleCodes(given)];
-  router.post('/sign-in/code', codes, checkCode(given));
+  router.post('/sign-in/code', throttleAddress(given, 'code'), codes, checkCode(given));
   router.post('/sign-out', signOut(given));
   router.get('/welcome', showWelcome(given));
   router.post('/welcome', choosePassword(given));
@@ -121,14 +122,17 @@ function addPages(router: Router, given: Given): void {
   addReports(router, given);
   router.get('/account', showAccount(given));
   router.get('/audit', showAudit(given));
+}
+
+function addSecurity(router: Router, given: Given, codes: RequestHandler): void {
   router.get('/security', showSecurity(given));
   const guesses = throttleVisitor(given);
   router.post('/security/password', guesses, changePassword(given));
   router.get('/second-factor', showSecondFactor(given));
   router.post('/second-factor/start', startSetUp(given));
-  router.post('/second-factor/confirm', confirmSetUp(given));
-  router.post('/second-factor/codes', guesses, renewCodes(given));
-  router.post('/second-factor/off', guesses, turnOff(given));
+  router.post('/second-factor/confirm', guesses, confirmSetUp(given));
+  router.post('/second-factor/codes', guesses, codes, renewCodes(given));
+  router.post('/second-factor/off', guesses, codes, turnOff(given));
   router.post('/security/sessions/others', endOtherSessions(given));
   router.post('/security/sessions/:id', endSession(given));
 }

@@ -6,7 +6,7 @@ import { toClientNetwork } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
 import { readField } from './form.ts';
 import type { Given } from './given.ts';
-import { pendingOf } from './sign-in/code.ts';
+import { findPending } from './sign-in/code.ts';
 import { visitorOf } from './visitor.ts';
 
 const WINDOW_MINUTES = 15;
@@ -79,10 +79,24 @@ export function throttleVisitor({ createStore }: Counting): RequestHandler {
   return throttle({ limit: PER_PERSON, toKey: toPersonId, store });
 }
 
-/** Wrong codes of a second factor of one person, whose password was right. */
+/**
+ * Wrong codes of a second factor of one person, whose password was right. All forms that ask for a code share one of
+ * these: the pages count together.
+ */
 export function throttleCodes({ createStore }: Counting): RequestHandler {
   const store = createStore?.('failed-codes');
-  return throttle({ limit: CODES_PER_PERSON, toKey: toPendingId, store });
+  return throttle(
+    { limit: CODES_PER_PERSON, toKey: toPersonOfCode, store },
+    {
+      ...COUNT_FAILURES,
+      requestWasSuccessful: (_req, res) => isSuccess(res) || res.locals['isCodeUncounted'] === true,
+    },
+  );
+}
+
+/** The password was wrong: whether the code is right was not found out. */
+export function leaveCodeUncounted(res: Response): void {
+  res.locals['isCodeUncounted'] = true;
 }
 
 /** Checks of DNS by a signed-in person. */
@@ -106,14 +120,17 @@ export function limitSources({ createStore }: Counting): RequestHandler {
 type ToKey = (req: Request, res: Response) => string;
 
 const toAddressKey: ToKey = ({ ip = '' }) => toClientNetwork(ip);
-const toPendingId: ToKey = (_req, res) => pendingOf(res).personId;
 const toPersonId: ToKey = (_req, res) => visitorOf(res).personId;
+/** Of a sign-in that waits for its code, or of a signed-in person. */
+const toPersonOfCode: ToKey = (_req, res) => (findPending(res) ?? visitorOf(res)).personId;
 const toEmailHash: ToKey = (req) => hash('sha256', toEmailKey(readField(req, 'email')));
 
-/** 303 is a success. 503 means that the password was not checked, so it is neither. */
+/** 303 is a success, and so is 200 with new recovery codes. 503 means that nothing was checked, so it is neither. */
+const SUCCESSES: ReadonlySet<number> = new Set([200, 303, 503]);
+const isSuccess = ({ statusCode }: Response) => SUCCESSES.has(statusCode);
 const COUNT_FAILURES: Partial<Options> = {
   skipSuccessfulRequests: true,
-  requestWasSuccessful: (_req, { statusCode }) => statusCode === 303 || statusCode === 503,
+  requestWasSuccessful: (_req, res) => isSuccess(res),
 };
 const COUNT_SUCCESSES: Partial<Options> = {
   skipFailedRequests: true,

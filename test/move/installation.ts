@@ -160,6 +160,7 @@ async function fillPeople(db: Db, accountId: string): Promise<void> {
   await startSecondFactor(db, personId, 'v1.sealed');
   const by = { name: ODD, personId, accountId, address: '192.0.2.1', at: NOW };
   const proof = { sealedSecret: 'v1.sealed', step: 59_000_000 };
-  await confirmSecondFactor(db, { proof, recoveryHashes: ['a', 'b'], sessionId: '' }, by);
+  const wanted = { passwordHash: password_hash, proof, recoveryHashes: ['a', 'b'], sessionId: '' };
+  await confirmSecondFactor(db, wanted, by);
   await insertSession(db, { ...session, isFactorDone: true, now: NOW });
 }

@@ -41,14 +41,20 @@ const wait = (seconds: number) => vi.setSystemTime(new Date(Date.now() + seconds
 const codeOf = (secret: string, ago = 0) =>
   generateSync({ secret, epoch: Math.floor(Date.now() / 1000) - ago });
 
-/** Sets a second factor up in a browser that is signed in. */
-async function setUp(browser: Browser) {
+async function start(browser: Browser) {
   await browser.post(`${PAGE}/start`);
   const page = await browser.get(PAGE);
-  const secret = (
-    /readonly spellcheck="false">([A-Z2-7 ]+)</.exec(page.text)?.[1] ?? ''
-  ).replaceAll(' ', '');
-  const answer = await browser.post(`${PAGE}/confirm`, { code: codeOf(secret) });
+  const secret = /readonly spellcheck="false">([A-Z2-7 ]+)</.exec(page.text)?.[1] ?? '';
+  return { page, secret: secret.replaceAll(' ', '') };
+}
+
+const confirm = (browser: Browser, code: string, password = PASSWORD) =>
+  browser.post(`${PAGE}/confirm`, { code, password });
+
+/** Sets a second factor up in a browser that is signed in. */
+async function setUp(browser: Browser) {
+  const { page, secret } = await start(browser);
+  const answer = await confirm(browser, codeOf(secret));
   const codes = answer.text.match(/[0-9a-z]{4}(-[0-9a-z]{4}){3}/g) ?? [];
   wait(30);
   return { secret, answer, codes, page };
@@ -85,10 +91,41 @@ describe('setting up a second factor', () => {
 
   test('a wrong code leaves it off, and the page can be loaded again', async () => {
     const { browser } = await aSignedIn(api, accountId);
-    await browser.post(`${PAGE}/start`);
-    const wrong = await browser.post(`${PAGE}/confirm`, { code: '000000x' });
+    await start(browser);
+    const wrong = await confirm(browser, '000000x');
     expect([wrong.status, wrong.text.includes('aria-invalid="true"')]).toEqual([422, true]);
     expect((await browser.get('/settings/security')).text).toContain('Set up a second factor');
+  });
+
+  test('needs the password, which it does not allow guessing: a stolen session shuts nobody out', async () => {
+    const { id, browser } = await aSignedIn(api, accountId);
+    const other = await openFor(api, id);
+    const { secret } = await start(browser);
+    const guesses = Array.from({ length: 12 }, () => confirm(browser, codeOf(secret), 'a guess'));
+    const answers = await Promise.all(guesses);
+    const refused = answers.filter(({ status }) => status === 422);
+    expect(refused).toHaveLength(10);
+    expect(toReadable(refused[0]?.text ?? '')).toContain('This is not your password');
+    expect((await confirm(browser, codeOf(secret))).status).toBe(429);
+    expect((await other.get('/settings/security')).text).toContain('Set up a second factor');
+  });
+
+  test('a secret that cannot be decrypted any more is replaced by a new one', async () => {
+    const { id, browser } = await aSignedIn(api, accountId);
+    await start(browser);
+    await api.db.write((tx) =>
+      tx
+        .updateTable('second_factor')
+        .set({ sealed_secret: 'v1.x' })
+        .where('person_id', '=', id)
+        .execute(),
+    );
+    const { status, text } = await browser.get(PAGE);
+    expect([status, toReadable(text)]).toEqual([
+      200,
+      expect.stringContaining('Your second factor is off'),
+    ]);
+    expect((await setUp(browser)).answer.status).toBe(200);
   });
 
   test('signs the person out everywhere else', async () => {
@@ -166,6 +203,47 @@ describe('signing in with a second factor', () => {
     expect((await two.browser.post(CODE, { code: codeOf(secret) })).status).toBe(429);
   });
 
+  test('wrong codes count together on all pages', async () => {
+    const { browser, email, secret } = await aPersonWithFactor();
+    const change = (path: string, code: string) =>
+      browser.post(`${PAGE}/${path}`, { password: PASSWORD, code });
+    const pending = await aPending(email);
+    const wrong = [
+      ...[await change('off', '12345'), await change('codes', '12345')],
+      await change('off', 'k3v9-0gqs-71mz-x4ht'),
+      await pending.browser.post(CODE, { code: '12345' }),
+      await pending.browser.post(CODE, { code: '12345' }),
+    ];
+    expect(wrong.map(({ status }) => status)).toEqual([422, 422, 422, 401, 401]);
+    expect((await change('off', codeOf(secret))).status).toBe(429);
+    expect((await pending.browser.post(CODE, { code: codeOf(secret) })).status).toBe(429);
+  });
+
+  test('neither new recovery codes nor wrong passwords count as wrong codes', async () => {
+    const { browser, email, secret, codes } = await aPersonWithFactor();
+    let [code = ''] = codes;
+    for (let count = 0; count < 6; count += 1) {
+      const { status, text } = await browser.post(`${PAGE}/codes`, { password: PASSWORD, code });
+      expect(status).toBe(200);
+      code = /[0-9a-z]{4}(-[0-9a-z]{4}){3}/.exec(text)?.[0] ?? '';
+    }
+    const guess = { password: 'a guess', code: '12345' };
+    await Promise.all(Array.from({ length: 6 }, () => browser.post(`${PAGE}/off`, guess)));
+    const pending = await aPending(email);
+    expect((await pending.browser.post(CODE, { code: codeOf(secret) })).status).toBe(303);
+  });
+
+  test('works in a browser where somebody else is signed in', async () => {
+    const { email, secret } = await aPersonWithFactor();
+    const other = await aSignedIn(api, accountId);
+    const { browser } = await aPending(email);
+    browser.cookie += `; ${other.browser.cookie}`;
+    const { text } = await browser.get(CODE);
+    const form = text.slice(text.indexOf(`action="${CODE}"`));
+    browser.formToken = /name="form_token" value="([^"]+)"/.exec(form)?.[1] ?? '';
+    expect((await browser.post(CODE, { code: codeOf(secret) })).status).toBe(303);
+  });
+
   test('the second page needs the password first, in this browser and within ten minutes', async () => {
     const { email, secret } = await aPersonWithFactor();
     const stranger = await new Browser(api).post(CODE, { code: codeOf(secret) });
@@ -217,6 +295,14 @@ describe('turning it off', () => {
     expect(await resetSecondFactor(api.db, id)).toBe(false);
     expect((await browser.get('/settings/account')).status).toBe(303);
     expect((await aPending(email)).answer.headers['location']).toBe('/settings/overview');
+  });
+
+  test('one that waits for its first code was not on: a reset removes it, and ends no session', async () => {
+    const { id, browser } = await aSignedIn(api, accountId);
+    await start(browser);
+    expect(await resetSecondFactor(api.db, id)).toBe(false);
+    expect(toReadable((await browser.get(PAGE)).text)).toContain('Your second factor is off');
+    expect(await actions()).not.toContain('second_factor_reset');
   });
 });
 

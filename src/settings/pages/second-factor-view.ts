@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import type { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { type Html, renderFormToken } from '../frame/page.ts';
 import { renderTime, toCounted } from '../frame/words.ts';
@@ -16,10 +15,16 @@ export type FactorState =
   | { readonly kind: 'waiting'; readonly secret: string; readonly qr: Html }
   | { readonly kind: 'on'; readonly since: Instant; readonly recoveryCodes: number };
 
+/** The field of a form that was rejected, and what the form says. */
+export interface Problem {
+  readonly field: 'password' | 'code';
+  readonly message: string;
+}
+
 interface FactorPage {
   readonly visitor: Visitor;
   readonly state: FactorState;
-  readonly problem: Failure | undefined;
+  readonly problem: Problem | undefined;
   readonly now: Date;
 }
 
@@ -77,10 +82,12 @@ function renderSetUp({ visitor, problem }: FactorPage, { secret, qr }: Waiting):
     <textarea id="secret" class="narrow" rows="2" readonly spellcheck="false">${toGroups(secret)}</textarea>
   </section>
   <section class="card" aria-labelledby="confirm">
-    <h2 id="confirm">2. Enter the code that it shows</h2>
+    <h2 id="confirm">2. Enter your password, and the code that it shows</h2>
     <form method="post" action="${PATH}/confirm" class="narrow" autocomplete="off">
       ${renderFormToken(visitor)}
-      ${renderCodeField(problem)}
+      <input type="text" name="username" autocomplete="username" value="${visitor.email}" hidden>
+      ${renderPasswordField(problem?.field === 'password' ? problem : undefined)}
+      ${renderCodeField(problem?.field === 'code' ? problem : undefined)}
       <button>Turn on</button>
     </form>
     <p class="muted">You are then signed out everywhere else, and get recovery codes.</p>
@@ -95,7 +102,14 @@ function toGroups(secret: string): string {
   return secret.replace(/(.{4})(?=.)/g, '$1 ');
 }
 
-function renderCodeField(problem: Failure | undefined): Html {
+function renderPasswordField(problem: Problem | undefined): Html {
+  return html`<label for="password">Password</label>
+    <input id="password" name="password" type="password" required autocomplete="current-password"
+      ${problem ? html`aria-invalid="true" aria-describedby="password-help" autofocus` : ''}>
+    ${problem ? html`<small id="password-help" role="alert">${problem.message}</small>` : ''}`;
+}
+
+function renderCodeField(problem: Problem | undefined): Html {
   return html`<label for="code">Code</label>
     <input id="code" name="code" required maxlength="40" autocomplete="one-time-code" autocapitalize="none" spellcheck="false"
       aria-describedby="code-help" ${problem ? html`aria-invalid="true" autofocus` : ''}>

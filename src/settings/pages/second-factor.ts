@@ -23,8 +23,14 @@ import { sendPage } from '../frame/page.ts';
 import { renderQr } from '../frame/qr.ts';
 import type { Given } from '../given.ts';
 import { findCodeProof, findTotpProof, unsealSecret } from '../sign-in/code-proof.ts';
+import { leaveCodeUncounted } from '../throttle.ts';
 import { actorOf, leaveNotice, visitorOf } from '../visitor.ts';
-import { type FactorState, renderNewCodes, renderSecondFactor } from './second-factor-view.ts';
+import {
+  type FactorState,
+  type Problem,
+  renderNewCodes,
+  renderSecondFactor,
+} from './second-factor-view.ts';
 
 const PATH = '/settings/second-factor';
 const PLACE = { title: 'Second factor', place: 'security' } as const;
@@ -54,18 +60,20 @@ async function openForSecret({ store, openSealing }: Given): Promise<Sealing> {
   });
 }
 
-/** Turns the second factor on. The recovery codes are in this answer only: their hashes are stored. */
+/** Turns the second factor on, with the password and a code. The recovery codes are in this answer only: their hashes are stored. */
 export function confirmSetUp(given: Given): RequestHandler {
   return async (req, res) => {
     const { personId, id: sessionId } = visitorOf(res);
     const { db } = given.store;
     const factor = await findSecondFactor(db, personId);
     if (factor === undefined || factor.confirmedAt !== null) return res.redirect(303, PATH);
+    const passwordHash = await findPasswordHash(given, req, res);
+    if (passwordHash === undefined) return await sendSecondFactor(given, res, WRONG_PASSWORD);
     const code = readTotpCode(readField(req, 'code'));
     const proof = code && (await findTotpProof(given, { personId, factor, code }));
-    if (!proof) return await sendSecondFactor(given, res, wrongCode());
+    if (!proof) return await sendSecondFactor(given, res, WRONG_CODE);
     const codes = createCodes();
-    const wanted = { proof, sessionId, recoveryHashes: codes.map(toHash) };
+    const wanted = { passwordHash, proof, sessionId, recoveryHashes: codes.map(toHash) };
     await confirmSecondFactor(db, wanted, actorOf(req, res, given));
     await sendNewCodes(res, codes);
   };
@@ -74,7 +82,7 @@ export function confirmSetUp(given: Given): RequestHandler {
 export function renewCodes(given: Given): RequestHandler {
   return async (req, res) => {
     const proofs = await readProofs(given, req, res);
-    if (proofs instanceof Failure) return await sendSecondFactor(given, res, proofs);
+    if ('field' in proofs) return await sendSecondFactor(given, res, proofs);
     const codes = createCodes();
     const wanted = { ...proofs, recoveryHashes: codes.map(toHash) };
     const renewed = renewRecoveryCodes(given.store.db, wanted, actorOf(req, res, given));
@@ -87,7 +95,7 @@ export function renewCodes(given: Given): RequestHandler {
 export function turnOff(given: Given): RequestHandler {
   return async (req, res) => {
     const proofs = await readProofs(given, req, res);
-    if (proofs instanceof Failure) return await sendSecondFactor(given, res, proofs);
+    if ('field' in proofs) return await sendSecondFactor(given, res, proofs);
     const removed = deleteSecondFactor(given.store.db, proofs, actorOf(req, res, given));
     const refused = await removed.catch(orWrongCode);
     if (refused !== undefined) return await sendSecondFactor(given, res, refused);
@@ -101,25 +109,35 @@ interface Proofs {
   readonly code: CodeProof;
 }
 
-/** The password and the code of the form, or the error that the form then shows. */
-async function readProofs(given: Given, req: Request, res: Response): Promise<Proofs | Failure> {
-  const { email, personId } = visitorOf(res);
-  const known = await findCredentials(given.store.db, email);
-  const passwordHash = known?.passwordHash ?? null;
-  const isRight = await isPassword(readField(req, 'password'), passwordHash);
-  if (!isRight || passwordHash === null)
-    return new Failure('validation_error', 'This is not your password.');
-  const code = await findCodeProof(given, personId, readField(req, 'code'));
-  return code === undefined ? wrongCode() : { passwordHash, code };
+const WRONG_PASSWORD: Problem = { field: 'password', message: 'This is not your password.' };
+const WRONG_CODE: Problem = { field: 'code', message: 'This code is wrong, or was used already.' };
+
+/** The password and the code of the form, or what the form then says. */
+async function readProofs(given: Given, req: Request, res: Response): Promise<Proofs | Problem> {
+  const passwordHash = await findPasswordHash(given, req, res);
+  if (passwordHash === undefined) {
+    leaveCodeUncounted(res);
+    return WRONG_PASSWORD;
+  }
+  const code = await findCodeProof(given, visitorOf(res).personId, readField(req, 'code'));
+  return code === undefined ? WRONG_CODE : { passwordHash, code };
 }
 
-function wrongCode(): Failure {
-  return new Failure('validation_error', 'This code is wrong, or was used already.');
+/** The hash of the password in the form; undefined when it is not the person's. */
+async function findPasswordHash(
+  { store }: Given,
+  req: Request,
+  res: Response,
+): Promise<string | undefined> {
+  const known = await findCredentials(store.db, visitorOf(res).email);
+  const passwordHash = known?.passwordHash ?? null;
+  const isRight = await isPassword(readField(req, 'password'), passwordHash);
+  return isRight && passwordHash !== null ? passwordHash : undefined;
 }
 
 /** A recovery code is compared when it is used up. */
-function orWrongCode(error: unknown): Failure {
-  if (error instanceof Failure && error.code === 'unauthorized') return wrongCode();
+function orWrongCode(error: unknown): Problem {
+  if (error instanceof Failure && error.code === 'unauthorized') return WRONG_CODE;
   throw error;
 }
 
@@ -133,9 +151,9 @@ async function sendNewCodes(res: Response, codes: readonly string[]): Promise<vo
   await sendPage(res, { ...PLACE, title: 'Recovery codes', main: renderNewCodes(codes) });
 }
 
-async function sendSecondFactor(given: Given, res: Response, problem?: Failure): Promise<void> {
+async function sendSecondFactor(given: Given, res: Response, problem?: Problem): Promise<void> {
   const visitor = visitorOf(res);
-  const state = await findState(given, visitor);
+  const state = await findState(given, visitor, res.req);
   const main = renderSecondFactor({ visitor, state, problem, now: given.now() });
   await sendPage(res, { ...PLACE, status: problem === undefined ? 200 : 422, main });
 }
@@ -143,6 +161,7 @@ async function sendSecondFactor(given: Given, res: Response, problem?: Failure):
 async function findState(
   given: Given,
   { personId, email }: { readonly personId: string; readonly email: string },
+  req: { readonly id: string },
 ): Promise<FactorState> {
   const { db } = given.store;
   const factor = await findSecondFactor(db, personId);
@@ -152,7 +171,13 @@ async function findState(
   if (credentials?.passwordHash == null) return { kind: 'no-password' };
   if (given.openSealing === undefined) return { kind: 'unavailable' };
   if (factor === undefined) return { kind: 'off' };
-  const secret = await unsealSecret(given, personId, factor.sealedSecret);
-  const qr = await renderQr(await toTotpUri(secret, email), 'QR code for your authenticator app');
-  return { kind: 'waiting', secret, qr };
+  try {
+    const secret = await unsealSecret(given, personId, factor.sealedSecret);
+    const qr = await renderQr(await toTotpUri(secret, email), 'QR code for your authenticator app');
+    return { kind: 'waiting', secret, qr };
+  } catch (error) {
+    // The key of the secret that waits is gone: the person begins again with a new secret.
+    given.logError(error, req);
+    return { kind: 'off' };
+  }
 }

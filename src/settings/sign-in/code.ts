@@ -9,7 +9,7 @@ import {
 } from '../../store/people/pending-sign-ins.ts';
 import { clearCookie, readCookie, setSessionCookie } from '../cookies.ts';
 import { readField, readQuery } from '../form.ts';
-import { type Html, sendPage } from '../frame/page.ts';
+import { type Html, renderTokenIfAny, sendPage } from '../frame/page.ts';
 import type { Given } from '../given.ts';
 import { findCodeProof } from './code-proof.ts';
 import { toBrowserFacts, toOwnPage } from './sign-in.ts';
@@ -27,9 +27,13 @@ export function requirePending({ store: { db }, now }: Given): RequestHandler {
   };
 }
 
+export function findPending(res: Response): PendingSignIn | undefined {
+  return res.locals['pending'] as PendingSignIn | undefined;
+}
+
 /** Only valid after `requirePending`. */
-export function pendingOf(res: Response): PendingSignIn {
-  return res.locals['pending'] as PendingSignIn;
+function pendingOf(res: Response): PendingSignIn {
+  return findPending(res) as PendingSignIn;
 }
 
 export const showCode: RequestHandler = async (req, res) => {
@@ -73,15 +77,20 @@ interface Attempt {
 }
 
 async function sendCode(res: Response, attempt: Attempt): Promise<void> {
-  const main = renderCode(pendingOf(res), attempt);
+  const main = renderCode(pendingOf(res), attempt, renderTokenIfAny(res));
   await sendPage(res, { title: 'Sign in', status: attempt.isWrong ? 401 : 200, main });
 }
 
-function renderCode({ email }: PendingSignIn, { next, isWrong = false }: Attempt): Html {
+function renderCode(
+  { email }: PendingSignIn,
+  { next, isWrong = false }: Attempt,
+  token: Html | '',
+): Html {
   return html`<section class="card">
     <h1>Your code</h1>
     ${isWrong ? html`<p class="wrong" role="alert">This code is wrong, or was used already.</p>` : ''}
     <form method="post" action="${PATH}">
+      ${token}
       <input type="hidden" name="next" value="${next}">
       <label for="code">Code of your authenticator app</label>
       <input id="code" name="code" required maxlength="40" autocomplete="one-time-code" autocapitalize="none"

@@ -3,7 +3,7 @@ import type { Instant } from '../../domain/instant.ts';
 import { type Actor, insertAudit, operator, signedBy } from '../accounts/audit.ts';
 import type { Db, Tx } from '../connection/database.ts';
 import { requirePassword } from './passwords.ts';
-import { findPerson, lockPersonRow, type Person } from './people.ts';
+import { findPerson, type Person } from './people.ts';
 import { endSessions, lockPerson } from './person-changes.ts';
 
 export interface SecondFactor {
@@ -82,19 +82,26 @@ export interface Self extends Actor {
 
 /**
  * Turns a second factor on, with the hashes of its recovery codes, and ends the person's other sessions: they
- * began without it.
+ * began without it. `passwordHash` is of the password that was entered: a session alone must not suffice to shut its
+ * person out.
  */
 export async function confirmSecondFactor(
   db: Db,
   {
+    passwordHash,
     proof,
     recoveryHashes,
     sessionId,
-  }: { proof: TotpProof; recoveryHashes: readonly string[]; sessionId: string },
+  }: {
+    passwordHash: string;
+    proof: TotpProof;
+    recoveryHashes: readonly string[];
+    sessionId: string;
+  },
   by: Self,
 ): Promise<void> {
   await db.write(async (tx) => {
-    const person = await lockPersonRow(tx, by.personId);
+    await requirePassword(tx, by.personId, passwordHash);
     const { numUpdatedRows } = await tx
       .updateTable('second_factor')
       .set({ confirmed_at: by.at, last_step: proof.step })
@@ -106,7 +113,7 @@ export async function confirmSecondFactor(
     await replaceRecoveryCodes(tx, by.personId, recoveryHashes);
     const others = tx.deleteFrom('session').where('person_id', '=', by.personId);
     await others.where('id', '<>', sessionId).execute();
-    await auditSelf(tx, by, person, 'second_factor_on');
+    await auditSelf(tx, by, await findPerson(tx, by.personId), 'second_factor_on');
   });
 }
 
@@ -147,7 +154,7 @@ export async function renewRecoveryCodes(
   });
 }
 
-/** Takes a person's second factor away and ends their sessions; false when there was none. */
+/** Takes a person's second factor away and ends their sessions; false when none was on. One that waits is removed too. */
 export async function resetSecondFactor(
   db: Db,
   personId: string,
@@ -197,11 +204,15 @@ async function spendRecovery(
   return true;
 }
 
+/** Whether it was on, and not only waited for its first code. */
 async function removeSecondFactor(tx: Tx, personId: string): Promise<boolean> {
   await tx.deleteFrom('recovery_code').where('person_id', '=', personId).execute();
-  const factor = tx.deleteFrom('second_factor').where('person_id', '=', personId);
-  const { numDeletedRows } = await factor.executeTakeFirst();
-  return numDeletedRows > 0n;
+  const factor = await tx
+    .deleteFrom('second_factor')
+    .where('person_id', '=', personId)
+    .returning('confirmed_at')
+    .executeTakeFirst();
+  return factor !== undefined && factor.confirmed_at !== null;
 }
 
 async function replaceRecoveryCodes(
