@@ -97,12 +97,12 @@ describe.each([...LOOKS, WITHOUT_SCRIPTS])('people and the second factor at %j',
     await page.getByRole('heading', { name: /^1\./ }).waitFor();
     await check('factor-scan');
     const secret = await readSecret(page);
-    await page.getByLabel('Password').fill('not the right one');
+    await page.getByLabel('Password', { exact: true }).fill('not the right one');
     await page.getByLabel('Code', { exact: true }).fill(generateSync({ secret }));
     await page.getByRole('button', { name: 'Turn on' }).click();
     await page.getByText('This is not your password').waitFor();
     await check('factor-wrong');
-    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByLabel('Code', { exact: true }).fill(generateSync({ secret }));
     await page.getByRole('button', { name: 'Turn on' }).click();
     await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();

@@ -82,7 +82,7 @@ function renderSetUp({ visitor, problem }: FactorPage, { secret, qr }: Waiting):
     <textarea id="secret" class="narrow" rows="2" readonly spellcheck="false">${toGroups(secret)}</textarea>
   </section>
   <section class="card" aria-labelledby="confirm">
-    <h2 id="confirm">2. Enter your password, and the code that it shows</h2>
+    <h2 id="confirm">2. Enter your password and the code that it shows</h2>
     <form method="post" action="${PATH}/confirm" class="narrow" autocomplete="off">
       ${renderFormToken(visitor)}
       <input type="text" name="username" autocomplete="username" value="${visitor.email}" hidden>
