@@ -16,6 +16,8 @@ const OWN_PAGES = PAGES.filter(({ slug }) => slug !== 'reference');
  * whose button shows the name of the selected one, and its menu, which is in no landmark.
  */
 const REDOCS_OWN = ['heading-order', 'label-content-name-mismatch', 'region'];
+/** Redoc tries whether it may compile code, and works without. The policy refuses it. */
+const REDOCS_EVAL = 'refused by the policy: script-src eval ';
 
 /** A window on the docs that can reach our own server only, whatever a page requests. */
 async function openDocs(look: (typeof LOOKS)[number] & { javaScriptEnabled?: boolean }) {
@@ -70,7 +72,7 @@ describe.each(LOOKS)('at $width pixels, $colorScheme', (look) => {
     await shoot(page, name('reference-search'), { fullPage: false });
     await page.getByText('response 200 fields').first().click();
     await expect.poll(() => page.url()).toContain('#/reports/listreports');
-    expect(wrong).toEqual([]);
+    expect(wrong.filter((what) => what !== REDOCS_EVAL)).toEqual([]);
   });
 });
 
