@@ -1,4 +1,5 @@
 import pino from 'pino';
+import { onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { startServer } from '../../src/server.ts';
@@ -54,7 +55,7 @@ type Served = Awaited<ReturnType<typeof serveOn>>;
 
 let loads = 0;
 
-/** Clients that ask, and an intake that stores one report at a time, until `end`. */
+/** Clients that ask, and an intake that stores one report at a time, until `end`, or until the test is over. */
 export function load({ ask, list, store, domain }: Served) {
   const name = `load ${++loads}`;
   const statuses: Record<number, number> = {};
@@ -89,6 +90,10 @@ export function load({ ask, list, store, domain }: Served) {
     await all;
     return { statuses, stored, failed };
   };
+  onTestFinished(async () => {
+    isOver = true;
+    await all.catch(() => {});
+  });
   return { end, statuses };
 }
 

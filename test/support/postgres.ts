@@ -138,7 +138,7 @@ async function run({ postgres }: Binaries, folder: string, flags: readonly strin
   const said = collect(guard);
   for (let waited = 0; waited < START_MS; waited += 20) {
     if (said().includes('ready to accept')) return guard;
-    if (/FATAL|could not create/.test(said())) break;
+    if (START_FAILED.test(said())) break;
     await sleep(20);
   }
   await letGo(guard);
@@ -146,6 +146,8 @@ async function run({ postgres }: Binaries, folder: string, flags: readonly strin
 }
 
 const START_MS = 30_000;
+/** A client that connects before the server is ready meets a FATAL of its own: "the database system is …". */
+const START_FAILED = /FATAL: {2}(?!the database system is )|could not create/;
 
 /** What a killed server's processes leave takes a moment to go. */
 async function runAgain<T>(start: () => Promise<T>): Promise<T> {
