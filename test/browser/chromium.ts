@@ -61,8 +61,12 @@ export async function openWindow(url: string, { width, place = '/settings', ...o
   return { page, wrong };
 }
 
-/** Saves a screenshot of the whole page, or of the visible part, in `screenshots/`, for people to look at. */
+/**
+ * Saves a screenshot of the whole page, or of the visible part, in `screenshots/`, for people to look at.
+ * SCREENSHOTS=no saves none.
+ */
 export async function shoot(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
+  if (process.env['SCREENSHOTS'] === 'no') return;
   mkdirSync(SHOTS, { recursive: true });
   // Hiding the caret would add a style attribute, which the policy forbids.
   await page.screenshot({ path: `${SHOTS}${name}.png`, fullPage, caret: 'initial' });
@@ -72,7 +76,7 @@ export async function shoot(page: Page, name: string, { fullPage = true } = {}):
 export async function findBarriers(page: Page, except: readonly string[] = []): Promise<string[]> {
   await page.evaluate(await readFile(axeScript, 'utf8'));
   const found = await page.evaluate(
-    `axe.run(document, { rules: ${JSON.stringify(toRules(except))} }).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+    `axe.run(document, { resultTypes: ['violations'], rules: ${JSON.stringify(toRules(except))} }).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => [id, html, failureSummary].join('\\n'))))`,
   );
   return found as string[];

@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, existsSync, mkdtempSync, symlinkSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,5 +26,12 @@ export function copyReleased(version: string): string {
   cpSync(released, clients, { recursive: true });
   copyFileSync(join(released, 'v1.yaml'), join(folder, 'openapi/v1.yaml'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  shareCompiled(join(ROOT, 'test/clients/rust/build'), join(clients, 'rust/build'));
   return clients;
+}
+
+/** Cargo compiles the same libraries once for both clients, which takes minutes. */
+function shareCompiled(current: string, released: string): void {
+  mkdirSync(current, { recursive: true });
+  symlinkSync(current, released);
 }
