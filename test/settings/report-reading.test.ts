@@ -103,7 +103,7 @@ describe('a report that the child process reads', () => {
   });
 
   test('is sent to one person twice at the same time, and to others meanwhile', async () => {
-    const path = `${await aReportIn(itself, largeWith(5_000))}/original`;
+    const path = `${await aReportIn(itself, largeWith(2_500))}/original`;
     const { browser: other } = await aVisitor(api, accountId);
     const [theirs, ...own] = await Promise.all([
       other.download(path),
