@@ -108,6 +108,21 @@ export async function runAllPrepared<Row>(
     );
 }
 
+type Lists = Readonly<Record<string, readonly BoundQuery<unknown>[]>>;
+type RowsOfLists<L extends Lists> = {
+  readonly [Name in keyof L]: L[Name] extends readonly BoundQuery<infer Row>[] ? Row[] : never;
+};
+
+/** The same for lists of queries, one list after the other. Returns the rows of each list. */
+export async function runListsPrepared<L extends Lists>(tx: Tx, lists: L): Promise<RowsOfLists<L>> {
+  const results = (await runAllPrepared(tx, Object.values(lists).flat())).values();
+  const rows = Object.entries(lists).map(([name, queries]) => [
+    name,
+    [...results.take(queries.length)].flat(),
+  ]);
+  return Object.fromEntries(rows);
+}
+
 /** Runs a prepared query on a connection or in a transaction. */
 export async function runPrepared<Row>(db: Kysely<Tables>, query: BoundQuery<Row>): Promise<Row[]> {
   return await runOn(db, db, query);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tx } from '../connection/database.ts';
+import { prepareQuery, runPrepared } from '../connection/prepared.ts';
 
 /** The state of a list that can be read without reading the list: its length and its version. */
 export interface Head {
@@ -32,12 +33,22 @@ export function isVersion(
 
 /** Updates the head of the account's list of active domains, which is longer by `added` (negative: shorter). */
 export async function touchDomainList(tx: Tx, accountId: string, added = 0): Promise<void> {
-  await tx
+  await runPrepared(tx, domainListUpdate({ accountId, added, version: newVersion() }));
+}
+
+type ChangedDomainList = {
+  readonly accountId: string;
+  readonly added: number;
+  readonly version: string;
+};
+
+/** The statement that updates the head of an account's list of active domains. */
+export const domainListUpdate = prepareQuery<ChangedDomainList, never>((db, param) =>
+  db
     .updateTable('account')
     .set((eb) => ({
-      domains_total: eb('domains_total', '+', added),
-      domains_version: newVersion(),
+      domains_total: eb('domains_total', '+', param('added')),
+      domains_version: param('version'),
     }))
-    .where('id', '=', accountId)
-    .execute();
-}
+    .where('id', '=', param('accountId')),
+);

@@ -1,7 +1,8 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Point } from '../../domain/cursor.ts';
 import type { Tx } from '../connection/database.ts';
-import { prepareQuery, runPrepared } from '../connection/prepared.ts';
+import { prepareRows } from '../connection/many-rows.ts';
+import { runAllPrepared } from '../connection/prepared.ts';
 
 /*
  * The order in which a list changes, for clients that follow it. Each change has a position, counted from 1 in
@@ -21,14 +22,18 @@ export function newMark(): string {
 
 /** Adds a point to a list. The row that owns the list has the same position and mark. */
 export async function insertPoint(tx: Tx, listId: string, point: Point): Promise<void> {
-  await runPrepared(tx, pointInsert({ listId, ...point }));
+  await runAllPrepared(tx, pointInserts([{ listId, ...point }]));
 }
 
-const pointInsert = prepareQuery<{ listId: string; position: number; mark: string }, never>(
-  (db, param) =>
+type NewPoint = { readonly listId: string; readonly position: number; readonly mark: string };
+
+/** Statements that add points to lists. */
+export const pointInserts = prepareRows<NewPoint, never>(
+  ['listId', 'position', 'mark'],
+  (db, rows) =>
     db
       .insertInto('list_point')
-      .values({ list_id: param('listId'), position: param('position'), mark: param('mark') }),
+      .values(rows.map(({ listId, position, mark }) => ({ list_id: listId, position, mark }))),
 );
 
 /** Notes that a list has no item at a position any more. */

@@ -1,7 +1,7 @@
 import type { Day } from '../../domain/instant.ts';
 import type { Tx } from '../connection/database.ts';
 import { prepareRows } from '../connection/many-rows.ts';
-import { runAllPrepared } from '../connection/prepared.ts';
+import { type BoundQuery, runAllPrepared } from '../connection/prepared.ts';
 
 /*
  * Lists that are ordered by time, newest first, count their items by month and by day. places.ts finds pages
@@ -18,39 +18,46 @@ export async function countItems(
   listId: string,
   items: ReadonlyMap<Day, number>,
 ): Promise<void> {
-  const months = new Map<string, number>();
-  for (const [day, count] of items) {
-    const month = day.slice(0, 7);
-    months.set(month, (months.get(month) ?? 0) + count);
-  }
-  await runAllPrepared(tx, [
-    ...dayUpserts([...items].map(([day, items]) => ({ listId, day, items }))),
-    ...monthUpserts([...months].map(([month, items]) => ({ listId, month, items }))),
-  ]);
+  await runAllPrepared(tx, itemUpserts([...items].map(([day, items]) => ({ listId, day, items }))));
 }
 
-const dayUpserts = prepareRows<{ listId: string; day: Day; items: number }, never>(
-  ['listId', 'day', 'items'],
-  (db, rows) =>
-    db
-      .insertInto('list_day')
-      .values(rows.map(({ listId, day, items }) => ({ list_id: listId, day, items })))
-      .onConflict((oc) =>
-        oc
-          .columns(['list_id', 'day'])
-          .doUpdateSet((eb) => ({ items: eb('list_day.items', '+', eb.ref('excluded.items')) })),
-      ),
+type ItemsOfDay = { readonly listId: string; readonly day: Day; readonly items: number };
+
+/** Statements that add items to the counts of lists' months and days. A list has a day once. */
+export function itemUpserts(days: readonly ItemsOfDay[]): BoundQuery<never>[] {
+  return [...dayUpserts(days), ...monthUpserts(toMonths(days))];
+}
+
+type ItemsOfMonth = { readonly listId: string; readonly month: string; readonly items: number };
+
+function toMonths(days: readonly ItemsOfDay[]): ItemsOfMonth[] {
+  const months = new Map<string, ItemsOfMonth>();
+  for (const { listId, day, items } of days) {
+    const month = day.slice(0, 7);
+    const key = `${listId} ${month}`;
+    months.set(key, { listId, month, items: (months.get(key)?.items ?? 0) + items });
+  }
+  return [...months.values()];
+}
+
+const dayUpserts = prepareRows<ItemsOfDay, never>(['listId', 'day', 'items'], (db, rows) =>
+  db
+    .insertInto('list_day')
+    .values(rows.map(({ listId, day, items }) => ({ list_id: listId, day, items })))
+    .onConflict((oc) =>
+      oc
+        .columns(['list_id', 'day'])
+        .doUpdateSet((eb) => ({ items: eb('list_day.items', '+', eb.ref('excluded.items')) })),
+    ),
 );
 
-const monthUpserts = prepareRows<{ listId: string; month: string; items: number }, never>(
-  ['listId', 'month', 'items'],
-  (db, rows) =>
-    db
-      .insertInto('list_month')
-      .values(rows.map(({ listId, month, items }) => ({ list_id: listId, month, items })))
-      .onConflict((oc) =>
-        oc
-          .columns(['list_id', 'month'])
-          .doUpdateSet((eb) => ({ items: eb('list_month.items', '+', eb.ref('excluded.items')) })),
-      ),
+const monthUpserts = prepareRows<ItemsOfMonth, never>(['listId', 'month', 'items'], (db, rows) =>
+  db
+    .insertInto('list_month')
+    .values(rows.map(({ listId, month, items }) => ({ list_id: listId, month, items })))
+    .onConflict((oc) =>
+      oc
+        .columns(['list_id', 'month'])
+        .doUpdateSet((eb) => ({ items: eb('list_month.items', '+', eb.ref('excluded.items')) })),
+    ),
 );

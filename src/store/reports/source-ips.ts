@@ -5,11 +5,10 @@ import { MAX_SOURCES } from '../../domain/reports/source-counts.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import type { Tx } from '../connection/database.ts';
 import { prepareRows } from '../connection/many-rows.ts';
-import { runAllPrepared } from '../connection/prepared.ts';
+import type { BoundQuery } from '../connection/prepared.ts';
 import { addedSafely } from '../connection/safe-sum.ts';
 import { isTimeToShorten, shortenDetails } from './long-details.ts';
 import { addPattern, type PatternCounts, renderDetails } from './source-details.ts';
-import { boundTexts, type SourceTexts, type StoredText } from './source-texts.ts';
 
 /*
  * What each address sent in a domain's name, day by day. The day's totals (`domain_day`) are always exact.
@@ -55,34 +54,28 @@ function noMessages(): SourceOfDay {
   return { messages: 0, aligned: 0, dkimAligned: 0, spfAligned: 0, patterns: new Map() };
 }
 
-/** What came to a day, which may then have up to `atMost` sources. */
-interface ArrivedSources {
-  readonly domainDay: DomainDay;
+/** What came to a day. */
+export interface ArrivedSources extends DomainDay {
   readonly sources: SourcesOfDay;
+}
+
+/** Statements that add sources to days of domains. */
+export function toSourceUpserts(days: readonly ArrivedSources[]): BoundQuery<never>[] {
+  return sourceUpserts(days.flatMap(toRows));
+}
+
+/** A day whose sources have been added, of which there may be up to `atMost`. */
+export interface CountedDay extends DomainDay {
   readonly atMost: number;
   /** The number of the day's reports before and after. */
   readonly reports: readonly [before: number, after: number];
 }
 
-interface Arrived {
-  readonly days: readonly ArrivedSources[];
-  readonly texts: SourceTexts;
-}
-
-/** Adds sources to days of a domain with the texts of their details, and keeps the largest of each day. */
-export async function countSources(
-  tx: Tx,
-  domainId: string,
-  { days, texts }: Arrived,
-): Promise<void> {
-  const written = await runAllPrepared<StoredText>(tx, [
-    ...sourceUpserts(days.flatMap(toRows)),
-    ...texts.toInserts(domainId),
-  ]);
-  await boundTexts(tx, domainId, written.flat());
-  for (const { domainDay, atMost, reports } of days) {
-    if (atMost > MAX_SOURCES) await keepLargest(tx, domainDay);
-    if (isTimeToShorten(reports)) await shortenDetails(tx, domainDay);
+/** Keeps the largest sources of each day, and shortens their details. */
+export async function boundSources(tx: Tx, days: readonly CountedDay[]): Promise<void> {
+  for (const day of days) {
+    if (day.atMost > MAX_SOURCES) await keepLargest(tx, day);
+    if (isTimeToShorten(day.reports)) await shortenDetails(tx, day);
   }
 }
 
@@ -108,7 +101,7 @@ type SourceRow = {
   readonly details: string;
 };
 
-function toRows({ domainDay: { domainId, day }, sources }: ArrivedSources): SourceRow[] {
+function toRows({ domainId, day, sources }: ArrivedSources): SourceRow[] {
   return [...sources].map(
     ([address, { messages, aligned, dkimAligned, spfAligned, patterns }]) => ({
       ...{ domain_id: domainId, day, address, messages, aligned },

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Day } from '../../domain/instant.ts';
 import type { Tx } from '../connection/database.ts';
 import { prepareRows } from '../connection/many-rows.ts';
-import { type BoundQuery, prepareQuery, runPrepared } from '../connection/prepared.ts';
+import { prepareQuery, runAllPrepared } from '../connection/prepared.ts';
 import { PATTERN_ID_CHARS, REPORTER_ID_CHARS } from './source-details.ts';
 
 /*
@@ -47,12 +47,12 @@ export class SourceTexts {
     };
   }
 
-  /** Statements that insert those that are not stored yet, and return them. */
-  toInserts(domainId: string): BoundQuery<StoredText>[] {
+  /** The texts as rows of a domain. */
+  toRows(domainId: string): TextRow[] {
     const rows: TextRow[] = [];
     for (const [month, texts] of this.#byMonth)
       for (const [id, text] of texts) rows.push({ domain_id: domainId, month, id, text });
-    return textInserts(rows);
+    return rows;
   }
 
   #ofMonth(month: string): Map<string, string> {
@@ -68,8 +68,9 @@ export class SourceTexts {
   }
 }
 
-/** The key of a text of a domain. */
+/** The key of a text. */
 export interface StoredText {
+  readonly domain_id: string;
   readonly month: string;
   readonly id: string;
 }
@@ -81,27 +82,28 @@ type TextRow = {
   readonly text: string;
 };
 
-const textInserts = prepareRows<TextRow, StoredText>(
+/** Statements that insert the texts that are not stored yet, and return them. */
+export const textInserts = prepareRows<TextRow, StoredText>(
   ['domain_id', 'month', 'id', 'text'],
   (db, rows) =>
     db
       .insertInto('source_text')
       .values(rows)
       .onConflict((oc) => oc.columns(['domain_id', 'month', 'id']).doNothing())
-      .returning(['month', 'id']),
+      .returning(['domain_id', 'month', 'id']),
 );
 
 /** Deletes texts that were just inserted from months that had enough. */
-export async function boundTexts(
-  tx: Tx,
-  domainId: string,
-  inserted: readonly StoredText[],
-): Promise<void> {
-  const byMonth = Map.groupBy(inserted, ({ month }) => month);
-  for (const [month, texts] of byMonth) {
-    const [stored] = await runPrepared(tx, textCount({ domainId, month }));
-    const over = Number(stored?.texts) - MAX_TEXTS_OF_MONTH;
-    if (over > 0) await deleteTexts(tx, { domainId, month, texts: texts.slice(-over) });
+export async function boundTexts(tx: Tx, inserted: readonly StoredText[]): Promise<void> {
+  const byMonth = Map.groupBy(inserted, ({ domain_id, month }) => `${domain_id} ${month}`);
+  const months = [...byMonth.values()].map((texts) => {
+    const [{ domain_id, month }] = texts as [StoredText];
+    return { domainId: domain_id, month, texts };
+  });
+  const counts = await runAllPrepared(tx, months.map(textCount));
+  for (const [i, { texts, ...of }] of months.entries()) {
+    const over = Number(counts[i]?.[0]?.texts) - MAX_TEXTS_OF_MONTH;
+    if (over > 0) await deleteTexts(tx, { ...of, texts: texts.slice(-over) });
   }
 }
 

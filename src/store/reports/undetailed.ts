@@ -7,7 +7,7 @@ import { prepareQuery, runAllPrepared, runPrepared } from '../connection/prepare
 import { toReportFields } from './report-row.ts';
 import { addDetails, changeSources } from './source-changes.ts';
 import { addSources, type SourcesOfDay } from './source-ips.ts';
-import { boundTexts, SourceTexts } from './source-texts.ts';
+import { boundTexts, SourceTexts, textInserts } from './source-texts.ts';
 import type { StoredSource } from './sources.ts';
 
 /*
@@ -168,6 +168,6 @@ function addReport({ days, texts }: Found, report: AggregateReport): void {
 async function writeFound(tx: Tx, domainId: string, { days, texts }: Found): Promise<void> {
   for (const [day, sources] of days)
     await changeSources(tx, { domainId, day }, { sources, change: addDetails });
-  const inserted = await runAllPrepared(tx, texts.toInserts(domainId));
-  await boundTexts(tx, domainId, inserted.flat());
+  const inserted = await runAllPrepared(tx, textInserts(texts.toRows(domainId)));
+  await boundTexts(tx, inserted.flat());
 }
