@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Plan, runPlan } from '../../src/store/connection/plan.ts';
+import { withReplica } from '../../src/store/connection/postgres/reader.ts';
 import type { BoundQuery } from '../../src/store/connection/prepared.ts';
 import type { Reader } from '../../src/store/connection/reader.ts';
 import { type Head, newVersion } from '../../src/store/lists/heads.ts';
@@ -78,7 +79,7 @@ test('what a reporter wrote is listed as it is, whatever JSON needs for it', asy
 describe('a page for a caller that has read the head', () => {
   const page = { limit: 9, offset: 0 };
 
-  /** A list of one report, its head, and a reader that counts how often it reads several queries together. */
+  /** A list of one report, its head, readers without and with a replica, and what the databases were asked. */
   async function aList() {
     const { db, reader } = await aStore();
     const { id: accountId } = await anAccount(db);
@@ -86,30 +87,58 @@ describe('a page for a caller that has read the head', () => {
     await receive(db, [aReport()]);
     const list = reportsOf({ accountId, domainId });
     const head = (await findHead(reader, list)) as Head;
-    let snapshots = 0;
-    const counting: Reader = {
+    const asked: string[] = [];
+    const primary = toNoting(reader, (name) => asked.push(`primary: ${name}`));
+    const replica = toNoting(reader, (name) => asked.push(`replica: ${name}`));
+    const both = withReplica(primary, replica, () => {});
+    return { db, list, head, reader: primary, both, asked };
+  }
+
+  /** A reader that notes which of its ways of reading pages is used. */
+  function toNoting(reader: Reader, note: (name: keyof Reader) => void): Reader {
+    const noting = <Name extends 'readPlan' | 'readNoOlder' | 'readCopy'>(name: Name) =>
+      ((...asked: never) => {
+        note(name);
+        return (reader[name] as (...asked: never) => unknown)(...asked);
+      }) as Reader[Name];
+    return {
       ...reader,
-      readNoOlder: (...asked) => {
-        snapshots += 1;
-        return reader.readNoOlder(...asked);
-      },
+      readPlan: noting('readPlan'),
+      readNoOlder: noting('readNoOlder'),
+      readCopy: noting('readCopy'),
     };
-    return { db, list, head, reader: counting, snapshots: () => snapshots };
   }
 
   test('is one query while the list has not changed', async () => {
-    const { list, head, reader, snapshots } = await aList();
+    const { list, head, reader, asked } = await aList();
     const read = await readCurrentPage(reader, list, { page, head });
     expect([read.version, read.total, read.items.length]).toEqual([head.version, 1, 1]);
-    expect(snapshots()).toBe(0);
+    expect(asked).toEqual(['primary: readCopy']);
   });
 
   test('is the page of the new head when the list has changed since', async () => {
-    const { db, list, head, reader, snapshots } = await aList();
+    const { db, list, head, reader, asked } = await aList();
     await receive(db, [aReport({ reportId: 'second' })]);
     const read = await readCurrentPage(reader, list, { page, head });
     expect([read.total, read.items.length]).toEqual([2, 2]);
     expect(read.version).not.toBe(head.version);
-    expect(snapshots()).toBe(1);
+    expect(asked).toEqual(['primary: readCopy', 'primary: readPlan']);
+  });
+
+  test('is asked of a replica once, also when the list has changed since', async () => {
+    const { db, list, head, both, asked } = await aList();
+    await readCurrentPage(both, list, { page, head });
+    expect(asked.splice(0)).toEqual(['replica: readCopy']);
+    await receive(db, [aReport({ reportId: 'second' })]);
+    const read = await readCurrentPage(both, list, { page, head });
+    expect([read.total, read.items.length]).toEqual([2, 2]);
+    expect(asked).toEqual(['replica: readCopy', 'primary: readCopy', 'primary: readPlan']);
+  });
+
+  test('behind the end of the list comes from the replica', async () => {
+    const { list, head, both, asked } = await aList();
+    const read = await readCurrentPage(both, list, { page: { limit: 9, offset: 1 }, head });
+    expect([read.version, read.items.length]).toEqual([head.version, 0]);
+    expect(asked).toEqual(['replica: readPlan']);
   });
 });

@@ -57,8 +57,11 @@ export async function readCurrentPage<Item>(
 ): Promise<PageOf<Item>> {
   const step = findPlaceOf(list, page, head).next([]);
   const place = step.done ? step.value : undefined;
-  const items = place && (await reader.readCopy(toQuery(list, { page, head, place })));
-  if (items !== undefined && items.length > 0) return { ...head, items };
+  if (place !== undefined) {
+    const items = await reader.readCopy(toQuery(list, { page, head, place }));
+    // No items: the list has changed, so the primary has another version, and a replica need not be asked again.
+    return items.length > 0 ? { ...head, items } : await readPage(reader, list, page);
+  }
   return await reader.readNoOlder(
     () => planPage(list, page),
     ({ version }) => version === head.version,
