@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -6,14 +5,13 @@ import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../connection/database.ts';
 import { type Param, prepareQuery } from '../connection/prepared.ts';
 import { wordsOf } from '../connection/words.ts';
-import { type Head, newVersion, touchDomainList } from '../lists/heads.ts';
+import { type Head, touchDomainList } from '../lists/heads.ts';
 import type { Page } from '../lists/page.ts';
-import { insertPoint, newMark } from '../lists/points.ts';
-import { alertList, reportList } from '../lists/timeline.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 import { findAccount } from './accounts.ts';
 import { type Actor, insertAudit, operator, signedBy } from './audit.ts';
+import { findOrInsertDomain } from './reported-domains.ts';
 
 /** A domain row as it is listed. */
 export interface DomainRow {
@@ -57,72 +55,6 @@ export async function insertDomain(
     await insertAudit(tx, { ...signedBy(by), accountId, action, subject: parsed });
     return (await selectDomain(tx, id)) as DomainRow;
   });
-}
-
-/** The domain of a report. Without an account it is unclaimed. */
-export interface ReportedDomain {
-  readonly id: string;
-  readonly accountId: string | null;
-  readonly status: DomainStatus;
-  readonly lastReportAt: Instant | null;
-  /** The last position of its list of reports. */
-  readonly position: number;
-}
-
-/** The domain that reports for a name belong to; inserted as unclaimed when the name is new. */
-export async function findOrInsertDomain(
-  tx: Tx,
-  name: string,
-  now: Instant,
-  id: string = randomUUID(),
-): Promise<ReportedDomain> {
-  const known = await findReportedDomain(tx, name);
-  if (known !== undefined) return known;
-  const versions = { reports_version: newVersion(), alerts_version: newVersion() };
-  const marks = { reports_mark: newMark(), alerts_mark: newMark() };
-  const inserted = await tx
-    .insertInto('domain')
-    .values({ id, name, status: 'active', created_at: now, ...versions, ...marks })
-    // Another process may have inserted it meanwhile.
-    .onConflict((oc) => oc.column('name').doNothing())
-    .returning('id')
-    .executeTakeFirst();
-  if (inserted !== undefined) {
-    await insertPoint(tx, reportList(id), { position: 0, mark: marks.reports_mark });
-    await insertPoint(tx, alertList(id), { position: 0, mark: marks.alerts_mark });
-  }
-  return (await findReportedDomain(tx, name)) as ReportedDomain;
-}
-
-async function findReportedDomain(tx: Tx, name: string): Promise<ReportedDomain | undefined> {
-  const [domain] = await lockReportedDomains(tx, [name]);
-  return domain;
-}
-
-/**
- * The known domains with these names, by name. Their rows are locked until the transaction ends: whoever
- * changes what belongs to a domain holds its row, because positions are given from it (docs/decisions/0058,
- * 0064). Locking all of them in order keeps two transactions from waiting for each other.
- */
-export async function lockReportedDomains(
-  tx: Tx,
-  names: readonly string[],
-): Promise<(ReportedDomain & { readonly name: string })[]> {
-  if (names.length === 0) return [];
-  return await tx
-    .selectFrom('domain')
-    .select(['id', 'name', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
-    .select('reports_position as position')
-    .where('name', 'in', toPowerOfTwo(names))
-    .orderBy('name')
-    .$call(wordsOf(tx).locked)
-    .execute();
-}
-
-/** Repeats the last name, so that a connection prepares few statements and not one for each number of names. */
-function toPowerOfTwo(names: readonly string[]): string[] {
-  const length = 2 ** Math.ceil(Math.log2(names.length));
-  return Array.from({ length }, (_, i) => names[i] ?? (names.at(-1) as string));
 }
 
 /** Locks a domain until the transaction ends. */

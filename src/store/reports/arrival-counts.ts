@@ -1,5 +1,5 @@
 import { type Day, toDay } from '../../domain/instant.ts';
-import type { ReportedDomain } from '../accounts/domains.ts';
+import type { ReportedDomain } from '../accounts/reported-domains.ts';
 import type { Tx } from '../connection/database.ts';
 import { runListsPrepared } from '../connection/prepared.ts';
 import { itemUpserts, reportList } from '../lists/timeline.ts';

@@ -1,5 +1,5 @@
 import type { Instant } from '../../domain/instant.ts';
-import type { ReportedDomain } from '../accounts/domains.ts';
+import type { ReportedDomain } from '../accounts/reported-domains.ts';
 import { type BoundQuery, prepareQuery } from '../connection/prepared.ts';
 import { domainListUpdate, newVersion } from '../lists/heads.ts';
 import { newMark, pointInserts } from '../lists/points.ts';

@@ -2,10 +2,10 @@ import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { SourceTally } from '../../domain/reports/aggregate-report.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import {
-  findOrInsertDomain,
+  insertReportedDomains,
   lockReportedDomains,
   type ReportedDomain,
-} from '../accounts/domains.ts';
+} from '../accounts/reported-domains.ts';
 import type { Tx } from '../connection/database.ts';
 import { addSources, type SourcesOfDay } from './source-ips.ts';
 import { SourceTexts } from './source-texts.ts';
@@ -53,15 +53,19 @@ export class Arrivals {
 
   /** Locks the known domains with these names. The others are locked when they are inserted. */
   async lockDomains(tx: Tx, names: ReadonlySet<string>): Promise<void> {
-    for (const { name, ...domain } of await lockReportedDomains(tx, [...names]))
-      this.#domains.set(name, domain);
+    this.#keep(await lockReportedDomains(tx, [...names]));
   }
 
-  /** The domain with this name, inserted as unclaimed when it is unknown. */
-  async findDomain(tx: Tx, name: string): Promise<ReportedDomain> {
-    const domain = this.#domains.get(name) ?? (await findOrInsertDomain(tx, name, this.receivedAt));
-    this.#domains.set(name, domain);
-    return domain;
+  /** The domains with these names, by name. Unknown ones are inserted as unclaimed. */
+  async findDomains(tx: Tx, names: Iterable<string>): Promise<Map<string, ReportedDomain>> {
+    const all = [...names];
+    const unknown = all.filter((name) => !this.#domains.has(name)).map((name) => ({ name }));
+    this.#keep(await insertReportedDomains(tx, unknown, this.receivedAt));
+    return new Map(all.map((name) => [name, this.#domains.get(name) as ReportedDomain]));
+  }
+
+  #keep(domains: readonly ReportedDomain[]): void {
+    for (const domain of domains) this.#domains.set(domain.name, domain);
   }
 
   /** The position of the next report of a domain in the order of arrival (lists/points.ts). */

@@ -2,6 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
+import type { ReportedDomain } from '../accounts/reported-domains.ts';
 import type { Tx } from '../connection/database.ts';
 import { countArrivals } from './arrival-counts.ts';
 import { Arrivals } from './arrivals.ts';
@@ -74,7 +75,9 @@ export async function exchange(
     toReportId(preferred) === report.id;
   if (!isUnchanged) throw toChanged();
   const arrivals = new Arrivals(conflict.received_at);
-  const domain = await arrivals.findDomain(tx, preferred.policyPublished.domain);
+  const { domain: name } = preferred.policyPublished;
+  await arrivals.lockDomains(tx, new Set([name]));
+  const domain = (await arrivals.findDomains(tx, [name])).get(name) as ReportedDomain;
   const position = arrivals.nextPosition(domain);
   await updateContents(tx, { report, conflict, preferred, position });
   await uncountReport(tx, report, { sources: former?.sources ?? [], newestOther });

@@ -1,7 +1,7 @@
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
-import { lockReportedDomains, type ReportedDomain } from '../accounts/domains.ts';
+import { lockReportedDomains, type ReportedDomain } from '../accounts/reported-domains.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
 import { prepareQuery, runAllPrepared, runPrepared } from '../connection/prepared.ts';
 import { toReportFields } from './report-row.ts';

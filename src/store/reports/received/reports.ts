@@ -1,6 +1,6 @@
 import type { AggregateReport } from '../../../domain/reports/aggregate-report.ts';
 import { toReportId } from '../../../domain/reports/report-identity.ts';
-import type { ReportedDomain } from '../../accounts/domains.ts';
+import type { ReportedDomain } from '../../accounts/reported-domains.ts';
 import type { Tx } from '../../connection/database.ts';
 import { runAllPrepared } from '../../connection/prepared.ts';
 import type { Arrivals } from '../arrivals.ts';
@@ -35,7 +35,8 @@ export async function insertReports(
   const all = reports.map((placed) => ({ ...placed, id: toReportId(placed.report) }));
   const removed = hasRemovals ? await listRemoved(tx, all) : new Set<Identified>();
   const wanted = all.filter((report) => !removed.has(report));
-  const domains = await findDomains(tx, wanted, arrivals);
+  const names = new Set(wanted.map(({ report }) => report.policyPublished.domain));
+  const domains = await arrivals.findDomains(tx, names);
   const known = await findKnown(tx, wanted, domains);
   const rows = wanted.map((report) => toRow(report, domains, arrivals));
   const added = await insertNew(tx, rows, { known, arrivals });
@@ -56,18 +57,6 @@ async function listRemoved(tx: Tx, reports: readonly Identified[]): Promise<Set<
   ).flat();
   const keys = new Set(rows.map(({ report_id, payload_sha256 }) => report_id + payload_sha256));
   return new Set(reports.filter(({ id, report }) => keys.has(id + report.payloadSha256)));
-}
-
-/** The domains of reports, by name. Those that are new are inserted, in the order in which all transactions do. */
-async function findDomains(
-  tx: Tx,
-  reports: readonly Identified[],
-  arrivals: Arrivals,
-): Promise<Map<string, ReportedDomain>> {
-  const names = new Set(reports.map(({ report }) => report.policyPublished.domain));
-  const domains = new Map<string, ReportedDomain>();
-  for (const name of [...names].sort()) domains.set(name, await arrivals.findDomain(tx, name));
-  return domains;
 }
 
 type Domains = ReadonlyMap<string, ReportedDomain>;

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import type { Instant } from '../../domain/instant.ts';
+import type { Tx } from '../connection/database.ts';
+import { prepareRows } from '../connection/many-rows.ts';
+import { runAllPrepared } from '../connection/prepared.ts';
+import { wordsOf } from '../connection/words.ts';
+import { newVersion } from '../lists/heads.ts';
+import { newMark, pointInserts } from '../lists/points.ts';
+import { alertList, reportList } from '../lists/timeline.ts';
+import type { DomainStatus } from '../tables.ts';
+
+/** The domain of a report. Without an account it is unclaimed. */
+export interface ReportedDomain {
+  readonly id: string;
+  readonly name: string;
+  readonly accountId: string | null;
+  readonly status: DomainStatus;
+  readonly lastReportAt: Instant | null;
+  /** The last position of its list of reports. */
+  readonly position: number;
+}
+
+/** The domain that reports for a name belong to; inserted as unclaimed when the name is new. */
+export async function findOrInsertDomain(
+  tx: Tx,
+  name: string,
+  now: Instant,
+  id?: string,
+): Promise<ReportedDomain> {
+  const [known] = await lockReportedDomains(tx, [name]);
+  if (known !== undefined) return known;
+  const [inserted] = await insertReportedDomains(tx, [{ name, id }], now);
+  return inserted as ReportedDomain;
+}
+
+interface NewName {
+  readonly name: string;
+  readonly id?: string | undefined;
+}
+
+/** The domains with names of which most are new, by name. Those that are new are inserted as unclaimed. */
+export async function insertReportedDomains(
+  tx: Tx,
+  names: readonly NewName[],
+  now: Instant,
+): Promise<ReportedDomain[]> {
+  // In the order in which all transactions insert them.
+  const rows = names.map((name) => toRow(name, now)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const inserted = (await runAllPrepared(tx, domainInserts(rows))).flat();
+  await runAllPrepared(tx, pointInserts(inserted.flatMap(toPoints)));
+  return await lockReportedDomains(
+    tx,
+    names.map(({ name }) => name),
+  );
+}
+
+type NewDomain = {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: Instant;
+  readonly reports_version: string;
+  readonly reports_mark: string;
+  readonly alerts_version: string;
+  readonly alerts_mark: string;
+};
+
+function toRow({ name, id = randomUUID() }: NewName, now: Instant): NewDomain {
+  const versions = { reports_version: newVersion(), alerts_version: newVersion() };
+  const marks = { reports_mark: newMark(), alerts_mark: newMark() };
+  return { id, name, created_at: now, ...versions, ...marks };
+}
+
+type Marks = Pick<NewDomain, 'id' | 'reports_mark' | 'alerts_mark'>;
+
+function toPoints({ id, reports_mark, alerts_mark }: Marks) {
+  return [
+    { listId: reportList(id), position: 0, mark: reports_mark },
+    { listId: alertList(id), position: 0, mark: alerts_mark },
+  ];
+}
+
+const domainInserts = prepareRows<NewDomain, Marks>(
+  ['id', 'name', 'created_at', 'reports_version', 'reports_mark', 'alerts_version', 'alerts_mark'],
+  (db, rows) =>
+    db
+      .insertInto('domain')
+      .values(rows.map((row) => ({ ...row, status: 'active' as const })))
+      // Another process may have inserted it meanwhile.
+      .onConflict((oc) => oc.column('name').doNothing())
+      .returning(['id', 'reports_mark', 'alerts_mark']),
+);
+
+/**
+ * The known domains with these names, by name. Their rows are locked until the transaction ends: whoever
+ * changes what belongs to a domain holds its row, because positions are given from it (docs/decisions/0058,
+ * 0064). Locking all of them in order keeps two transactions from waiting for each other.
+ */
+export async function lockReportedDomains(
+  tx: Tx,
+  names: readonly string[],
+): Promise<ReportedDomain[]> {
+  if (names.length === 0) return [];
+  return await tx
+    .selectFrom('domain')
+    .select(['id', 'name', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
+    .select('reports_position as position')
+    .where('name', 'in', toPowerOfTwo(names))
+    .orderBy('name')
+    .$call(wordsOf(tx).locked)
+    .execute();
+}
+
+/** Repeats the last name, so that a connection prepares few statements and not one for each number of names. */
+function toPowerOfTwo(names: readonly string[]): string[] {
+  const length = 2 ** Math.ceil(Math.log2(names.length));
+  return Array.from({ length }, (_, i) => names[i] ?? (names.at(-1) as string));
+}
