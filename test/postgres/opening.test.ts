@@ -244,6 +244,19 @@ describe('sslmode', () => {
     expect(await isEncrypted((await aDatabase()) + mode)).toBe(wanted);
   });
 
+  test.each(['allow', 'prefer', 'no-verify', 'Require', '', 'require&sslmode=prefer'])(
+    '“%s” is refused: who writes it gets either TLS or a message',
+    async (mode) => {
+      const url = 'postgres://plumbline@127.0.0.1:1/plumbline';
+      expect(await failureOf(`${url}?sslmode=${mode}`)).toEqual({
+        code: 'validation_error',
+        message: expect.stringContaining('must be disable, require, verify-ca or verify-full'),
+      });
+      const replica = `${url}?sslmode=${mode}`;
+      expect(await failureOf(url, { replica })).toMatchObject({ code: 'validation_error' });
+    },
+  );
+
   test('verify-full refuses a certificate that nobody has vouched for', async () => {
     const { code, message } = await failureOf(`${await aDatabase()}?sslmode=verify-full`);
     expect([code, message]).toEqual(['unavailable', expect.stringMatching(/self.signed/)]);

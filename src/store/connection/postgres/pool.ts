@@ -2,6 +2,8 @@ import type { Socket } from 'node:net';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
+import { Failure } from '../../../domain/failure.ts';
+import { toShownUrl } from './address.ts';
 import { isLost } from './postgres-error.ts';
 
 export interface PoolOptions {
@@ -66,9 +68,17 @@ class ClosingClient extends pg.Client {
   }
 }
 
+/** What PostgreSQL's own programs know besides may use no TLS without saying so, which the driver does not do. */
+const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
+
 /** `sslmode` means what it means in PostgreSQL's own programs; the driver has another reading by default. */
 function withLibpqModes(database: string): string {
   const url = new URL(database);
+  if (!url.searchParams.getAll('sslmode').every((mode) => SSL_MODES.includes(mode)))
+    throw new Failure(
+      'validation_error',
+      `The sslmode in ${toShownUrl(database)} must be disable, require, verify-ca or verify-full.`,
+    );
   if (!url.searchParams.has('uselibpqcompat')) url.searchParams.set('uselibpqcompat', 'true');
   return url.toString();
 }
