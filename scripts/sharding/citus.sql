@@ -9,6 +9,8 @@ insert into distribution values
   ('report', 'domain_id'),
   ('conflict', 'domain_id'),
   ('domain_source_ip', 'domain_id'),
+  ('source_period', 'domain_id'),
+  ('source_sum', 'domain_id'),
   ('source_text', 'domain_id'),
   ('undetailed_report', 'domain_id'),
   ('domain_day', 'domain_id'),

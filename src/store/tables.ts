@@ -11,7 +11,12 @@ import type {
   SecondFactorTable,
   SessionTable,
 } from './people/tables.ts';
-import type { SourceMarkTable, SourceNameTable } from './sources/tables.ts';
+import type {
+  SourceMarkTable,
+  SourceNameTable,
+  SourcePeriodTable,
+  SourceSumTable,
+} from './sources/tables.ts';
 
 /**
  * The rows of the database. Instants are RFC 3339 text, which sorts by time and is served unchanged; ids are
@@ -35,6 +40,8 @@ export interface Tables {
   removed_payload: RemovedPayloadTable;
   domain_day: DomainDayTable;
   domain_source_ip: DomainSourceIpTable;
+  source_period: SourcePeriodTable;
+  source_sum: SourceSumTable;
   source_text: SourceTextTable;
   undetailed_report: UndetailedReportTable;
   domain_receipt: DomainReceiptTable;

@@ -58,7 +58,7 @@ test('work says what it does', async () => {
     PLUMBLINE_DNS_SERVERS: '127.0.0.1:1',
   });
   const worker = start('work');
-  expect(await printed(worker, /\n/)).toBe('Plumbline works on: alerts, dns, names, inbox\n');
+  expect(await printed(worker, /\n/)).toBe('Plumbline works on: alerts, sums, dns, names, inbox\n');
   const ended = finish(worker);
   worker.kill('SIGTERM');
   expect(await ended).toMatchObject({ status: 0 });

@@ -17,6 +17,7 @@ import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builder
 import { holdPages } from '../support/pages.ts';
 import { runTogether } from '../support/processes.ts';
 import { listMiscounts } from '../support/recount.ts';
+import { holdLists, sumSome } from '../support/source-lists.ts';
 import { aDatabase, aStore, storesOfHistories } from '../support/store.ts';
 
 interface Wanted {
@@ -227,6 +228,13 @@ test('a removed conflict is not stored again, and changes no count', async () =>
 
 const NAMES = ['a.example', 'b.example', 'unclaimed.example'];
 const BEGINS = ['2025-12-31T00:00:00Z', '2026-01-01T00:00:00Z', '2026-01-31T23:00:00Z'];
+/** Of a third of a month, a month, a quarter, and of days before and after. */
+const RANGES = [
+  { from: '2026-01-20', to: '2026-01-31' },
+  { from: '2026-01-01', to: '2026-01-31' },
+  { from: '2025-10-01', to: '2026-03-31' },
+  { from: '2025-12-31', to: '2026-02-01' },
+];
 const ADDRESSES = ['192.0.2.1', '192.0.2.2', '2001:db8::25'];
 
 const content = fc
@@ -263,15 +271,18 @@ const step = fc.oneof(
     kind: fc.constant('insertDetails' as const),
     contents: fc.array(content, { maxLength: 8 }),
   }),
+  fc.record({ kind: fc.constant('sum' as const), which: fc.nat(3) }),
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 class World {
   readonly contents = new Map<string, AggregateReport>();
+  readonly #store: Store;
   readonly #db: Db;
 
-  constructor(db: Db) {
-    this.#db = db;
+  constructor(store: Store) {
+    this.#store = store;
+    this.#db = store.db;
   }
 
   /** Takes a step; a step without a matching row changes nothing. */
@@ -280,6 +291,7 @@ class World {
       for (const received of taken.contents) this.contents.set(received.payloadSha256, received);
       return void (await receive(this.#db, taken.contents, taken.at));
     }
+    if (taken.kind === 'sum') return await sumSome(this.#store, (i) => i % 4 !== taken.which);
     if (taken.kind === 'forgetDetails') return await forgetDetails(this.#db);
     if (taken.kind === 'insertDetails') return void (await insertDetails(this.#db, taken.contents));
     if (taken.kind === 'removeReport') return await this.#removeReport(taken.which);
@@ -335,6 +347,7 @@ async function forgetDetails(db: Db): Promise<void> {
       .updateTable('domain_source_ip')
       .set({ details: '', dkim_aligned: 0, spf_aligned: 0 })
       .execute();
+    await tx.updateTable('source_period').set({ state: 'stale' }).execute();
     await tx.deleteFrom('undetailed_report').execute();
     await sql`
       insert into undetailed_report (domain_id, day, report_seq, source_seq)
@@ -424,7 +437,7 @@ test.each(storesOfHistories({ few: [20, 4, 4], full: [60, 10, 40] }))(
         const { db } = store;
         try {
           for (const name of NAMES.slice(0, 2)) await aDomain(db, await aBareAccount(db), { name });
-          const world = new World(db);
+          const world = new World(store);
           let before = await readVersions(db);
           for (const taken of steps) {
             await world.take(taken);
@@ -437,6 +450,7 @@ test.each(storesOfHistories({ few: [20, 4, 4], full: [60, 10, 40] }))(
             before = after;
             expect(await listMiscounts(db)).toEqual({});
           }
+          for (const range of RANGES) await holdLists(store, range);
           await holdSources(db, world);
           await holdDetails(db, world);
           await holdPages(store);

@@ -3,6 +3,7 @@ import type { BoundQuery } from '../../src/store/connection/prepared.ts';
 import { mostFailing, ofAddress } from '../../src/store/sources/failing.ts';
 import { allMarked, allSources, failingSources } from '../../src/store/sources/list.ts';
 import { unnamed } from '../../src/store/sources/names.ts';
+import { statesOfYears } from '../../src/store/sources/periods.ts';
 import { daysOfSource } from '../../src/store/sources/source.ts';
 import { firstDay, lastDay } from '../../src/store/sources/span.ts';
 import { IS_POSTGRES, openTestStore } from '../support/store.ts';
@@ -46,18 +47,24 @@ test.skipIf(IS_POSTGRES)(
 );
 
 test.skipIf(IS_POSTGRES)(
-  'lists and pages of sources read the days of their range only',
+  'lists and pages of sources read the days and periods of their range only',
   async () => {
     const range = { domainId: 'a', from: '2026-02-13', to: '2026-03-14' };
-    const page = { ...range, limit: 50, offset: 0 };
+    const parts = { days: '["2026-02-13"]', periods: '["2026-02-2"]' };
+    const page = { domainId: 'a', ...parts, limit: 50, offset: 0 };
     const marked = allMarked({ ...page, mark: 'unknown' });
     for (const list of [allSources(page), failingSources(page), marked]) {
       const plan = await explain(list);
-      const reads = plan.filter((step) => step.includes('domain_source_ip'));
+      const reads = plan.filter((step) => /domain_source_ip|source_sum/.test(step));
       expect(reads).toEqual([
-        expect.stringMatching(/^SEARCH .*\(domain_id=\? AND day>\? AND day<\?\)$/),
+        expect.stringMatching(/^SEARCH .*\(domain_id=\? AND day=\?\)$/),
+        expect.stringMatching(/^SEARCH .*\(domain_id=\? AND period=\?\)$/),
       ]);
     }
+    const years = await explain(statesOfYears({ domainId: 'a', from: '2026', to: '2026~' }));
+    expect(years).toEqual([
+      expect.stringMatching(/^SEARCH .*\(domain_id=\? AND period>\? AND period<\?\)$/),
+    ]);
     const ofMarks = (await explain(marked)).filter((step) => step.includes('source_mark'));
     for (const step of ofMarks) expect(step).toMatch(/\(domain_id=\? AND address=\?\)$/);
     expect(ofMarks).not.toEqual([]);

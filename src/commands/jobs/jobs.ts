@@ -7,6 +7,7 @@ import type { Config } from '../../config.ts';
 import { nameShard } from '../../networks/name-watch.ts';
 import { createNameLookUp } from '../../networks/reverse-lookup.ts';
 import type { Store } from '../../store/connection/open.ts';
+import { sumShard } from '../../store/sources/sum-shard.ts';
 import { createLeases } from '../../store/work/leases.ts';
 import { SHARDS } from '../../store/work/shards.ts';
 import { startInbox } from './inbox.ts';
@@ -57,7 +58,8 @@ function listSharedJobs(
     everyMs: HOUR_MS,
     run: (turn) => evaluateShard(given, turn),
   };
-  if (!dnsChecks) return [alerts];
+  const sums = sumSources({ store, log });
+  if (!dnsChecks) return [alerts, sums];
   // A little less than the pace, so that claims and releases do not add up to a longer hour.
   const watching = { ...given, lookUp: createLookUp(dnsServers), overMs: 0.9 * DNS_PACE_MS };
   const dns: SharedJob = {
@@ -66,7 +68,7 @@ function listSharedJobs(
     paceMs: DNS_PACE_MS,
     run: (turn) => checkShard(watching, turn),
   };
-  return [alerts, dns, lookUpNames(dnsServers, { store, log })];
+  return [alerts, sums, dns, lookUpNames(dnsServers, { store, log })];
 }
 
 function lookUpNames(dnsServers: readonly string[], { store, log }: Given): SharedJob {
@@ -74,4 +76,10 @@ function lookUpNames(dnsServers: readonly string[], { store, log }: Given): Shar
   const lookUpName = createNameLookUp(dnsServers);
   const given = { store, lookUpName, now: () => new Date(), logError };
   return { name: 'names', everyMs: HOUR_MS, run: (turn) => nameShard(given, turn) };
+}
+
+function sumSources({ store, log }: Given): SharedJob {
+  const logError = (error: unknown) => log.error({ err: error }, 'sources could not be summed');
+  const given = { store, now: () => new Date(), logError };
+  return { name: 'sums', everyMs: HOUR_MS, run: (turn) => sumShard(given, turn) };
 }

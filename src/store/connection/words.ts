@@ -5,6 +5,7 @@ import {
   PostgresAdapter,
   type RawBuilder,
   type SelectQueryBuilder,
+  type SqlBool,
 } from 'kysely';
 import type { Tables } from '../tables.ts';
 import type { Tx } from './database.ts';
@@ -34,6 +35,8 @@ export interface Words {
   ) => Compilable<{ readonly item: string }>;
   /** A column that has JSON text, as a part of a `jsonRow`. */
   readonly asJson: (column: Expression<string>) => RawBuilder<unknown>;
+  /** Whether a column's text is in a list, a JSON array of texts. Used for an index as `=` is. */
+  readonly isIn: (column: Expression<string>, list: Expression<string>) => RawBuilder<SqlBool>;
   /** The database's clock, in milliseconds since 1970. */
   readonly clockMs: RawBuilder<number>;
   /** Locks the rows of a query until the transaction ends, in the query's order. */

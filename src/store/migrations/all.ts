@@ -18,6 +18,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0012-source-details': late(() => import('./0012-source-details.ts')),
   '0013-source-names': late(() => import('./0013-source-names.ts')),
   '0014-people': late(() => import('./0014-people.ts')),
+  '0015-source-sums': late(() => import('./0015-source-sums.ts')),
 };
 
 function late(load: () => Promise<Migration>): Migration {

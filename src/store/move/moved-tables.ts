@@ -20,6 +20,8 @@ export const MOVED_TABLES: readonly MovedTable[] = [
   { name: 'removed_payload', key: ['report_id', 'payload_sha256'] },
   { name: 'domain_day', key: ['domain_id', 'day'] },
   { name: 'domain_source_ip', key: ['domain_id', 'day', 'address'] },
+  { name: 'source_period', key: ['domain_id', 'period'] },
+  { name: 'source_sum', key: ['domain_id', 'period', 'address'] },
   { name: 'source_text', key: ['domain_id', 'month', 'id'] },
   { name: 'undetailed_report', key: ['domain_id', 'day', 'report_seq'] },
   { name: 'domain_receipt', key: ['domain_id', 'day'] },

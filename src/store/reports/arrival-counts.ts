@@ -3,6 +3,7 @@ import type { ReportedDomain } from '../accounts/reported-domains.ts';
 import type { Tx } from '../connection/database.ts';
 import { runListsPrepared } from '../connection/prepared.ts';
 import { itemUpserts, reportList } from '../lists/timeline.ts';
+import { toStaleThirds } from '../sources/periods.ts';
 import { toHeadUpdates } from './arrival-heads.ts';
 import type { Arrivals, Arrived, DayCount } from './arrivals.ts';
 import { dayUpserts, type NewDay, receiptUpserts, type StoredDay } from './day-rows.ts';
@@ -20,6 +21,7 @@ export async function countArrivals(tx: Tx, { byDomain, receivedAt }: Arrivals):
   const { stored, texts } = await runListsPrepared(tx, {
     stored: dayUpserts(days.map(toRow)),
     sources: toSourceUpserts(days),
+    stale: toStaleThirds(days),
     texts: textInserts(domains.flatMap(({ domain, texts }) => texts.toRows(domain.id))),
     items: itemUpserts(days.map(toItems)),
     receipts: receiptUpserts(

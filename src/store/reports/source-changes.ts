@@ -1,5 +1,6 @@
 import type { Tx } from '../connection/database.ts';
 import { prepareQuery, runAllPrepared } from '../connection/prepared.ts';
+import { toStaleThirds } from '../sources/periods.ts';
 import {
   addPattern,
   fitDetails,
@@ -39,7 +40,7 @@ export async function changeSources(
     if (row === undefined || source === undefined) return [];
     return [sourceUpdate({ domainId, day, address, ...toBounded(change(toCounts(row), source)) })];
   });
-  await runAllPrepared(tx, updates);
+  await runAllPrepared(tx, [...updates, ...toStaleThirds([{ domainId, day }])]);
 }
 
 /** What becomes of a row's counts. */

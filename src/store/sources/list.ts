@@ -6,6 +6,8 @@ import type { Mark } from '../../domain/sources/advice.ts';
 import { ask, type Plan } from '../connection/plan.ts';
 import { type Param, prepareQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';
+import { SUMS, selectParts, sumOf } from './parts.ts';
+import { planCover, toLists } from './periods.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
 
 /** What one address sent in a domain's name in a range. */
@@ -46,7 +48,7 @@ export interface SourceList {
 
 /**
  * The addresses that sent in a domain's name in a range: most failed messages first, then most messages, then by
- * address. Reads at most 1,000 rows a day. Throws `not_found` when the account has no such domain.
+ * address. Reads at most 1,000 rows a day, and of periods that are summed a row an address. Throws `not_found` when the account has no such domain.
  */
 export async function readSources(
   reader: Reader,
@@ -72,8 +74,10 @@ function* planSources(scope: DomainScope, wanted: WantedSources): Plan<SourceLis
   yield* requireDomain(scope);
   const { limit, offset, failingOnly, mark } = wanted;
   const { from, to } = wanted.range;
-  const query = { domainId: scope.domainId, from, to, limit, offset };
-  const [day] = yield* ask(messagesOfRange({ domainId: scope.domainId, from, to }));
+  const { domainId } = scope;
+  const [day] = yield* ask(messagesOfRange({ domainId, from, to }));
+  const cover = yield* planCover(domainId, wanted.range);
+  const query = { domainId, ...toLists(cover), limit, offset };
   const rows =
     mark === undefined
       ? yield* ask((failingOnly ? failingSources : allSources)(query))
@@ -90,7 +94,7 @@ function* planSources(scope: DomainScope, wanted: WantedSources): Plan<SourceLis
 }
 
 type OfRange = { domainId: string; from: Day; to: Day };
-type OfPage = OfRange & { limit: number; offset: number };
+type OfPage = { domainId: string; days: string; periods: string; limit: number; offset: number };
 
 /** A row of the page with the totals; without an address when the page is empty. */
 interface FoundSource extends SourceRow {
@@ -128,7 +132,7 @@ function failedIf(failingOnly: boolean): () => RawBuilder<unknown> {
   return () => (failingOnly ? sql`messages > aligned` : sql`1 = 1`);
 }
 
-/** One pass over the range's rows gives the page of those that match, and the totals. */
+/** One pass over the rows of the range's parts gives the page of those that match, and the totals. */
 function prepareSources<P extends OfPage>(toCondition: (param: Param<P>) => RawBuilder<unknown>) {
   return prepareQuery<P, FoundSource>(
     (db, param) =>
@@ -137,13 +141,19 @@ function prepareSources<P extends OfPage>(toCondition: (param: Param<P>) => RawB
           (cte) => cte('source').materialized(),
           (query) =>
             query
-              .selectFrom('domain_source_ip')
+              .selectFrom(
+                selectParts(db, {
+                  domainId: param('domainId'),
+                  days: param('days'),
+                  periods: param('periods'),
+                }).as('part'),
+              )
               .select('address')
               .select(SUMS.map((column) => sumOf(column).as(column)))
-              .select(({ fn }) => [fn.min('day').as('first_day'), fn.max('day').as('last_day')])
-              .where('domain_id', '=', param('domainId'))
-              .where('day', '>=', param('from'))
-              .where('day', '<=', param('to'))
+              .select(({ fn }) => [
+                fn.min('first_day').as('first_day'),
+                fn.max('last_day').as('last_day'),
+              ])
               .groupBy('address'),
         )
         .with('page', (query) =>
@@ -172,16 +182,6 @@ function prepareSources<P extends OfPage>(toCondition: (param: Param<P>) => RawB
         .orderBy('page.messages', 'desc')
         .orderBy('page.address') as never,
   );
-}
-
-const SUMS = ['messages', 'aligned', 'dkim_aligned', 'spf_aligned'] as const;
-
-/**
- * A sum as a floating-point number: exact up to 2^53, where counts stop (decision 1.18). The sum of many counts of
- * that size would be more than an int64.
- */
-function sumOf(column: string): RawBuilder<number> {
-  return sql<number>`coalesce(sum(cast(${sql.ref(column)} as double precision)), 0)`;
 }
 
 function countIf(condition: RawBuilder<unknown>): RawBuilder<number> {

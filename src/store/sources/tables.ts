@@ -1,7 +1,8 @@
-import type { Instant } from '../../domain/instant.ts';
+import type { Day, Instant } from '../../domain/instant.ts';
 import type { Mark } from '../../domain/sources/advice.ts';
+import type { Period, PeriodState } from '../../domain/sources/periods.ts';
 
-/* What is known of the sources of a domain beside what they sent. */
+/* What is known of the sources of a domain beside what they sent each day. */
 
 /** The name of a source in DNS, as it was when it was last looked up. */
 export interface SourceNameTable {
@@ -21,4 +22,25 @@ export interface SourceMarkTable {
   marked_at: Instant;
   /** A person's e-mail address. */
   marked_by: string;
+}
+
+/** A period of a domain that has data, and whether it has rows in `source_sum`. */
+export interface SourcePeriodTable {
+  domain_id: string;
+  period: Period;
+  state: PeriodState;
+}
+
+/** What one address sent in a domain's name in a period; right while `source_period` says so. */
+export interface SourceSumTable {
+  domain_id: string;
+  period: Period;
+  address: string;
+  messages: number;
+  aligned: number;
+  dkim_aligned: number;
+  spf_aligned: number;
+  /** The first and the last day of the period on which it sent something. */
+  first_day: Day;
+  last_day: Day;
 }

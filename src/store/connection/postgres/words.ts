@@ -15,6 +15,9 @@ export const POSTGRES_WORDS: Words = {
       .selectFrom(query.select(toColumns(fields)).as('page'))
       .select(sql<string>`row_to_json(page)::text`.as('item')),
   asJson: (column) => sql`${column}::json`,
+  // A join with the list could be planned as a scan of all days of a domain.
+  isIn: (column, list) =>
+    sql`${column} = any(array(select json_array_elements_text(${list}::json)))`,
   clockMs: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   // Foreign keys may go on to refer to the row.
   locked: (query) => query.forNoKeyUpdate(),

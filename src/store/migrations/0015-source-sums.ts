@@ -1,0 +1,72 @@
+import { type CreateTableBuilder, type Kysely, SqliteAdapter, sql } from 'kysely';
+
+/** Sums of what addresses sent in longer periods than a day (decision 103). */
+export async function up(db: Kysely<never>): Promise<void> {
+  await createPeriods(db);
+  await createSums(db);
+  await queueDays(db);
+}
+
+async function createPeriods(db: Kysely<never>): Promise<void> {
+  await db.schema
+    .createTable('source_period')
+    .addColumn('domain_id', 'text', (c) => c.notNull().references('domain.id'))
+    .addColumn('period', 'text', (c) => c.notNull())
+    .addColumn('state', 'text', (c) => c.notNull().check(sql`state in ('stale', 'summed', 'days')`))
+    .addPrimaryKeyConstraint('source_period_key', ['domain_id', 'period'])
+    .$call((table) => clusterByKey(db, table))
+    .execute();
+  await sql`
+    create index source_period_stale on source_period (domain_id, period)
+      where state = 'stale'`.execute(db);
+}
+
+async function createSums(db: Kysely<never>): Promise<void> {
+  let table = db.schema
+    .createTable('source_sum')
+    .addColumn('domain_id', 'text', (c) => c.notNull().references('domain.id'))
+    .addColumn('period', 'text', (c) => c.notNull())
+    .addColumn('address', 'text', (c) => c.notNull());
+  for (const column of ['messages', 'aligned', 'dkim_aligned', 'spf_aligned'])
+    table = table.addColumn(column as never, 'bigint', (c) => c.notNull());
+  await table
+    .addColumn('first_day', 'text', (c) => c.notNull())
+    .addColumn('last_day', 'text', (c) => c.notNull())
+    .addPrimaryKeyConstraint('source_sum_key', ['domain_id', 'period', 'address'])
+    .$call((made) => clusterByKey(db, made))
+    .execute();
+}
+
+/**
+ * The thirds of months that have days. Those with few rows are not worth sums as long as they do not change: only their
+ * longer periods are summed.
+ */
+async function queueDays(db: Kysely<never>): Promise<void> {
+  await sql`
+    insert into source_period (domain_id, period, state)
+    select domain_id, third, case when sum(sources) < 500 then 'days' else 'stale' end
+    from (
+      select domain_id, sources, substr(day, 1, 8) ||
+        case substr(day, 9, 1) when '3' then '2' else substr(day, 9, 1) end as third
+      from domain_day) as counted
+    group by domain_id, third`.execute(db);
+  await sql`
+    insert into source_period (domain_id, period, state)
+    select domain_id, month, case when sum(sources) < 500 then 'days' else 'stale' end
+    from (select domain_id, sources, substr(day, 1, 7) as month from domain_day) as counted
+    group by domain_id, month`.execute(db);
+  await sql`
+    insert into source_period (domain_id, period, state)
+    select domain_id, quarter, case when sum(sources) < 500 then 'days' else 'stale' end
+    from (
+      select domain_id, sources, substr(day, 1, 5) || 'Q' ||
+        (cast(substr(day, 6, 2) as integer) + 2) / 3 as quarter
+      from domain_day) as counted
+    group by domain_id, quarter`.execute(db);
+}
+
+/** On SQLite the rows are then stored in the key's own tree. */
+function clusterByKey<T extends string>(db: Kysely<never>, table: CreateTableBuilder<T, never>) {
+  const isSqlite = db.getExecutor().adapter instanceof SqliteAdapter;
+  return isSqlite ? table.modifyEnd(sql`without rowid`) : table;
+}

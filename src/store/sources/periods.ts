@@ -1,0 +1,84 @@
+import type { DayRange } from '../../domain/day-range.ts';
+import type { Day } from '../../domain/instant.ts';
+import {
+  type Cover,
+  coverRange,
+  type Period,
+  type PeriodState,
+  type PeriodStates,
+  toThird,
+} from '../../domain/sources/periods.ts';
+import type { Tx } from '../connection/database.ts';
+import { prepareRows } from '../connection/many-rows.ts';
+import { ask, type Plan } from '../connection/plan.ts';
+import { type BoundQuery, prepareQuery, runAllPrepared } from '../connection/prepared.ts';
+
+type Key = { readonly domain_id: string; readonly period: Period };
+
+/** Writes nothing where the period is stale already, as that of the newest days is. */
+const staleUpserts = prepareRows<Key, never>(['domain_id', 'period'], (db, rows) =>
+  db
+    .insertInto('source_period')
+    .values(rows.map((row) => ({ ...row, state: 'stale' as const })))
+    .onConflict((oc) =>
+      oc
+        .columns(['domain_id', 'period'])
+        .doUpdateSet({ state: 'stale' })
+        .where('source_period.state', '<>', 'stale'),
+    ),
+);
+
+/** Statements that mark the periods of a domain stale, to be run in the transaction that changes them. */
+export function toStale(domainId: string, periods: Iterable<Period>): BoundQuery<never>[] {
+  return staleUpserts([...new Set(periods)].map((period) => ({ domain_id: domainId, period })));
+}
+
+interface ChangedDay {
+  readonly domainId: string;
+  readonly day: Day;
+}
+
+/**
+ * Statements that mark the periods of days stale. Each change of a day's sources needs them in its transaction, which
+ * holds the domain's lock.
+ */
+export function toStaleThirds(days: readonly ChangedDay[]): BoundQuery<never>[] {
+  const keys = days.map(({ domainId, day }) => ({ domain_id: domainId, period: toThird(day) }));
+  const byKey = new Map(keys.map((key) => [`${key.domain_id} ${key.period}`, key]));
+  return staleUpserts([...byKey.values()]);
+}
+
+type Years = { domainId: string; from: string; to: string };
+
+/** @internal A test reads its query plan. */
+export const statesOfYears = prepareQuery<Years, { period: Period; state: PeriodState }>(
+  (db, param) =>
+    db
+      .selectFrom('source_period')
+      .select(['period', 'state'])
+      .where('domain_id', '=', param('domainId'))
+      .where('period', '>=', param('from'))
+      .where('period', '<', param('to')),
+);
+
+/** The states of all periods of a range's years: at most 52 rows a year. */
+function* readStates(domainId: string, { from, to }: DayRange): Plan<PeriodStates> {
+  // Every period of a year sorts before its year and this sign.
+  const years = { domainId, from: from.slice(0, 4), to: `${to.slice(0, 4)}~` };
+  const rows = yield* ask(statesOfYears(years));
+  return new Map(rows.map(({ period, state }) => [period, state]));
+}
+
+/** What to read instead of all days of a range. */
+export function* planCover(
+  domainId: string,
+  range: DayRange,
+): Plan<Cover & { readonly states: PeriodStates }> {
+  const states = yield* readStates(domainId, range);
+  return { ...coverRange(range, states), states };
+}
+
+/** A cover's days and periods as parameters of `selectParts`. */
+export function toLists({ days, periods }: Cover) {
+  return { days: JSON.stringify(days), periods: JSON.stringify(periods) };
+}

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Instant, toDay, toInstant } from '../../domain/instant.ts';
+import { isOver, LEVELS, type Level, levelOf, type Period } from '../../domain/sources/periods.ts';
+import type { Db } from '../connection/database.ts';
+import type { Store } from '../connection/open.ts';
+import { isInShard, type Shard } from '../work/shards.ts';
+import type { Turn } from '../work/turn.ts';
+import { sumPeriod } from './sums.ts';
+
+/** Between two periods that were summed, requests of the same process and other writers have their turn. */
+const PAUSE_MS = 20;
+
+interface Given {
+  readonly store: Pick<Store, 'db' | 'reader'>;
+  readonly now: () => Date;
+  readonly logError: (error: unknown) => void;
+}
+
+/**
+ * Sums the stale periods of a shard's domains that are over, shorter ones first: one period a transaction. An error with
+ * one domain is logged, and the next has its turn. Returns whether it came to the end.
+ */
+export async function sumShard(given: Given, { shard, mayGoOn }: Turn): Promise<boolean> {
+  for (const domainId of await listStaleDomains(given.store.db, shard)) {
+    const isDone = await sumDomain(given, domainId, mayGoOn).catch((error: unknown) => {
+      given.logError(error);
+      return true;
+    });
+    if (!isDone) return false;
+  }
+  return true;
+}
+
+/** Domains of accounts: nobody looks at the sources of others. */
+async function listStaleDomains(db: Db, shard: Shard): Promise<string[]> {
+  const rows = await db
+    .selectFrom('domain')
+    .select('id')
+    .where('account_id', 'is not', null)
+    .where((eb) => isInShard(eb, shard))
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('source_period')
+          .select('period')
+          .whereRef('source_period.domain_id', '=', 'domain.id')
+          .where('state', '=', 'stale'),
+      ),
+    )
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Returns false when the turn has ended meanwhile. */
+async function sumDomain(
+  { store, now }: Given,
+  domainId: string,
+  mayGoOn: Turn['mayGoOn'],
+): Promise<boolean> {
+  for (const level of LEVELS)
+    for (const period of await listStale(store.db, { domainId, level, now: toInstant(now()) })) {
+      if (!(await mayGoOn())) return false;
+      if (await sumPeriod(store, { domainId, period })) await sleep(PAUSE_MS);
+    }
+  return await mayGoOn();
+}
+
+interface Wanted {
+  readonly domainId: string;
+  readonly level: Level;
+  readonly now: Instant;
+}
+
+async function listStale(db: Db, { domainId, level, now }: Wanted): Promise<Period[]> {
+  const rows = await db
+    .selectFrom('source_period')
+    .select('period')
+    .where('domain_id', '=', domainId)
+    .where('state', '=', 'stale')
+    .orderBy('period')
+    .execute();
+  const today = toDay(now);
+  return rows
+    .map(({ period }) => period)
+    .filter((period) => levelOf(period) === level && isOver(period, today));
+}

@@ -1,0 +1,148 @@
+import { sql } from 'kysely';
+import {
+  hasStale,
+  levelOf,
+  type Period,
+  type PeriodState,
+  type PeriodStates,
+  rangeOf,
+  toLonger,
+} from '../../domain/sources/periods.ts';
+import { lockDomain } from '../accounts/domains.ts';
+import type { Tx } from '../connection/database.ts';
+import type { Store } from '../connection/open.ts';
+import { ask, type Plan } from '../connection/plan.ts';
+import { prepareQuery, runAllPrepared, runPrepared } from '../connection/prepared.ts';
+import { toReader } from '../connection/reader.ts';
+import { SUMS, selectParts, sumOf } from './parts.ts';
+import { planCover, toLists, toStale } from './periods.ts';
+
+/*
+ * Sums what addresses sent in a period. Whether it is worth it is found out before the transaction, which then reads
+ * what it writes: rows up to `maxRows`.
+ */
+
+/** A period of a domain. */
+export interface DomainPeriod {
+  readonly domainId: string;
+  readonly period: Period;
+}
+
+/** What is worth sums. */
+export interface SumLimits {
+  /** Fewer rows are read as fast as their sums. */
+  readonly minRows: number;
+  /** With more rows the transaction would be long. */
+  readonly maxRows: number;
+  /** With fewer rows an address, sums are almost as many as the rows. */
+  readonly minRowsOfAddress: number;
+}
+
+const LIMITS: SumLimits = { minRows: 500, maxRows: 20_000, minRowsOfAddress: 2 };
+
+/**
+ * Sums a stale period, or finds that its days are to be read. A longer period waits for its thirds of months. Returns
+ * whether sums were written.
+ */
+export async function sumPeriod(
+  { db, reader }: Pick<Store, 'db' | 'reader'>,
+  of: DomainPeriod,
+  limits: SumLimits = LIMITS,
+): Promise<boolean> {
+  const state = await reader.readPlan(() => planState(of, limits));
+  if (state === 'stale') return false;
+  return await db.write((tx) => writeState(tx, of, state));
+}
+
+/** The state that a period gets; `stale` when it stays as it is. */
+function* planState({ domainId, period }: DomainPeriod, limits: SumLimits): Plan<PeriodState> {
+  const { states, ...cover } = yield* planCover(domainId, rangeOf(period));
+  if (!isDue(period, states)) return 'stale';
+  const atMost = limits.maxRows + 1;
+  const [size] = yield* ask(sizeOf({ domainId, ...toLists(cover), atMost }));
+  return isWorth({ rows: Number(size?.rows), addresses: Number(size?.addresses) }, limits)
+    ? 'summed'
+    : 'days';
+}
+
+interface Size {
+  readonly rows: number;
+  readonly addresses: number;
+}
+
+function isWorth({ rows, addresses }: Size, limits: SumLimits): boolean {
+  const { minRows, maxRows, minRowsOfAddress } = limits;
+  return rows >= minRows && rows <= maxRows && rows >= minRowsOfAddress * addresses;
+}
+
+function isDue(period: Period, states: PeriodStates): boolean {
+  if (states.get(period) !== 'stale') return false;
+  return levelOf(period) === 'third' || !hasStale(period, states);
+}
+
+type Lists = { domainId: string; days: string; periods: string };
+
+const sizeOf = prepareQuery<Lists & { atMost: number }, Size>((db, param) => {
+  const lists = { domainId: param('domainId'), days: param('days'), periods: param('periods') };
+  return db
+    .selectFrom(
+      db
+        .selectFrom(selectParts(db, lists).as('part'))
+        .select('address')
+        .limit(param('atMost'))
+        .as('part'),
+    )
+    .select(sql<number>`count(*)`.as('rows'))
+    .select(sql<number>`count(distinct address)`.as('addresses'));
+});
+
+async function writeState(
+  tx: Tx,
+  { domainId, period }: DomainPeriod,
+  state: PeriodState,
+): Promise<boolean> {
+  await lockDomain(tx, domainId);
+  const planned = await toReader(tx).readPlan(() => planCover(domainId, rangeOf(period)));
+  const { states, ...cover } = planned;
+  if (!isDue(period, states)) return false;
+  await tx
+    .deleteFrom('source_sum')
+    .where('domain_id', '=', domainId)
+    .where('period', '=', period)
+    .execute();
+  if (state === 'summed')
+    await runPrepared(tx, sumsInsert({ domainId, period, ...toLists(cover), max: MAX }));
+  await tx
+    .updateTable('source_period')
+    .set({ state })
+    .where('domain_id', '=', domainId)
+    .where('period', '=', period)
+    .execute();
+  if (levelOf(period) === 'third') await runAllPrepared(tx, toStale(domainId, toLonger(period)));
+  return state === 'summed';
+}
+
+const MAX = Number.MAX_SAFE_INTEGER;
+
+const sumsInsert = prepareQuery<Lists & { period: string; max: number }, never>((db, param) => {
+  const lists = { domainId: param('domainId'), days: param('days'), periods: param('periods') };
+  const safe = (column: string) => {
+    const sum = sumOf(column);
+    return sql<number>`cast(case when ${sum} > ${param('max')} then ${param('max')} else ${sum} end as bigint)`;
+  };
+  return db
+    .insertInto('source_sum')
+    .columns(['domain_id', 'period', 'address', ...SUMS, 'first_day', 'last_day'])
+    .expression(
+      db
+        .selectFrom(selectParts(db, lists).as('part'))
+        .select([sql<string>`cast(${param('domainId')} as text)`.as('domain_id')])
+        .select([sql<string>`cast(${param('period')} as text)`.as('period'), 'address'])
+        .select(SUMS.map((column) => safe(column).as(column)))
+        .select(({ fn }) => [
+          fn.min('first_day').as('first_day'),
+          fn.max('last_day').as('last_day'),
+        ])
+        .groupBy('address'),
+    );
+});
