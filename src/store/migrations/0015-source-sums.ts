@@ -21,6 +21,7 @@ async function createPeriods(db: Kysely<never>): Promise<void> {
       where state = 'stale'`.execute(db);
 }
 
+/** The sums of a quarter can be more than 2^53, where counts stop (decision 1.18). They fit into an int64. */
 async function createSums(db: Kysely<never>): Promise<void> {
   let table = db.schema
     .createTable('source_sum')
@@ -60,7 +61,7 @@ async function queueDays(db: Kysely<never>): Promise<void> {
     select domain_id, quarter, case when sum(sources) < 500 then 'days' else 'stale' end
     from (
       select domain_id, sources, substr(day, 1, 5) || 'Q' ||
-        (cast(substr(day, 6, 2) as integer) + 2) / 3 as quarter
+        ((cast(substr(day, 6, 2) as integer) + 2) / 3) as quarter
       from domain_day) as counted
     group by domain_id, quarter`.execute(db);
 }

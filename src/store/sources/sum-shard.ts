@@ -5,7 +5,7 @@ import type { Db } from '../connection/database.ts';
 import type { Store } from '../connection/open.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 import type { Turn } from '../work/turn.ts';
-import { sumPeriod } from './sums.ts';
+import { type SumLimits, sumPeriod } from './sums.ts';
 
 /** Between two periods that were summed, requests of the same process and other writers have their turn. */
 const PAUSE_MS = 20;
@@ -14,6 +14,7 @@ interface Given {
   readonly store: Pick<Store, 'db' | 'reader'>;
   readonly now: () => Date;
   readonly logError: (error: unknown) => void;
+  readonly limits?: SumLimits;
 }
 
 /**
@@ -53,14 +54,14 @@ async function listStaleDomains(db: Db, shard: Shard): Promise<string[]> {
 
 /** Returns false when the turn has ended meanwhile. */
 async function sumDomain(
-  { store, now }: Given,
+  { store, now, limits }: Given,
   domainId: string,
   mayGoOn: Turn['mayGoOn'],
 ): Promise<boolean> {
   for (const level of LEVELS)
     for (const period of await listStale(store.db, { domainId, level, now: toInstant(now()) })) {
       if (!(await mayGoOn())) return false;
-      if (await sumPeriod(store, { domainId, period })) await sleep(PAUSE_MS);
+      if (await sumPeriod(store, { domainId, period }, limits)) await sleep(PAUSE_MS);
     }
   return await mayGoOn();
 }

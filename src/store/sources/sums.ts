@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import {
   hasStale,
   levelOf,
@@ -14,7 +14,7 @@ import type { Store } from '../connection/open.ts';
 import { ask, type Plan } from '../connection/plan.ts';
 import { prepareQuery, runAllPrepared, runPrepared } from '../connection/prepared.ts';
 import { toReader } from '../connection/reader.ts';
-import { SUMS, selectParts, sumOf } from './parts.ts';
+import { SUMS, selectParts } from './parts.ts';
 import { planCover, toLists, toStale } from './periods.ts';
 
 /*
@@ -111,7 +111,7 @@ async function writeState(
     .where('period', '=', period)
     .execute();
   if (state === 'summed')
-    await runPrepared(tx, sumsInsert({ domainId, period, ...toLists(cover), max: MAX }));
+    await runPrepared(tx, sumsInsert({ domainId, period, ...toLists(cover) }));
   await tx
     .updateTable('source_period')
     .set({ state })
@@ -122,23 +122,22 @@ async function writeState(
   return state === 'summed';
 }
 
-const MAX = Number.MAX_SAFE_INTEGER;
+/** Of 92 days at most, so it fits into an int64. Sums of sums are then the same as those of days. */
+function exactSumOf(column: string): RawBuilder<number> {
+  return sql<number>`cast(sum(${sql.ref(column)}) as bigint)`;
+}
 
-const sumsInsert = prepareQuery<Lists & { period: string; max: number }, never>((db, param) => {
+const sumsInsert = prepareQuery<Lists & { period: string }, never>((db, param) => {
   const lists = { domainId: param('domainId'), days: param('days'), periods: param('periods') };
-  const safe = (column: string) => {
-    const sum = sumOf(column);
-    return sql<number>`cast(case when ${sum} > ${param('max')} then ${param('max')} else ${sum} end as bigint)`;
-  };
   return db
     .insertInto('source_sum')
     .columns(['domain_id', 'period', 'address', ...SUMS, 'first_day', 'last_day'])
     .expression(
       db
         .selectFrom(selectParts(db, lists).as('part'))
-        .select([sql<string>`cast(${param('domainId')} as text)`.as('domain_id')])
+        .select(sql<string>`cast(${param('domainId')} as text)`.as('domain_id'))
         .select([sql<string>`cast(${param('period')} as text)`.as('period'), 'address'])
-        .select(SUMS.map((column) => safe(column).as(column)))
+        .select(SUMS.map((column) => exactSumOf(column).as(column)))
         .select(({ fn }) => [
           fn.min('first_day').as('first_day'),
           fn.max('last_day').as('last_day'),
