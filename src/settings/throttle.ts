@@ -29,7 +29,7 @@ const CHECKS_PER_PERSON = 30;
 /** Reports that are read again from their originals, which costs up to some seconds of CPU each. */
 const READINGS_PER_PERSON = 300;
 
-/** Pages of sources. The list of a year adds up a thousand addresses of each day, which costs half a second. */
+/** Pages of sources. The list of a year in which each day has a thousand other addresses costs half a second. */
 const SOURCES_PER_PERSON = 300;
 
 type Counting = Pick<Given, 'createStore'>;

@@ -1,12 +1,12 @@
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { Kysely, SqliteDialect } from 'kysely';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { addDays, type Day, daysBetween } from '../../src/domain/instant.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import type { Db } from '../../src/store/connection/database.ts';
-import type { Store } from '../../src/store/connection/open.ts';
+import { openStore, type Store } from '../../src/store/connection/open.ts';
 import { MIGRATIONS } from '../../src/store/migrations/all.ts';
 import { removeReport } from '../../src/store/reports/corrections.ts';
 import { insertDetails } from '../../src/store/reports/undetailed.ts';
@@ -23,8 +23,9 @@ import {
   NOW,
   receive,
 } from '../support/builders.ts';
+import { runTogether } from '../support/processes.ts';
 import { holdLists, sumSome } from '../support/source-lists.ts';
-import { aStore, storesOfHistories } from '../support/store.ts';
+import { aDatabase, aStore, storesOfHistories } from '../support/store.ts';
 
 const FIRST = '2025-11-25';
 const day = fc.nat(80).map((days) => addDays(FIRST, days));
@@ -61,7 +62,7 @@ async function take(store: Store, { reports, range, every }: Step): Promise<void
   await sumSome(store, (i) => i % every === 0);
 }
 
-test.each(storesOfHistories({ few: [5, 1, 1], full: [300, 10, 40] }))(
+test.each(storesOfHistories({ few: [3, 1, 1], full: [300, 10, 40] }))(
   '$where: whatever is received and summed in between, a list is what its days add up to',
   async ({ open, count: numRuns }) => {
     await fc.assert(
@@ -321,4 +322,37 @@ test('a database of an older version gets its periods, of which the large ones a
     ],
   ]);
   await db.destroy();
+});
+
+test('a process that receives reports while another sums loses nothing', async () => {
+  const database = await aDatabase();
+  const store = await openStore(database);
+  onTestFinished(() => store.close());
+  await aDomain(store.db, await aBareAccount(store.db), { name: 'example.com' });
+  let isReceived = false;
+  const receiving = runTogether(
+    1,
+    database,
+    `import { insertReceived } from 'src/store/reports/documents.ts';
+    import { openStore } from 'src/store/connection/open.ts';
+    import { keepOriginal } from 'src/store/reports/originals.ts';
+    const report = ${JSON.stringify(toReport({ domain: 'example.com', day: '2026-01-10', from: 0, messages: 1 }))};
+    const { db, close } = await openStore(process.argv[1]);
+    for (let i = 0; i < 40; i++) {
+      const begin = report.metadata.begin + (i % 20) * 86400;
+      const metadata = { ...report.metadata, begin, end: begin + 86399, reportId: 'number ' + i };
+      const original = await keepOriginal(db, { name: 'x', bytes: Buffer.from('file ' + i) }, '2026-03-01T00:00:00Z');
+      const document = { original, ordinal: 0, member: [], content: { ...report, metadata } };
+      await insertReceived(db, [document], '2026-03-01T00:00:00Z');
+    }
+    await close();`,
+  ).finally(() => {
+    isReceived = true;
+  });
+  const range = { from: '2026-01-01', to: '2026-01-31' };
+  while (!isReceived) await sumSome(store, () => true);
+  await receiving;
+  await holdLists(store, range);
+  const reports = store.db.selectFrom('domain_day').select(({ fn }) => fn.sum('reports').as('all'));
+  expect(Number((await reports.executeTakeFirstOrThrow()).all)).toBe(40);
 });

@@ -17,7 +17,7 @@ interface Longest {
   readonly text: string;
 }
 const TEN_YEARS: Longest = { days: 3_660, text: 'A range has ten years at most' };
-/** For a page that adds up what each day has of each address (decision 95). */
+/** For a page that adds up what each address sent (decisions 95, 103). */
 export const ONE_YEAR: Longest = { days: 366, text: 'This list has 366 days at most' };
 
 /** The days that a domain's page is about, both ends included. */

@@ -8,10 +8,9 @@ import {
   type PeriodStates,
   toThird,
 } from '../../domain/sources/periods.ts';
-import type { Tx } from '../connection/database.ts';
 import { prepareRows } from '../connection/many-rows.ts';
 import { ask, type Plan } from '../connection/plan.ts';
-import { type BoundQuery, prepareQuery, runAllPrepared } from '../connection/prepared.ts';
+import { type BoundQuery, prepareQuery } from '../connection/prepared.ts';
 
 type Key = { readonly domain_id: string; readonly period: Period };
 
