@@ -79,7 +79,7 @@ async function correct({ id, verb, work }: Correction, options: OutputOptions): 
   printOne({ id, report, replaced_by: replaced, fired, resolved }, options);
   if (unread !== null)
     tell(
-      `The source addresses of the report’s day still include this report’s messages: ${unread}`,
+      `The report could not be read, so each source address of its day lost as many messages as the report had: ${unread}`,
     );
 }
 

@@ -145,14 +145,24 @@ describe('a report that is removed', () => {
     expect((await db.selectFrom('source').select('seq').execute()).length).toBe(1);
   });
 
-  test('that cannot be read again leaves exact totals; only source addresses keep its messages', async () => {
+  test('that cannot be read again leaves exact totals; no source address keeps its messages', async () => {
     const { db } = await aStore();
-    const other = aContent('other', { reportId: 'two', sources: [from('192.0.2.1', 3, 3)] });
+    const others = [from('192.0.2.1', 800, 790), from('192.0.2.3', 3, 3)];
+    const other = aContent('other', { reportId: 'two', sources: others });
     await receive(db, [other, FORGED]);
     await removeReport(db, toRemove(null, FORGED.payloadSha256), NOW);
     expect(await listMiscounts(db)).toEqual({});
-    expect(await dayOf(db)).toMatchObject([{ reports: 1, messages: 3, aligned: 3, sources: 2 }]);
-    expect(await sourcesOf(db)).toEqual([from('192.0.2.1', 43, 3), from('203.0.113.9', 700)]);
+    expect(await dayOf(db)).toMatchObject([{ reports: 1, messages: 803, aligned: 793, sources: 1 }]);
+    // 840 less the 740 messages of the report, of which 40 were of this address.
+    expect(await sourcesOf(db)).toEqual([from('192.0.2.1', 100, 100)]);
+  });
+
+  test('that cannot be read again and is replaced by a conflict counts no message of both', async () => {
+    const db = await aForgery(await aStore());
+    const next = { seq: 1, content: GENUINE };
+    await removeReport(db, { ...toRemove(null, FORGED.payloadSha256), next }, NOW);
+    expect(await sourcesOf(db)).toEqual(GENUINE.sources);
+    expect(await listMiscounts(db)).toEqual({});
   });
 
   test('while a conflict with it is stored is left unchanged', async () => {

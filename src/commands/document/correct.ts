@@ -24,7 +24,7 @@ export interface Corrected {
   readonly domainId: string | null;
   /** The number of the conflict that replaced a removed report. */
   readonly replacedBy: number | null;
-  /** Why the day's source addresses were not corrected; null when they were. */
+  /** Why the report's source addresses are not known; null when they are. */
   readonly unread: string | null;
 }
 

@@ -12,6 +12,7 @@ import {
   type ReportRow,
   toChanged,
   toKey,
+  toSources,
 } from './exchange.ts';
 import { findNewestOther, type NewestOther } from './last-report.ts';
 
@@ -52,7 +53,7 @@ export async function preferConflict(
 export interface ToRemove {
   readonly id: string;
   readonly payloadSha256: string;
-  /** Its content, or null when it could not be read. The day's source addresses then stay as they are. */
+  /** Its content, or null when it could not be read. Each address of the day then loses all of its messages. */
   readonly former: AggregateReport | null;
   /** The oldest conflict of the report, or null when it has none. */
   readonly next: { readonly seq: number; readonly content: AggregateReport } | null;
@@ -161,7 +162,7 @@ async function deleteReport(
     .deleteFrom('report')
     .where(({ and }) => and(toKey(report)))
     .execute();
-  await uncountReport(tx, report, { sources: former?.sources ?? [], newestOther });
+  await uncountReport(tx, report, { sources: toSources(former), newestOther });
 }
 
 /**

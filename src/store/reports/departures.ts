@@ -10,6 +10,7 @@ import { type Change, changeSources, subtractDetails, subtractMessages } from '.
 import { addSources, type DomainDay, recountSources, type SourcesOfDay } from './source-ips.ts';
 import { SourceTexts } from './source-texts.ts';
 import { forgetUndetailed } from './undetailed.ts';
+import { subtractUnread } from './unread-departure.ts';
 
 /*
  * The opposite of arrivals.ts: subtracts one report from every count. Only corrections by an operator need
@@ -29,7 +30,8 @@ export interface CountedReport {
 }
 
 interface Uncounted {
-  readonly sources: readonly SourceTally[];
+  /** What its addresses sent; null when its content cannot be read any more. */
+  readonly sources: readonly SourceTally[] | null;
   readonly newestOther: NewestOther;
 }
 
@@ -104,16 +106,12 @@ function withoutReport(report: CountedReport, { sum, of, by }: DayColumn): RawBu
 async function uncountSources(
   tx: Tx,
   report: CountedReport,
-  tallies: readonly SourceTally[],
+  tallies: Uncounted['sources'],
 ): Promise<void> {
   const at = { domainId: report.domain_id, day: toDay(report.begin_date) };
-  const sources: SourcesOfDay = new Map();
-  addSources(sources, tallies, new SourceTexts().ofReport(at.day, report.reporter_org));
   const hasDetails = !(await forgetUndetailed(tx, { ...at, reportSeq: report.seq }));
-  const change: Change = hasDetails
-    ? (counts, source) => subtractDetails(subtractMessages(counts, source), source)
-    : subtractMessages;
-  await changeSources(tx, at, { sources, change });
+  if (tallies === null) await subtractUnread(tx, at, { report, hasDetails });
+  else await subtractRead(tx, at, { tallies, hasDetails, reporter: report.reporter_org });
   await tx
     .deleteFrom('domain_source_ip')
     .where('domain_id', '=', at.domainId)
@@ -121,6 +119,25 @@ async function uncountSources(
     .where('messages', '<=', 0)
     .execute();
   await recountSources(tx, at);
+}
+
+interface ReadAgain {
+  readonly tallies: readonly SourceTally[];
+  readonly hasDetails: boolean;
+  readonly reporter: string | null;
+}
+
+async function subtractRead(
+  tx: Tx,
+  at: DomainDay,
+  { tallies, hasDetails, reporter }: ReadAgain,
+): Promise<void> {
+  const sources: SourcesOfDay = new Map();
+  addSources(sources, tallies, new SourceTexts().ofReport(at.day, reporter));
+  const change: Change = hasDetails
+    ? (counts, source) => subtractDetails(subtractMessages(counts, source), source)
+    : subtractMessages;
+  await changeSources(tx, at, { sources, change });
 }
 
 async function uncountItem(tx: Tx, { domainId, day }: DomainDay): Promise<void> {

@@ -1,6 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import type { AggregateReport, SourceTally } from '../../domain/reports/aggregate-report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import type { ReportedDomain } from '../accounts/reported-domains.ts';
 import type { Tx } from '../connection/database.ts';
@@ -80,9 +80,14 @@ export async function exchange(
   const domain = (await arrivals.findDomains(tx, [name])).get(name) as ReportedDomain;
   const position = arrivals.nextPosition(domain);
   await updateContents(tx, { report, conflict, preferred, position });
-  await uncountReport(tx, report, { sources: former?.sources ?? [], newestOther });
+  await uncountReport(tx, report, { sources: toSources(former), newestOther });
   arrivals.add(domain, toContentRow(preferred), preferred.sources);
   await countArrivals(tx, arrivals);
+}
+
+/** What a content's addresses sent; null for one that could not be read. */
+export function toSources(content: AggregateReport | null): readonly SourceTally[] | null {
+  return content && (content.sources ?? []);
 }
 
 type Contents = Pick<Exchange, 'report' | 'conflict' | 'preferred'> & {

@@ -69,7 +69,7 @@ export async function insertOriginals(
   const originals = new Set(documents.map(({ original }) => original));
   const wanted = [...originals].filter((original) => !stored.has(original));
   const firsts = toFirsts(wanted);
-  const inserted = toSeqs(await runAllPrepared(tx, originalInserts([...firsts.values()])));
+  const inserted = toSeqs(await runAllPrepared(tx, originalInserts(inOrder(firsts))));
   // These are stored, by this process or another. When another's transaction is open, the insertion waits for its end.
   const others = [...firsts.values()].filter(({ sha256 }) => !inserted.has(sha256));
   const known = toSeqs(await runAllPrepared(tx, originalsBySha256(others)));
@@ -87,6 +87,14 @@ function toFirsts(originals: readonly Original[]): Map<string, Original> {
   for (const original of originals)
     if (!firsts.has(original.sha256)) firsts.set(original.sha256, original);
   return firsts;
+}
+
+/**
+ * In the order in which all transactions insert sources: on PostgreSQL, an insertion waits for the end of a transaction
+ * that has inserted the same bytes.
+ */
+function inOrder(firsts: ReadonlyMap<string, Original>): Original[] {
+  return [...firsts.keys()].sort().map((sha256) => firsts.get(sha256) as Original);
 }
 
 function toSeqs(results: readonly (readonly StoredRow[])[]): Map<string, number> {
