@@ -70,11 +70,22 @@ export function isOfConnection(error: unknown): boolean {
  */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { code = '', syscall } = error as NodeJS.ErrnoException;
+  const { code = '' } = error as NodeJS.ErrnoException;
   if (isState(code)) return /^(?:08|57P0|0A000)/.test(code);
-  const isNetwork =
-    syscall !== undefined || /^(?:E[A-Z]+|ERR_(?:TLS|SSL)_\w+|[A-Z_]*CERT\w*)$/.test(code);
-  return isNetwork || LOST.some((start) => error.message.startsWith(start));
+  const isTls = /^(?:ERR_(?:TLS|SSL)_\w+|[A-Z_]*CERT\w*)$/.test(code);
+  return isTls || isOfNetwork(error) || LOST.some((start) => error.message.startsWith(start));
+}
+
+/** What the system says of a connection that was made. */
+const NETWORK_CODES =
+  /^(?:ECONN(?:RESET|ABORTED|REFUSED)|EPIPE|ENOTCONN|ETIMEDOUT|EHOST(?:UNREACH|DOWN)|ENET(?:UNREACH|DOWN|RESET))$/;
+
+/** Files, child processes and questions to DNS have errors with system calls, too. */
+function isOfNetwork({ code = '', syscall }: NodeJS.ErrnoException): boolean {
+  // A socket file that is not there has the codes of files.
+  if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
+  const isOfSocket = syscall === undefined || ['read', 'write', 'shutdown'].includes(syscall);
+  return isOfSocket && NETWORK_CODES.test(code);
 }
 
 /** A SQLSTATE has five characters: digits and capital letters, with at least one digit. */
