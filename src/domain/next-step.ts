@@ -1,5 +1,11 @@
 import type { Counts } from './alerts/rate.ts';
-import { findTestTags, type Policy, type RecordValue, toPolicies } from './dns/dns-record.ts';
+import {
+  findTestTags,
+  hasPolicyTag,
+  type Policy,
+  type RecordValue,
+  toPolicies,
+} from './dns/dns-record.ts';
 import { addDays, type Day, daysBetween } from './instant.ts';
 
 /** A month of reports, over which a rate is looked at. */
@@ -42,7 +48,8 @@ export type NextStep =
   | {
       readonly kind: 'stronger';
       readonly tag: 'p' | 'sp';
-      readonly from: Policy;
+      /** The policy that the tag has now; null when the record has no such tag, or none that receivers know. */
+      readonly from: Policy | null;
       readonly to: Policy;
     }
   | { readonly kind: 'policy_unknown' };
@@ -108,10 +115,11 @@ function findTest({ record = null }: DomainFacts): NextStep | undefined {
 }
 
 /** A policy for the domain protects no subdomain that a weaker `sp` is for. */
-function findSubdomains({ record }: DomainFacts): NextStep {
-  const { sp } = toPolicies(record ?? null);
+function findSubdomains({ record = null }: DomainFacts): NextStep {
+  const { sp } = toPolicies(record);
   if (sp === 'reject') return { kind: 'nothing' };
-  return { kind: 'stronger', tag: 'sp', from: sp, to: 'reject' };
+  const from = hasPolicyTag(record, 'sp') ? sp : null;
+  return { kind: 'stronger', tag: 'sp', from, to: 'reject' };
 }
 
 function findFailing({ counts }: DomainFacts): NextStep | undefined {
@@ -132,5 +140,6 @@ function findStronger(facts: DomainFacts): NextStep | undefined {
   const policy = policyOf(facts);
   if (policy === undefined) return { kind: 'policy_unknown' };
   const to = policy === 'quarantine' ? 'reject' : 'quarantine';
-  return { kind: 'stronger', tag: 'p', from: policy, to };
+  const from = hasPolicyTag(facts.record ?? null, 'p') ? policy : null;
+  return { kind: 'stronger', tag: 'p', from, to };
 }

@@ -52,6 +52,21 @@ describe('the next step of a domain', () => {
       { kind: 'stronger', tag: 'p', from: 'none', to: 'quarantine' },
     ],
     [
+      'over 99 %, without a p tag',
+      { record: 'v=DMARC1; rua=mailto:dmarc@reports.example.net' },
+      { kind: 'stronger', tag: 'p', from: null, to: 'quarantine' },
+    ],
+    [
+      'over 99 %, with a p that nobody knows',
+      { record: 'v=DMARC1; p=block' },
+      { kind: 'stronger', tag: 'p', from: null, to: 'quarantine' },
+    ],
+    [
+      'p=reject, with an sp that nobody knows',
+      { record: 'v=DMARC1; p=reject; sp=block' },
+      { kind: 'stronger', tag: 'sp', from: null, to: 'reject' },
+    ],
+    [
       'over 99 %, with p=quarantine',
       { record: 'v=DMARC1; p=quarantine' },
       { kind: 'stronger', tag: 'p', from: 'quarantine', to: 'reject' },

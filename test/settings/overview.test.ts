@@ -225,6 +225,25 @@ describe('a domain’s page', () => {
     expect(text).toContain('<circle class="mark resolved" cx="98.33%" cy="100%" r="0.55em"/>');
   });
 
+  test('marks alerts that lasted into the range, however long ago they fired', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
+    await receive(api.db, [day('2025-04-01', 10, 10), day('2026-03-14', 10, 5)]);
+    const owner = { accountId, domainId: id };
+    const fired = (firedAt: string, resolvedAt?: string) =>
+      anAlert(api.db, owner, { firedAt, resolvedAt, context: {} });
+    await fired('2025-05-01T04:00:00Z', '2025-05-20T04:00:00Z');
+    await fired('2025-06-02T04:00:00Z', '2026-03-01T04:00:00Z');
+    await fired('2025-07-03T04:00:00Z');
+    const list = async (days: number) =>
+      (await read(`/settings/domains/${id}?days=${days}`)).match(/: fired \d+ \w+ \d+/g);
+    expect(await list(30)).toEqual([': fired 2 Jun 2025', ': fired 3 Jul 2025']);
+    expect(await list(365)).toEqual([
+      ': fired 1 May 2025',
+      ': fired 2 Jun 2025',
+      ': fired 3 Jul 2025',
+    ]);
+  });
+
   test('text of reporters changes nothing around it', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
     const names = ['<b>\u202egro.liam</b>', `${'x'.repeat(5000)}`, 'A\u200bB\u0000C'];

@@ -69,8 +69,18 @@ export function toPolicies(value: RecordValue): { readonly p: Policy; readonly s
   return { p, sp: tags.has('sp') ? toPolicy(tags.get('sp')) : p };
 }
 
-function toPolicy(text = ''): Policy {
-  return STRENGTHS.slice(1).find((word) => word === text.toLowerCase()) ?? 'none';
+/** Whether a DMARC record has the tag with a policy that receivers know. */
+export function hasPolicyTag(value: RecordValue, tag: 'p' | 'sp'): boolean {
+  const [, text] = parseTags(value ?? '').find(([name]) => name === tag) ?? [];
+  return toKnownPolicy(text) !== undefined;
+}
+
+function toPolicy(text?: string): Policy {
+  return toKnownPolicy(text) ?? 'none';
+}
+
+function toKnownPolicy(text = ''): Policy | undefined {
+  return STRENGTHS.slice(1).find((word) => word === text.toLowerCase());
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Phrase } from './phrase.ts';
 export type Mark = 'legitimate' | 'unknown';
 
 export interface Advice {
-  /** `act`: messages fail. `improve`: they pass by SPF alone, which forwarding breaks. `good`: nothing to do. */
+  /** `act`: messages fail. `improve`: they pass by one of SPF and DKIM, and the other can be mended. `good`: nothing to do. */
   readonly tone: 'act' | 'improve' | 'good';
   readonly title: string;
   readonly text: Phrase;
@@ -23,6 +23,8 @@ export interface Asked extends About {
 /** What to do about messages with certain results. */
 export interface Rule {
   readonly title: string;
+  /** Of messages that pass by DKIM, where there is something to do about SPF. */
+  readonly tone?: 'improve';
   readonly applies: (facts: Facts) => boolean;
   readonly tell: (facts: Facts, asked: Asked) => Phrase;
 }
@@ -51,7 +53,7 @@ function adviseOn(facts: Facts, asked: Asked): Advice {
   const rules: readonly Rule[] = passes ? PASSING_RULES : FAILING_RULES;
   // The last rule of each list applies to everything.
   const rule = rules.find(({ applies }) => applies(facts)) as Rule;
-  const tone = !passes ? 'act' : facts.isDkimAligned ? 'good' : 'improve';
+  const tone = !passes ? 'act' : facts.isDkimAligned ? (rule.tone ?? 'good') : 'improve';
   return { tone, title: rule.title, text: rule.tell(facts, asked), messages: facts.messages };
 }
 

@@ -2,6 +2,7 @@ import type { Asked, Rule } from './advice.ts';
 import type { Facts } from './evidence.ts';
 import { isRecordProblem, tellKeyProblem, tellSelector } from './key-problem.ts';
 import { type Phrase, phrase } from './phrase.ts';
+import { tellSpfProblem } from './spf-problem.ts';
 
 /** What to do about messages that fail DMARC. The first rule that applies counts. */
 export const FAILING_RULES: readonly Rule[] = [
@@ -36,8 +37,7 @@ export const FAILING_RULES: readonly Rule[] = [
   {
     title: 'The SPF record cannot be read',
     applies: ({ spfDomain, spf: { result } }) => spfDomain !== undefined && isRecordProblem(result),
-    tell: ({ spfDomain = '', spf: { result } }) =>
-      phrase`Receivers could not read the SPF record of ${spfDomain} (${result ?? ''}), so they did not learn whether it allows this address: check that there is only one, that its syntax is right, and that it needs at most ten DNS look-ups, all of which are answered.`,
+    tell: tellSpfProblem,
   },
   {
     title: 'A service that signs and sends as itself',

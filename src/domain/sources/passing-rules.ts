@@ -1,6 +1,7 @@
 import type { Rule } from './advice.ts';
 import { isRecordProblem, tellKeyProblem, tellSelector } from './key-problem.ts';
 import { phrase } from './phrase.ts';
+import { tellSpfProblem } from './spf-problem.ts';
 
 /** What to do about messages that pass DMARC. The first rule that applies counts. */
 export const PASSING_RULES: readonly Rule[] = [
@@ -15,6 +16,16 @@ export const PASSING_RULES: readonly Rule[] = [
     applies: ({ isDkimAligned, foreignSpf }) => isDkimAligned && foreignSpf !== undefined,
     tell: ({ from, foreignSpf = '' }) =>
       phrase`DKIM passes for ${from}, so the messages pass. SPF passes for ${foreignSpf}, which is not aligned: that is usual for services and for forwarders that rewrite the sender. There is nothing to do.`,
+  },
+  {
+    title: 'DKIM passes, the SPF record cannot be read',
+    tone: 'improve',
+    applies: ({ isDkimAligned, spfDomain, spf: { result } }) =>
+      isDkimAligned && spfDomain !== undefined && isRecordProblem(result),
+    tell: (facts) => [
+      ...phrase`DKIM passes for ${facts.from}, so the messages pass. `,
+      ...tellSpfProblem(facts),
+    ],
   },
   {
     title: 'Probably forwarded',

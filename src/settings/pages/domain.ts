@@ -113,18 +113,18 @@ function renderAlerts(alerts: readonly ListedAlert[], now: Date): Html {
   </section>`;
 }
 
-function renderTraffic({ domain, days, past }: Read, range: DomainRange): Html {
+function renderTraffic(read: Read, range: DomainRange): Html {
+  const { domain, days } = read;
   const path = `/settings/domains/${domain.id}`;
   return html`<section class="card" aria-labelledby="traffic">
     <h2 id="traffic">Traffic</h2>
     ${renderRanges(path, range)}
-    ${days.length === 0 ? renderEmptyRange(path, range) : renderCharts(days, past, { ...range, path })}
+    ${days.length === 0 ? renderEmptyRange(path, range) : renderCharts(read, { ...range, path })}
   </section>`;
 }
 
 function renderCharts(
-  days: Read['days'],
-  past: Read['past'],
+  { days, past, isPastCut }: Read,
   { path, ...range }: DomainRange & { readonly path: string },
 ): Html {
   const total = addUp(days);
@@ -133,7 +133,7 @@ function renderCharts(
   return html`<p class="figures"><b>${toPassRate(total)}</b> of <b>${toCount(total.messages)}</b> messages passed DMARC.
       <a href="${path}/sources?${toRangeQuery(range)}">See who sent them</a></p>
     ${renderPassRate(columns, incidents)}
-    ${renderIncidents(incidents, more)}
+    ${renderIncidents(incidents, { count: more, isAll: !isPastCut })}
     ${renderVolume(columns)}
     <p class="legend"><span class="passed">Passed</span><span class="failed">Failed</span></p>
     ${renderNumbers(columns)}`;

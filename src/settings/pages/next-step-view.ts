@@ -120,11 +120,12 @@ function toFailing(counts: Parameters<typeof toPassRate>[0]): Words {
 }
 
 function toStronger({ tag, from, to }: Extract<NextStep, { kind: 'stronger' }>): Words {
+  const now = from === null ? "its value is not valid" : `${tag}=${from}`;
   if (tag === 'sp')
-    return {
-      text: `Subdomains are not protected (sp=${from}): publish sp=${to}, or no sp at all.`,
-    };
-  return {
-    text: `More than 99% passed for ${WINDOW_DAYS} days: change p=${from} in the DMARC record to p=${to}.`,
-  };
+    return { text: `Subdomains are not protected (${now}): publish sp=${to}, or no sp at all.` };
+  const change =
+    from === null
+      ? `the DMARC record has no valid p tag, which counts as p=none. Publish p=${to} in it, directly after v=DMARC1.`
+      : `change p=${from} in the DMARC record to p=${to}.`;
+  return { text: `More than 99% passed for ${WINDOW_DAYS} days: ${change}` };
 }

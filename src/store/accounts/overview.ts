@@ -170,17 +170,36 @@ const alertsOfRange = prepareQuery<WantedAlerts, PastAlert>((db, param) =>
     .limit(param('limit')),
 );
 
-/** Alerts last some weeks at most, and fire some days after the day that they are about. */
-const [LASTS_DAYS, LAGS_DAYS, MAX_ALERTS] = [30, 10, 100];
+/** A resolved alert that began this many alerts before the range, or earlier, is not looked for. */
+const MAX_EARLIER = 100;
+/** Alerts of a range that are read. Charts mark fewer. */
+const MAX_ALERTS = 200;
+/** Alerts fire some days after the day that they are about. */
+const LAGS_DAYS = 10;
 
-const openTypesOfDomain = prepareQuery<{ domainId: string }, { type: string }>((db, param) =>
+/** A domain has at most one open alert of each type and subject. */
+const openAlertsOfDomain = prepareQuery<{ domainId: string }, PastAlert>((db, param) =>
   db
     .selectFrom('alert')
-    .select('type')
+    .select(['type', 'fired_at', 'resolved_at', 'context'])
     .where('domain_id', '=', param('domainId'))
     .where('resolved_at', 'is', null)
-    .distinct(),
+    .orderBy('fired_at', 'desc')
+    .orderBy('seq', 'desc'),
 );
+
+interface Alerts {
+  /** The alerts that fired in the range, the latest ones before it, and those that are open: latest first. */
+  readonly fired: readonly PastAlert[];
+  readonly earlier: readonly PastAlert[];
+  readonly open: readonly PastAlert[];
+}
+
+/** The alerts that fired in a range or lasted into it, whenever they began. */
+function toPast({ fired, earlier, open }: Alerts, from: Day): PastAlert[] {
+  const lasted = earlier.filter(({ resolved_at }) => resolved_at !== null && resolved_at >= from);
+  return [...fired, ...lasted, ...open.filter(({ fired_at }) => fired_at < from)];
+}
 
 interface WantedDomain {
   /** The days of its charts, both included. */
@@ -195,15 +214,19 @@ export async function readDomain(reader: Reader, scope: Scope, wanted: WantedDom
   const { domainId } = scope;
   const { from, to, window } = wanted;
   const until = addDays(to, LAGS_DAYS);
-  const [[domain], days, latest, past, openTypes, dns] = await reader.readTogether(
+  const [[domain], days, latest, fired, earlier, open, dns] = await reader.readTogether(
     oneDomain(scope),
     daysOfDomain({ domainId, from, to }),
     daysOfDomain({ domainId, ...window }),
-    alertsOfRange({ domainId, from: addDays(from, -LASTS_DAYS), until, limit: MAX_ALERTS }),
-    openTypesOfDomain({ domainId }),
+    alertsOfRange({ domainId, from, until, limit: MAX_ALERTS }),
+    alertsOfRange({ domainId, from: '', until: from, limit: MAX_EARLIER }),
+    openAlertsOfDomain({ domainId }),
     listDnsRecords({ domainId }),
   );
   const record = toDnsFacts(dns).dmarc?.confirmed?.value;
-  const openAlerts = openTypes.map(({ type }) => type);
-  return { domain: requireDomain(domain), days, latest, past, openAlerts, record };
+  const openAlerts = [...new Set(open.map(({ type }) => type))];
+  const past = toPast({ fired, earlier, open }, from);
+  // Of a range with so many alerts, the first ones were not read.
+  const isPastCut = fired.length === MAX_ALERTS;
+  return { domain: requireDomain(domain), days, latest, past, isPastCut, openAlerts, record };
 }

@@ -237,6 +237,20 @@ describe('advice on messages that pass', () => {
       /SPF does not \(“fail”\): that is what forwarding looks like/,
     ],
     [
+      'by DKIM, with an own SPF record that nobody can read: not forwarding',
+      { aligned: 'dkim', spf: ['example.com', 'permerror'], dkim: [['example.com', 's', 'pass']] },
+      'improve',
+      'DKIM passes, the SPF record cannot be read',
+      /^DKIM passes for “example.com”, so the messages pass. Receivers could not read the SPF record of “example.com” \(“permerror”\)/,
+    ],
+    [
+      'by DKIM, with an SPF record of another domain that nobody can read',
+      { aligned: 'dkim', spf: ['lists.test', 'permerror'], dkim: [['example.com', 's', 'pass']] },
+      'good',
+      'Probably forwarded',
+      /SPF does not \(“permerror”\): that is what forwarding looks like/,
+    ],
+    [
       'by DKIM, with SPF of another domain',
       { aligned: 'dkim', spf: ['mailer.example', 'pass'], dkim: [['example.com', 's', 'pass']] },
       'good',

@@ -60,11 +60,23 @@ function tell({ fired_at, resolved_at, day }: Fired): string {
   return `${about}fired ${toDate(fired_at)}, ${end}`;
 }
 
+/** Alerts that the chart does not mark. */
+interface Unmarked {
+  readonly count: number;
+  /** Whether there are no more than these. */
+  readonly isAll: boolean;
+}
+
 /** The words of the numbers in the chart. */
-export function renderIncidents(incidents: readonly Incident[], more: number): Html | '' {
+export function renderIncidents(incidents: readonly Incident[], more: Unmarked): Html | '' {
   if (incidents.length === 0) return '';
   return html`<ol class="incidents" aria-label="Alerts in the chart">
     ${incidents.map(({ number, title, words }) => html`<li value="${number}"><strong>${title}</strong>: ${words}</li>`)}
   </ol>
-  ${more === 0 ? '' : html`<p class="muted">${toCounted(more, 'earlier alert')} of this range ${more === 1 ? 'is' : 'are'} not marked.</p>`}`;
+  ${more.count === 0 ? '' : renderUnmarked(more)}`;
+}
+
+function renderUnmarked({ count, isAll }: Unmarked): Html {
+  const number = toCounted(count, 'earlier alert');
+  return html`<p class="muted">${isAll ? '' : 'At least '}${number} of this range ${count === 1 ? 'is' : 'are'} not marked.</p>`;
 }
