@@ -177,7 +177,7 @@ async function fillPeople(db: Db, accountId: string): Promise<void> {
   const { id: personId } = await insertPerson(db, person);
   const session = { personId, proof: { password_hash }, address: '192.0.2.1', userAgent: ODD };
   await insertOneTimeLink(db, personId, NOW);
-  await insertPendingSignIn(db, { personId, passwordHash: password_hash, now: NOW });
+  await insertPendingSignIn(db, { personId, proof: { password_hash }, now: NOW });
   await startSecondFactor(db, personId, 'v1.sealed');
   const by = { name: ODD, personId, accountId, address: '192.0.2.1', at: NOW };
   const proof = { sealedSecret: 'v1.sealed', step: 59_000_000 };

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listAudit } from '../../src/store/accounts/audit.ts';
-import { findSignedOn } from '../../src/store/people/people.ts';
 import { updateDisabled, updateRole } from '../../src/store/people/person-changes.ts';
+import { findSignedOn } from '../../src/store/people/single-sign-on.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
 import { aPerson, aSignedIn, type Browser, openFor, toReadable } from '../support/visitor.ts';

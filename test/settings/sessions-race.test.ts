@@ -4,9 +4,22 @@ import { listAudit } from '../../src/store/accounts/audit.ts';
 import type { Store } from '../../src/store/connection/open.ts';
 import { findLinkHolder, insertOneTimeLink } from '../../src/store/people/one-time-links.ts';
 import { updatePassword } from '../../src/store/people/passwords.ts';
-import { findCredentials, findPerson, findSignedOn } from '../../src/store/people/people.ts';
+import {
+  findPendingSignIn,
+  finishSignIn,
+  insertPendingSignIn,
+  type PendingSignIn,
+} from '../../src/store/people/pending-sign-ins.ts';
+import { findCredentials, findPerson } from '../../src/store/people/people.ts';
 import { updateDisabled } from '../../src/store/people/person-changes.ts';
-import { deleteSession, insertSession, listSessions } from '../../src/store/people/sessions.ts';
+import { confirmSecondFactor, startSecondFactor } from '../../src/store/people/second-factors.ts';
+import {
+  deleteSession,
+  insertSession,
+  listSessions,
+  type Proof,
+} from '../../src/store/people/sessions.ts';
+import { findSignedOn } from '../../src/store/people/single-sign-on.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 import { aPerson } from '../support/visitor.ts';
@@ -92,5 +105,67 @@ describe('changes between the check of a password and the session that it opens'
     await updatePassword(db, id, { passwordHash: await hashPassword(NEW), ...old, ...AT });
     const late = { passwordHash: await hashPassword('the password of a thief'), link, ...AT };
     await expect(updatePassword(db, id, late)).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('the first sign-in at the provider of a person with a second factor', () => {
+  const subject = '["https://id.example","ada"]';
+  const sealedSecret = 'v1.sealed';
+
+  beforeEach(async () => {
+    const { replaced: passwordHash, sessionId } = await aReplacement();
+    await startSecondFactor(db, id, sealedSecret);
+    const proofs = { passwordHash, proof: { sealedSecret, step: 1 }, recoveryHashes: ['a'] };
+    const by = { name: email, personId: id, at: NOW, address: AT.address };
+    await confirmSecondFactor(db, { ...proofs, sessionId }, by);
+  });
+
+  const isBoundTo = async (): Promise<string | null> => {
+    const person = db.selectFrom('person').select('single_sign_on').where('id', '=', id);
+    return (await person.executeTakeFirstOrThrow()).single_sign_on;
+  };
+  const wait = (proof: Proof, bind?: string) =>
+    insertPendingSignIn(db, { personId: id, proof, subject: bind, now: NOW });
+  const finish = async (token: string, step: number) => {
+    const pending = (await findPendingSignIn(db, token, NOW)) as PendingSignIn;
+    const session = { ...pending, ...AT, userAgent: '' };
+    return await finishSignIn(db, session, { token, code: { sealedSecret, step } });
+  };
+
+  test('binds nobody and opens nothing before the code', async () => {
+    const found = await findSignedOn(db, { subject, email }, AT);
+    expect(found).toEqual({ personId: id, isBound: false, needsCode: true });
+    expect(await isBoundTo()).toBeNull();
+    await expect(open({ single_sign_on: null })).rejects.toMatchObject({ code: 'unauthorized' });
+    const token = await wait({ single_sign_on: null }, subject);
+    await expect(finish(token, 1)).rejects.toMatchObject({ code: 'unauthorized' });
+    expect([await isBoundTo(), await sessions()]).toEqual([null, 1]);
+    await finish(token, 2);
+    expect([await isBoundTo(), await sessions()]).toEqual([subject, 2]);
+  });
+
+  test('and later ones are asked for the code, too', async () => {
+    await finish(await wait({ single_sign_on: null }, subject), 2);
+    const found = await findSignedOn(db, { subject, email }, AT);
+    expect(found).toEqual({ personId: id, isBound: true, needsCode: true });
+    await expect(open({ single_sign_on: subject })).rejects.toMatchObject({ code: 'unauthorized' });
+    await finish(await wait({ single_sign_on: subject }), 3);
+    expect(await sessions()).toBe(3);
+  });
+
+  test('binds to the subject that the provider named, whatever the cookie says now', async () => {
+    const token = await wait({ single_sign_on: null }, subject);
+    const other = `${token.split('.')[0]}.${Buffer.from('another').toString('base64url')}`;
+    expect(await findPendingSignIn(db, other, NOW)).toBeUndefined();
+  });
+
+  test('of two that wait for a code, one binds', async () => {
+    const [first, second] = [
+      await wait({ single_sign_on: null }, subject),
+      await wait({ single_sign_on: null }, '["https://id.example","eve"]'),
+    ];
+    await finish(first, 2);
+    await expect(finish(second, 3)).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(await isBoundTo()).toBe(subject);
   });
 });

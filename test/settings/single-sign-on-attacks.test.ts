@@ -90,6 +90,27 @@ describe('the callback of single sign-on', () => {
     expect([answer?.status, answer?.headers['location']]).toEqual([303, '/settings/overview']);
   });
 
+  test('asks a person with a second factor for its code, and opens nothing before', async () => {
+    const { id } = await store.db.selectFrom('person').select('id').executeTakeFirstOrThrow();
+    const factor = { sealed_secret: 'v1.sealed', confirmed_at: NOW };
+    await store.db.write((tx) =>
+      tx
+        .insertInto('second_factor')
+        .values({ ...factor, person_id: id })
+        .execute(),
+    );
+    const { status, headers } = (await comeBack()) ?? {};
+    expect([status, headers?.['location']]).toEqual([
+      303,
+      '/settings/sign-in/code?next=/settings/overview',
+    ]);
+    const cookies = String(headers?.['set-cookie']);
+    expect(cookies).toMatch(/plumbline-pending=[\w-]{43}\.[\w-]+;/);
+    expect(cookies).not.toContain('plumbline-session');
+    const person = store.db.selectFrom('person').select('single_sign_on');
+    expect(await person.execute()).toEqual([{ single_sign_on: null }]);
+  });
+
   test('rejects an ID token with a foreign signature', async () => {
     signer = forger.privateKey;
     expect((await comeBack())?.status).toBe(401);

@@ -152,7 +152,9 @@ describe('a report that is removed', () => {
     await receive(db, [other, FORGED]);
     await removeReport(db, toRemove(null, FORGED.payloadSha256), NOW);
     expect(await listMiscounts(db)).toEqual({});
-    expect(await dayOf(db)).toMatchObject([{ reports: 1, messages: 803, aligned: 793, sources: 1 }]);
+    expect(await dayOf(db)).toMatchObject([
+      { reports: 1, messages: 803, aligned: 793, sources: 1 },
+    ]);
     // 840 less the 740 messages of the report, of which 40 were of this address.
     expect(await sourcesOf(db)).toEqual([from('192.0.2.1', 100, 100)]);
   });

@@ -137,7 +137,7 @@ function renderRequirement({ visitor, isRequired }: PeoplePage): Html {
       isRequired
         ? 'People who sign in with a password have to set up a second factor before they see any other page.'
         : 'Everybody may set up a second factor. You can require it of people who sign in with a password.'
-    } Single sign-on is not affected: its provider asks for further factors.</p>
+    } It is not required for single sign-on, whose provider asks for further factors.</p>
     ${
       isRequired || hasOwn
         ? html`<form method="post" action="${PATH}/second-factor">

@@ -6,7 +6,12 @@ import { toInstant } from '../../domain/instant.ts';
 import { insertPendingSignIn } from '../../store/people/pending-sign-ins.ts';
 import { findCredentials } from '../../store/people/people.ts';
 import { findSecondFactor } from '../../store/people/second-factors.ts';
-import { deleteSessionOf, insertSession, type NewSession } from '../../store/people/sessions.ts';
+import {
+  deleteSessionOf,
+  insertSession,
+  type NewSession,
+  type Proof,
+} from '../../store/people/sessions.ts';
 import { clearCookie, readSessionToken, setPendingCookie, setSessionCookie } from '../cookies.ts';
 import { readField, readQuery } from '../form.ts';
 import { type Html, renderTokenIfAny, sendPage } from '../frame/page.ts';
@@ -52,14 +57,24 @@ export async function letIn(
   }: { personId: string; passwordHash: string; next: string; notice?: string },
 ): Promise<void> {
   const { db } = given.store;
+  const proof = { password_hash: passwordHash };
   const factor = await findSecondFactor(db, person.personId);
   if (factor === undefined || factor.confirmedAt === null) {
-    await openSession(given, req, res, { ...person, proof: { password_hash: passwordHash } });
+    await openSession(given, req, res, { ...person, proof });
     return res.redirect(303, next);
   }
-  const now = toInstant(given.now());
-  const { personId } = person;
-  setPendingCookie(req, res, await insertPendingSignIn(db, { personId, passwordHash, now }));
+  await askForCode(given, req, res, { personId: person.personId, proof, next });
+}
+
+/** Leads a person who has proved the first factor to the page that asks for the second. */
+export async function askForCode(
+  { store: { db }, now }: Given,
+  req: Request,
+  res: Response,
+  { next, ...person }: { personId: string; proof: Proof; subject?: string; next: string },
+): Promise<void> {
+  const token = await insertPendingSignIn(db, { ...person, now: toInstant(now()) });
+  setPendingCookie(req, res, token);
   res.redirect(303, `${CODE_PAGE}?next=${next}`);
 }
 

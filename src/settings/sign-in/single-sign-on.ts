@@ -1,13 +1,13 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import type * as openid from 'openid-client';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
-import { findSignedOn } from '../../store/people/people.ts';
+import { findSignedOn, type SignedOn } from '../../store/people/single-sign-on.ts';
 import { clearCookie, readCookie, setFlowCookie } from '../cookies.ts';
 import { readQuery } from '../form.ts';
 import type { Given } from '../given.ts';
 import { addressOf } from '../visitor.ts';
-import { openSession, toOwnPage } from './sign-in.ts';
+import { askForCode, openSession, toOwnPage } from './sign-in.ts';
 
 type GivenProvider = Given & NonNullable<Given['singleSignOn']>;
 
@@ -88,10 +88,24 @@ function comeBackFrom(given: GivenProvider, provider: Provider): RequestHandler 
     const from = { now: toInstant(given.now()), address: addressOf(req) };
     const person = await findSignedOn(given.store.db, identity, from);
     if (person === undefined) throw notKnown();
-    const proof = { single_sign_on: identity.subject };
-    await openSession(given, req, res, { ...person, proof });
-    res.redirect(303, flow.next);
+    await letIn(given, req, res, { ...person, subject: identity.subject, next: flow.next });
   };
+}
+
+/** A second factor that is on is asked for after single sign-on, too; its code binds a person who is not bound yet. */
+async function letIn(
+  given: Given,
+  req: Request,
+  res: Response,
+  { personId, isBound, needsCode, subject, next }: SignedOn & { subject: string; next: string },
+): Promise<void> {
+  const proof = { single_sign_on: isBound ? subject : null };
+  if (needsCode) {
+    const unbound = isBound ? undefined : { subject };
+    return await askForCode(given, req, res, { personId, proof, ...unbound, next });
+  }
+  await openSession(given, req, res, { personId, proof });
+  res.redirect(303, next);
 }
 
 /** The callback URL. A request target may name another host, so only its query is used. */

@@ -1,13 +1,21 @@
 import { later, PENDING_SIGN_IN_MS } from '../../domain/access/lifetime.ts';
 import { createSecret, hashSecret } from '../../domain/access/secret.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { Db } from '../connection/database.ts';
+import type { Db, Tx } from '../connection/database.ts';
+import { wordsOf } from '../connection/words.ts';
 import { lockPersonRow } from './people.ts';
 import { type CodeProof, spendCode } from './second-factors.ts';
-import { addSession, type NewSession, noLongerProof, requireProof } from './sessions.ts';
+import {
+  addSession,
+  type NewSession,
+  noLongerProof,
+  type Proof,
+  requireProof,
+} from './sessions.ts';
+import { bindIdentity } from './single-sign-on.ts';
 
 /*
- * A person with a second factor who has entered the password. What ends sessions ends these too: a new password,
+ * A person with a second factor who has entered the password, or has signed in at the OpenID provider. What ends sessions ends these too: a new password,
  * disabling the person, resetting the second factor.
  */
 
@@ -17,18 +25,24 @@ export interface PendingSignIn {
   readonly accountId: string;
 }
 
+interface NewPendingSignIn {
+  readonly personId: string;
+  readonly proof: Proof;
+  /** The identity at the OpenID provider that the right code binds the person to. */
+  readonly subject?: string | undefined;
+  readonly now: Instant;
+}
+
 /** Returns the token for the browser's cookie. How many there are is limited by successful sign-ins. */
 export async function insertPendingSignIn(
   db: Db,
-  { personId, passwordHash, now }: { personId: string; passwordHash: string; now: Instant },
+  { personId, proof, subject, now }: NewPendingSignIn,
 ): Promise<string> {
-  const { token, sha256 } = createSecret();
+  const token = toToken(subject);
+  const sha256 = hashSecret(token);
   const expires_at = later(now, PENDING_SIGN_IN_MS);
   await db.write(async (tx) => {
-    await requireProof(tx, {
-      ...{ personId, isFactorDone: true },
-      proof: { password_hash: passwordHash },
-    });
+    await requireProof(tx, { ...{ personId, proof }, isFactorDone: true });
     await tx.deleteFrom('pending_sign_in').where('expires_at', '<=', now).execute();
     await tx
       .insertInto('pending_sign_in')
@@ -36,6 +50,17 @@ export async function insertPendingSignIn(
       .execute();
   });
   return token;
+}
+
+/** A secret, and the subject behind a dot. The hash of the whole is stored, so nobody can exchange the subject. */
+function toToken(subject: string | undefined): string {
+  const { token } = createSecret();
+  return subject === undefined ? token : `${token}.${Buffer.from(subject).toString('base64url')}`;
+}
+
+function toSubject(token: string): string | undefined {
+  const [, subject] = token.split('.');
+  return subject && Buffer.from(subject, 'base64url').toString();
 }
 
 /** undefined when there is none, whatever the reason. */
@@ -54,7 +79,10 @@ export async function findPendingSignIn(
     .executeTakeFirst();
 }
 
-/** Uses up the code and the pending sign-in, and opens the session. Throws `unauthorized`. */
+/**
+ * Uses up the code and the pending sign-in, binds the person where the sign-in is their first one at the provider, and
+ * opens the session. Throws `unauthorized`.
+ */
 export async function finishSignIn(
   db: Db,
   { email, accountId, ...session }: PendingSignIn & Omit<NewSession, 'proof' | 'isFactorDone'>,
@@ -71,6 +99,23 @@ export async function finishSignIn(
       .executeTakeFirst();
     if (isDisabled || numDeletedRows === 0n) throw noLongerProof();
     await spendCode(tx, { name: email, accountId, personId, address, at }, code);
+    const subject = toSubject(token);
+    if (subject !== undefined) await bindOnce(tx, { personId, subject }, { now: at, address });
     return await addSession(tx, { ...session, isSingleSignOn: false });
   });
+}
+
+/** Meanwhile the person may have been bound to another subject, and somebody else to this one. */
+async function bindOnce(
+  tx: Tx,
+  identity: Parameters<typeof bindIdentity>[1],
+  from: Parameters<typeof bindIdentity>[2],
+): Promise<void> {
+  await wordsOf(tx).takeTurns(tx, identity.subject);
+  const other = await tx
+    .selectFrom('person')
+    .select('id')
+    .where('single_sign_on', '=', identity.subject)
+    .executeTakeFirst();
+  if (other !== undefined || !(await bindIdentity(tx, identity, from))) throw noLongerProof();
 }

@@ -2,7 +2,6 @@ import { type Role, toEmailKey } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { findAccount } from '../accounts/accounts.ts';
-import { insertAudit } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../connection/database.ts';
 import { wordsOf } from '../connection/words.ts';
 
@@ -45,56 +44,6 @@ export async function findCredentials(
     .where('email_key', '=', toEmailKey(email))
     .where('disabled', '=', 0)
     .executeTakeFirst();
-}
-
-/**
- * The person whom an OpenID provider has authenticated: the one bound to this issuer and subject, else the
- * one with this (verified) e-mail address who is not bound yet and is bound now. undefined when there is
- * neither.
- */
-export async function findSignedOn(
-  db: Db,
-  identity: Identity,
-  from: { readonly now: Instant; readonly address: string },
-): Promise<{ readonly personId: string } | undefined> {
-  return await db.write(async (tx) => {
-    const { subject } = identity;
-    await wordsOf(tx).takeTurns(tx, subject);
-    const known = await tx
-      .selectFrom('person')
-      .select(['id as personId', 'disabled'])
-      .where('single_sign_on', '=', subject)
-      .executeTakeFirst();
-    if (known !== undefined) return known.disabled === 0 ? known : undefined;
-    return await bindIdentity(tx, identity, from);
-  });
-}
-
-/** Who somebody is at the OpenID provider: issuer and subject, and the e-mail address that it has verified. */
-interface Identity {
-  readonly subject: string;
-  readonly email: string;
-}
-
-/** The person's link ends: whoever has it could otherwise sign in as this person by choosing a password. */
-async function bindIdentity(
-  tx: Tx,
-  { subject, email }: Identity,
-  { now: at, address }: { readonly now: Instant; readonly address: string },
-): Promise<{ readonly personId: string } | undefined> {
-  const bound = await tx
-    .updateTable('person')
-    .set({ single_sign_on: subject })
-    .where('email_key', '=', toEmailKey(email))
-    .where('single_sign_on', 'is', null)
-    .where('disabled', '=', 0)
-    .returning(['id', 'account_id', 'email'])
-    .executeTakeFirst();
-  if (bound === undefined) return undefined;
-  await tx.deleteFrom('one_time_link').where('person_id', '=', bound.id).execute();
-  const entry = { actor: bound.email, address, at, action: 'single_sign_on_bound' } as const;
-  await insertAudit(tx, { ...entry, accountId: bound.account_id, subject: bound.email });
-  return { personId: bound.id };
 }
 
 /** Throws `not_found`. */

@@ -40,7 +40,7 @@ export interface SessionRow {
 }
 
 /** The stored value that a person has proved to know. It must be unchanged when the session begins. */
-export type Proof = { readonly password_hash: string } | { readonly single_sign_on: string };
+export type Proof = { readonly password_hash: string } | { readonly single_sign_on: string | null };
 
 export interface NewSession {
   readonly personId: string;
@@ -88,12 +88,12 @@ export async function requireProof(
     .where((eb) => eb.and(proof))
     .$call(wordsOf(tx).locked)
     .executeTakeFirst();
-  const needsNoCode = isFactorDone || 'single_sign_on' in proof;
-  if (person === undefined || !(needsNoCode || !(await hasSecondFactor(tx, personId))))
-    throw noLongerProof();
+  const isProof = person !== undefined && (isFactorDone || !(await hasSecondFactor(tx, personId)));
+  if (!isProof) throw noLongerProof();
 }
 
-async function hasSecondFactor(tx: Tx, personId: string): Promise<boolean> {
+/** Whether a second factor of a person is on. */
+export async function hasSecondFactor(tx: Tx, personId: string): Promise<boolean> {
   const factor = await tx
     .selectFrom('second_factor')
     .select('person_id')
