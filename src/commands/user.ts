@@ -3,13 +3,14 @@ import { Argument, type Command, Option } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { hashPassword } from '../domain/access/password.ts';
 import type { Role } from '../domain/access/person.ts';
+import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { findAccountId, findPersonId } from '../store/accounts/find-by-name.ts';
 import type { Db } from '../store/connection/database.ts';
 import { insertPerson, invitePerson } from '../store/people/new-people.ts';
 import { insertOneTimeLink } from '../store/people/one-time-links.ts';
 import { listPeople, type Person } from '../store/people/people.ts';
-import { updateDisabled, updateRole } from '../store/people/person-changes.ts';
+import { deleteInvited, updateDisabled, updateRole } from '../store/people/person-changes.ts';
 import { resetSecondFactor } from '../store/people/second-factors.ts';
 import { hint, type OutputOptions, printList, printOne, tell } from './output/output.ts';
 import { readNewPassword } from './password.ts';
@@ -83,8 +84,19 @@ export function addUserCommands(user: Command): void {
       printOne({ id, was_on: wasOn }, options);
     });
 
-  addSwitch(user, 'disable', 'End all of a person’s sessions, and reject their sign-in.', true);
-  addSwitch(user, 'enable', 'Let a person sign in again.', false);
+  user
+    .command('delete <user>')
+    .description(
+      'Delete a person who has never signed in, so that the e-mail address is free again.',
+    )
+    .action(async (given: string, options: OutputOptions) => {
+      const deleted = await withStore(async ({ db }) =>
+        deleteInvited(db, await findPersonId(db, given)),
+      );
+      printOne(toOutput(deleted), options);
+    });
+
+  addSwitches(user);
 }
 
 /** The account is looked up first: a wrong one is said before a password is typed. */
@@ -104,16 +116,43 @@ async function addUser(account: string, email: string, options: AddOptions): Pro
   if (options.invite) tellOfLink(options);
 }
 
-function addSwitch(user: Command, verb: string, description: string, isDisabled: boolean): void {
+interface DisableOptions extends OutputOptions {
+  readonly force?: boolean;
+}
+
+function addSwitches(user: Command): void {
   user
-    .command(`${verb} <user>`)
-    .description(description)
-    .action(async (given: string, options: OutputOptions) => {
-      const changed = await withStore(async ({ db }) =>
-        updateDisabled(db, await findPersonId(db, given), isDisabled),
-      );
-      printOne(toOutput(changed), options);
-    });
+    .command('disable <user>')
+    .description('End all of a person’s sessions, and reject their sign-in.')
+    .option('--force', 'also the only owner: nobody then manages the account’s people')
+    .action(async (given: string, { force = false, ...options }: DisableOptions) =>
+      switchPerson(given, { isDisabled: true, keepsOwner: !force }, options),
+    );
+  user
+    .command('enable <user>')
+    .description('Let a person sign in again.')
+    .action(async (given: string, options: OutputOptions) =>
+      switchPerson(given, { isDisabled: false, keepsOwner: false }, options),
+    );
+}
+
+async function switchPerson(
+  given: string,
+  { isDisabled, keepsOwner }: { readonly isDisabled: boolean; readonly keepsOwner: boolean },
+  options: OutputOptions,
+): Promise<void> {
+  const changed = await withStore(async ({ db }) => {
+    const id = await findPersonId(db, given);
+    return await updateDisabled(db, id, isDisabled, undefined, { keepsOwner }).catch(withForce);
+  });
+  printOne(toOutput(changed), options);
+}
+
+/** Says how the only owner can be disabled all the same. */
+function withForce(error: unknown): never {
+  if (!(error instanceof Failure) || error.code !== 'conflict') throw error;
+  const hint = 'See plumbline user role. With --force, the account is left without an owner.';
+  throw new Failure('conflict', `${error.message} ${hint}`);
 }
 
 async function createLink(db: Db, personId: string): Promise<string> {

@@ -25,6 +25,7 @@ import {
   showPeople,
   signOutPerson,
   switchPerson,
+  withdraw,
 } from './pages/people.ts';
 import { sendOriginal } from './pages/reports/original.ts';
 import { showReport } from './pages/reports/report.ts';
@@ -46,6 +47,7 @@ import { createSingleSignOn } from './sign-in/single-sign-on.ts';
 import { choosePassword, showWelcome } from './sign-in/welcome.ts';
 import {
   limitChecks,
+  limitInvitations,
   limitReadings,
   limitSources,
   limitSuccesses,
@@ -159,9 +161,10 @@ function addPeople(router: Router, given: Given): void {
   const people = createRouter();
   people.use(requireOwnerRole);
   people.get('/', showPeople(given));
-  people.post('/', invite(given));
+  people.post('/', limitInvitations(given), invite(given));
   people.post('/second-factor', requireFactor(given));
   people.post('/:id/link', renewLink(given));
+  people.post('/:id/withdraw', withdraw(given));
   people.post('/:id/enable', switchPerson(given, false));
   people.post('/:id/disable', switchPerson(given, true));
   people.post('/:id/sign-out', signOutPerson(given));

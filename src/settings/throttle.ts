@@ -32,6 +32,10 @@ const READINGS_PER_PERSON = 300;
 /** Pages of sources. The list of a year in which each day has a thousand other addresses costs half a second. */
 const SOURCES_PER_PERSON = 300;
 
+/** Invitations of an account in a day, refused ones included: a refusal says that somebody has the address. */
+const INVITATIONS_PER_ACCOUNT = 50;
+const DAY_MINUTES = 24 * 60;
+
 type Counting = Pick<Given, 'createStore'>;
 
 /** Failed sign-ins from one address. Unknown e-mail addresses count like known ones. */
@@ -117,10 +121,18 @@ export function limitSources({ createStore }: Counting): RequestHandler {
   return throttle({ limit: SOURCES_PER_PERSON, toKey: toPersonId, store }, {});
 }
 
+/** Invitations by the owners of an account. */
+export function limitInvitations({ createStore }: Counting): RequestHandler {
+  const store = createStore?.('invitations');
+  const daily = { limit: INVITATIONS_PER_ACCOUNT, windowMinutes: DAY_MINUTES };
+  return throttle({ ...daily, toKey: toAccountId, store }, {});
+}
+
 type ToKey = (req: Request, res: Response) => string;
 
 const toAddressKey: ToKey = ({ ip = '' }) => toClientNetwork(ip);
 const toPersonId: ToKey = (_req, res) => visitorOf(res).personId;
+const toAccountId: ToKey = (_req, res) => visitorOf(res).accountId;
 /** Of a sign-in that waits for its code, or of a signed-in person. */
 const toPersonOfCode: ToKey = (_req, res) => (findPending(res) ?? visitorOf(res)).personId;
 const toEmailHash: ToKey = (req) => hash('sha256', toEmailKey(readField(req, 'email')));
@@ -141,26 +153,29 @@ interface Throttle {
   readonly limit: number;
   readonly toKey: ToKey;
   readonly store: Store | undefined;
+  readonly windowMinutes?: number;
 }
 
 /**
  * Counts each request when it arrives, and subtracts it later when it need not count. So concurrent requests
  * are counted too.
  */
-function throttle({ limit, toKey, store }: Throttle, counted = COUNT_FAILURES): RequestHandler {
+function throttle(
+  { limit, toKey, store, windowMinutes = WINDOW_MINUTES }: Throttle,
+  counted = COUNT_FAILURES,
+): RequestHandler {
+  const wait = windowMinutes < 60 ? `${windowMinutes} minutes` : `${windowMinutes / 60} hours`;
   return rateLimit({
     limit,
     ...(store === undefined ? {} : { store }),
-    windowMs: WINDOW_MINUTES * 60_000,
+    windowMs: windowMinutes * 60_000,
     keyGenerator: toKey,
     standardHeaders: false,
     legacyHeaders: false,
     ...counted,
     handler: (_req, res, next) => {
-      res.set('Retry-After', String(WINDOW_MINUTES * 60));
-      next(
-        new Failure('rate_limited', `Too many attempts. Try again in ${WINDOW_MINUTES} minutes.`),
-      );
+      res.set('Retry-After', String(windowMinutes * 60));
+      next(new Failure('rate_limited', `Too many attempts. Try again in ${wait}.`));
     },
   });
 }

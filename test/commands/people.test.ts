@@ -13,7 +13,7 @@ async function aCompany(env: NodeJS.ProcessEnv = {}) {
 }
 
 test('a person is added with a password from standard input, listed, disabled and enabled', async () => {
-  const { accountId, add, json } = await aCompany();
+  const { accountId, add, json, run } = await aCompany();
   const { stdout, stderr } = await add('Ada@example.com');
   const person = JSON.parse(stdout);
   expect(person).toEqual({
@@ -25,7 +25,15 @@ test('a person is added with a password from standard input, listed, disabled an
     created_at: expect.stringMatching(/Z$/),
   });
   expect(stdout + stderr).not.toContain(PASSWORD);
-  expect(await json('user', 'disable', person.id)).toEqual({ ...person, disabled: true });
+  const refused = await run(['user', 'disable', person.id]);
+  expect([refused.status, refused.stderr]).toEqual([
+    1,
+    expect.stringMatching(/is the only owner of the account\..*--force/s),
+  ]);
+  expect(await json('user', 'disable', person.id, '--force')).toEqual({
+    ...person,
+    disabled: true,
+  });
   expect(await json('user', 'list', accountId)).toEqual([{ ...person, disabled: true }]);
   expect(await json('user', 'enable', person.id)).toEqual(person);
 });
@@ -44,6 +52,18 @@ test('invitations and resets print a link with the configured base URL', async (
   const { stderr } = await run(['user', 'reset', invited.id]);
   expect(stderr).toMatch(/works once, within 24 hours/);
   expect(stderr).not.toMatch(/PLUMBLINE_BASE_URL/);
+});
+
+test('a person who never signed in is deleted, and nobody else', async () => {
+  const { accountId, add, json, run } = await aCompany();
+  const owner = JSON.parse((await add('ada@example.com')).stdout);
+  const invited = await json('user', 'add', accountId, 'bob@example.com', '--invite');
+  expect(await json('user', 'delete', 'bob@example.com')).toMatchObject({ id: invited.id });
+  expect(await json('user', 'list', accountId)).toEqual([owner]);
+  const refused = await run(['user', 'delete', owner.id]);
+  expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('disabled')]);
+  const [entry] = await json('audit', accountId, '--limit', '1');
+  expect(entry).toMatchObject({ action: 'person_deleted', subject: 'bob@example.com' });
 });
 
 test.each([

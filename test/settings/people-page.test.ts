@@ -74,7 +74,7 @@ describe('inviting', () => {
     expect(await look(owner.browser, toLink(text))).toBe(200);
     const later = (await owner.browser.get(PEOPLE)).text;
     expect(toLink(later)).toBeUndefined();
-    expect(toReadable(later)).toMatch(/ada@invited.example Invited never 0 off New link Disable/);
+    expect(toReadable(later)).toMatch(/ada@invited.example Invited never 0 off New link Withdraw/);
     expect(await actions()).toContainEqual(['person_invited', owner.email, 'ada@invited.example']);
   });
 
@@ -106,10 +106,50 @@ describe('inviting', () => {
     expect((await invite('no address')).status).toBe(422);
   });
 
+  test('is withdrawn by an owner: the link ends, and another account can invite the address', async () => {
+    const link = toLink((await invite('zoe@invited.example')).text);
+    const [{ id = '' } = {}] = (await people()).filter(({ email }) => email.startsWith('zoe'));
+    const stranger = await aSignedIn(api, await aBareAccount(api.db));
+    const path = `${PEOPLE}/${id}/withdraw`;
+    expect((await stranger.browser.post(path)).status).toBe(404);
+    expect((await stranger.browser.post(PEOPLE, { email: 'zoe@invited.example' })).status).toBe(
+      409,
+    );
+    expect((await owner.browser.post(path)).status).toBe(303);
+    expect(toReadable((await owner.browser.get(PEOPLE)).text)).toContain(
+      'The invitation of zoe@invited.example is withdrawn.',
+    );
+    expect(await look(owner.browser, link)).toBe(404);
+    expect((await stranger.browser.post(PEOPLE, { email: 'zoe@invited.example' })).status).toBe(
+      200,
+    );
+    expect(await actions()).toContainEqual(['person_deleted', owner.email, 'zoe@invited.example']);
+  });
+
+  test('a person who has a password is not deleted', async () => {
+    const member = await aPerson(api, accountId);
+    expect((await owner.browser.post(`${PEOPLE}/${member.id}/withdraw`)).status).toBe(409);
+    expect(await people()).toHaveLength(2);
+  });
+
+  test('leaves at most twenty invitations open, and is refused after fifty in a day', async () => {
+    for (let i = 0; i < 20; i++) expect((await invite(`p${i}@many.example`)).status).toBe(200);
+    const { status, text } = await invite('p20@many.example');
+    expect([status, toReadable(text)]).toEqual([
+      409,
+      expect.stringContaining('20 invitations are open'),
+    ]);
+    for (let i = 21; i < 50; i++) await invite('no address');
+    const refused = await invite('p51@many.example');
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '86400']);
+    const other = await aSignedIn(api, await aBareAccount(api.db));
+    expect((await other.browser.post(PEOPLE, { email: `x@many.example` })).status).toBe(200);
+  });
+
   test('two hundred people are the most', async () => {
     const rows = Array.from({ length: 199 }, (_, i) => ({
       ...{ id: `${accountId}-${i}`, account_id: accountId, email: `p${i}`, disabled: 1 as const },
-      ...{ email_key: `${accountId}-${i}`, password_hash: null, single_sign_on: null },
+      ...{ email_key: `${accountId}-${i}`, password_hash: 'x', single_sign_on: null },
       ...{ role: 'member' as const, created_at: NOW },
     }));
     await api.db.write((tx) => tx.insertInto('person').values(rows).execute());

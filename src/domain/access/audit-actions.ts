@@ -4,6 +4,7 @@ export const AUDIT_ACTIONS = {
   person: [
     'person_added',
     'person_invited',
+    'person_deleted',
     'person_link_made',
     'person_enabled',
     'person_disabled',

@@ -7,6 +7,9 @@ export type Role = 'owner' | 'member';
 /** Disabled people count: they can be enabled again. */
 export const MAX_PEOPLE_PER_ACCOUNT = 200;
 
+/** Invitations of owners that nobody has accepted. Each occupies an address, which no other account can invite. */
+export const MAX_OPEN_INVITATIONS = 20;
+
 /** One @, no spaces, a dot in the domain. A pattern cannot tell whether the mailbox exists. */
 const EMAIL = /^[^\s@<>]{1,64}@[^\s@<>]+\.[^\s@<>]+$/;
 const MAX_LENGTH = 254;

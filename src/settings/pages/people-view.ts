@@ -66,7 +66,8 @@ function renderInvitation({ visitor, refused }: PeoplePage): Html {
         <button>Invite</button>
       </div>
       <small id="email-help" ${isWrong ? html`role="alert"` : ''}>${
-        refused?.failure.message ?? 'You get a link with which this person chooses a password.'
+        refused?.failure.message ??
+        'You get a link with which this person chooses a password. An invitation stays open until you withdraw it.'
       }</small>
     </form>
   </section>`;
@@ -110,9 +111,10 @@ function renderBadges({ id, role, isDisabled, isInvited }: ListedPerson, visitor
 function renderActions(person: ListedPerson, visitor: Visitor): Html | string {
   const { id, isDisabled, isInvited, sessions } = person;
   if (id === visitor.personId) return html`<a href="/settings/security">Your sessions</a>`;
-  if (isDisabled) return renderAction(person, visitor, ['enable', 'Enable']);
-  return html`${isInvited ? renderAction(person, visitor, ['link', 'New link']) : ''}
-    ${sessions > 0 ? renderAction(person, visitor, ['sign-out', 'Sign out']) : ''}
+  const withdrawal = isInvited ? renderAction(person, visitor, ['withdraw', 'Withdraw']) : '';
+  if (isDisabled) return html`${renderAction(person, visitor, ['enable', 'Enable'])} ${withdrawal}`;
+  if (isInvited) return html`${renderAction(person, visitor, ['link', 'New link'])} ${withdrawal}`;
+  return html`${sessions > 0 ? renderAction(person, visitor, ['sign-out', 'Sign out']) : ''}
     ${renderAction(person, visitor, ['disable', 'Disable'])}`;
 }
 

@@ -9,7 +9,7 @@ import {
   listPeopleOverview,
   updateSecondFactorRequired,
 } from '../../store/people/people-overview.ts';
-import { endSessionsOf, updateDisabled } from '../../store/people/person-changes.ts';
+import { deleteInvited, endSessionsOf, updateDisabled } from '../../store/people/person-changes.ts';
 import { statusOf } from '../errors.ts';
 import { readField } from '../form.ts';
 import { sendPage } from '../frame/page.ts';
@@ -57,6 +57,15 @@ export function renewLink(given: Given): RequestHandler {
     const token = await insertOneTimeLink(given.store.db, toId(req), by.at, by);
     const { email } = await findPerson(given.store.db, toId(req));
     await sendPeople(given, req, res, { link: { email, token } });
+  };
+}
+
+/** Frees the address of a person who has never signed in. */
+export function withdraw(given: Given): RequestHandler {
+  return async (req, res) => {
+    const by = actorOf(req, res, given);
+    const { email } = await deleteInvited(given.store.db, toId(req), by);
+    await goBack(given, res, `The invitation of ${email} is withdrawn.`);
   };
 }
 

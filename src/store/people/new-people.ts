@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  MAX_OPEN_INVITATIONS,
   MAX_PEOPLE_PER_ACCOUNT,
   parseEmail,
   type Role,
@@ -52,6 +53,7 @@ async function addPerson(tx: Tx, person: NewPerson, by: Actor): Promise<Person> 
   await requireOwner(tx, by);
   const count = await countPeople(tx, accountId);
   requireRoom(count);
+  if (by.personId !== undefined) await requireFewInvitations(tx, accountId);
   const row = {
     ...{ id: randomUUID(), account_id: accountId, email, password_hash: passwordHash },
     ...{ single_sign_on: null, disabled: 0 as const, created_at },
@@ -82,5 +84,19 @@ async function countPeople(tx: Tx, accountId: string): Promise<number> {
 function requireRoom(count: number): void {
   if (count < MAX_PEOPLE_PER_ACCOUNT) return;
   const message = `An account has at most ${MAX_PEOPLE_PER_ACCOUNT} people, disabled ones included.`;
+  throw new Failure('limit_reached', message);
+}
+
+/** Operators invite as many people as an account can have. */
+async function requireFewInvitations(tx: Tx, accountId: string): Promise<void> {
+  const { count } = await tx
+    .selectFrom('person')
+    .select((eb) => eb.fn.countAll<number | string>().as('count'))
+    .where('account_id', '=', accountId)
+    .where('password_hash', 'is', null)
+    .where('single_sign_on', 'is', null)
+    .executeTakeFirstOrThrow();
+  if (Number(count) < MAX_OPEN_INVITATIONS) return;
+  const message = `${MAX_OPEN_INVITATIONS} invitations are open. Withdraw one, or wait until somebody accepts.`;
   throw new Failure('limit_reached', message);
 }

@@ -11,20 +11,25 @@ import { findPerson, lockPersonRow, type Person } from './people.ts';
  * owners who disable one another at once leave one of them.
  */
 
+interface Options {
+  /** Whether the account's only owner stays enabled. */
+  readonly keepsOwner?: boolean;
+}
+
 /**
  * Disabling a person ends all their sessions in the same transaction; they cannot sign in any more. Owners
- * cannot disable themselves, so an account that has an owner keeps one.
+ * cannot disable themselves, so an account that has an owner keeps one unless an operator wants otherwise.
  */
 export async function updateDisabled(
   db: Db,
   id: string,
   isDisabled: boolean,
   by: Actor = operator(),
+  { keepsOwner = false }: Options = {},
 ): Promise<Person> {
   return await db.write(async (tx) => {
     const person = await lockPerson(tx, id, by);
-    if (isDisabled && id === by.personId)
-      throw new Failure('forbidden', 'You cannot disable yourself. Another owner can.');
+    if (isDisabled) await requireOthers(tx, person, { by, keepsOwner });
     const disabled = isDisabled ? 1 : 0;
     await tx.updateTable('person').set({ disabled }).where('id', '=', id).execute();
     if (isDisabled) await letNobodyIn(tx, id);
@@ -51,6 +56,20 @@ export async function updateRole(
   });
 }
 
+async function requireOthers(
+  tx: Tx,
+  person: Person,
+  { by, keepsOwner }: { readonly by: Actor; readonly keepsOwner: boolean },
+): Promise<void> {
+  if (person.id === by.personId)
+    throw new Failure('forbidden', 'You cannot disable yourself. Another owner can.');
+  if (keepsOwner && isOwner(person)) await requireOtherOwner(tx, person);
+}
+
+function isOwner({ role, isDisabled }: Person): boolean {
+  return role === 'owner' && !isDisabled;
+}
+
 async function requireOtherOwner(tx: Tx, { id, accountId, email }: Person): Promise<void> {
   const other = await tx
     .selectFrom('person')
@@ -63,6 +82,32 @@ async function requireOtherOwner(tx: Tx, { id, accountId, email }: Person): Prom
   if (other !== undefined) return;
   const message = `${email} is the only owner of the account. Make another person an owner first.`;
   throw new Failure('conflict', message);
+}
+
+/**
+ * Deletes a person who has never signed in, so that their address is free again. Throws `conflict` for anybody else: the
+ * audit names people.
+ */
+export async function deleteInvited(db: Db, id: string, by: Actor = operator()): Promise<Person> {
+  return await db.write(async (tx) => {
+    const person = await lockPerson(tx, id, by);
+    const { email, hasPassword, hasSingleSignOn } = person;
+    if (hasPassword || hasSingleSignOn) {
+      const message = `${email} has signed in before, so the person can be disabled but not deleted.`;
+      throw new Failure('conflict', message);
+    }
+    if (isOwner(person) && !(await isAlone(tx, person))) await requireOtherOwner(tx, person);
+    await letNobodyIn(tx, id);
+    await tx.deleteFrom('person').where('id', '=', id).execute();
+    await auditPerson(tx, by, person, 'person_deleted');
+    return person;
+  });
+}
+
+/** Whether the account has nobody else: the next person is then its owner. */
+async function isAlone(tx: Tx, { id, accountId }: Person): Promise<boolean> {
+  const others = tx.selectFrom('person').select('id').where('account_id', '=', accountId);
+  return (await others.where('id', '<>', id).limit(1).executeTakeFirst()) === undefined;
 }
 
 /** Ends all sessions of a person, and sign-ins that wait for a code.. */
@@ -85,13 +130,18 @@ export async function lockPerson(tx: Tx, id: string, by: Actor): Promise<Person>
   return await lockPersonRow(tx, id);
 }
 
-type PersonAction = 'person_disabled' | 'person_enabled' | 'person_role_changed';
+type PersonAction =
+  | 'person_disabled'
+  | 'person_enabled'
+  | 'person_role_changed'
+  | 'person_sessions_ended'
+  | 'person_deleted';
 
 async function auditPerson(
   tx: Tx,
   by: Actor,
   { accountId, email }: Person,
-  ...[action, detail = '']: [action: PersonAction | 'person_sessions_ended', detail?: string]
+  ...[action, detail = '']: [action: PersonAction, detail?: string]
 ): Promise<void> {
   await insertAudit(tx, { ...signedBy(by), accountId, action, subject: email, detail });
 }
