@@ -46,6 +46,7 @@ import { showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
 import { createSingleSignOn } from './sign-in/single-sign-on.ts';
 import { choosePassword, showWelcome } from './sign-in/welcome.ts';
 import {
+  limitChanges,
   limitChecks,
   limitInvitations,
   limitReadings,
@@ -78,6 +79,7 @@ export function createSettings(given: Given): Router {
   const codes = throttleCodes(given);
   addSignInRoutes(router, given, codes);
   router.use(requireVisitor, requireSecondFactor);
+  router.post('/{*page}', limitChanges(given));
   addPages(router, given);
   addSecurity(router, given, codes);
   addApiKeys(router, given);

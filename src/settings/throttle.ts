@@ -32,6 +32,9 @@ const READINGS_PER_PERSON = 300;
 /** Pages of sources. The list of a year in which each day has a thousand other addresses costs half a second. */
 const SOURCES_PER_PERSON = 300;
 
+/** Changes that a signed-in person makes, each of which the audit keeps. */
+const CHANGES_PER_PERSON = 600;
+
 /** Invitations of an account in a day, refused ones included: a refusal says that somebody has the address. */
 const INVITATIONS_PER_ACCOUNT = 50;
 const DAY_MINUTES = 24 * 60;
@@ -119,6 +122,12 @@ export function limitReadings({ createStore }: Counting): RequestHandler {
 export function limitSources({ createStore }: Counting): RequestHandler {
   const store = createStore?.('source-pages');
   return throttle({ limit: SOURCES_PER_PERSON, toKey: toPersonId, store }, {});
+}
+
+/** Forms of all kinds that a signed-in person sends: they write, and the audit grows with them. */
+export function limitChanges({ createStore }: Counting): RequestHandler {
+  const store = createStore?.('changes');
+  return throttle({ limit: CHANGES_PER_PERSON, toKey: toPersonId, store }, {});
 }
 
 /** Invitations by the owners of an account. */

@@ -54,6 +54,28 @@ describe('the audit', () => {
     expect(verbs).toEqual(wanted);
   });
 
+  test('a filter looks at ten thousand entries, and leads on behind them', async () => {
+    const long = await aBareAccount(api.db);
+    const visitor = await aSignedIn(api, long);
+    const entry = { account_id: long, at: NOW, actor: 'operator', address: null, detail: '' };
+    const row = { ...entry, action: 'source_marked', subject: 'x' } as const;
+    for (let i = 0; i < 10; i++)
+      await api.db.write((tx) =>
+        tx
+          .insertInto('audit')
+          .values(Array.from({ length: 1_000 }, () => row))
+          .execute(),
+      );
+    const first = await visitor.browser.get('/settings/audit?kind=account');
+    expect(toReadable(first.text)).toContain('Nothing that fits in this part of the audit.');
+    const [, next = ''] = /href="([^"]+)" rel="next">Search further back</.exec(first.text) ?? [];
+    const second = await visitor.browser.get(next.replaceAll('&amp;', '&'));
+    expect(toReadable(second.text)).toContain('created the account');
+    expect(second.text).not.toContain('rel="next"');
+    const all = await visitor.browser.get('/settings/audit?kind=source');
+    expect(all.text).toContain('rel="next">Older<');
+  });
+
   test('an unknown value of a filter is left out, and text of people does nothing', async () => {
     expect(await read('?kind=nonsense&from=2026-99-99')).toContain('created the account');
     const { text } = await browser.get('/settings/audit?actor=%22%3E%3Cscript%3E');

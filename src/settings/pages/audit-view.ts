@@ -19,6 +19,8 @@ export interface AuditForm {
 interface AuditPage {
   readonly entries: readonly AuditEntry[];
   readonly hasOlder: boolean;
+  /** The `seq` of the entry at which a search with a filter stopped, though there may be earlier ones. */
+  readonly searchedTo: number | undefined;
   readonly isFirst: boolean;
   readonly form: AuditForm;
   /** The e-mail addresses of the account's people. */
@@ -26,16 +28,15 @@ interface AuditPage {
 }
 
 export function renderAudit(page: AuditPage): Html {
-  const { entries, hasOlder, isFirst, form } = page;
-  const oldest = entries.at(-1)?.seq;
+  const { entries, searchedTo, form } = page;
   return html`<p class="trail">Settings / Account</p>
     <h1>Audit</h1>
     <p class="lead">What was done in this account, by whom, and when. Times are UTC.</p>
     ${renderFilter(page)}
     <section class="card" aria-label="Entries">
-      ${entries.length === 0 ? html`<p class="muted">${toNothing(form)}</p>` : renderEntries(entries)}
+      ${entries.length === 0 ? html`<p class="muted">${toNothing(form, searchedTo)}</p>` : renderEntries(entries)}
     </section>
-    ${isFirst && !hasOlder ? '' : renderPaging(form, hasOlder ? oldest : undefined, isFirst)}`;
+    ${renderPaging(page)}`;
 }
 
 function renderFilter({ form, actors }: AuditPage): Html {
@@ -90,17 +91,26 @@ function toOrigin(actor: string, address: string | null): string {
   return actor === 'plumbline' ? 'by itself' : 'by command';
 }
 
-function toNothing(form: AuditForm): string {
-  return toQuery(form) === '' ? 'Nothing yet.' : 'Nothing that fits.';
+function toNothing(form: AuditForm, searchedTo: number | undefined): string {
+  if (toQuery(form) === '') return 'Nothing yet.';
+  return searchedTo === undefined
+    ? 'Nothing that fits.'
+    : 'Nothing that fits in this part of the audit.';
 }
 
-function renderPaging(form: AuditForm, oldest: number | undefined, isFirst: boolean): Html {
+function renderPaging({ entries, hasOlder, searchedTo, isFirst, form }: AuditPage): Html | '' {
+  const oldest = hasOlder ? entries.at(-1)?.seq : searchedTo;
+  if (isFirst && oldest === undefined) return '';
   const query = toQuery(form);
   const older = new URLSearchParams(query);
   older.set('before', String(oldest));
   return html`<p class="paging">
     ${isFirst ? '' : html`<a href="${PATH}${query === '' ? '' : `?${query}`}">Newest</a>`}
-    ${oldest === undefined ? '' : html`<a href="${PATH}?${older.toString()}" rel="next">Older</a>`}
+    ${
+      oldest === undefined
+        ? ''
+        : html`<a href="${PATH}?${older.toString()}" rel="next">${hasOlder ? 'Older' : 'Search further back'}</a>`
+    }
   </p>`;
 }
 

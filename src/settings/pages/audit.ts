@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { type AuditKind, isAuditKind } from '../../domain/access/audit-actions.ts';
 import { addDays, type Day, isDay } from '../../domain/instant.ts';
-import { type AuditFilter, listAudit } from '../../store/accounts/audit.ts';
+import { type AuditFilter, findSearchEnd, listAudit } from '../../store/accounts/audit.ts';
 import { listPeople } from '../../store/people/people.ts';
 import { readQuery } from '../form.ts';
 import { sendPage } from '../frame/page.ts';
@@ -18,22 +18,28 @@ export function showAudit({ store: { db } }: Given): RequestHandler {
   return async (req, res) => {
     const { accountId } = visitorOf(res);
     const form = readForm(req);
-    const before = readQuery(req, 'before');
-    const entries = await listAudit(db, accountId, {
-      ...toFilter(form),
-      limit: PER_PAGE + 1,
-      before: /^\d{1,15}$/.test(before) ? Number(before) : undefined,
-    });
+    const before = readBefore(req);
+    const filter = toFilter(form);
+    const isFiltered = Object.values(filter).some((value) => value !== undefined);
+    const since = isFiltered ? await findSearchEnd(db, accountId, before) : undefined;
+    const wanted = { ...filter, limit: PER_PAGE + 1, before, since };
+    const entries = await listAudit(db, accountId, wanted);
     const people = await listPeople(db, accountId);
     const main = renderAudit({
       entries: entries.slice(0, PER_PAGE),
       hasOlder: entries.length > PER_PAGE,
-      isFirst: before === '',
+      searchedTo: since,
+      isFirst: readQuery(req, 'before') === '',
       form,
       actors: people.map(({ email }) => email),
     });
     await sendPage(res, { title: 'Audit', place: 'audit', main });
   };
+}
+
+function readBefore(req: Request): number | undefined {
+  const before = readQuery(req, 'before');
+  return /^\d{1,15}$/.test(before) ? Number(before) : undefined;
 }
 
 /** A value that is none of the form's is left out, so that a link with it shows more, not less. */

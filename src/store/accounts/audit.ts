@@ -82,22 +82,43 @@ interface Wanted extends AuditFilter {
   readonly limit: number;
   /** The `seq` of the last entry of the page before. */
   readonly before?: number | undefined;
+  /** The `seq` of the first entry that is looked at. */
+  readonly since?: number | undefined;
 }
 
 /** What was done in an account, latest first. */
 export function listAudit(
   db: Db,
   accountId: string,
-  { limit, before, kind, actor, from, until }: Wanted,
+  { limit, before, since, kind, actor, from, until }: Wanted,
 ): Promise<AuditEntry[]> {
   let query = db
     .selectFrom('audit')
     .select(['seq', 'at', 'actor', 'action', 'subject', 'detail', 'address'])
     .where('account_id', '=', accountId);
   if (before !== undefined) query = query.where('seq', '<', before);
+  if (since !== undefined) query = query.where('seq', '>=', since);
   if (kind !== undefined) query = query.where('action', 'in', [...AUDIT_ACTIONS[kind]]);
   if (actor !== undefined) query = query.where('actor', '=', actor);
   if (from !== undefined) query = query.where('at', '>=', from);
   if (until !== undefined) query = query.where('at', '<', until);
   return query.orderBy('seq', 'desc').limit(limit).execute();
+}
+
+/** Entries that a page with a filter looks at. A filter that fits nothing would else read all of them. */
+const MAX_SEARCHED = 10_000;
+
+/**
+ * The `seq` of the earliest entry that a search before an entry looks at; undefined when it looks at all that there
+ * are.
+ */
+export async function findSearchEnd(
+  db: Db,
+  accountId: string,
+  before: number | undefined,
+): Promise<number | undefined> {
+  const entries = db.selectFrom('audit').select('seq').where('account_id', '=', accountId);
+  const within = before === undefined ? entries : entries.where('seq', '<', before);
+  const earliest = within.orderBy('seq', 'desc').offset(MAX_SEARCHED - 1);
+  return (await earliest.limit(1).executeTakeFirst())?.seq;
 }
