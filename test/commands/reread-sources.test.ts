@@ -1,10 +1,7 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { ingest } from '../../src/intake/ingest.ts';
-import { ownReader } from '../../src/intake/reader/reader.ts';
 import { openStore, type Store } from '../../src/store/connection/open.ts';
-import { parseDetails } from '../../src/store/reports/source-details.ts';
 import { PLAIN, plainWith } from '../support/intake.ts';
+import { forgetDetails, ingestOne, readDetails } from '../support/old-details.ts';
 import { aProgram } from '../support/program.ts';
 import { listMiscounts } from '../support/recount.ts';
 import { zip } from '../support/zip.ts';
@@ -36,36 +33,6 @@ async function anOldDatabase(
     return stored;
   });
   return { run, json, look, details };
-}
-
-async function ingestOne(
-  db: Db,
-  name: string,
-  { bytes, receivedAt }: { bytes: string | Uint8Array; receivedAt: string },
-): Promise<void> {
-  async function* sources() {
-    yield { name, read: async () => ({ name, bytes: Buffer.from(bytes) }) };
-  }
-  const given = { db, now: () => new Date(receivedAt), documentReader: ownReader };
-  await Array.fromAsync(ingest(given, sources()));
-}
-
-async function forgetDetails(tx: Parameters<Parameters<Db['write']>[0]>[0]): Promise<void> {
-  const none = { details: '', dkim_aligned: 0, spf_aligned: 0 };
-  await tx.updateTable('domain_source_ip').set(none).execute();
-  await tx.deleteFrom('source_text').execute();
-  await sql`
-    insert into undetailed_report (domain_id, day, report_seq, source_seq)
-    select domain_id, substr(begin_date, 1, 10), seq, source_seq from report`.execute(tx);
-}
-
-async function readDetails(db: Db) {
-  const sources = db.selectFrom('domain_source_ip').selectAll().orderBy('day').orderBy('address');
-  const texts = db.selectFrom('source_text').selectAll().orderBy('month').orderBy('id');
-  const rows = await sources.execute();
-  // Intake appends to details; reading again adds up.
-  const addedUp = rows.map((row) => ({ ...row, details: parseDetails(row.details) }));
-  return [addedUp, await texts.execute()];
 }
 
 const RECEIVED = '2026-03-15T00:00:00Z';

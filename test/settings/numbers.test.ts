@@ -5,6 +5,7 @@ import { explain } from '../../src/domain/alerts/explain.ts';
 import { RULES } from '../../src/domain/alerts/registry.ts';
 import { DEFAULT_THRESHOLDS as thresholds } from '../../src/domain/alerts/thresholds.ts';
 import { addDays } from '../../src/domain/instant.ts';
+import type { SourceTally } from '../../src/domain/reports/aggregate-report.ts';
 import { findFacts } from '../../src/store/alerts/alert-facts.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aDomain, anAccount, aReport, receive, type TestAccount } from '../support/builders.ts';
@@ -31,6 +32,16 @@ const aDay = (least: number, most: number) =>
   fc
     .tuple(fc.integer({ min: 100, max: 50_000 }), fc.double({ min: least, max: most, noNaN: true }))
     .map(([messages, share]) => ({ messages, aligned: Math.floor(messages * share) }));
+
+/** What two addresses sent of a day; the rest came without an address. */
+function toSources({ messages, aligned }: { messages: number; aligned: number }): SourceTally[] {
+  const [first, second] = [Math.floor(messages / 2), Math.floor(messages / 3)];
+  const passed = Math.min(first, aligned);
+  return [
+    { address: '192.0.2.1', messages: first, aligned: passed },
+    { address: '192.0.2.2', messages: second, aligned: Math.min(second, aligned - passed) },
+  ];
+}
 
 /** Eight good days and a bad one. */
 const history = fc.tuple(fc.array(aDay(0.9, 1), { minLength: 8, maxLength: 8 }), aDay(0, 0.79));
@@ -60,19 +71,41 @@ async function readFigures(id: string) {
   };
 }
 
+/** The messages of a domain as its pages of sources and the API add them up. */
+async function readSums(id: string) {
+  const number = (text = '') => Number(text.replaceAll(',', ''));
+  const path = `/settings/domains/${id}/sources`;
+  const page = toReadable((await browser.get(`${path}?days=30`)).text);
+  const rows = [...page.matchAll(/(192\.0\.2\.\d) ([\d,]+) ([\d,]+) ([\d,]+)/g)];
+  const ofSource = async (address = '') => {
+    const text = toReadable((await browser.get(`${path}/${address}?days=30`)).text);
+    return number(/% of ([\d,]+) messages passed DMARC/.exec(text)?.[1]);
+  };
+  const unlisted = number(/([\d,]+) messages? of this range came from addresses/.exec(page)?.[1]);
+  const { body } = await api.get(`/v1/external/domains/${id}/reports`, account);
+  const ofReports = body.data.map((report: { total_messages: number }) => report.total_messages);
+  return {
+    listed: rows.map(([, , messages]) => number(messages)),
+    ofSources: await Promise.all(rows.map(([, address]) => ofSource(address))),
+    unlisted,
+    ofReports: ofReports.reduce((sum: number, messages: number) => sum + messages, 0),
+  };
+}
+
 test('chart, text, table, API and explanation show the same figures of any history', async () => {
   await fc.assert(
     fc.asyncProperty(history, async ([good, bad]) => {
       const { id, name } = await aDomain(api.db, account.id);
       const days = [...good, bad].map((counts, i) => ({ ...counts, day: addDays(NEWEST, i - 8) }));
-      const reports = days.map(({ day, messages, aligned }) =>
-        aReport({
+      const reports = days.map(({ day, ...counts }) => ({
+        ...aReport({
           domain: name,
           begin: `${day}T00:00:00Z`,
-          totalMessages: messages,
-          alignedMessages: aligned,
+          totalMessages: counts.messages,
+          alignedMessages: counts.aligned,
         }),
-      );
+        sources: toSources(counts),
+      }));
       await receive(api.db, reports, NOW);
       await evaluate({ store: api.store, thresholds, now: () => new Date(NOW) }, [id]);
 
@@ -90,6 +123,11 @@ test('chart, text, table, API and explanation show the same figures of any histo
       });
       expect(figures.total).toEqual(figures.headline);
       expect(drop.toFixed(2)).toBe((prev - curr).toFixed(2));
+      const sums = await readSums(id);
+      const listed = sums.listed.reduce((sum, messages) => sum + messages, 0);
+      expect(sums.ofSources).toEqual(sums.listed);
+      expect(words(listed + sums.unlisted)).toBe(figures.total?.[1]);
+      expect(words(sums.ofReports)).toBe(figures.total?.[1]);
       const overview = toReadable((await browser.get('/settings/overview?page=1')).text);
       expect(overview).toContain(` ${figures.headline?.[0]} `);
     }),

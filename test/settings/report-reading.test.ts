@@ -114,3 +114,19 @@ describe('a report that the child process reads', () => {
     expect((await browser.download(path)).status).toBe(200);
   });
 });
+
+test('a person looks at 300 reports in fifteen minutes, whether or not there are such reports', async () => {
+  const { browser: eager } = await aVisitor(api, accountId);
+  const { id } = await aDomain(api.db, accountId);
+  const none = `/settings/domains/${id}/reports/00000000-0000-4000-8000-000000000000`;
+  for (let i = 0; i < 150; i++) {
+    expect((await eager.get(none)).status).toBe(404);
+    expect((await eager.get(`${none}/original`)).status).toBe(404);
+  }
+  const path = await aReportIn(itself);
+  for (const place of [path, `${path}/original`]) {
+    const { status, headers } = await eager.get(place);
+    expect([status, headers['retry-after']]).toEqual([429, '900']);
+  }
+  expect((await browser.get(path)).status).toBe(200);
+});

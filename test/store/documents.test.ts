@@ -211,3 +211,13 @@ describe('all or nothing', () => {
     expect((await countRows(db))['source']).toBe(0);
   });
 });
+
+test('sources that come in together are inserted in the order of their hashes, as in every transaction', async () => {
+  const { db } = await aStore();
+  const contents = Array.from({ length: 20 }, (_, i) => new Refusal('no_report', `${i}`));
+  await receive(db, contents);
+  const rows = await db.selectFrom('source').select('sha256').orderBy('seq').execute();
+  const hashes = rows.map(({ sha256 }) => sha256);
+  expect(hashes).toHaveLength(20);
+  expect(hashes).toEqual(hashes.toSorted());
+});

@@ -104,6 +104,26 @@ describe('the details of an address', () => {
     ]);
   });
 
+  test('of a report that is removed and cannot be read are subtracted from all patterns of its reporter', async () => {
+    const { db, reader, scope } = await aDomainStore();
+    const [kept, removed] = [
+      aReportFrom({ 'a.example': 20, 'b.example': 5 }),
+      aReportFrom({ 'a.example': 6 }),
+    ];
+    const other = aReportFrom({ 'c.example': 30 });
+    const metadata = { ...other.metadata, orgName: 'Other Provider' };
+    await receive(db, [kept, removed, { ...other, metadata }]);
+    const [id, payloadSha256] = [toReportId(removed), removed.payloadSha256];
+    await removeReport(db, { id, payloadSha256, former: null, next: null }, NOW);
+    const { days, patterns } = await readSource(reader, scope, { address: ADDRESS, range });
+    expect(days).toEqual([{ day: DAY, messages: 55, aligned: 0 }]);
+    // Of b.example, all five may have been the removed report's.
+    expect(patterns).toMatchObject([
+      { header_from: 'c.example', messages: 30 },
+      { header_from: 'a.example', messages: 20 },
+    ]);
+  });
+
   test('of a removed report without details stay, and the report is no longer without them', async () => {
     const { db, reader, scope } = await aDomainStore();
     const [kept, removed] = [aReportFrom({ 'a.example': 5 }), aReportFrom({ 'a.example': 7 })];
