@@ -87,9 +87,9 @@ describe.each([...LOOKS, WITHOUT_SCRIPTS])('people and the second factor at %j',
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
     await page.getByRole('heading', { name: /^Give this link/ }).waitFor();
     await check('invited');
-    await page.getByRole('button', { name: 'Disable: new@example.com' }).click();
-    await page.getByRole('status').getByText('is disabled').waitFor();
-    await check('disabled');
+    await page.getByRole('button', { name: 'Withdraw: new@example.com' }).click();
+    await page.getByRole('status').getByText('is withdrawn').waitFor();
+    await check('withdrawn');
     await visit('keys', KEYS);
     await visit('audit', '/settings/audit?kind=person');
     await visit('factor-off', '/settings/second-factor');
