@@ -58,6 +58,8 @@ export async function startServer(
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Node's own error answer would have no body.
       requireHostHeader: false,
+      // No handler waits for the end of a body that a request does not have.
+      optimizeEmptyRequests: true,
     },
     requireValid(app.listener),
   );

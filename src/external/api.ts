@@ -56,11 +56,11 @@ function createAnswer(
   const limitKey = limitPerKey(requestsPerKey, createStore);
   const sendList = createPages(pageCacheBytes);
   return async (req: ApiRequest, res: ServerResponse): Promise<void> => {
-    await limitAddress(req, res);
+    await limitAddress(req);
     const holder = await authenticate(req, { reader: store.reader, now });
     req.keyHolder = holder;
     onUse(holder);
-    await limitKey(req, res);
+    await limitKey(req);
     await sendList(req, res, await contract.answer(toPlain(req), holder));
   };
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { hashApiKey, isApiKey } from '../domain/access/api-key.ts';
 import { isExpired } from '../domain/access/key-expiry.ts';
 import { Failure } from '../domain/failure.ts';
@@ -15,16 +16,34 @@ const BEARER = /^bearer +(\S+)$/i;
  * rejected at once.
  */
 export async function authenticate(
-  { headers }: IncomingMessage,
+  req: IncomingMessage,
   { reader, now }: { readonly reader: Reader; readonly now: () => Date },
 ): Promise<KeyHolder> {
-  const key = BEARER.exec(headers.authorization ?? '')?.[1];
-  const holder =
-    key !== undefined && isApiKey(key) ? await findKeyHolder(reader, hashApiKey(key)) : undefined;
+  const sha256 = findHash(req);
+  const holder = sha256 === undefined ? undefined : await findKeyHolder(reader, sha256);
   // One answer for every cause, so that it tells an attacker nothing.
   if (holder === undefined || hasExpired(holder, now))
     throw new Failure('unauthorized', 'Missing or invalid API key.');
   return holder;
+}
+
+interface Known {
+  readonly authorization: string;
+  readonly sha256: string | undefined;
+}
+
+/** What each connection sent last. A client that keeps its connection has its key checked and hashed once. */
+const known = new WeakMap<Socket, Known>();
+
+/** The SHA-256 of the request's key; undefined when there is none, or a text that is not a key. */
+function findHash({ headers, socket }: IncomingMessage): string | undefined {
+  const { authorization = '' } = headers;
+  const last = known.get(socket);
+  if (last?.authorization === authorization) return last.sha256;
+  const key = BEARER.exec(authorization)?.[1];
+  const sha256 = key !== undefined && isApiKey(key) ? hashApiKey(key) : undefined;
+  known.set(socket, { authorization, sha256 });
+  return sha256;
 }
 
 /** Most keys do not expire, and need no clock. */

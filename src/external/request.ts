@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { RateLimitInfo } from 'express-rate-limit';
+import type { ClientRateLimitInfo } from 'express-rate-limit';
 import type { KeyHolder } from '../store/accounts/api-keys.ts';
+
+/** A limit that a request was counted by: its name in the headers, and what its store says of the client. */
+export interface AppliedLimit extends ClientRateLimitInfo {
+  readonly name: string;
+  readonly limit: number;
+}
 
 /** Node's request, with what the checks have found out about it. The API needs nothing of Express's. */
 export interface ApiRequest extends IncomingMessage {
@@ -10,8 +16,8 @@ export interface ApiRequest extends IncomingMessage {
   /** The client's address. */
   ip?: string | undefined;
   keyHolder?: KeyHolder;
-  ipLimit?: RateLimitInfo;
-  keyLimit?: RateLimitInfo;
+  ipLimit?: AppliedLimit;
+  keyLimit?: AppliedLimit;
 }
 
 declare module 'express-serve-static-core' {

@@ -161,7 +161,7 @@ describe('500', () => {
     const busy = () => Promise.reject(new Failure('unavailable', 'The database is busy.'));
     const store = await openTestStore();
     const { key } = await anAccount(store.db);
-    const reader = { ...store.reader, readFirst: busy };
+    const reader = { ...store.reader, readKnown: busy };
     const { get, logged } = await serveApi({ store: { ...store, reader } });
     const { status, body } = await get(PATH, { key });
     expect([status, body.error.code]).toEqual([500, 'internal_error']);
@@ -181,6 +181,11 @@ describe('500', () => {
         breakWhenAsked();
         return await reader.readFirst(query);
       },
+      readKnown: async (query) => {
+        breakWhenAsked();
+        return await reader.readKnown(query);
+      },
+      noticeChanges: () => reader.noticeChanges(),
       readTogether: async (...queries) => {
         breakWhenAsked();
         return await reader.readTogether(...queries);

@@ -151,15 +151,15 @@ const keyHolder = prepareQuery<{ sha256: string }, KeyHolder>((db, param) =>
 );
 
 /**
- * Who holds an enabled key of an account on Pro; undefined for every other key, whatever the reason. Whether the
- * key has expired is the caller's to check, because it depends on the time.
+ * Who holds an enabled key of an account on Pro, as of now; undefined for every other key, whatever the reason. Whether
+ * the key has expired is the caller's to check, because it depends on the time.
  */
 export async function findKeyHolder(
   reader: Reader,
   sha256: string,
 ): Promise<KeyHolder | undefined> {
-  const holder = await reader.readFirst(keyHolder({ sha256 }));
-  return holder;
+  reader.noticeChanges();
+  return await reader.readKnown(keyHolder({ sha256 }));
 }
 
 /** Writes when keys were last used. A key may have been deleted since; the update then changes no row. */

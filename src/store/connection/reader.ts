@@ -10,6 +10,13 @@ type Rows<Q extends readonly BoundQuery<unknown>[]> = {
 export interface Reader {
   /** The first row, undefined when there is none. */
   readFirst<Row>(query: BoundQuery<Row>): Promise<Row | undefined>;
+  /**
+   * The first row, undefined when there is none. It may be one that was read before: then the database had it
+   * unchanged at the last call of `noticeChanges`.
+   */
+  readKnown<Row extends object>(query: BoundQuery<Row>): Promise<Row | undefined>;
+  /** Forgets the rows of `readKnown` when the database has changed. Each request that reads such rows calls it before. */
+  noticeChanges(): void;
   /** The rows of each query, all from one snapshot of the database. */
   readTogether<Q extends readonly BoundQuery<unknown>[]>(...queries: Q): Promise<Rows<Q>>;
   /** The result of a plan, all of whose queries read one snapshot of the database. */
@@ -33,8 +40,11 @@ export interface Reader {
 export function toReader(tx: Tx): Reader {
   const readPlan: Reader['readPlan'] = (plan) =>
     runPlanAsync(plan(), (query) => runPrepared(tx, query));
+  const readFirst: Reader['readFirst'] = async (query) => (await runPrepared(tx, query))[0];
   return {
-    readFirst: async (query) => (await runPrepared(tx, query))[0],
+    readFirst,
+    readKnown: readFirst,
+    noticeChanges: () => undefined,
     readTogether: async (...queries) => {
       const rows: unknown[] = [];
       for (const query of queries) rows.push(await runPrepared(tx, query));

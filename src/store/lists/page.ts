@@ -32,9 +32,9 @@ export interface PageOf<Item> extends Head {
   readonly items: readonly JsonText<Item>[];
 }
 
-/** undefined when the list does not exist for the caller. */
+/** As of the last `noticeChanges`. undefined when the list does not exist for the caller. */
 export function findHead(reader: Reader, list: PagedList<unknown>): Promise<Head | undefined> {
-  return reader.readFirst(list.head);
+  return reader.readKnown(list.head);
 }
 
 /** A page of a list that exists. */

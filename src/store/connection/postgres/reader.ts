@@ -16,8 +16,11 @@ export function createPostgresReader({ db, pool }: Pick<Connected, 'db' | 'pool'
   const readAll = (query: BoundQuery<unknown>) => readRows(pool, db, query);
   const readPlan: Reader['readPlan'] = (plan) =>
     inSnapshot(pool, (client) => runPlanAsync(plan(), (query) => readRows(client, db, query)));
+  const readFirst: Reader['readFirst'] = async (query) => (await readAll(query))[0] as never;
   return {
-    readFirst: async (query) => (await readAll(query))[0] as never,
+    readFirst,
+    readKnown: readFirst,
+    noticeChanges: () => undefined,
     readTogether: (...queries) =>
       inSnapshot(pool, (client) =>
         Promise.all(queries.map((query) => readRows(client, db, query))),

@@ -10,6 +10,7 @@ import {
   toValues,
 } from '../prepared.ts';
 import { type Reader, toReader } from '../reader.ts';
+import { KnownRows } from './known-rows.ts';
 
 /**
  * Reads on a connection of its own, so that no read waits for a write. Each statement is prepared once. In
@@ -36,11 +37,15 @@ export function createSqliteReader(connection: Database.Database, db: Kysely<Tab
   const readPlanned = connection.transaction((plan: () => Plan<unknown>) =>
     runPlan(plan(), readAll),
   );
+  const readFirst = <Row>({ compile, params }: BoundQuery<Row>) => {
+    const { text, statement } = prepare(compile);
+    return statement.get(toValues(text, params)) as Row | undefined;
+  };
+  const known = new KnownRows(connection);
   return {
-    readFirst: async <Row>({ compile, params }: BoundQuery<Row>) => {
-      const { text, statement } = prepare(compile);
-      return statement.get(toValues(text, params)) as Row | undefined;
-    },
+    readFirst: async (query) => readFirst(query),
+    readKnown: async (query) => known.find(query) ?? known.keep(query, readFirst(query)),
+    noticeChanges: () => known.noticeChanges(),
     readTogether: async (...queries) => readAllTogether(queries) as never,
     readPlan: async (plan) => readPlanned(plan) as never,
     readNoOlder: async (plan) => readPlanned(plan) as never,
@@ -57,8 +62,11 @@ interface Prepared {
 export function createSharedReader(db: Kysely<Tables>): Reader {
   const readPlan: Reader['readPlan'] = (plan) =>
     db.transaction().execute((tx) => toReader(tx).readPlan(plan));
+  const readFirst: Reader['readFirst'] = async (query) => (await runPrepared(db, query))[0];
   return {
-    readFirst: async (query) => (await runPrepared(db, query))[0],
+    readFirst,
+    readKnown: readFirst,
+    noticeChanges: () => undefined,
     readTogether: (...queries) =>
       db.transaction().execute((tx) => toReader(tx).readTogether(...queries)),
     readPlan,
