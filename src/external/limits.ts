@@ -50,8 +50,7 @@ function createLimit({ name, limit, property, toKey, message, ...given }: Limit)
   return async (req) => {
     const { totalHits, resetTime } = await store.increment(toKey(req));
     req[property] = { name, limit, totalHits, resetTime };
-    if (totalHits > limit)
-      throw new Failure('rate_limited', `${message} Try again in 60 seconds.`);
+    if (totalHits > limit) throw new Failure('rate_limited', `${message} Try again in 60 seconds.`);
   };
 }
 

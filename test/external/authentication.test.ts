@@ -1,4 +1,7 @@
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { updatePlan } from '../../src/store/accounts/accounts.ts';
 import { deleteApiKey, listApiKeys, updateApiKey } from '../../src/store/accounts/api-keys.ts';
 import { openStore, type Store } from '../../src/store/connection/open.ts';
@@ -181,6 +184,59 @@ describe('the states of a key (description, 3.3), each from the next request on'
     await updateApiKey(api.db, account.keyId, false);
     const headers = { 'If-None-Match': etag as string };
     expect((await api.get(PATH, { key: account.key, headers })).status).toBe(401);
+  });
+});
+
+describe('requests of one connection', () => {
+  /** The statuses of requests that one connection sends, one after another. */
+  async function askTogether(port: number, keys: readonly (() => Promise<string | undefined>)[]) {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    onTestFinished(() => agent.destroy());
+    const statuses: (number | undefined)[] = [];
+    const isReused: boolean[] = [];
+    for (const toKey of keys) {
+      const key = await toKey();
+      const headers = key === undefined ? {} : { Authorization: `Bearer ${key}` };
+      const req = request({ agent, port, path: PATH, headers }).end();
+      const [answer] = (await once(req, 'response')) as [IncomingMessage];
+      await buffer(answer);
+      statuses.push(answer.statusCode);
+      isReused.push(req.reusedSocket);
+    }
+    expect(isReused).toEqual(keys.map((_key, i) => i > 0));
+    return statuses;
+  }
+
+  test('each has a key of its own', async () => {
+    const api = await serveApi();
+    const [mine, theirs] = [await anAccount(api.db), await anAccount(api.db)];
+    await updateApiKey(api.db, theirs.keyId, false);
+    const sent = [mine.key, theirs.key, mine.key, undefined, mine.key, STRANGERS, mine.key, 'x'];
+    const statuses = await askTogether(
+      api.port,
+      sent.map((key) => async () => key),
+    );
+    expect(statuses).toEqual([200, 401, 200, 401, 200, 401, 200, 401]);
+  });
+
+  test('a key that another process disables and enables', async () => {
+    const database = await aDatabase();
+    const api = await serveApi({ store: await openStore(database) });
+    const { key, keyId } = await anAccount(api.db);
+    const other = await openStore(database);
+    const keyWhen = (isEnabled: boolean) => async () => {
+      await updateApiKey(other.db, keyId, isEnabled);
+      return key;
+    };
+    const statuses = await askTogether(api.port, [
+      async () => key,
+      async () => key,
+      keyWhen(false),
+      async () => key,
+      keyWhen(true),
+    ]);
+    await other.close();
+    expect(statuses).toEqual([200, 200, 401, 401, 200]);
   });
 });
 

@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { hashApiKey } from '../../src/domain/access/api-key.ts';
+import { findKeyHolder, updateApiKey } from '../../src/store/accounts/api-keys.ts';
 import { openStore } from '../../src/store/connection/open.ts';
 import { readPage } from '../../src/store/lists/page.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
@@ -87,6 +89,26 @@ describe('reads', () => {
     release.resolve();
     await writing;
     expect((await read()).total).toBe(99);
+    await store.close();
+  });
+
+  test('a known row is read again when this process or another one has changed the database', async () => {
+    const path = aDatabasePath();
+    const [store, other] = [await openStore(path), await openStore(path)];
+    const { key, keyId } = await anAccount(store.db);
+    const find = () => findKeyHolder(store.reader, hashApiKey(key));
+    const found = await find();
+    expect(found?.keyId).toBe(keyId);
+    expect(await find()).toBe(found);
+    await aBareAccount(other.db);
+    const again = await find();
+    expect(again).toEqual(found);
+    expect(again).not.toBe(found);
+    await updateApiKey(store.db, keyId, false);
+    expect(await find()).toBeUndefined();
+    await updateApiKey(other.db, keyId, true);
+    expect(await find()).toEqual(found);
+    await other.close();
     await store.close();
   });
 
