@@ -14,7 +14,7 @@ import { aWorker, workAll } from '../support/inbox-worker.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { listMiscounts } from '../support/recount.ts';
 import { aStore } from '../support/store.ts';
-import { Dovecot, optionsOf } from './dovecot.ts';
+import { aDovecot, optionsOf } from './dovecot.ts';
 import { anUnreliableNetwork } from './unreliable-network.ts';
 
 const MAILS = 2_000;
@@ -105,7 +105,7 @@ test.each(STORES)(
   async ({ open }) => {
     const { db } = await open();
     const worker = aWorker(db);
-    const server = await Dovecot.start();
+    const server = await aDovecot();
     const network = await anUnreliableNetwork(server.ports.imaps);
     const stopping = new AbortController();
     const limits = { firstRetryMs: 20, maxRetryMs: 200, resultsMs: 50 };

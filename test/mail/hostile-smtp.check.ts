@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import { expect, onTestFinished, test } from 'vitest';
+import { findPort } from '../../scripts/dovecot/dovecot.ts';
 import { HOSTILE_CONTAINERS } from '../../scripts/hostile/containers.ts';
 import { HOSTILE_MAILS } from '../../scripts/hostile/mail.ts';
 import { aCommand, finish, printed } from '../support/command.ts';
 import { aReportMail } from '../support/inbox.ts';
 import { base64, mail, multipart, text } from '../support/mail.ts';
-import { findPort } from './dovecot.ts';
 
 const ADDRESS = 'dmarc@mx.plumbline.example';
 const PATIENT = { timeout: 280_000, interval: 500 };

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { aCertificate } from '../support/certificate.ts';
 import { anImapDoor, MemoryInbox } from '../support/imap-door.ts';
-import { Dovecot, optionsOf } from './dovecot.ts';
+import { aDovecot, optionsOf } from './dovecot.ts';
 import { anUnreliableNetwork } from './unreliable-network.ts';
 
 const PATIENT = { timeout: 60_000, interval: 50 };
@@ -22,7 +23,7 @@ function aSharedInbox(): MemoryInbox {
 
 describe('a mailbox', () => {
   test('is read, mails that come later too, and done mails are moved to folders that the door makes', async () => {
-    const server = await Dovecot.start();
+    const server = await aDovecot();
     await server.add([...mails(5), ...mails(2, 'broken')]);
     const { inbox } = anImapDoor(optionsOf(server), aSharedInbox());
     await expect.poll(() => server.count('.Processed'), PATIENT).toBe(5);
@@ -37,7 +38,7 @@ describe('a mailbox', () => {
   });
 
   test('shared with people keeps their mail as it was, and reads it once', async () => {
-    const server = await Dovecot.start();
+    const server = await aDovecot();
     await server.add([...mails(3), ...mails(20, 'lunch')]);
     const first = anImapDoor(optionsOf(server), aSharedInbox());
     await expect.poll(() => server.count('.Processed'), PATIENT).toBe(3);
@@ -57,7 +58,7 @@ describe('a mailbox', () => {
     ['flag', { seen: 4, flagged: 1 }],
     ['leave', { seen: 0, flagged: 0 }],
   ] as const)('with done mails to %s keeps them', async (done, { seen, flagged }) => {
-    const server = await Dovecot.start();
+    const server = await aDovecot();
     await server.add([...mails(3), ...mails(1, 'broken'), ...mails(2, 'lunch')]);
     const { inbox, stop } = anImapDoor(optionsOf(server, { done }), aSharedInbox());
     await expect.poll(() => inbox.mails.size, PATIENT).toBe(6);
@@ -72,7 +73,7 @@ describe('a mailbox', () => {
   });
 
   test('is read whole when the connection ends between two windows of it', async () => {
-    const server = await Dovecot.start();
+    const server = await aDovecot();
     await server.add(mails(40));
     const network = await anUnreliableNetwork(server.ports.imaps);
     const inbox = aSharedInbox();
@@ -92,7 +93,7 @@ describe('a mailbox', () => {
   });
 
   test('whose mails get new UIDs is read again from its beginning', async () => {
-    const server = await Dovecot.start();
+    const server = await aDovecot();
     await server.add(mails(4, 'lunch'));
     const { inbox } = anImapDoor(optionsOf(server), aSharedInbox());
     await expect.poll(() => inbox.mails.size, PATIENT).toBe(4);
@@ -102,7 +103,7 @@ describe('a mailbox', () => {
   });
 
   test('with a mail that is too large reads those behind it, and leaves that one', async () => {
-    const server = await Dovecot.start();
+    const server = await aDovecot();
     const large = mailOf('x'.repeat(20_000));
     await server.add([mailOf('report 1')]);
     await sleep(20);
@@ -117,7 +118,7 @@ describe('a mailbox', () => {
   });
 
   test('whose mails cannot be stored keeps them until they can be', async () => {
-    const server = await Dovecot.start();
+    const server = await aDovecot();
     await server.add(mails(10));
     const inbox = aSharedInbox();
     let failures = 0;
@@ -136,7 +137,7 @@ describe('a mailbox', () => {
 
 describe('a server', () => {
   test('that refuses the password is told of in words, and asked again', async () => {
-    const server = await Dovecot.start();
+    const server = await aDovecot();
     await server.add(mails(1));
     const wrong = { credentials: { password: 'wrong' } };
     const { inbox, stop } = anImapDoor(optionsOf(server, wrong));
@@ -150,7 +151,7 @@ describe('a server', () => {
   });
 
   test('whose certificate is for another name gets no password', async () => {
-    const server = await Dovecot.start({ host: 'other.example' });
+    const server = await aDovecot({ certificate: aCertificate('other.example') });
     const { inbox, stop } = anImapDoor(optionsOf(server));
     await expect
       .poll(() => inbox.notes, PATIENT)
@@ -160,7 +161,7 @@ describe('a server', () => {
   });
 
   test('whose certificate nobody vouches for gets no password', async () => {
-    const server = await Dovecot.start();
+    const server = await aDovecot();
     const { ca: _unknown, ...options } = optionsOf(server);
     const { inbox, stop } = anImapDoor(options);
     await expect.poll(() => inbox.notes.join(), PATIENT).toMatch(/certificate is not trusted/);
@@ -169,7 +170,7 @@ describe('a server', () => {
   });
 
   test('without TLS from the beginning is read after STARTTLS', async () => {
-    const server = await Dovecot.start();
+    const server = await aDovecot();
     await server.add(mails(1));
     const { ports } = server;
     anImapDoor(optionsOf(server, { port: ports.imap, security: 'starttls' }));
@@ -178,7 +179,7 @@ describe('a server', () => {
   });
 
   test('that restarts, and connections that break, cost no mail: 2,000 arrive once each', async () => {
-    const server = await Dovecot.start();
+    const server = await aDovecot();
     const network = await anUnreliableNetwork(server.ports.imaps);
     const options = optionsOf(server, { port: network.port, limits: { firstRetryMs: 500 } });
     const inbox = aSharedInbox();

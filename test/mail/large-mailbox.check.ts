@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { anImapDoor } from '../support/imap-door.ts';
-import { Dovecot, optionsOf } from './dovecot.ts';
+import { aDovecot, optionsOf } from './dovecot.ts';
 
 const MAILS = 20_000;
 const PATIENT = { timeout: 280_000, interval: 20 };
@@ -10,7 +10,7 @@ const MAX_GROWTH_MB = 90;
 
 /** Its times are figures to read: one machine's speed proves nothing about another's. */
 test('A mailbox of 20,000 mails is read once, with memory that does not grow', async () => {
-  const server = await Dovecot.start();
+  const server = await aDovecot();
   await server.add(Array.from({ length: MAILS }, (_, i) => `Subject: report ${i}\r\n\r\n${BODY}`));
   const figures: { mails: number; seconds: number; rssMb: number }[] = [];
   const startedAt = performance.now();

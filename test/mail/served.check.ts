@@ -1,15 +1,16 @@
 import { createTransport } from 'nodemailer';
 import { expect, test } from 'vitest';
+import { findPort } from '../../scripts/dovecot/dovecot.ts';
 import { aCommand, finish, printed } from '../support/command.ts';
 import { aReportMail } from '../support/inbox.ts';
-import { Dovecot, findPort, optionsOf } from './dovecot.ts';
+import { aDovecot, optionsOf } from './dovecot.ts';
 
 /** A claim or a lease of a process that was killed lasts up to two minutes. */
 const PATIENT = { timeout: 200_000, interval: 500 };
 const ADDRESS = 'dmarc@mx.plumbline.example';
 
 test('A server that is killed and started again has every mail of both doors, once', async () => {
-  const imap = await Dovecot.start();
+  const imap = await aDovecot();
   const { credentials, user } = optionsOf(imap);
   const smtpPort = await findPort();
   const command = await aCommand({

@@ -41,7 +41,7 @@ export function toDoorFault(error: unknown, host: string): DoorFault {
   if (error instanceof DoorFault) return error;
   const { authenticationFailed, tlsFailed, code = '', response, message } = error as ImapError;
   if (authenticationFailed) {
-    const said = typeof response === 'string' ? `: ${toLogText(response)}` : '';
+    const said = typeof response === 'string' ? `: ${toSaid(response)}` : '';
     return new DoorFault(`The server refuses the user or the credentials${said}.`, {
       isRefused: true,
     });
@@ -53,6 +53,11 @@ export function toDoorFault(error: unknown, host: string): DoorFault {
   if (code === 'CERT_HAS_EXPIRED') return new DoorFault("The server's certificate has expired.");
   if (tlsFailed) return new DoorFault(`No TLS with the server: ${toLogText(message)}.`);
   return new DoorFault(`The mailbox cannot be read: ${toLogText(describe(error as ImapError))}.`);
+}
+
+/** What a server says, without the tag of the command. */
+function toSaid(response: string): string {
+  return toLogText(response.replace(/^\S+ (?=(?:NO|BAD) )/, '').replace(/\.$/, ''));
 }
 
 function describe(error: ImapError): string {

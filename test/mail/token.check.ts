@@ -1,0 +1,71 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { aFolder } from '../support/command.ts';
+import { anImapDoor } from '../support/imap-door.ts';
+import { aDovecot, optionsOf } from './dovecot.ts';
+import { aTokenServer } from './token-server.ts';
+
+const PATIENT = { timeout: 60_000, interval: 50 };
+const MAIL = 'From: a@reporter.example\r\nSubject: report\r\n\r\nreport\r\n';
+
+/** A server that takes access tokens only, and a token command that prints what is in a file. */
+async function aServerWithTokens(mechanisms = 'xoauth2') {
+  const tokens = await aTokenServer('reports');
+  const server = await aDovecot({ tokens: { url: tokens.url, mechanisms } });
+  const file = join(await aFolder(), 'token');
+  const options = optionsOf(server, { credentials: { tokenCommand: `cat ${file}` } });
+  return { tokens, server, options, setToken: (token: string) => writeFile(file, token) };
+}
+
+test.each([
+  ['xoauth2', 'XOAUTH2'],
+  ['xoauth2 oauthbearer', 'OAUTHBEARER'],
+])(
+  'A mailbox of a server that offers %s is read with the token that the command prints',
+  async (mechanisms, used) => {
+    const { tokens, server, options, setToken } = await aServerWithTokens(mechanisms);
+    tokens.valid.add('good-token');
+    await setToken('good-token\n');
+    await server.add([MAIL]);
+    const { inbox } = anImapDoor(options);
+    await expect.poll(() => server.count('.Processed'), PATIENT).toBe(1);
+    expect(inbox.notes).toEqual([undefined]);
+    expect(await server.readLog()).toContain(`Login: user=<reports>, method=${used}`);
+  },
+);
+
+test('A token that the server refuses is told of in words without the token, and a new one is used', async () => {
+  const { tokens, server, options, setToken } = await aServerWithTokens();
+  await setToken('expired-token');
+  await server.add([MAIL]);
+  const { inbox, lines } = anImapDoor(options);
+  await expect.poll(() => inbox.notes.length, PATIENT).toBe(1);
+  expect(inbox.notes[0]).toMatch(/^The server refuses the user or the credentials/);
+  expect(tokens.asked).toContain('expired-token');
+  expect(inbox.mails.size).toBe(0);
+
+  tokens.valid.add('new-token');
+  await setToken('new-token');
+  await expect.poll(() => server.count('.Processed'), PATIENT).toBe(1);
+  expect(inbox.notes.at(-1)).toBe(undefined);
+  expect([...inbox.notes, ...lines].join('\n')).not.toMatch(/expired-token|new-token/);
+});
+
+test('A token that is refused later, at the next connection, ends nothing but that connection', async () => {
+  const { tokens, server, options, setToken } = await aServerWithTokens();
+  tokens.valid.add('first');
+  await setToken('first');
+  await server.add([MAIL]);
+  const { inbox } = anImapDoor(options);
+  await expect.poll(() => inbox.notes, PATIENT).toEqual([undefined]);
+
+  tokens.valid.clear();
+  await server.stop();
+  await server.resume();
+  await expect.poll(() => inbox.notes.at(-1), PATIENT).toMatch(/^The server refuses/);
+  tokens.valid.add('second');
+  await setToken('second');
+  await server.add([MAIL.replaceAll('report', 'another report')]);
+  await expect.poll(() => inbox.mails.size, PATIENT).toBe(2);
+});
