@@ -18,8 +18,8 @@ const COMMON_NAME = oid(0x55, 0x04, 0x03);
 const SUBJECT_ALT_NAME = oid(0x55, 0x1d, 0x11);
 const DNS_NAME = 0x82;
 
-/** A self-signed certificate (RFC 5280) for a host name, and its key, both in PEM. */
-export function aCertificate(host: string): { cert: string; key: string } {
+/** A self-signed certificate (RFC 5280) for a host name until the end of a year, and its key, both in PEM. */
+export function aCertificate(host: string, lastYear = 2049): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(host)))));
   const names = sequence(der(DNS_NAME, Buffer.from(host)));
@@ -28,7 +28,7 @@ export function aCertificate(host: string): { cert: string; key: string } {
     integer(1 + Math.floor(Math.random() * 100)),
     ECDSA_SHA256,
     name,
-    sequence(time('200101000000Z'), time('491231235959Z')),
+    sequence(time('200101000000Z'), time(`${lastYear - 2000}1231235959Z`)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, sequence(sequence(SUBJECT_ALT_NAME, der(0x04, names)))),

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../../config.ts';
 import type { ImapConfig, SmtpConfig } from '../../config-mail.ts';
 import { describeSystemError } from '../../domain/system-error.ts';
+import type { RunningSmtp } from '../../intake/doors/smtp/smtp.ts';
 import { findAccountByToken } from '../../store/accounts/mail-address.ts';
 import type { Store } from '../../store/connection/open.ts';
 import { findCheckpoint, noteDoor, updateCheckpoint } from '../../store/inbox/doors.ts';
@@ -78,20 +79,42 @@ function startSmtpDoor(
   return keepRunning(async (signal) => {
     const { startSmtp } = await import('../../intake/doors/smtp/smtp.ts');
     const door = await startSmtp(smtp, given).catch(async (error: NodeJS.ErrnoException) => {
-      const text = `Port ${smtp.port} cannot be opened: ${describeSystemError(error)}`;
+      const text = toText(smtp, error);
       log.error({ door: 'smtp' }, `smtp: ${text}`);
       if (error.code !== 'EADDRINUSE') await note(text);
       return undefined;
     });
     if (door === undefined) return RETRY_MS;
     log.info({ door: 'smtp', port: door.port, name: smtp.name }, 'smtp: the door is open');
-    await note();
-    const noting = setInterval(note, noteMs);
+    const tell = createTelling(door, { log, note });
+    await tell();
+    const noting = setInterval(tell, noteMs);
     await untilAborted(signal);
     clearInterval(noting);
     await door.stop();
     return RETRY_MS;
   });
+}
+
+/** Why the door is not open. Errors of listening are the system's; any other error is of the certificate. */
+function toText({ port }: SmtpConfig, error: NodeJS.ErrnoException): string {
+  if (error.syscall === undefined) return `The door is closed. ${error.message}`;
+  const cure = error.code === 'EACCES' ? ': ports below 1024 need a permission' : '';
+  return `Port ${port} cannot be opened: ${describeSystemError(error)}${cure}.`;
+}
+
+/** Notes how an open door is. A fault is logged when it begins. */
+function createTelling(
+  door: RunningSmtp,
+  { log, note }: { log: Logger; note: (error?: string) => Promise<void> },
+): () => Promise<void> {
+  let known: string | undefined;
+  return async () => {
+    const fault = door.findFault();
+    if (fault !== undefined && fault !== known) log.warn({ door: 'smtp' }, `smtp: ${fault}`);
+    known = fault;
+    await note(fault);
+  };
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

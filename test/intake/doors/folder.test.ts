@@ -261,7 +261,8 @@ describe('a drop folder', () => {
     watchIt({ path });
     const state = () => db.selectFrom('door_state').selectAll().executeTakeFirst();
     await until(async () => (await state())?.last_error != null);
-    expect((await state())?.last_error).toBe('there is no such file or folder');
+    const error = 'there is no such file or folder; make it, or correct PLUMBLINE_WATCH';
+    expect((await state())?.last_error).toBe(error);
     mkdirSync(path);
     await until(async () => (await state())?.last_error === null);
     expect((await state())?.last_error_at).not.toBeNull();

@@ -193,7 +193,10 @@ describe('a checkpoint', () => {
 describe('a fault of a connection', () => {
   test.each([
     [{ authenticationFailed: true, response: 'Invalid\r\ncredentials' }, /Invalid\\u\{d\}/],
-    [{ authenticationFailed: true, response: '2 NO [X] Failed.' }, /credentials: NO \[X\] Failed\.$/],
+    [
+      { authenticationFailed: true, response: '2 NO [X] Failed.' },
+      /credentials: NO \[X\] Failed\.$/,
+    ],
     [{ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }, /certificate is not for mail\.example\.com/],
     [{ code: 'CERT_HAS_EXPIRED' }, /has expired/],
     [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, /is not trusted/],

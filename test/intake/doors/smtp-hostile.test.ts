@@ -159,7 +159,7 @@ describe('STARTTLS', () => {
     const files = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') };
     writeFileSync(files.certFile, aCertificate(HOST).cert);
     writeFileSync(files.keyFile, aCertificate(HOST).key);
-    await expect(anSmtpDoor({ certificate: files })).rejects.toThrow(/are no certificate and key/);
+    await expect(anSmtpDoor({ certificate: files })).rejects.toThrow(/is not the key of/);
   });
 });
 

@@ -51,6 +51,7 @@ export function watchFolder(given: Given): { readonly stop: () => Promise<void> 
   const watching = toWatching(given, signal);
   const hints = new Hints(path);
   const pass = createPass(watching);
+  const note = createNoting(watching);
   const passAndRest = async () => {
     const begunAt = performance.now();
     let isSoon = false;
@@ -58,7 +59,7 @@ export function watchFolder(given: Given): { readonly stop: () => Promise<void> 
       isSoon = hasDelivered;
       return undefined;
     }, toText);
-    await noteState(watching, error);
+    await note(error);
     hints.listen();
     const passMs = performance.now() - begunAt;
     const restMs = given.pollMs ?? Math.max(isSoon ? SOON_MS : POLL_MS, passMs / PASS_SHARE);
@@ -102,10 +103,18 @@ function createPass(watching: Watching): () => Promise<boolean> {
   };
 }
 
-/** A state that cannot be noted is a fault of the database, which the pass has met too. */
-async function noteState({ noteDoor, door, warn, path }: Watching, error?: string): Promise<void> {
-  if (error !== undefined) warn({ path }, `What came in could not be taken: ${error}.`);
-  await noteDoor(door, error).catch(() => undefined);
+/**
+ * Notes how each pass ended. What keeps the door from working is logged when it begins. A state that cannot be noted is
+ * a fault of the database, which the pass has met too.
+ */
+function createNoting({ noteDoor, door, warn, path }: Watching) {
+  let known: string | undefined;
+  return async (error: string | undefined): Promise<void> => {
+    if (error !== undefined && error !== known)
+      warn({ path }, `Nothing is taken from ${path}: ${error}.`);
+    known = error;
+    await noteDoor(door, error).catch(() => undefined);
+  };
 }
 
 function toText(error: unknown): string {

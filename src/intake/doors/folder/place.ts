@@ -1,15 +1,20 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { describeSystemError } from '../../../domain/system-error.ts';
 
 /** A place that is watched: a folder for any files, a Maildir, or a mailbox file (mbox). */
 export type PlaceKind = 'drop' | 'maildir' | 'mbox';
 
 /**
- * What is at the path now. The configured path itself may be a link. Throws the error of the system when there
- * is nothing.
+ * What is at the path now. The configured path itself may be a link. Throws an Error that says what to do when there is
+ * nothing, or something else.
  */
 export async function findKind(path: string): Promise<PlaceKind> {
-  if (!(await stat(path)).isDirectory()) return 'mbox';
+  const stats = await stat(path).catch((error: unknown) => {
+    throw new Error(`${describeSystemError(error)}; make it, or correct PLUMBLINE_WATCH`);
+  });
+  if (stats.isFile()) return 'mbox';
+  if (!stats.isDirectory()) throw new Error('it is neither a folder nor a mailbox file');
   const parts = await Promise.all(['new', 'cur', 'tmp'].map((name) => isFolder(join(path, name))));
   return parts.every(Boolean) ? 'maildir' : 'drop';
 }

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { describeSystemError } from '../../../domain/system-error.ts';
@@ -17,28 +17,57 @@ export interface Certificate {
 /** How often the files are looked at. Whoever renews a certificate does so days before the old one ends. */
 const LOOK_MS = 60_000;
 
-/** Reads both files. Throws an Error in words when one cannot be read, or they do not belong together. */
+/**
+ * Reads both files. Throws a CertificateFault when one cannot be read or is not what it should be, or when they do not
+ * belong together.
+ */
 export async function readCertificate(files: CertificateFiles): Promise<Certificate> {
-  const [cert, key] = await Promise.all([readPem(files.certFile), readPem(files.keyFile)]);
-  try {
-    createSecureContext({ cert, key });
-    new X509Certificate(cert);
-  } catch (error) {
-    const { message } = error as Error;
-    throw new Error(
-      `${files.certFile} and ${files.keyFile} are no certificate and key: ${message}`,
+  const { certFile, keyFile } = files;
+  const [cert, key] = await Promise.all([readPem(certFile), readPem(keyFile)]);
+  const first = parse(() => new X509Certificate(cert), `${certFile} is no certificate in PEM.`);
+  const why = 'PEM, or is encrypted: store it without a password (openssl pkey -in … -out …).';
+  const own = parse(() => createPrivateKey(key), `${keyFile} is no private key in ${why}`);
+  if (!first.checkPrivateKey(own))
+    throw new CertificateFault(
+      `${keyFile} is not the key of ${certFile}, whose first certificate has to be the server's own.`,
     );
-  }
+  parse(() => createSecureContext({ cert, key }), `TLS does not work with ${certFile}`);
   return { cert, key };
+}
+
+/** The files of the certificate cannot be used; the message says which one, and why. */
+export class CertificateFault extends Error {}
+
+function parse<T>(read: () => T, text: string): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new CertificateFault(text.endsWith('.') ? text : `${text}: ${(error as Error).message}.`);
+  }
 }
 
 async function readPem(file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {
-    throw new Error(`${file} cannot be read: ${describeSystemError(error)}.`);
+    throw new CertificateFault(`${file} cannot be read: ${describeSystemError(error)}.`);
   }
 }
+
+/**
+ * Why senders that check certificates do not deliver: it is not valid yet, or no longer. Those that do not check go on,
+ * so the door stays open.
+ */
+export function findExpiry({ cert }: Certificate, file: string, now: Date): string | undefined {
+  const { validFromDate, validToDate } = new X509Certificate(cert);
+  if (now > validToDate)
+    return `The certificate ${file} expired on ${toDay(validToDate)}: renew it.`;
+  if (now < validFromDate)
+    return `The certificate ${file} is not valid before ${toDay(validFromDate)}: is the clock right?`;
+  return undefined;
+}
+
+const toDay = (date: Date): string => date.toISOString().slice(0, 10);
 
 interface Watched {
   readonly onRenewed: (certificate: Certificate) => void;

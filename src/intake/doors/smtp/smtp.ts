@@ -1,6 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { type CertificateFiles, readCertificate, watchCertificate } from './certificate.ts';
+import {
+  type Certificate,
+  type CertificateFiles,
+  findExpiry,
+  readCertificate,
+  watchCertificate,
+} from './certificate.ts';
 import { Handlers, type SmtpGiven } from './handlers.ts';
 import { SMTP_LIMITS, type SmtpLimits } from './limits.ts';
 import { Reply } from './reply.ts';
@@ -23,6 +29,8 @@ export interface SmtpOptions {
 
 export interface RunningSmtp {
   readonly port: number;
+  /** What keeps some senders from delivering although the door is open: the certificate has expired. */
+  readonly findFault: () => string | undefined;
   /** Takes no more connections, waits for messages that are being stored, and ends. */
   readonly stop: () => Promise<void>;
 }
@@ -33,7 +41,7 @@ export interface RunningSmtp {
  */
 export async function startSmtp(options: SmtpOptions, given: SmtpGiven): Promise<RunningSmtp> {
   const limits = { ...SMTP_LIMITS, ...options.limits };
-  const certificate = options.certificate && (await readCertificate(options.certificate));
+  let certificate = options.certificate && (await readCertificate(options.certificate));
   const disconnect = (id: string, reply: Reply) => disconnectFrom(server, id, reply);
   const sessions = new Sessions(limits, disconnect);
   const handlers = new Handlers(options, { ...given, limits, sessions, disconnect });
@@ -47,11 +55,17 @@ export async function startSmtp(options: SmtpOptions, given: SmtpGiven): Promise
   server.server.maxConnections = limits.maxConnections * 2;
   await listen(server, options);
   server.on('error', (error) => given.log.debug({ err: error }, 'smtp: a connection failed'));
-  const stopWatching = options.certificate
-    ? renew(server, options.certificate, { ...given, lookMs: options.certificateLookMs })
+  const onRenewed = (renewed: Certificate) => {
+    certificate = renewed;
+    server.updateSecureContext(renewed);
+  };
+  const { certificate: files } = options;
+  const stopWatching = files
+    ? renew(files, { ...given, onRenewed, lookMs: options.certificateLookMs })
     : () => {};
   return {
     port: (server.server.address() as AddressInfo).port,
+    findFault: () => certificate && findExpiry(certificate, files?.certFile ?? '', given.now()),
     stop: async () => {
       stopWatching();
       sessions.stop();
@@ -116,17 +130,19 @@ function listen(server: SMTPServer, { port, host }: SmtpOptions): Promise<void> 
   });
 }
 
-function renew(
-  server: SMTPServer,
-  files: CertificateFiles,
-  { log, lookMs }: Pick<SmtpGiven, 'log'> & { lookMs: number | undefined },
-): () => void {
+interface Renewing extends Pick<SmtpGiven, 'log'> {
+  readonly onRenewed: (certificate: Certificate) => void;
+  readonly lookMs: number | undefined;
+}
+
+function renew(files: CertificateFiles, { log, onRenewed, lookMs }: Renewing): () => void {
   return watchCertificate(files, {
     onRenewed: (certificate) => {
-      server.updateSecureContext(certificate);
+      onRenewed(certificate);
       log.info('smtp: the certificate was renewed');
     },
-    onFault: (error) => log.error({ err: error }, 'smtp: the former certificate is used'),
+    onFault: ({ message }) =>
+      log.error({ door: 'smtp' }, `smtp: the former certificate is used: ${message}`),
     ...(lookMs === undefined ? {} : { lookMs }),
   });
 }
