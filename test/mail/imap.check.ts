@@ -169,6 +169,32 @@ describe('a server', () => {
     expect(await server.readLog()).not.toMatch(/Login: user/);
   });
 
+  test.each([
+    ['tls', 'imaps'],
+    ['starttls', 'imap'],
+  ] as const)(
+    'whose certificate has expired gets no password (%s), until it has a new one',
+    async (security, port) => {
+      const server = await aDovecot({ certificate: aCertificate('localhost', 2021) });
+      await server.add(mails(1));
+      const options = { security, port: server.ports[port] };
+      const { inbox, stop } = anImapDoor(optionsOf(server, options));
+      await expect
+        .poll(() => inbox.notes, PATIENT)
+        .toEqual(["The server's certificate has expired."]);
+      await stop();
+      expect(await server.readLog()).not.toMatch(/Login: user/);
+
+      const renewed = aCertificate('localhost');
+      await server.stop();
+      await server.writeCertificate(renewed);
+      await server.resume();
+      anImapDoor(optionsOf({ ...server, ports: server.ports, ca: renewed.cert }, options), inbox);
+      await expect.poll(() => server.count('.Processed'), PATIENT).toBe(1);
+      expect(inbox.notes.at(-1)).toBe(undefined);
+    },
+  );
+
   test('without TLS from the beginning is read after STARTTLS', async () => {
     const server = await aDovecot();
     await server.add(mails(1));
