@@ -71,7 +71,7 @@ describe('a certificate', () => {
       'with a key that is none',
       own.cert,
       'x',
-      /key\.pem is no private key in PEM, or is encrypted/,
+      /key\.pem is no private key in PEM\. An encrypted one/,
     ],
     [
       'with another key',

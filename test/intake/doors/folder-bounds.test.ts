@@ -37,6 +37,20 @@ function aDoor(path: string) {
   return { inbox, warnings, places, countPasses: () => passes };
 }
 
+test.each([
+  ['at which there is nothing', '/nowhere/reports', /there is no such file .*make it, or correct/],
+  ['of a device', '/dev/null', /it is neither a folder nor a mailbox file/],
+  ['within a file', `${import.meta.filename}/x`, /a part of the path is a file/],
+])(
+  'a path %s is named once with what is wrong, and looked at again and again',
+  async (_what, path, words) => {
+    const { warnings, countPasses } = aDoor(path);
+    while (countPasses() < 5) await sleep(5);
+    expect(warnings).toEqual([expect.stringMatching(words)]);
+    expect(warnings[0]).toContain(`Nothing is taken from ${path}`);
+  },
+);
+
 test('a file that is larger than a mail may be is named once and never read', async () => {
   const folder = await aFolder();
   const path = join(folder, 'large.xml');

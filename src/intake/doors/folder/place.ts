@@ -10,8 +10,9 @@ export type PlaceKind = 'drop' | 'maildir' | 'mbox';
  * nothing, or something else.
  */
 export async function findKind(path: string): Promise<PlaceKind> {
-  const stats = await stat(path).catch((error: unknown) => {
-    throw new Error(`${describeSystemError(error)}; make it, or correct PLUMBLINE_WATCH`);
+  const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    const cure = error.code === 'ENOENT' ? '; make it, or correct PLUMBLINE_WATCH' : '';
+    throw new Error(`${describeSystemError(error)}${cure}`);
   });
   if (stats.isFile()) return 'mbox';
   if (!stats.isDirectory()) throw new Error('it is neither a folder nor a mailbox file');

@@ -25,24 +25,25 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
   const { certFile, keyFile } = files;
   const [cert, key] = await Promise.all([readPem(certFile), readPem(keyFile)]);
   const first = parse(() => new X509Certificate(cert), `${certFile} is no certificate in PEM.`);
-  const why = 'PEM, or is encrypted: store it without a password (openssl pkey -in … -out …).';
-  const own = parse(() => createPrivateKey(key), `${keyFile} is no private key in ${why}`);
+  const cure = 'An encrypted one has to be stored without its password: openssl pkey -in … -out ….';
+  const own = parse(() => createPrivateKey(key), `${keyFile} is no private key in PEM. ${cure}`);
   if (!first.checkPrivateKey(own))
     throw new CertificateFault(
       `${keyFile} is not the key of ${certFile}, whose first certificate has to be the server's own.`,
     );
-  parse(() => createSecureContext({ cert, key }), `TLS does not work with ${certFile}`);
+  parse(() => createSecureContext({ cert, key }), `TLS does not work with ${certFile}.`);
   return { cert, key };
 }
 
 /** The files of the certificate cannot be used; the message says which one, and why. */
-export class CertificateFault extends Error {}
+class CertificateFault extends Error {}
 
+/** OpenSSL's own words say what it did, not what is wrong with the file. */
 function parse<T>(read: () => T, text: string): T {
   try {
     return read();
-  } catch (error) {
-    throw new CertificateFault(text.endsWith('.') ? text : `${text}: ${(error as Error).message}.`);
+  } catch (cause) {
+    throw new CertificateFault(text, { cause });
   }
 }
 
