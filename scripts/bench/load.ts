@@ -35,6 +35,15 @@ export interface Cost {
   readonly elsewhere: number;
 }
 
+/** Node compiles code after some thousand requests, however long a busy machine takes for them. */
+const WARM_REQUESTS = 8_000;
+
+/** Sends requests that are not measured. */
+export async function warmUp(server: Measured, load: Load): Promise<void> {
+  let sent = 0;
+  while (sent < WARM_REQUESTS) sent += await send(server.url, load, SECONDS);
+}
+
 export async function cpuPerRequest(
   server: Measured,
   load: Load,

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Recorded } from './bare.ts';
 import { type Measured, startMeasured } from './cpu.ts';
 import type { BenchDatabase } from './databases.ts';
-import { type Cost, cpuPerRequest, type Load } from './load.ts';
+import { type Cost, cpuPerRequest, type Load, warmUp } from './load.ts';
 import { type Scenario, toExample } from './scenarios.ts';
 
 /** A server that takes part in a comparison. */
@@ -23,18 +23,19 @@ export interface Result {
 /** The cheapest of several rounds counts, because other work of the machine can only add time. */
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 6);
 
-/** Measures the servers in turn, round after round; the first round warms them up. */
+/** Measures the servers in turn, round after round, after warming them up. */
 export async function compare(
   contenders: readonly Contender[],
   loadOf: (contender: Contender) => Load,
   readElsewhere = () => 0,
 ): Promise<Result[]> {
   const least = new Map<Contender, Cost>();
-  for (let round = 0; round <= ROUNDS; round++) {
+  for (const contender of contenders) await warmUp(contender.server, loadOf(contender));
+  for (let round = 0; round < ROUNDS; round++) {
     for (const contender of contenders) {
       const cost = await cpuPerRequest(contender.server, loadOf(contender), readElsewhere);
       const before = least.get(contender) ?? cost;
-      if (round > 0) least.set(contender, toLeast(before, cost));
+      least.set(contender, toLeast(before, cost));
     }
   }
   const results = contenders.map(async (contender) => ({
