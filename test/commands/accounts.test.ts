@@ -113,7 +113,8 @@ describe('a name instead of an id', () => {
     await json('key', 'create', 'My company', 'x');
     expect(await json('key', 'list', 'My company')).toHaveLength(1);
     const person = await json('user', 'add', 'My company', 'ada@example.com', '--invite');
-    expect(await json('user', 'disable', 'ADA@example.com')).toMatchObject({ id: person.id });
+    const disabled = await json('user', 'disable', 'ADA@example.com', '--force');
+    expect(disabled).toMatchObject({ id: person.id });
     expect(await json('audit', 'My company', '--kind', 'key')).toHaveLength(1);
     expect(await json('alerts', 'list', 'My company')).toEqual([]);
     expect(await json('alerts', 'evaluate', '--domain', 'example.com')).toMatchObject({ fired: 0 });

@@ -43,9 +43,9 @@ const messagesOf = async (db: Store['db']) =>
   (await db.selectFrom('report').select('total_messages').execute()).map((r) => r.total_messages);
 
 /** Changes the original of one source. */
-const corruptOriginal = (db: Store['db'], seq: number) =>
+const corruptOriginal = (db: Store['db'], name: '0.xml' | '1.xml') =>
   db.write((tx) =>
-    tx.updateTable('source').set({ encoding: 'as_is' }).where('seq', '=', seq).execute(),
+    tx.updateTable('source').set({ encoding: 'as_is' }).where('name', '=', name).execute(),
   );
 
 describe('correcting', () => {
@@ -64,17 +64,20 @@ describe('correcting', () => {
     expect(await listMiscounts(db)).toEqual({});
   });
 
-  test.each([1, 2])('changes nothing when original %i cannot be read again', async (seq) => {
-    const { db, given } = await aForgery();
-    await corruptOriginal(db, seq);
-    await expect(prefer(given, 1)).rejects.toMatchObject({ code: 'not_found' });
-    expect(await messagesOf(db)).toEqual([2003]);
-    expect(await listMiscounts(db)).toEqual({});
-  });
+  test.each(['0.xml', '1.xml'] as const)(
+    'changes nothing when %s cannot be read again',
+    async (name) => {
+      const { db, given } = await aForgery();
+      await corruptOriginal(db, name);
+      await expect(prefer(given, 1)).rejects.toMatchObject({ code: 'not_found' });
+      expect(await messagesOf(db)).toEqual([2003]);
+      expect(await listMiscounts(db)).toEqual({});
+    },
+  );
 
-  test('removes a report that cannot be read again, and says which counts still include it', async () => {
+  test('removes a report that cannot be read again, and says why it could not be read', async () => {
     const { db, given, id } = await aForgery();
-    await corruptOriginal(db, 1);
+    await corruptOriginal(db, '0.xml');
     const removed = await remove(given, { kind: 'report', id });
     expect(removed).toMatchObject({ replacedBy: 1, unread: expect.stringContaining('0.xml') });
     expect(await messagesOf(db)).toEqual([10]);
@@ -83,7 +86,7 @@ describe('correcting', () => {
 
   test('never replaces a removed report by a conflict that cannot be read again', async () => {
     const { db, given, id } = await aForgery();
-    await corruptOriginal(db, 2);
+    await corruptOriginal(db, '1.xml');
     const removing = remove(given, { kind: 'report', id });
     await expect(removing).rejects.toMatchObject({
       code: 'conflict',
