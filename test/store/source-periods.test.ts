@@ -328,7 +328,7 @@ test('a process that receives reports while another sums loses nothing', async (
   const database = await aDatabase();
   const store = await openStore(database);
   onTestFinished(() => store.close());
-  await aDomain(store.db, await aBareAccount(store.db), { name: 'example.com' });
+  await aDomain(store.db, await aBareAccount(store.db), { name: 'a.example' });
   let isReceived = false;
   const receiving = runTogether(
     1,
@@ -336,7 +336,7 @@ test('a process that receives reports while another sums loses nothing', async (
     `import { insertReceived } from 'src/store/reports/documents.ts';
     import { openStore } from 'src/store/connection/open.ts';
     import { keepOriginal } from 'src/store/reports/originals.ts';
-    const report = ${JSON.stringify(toReport({ domain: 'example.com', day: '2026-01-10', from: 0, messages: 1 }))};
+    const report = ${JSON.stringify(toReport({ domain: 'a.example', day: '2026-01-10', from: 0, messages: 1 }))};
     const { db, close } = await openStore(process.argv[1]);
     for (let i = 0; i < 40; i++) {
       const begin = report.metadata.begin + (i % 20) * 86400;
