@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { Kysely, SqliteDialect } from 'kysely';
@@ -350,7 +351,11 @@ test('a process that receives reports while another sums loses nothing', async (
     isReceived = true;
   });
   const range = { from: '2026-01-01', to: '2026-01-31' };
-  while (!isReceived) await sumSome(store, () => true);
+  while (!isReceived) {
+    await sumSome(store, () => true);
+    // Without it the end of the other process is never noticed.
+    await setImmediate();
+  }
   await receiving;
   await holdLists(store, range);
   const reports = store.db.selectFrom('domain_day').select(({ fn }) => fn.sum('reports').as('all'));

@@ -7,7 +7,7 @@ import { isInShard, type Shard } from '../work/shards.ts';
 import type { Turn } from '../work/turn.ts';
 import { type SumLimits, sumPeriod } from './sums.ts';
 
-/** Between two periods that were summed, requests of the same process and other writers have their turn. */
+/** After a period that was summed, requests of the same process and other writers have their turn. */
 const PAUSE_MS = 20;
 
 interface Given {
@@ -61,8 +61,11 @@ async function sumDomain(
   for (const level of LEVELS)
     for (const period of await listStale(store.db, { domainId, level, now: toInstant(now()) })) {
       if (!(await mayGoOn())) return false;
-      if (await sumPeriod(store, { domainId, period }, limits)) await sleep(PAUSE_MS);
+      const isWritten = await sumPeriod(store, { domainId, period }, limits);
+      await sleep(isWritten ? PAUSE_MS : 0);
     }
+  // Reading SQLite lets nothing else run, not even when it is awaited.
+  await sleep(0);
   return await mayGoOn();
 }
 
