@@ -7,7 +7,7 @@ import { runServer } from '../support/running-server.ts';
 import { aDatabasePath } from '../support/store.ts';
 
 /** `FUZZ_REQUESTS=20000 npx vitest run test/external/fuzz.test.ts` for a long run. */
-const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 2_000);
+const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 1_000);
 const MINUTE_MS = 60_000;
 
 /** Requests that are sent over one connection, as long as the server keeps it open. */

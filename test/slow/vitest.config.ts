@@ -15,7 +15,7 @@ export const SLOW = [
   'test/intake/reader-process.test.ts',
   'test/move/*.test.ts',
   'test/settings/{attacks,report-reading,second-factor,sign-in,single-sign-on}.test.ts',
-  'test/store/open.test.ts',
+  'test/store/{leases,open}.test.ts',
   'test/intake/hostile-{containers,folder,mail,values,xml}.test.ts',
   'test/intake/limits.test.ts',
   'test/slow/*.test.ts',

@@ -440,7 +440,7 @@ async function readVersions(db: Db): Promise<Map<string, { version: string; show
   return lists;
 }
 
-test.each(storesOfHistories({ few: [20, 4, 4], full: [60, 10, 40] }))(
+test.each(storesOfHistories({ few: [8, 2, 4], full: [60, 10, 40] }))(
   '$where: whatever is received, preferred and removed, every count matches the rows',
   async ({ open, count: numRuns }) => {
     await fc.assert(
