@@ -117,12 +117,14 @@ describe('looking up the names of sources', () => {
   });
 
   test('begins a round with any domain of a shard, so that none waits for ever', async () => {
-    const { store, round, asked, pass } = await aNamedWorld();
+    const { store, id, round, asked, pass } = await aNamedWorld();
     const accountId = await aBareAccount(store.db);
-    const addresses = new Map<string, string>();
+    // A domain without sources takes part in the turns as well, so it may not be the third of a shard.
+    const addresses = new Map([[id, 'none']]);
     const withTwo = () => {
       const shards = Map.groupBy(addresses.keys(), (id) => id.slice(0, 1));
-      return [...shards.values()].find(({ length }) => length === 2)?.toSorted();
+      const pairs = [...shards.values()].filter(({ length }) => length === 2);
+      return pairs.find((ids) => !ids.includes(id))?.toSorted();
     };
     for (let i = 1; withTwo() === undefined; i += 1) {
       const { id, name } = await aDomain(store.db, accountId);
