@@ -29,10 +29,10 @@ export async function authenticate(
 
 interface Known {
   readonly authorization: string;
-  readonly sha256: string | undefined;
+  readonly sha256: string;
 }
 
-/** What each connection sent last. A client that keeps its connection has its key checked and hashed once. */
+/** The last text that can be a key's of each connection. A client that keeps its connection has its key checked and hashed once. */
 const known = new WeakMap<Socket, Known>();
 
 /** The SHA-256 of the request's key; undefined when there is none, or a text that is not a key. */
@@ -42,7 +42,7 @@ function findHash({ headers, socket }: IncomingMessage): string | undefined {
   if (last?.authorization === authorization) return last.sha256;
   const key = BEARER.exec(authorization)?.[1];
   const sha256 = key !== undefined && isApiKey(key) ? hashApiKey(key) : undefined;
-  known.set(socket, { authorization, sha256 });
+  if (sha256 !== undefined) known.set(socket, { authorization, sha256 });
   return sha256;
 }
 

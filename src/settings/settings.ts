@@ -79,9 +79,10 @@ export function createSettings(given: Given): Router {
   const codes = throttleCodes(given);
   addSignInRoutes(router, given, codes);
   router.use(requireVisitor, requireSecondFactor);
+  // Before the limit of changes: whoever has a person's session must not keep them from ending it.
+  addSecurity(router, given, codes);
   router.post('/{*page}', limitChanges(given));
   addPages(router, given);
-  addSecurity(router, given, codes);
   addApiKeys(router, given);
   addPeople(router, given);
   router.use(() => {

@@ -320,3 +320,15 @@ describe('every page', () => {
     expect(api.logged.some(({ msg }) => msg === 'unexpected error')).toBe(true);
   });
 });
+
+describe('somebody with a stolen session', () => {
+  test('who sends six hundred forms is stopped, and the person can still end the session', async () => {
+    const { browser, email } = await aVisitor(api, accountId);
+    const own = new Browser(api);
+    await own.signIn(email);
+    for (let sent = 0; sent < 600; sent++) await browser.post('/settings/nothing');
+    expect((await browser.post('/settings/nothing')).status).toBe(429);
+    expect((await own.post('/settings/security/sessions/others')).status).toBe(303);
+    expect((await browser.get('/settings/overview')).status).toBe(303);
+  });
+});

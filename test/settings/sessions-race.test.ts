@@ -167,5 +167,17 @@ describe('the first sign-in at the provider of a person with a second factor', (
     await finish(first, 2);
     await expect(finish(second, 3)).rejects.toMatchObject({ code: 'unauthorized' });
     expect(await isBoundTo()).toBe(subject);
+    // No code is right for it any more, so the person is asked to sign in again.
+    expect(await findPendingSignIn(db, second, NOW)).toBeUndefined();
+  });
+
+  test('in two browsers opens a session in both', async () => {
+    const [first, second] = [
+      await wait({ single_sign_on: null }, subject),
+      await wait({ single_sign_on: null }, subject),
+    ];
+    await finish(first, 2);
+    await finish(second, 3);
+    expect([await isBoundTo(), await sessions()]).toEqual([subject, 3]);
   });
 });

@@ -8,7 +8,10 @@ import type { Phrase } from './phrase.ts';
 export type Mark = 'legitimate' | 'unknown';
 
 export interface Advice {
-  /** `act`: messages fail. `improve`: they pass by one of SPF and DKIM, and the other can be mended. `good`: nothing to do. */
+  /**
+   * `act`: messages fail. `improve`: they pass by one of SPF and DKIM, and the other can be mended. `good`: nothing to
+   * do.
+   */
   readonly tone: 'act' | 'improve' | 'good';
   readonly title: string;
   readonly text: Phrase;

@@ -1,5 +1,5 @@
 import type { DayRange } from '../day-range.ts';
-import { addDays, type Day } from '../instant.ts';
+import { addDays, type Day, daysBetween } from '../instant.ts';
 
 /*
  * The periods for which the store keeps sums of what addresses sent, so that a long range reads few rows (decision
@@ -73,13 +73,20 @@ export interface Cover {
 export function coverRange({ from, to }: DayRange, states: PeriodStates): Cover {
   const periods: Period[] = [];
   const days: Day[] = [];
-  for (let day = from; day <= to; ) {
+  let left = toDays({ from, to });
+  for (let day = from; left > 0; ) {
     const period = periodsFrom(day).find((one) => rangeOf(one).to <= to && isRight(one, states));
     if (period === undefined) days.push(day);
     else periods.push(period);
-    day = addDays(period === undefined ? day : rangeOf(period).to, 1);
+    const covered = period === undefined ? 1 : toDays(rangeOf(period));
+    left -= covered;
+    day = addDays(day, covered);
   }
   return { periods, days };
+}
+
+function toDays({ from, to }: DayRange): number {
+  return daysBetween(from, to) + 1;
 }
 
 /** The periods that begin with a day, longest first. */

@@ -60,7 +60,7 @@ function toChosen(choice: Choice, to: Day): Chosen {
 function toCustom({ from, to }: { from: Day; to: Day }, end: Day, longest: Longest): Chosen {
   const instead = `these are ${DEFAULT} days.`;
   const byDefault = toChosen(DEFAULT, end);
-  if (!isDay(from) || !isDay(to) || from < '1980')
+  if (!isDay(from) || !isDay(to) || from < '1980' || to >= '9999')
     return { ...byDefault, notice: `A range needs two days, such as ${end}: ${instead}` };
   if (from > to) return { ...byDefault, notice: `The range ends before it begins: ${instead}` };
   const earliest = addDays(to, 1 - longest.days);

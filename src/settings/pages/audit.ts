@@ -21,14 +21,15 @@ export function showAudit({ store: { db } }: Given): RequestHandler {
     const before = readBefore(req);
     const filter = toFilter(form);
     const isFiltered = Object.values(filter).some((value) => value !== undefined);
-    const since = isFiltered ? await findSearchEnd(db, accountId, before) : undefined;
-    const wanted = { ...filter, limit: PER_PAGE + 1, before, since };
+    const end = isFiltered ? await findSearchEnd(db, accountId, before) : undefined;
+    const wanted = { ...filter, limit: PER_PAGE + 1, before, since: end?.seq };
     const entries = await listAudit(db, accountId, wanted);
     const people = await listPeople(db, accountId);
     const main = renderAudit({
       entries: entries.slice(0, PER_PAGE),
       hasOlder: entries.length > PER_PAGE,
-      searchedTo: since,
+      // What is earlier than the first wanted day need not be searched.
+      searchedTo: end !== undefined && end.at >= (filter.from ?? '') ? end.seq : undefined,
       isFirst: readQuery(req, 'before') === '',
       form,
       actors: people.map(({ email }) => email),

@@ -120,7 +120,7 @@ function toFailing(counts: Parameters<typeof toPassRate>[0]): Words {
 }
 
 function toStronger({ tag, from, to }: Extract<NextStep, { kind: 'stronger' }>): Words {
-  const now = from === null ? 'its value is not valid' : `${tag}=${from}`;
+  const now = from === null ? 'the value of sp is not valid' : `${tag}=${from}`;
   if (tag === 'sp')
     return { text: `Subdomains are not protected (${now}): publish sp=${to}, or no sp at all.` };
   const change =

@@ -16,7 +16,7 @@ import { toBrowserFacts, toOwnPage } from './sign-in.ts';
 
 const PATH = '/settings/sign-in/code';
 
-/** The second page of signing in. Without a password that was entered here before, the first one. */
+/** The second page of signing in. Without a sign-in that waits for a code, the first one. */
 export function requirePending({ store: { db }, now }: Given): RequestHandler {
   return async (req, res, next) => {
     const token = readCookie(req, 'pending');

@@ -55,7 +55,10 @@ async function sendWelcome(
 async function findHolder({ store, now }: Given, link: string) {
   const holder = await findLinkHolder(store.db, link, toInstant(now()));
   if (holder === undefined) {
-    throw new Failure('not_found', 'This link was used already, or is older than 24 hours.');
+    throw new Failure(
+      'not_found',
+      'This link was used already or withdrawn, or is older than 24 hours.',
+    );
   }
   return holder;
 }

@@ -108,17 +108,14 @@ export function listAudit(
 /** Entries that a page with a filter looks at. A filter that fits nothing would else read all of them. */
 const MAX_SEARCHED = 10_000;
 
-/**
- * The `seq` of the earliest entry that a search before an entry looks at; undefined when it looks at all that there
- * are.
- */
+/** The earliest entry that a search before an entry looks at; undefined when it looks at all that there are. */
 export async function findSearchEnd(
   db: Db,
   accountId: string,
   before: number | undefined,
-): Promise<number | undefined> {
-  const entries = db.selectFrom('audit').select('seq').where('account_id', '=', accountId);
+): Promise<{ readonly seq: number; readonly at: Instant } | undefined> {
+  const entries = db.selectFrom('audit').select(['seq', 'at']).where('account_id', '=', accountId);
   const within = before === undefined ? entries : entries.where('seq', '<', before);
   const earliest = within.orderBy('seq', 'desc').offset(MAX_SEARCHED - 1);
-  return (await earliest.limit(1).executeTakeFirst())?.seq;
+  return await earliest.limit(1).executeTakeFirst();
 }

@@ -226,7 +226,7 @@ export async function readDomain(reader: Reader, scope: Scope, wanted: WantedDom
   const record = toDnsFacts(dns).dmarc?.confirmed?.value;
   const openAlerts = [...new Set(open.map(({ type }) => type))];
   const past = toPast({ fired, earlier, open }, from);
-  // Of a range with so many alerts, the first ones were not read.
-  const isPastCut = fired.length === MAX_ALERTS;
+  // Of so many alerts, the first ones were not read.
+  const isPastCut = fired.length === MAX_ALERTS || earlier.length === MAX_EARLIER;
   return { domain: requireDomain(domain), days, latest, past, isPastCut, openAlerts, record };
 }

@@ -15,8 +15,8 @@ import {
 import { bindIdentity } from './single-sign-on.ts';
 
 /*
- * A person with a second factor who has entered the password, or has signed in at the OpenID provider. What ends sessions ends these too: a new password,
- * disabling the person, resetting the second factor.
+ * A person with a second factor who has entered the password, or has signed in at the OpenID provider. What ends
+ * sessions ends these too: a new password, disabling the person, resetting the second factor.
  */
 
 export interface PendingSignIn {
@@ -33,7 +33,7 @@ interface NewPendingSignIn {
   readonly now: Instant;
 }
 
-/** Returns the token for the browser's cookie. How many there are is limited by successful sign-ins. */
+/** Returns the token for the browser's cookie. How many there are is limited by the throttles of sign-ins. */
 export async function insertPendingSignIn(
   db: Db,
   { personId, proof, subject, now }: NewPendingSignIn,
@@ -89,7 +89,9 @@ export async function finishSignIn(
   { token, code }: { readonly token: string; readonly code: CodeProof },
 ): Promise<string> {
   const { personId, address, now: at } = session;
-  return await db.write(async (tx) => {
+  const subject = toSubject(token);
+  const opened = await db.write(async (tx) => {
+    if (subject !== undefined) await wordsOf(tx).takeTurns(tx, subject);
     const { isDisabled } = await lockPersonRow(tx, personId);
     const { numDeletedRows } = await tx
       .deleteFrom('pending_sign_in')
@@ -99,23 +101,29 @@ export async function finishSignIn(
       .executeTakeFirst();
     if (isDisabled || numDeletedRows === 0n) throw noLongerProof();
     await spendCode(tx, { name: email, accountId, personId, address, at }, code);
-    const subject = toSubject(token);
-    if (subject !== undefined) await bindOnce(tx, { personId, subject }, { now: at, address });
-    return await addSession(tx, { ...session, isSingleSignOn: false });
+    const isHeld =
+      subject === undefined || (await bindOnce(tx, { personId, subject }, { now: at, address }));
+    return isHeld ? await addSession(tx, { ...session, isSingleSignOn: false }) : undefined;
   });
+  // After the transaction, so that the sign-in, for which no code is right any more, is gone.
+  if (opened === undefined) throw noLongerProof();
+  return opened;
 }
 
-/** Meanwhile the person may have been bound to another subject, and somebody else to this one. */
+/**
+ * Whether the person belongs to the subject now. Meanwhile they may have been bound, to this subject in another browser
+ * or to another one, and somebody else to this one.
+ */
 async function bindOnce(
   tx: Tx,
   identity: Parameters<typeof bindIdentity>[1],
   from: Parameters<typeof bindIdentity>[2],
-): Promise<void> {
-  await wordsOf(tx).takeTurns(tx, identity.subject);
-  const other = await tx
+): Promise<boolean> {
+  const holder = await tx
     .selectFrom('person')
     .select('id')
     .where('single_sign_on', '=', identity.subject)
     .executeTakeFirst();
-  if (other !== undefined || !(await bindIdentity(tx, identity, from))) throw noLongerProof();
+  if (holder !== undefined) return holder.id === identity.personId;
+  return await bindIdentity(tx, identity, from);
 }

@@ -85,15 +85,15 @@ async function requireOtherOwner(tx: Tx, { id, accountId, email }: Person): Prom
 }
 
 /**
- * Deletes a person who has never signed in, so that their address is free again. Throws `conflict` for anybody else: the
- * audit names people.
+ * Deletes a person who has neither chosen a password nor used single sign-on, so that their address is free again. Throws
+ * `conflict` for anybody else: the audit names people.
  */
 export async function deleteInvited(db: Db, id: string, by: Actor = operator()): Promise<Person> {
   return await db.write(async (tx) => {
     const person = await lockPerson(tx, id, by);
     const { email, hasPassword, hasSingleSignOn } = person;
     if (hasPassword || hasSingleSignOn) {
-      const message = `${email} has signed in before, so the person can be disabled but not deleted.`;
+      const message = `${email} has a password or uses single sign-on, so the person can be disabled but not deleted.`;
       throw new Failure('conflict', message);
     }
     if (isOwner(person) && !(await isAlone(tx, person))) await requireOtherOwner(tx, person);
@@ -110,7 +110,7 @@ async function isAlone(tx: Tx, { id, accountId }: Person): Promise<boolean> {
   return (await others.where('id', '<>', id).limit(1).executeTakeFirst()) === undefined;
 }
 
-/** Ends all sessions of a person, and sign-ins that wait for a code.. */
+/** Ends all sessions of a person, and sign-ins that wait for a code. */
 export async function endSessionsOf(db: Db, id: string, by: Actor): Promise<Person> {
   return await db.write(async (tx) => {
     const person = await lockPerson(tx, id, by);

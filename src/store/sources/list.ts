@@ -48,7 +48,8 @@ export interface SourceList {
 
 /**
  * The addresses that sent in a domain's name in a range: most failed messages first, then most messages, then by
- * address. Reads at most 1,000 rows a day, and of periods that are summed a row an address. Throws `not_found` when the account has no such domain.
+ * address. Reads at most 1,000 rows a day, and of periods that are summed a row an address. Throws `not_found` when the
+ * account has no such domain.
  */
 export async function readSources(
   reader: Reader,

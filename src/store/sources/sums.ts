@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import {
+  type Cover,
   hasStale,
   levelOf,
   type Period,
@@ -49,20 +50,25 @@ export async function sumPeriod(
   of: DomainPeriod,
   limits: SumLimits = LIMITS,
 ): Promise<boolean> {
-  const state = await reader.readPlan(() => planState(of, limits));
+  const { state } = await reader.readPlan(() => planState(of, limits));
   if (state === 'stale') return false;
-  return await db.write((tx) => writeState(tx, of, state));
+  return await db.write((tx) => writeState(tx, of, { state, limits }));
 }
 
-/** The state that a period gets; `stale` when it stays as it is. */
-function* planState({ domainId, period }: DomainPeriod, limits: SumLimits): Plan<PeriodState> {
+interface Planned {
+  /** The state that the period gets; `stale` when it stays as it is. */
+  readonly state: PeriodState;
+  /** What it is summed from. */
+  readonly cover: Cover;
+}
+
+function* planState({ domainId, period }: DomainPeriod, limits: SumLimits): Plan<Planned> {
   const { states, ...cover } = yield* planCover(domainId, rangeOf(period));
-  if (!isDue(period, states)) return 'stale';
+  if (!isDue(period, states)) return { state: 'stale', cover };
   const atMost = limits.maxRows + 1;
   const [size] = yield* ask(sizeOf({ domainId, ...toLists(cover), atMost }));
-  return isWorth({ rows: Number(size?.rows), addresses: Number(size?.addresses) }, limits)
-    ? 'summed'
-    : 'days';
+  const counts = { rows: Number(size?.rows), addresses: Number(size?.addresses) };
+  return { state: isWorth(counts, limits) ? 'summed' : 'days', cover };
 }
 
 interface Size {
@@ -99,19 +105,19 @@ const sizeOf = prepareQuery<Lists & { atMost: number }, Size>((db, param) => {
 async function writeState(
   tx: Tx,
   { domainId, period }: DomainPeriod,
-  state: PeriodState,
+  { state, limits }: { readonly state: PeriodState; readonly limits: SumLimits },
 ): Promise<boolean> {
   await lockDomain(tx, domainId);
-  const planned = await toReader(tx).readPlan(() => planCover(domainId, rangeOf(period)));
-  const { states, ...cover } = planned;
-  if (!isDue(period, states)) return false;
+  // What came in since leaves no mark, because the period is stale already.
+  const planned = await toReader(tx).readPlan(() => planState({ domainId, period }, limits));
+  if (planned.state !== state) return false;
   await tx
     .deleteFrom('source_sum')
     .where('domain_id', '=', domainId)
     .where('period', '=', period)
     .execute();
   if (state === 'summed')
-    await runPrepared(tx, sumsInsert({ domainId, period, ...toLists(cover) }));
+    await runPrepared(tx, sumsInsert({ domainId, period, ...toLists(planned.cover) }));
   await tx
     .updateTable('source_period')
     .set({ state })

@@ -53,6 +53,7 @@ describe('a range', () => {
     ['?to=2026-02-01', 'needs two days'],
     ['?from=x&to=y', 'needs two days'],
     ['?from=1026-02-01&to=2026-03-01', 'needs two days'],
+    ['?from=9999-12-31&to=9999-12-31', 'needs two days'],
   ])('that cannot be read is thirty days, and says so: %j', (query, words) => {
     const range = ask(query);
     expect(range).toMatchObject({ from: '2026-02-12', to: '2026-03-13', choice: 30 });

@@ -48,7 +48,7 @@ const COLUMNS = [
   'position',
 ] as const satisfies readonly (keyof NewReport)[];
 
-/** Inserts reports, none of which is stored yet: their domains are locked, and `reportsById` has found none. */
+/** Inserts reports, none of which is stored yet: their domains are locked, and `knownReports` has found none. */
 export const reportInserts = prepareRows<NewReport, { seq: number }>(COLUMNS, (db, rows) =>
   db
     .insertInto('report')
