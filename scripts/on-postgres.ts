@@ -1,7 +1,7 @@
 /**
- * Runs a command while a PostgreSQL server runs: `npm run --silent on-postgres -- npm run workflows`. Every Plumbline that
- * the command serves (served-plumbline.ts) then has an empty database of that server; `SERVED_DATABASE` is the URL of one
- * for a command that serves by itself.
+ * Runs a command while a PostgreSQL server runs: `npm run --silent on-postgres -- npm run workflows`. Every Plumbline
+ * that the command serves (served-plumbline.ts) then has an empty database of that server; `SERVED_DATABASE` is the URL
+ * of one for a command that serves by itself.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

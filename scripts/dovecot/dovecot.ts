@@ -12,10 +12,11 @@ import {
   rm,
   writeFile,
 } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findFreePort } from '../free-port.ts';
 import { MAIL_USER, type Tokens, toConfig, toTokenConfig } from './config.ts';
 
 export const USER = 'reports';
@@ -44,7 +45,7 @@ export class Dovecot {
     const folder = await mkdtemp(join(tmpdir(), 'plumbline-dovecot-'));
     // Dovecot's own user reads the passwords.
     await chmod(folder, 0o755);
-    const ports = { imap: await findPort(), imaps: await findPort() };
+    const ports = { imap: await findFreePort(), imaps: await findFreePort() };
     const server = new Dovecot(folder, ports);
     const hasTls = certificate !== undefined;
     await server.#write('dovecot.conf', toConfig(folder, { ports, hasTls, tokens }));
@@ -137,17 +138,6 @@ export class Dovecot {
     await sleep(1_100);
     await this.resume();
   }
-}
-
-/** A port of the loopback address that nothing listens on. */
-export async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 async function isOpen(port: number): Promise<boolean> {

@@ -87,7 +87,7 @@ export function addUserCommands(user: Command): void {
   user
     .command('delete <user>')
     .description(
-      'Delete a person who has never signed in, so that the e-mail address is free again.',
+      'Delete a person who has neither a password nor single sign-on. The e-mail address is free again.',
     )
     .action(async (given: string, options: OutputOptions) => {
       const deleted = await withStore(async ({ db }) =>

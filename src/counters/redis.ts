@@ -14,7 +14,9 @@ import { readSecrets } from './redis-secrets.ts';
 const REQUEST_TICKS = 12;
 const START_MS = 200;
 
-/** Counts in Redis or Valkey. Starts without it, too. Throws a ConfigError when a file of the configuration is missing. */
+/**
+ * Counts in Redis or Valkey. Starts without it, too. Throws a ConfigError when a file of the configuration is missing.
+ */
 export async function connectCounters(config: RedisConfig, log: Logger): Promise<Counters> {
   readSecrets(config);
   const patience = new Patience(REQUEST_TICKS);

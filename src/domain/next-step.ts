@@ -1,7 +1,7 @@
 import type { Counts } from './alerts/rate.ts';
 import {
+  findPolicyTag,
   findTestTags,
-  hasPolicyTag,
   type Policy,
   type RecordValue,
   toPolicies,
@@ -118,8 +118,7 @@ function findTest({ record = null }: DomainFacts): NextStep | undefined {
 function findSubdomains({ record = null }: DomainFacts): NextStep {
   const { sp } = toPolicies(record);
   if (sp === 'reject') return { kind: 'nothing' };
-  const from = hasPolicyTag(record, 'sp') ? sp : null;
-  return { kind: 'stronger', tag: 'sp', from, to: 'reject' };
+  return { kind: 'stronger', tag: 'sp', from: findPolicyTag(record, 'sp'), to: 'reject' };
 }
 
 function findFailing({ counts }: DomainFacts): NextStep | undefined {
@@ -140,6 +139,5 @@ function findStronger(facts: DomainFacts): NextStep | undefined {
   const policy = policyOf(facts);
   if (policy === undefined) return { kind: 'policy_unknown' };
   const to = policy === 'quarantine' ? 'reject' : 'quarantine';
-  const from = hasPolicyTag(facts.record ?? null, 'p') ? policy : null;
-  return { kind: 'stronger', tag: 'p', from, to };
+  return { kind: 'stronger', tag: 'p', from: findPolicyTag(facts.record ?? null, 'p'), to };
 }

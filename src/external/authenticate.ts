@@ -32,7 +32,10 @@ interface Known {
   readonly sha256: string;
 }
 
-/** The last text that can be a key's of each connection. A client that keeps its connection has its key checked and hashed once. */
+/**
+ * The last text that can be a key's of each connection. A client that keeps its connection has its key checked and
+ * hashed once.
+ */
 const known = new WeakMap<Socket, Known>();
 
 /** The SHA-256 of the request's key; undefined when there is none, or a text that is not a key. */

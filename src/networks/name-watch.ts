@@ -16,7 +16,10 @@ const PER_SHARD = 1_000;
 const TOGETHER = 10;
 
 const HOUR_MS = 3_600_000;
-/** A name is looked up again after a week; that there is none, after a day; an answer that did not come, after six hours. */
+/**
+ * A name is looked up again after a week; that there is none, after a day; an answer that did not come, after six
+ * hours.
+ */
 const KEPT_MS = { name: 7 * 24 * HOUR_MS, none: 24 * HOUR_MS, noAnswer: 6 * HOUR_MS };
 
 interface Given {

@@ -87,8 +87,8 @@ export function throttleVisitor({ createStore }: Counting): RequestHandler {
 }
 
 /**
- * Wrong codes of a second factor of one person, who has entered the password or signed in at the provider. All forms that ask for a code share one of
- * these: the pages count together.
+ * Wrong codes of a second factor of one person, who has entered the password or signed in at the provider. All forms
+ * that ask for a code share one of these: the pages count together.
  */
 export function throttleCodes({ createStore }: Counting): RequestHandler {
   const store = createStore?.('failed-codes');
@@ -124,7 +124,9 @@ export function limitSources({ createStore }: Counting): RequestHandler {
   return throttle({ limit: SOURCES_PER_PERSON, toKey: toPersonId, store }, {});
 }
 
-/** Forms that a signed-in person sends, except those about the own sign-in: they write, and the audit grows with them. */
+/**
+ * Forms that a signed-in person sends, except those about the own sign-in: they write, and the audit grows with them.
+ */
 export function limitChanges({ createStore }: Counting): RequestHandler {
   const store = createStore?.('changes');
   return throttle({ limit: CHANGES_PER_PERSON, toKey: toPersonId, store }, {});

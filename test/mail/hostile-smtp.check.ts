@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import { expect, onTestFinished, test } from 'vitest';
-import { findPort } from '../../scripts/dovecot/dovecot.ts';
+import { findFreePort } from '../../scripts/free-port.ts';
 import { HOSTILE_CONTAINERS } from '../../scripts/hostile/containers.ts';
 import { HOSTILE_MAILS } from '../../scripts/hostile/mail.ts';
 import { aCommand, finish, printed } from '../support/command.ts';
@@ -51,7 +51,7 @@ function readPeak(pid: number | undefined): number {
 }
 
 test('Hostile mails by SMTP leave the API answering and no mail unread, in memory that does not grow with them', async () => {
-  const port = await findPort();
+  const port = await findFreePort();
   const command = await aCommand({
     PLUMBLINE_SMTP_PORT: String(port),
     PLUMBLINE_SMTP_HOST: '127.0.0.1',

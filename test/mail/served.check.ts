@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer';
 import { expect, test } from 'vitest';
-import { findPort } from '../../scripts/dovecot/dovecot.ts';
+import { findFreePort } from '../../scripts/free-port.ts';
 import { aCommand, finish, printed } from '../support/command.ts';
 import { aReportMail } from '../support/inbox.ts';
 import { aDovecot, optionsOf } from './dovecot.ts';
@@ -12,7 +12,7 @@ const ADDRESS = 'dmarc@mx.plumbline.example';
 test('A server that is killed and started again has every mail of both doors, once', async () => {
   const imap = await aDovecot();
   const { credentials, user } = optionsOf(imap);
-  const smtpPort = await findPort();
+  const smtpPort = await findFreePort();
   const command = await aCommand({
     PLUMBLINE_SMTP_PORT: String(smtpPort),
     PLUMBLINE_SMTP_HOST: '127.0.0.1',

@@ -1,5 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { findFreePort } from '../../scripts/free-port.ts';
 import type { Answer, Api } from '../support/api.ts';
 import { aBareAccount, anAccount } from '../support/builders.ts';
 import { aPerson, Browser } from '../support/visitor.ts';
@@ -16,7 +17,7 @@ import {
   untilLimits,
   untilLost,
 } from './instances.ts';
-import { aRedis, freePort, type Redis, toConfig } from './redis-server.ts';
+import { aRedis, type Redis, toConfig } from './redis-server.ts';
 
 const LIMIT = 60;
 const CLIENTS = 8;
@@ -103,7 +104,7 @@ describe('under load every request is answered, each change is said once, and li
     const redis = await aRedis();
     const { apis } = await aService(redis);
     await underLoad(apis, async () => {
-      await redis.send('REPLICAOF', '127.0.0.1', `${await freePort()}`);
+      await redis.send('REPLICAOF', '127.0.0.1', `${await findFreePort()}`);
       for (const api of apis) await untilLimits(api, 'own');
       await redis.send('REPLICAOF', 'NO', 'ONE');
       for (const api of apis) await untilLimits(api, 'shared');

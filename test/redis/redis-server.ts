@@ -1,19 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'redis';
 import { onTestFinished } from 'vitest';
+import { findFreePort } from '../../scripts/free-port.ts';
 import type { RedisConfig } from '../../src/config-redis.ts';
 
 export type Redis = Awaited<ReturnType<typeof aRedis>>;
 
 /** A redis-server of its own on a free port of this machine, without a disk, until the test ends. */
 export async function aRedis(toOptions: (port: number) => string[] = toPort) {
-  const port = await freePort();
+  const port = await findFreePort();
   const folder = mkdtempSync(join(tmpdir(), 'plumbline-redis-'));
   let child: ChildProcess | undefined;
   const start = async () => {
@@ -48,14 +49,6 @@ export function toConfig(port: number): RedisConfig {
 }
 
 const toPort = (port: number) => ['--port', `${port}`];
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
-}
 
 async function untilListening(port: number, child: ChildProcess): Promise<void> {
   const failed = once(child, 'error').then(([error]) => Promise.reject(error));

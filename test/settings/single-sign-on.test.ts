@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { findFreePort } from '../../scripts/free-port.ts';
 import type { Store } from '../../src/store/connection/open.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';
 import { updateDisabled } from '../../src/store/people/person-changes.ts';
@@ -51,16 +50,8 @@ let store: Store;
 let url: string;
 let accountId: string;
 
-async function aPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 beforeEach(async () => {
-  const port = await aPort();
+  const port = await findFreePort();
   url = `http://127.0.0.1:${port}`;
   const provider = spawn(process.execPath, [PROVIDER, `${url}${SIGN_ON_PATH}/callback`]);
   onTestFinished(() => void provider.kill());
@@ -166,7 +157,7 @@ describe('single sign-on', () => {
 test('a provider that does not answer is reported; passwords still work', async () => {
   const { server } = await runServer({
     PLUMBLINE_BASE_URL: url,
-    PLUMBLINE_OIDC_ISSUER: `http://127.0.0.1:${await aPort()}`,
+    PLUMBLINE_OIDC_ISSUER: `http://127.0.0.1:${await findFreePort()}`,
     PLUMBLINE_OIDC_CLIENT_ID: 'plumbline',
     PLUMBLINE_OIDC_CLIENT_SECRET: 's3cret',
   });

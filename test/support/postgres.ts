@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findFreePort } from '../../scripts/free-port.ts';
 import { type Binaries, findBinaries, SERVER_USER } from './postgres-binaries.ts';
 
 /** A PostgreSQL server for tests. Its data is lost when its machine stops: nothing waits for a disk. */
@@ -184,12 +184,4 @@ function collect(child: ChildProcess): () => string {
     if (text.length < 100_000) text += chunk;
   });
   return () => text;
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -17,8 +17,8 @@ export function addUp(days: readonly Counts[]): Counts {
 }
 
 /**
- * The pass rate, 0 to 100, rounded to two decimals, halves up. Only 100 means that every message passed, and only 0 that
- * none did. Everything that shows a rate uses this (decision 98). There must be messages.
+ * The pass rate, 0 to 100, rounded to two decimals, halves up. Only 100 means that every message passed, and only 0
+ * that none did. Everything that shows a rate uses this (decision 98). There must be messages.
  */
 export function toPassRate(counts: Counts): number {
   return toHundredths(counts) / 100;

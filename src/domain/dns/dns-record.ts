@@ -69,10 +69,10 @@ export function toPolicies(value: RecordValue): { readonly p: Policy; readonly s
   return { p, sp: tags.has('sp') ? toPolicy(tags.get('sp')) : p };
 }
 
-/** Whether a DMARC record has the tag with a policy that receivers know. */
-export function hasPolicyTag(value: RecordValue, tag: 'p' | 'sp'): boolean {
+/** The policy of a DMARC record's tag; null when the record has no such tag, or none that receivers know. */
+export function findPolicyTag(value: RecordValue, tag: 'p' | 'sp'): Policy | null {
   const [, text] = parseTags(value ?? '').find(([name]) => name === tag) ?? [];
-  return toKnownPolicy(text) !== undefined;
+  return toKnownPolicy(text) ?? null;
 }
 
 function toPolicy(text?: string): Policy {
@@ -84,8 +84,8 @@ function toKnownPolicy(text = ''): Policy | undefined {
 }
 
 /**
- * How a DMARC record wants domains to be aligned, strictly (`s`) or relaxed (`r`). Relaxed when it does not say, and when
- * there is none (RFC 7489, 6.3).
+ * How a DMARC record wants domains to be aligned, strictly (`s`) or relaxed (`r`). Relaxed when it does not say, and
+ * when there is none (RFC 7489, 6.3).
  */
 export function toAlignmentModes(value: RecordValue): Record<'dkim' | 'spf', 'r' | 's'> {
   const tags = new Map(value === null || value.includes('\n') ? [] : parseTags(value).reverse());

@@ -1,4 +1,7 @@
-/** The organizational domain of a name (RFC 7489, 3.2): one label more than its public suffix. The name itself when it has none. */
+/**
+ * The organizational domain of a name (RFC 7489, 3.2): one label more than its public suffix. The name itself when it
+ * has none.
+ */
 export type ToOrganizationalDomain = (name: string) => string;
 
 interface SuffixOptions {

@@ -1,10 +1,10 @@
-import type { DayRange } from '../day-range.ts';
-import { addDays, type Day, daysBetween } from '../instant.ts';
+import { countDays, type DayRange } from '../day-range.ts';
+import { addDays, type Day } from '../instant.ts';
 
 /*
  * The periods for which the store keeps sums of what addresses sent, so that a long range reads few rows (decision
- * 103): a third of a month (`2026-11-0`: 1 to 9, `2026-11-1`: 10 to 19, `2026-11-2`: 20 to the end), a month (`2026-11`)
- * and a quarter (`2026-Q4`).
+ * 103): a third of a month (`2026-11-0`: 1 to 9, `2026-11-1`: 10 to 19, `2026-11-2`: 20 to the end), a month
+ * (`2026-11`) and a quarter (`2026-Q4`).
  */
 export type Period = string;
 
@@ -73,20 +73,16 @@ export interface Cover {
 export function coverRange({ from, to }: DayRange, states: PeriodStates): Cover {
   const periods: Period[] = [];
   const days: Day[] = [];
-  let left = toDays({ from, to });
+  let left = countDays({ from, to });
   for (let day = from; left > 0; ) {
     const period = periodsFrom(day).find((one) => rangeOf(one).to <= to && isRight(one, states));
     if (period === undefined) days.push(day);
     else periods.push(period);
-    const covered = period === undefined ? 1 : toDays(rangeOf(period));
+    const covered = period === undefined ? 1 : countDays(rangeOf(period));
     left -= covered;
     day = addDays(day, covered);
   }
   return { periods, days };
-}
-
-function toDays({ from, to }: DayRange): number {
-  return daysBetween(from, to) + 1;
 }
 
 /** The periods that begin with a day, longest first. */

@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
-import { addDays, type Day, daysBetween, isDay, toDay, toInstant } from '../../domain/instant.ts';
+import { countDays } from '../../domain/day-range.ts';
+import { addDays, type Day, isDay, toDay, toInstant } from '../../domain/instant.ts';
 import type { DataDays } from '../../store/accounts/data-days.ts';
 import { readQuery } from '../form.ts';
 import type { Html } from './page.ts';
@@ -67,10 +68,6 @@ function toCustom({ from, to }: { from: Day; to: Day }, end: Day, longest: Longe
   if (from >= earliest) return { from, to, choice: 'custom', notice: null };
   const notice = `${longest.text}: this one begins on ${toDate(earliest)}.`;
   return { from: earliest, to, choice: 'custom', notice };
-}
-
-function countDays({ from, to }: Pick<DomainRange, 'from' | 'to'>): number {
-  return daysBetween(from, to) + 1;
 }
 
 /** Parameters that a page has beside its range. */

@@ -107,8 +107,8 @@ const SELECTORS = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
 const MARKS = /(\p{M}{3})\p{M}+/gu;
 
 /**
- * A stored text for a page, on one line: what would change the text around it becomes “\ufffd”, blanks of any kind become
- * one, and more than `maxLength` characters are cut with an ellipsis. It is not escaped: `html` does that.
+ * A stored text for a page, on one line: what would change the text around it becomes “\ufffd”, blanks of any kind
+ * become one, and more than `maxLength` characters are cut with an ellipsis. It is not escaped: `html` does that.
  */
 export function toSafeText(text: string, maxLength = 200): string {
   // Never more of a long text than is needed: most characters have one or two units.
@@ -124,8 +124,8 @@ export function toSafeText(text: string, maxLength = 200): string {
 const NEVER = /(?![\t\n\r])[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
 
 /**
- * A whole page without control characters and controls of direction, which no page of ours needs. So text that did not go
- * through `toSafeText` does no harm either.
+ * A whole page without control characters and controls of direction, which no page of ours needs. So text that did not
+ * go through `toSafeText` does no harm either.
  */
 export function toSafePage(page: string): string {
   return page.replace(NEVER, '\ufffd');
@@ -145,8 +145,8 @@ const MAX_NAME = 253;
 const FROM_RIGHT = /[\p{sc=Hebr}\p{sc=Arab}\p{sc=Syrc}\p{sc=Thaa}\p{sc=Nkoo}\u0590-\u08ff]/u;
 
 /**
- * A domain name as text: an internationalised one in Unicode with its A-labels beside it (RFC 5890). One that is written
- * from right to left has only its A-labels, because in plain text its labels would change places.
+ * A domain name as text: an internationalised one in Unicode with its A-labels beside it (RFC 5890). One that is
+ * written from right to left has only its A-labels, because in plain text its labels would change places.
  */
 export function toDomainText(name: string): string {
   const known = toSafeText(name, MAX_NAME);

@@ -60,7 +60,7 @@ export function renewLink(given: Given): RequestHandler {
   };
 }
 
-/** Frees the address of a person who has never signed in. */
+/** Frees the address of a person who has neither a password nor single sign-on. */
 export function withdraw(given: Given): RequestHandler {
   return async (req, res) => {
     const by = actorOf(req, res, given);

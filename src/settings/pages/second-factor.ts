@@ -60,7 +60,10 @@ async function openForSecret({ store, openSealing }: Given): Promise<Sealing> {
   });
 }
 
-/** Turns the second factor on, with the password and a code. The recovery codes are in this answer only: their hashes are stored. */
+/**
+ * Turns the second factor on, with the password and a code. The recovery codes are in this answer only: their hashes
+ * are stored.
+ */
 export function confirmSetUp(given: Given): RequestHandler {
   return async (req, res) => {
     const { personId, id: sessionId } = visitorOf(res);

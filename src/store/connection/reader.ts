@@ -15,7 +15,9 @@ export interface Reader {
    * unchanged at the last call of `noticeChanges`.
    */
   readKnown<Row extends object>(query: BoundQuery<Row>): Promise<Row | undefined>;
-  /** Forgets the rows of `readKnown` when the database has changed. Each request that reads such rows calls it before. */
+  /**
+   * Forgets the rows of `readKnown` when the database has changed. Each request that reads such rows calls it before.
+   */
   noticeChanges(): void;
   /** The rows of each query, all from one snapshot of the database. */
   readTogether<Q extends readonly BoundQuery<unknown>[]>(...queries: Q): Promise<Rows<Q>>;

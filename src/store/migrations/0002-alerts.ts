@@ -1,4 +1,5 @@
-import { type CreateTableBuilder, type Kysely, SqliteAdapter, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import { clusterByKey } from './cluster-by-key.ts';
 
 /**
  * Tables for alerts: sources, receipts and DNS records by domain, and a subject, with one open alert for
@@ -49,15 +50,6 @@ async function createSources(db: Kysely<never>): Promise<void> {
     .on('domain_source')
     .columns(['domain_id', 'address', 'day'])
     .execute();
-}
-
-/**
- * On SQLite the rows are then stored in the key's own tree, which saves writing a second tree for each
- * source.
- */
-function clusterByKey<T extends string>(db: Kysely<never>, table: CreateTableBuilder<T, never>) {
-  const isSqlite = db.getExecutor().adapter instanceof SqliteAdapter;
-  return isSqlite ? table.modifyEnd(sql`without rowid`) : table;
 }
 
 async function createReceipts(db: Kysely<never>): Promise<void> {

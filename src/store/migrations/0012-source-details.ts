@@ -1,4 +1,5 @@
-import { type CreateTableBuilder, type Kysely, SqliteAdapter, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import { clusterByKey } from './cluster-by-key.ts';
 
 /**
  * What the page of a source shows: results by address and day, and the reports that were stored before, whose
@@ -52,10 +53,4 @@ async function createUndetailed(db: Kysely<never>): Promise<void> {
     .on('undetailed_report')
     .column('source_seq')
     .execute();
-}
-
-/** On SQLite the rows are then stored in the key's own tree. */
-function clusterByKey<T extends string>(db: Kysely<never>, table: CreateTableBuilder<T, never>) {
-  const isSqlite = db.getExecutor().adapter instanceof SqliteAdapter;
-  return isSqlite ? table.modifyEnd(sql`without rowid`) : table;
 }

@@ -33,7 +33,9 @@ async function addColumns(db: Kysely<never>): Promise<void> {
     .execute();
 }
 
-/** Sessions of people without a password began at the OpenID provider. Without this, they could need a second factor. */
+/**
+ * Sessions of people without a password began at the OpenID provider. Without this, they could need a second factor.
+ */
 async function markSingleSignOn(db: Kysely<never>): Promise<void> {
   await sql`
     update session set single_sign_on = 1

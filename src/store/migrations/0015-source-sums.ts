@@ -1,4 +1,5 @@
-import { type CreateTableBuilder, type Kysely, SqliteAdapter, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import { clusterByKey } from './cluster-by-key.ts';
 
 /** Sums of what addresses sent in longer periods than a day (decision 103). */
 export async function up(db: Kysely<never>): Promise<void> {
@@ -38,36 +39,16 @@ async function createSums(db: Kysely<never>): Promise<void> {
     .execute();
 }
 
-/**
- * The thirds of months that have days. Those with few rows are not worth sums as long as they do not change: only their
- * longer periods are summed.
- */
-async function queueDays(db: Kysely<never>): Promise<void> {
-  await sql`
-    insert into source_period (domain_id, period, state)
-    select domain_id, third, case when sum(sources) < 500 then 'days' else 'stale' end
-    from (
-      select domain_id, sources, substr(day, 1, 8) ||
-        case substr(day, 9, 1) when '3' then '2' else substr(day, 9, 1) end as third
-      from domain_day) as counted
-    group by domain_id, third`.execute(db);
-  await sql`
-    insert into source_period (domain_id, period, state)
-    select domain_id, month, case when sum(sources) < 500 then 'days' else 'stale' end
-    from (select domain_id, sources, substr(day, 1, 7) as month from domain_day) as counted
-    group by domain_id, month`.execute(db);
-  await sql`
-    insert into source_period (domain_id, period, state)
-    select domain_id, quarter, case when sum(sources) < 500 then 'days' else 'stale' end
-    from (
-      select domain_id, sources, substr(day, 1, 5) || 'Q' ||
-        ((cast(substr(day, 6, 2) as integer) + 2) / 3) as quarter
-      from domain_day) as counted
-    group by domain_id, quarter`.execute(db);
-}
+const MONTH = sql`substr(day, 1, 7)`;
+const THIRD = sql`substr(day, 1, 8) || case substr(day, 9, 1) when '3' then '2' else substr(day, 9, 1) end`;
+const QUARTER = sql`substr(day, 1, 5) || 'Q' || ((cast(substr(day, 6, 2) as integer) + 2) / 3)`;
 
-/** On SQLite the rows are then stored in the key's own tree. */
-function clusterByKey<T extends string>(db: Kysely<never>, table: CreateTableBuilder<T, never>) {
-  const isSqlite = db.getExecutor().adapter instanceof SqliteAdapter;
-  return isSqlite ? table.modifyEnd(sql`without rowid`) : table;
+/** The periods of the days that are stored. Those with few rows are not worth sums as long as they do not change. */
+async function queueDays(db: Kysely<never>): Promise<void> {
+  for (const period of [THIRD, MONTH, QUARTER])
+    await sql`
+      insert into source_period (domain_id, period, state)
+      select domain_id, period, case when sum(sources) < 500 then 'days' else 'stale' end
+      from (select domain_id, sources, ${period} as period from domain_day) as counted
+      group by domain_id, period`.execute(db);
 }

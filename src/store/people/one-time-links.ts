@@ -9,8 +9,8 @@ import { lockPerson } from './person-changes.ts';
 
 /**
  * Creates a one-time link with which a person chooses a password, and returns its token. An earlier link of
- * the person becomes invalid. An owner can do so only for a person who has never signed in: the link would otherwise
- * let an owner sign in as another person.
+ * the person becomes invalid. An owner can do so only for a person who has neither a password nor single sign-on: the
+ * link would otherwise let an owner sign in as another person.
  */
 export async function insertOneTimeLink(
   db: Db,

@@ -13,7 +13,7 @@ export interface ListedPerson {
   readonly email: string;
   readonly role: Role;
   readonly isDisabled: boolean;
-  /** Whether the person has never signed in with anything: only a one-time link lets them in. */
+  /** Whether the person has neither a password nor single sign-on: only a one-time link lets them in. */
   readonly isInvited: boolean;
   readonly lastSignedInAt: Instant | null;
   readonly sessions: number;

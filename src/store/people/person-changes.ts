@@ -85,8 +85,8 @@ async function requireOtherOwner(tx: Tx, { id, accountId, email }: Person): Prom
 }
 
 /**
- * Deletes a person who has neither chosen a password nor used single sign-on, so that their address is free again. Throws
- * `conflict` for anybody else: the audit names people.
+ * Deletes a person who has neither chosen a password nor used single sign-on, so that their address is free again.
+ * Throws `conflict` for anybody else: the audit names people.
  */
 export async function deleteInvited(db: Db, id: string, by: Actor = operator()): Promise<Person> {
   return await db.write(async (tx) => {

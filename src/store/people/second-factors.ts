@@ -154,7 +154,9 @@ export async function renewRecoveryCodes(
   });
 }
 
-/** Takes a person's second factor away and ends their sessions; false when none was on. One that waits is removed too. */
+/**
+ * Takes a person's second factor away and ends their sessions; false when none was on. One that waits is removed too.
+ */
 export async function resetSecondFactor(
   db: Db,
   personId: string,

@@ -27,8 +27,8 @@ interface From {
 
 /**
  * The person whom an OpenID provider has authenticated: the one bound to this issuer and subject, else the
- * one with this (verified) e-mail address who is not bound yet. That one is bound now, unless they have a second factor:
- * whoever has the address at the provider has not proved to be that person. undefined when there is neither.
+ * one with this (verified) e-mail address who is not bound yet. That one is bound now, unless they have a second
+ * factor: whoever has the address at the provider has not proved to be that person. undefined when there is neither.
  */
 export async function findSignedOn(
   db: Db,

@@ -53,7 +53,10 @@ export async function preferConflict(
 export interface ToRemove {
   readonly id: string;
   readonly payloadSha256: string;
-  /** Its content, or null when it could not be read. Each address of the day then loses as many messages as the report has. */
+  /**
+   * Its content, or null when it could not be read. Each address of the day then loses as many messages as the report
+   * has.
+   */
   readonly former: AggregateReport | null;
   /** The oldest conflict of the report, or null when it has none. */
   readonly next: { readonly seq: number; readonly content: AggregateReport } | null;

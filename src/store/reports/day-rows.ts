@@ -2,7 +2,9 @@ import type { Day } from '../../domain/instant.ts';
 import { prepareRows } from '../connection/many-rows.ts';
 import { addedSafely } from '../connection/safe-sum.ts';
 
-/* The statements that add reports to the days of domains: to days that they cover, and to days on which they came in. */
+/*
+ * The statements that add reports to the days of domains: to days that they cover, and to days on which they came in.
+ */
 
 /** What comes to a day that reports cover: the columns of `domain_day`. */
 export type NewDay = {

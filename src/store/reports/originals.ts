@@ -90,8 +90,8 @@ function toFirsts(originals: readonly Original[]): Map<string, Original> {
 }
 
 /**
- * In the order in which all transactions insert the sources of a group: on PostgreSQL, an insertion waits for the end of
- * a transaction that has inserted the same bytes. Two transactions of several groups can still wait for each other.
+ * In the order in which all transactions insert the sources of a group: on PostgreSQL, an insertion waits for the end
+ * of a transaction that has inserted the same bytes. Two transactions of several groups can still wait for each other.
  */
 function inOrder(firsts: ReadonlyMap<string, Original>): Original[] {
   return [...firsts.keys()].sort().map((sha256) => firsts.get(sha256) as Original);

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { DayRange } from '../../domain/day-range.ts';
 import type { Day } from '../../domain/instant.ts';
-import { toSafeCount } from '../../domain/safe-sum.ts';
 import { prepareQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';
-import type { SourceRow } from './list.ts';
+import { type SourceRow, toSourceRow } from './list.ts';
+import { SUMS, sumOf } from './parts.ts';
 
 /*
  * The addresses of a range that fail most. Days on which all messages of an address passed are left out before anything
@@ -12,10 +12,6 @@ import type { SourceRow } from './list.ts';
  */
 
 type OfRange = { domainId: string; from: Day; to: Day };
-
-/** A sum as a floating-point number, as in list.ts. */
-const sumOf = (expression: string) =>
-  sql<number>`coalesce(sum(cast(${sql.raw(expression)} as double precision)), 0)`;
 
 /** @internal A test reads its query plan. */
 export const mostFailing = prepareQuery<
@@ -27,7 +23,7 @@ export const mostFailing = prepareQuery<
       query
         .selectFrom('domain_source_ip')
         .select('address')
-        .select(sumOf('messages - aligned').as('failed'))
+        .select(sumOf(sql<number>`messages - aligned`).as('failed'))
         .where('domain_id', '=', param('domainId'))
         .where('day', '>=', param('from'))
         .where('day', '<=', param('to'))
@@ -56,11 +52,7 @@ export const ofAddress = prepareQuery<OfRange & { address: string }, SourceRow>(
     .whereRef('source.day', '=', 'seen.day')
     .where('source.address', '=', param('address'))
     .select('source.address')
-    .select(
-      (['messages', 'aligned', 'dkim_aligned', 'spf_aligned'] as const).map((column) =>
-        sumOf(`source.${column}`).as(column),
-      ),
-    )
+    .select(SUMS.map((column) => sumOf(`source.${column}`).as(column)))
     .select(({ fn }) => [fn.min('seen.day').as('first_day'), fn.max('seen.day').as('last_day')])
     .groupBy('source.address'),
 );
@@ -83,15 +75,5 @@ export async function readFailing(
   const rows = await reader.readTogether(
     ...most.map(({ address }) => ofAddress({ ...range, address })),
   );
-  return { total: Number(most[0]?.total ?? 0), sources: rows.flat().map(toSafeRow) };
-}
-
-function toSafeRow(row: SourceRow): SourceRow {
-  return {
-    ...row,
-    messages: toSafeCount(row.messages),
-    aligned: toSafeCount(row.aligned),
-    dkim_aligned: toSafeCount(row.dkim_aligned),
-    spf_aligned: toSafeCount(row.spf_aligned),
-  };
+  return { total: Number(most[0]?.total ?? 0), sources: rows.flat().map(toSourceRow) };
 }

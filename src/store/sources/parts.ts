@@ -30,9 +30,10 @@ export function selectParts(db: Kysely<Tables>, { domainId, days, periods }: Par
 }
 
 /**
- * A sum as a floating-point number: exact up to 2^53, where counts stop (decision 1.18). The sum of many counts of
- * that size would be more than an int64.
+ * The sum of a column, or of an expression, as a floating-point number: exact up to 2^53, where counts stop (decision
+ * 1.18). The sum of many counts of that size would be more than an int64.
  */
-export function sumOf(column: string): RawBuilder<number> {
-  return sql<number>`coalesce(sum(cast(${sql.ref(column)} as double precision)), 0)`;
+export function sumOf(counted: string | RawBuilder<number>): RawBuilder<number> {
+  const value = typeof counted === 'string' ? sql.ref(counted) : counted;
+  return sql<number>`coalesce(sum(cast(${value} as double precision)), 0)`;
 }

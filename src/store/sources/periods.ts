@@ -27,9 +27,11 @@ const staleUpserts = prepareRows<Key, never>(['domain_id', 'period'], (db, rows)
     ),
 );
 
-/** Statements that mark the periods of a domain stale, to be run in the transaction that changes them. */
-export function toStale(domainId: string, periods: Iterable<Period>): BoundQuery<never>[] {
-  return staleUpserts([...new Set(periods)].map((period) => ({ domain_id: domainId, period })));
+/**
+ * Statements that mark periods of a domain stale, to be run in the transaction that changes them. Each is named once.
+ */
+export function toStale(domainId: string, periods: readonly Period[]): BoundQuery<never>[] {
+  return staleUpserts(periods.map((period) => ({ domain_id: domainId, period })));
 }
 
 interface ChangedDay {

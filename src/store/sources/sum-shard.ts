@@ -18,8 +18,8 @@ interface Given {
 }
 
 /**
- * Sums the stale periods of a shard's domains that are over, shorter ones first: one period a transaction. An error with
- * one domain is logged, and the next has its turn. Returns whether it came to the end.
+ * Sums the stale periods of a shard's domains that are over, shorter ones first: one period a transaction. An error
+ * with one domain is logged, and the next has its turn. Returns whether it came to the end.
  */
 export async function sumShard(given: Given, { shard, mayGoOn }: Turn): Promise<boolean> {
   for (const domainId of await listStaleDomains(given.store.db, shard)) {

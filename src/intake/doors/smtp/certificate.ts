@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
+import { toDay, toInstant } from '../../../domain/instant.ts';
 import { describeSystemError } from '../../../domain/system-error.ts';
 
 /** A certificate with its chain, and its key: files in PEM. */
@@ -62,13 +63,11 @@ async function readPem(file: string): Promise<Buffer> {
 export function findExpiry({ cert }: Certificate, file: string, now: Date): string | undefined {
   const { validFromDate, validToDate } = new X509Certificate(cert);
   if (now > validToDate)
-    return `The certificate ${file} expired on ${toDay(validToDate)}: renew it.`;
+    return `The certificate ${file} expired on ${toDay(toInstant(validToDate))}: renew it.`;
   if (now < validFromDate)
-    return `The certificate ${file} is not valid before ${toDay(validFromDate)}: is the clock right?`;
+    return `The certificate ${file} is not valid before ${toDay(toInstant(validFromDate))}: is the clock right?`;
   return undefined;
 }
-
-const toDay = (date: Date): string => date.toISOString().slice(0, 10);
 
 interface Watched {
   readonly onRenewed: (certificate: Certificate) => void;

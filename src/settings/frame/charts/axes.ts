@@ -1,6 +1,7 @@
 import { scaleLinear, scaleUtc } from 'd3-scale';
 import { utcDay } from 'd3-time';
-import { addDays, type Day, daysBetween } from '../../../domain/instant.ts';
+import { countDays } from '../../../domain/day-range.ts';
+import { addDays, type Day } from '../../../domain/instant.ts';
 import { toShortCount, toShortDates } from '../words.ts';
 import { type Column, toPlace } from './columns.ts';
 
@@ -45,7 +46,7 @@ export function toDateTicks(columns: readonly Column[]): Tick[] {
 
 function findDates(from: Day, to: Day): Date[] {
   const [first, end] = [new Date(from), new Date(addDays(to, 1))];
-  const count = daysBetween(from, to) + 1;
+  const count = countDays({ from, to });
   // The scale begins again with each month: two labels of neighbouring days would overlap.
   if (count <= 14) return utcDay.range(first, end, Math.ceil(count / TICKS));
   return scaleUtc([first, end], [0, 1])

@@ -1,5 +1,6 @@
 import { type TimeInterval, utcDay, utcMonday, utcMonth } from 'd3-time';
 import { addUp, type Counts } from '../../../domain/alerts/rate.ts';
+import { countDays } from '../../../domain/day-range.ts';
 import { addDays, type Day, daysBetween, toDay, toInstant } from '../../../domain/instant.ts';
 
 /** The totals of the reports of one day. */
@@ -65,6 +66,6 @@ export function findColumn(columns: readonly Column[], day: Day): number {
 export function toPlace(columns: readonly Column[], day: Day): number {
   const index = findColumn(columns, day);
   const { from, to } = columns[index] as Column;
-  const within = (daysBetween(from, day) + 0.5) / (daysBetween(from, to) + 1);
+  const within = (daysBetween(from, day) + 0.5) / countDays({ from, to });
   return (index + Math.min(1, Math.max(0, within))) / columns.length;
 }

@@ -20,8 +20,9 @@ export interface Plot {
 }
 
 /**
- * A chart with axes. Text is not stretched: only the inner drawing is. The column that is pointed at shows its values by
- * CSS alone; the chart is one stop of the tab key, and with scripts arrow keys go from column to column (settings.js).
+ * A chart with axes. Text is not stretched: only the inner drawing is. The column that is pointed at shows its values
+ * by CSS alone; the chart is one stop of the tab key, and with scripts arrow keys go from column to column
+ * (settings.js).
  */
 export function renderPlot({ caption, words, total, columns, axis, ...rest }: Plot): Html {
   const { shapes, marks = [], tell } = rest;
