@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
 /** The longest first. */
-const CHECKS = ['types', 'lint', 'unused', 'dependencies', 'drift', 'contract'];
+const CHECKS = ['types', 'unused', 'lint', 'dependencies', 'drift', 'contract'];
 
 const waiting = CHECKS.values();
 const workers = Array.from({ length: availableParallelism() }, async () => {

@@ -11,7 +11,7 @@ const ASSETS = 'settings/frame/assets';
 export async function compile(root: string): Promise<void> {
   execFileSync(
     process.execPath,
-    [join(root, 'node_modules/typescript/bin/tsc'), '--project', 'tsconfig.pack.json'],
+    [join(root, 'node_modules/typescript-native/bin/tsc'), '--project', 'tsconfig.pack.json'],
     { cwd: root, stdio: 'inherit' },
   );
   for (const file of listCompiled(root)) rewrite(file, toCompiledUrls);
