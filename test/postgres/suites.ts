@@ -25,7 +25,7 @@ const OF_NO_STORE = [
 
 export const NOT_ON_POSTGRES = [...OF_FILES, ...OF_NO_STORE];
 
-/** Takes so long that only `npm run test:postgres` runs it, a step of `.ci/run`. */
+/** Takes so long that only `npm run test:postgres` runs it on PostgreSQL, a step of `.ci/run`. */
 export const SLOW_ON_POSTGRES = [
   'test/alerts/{any-order,hostile,two-processes}.test.ts',
   'test/external/{followers,following}.test.ts',
@@ -34,6 +34,9 @@ export const SLOW_ON_POSTGRES = [
   'test/store/{corrections,leases,points,source-periods}.test.ts',
   'test/store/inbox/deliver.test.ts',
 ];
+
+/** `npm test` tries few of its random cases. */
+export const WITH_MORE_CASES = ['test/store/{batches,heads}.test.ts'];
 
 /** Replaces a module. Each gets a process of its own. */
 export const ALONE = ['test/settings/sign-in.test.ts'];

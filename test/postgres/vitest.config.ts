@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { ALONE, NOT_ON_POSTGRES, SUITES } from './suites.ts';
+import { ALONE, SLOW_ON_POSTGRES, WITH_MORE_CASES } from './suites.ts';
 
 const shared = {
   env: { TEST_STORE: 'postgres', FULL_COUNTS: '1' },
@@ -7,8 +7,8 @@ const shared = {
 };
 
 /**
- * The tests of the store, the alerts, the settings pages and the API on PostgreSQL, with all their random cases:
- * `npm run test:postgres`. `npm test` runs most of them with few cases.
+ * What `npm test` leaves out on PostgreSQL because of the time it takes, and all random cases of the store's tests:
+ * `npm run test:postgres`.
  */
 export default defineConfig({
   test: {
@@ -21,8 +21,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'postgres',
-          include: SUITES,
-          exclude: [...ALONE, ...NOT_ON_POSTGRES],
+          include: [...SLOW_ON_POSTGRES, ...WITH_MORE_CASES],
           isolate: false,
         },
       },
