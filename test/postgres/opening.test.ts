@@ -257,6 +257,16 @@ describe('sslmode', () => {
     },
   );
 
+  test('verify-ca names the authority in a file', async () => {
+    const url = 'postgres://plumbline@127.0.0.1:1/plumbline?sslmode=verify-ca';
+    const wanted = {
+      code: 'validation_error',
+      message: expect.stringContaining('needs sslrootcert'),
+    };
+    expect(await failureOf(url)).toEqual(wanted);
+    expect(await failureOf(`${url}&sslrootcert=`)).toEqual(wanted);
+  });
+
   test('verify-full refuses a certificate that nobody has vouched for', async () => {
     const { code, message } = await failureOf(`${await aDatabase()}?sslmode=verify-full`);
     expect([code, message]).toEqual(['unavailable', expect.stringMatching(/self.signed/)]);

@@ -74,10 +74,18 @@ const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
 /** `sslmode` means what it means in PostgreSQL's own programs; the driver has another reading by default. */
 function withLibpqModes(database: string): string {
   const url = new URL(database);
-  if (!url.searchParams.getAll('sslmode').every((mode) => SSL_MODES.includes(mode)))
+  const modes = url.searchParams.getAll('sslmode');
+  if (!modes.every((mode) => SSL_MODES.includes(mode)))
     throw new Failure(
       'validation_error',
       `The sslmode in ${toShownUrl(database)} must be disable, require, verify-ca or verify-full.`,
+    );
+  // Any authority that the system trusts would do, and the name of the server is not checked.
+  if (modes.includes('verify-ca') && !url.searchParams.get('sslrootcert'))
+    throw new Failure(
+      'validation_error',
+      `sslmode=verify-ca in ${toShownUrl(database)} needs sslrootcert, a file with the certificate of the authority. ` +
+        'Without one, use verify-full.',
     );
   if (!url.searchParams.has('uselibpqcompat')) url.searchParams.set('uselibpqcompat', 'true');
   return url.toString();
