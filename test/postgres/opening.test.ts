@@ -2,9 +2,11 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
-import { sql } from 'kysely';
+import { type KyselyPlugin, sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openStore, type StoreOptions } from '../../src/store/connection/open.ts';
+import { connect } from '../../src/store/connection/postgres/connect.ts';
+import { migratePostgres } from '../../src/store/connection/postgres/migrate.ts';
 import { MIGRATIONS } from '../../src/store/migrations/all.ts';
 import { anAccount } from '../support/builders.ts';
 import { copyDatabase, runOn, toName } from '../support/postgres-stores.ts';
@@ -153,6 +155,35 @@ describe('migrating', () => {
     const applied = await runOn(url, 'select name from kysely_migration order by name');
     expect(applied.map(({ name }) => name)).toEqual(Object.keys(MIGRATIONS).toSorted());
   });
+
+  test.each([false, true])(
+    'that another process does just after this one has looked is not “another program” (mustExist: %s)',
+    async (mustExist) => {
+      const url = await anEmptyDatabase();
+      const { db, close } = connect(url, {
+        maxConnections: 1,
+        timeoutMs: 15_000,
+        connectTimeoutMs: 15_000,
+      });
+      onTestFinished(close);
+      let isFirst = true;
+      const plugin: KyselyPlugin = {
+        transformQuery: ({ node }) => node,
+        transformResult: async ({ result }) => {
+          if (isFirst) {
+            isFirst = false;
+            await (await openStore(url)).close();
+          }
+          return result;
+        },
+      };
+      const unused = () => {
+        throw new Error('nothing is left to migrate');
+      };
+      await migratePostgres(url, { db: db.withPlugin(plugin), mustExist, connect: unused });
+      expect(isFirst).toBe(false);
+    },
+  );
 
   test('that fails in the middle leaves no partial change, and can be run again', async () => {
     const url = await anEmptyDatabase();

@@ -22,11 +22,15 @@ export async function migratePostgres(
   database: string,
   { db, mustExist, connect }: Migrated,
 ): Promise<void> {
-  const applied = await listApplied(db);
-  if (applied === undefined) await requireUsable(database, db, mustExist);
-  requireMoved(database, applied ?? []);
-  requireKnown(toShownUrl(database), applied ?? []);
-  if (applied?.length === Object.keys(MIGRATIONS).length) return;
+  let applied = await listApplied(db);
+  if (applied === undefined) {
+    await requireUsable(database, db, mustExist);
+    // Another process may have begun since.
+    applied = (await listApplied(db)) ?? [];
+  }
+  requireMoved(database, applied);
+  requireKnown(toShownUrl(database), applied);
+  if (applied.length === Object.keys(MIGRATIONS).length) return;
   const migrating = connect();
   try {
     const { Migrator } = await import('kysely/migration');
@@ -58,7 +62,7 @@ function requireMoved(database: string, applied: readonly string[]): void {
 interface Server {
   readonly version: number;
   readonly encoding: string;
-  readonly tables: number;
+  readonly tables: readonly string[];
 }
 
 /** A database with tables and without migrations is that of another program: nothing is added to it. */
@@ -70,7 +74,9 @@ async function requireUsable(
   const { rows } = await sql<Server>`
     select current_setting('server_version_num')::int as version,
       current_setting('server_encoding') as encoding,
-      (select count(*) from pg_tables where schemaname = current_schema()) as tables`.execute(db);
+      array(select tablename::text from pg_tables where schemaname = current_schema()) as tables`.execute(
+    db,
+  );
   const [server] = rows as [Server];
   const shown = toShownUrl(database);
   if (server.version < MIN_VERSION)
@@ -80,7 +86,8 @@ async function requireUsable(
       'conflict',
       `The database ${shown} has the encoding ${server.encoding}: create one with UTF8.`,
     );
-  if (server.tables > 0)
+  if (server.tables.includes('kysely_migration')) return;
+  if (server.tables.length > 0)
     throw new Failure(
       'conflict',
       `The database ${shown} is that of another program. Set PLUMBLINE_DATABASE to yours.`,
