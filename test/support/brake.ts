@@ -11,8 +11,12 @@ interface Braked {
 }
 
 /** Makes a kind of write fail with the message “brake”. Returns what ends that. */
-export async function putBrake(db: Db, braked: Braked): Promise<() => Promise<void>> {
-  const { create, remove } = IS_POSTGRES ? inPostgres(braked) : inSqlite(braked);
+export async function putBrake(
+  db: Db,
+  braked: Braked,
+  isPostgres = IS_POSTGRES,
+): Promise<() => Promise<void>> {
+  const { create, remove } = isPostgres ? inPostgres(braked) : inSqlite(braked);
   const run = (statements: readonly string[]) =>
     db.write(async (tx) => {
       for (const statement of statements) await sql.raw(statement).execute(tx);
