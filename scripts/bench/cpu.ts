@@ -66,8 +66,8 @@ async function readLine({ stdout }: ChildProcess): Promise<string> {
   return '';
 }
 
-/** Clock ticks have 10 ms; pages have 4 KiB. */
-function readUsage(pid: number): Usage {
+/** What Linux knows of a process: clock ticks have 10 ms; pages have 4 KiB. */
+export function readUsage(pid: number): Usage {
   const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ');
   const fields = rest.split(' ').map(Number);
   const [user = 0, system = 0] = fields.slice(11, 13);

@@ -1,12 +1,13 @@
 /**
  * `npm run bench`: every figure is compared with a baseline measured in the same run, because times on a
- * shared machine vary and ratios do not. `npm run bench -- api`, `-- start`, `-- intake`, `-- hostile` or `-- beside`
- * runs one part.
+ * shared machine vary and ratios do not. `npm run bench -- api`, `-- start`, `-- intake`, `-- hostile`, `-- beside` or
+ * `-- mail` runs one part; `all` leaves the last one out, because it needs Dovecot and root.
  */
 import { benchApi } from './api.ts';
 import { benchBeside } from './beside/main.ts';
 import { benchHostile } from './hostile.ts';
 import { benchIntake } from './intake.ts';
+import { benchMail } from './mail/main.ts';
 import { benchStart } from './start.ts';
 
 const [part = 'all', kind] = process.argv.slice(2);
@@ -16,3 +17,4 @@ if (isWanted('start')) await benchStart(kind);
 if (isWanted('intake')) await benchIntake();
 if (isWanted('intake') || isWanted('hostile')) await benchHostile(kind);
 if (isWanted('beside')) await benchBeside(kind);
+if (part === 'mail') await benchMail(kind);

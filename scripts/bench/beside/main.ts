@@ -10,16 +10,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { toInstant } from '../../../src/domain/instant.ts';
-import { insertAccount } from '../../../src/store/accounts/accounts.ts';
-import { insertApiKey } from '../../../src/store/accounts/api-keys.ts';
-import { insertDomain } from '../../../src/store/accounts/domains.ts';
-import { openStore } from '../../../src/store/connection/open.ts';
 import { startBenchServer } from '../postgres/server.ts';
 import { print } from '../print.ts';
 import { startPlumbline } from '../race.ts';
 import { renderReport } from '../report-xml.ts';
-import { type Latencies, type Polled, percentile, poll } from './poll.ts';
+import { makeDomains, toRequests } from './domains.ts';
+import { type Latencies, percentile, poll } from './poll.ts';
 
 const SMALL = { reports: 10_000, records: 3 };
 const LARGE_RECORDS = 100_000;
@@ -77,39 +73,6 @@ async function measure(engine: string, database: string, folder: string): Promis
     tell(`beside ${what} (${seconds} s)`, busy, idle);
   }
   server.stop();
-}
-
-/** A domain that all reports are about, and one whose list does not change. */
-async function makeDomains(database: string) {
-  const store = await openStore(database);
-  const now = toInstant(new Date());
-  const account = { name: 'Beside', plan: 'pro', now, allowDuplicate: true } as const;
-  const { id: accountId } = await insertAccount(store.db, account);
-  const { key } = await insertApiKey(store.db, { accountId, name: 'bench', now });
-  const domainIds: string[] = [];
-  for (const name of ['example.com', 'example.net'])
-    domainIds.push((await insertDomain(store.db, { accountId, name, now })).id);
-  await store.close();
-  return { key, domainIds };
-}
-
-/** A page of the list that grows, and a 304 of the one that does not. */
-async function toRequests(
-  server: string,
-  key: string,
-  domainIds: readonly string[],
-): Promise<Polled[]> {
-  const headers = { authorization: `Bearer ${key}` };
-  const [page = '', known = ''] = domainIds.map(
-    (id) => `${server}/v1/external/domains/${id}/reports`,
-  );
-  const answer = await fetch(known, { headers });
-  await answer.arrayBuffer();
-  const etag = answer.headers.get('etag') ?? '';
-  return [
-    { url: page, headers, status: 200 },
-    { url: known, headers: { ...headers, 'if-none-match': etag }, status: 304 },
-  ];
 }
 
 async function ingest(database: string, folder: string): Promise<void> {
