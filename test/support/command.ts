@@ -22,14 +22,17 @@ export async function aFolder(): Promise<string> {
   return folder;
 }
 
-/** The real command, in a process of its own, in an empty folder with a database of its own. */
-export async function aCommand(given: NodeJS.ProcessEnv = {}) {
+/**
+ * The real command, in a process of its own, in an empty folder with a database of its own: that of `src/`, or of
+ * another `cli`.
+ */
+export async function aCommand(given: NodeJS.ProcessEnv = {}, cli = CLI) {
   const folder = await aFolder();
   const database = join(folder, 'data/plumbline.db');
   const own = { PATH: process.env['PATH'], PLUMBLINE_PORT: '0', PLUMBLINE_DATABASE: database };
   const env = { ...own, ...given };
   const start = (...args: string[]) =>
-    spawn(process.execPath, [CLI, ...args], { cwd: folder, env });
+    spawn(process.execPath, [cli, ...args], { cwd: folder, env });
   const run = (args: readonly string[], input = ''): Promise<Ran> => {
     const child = start(...args);
     child.stdin.end(input);
