@@ -8,27 +8,50 @@ import { findSourceBySha256 } from '../reports/sources.ts';
 
 export const PART_BYTES = 1024 * 1024;
 
-/** Bytes in parts of one mebibyte; the last one may be smaller. An empty mail has one empty part. */
+/**
+ * Bytes in parts of one mebibyte; the last one may be smaller. An empty mail has one empty part. What is held is copied
+ * together: a client that sends single bytes would fill the memory with the chunks they come in.
+ */
 export async function* toParts(
   bytes: Uint8Array | AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  let [chunks, size, isEmpty]: [Uint8Array[], number, boolean] = [[], 0, true];
+  let [held, isEmpty] = [new Held(), true];
   for await (const chunk of bytes instanceof Uint8Array ? [bytes] : bytes) {
     for (let at = 0; at < chunk.length; ) {
-      const piece = chunk.subarray(at, at + PART_BYTES - size);
-      at += piece.length;
-      chunks.push(piece);
-      size += piece.length;
-      if (size < PART_BYTES) continue;
-      yield toOne(chunks);
-      [chunks, size, isEmpty] = [[], 0, false];
+      at += held.add(chunk.subarray(at));
+      if (held.size < PART_BYTES) continue;
+      yield held.bytes;
+      [held, isEmpty] = [new Held(), false];
     }
   }
-  if (size > 0 || isEmpty) yield toOne(chunks);
+  if (held.size > 0 || isEmpty) yield held.bytes;
 }
 
-function toOne(chunks: readonly Uint8Array[]): Uint8Array {
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+/** The bytes of a part that is not complete. */
+class Held {
+  size = 0;
+  #buffer = Buffer.alloc(0);
+
+  get bytes(): Uint8Array {
+    return this.#buffer.subarray(0, this.size);
+  }
+
+  /** Returns how many of the bytes belong to this part. */
+  add(bytes: Uint8Array): number {
+    const taken = bytes.subarray(0, PART_BYTES - this.size);
+    this.#grow(this.size + taken.length);
+    this.#buffer.set(taken, this.size);
+    this.size += taken.length;
+    return taken.length;
+  }
+
+  /** To twice the size at least, so that each byte is copied only a few times. */
+  #grow(needed: number): void {
+    if (needed <= this.#buffer.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.min(PART_BYTES, Math.max(needed, 2 * this.size)));
+    grown.set(this.bytes);
+    this.#buffer = grown;
+  }
 }
 
 export interface Part {

@@ -47,6 +47,20 @@ describe('a mail that a door delivers', () => {
     },
   );
 
+  test('is not held in the chunks that it came in', async () => {
+    const { db } = await aStore();
+    const bytes = randomBytes(3_000);
+    // A client that sends single bytes would otherwise take a hundred times the memory.
+    const one = Buffer.alloc(1);
+    const singly = (async function* () {
+      for (const byte of bytes) yield one.fill(byte);
+    })();
+    await deliverMail(db, { bytes: singly });
+    const [mail] = await claimMails(db, WANTED);
+    if (mail === undefined) throw new Error('no mail');
+    expect(bytes.equals(await readContent(db, mail))).toBe(true);
+  });
+
   test('is stored once when it has a key, whatever it is delivered with again', async () => {
     const { db } = await aStore();
     const key = 'k'.repeat(5_000);
