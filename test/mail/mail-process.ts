@@ -1,8 +1,9 @@
 /**
- * A process with both mail doors and a worker, until it is killed: `fork`ed with its `MailProcessOptions` as JSON. It
+ * A process with all doors and a worker, until it is killed: `fork`ed with its `MailProcessOptions` as JSON. It
  * loads its modules, and opens the store when it is told to begin.
  */
 import { flushCompileCache } from 'node:module';
+import { watchFolder } from '../../src/intake/doors/folder/folder-door.ts';
 import { readMailbox } from '../../src/intake/doors/imap/imap.ts';
 import type { ImapOptions } from '../../src/intake/doors/imap/options.ts';
 import { startSmtp } from '../../src/intake/doors/smtp/smtp.ts';
@@ -19,12 +20,14 @@ export interface MailProcessOptions {
   readonly database: string;
   readonly smtp: { readonly port: number; readonly address: string };
   readonly imap: ImapOptions;
+  /** The path of a folder to watch. */
+  readonly folder: string;
 }
 
 const now = () => new Date('2026-03-15T04:00:00Z');
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} } as never;
 
-const { database, smtp, imap }: MailProcessOptions = JSON.parse(process.argv[2] ?? '');
+const { database, smtp, imap, folder }: MailProcessOptions = JSON.parse(process.argv[2] ?? '');
 process.on('disconnect', () => process.exit());
 process.once('message', async () => {
   const { db } = await openStore(database, { mustExist: true });
@@ -36,7 +39,9 @@ process.once('message', async () => {
     },
     ...{ now, log },
   };
-  void readMailbox(imap, { ...given, ...toDoorState(db) }, new AbortController().signal);
+  const ofDoors = { ...given, ...toDoorState(db) };
+  void readMailbox(imap, ofDoors, new AbortController().signal);
+  watchFolder({ ...ofDoors, path: folder, done: 'move', warn: () => undefined, pollMs: 200 });
   await startSmtp(
     {
       port: smtp.port,

@@ -1,0 +1,35 @@
+import { aReportMail, aReportXml } from '../support/inbox.ts';
+import { base64, mail, text } from '../support/mail.ts';
+
+export const ROUNDS = 100;
+/** By each door in each round. */
+export const MAILS = 20;
+
+/** Of 20 mails, 18 have a report, one has a broken report, and one is none of Plumbline's business. */
+const KINDS = ['processed', 'rejected', 'ignored'] as const;
+export type Kind = (typeof KINDS)[number];
+/** By each door in all rounds. */
+export const COUNTS = { processed: 18 * ROUNDS, rejected: ROUNDS, ignored: ROUNDS };
+
+export const DOORS = ['smtp', 'imap', 'folder'] as const;
+type Door = (typeof DOORS)[number];
+
+interface TrialMail {
+  readonly id: string;
+  readonly kind: Kind;
+  readonly bytes: Buffer;
+}
+
+/** The mails of a round: no two of all mails are the same. */
+export function toMails(door: Door, round: number): TrialMail[] {
+  return Array.from({ length: MAILS }, (_, i) => {
+    const [id, kind] = [`${door}-${round}-${i}`, KINDS[Math.max(0, i - MAILS + 3)] as Kind];
+    if (kind === 'processed') return { id, kind, bytes: aReportMail(id) };
+    const part = kind === 'rejected' ? base64(aReportXml(id).slice(0, -20)) : text(`Hello ${id}.`);
+    return { id, kind, bytes: mail({ ...part, headers: [...part.headers, `X-Id: ${id}`] }) };
+  });
+}
+
+/** The mails of all rounds. */
+export const toAllMails = (door: Door): TrialMail[] =>
+  Array.from({ length: ROUNDS }, (_, round) => toMails(door, round)).flat();
