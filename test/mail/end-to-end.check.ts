@@ -25,6 +25,8 @@ import { SmtpSenders } from './smtp-senders.ts';
 import { COUNTS, MAILS, ROUNDS, toMails } from './trial-mails.ts';
 
 const ADDRESS = 'dmarc@mx.plumbline.example';
+/** Files are not read before they are two seconds old, so they are written some rounds before they are needed. */
+const ROUNDS_AHEAD = 4;
 /** It takes a minute or two; a machine with much other work needs many times as long. */
 const MAX_MS = 900_000;
 const PATIENT = { timeout: 600_000, interval: 200 };
@@ -100,12 +102,17 @@ async function begin(engine: string, database: string): Promise<Trial> {
   const options = optionsOf(imap, { port, security: 'none', limits });
   const killed = new KilledProcess({ database, smtp, folder, imap: options }, cache);
   const senders = new SmtpSenders(smtp);
+  for (let round = 0; round < ROUNDS_AHEAD; round += 1) await writeFiles(folder, round);
   return { db, isPostgres: engine !== 'SQLite', imap, folder, killed, senders };
 }
 
 async function addMails({ imap, senders, folder }: Trial, round: number): Promise<void> {
   await imap.add(toMails('imap', round).map(({ bytes }) => bytes));
   for (const { id, bytes } of toMails('smtp', round)) senders.send(toSender(id), bytes);
+  if (round + ROUNDS_AHEAD < ROUNDS) await writeFiles(folder, round + ROUNDS_AHEAD);
+}
+
+async function writeFiles(folder: string, round: number): Promise<void> {
   for (const { id, bytes } of toMails('folder', round))
     await writeFile(join(folder, `${id}.eml`), bytes);
 }

@@ -2,6 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import { PART_BYTES } from '../../src/store/inbox/parts.ts';
 import { RawSmtp } from '../support/raw-smtp.ts';
 
 const CLIENTS = 1_000;
@@ -10,8 +11,8 @@ const PER_ADDRESS = 20;
 /** Addresses whose clients send a message, five each at the same time, which never ends. */
 const SLOW = { addresses: 7, each: 5 };
 const PAUSE_MS = 50;
-/** Almost a part (store/inbox/parts.ts). */
-const HELD = Buffer.alloc(1_000_000, 'x'.repeat(76).concat('\r\n'));
+/** Almost two parts: as much as the door holds of a message. */
+const HELD = Buffer.alloc(2 * PART_BYTES - 100, 'x'.repeat(76).concat('\r\n'));
 
 /** All of 127.0.0.0/8 is this machine. */
 const connectFrom = (port: number, address: number): Socket =>
@@ -40,8 +41,7 @@ function readGreeting(socket: Socket): Promise<string> {
 }
 
 /**
- * Sends messages that do not end, from several addresses, until the test is over: most of a part, which the door holds
- * in memory, and then one byte after the other.
+ * Sends messages that do not end, from several addresses, until the test is over: what the door holds in memory, and then one byte after the other.
  */
 export async function sendSlowly(port: number, to: string): Promise<void> {
   for (let i = 0; i < SLOW.addresses * SLOW.each; i += 1) {

@@ -6,10 +6,11 @@ import { findSourceBySha256 } from '../reports/sources.ts';
 
 /* The bytes of mails in the inbox, in parts, so that no transaction writes more than one of them. */
 
-export const PART_BYTES = 1024 * 1024;
+/** A message that comes in by SMTP holds two of them in memory, and anybody can begin forty such messages. */
+export const PART_BYTES = 256 * 1024;
 
 /**
- * Bytes in parts of one mebibyte; the last one may be smaller. An empty mail has one empty part. What is held is copied
+ * Bytes in parts of `PART_BYTES`; the last one may be smaller. An empty mail has one empty part. What is held is copied
  * together: a client that sends single bytes would fill the memory with the chunks they come in.
  */
 export async function* toParts(

@@ -9,7 +9,7 @@ import type { Db } from '../../../src/store/connection/database.ts';
 import { claimMails } from '../../../src/store/inbox/claims.ts';
 import { findCheckpoint, noteDoor, updateCheckpoint } from '../../../src/store/inbox/doors.ts';
 import { MAX_INCOMING_BYTES } from '../../../src/store/inbox/incoming.ts';
-import { readContent } from '../../../src/store/inbox/parts.ts';
+import { PART_BYTES, readContent } from '../../../src/store/inbox/parts.ts';
 import { findResults } from '../../../src/store/inbox/results.ts';
 import { tidyInbox } from '../../../src/store/inbox/tidy.ts';
 import { aBareAccount, NOW } from '../../support/builders.ts';
@@ -30,20 +30,20 @@ async function* chunked(bytes: Buffer, size: number) {
 }
 
 describe('a mail that a door delivers', () => {
-  test.each([0, 1, MIB - 1, MIB, MIB + 1, 3 * MIB + 17])(
-    'has its bytes, in parts of a mebibyte, when it has %i of them',
+  test.each([0, 1, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 3 * PART_BYTES + 17])(
+    'has its bytes, in parts of 256 KiB, when it has %i of them',
     async (size) => {
       const { db } = await aStore();
       const bytes = randomBytes(size);
       await deliverMail(db, { bytes });
-      await deliverMail(db, { bytes: chunked(bytes, 300_000) });
+      await deliverMail(db, { bytes: chunked(bytes, 75_000) });
       const mails = await claimMails(db, WANTED);
       expect(mails).toHaveLength(2);
       for (const mail of mails) {
         expect(bytes.equals(await readContent(db, mail))).toBe(true);
         expect(mail.sha256).toBe(hash('sha256', bytes, 'hex'));
       }
-      expect(await countParts(db)).toBe(2 * Math.max(1, Math.ceil(size / MIB)));
+      expect(await countParts(db)).toBe(2 * Math.max(1, Math.ceil(size / PART_BYTES)));
     },
   );
 
@@ -66,7 +66,7 @@ describe('a mail that a door delivers', () => {
     const key = 'k'.repeat(5_000);
     await deliverMail(db, { key });
     await deliverMail(db, { key });
-    await deliverMail(db, { key, bytes: randomBytes(2 * MIB) });
+    await deliverMail(db, { key, bytes: randomBytes(2 * PART_BYTES) });
     await Promise.all([1, 2, 3].map(() => deliverMail(db, { key: 'other' })));
     expect(await listMailRows(db)).toHaveLength(2);
     expect(await countParts(db)).toBe(2);
@@ -81,7 +81,7 @@ describe('a mail that a door delivers', () => {
   test('that does not come in to its end leaves nothing', async () => {
     const { db } = await aStore();
     const bytes = (async function* () {
-      yield randomBytes(2 * MIB + 5);
+      yield randomBytes(2 * PART_BYTES + 5);
       throw new Error('The client is gone.');
     })();
     await expect(deliverMail(db, { bytes })).rejects.toThrow('The client is gone.');
@@ -117,7 +117,7 @@ describe('a mail that a door delivers', () => {
 describe('a database that fails while a mail is delivered', () => {
   test.each([
     ['small', 100],
-    ['large', 2 * MIB + 9],
+    ['large', 2 * PART_BYTES + 9],
   ])('at any step never leaves half of a %s mail', async (_size, size) => {
     const bytes = randomBytes(size);
     let isDone = false;
@@ -145,7 +145,7 @@ describe('a database that fails while a mail is delivered', () => {
 
   test('whose answer to the last commit is lost deletes no bytes of the mail that is stored', async () => {
     const { db } = await aStore();
-    const bytes = randomBytes(2 * MIB + 9);
+    const bytes = randomBytes(2 * PART_BYTES + 9);
     let writes = 0;
     const losing: Db = {
       ...db,
@@ -163,7 +163,7 @@ describe('a database that fails while a mail is delivered', () => {
 
   test('leaves parts that are deleted a day later, and no mail', async () => {
     const { db } = await aStore();
-    await deliverMail(db, { bytes: randomBytes(2 * MIB) });
+    await deliverMail(db, { bytes: randomBytes(2 * PART_BYTES) });
     const part = { mail_id: 'lost', part: 0, content: randomBytes(9) };
     const stored = [NOW, new Date(Date.now() + 3_600_000).toISOString()];
     await db.write(async (tx) => {

@@ -6,7 +6,7 @@ export const SMTP_LIMITS = {
   maxMessageBytes: 25 * MIB,
   /** A client that goes on sending after its message was too large is cut off at this many times the size. */
   maxDrainedMessages: 2,
-  /** Messages that are being received at the same time. Each may hold a part of 1 MiB in memory. */
+  /** Messages that are being received at the same time. Each may hold two parts of 256 KiB in memory. */
   maxReceiving: 40,
   /** Of them, from one address (of IPv6, one /64). */
   maxReceivingPerAddress: 5,
