@@ -63,6 +63,8 @@ test(
       PLUMBLINE_REQUESTS_PER_KEY: '1000000',
       PLUMBLINE_REQUESTS_PER_IP: '1000000',
       PLUMBLINE_LOG_LEVEL: 'warn',
+      // As the systemd units of docs/operate.md do.
+      NODE_OPTIONS: '--max-semi-space-size=8',
     };
     const command = await aCommand(settings, await compileCommand());
     await command.json('account', 'create', 'A');
