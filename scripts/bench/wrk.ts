@@ -11,7 +11,16 @@ export async function sendByWrk(url: string, load: Load, seconds: number): Promi
   const folder = await mkdtemp(join(tmpdir(), 'plumbline-wrk-'));
   const script = join(folder, 'load.lua');
   await writeFile(script, toScript(load));
-  const child = spawn('wrk', ['-t1', '-c8', `-d${seconds}s`, '--timeout', '30s', '-s', script, url]);
+  const child = spawn('wrk', [
+    '-t1',
+    '-c8',
+    `-d${seconds}s`,
+    '--timeout',
+    '30s',
+    '-s',
+    script,
+    url,
+  ]);
   const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
   await rm(folder, { recursive: true });
   const sent = Number(/(\d+) requests in/.exec(output)?.[1]);
