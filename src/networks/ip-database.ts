@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
+import { LRUCache } from 'lru-cache';
 import type { Reader, Response } from 'maxmind';
 import { type Network, toNetwork } from '../domain/sources/network.ts';
 import { describeSystemError } from '../domain/system-error.ts';
@@ -22,6 +23,8 @@ interface Options {
 const LOOK_MS = 60_000;
 /** The file is in memory as a whole, in each process that serves pages. */
 const MAX_BYTES = 1024 ** 3;
+/** Addresses whose networks are remembered: a page that groups sources looks up 5,000. */
+const MAX_KNOWN = 20_000;
 /** Before the metadata, which are in the last 128 KiB (MaxMind DB File Format 2.0). */
 const MARKER = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
 const METADATA_BYTES = 128 * 1024;
@@ -32,19 +35,31 @@ export async function openIpDatabase(
   { warn, lookMs = LOOK_MS }: Options,
 ): Promise<IpDatabase> {
   let version = await toVersion(file);
-  let reader = await readDatabase(file);
+  let find = await readDatabase(file);
   const look = async () => {
     const seen = await toVersion(file);
     if (seen === version) return;
     version = seen;
-    reader = await readDatabase(file);
+    find = await readDatabase(file);
   };
   const timer = setInterval(() => void look().catch(warn), lookMs).unref();
-  return { find: (address) => find(reader, address), close: () => clearInterval(timer) };
+  return { find: (address) => find(address), close: () => clearInterval(timer) };
+}
+
+/** Walking the file's tree and decoding a record takes ten times as long as remembering it. */
+function remember(reader: Reader<Response>): FindNetwork {
+  const known = new LRUCache<string, { readonly network: Network | undefined }>({ max: MAX_KNOWN });
+  return (address) => {
+    const former = known.get(address);
+    if (former !== undefined) return former.network;
+    const network = lookUp(reader, address);
+    known.set(address, { network });
+    return network;
+  };
 }
 
 /** A record that cannot be decoded is one that the file does not have: a page is shown without it. */
-function find(reader: Reader<Response>, address: string): Network | undefined {
+function lookUp(reader: Reader<Response>, address: string): Network | undefined {
   if (reader.metadata.ipVersion === 4 && address.includes(':')) return undefined;
   try {
     return toNetwork(reader.get(address));
@@ -53,14 +68,14 @@ function find(reader: Reader<Response>, address: string): Network | undefined {
   }
 }
 
-async function readDatabase(file: string): Promise<Reader<Response>> {
+async function readDatabase(file: string): Promise<FindNetwork> {
   const bytes = await readBytes(file);
   // Without the marker, the library would search it through the whole file.
   if (!bytes.subarray(-METADATA_BYTES).includes(MARKER))
     throw new Error(`${file} is not an MMDB file, or not all of it.`);
   const { Reader } = await import('maxmind');
   try {
-    return new Reader(bytes);
+    return remember(new Reader(bytes));
   } catch (error) {
     throw new Error(`${file} is a broken MMDB file: ${(error as Error).message}`);
   }

@@ -38,7 +38,7 @@ async function aNamedWorld(answers: Record<string, string | null | undefined> = 
     return complete.every(Boolean);
   };
   const names = async (...addresses: string[]) =>
-    Object.fromEntries(await findNames(store.db, id, addresses));
+    Object.fromEntries(await findNames(store.reader, id, addresses));
   const pass = (hours: number) => {
     nowMs += hours * HOUR_MS;
   };

@@ -1,9 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { BoundQuery } from '../../src/store/connection/prepared.ts';
 import { mostFailing, ofAddress } from '../../src/store/sources/failing.ts';
-import { allMarked, allSources, failingSources } from '../../src/store/sources/list.ts';
-import { unnamed } from '../../src/store/sources/names.ts';
+import { allOfRange } from '../../src/store/sources/grouped.ts';
+import { sourcesOf } from '../../src/store/sources/list.ts';
+import { namesOf, unnamed } from '../../src/store/sources/names.ts';
 import { statesOfYears } from '../../src/store/sources/periods.ts';
+import { RANKED, RANKED_WITH_SUMS } from '../../src/store/sources/ranked.ts';
 import { daysOfSource } from '../../src/store/sources/source.ts';
 import { firstDay, lastDay } from '../../src/store/sources/span.ts';
 import { IS_POSTGRES, openTestStore } from '../support/store.ts';
@@ -52,8 +54,15 @@ test.skipIf(IS_POSTGRES)(
     const range = { domainId: 'a', from: '2026-02-13', to: '2026-03-14' };
     const parts = { days: '["2026-02-13"]', periods: '["2026-02-2"]' };
     const page = { domainId: 'a', ...parts, limit: 50, offset: 0 };
-    const marked = allMarked({ ...page, mark: 'unknown' });
-    for (const list of [allSources(page), failingSources(page), marked]) {
+    const marked = RANKED.allMarked({ ...page, mark: 'unknown' });
+    const { all, failing } = RANKED;
+    for (const list of [
+      all(page),
+      failing(page),
+      marked,
+      RANKED_WITH_SUMS.all(page),
+      allOfRange(page),
+    ]) {
       const plan = await explain(list);
       const reads = plan.filter((step) => /domain_source_ip|source_sum/.test(step));
       expect(reads).toEqual([
@@ -61,6 +70,12 @@ test.skipIf(IS_POSTGRES)(
         expect.stringMatching(/^SEARCH .*\(domain_id=\? AND period=\?\)$/),
       ]);
     }
+    const some = { ...parts, domainId: 'a', addresses: '["192.0.2.1"]' };
+    const ofPage = (await explain(sourcesOf(some))).filter((step) => step.includes('SEARCH'));
+    expect(ofPage).toEqual([
+      expect.stringMatching(/\(domain_id=\? AND day=\? AND address=\?\)$/),
+      expect.stringMatching(/\(domain_id=\? AND period=\? AND address=\?\)$/),
+    ]);
     const years = await explain(statesOfYears({ domainId: 'a', from: '2026', to: '2026~' }));
     expect(years).toEqual([
       expect.stringMatching(/^SEARCH .*\(domain_id=\? AND period>\? AND period<\?\)$/),
@@ -74,6 +89,11 @@ test.skipIf(IS_POSTGRES)(
     ]);
   },
 );
+
+test.skipIf(IS_POSTGRES)('names of addresses are found by their key', async () => {
+  const plan = await explain(namesOf({ domainId: 'a', addresses: '["192.0.2.1"]' }));
+  expect(plan[0]).toMatch(/^SEARCH source_name USING .*\(domain_id=\? AND address=\?\)$/);
+});
 
 test.skipIf(IS_POSTGRES).each([
   ['first', firstDay(place)],

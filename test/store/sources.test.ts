@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/store/connection/open.ts';
 import { findDetailedDays } from '../../src/store/sources/detailed-days.ts';
-import { readSources, readSourcesForGroups } from '../../src/store/sources/list.ts';
+import { readSourcesForGroups } from '../../src/store/sources/grouped.ts';
+import { readSources, readSourcesOf, type SourceRow } from '../../src/store/sources/list.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';
 import { readSource } from '../../src/store/sources/source.ts';
 import {
@@ -102,11 +103,32 @@ describe('the sources of a domain in a range', () => {
   });
 
   test('are given in the same order for groups', async () => {
-    const { sources } = await readSourcesForGroups(store.reader, scope, {
-      range,
-      failingOnly: false,
+    const toCounts = ({ first_day, last_day, ...counts }: SourceRow) => counts;
+    for (const chosen of [
+      { failingOnly: false },
+      { failingOnly: true },
+      { failingOnly: false, mark: 'unmarked' },
+      // More days are not read at once.
+      { failingOnly: false, range: { from: '2026-02-01', to: range.to } },
+    ] as const) {
+      const { sources, ...totals } = await list(chosen);
+      expect(await readSourcesForGroups(store.reader, scope, { range, ...chosen })).toEqual({
+        ...totals,
+        sources: sources.map(toCounts),
+      });
+    }
+  });
+
+  test('are read by their addresses, in the given order, without those that sent nothing', async () => {
+    const addresses = ['2001:db8::1', '198.51.100.1', FORGER];
+    const [v6, forger] = await readSourcesOf(store.reader, scope, { range, addresses });
+    const { sources } = await list();
+    expect([forger, v6]).toEqual([sources[0], sources[2]]);
+    expect(await readSourcesOf(store.reader, scope, { range, addresses: [] })).toEqual([]);
+    const other = { ...scope, accountId: 'none' };
+    await expect(readSourcesOf(store.reader, other, { range, addresses })).rejects.toMatchObject({
+      code: 'not_found',
     });
-    expect(sources).toEqual((await list()).sources);
   });
 
   test('are those of one mark, or without any, however many others fail more', async () => {

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type { DayRange } from '../../src/domain/day-range.ts';
 import type { Db } from '../../src/store/connection/database.ts';
 import type { Store } from '../../src/store/connection/open.ts';
+import { readSourcesForGroups } from '../../src/store/sources/grouped.ts';
 import { readSources, type SourceRow } from '../../src/store/sources/list.ts';
 import { sumPeriod } from '../../src/store/sources/sums.ts';
 
@@ -35,6 +36,9 @@ export async function holdLists(store: Store, range: DayRange): Promise<void> {
         total: rows.length,
         unlisted: right.unlisted,
       });
+      const groups = await readSourcesForGroups(store.reader, { accountId, domainId }, wanted);
+      const counts = rows.map(({ first_day, last_day, ...row }) => row);
+      expect([groups.sources, groups.unlisted]).toEqual([counts, right.unlisted]);
     }
   }
 }

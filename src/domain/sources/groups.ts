@@ -1,41 +1,53 @@
 import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
 import { addSafely } from '../safe-sum.ts';
-import type { Counts, Source } from './source.ts';
+import type { Network } from './network.ts';
+import type { Counts } from './source.ts';
 
 /** What sources are grouped by: their network, or the organizational domain of their name. */
 export type Grouping = 'network' | 'organisation';
 
-/** Sources of one network or organisation. */
-export interface SourceGroup extends Counts {
+/** The group of a source. */
+export interface GroupName {
   /** Names the group among those of one grouping; `-` for sources of which nothing is known. */
   readonly key: string;
   readonly title: string | undefined;
+}
+
+/** Sources of one network or organisation. */
+export interface SourceGroup extends Counts, GroupName {
   /** How many addresses. */
   readonly sources: number;
 }
 
-const UNKNOWN_GROUP = '-';
+const UNKNOWN_GROUP: GroupName = { key: '-', title: undefined };
 
-/** Groups of sources, those with most failed messages first. */
-export function groupSources(sources: readonly Source[], toKey: ToKey): readonly SourceGroup[] {
-  const groups = new Map<string, SourceGroup>();
+/** Groups of sources, those with most failed messages first. The first source of a group gives its title. */
+export function groupSources<S extends Counts>(
+  sources: readonly S[],
+  toName: (source: S) => GroupName,
+): readonly SourceGroup[] {
+  const groups = new Map<string, Writable<SourceGroup>>();
   for (const source of sources) {
-    const { key, title } = toKey(source);
-    const known = groups.get(key) ?? { key, title, sources: 0, ...NOTHING };
-    groups.set(key, { ...known, ...addCounts(known, source), sources: known.sources + 1 });
+    const { key, title } = toName(source);
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, { key, title, ...toCounts(source), sources: 1 });
+    else addTo(known, source);
   }
   return [...groups.values()].sort(byFailures);
 }
 
-const NOTHING: Counts = { messages: 0, aligned: 0, dkimAligned: 0, spfAligned: 0 };
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-function addCounts(a: Counts, b: Counts): Counts {
-  return {
-    messages: addSafely(a.messages, b.messages),
-    aligned: addSafely(a.aligned, b.aligned),
-    dkimAligned: addSafely(a.dkimAligned, b.dkimAligned),
-    spfAligned: addSafely(a.spfAligned, b.spfAligned),
-  };
+function toCounts({ messages, aligned, dkimAligned, spfAligned }: Counts): Counts {
+  return { messages, aligned, dkimAligned, spfAligned };
+}
+
+function addTo(group: Writable<SourceGroup>, source: Counts): void {
+  group.messages = addSafely(group.messages, source.messages);
+  group.aligned = addSafely(group.aligned, source.aligned);
+  group.dkimAligned = addSafely(group.dkimAligned, source.dkimAligned);
+  group.spfAligned = addSafely(group.spfAligned, source.spfAligned);
+  group.sources += 1;
 }
 
 function byFailures(a: SourceGroup, b: SourceGroup): number {
@@ -43,30 +55,25 @@ function byFailures(a: SourceGroup, b: SourceGroup): number {
   return failures || b.messages - a.messages || (a.key < b.key ? -1 : 1);
 }
 
-/** The group of a source. */
-export type ToKey = (source: Source) => Pick<SourceGroup, 'key' | 'title'>;
-
-export function toKeyOf(grouping: Grouping, toOrganizationalDomain: ToOrganizationalDomain): ToKey {
-  if (grouping === 'network') return toNetworkKey;
-  return ({ name }) => {
-    if (name === undefined) return { key: UNKNOWN_GROUP, title: undefined };
-    const domain = toOrganizationalDomain(name);
-    return { key: domain, title: domain };
-  };
+/** The group of a source with a name in DNS, or without one. */
+export function toOrganisation(
+  name: string | undefined,
+  toOrganizationalDomain: ToOrganizationalDomain,
+): GroupName {
+  if (name === undefined) return UNKNOWN_GROUP;
+  const domain = toOrganizationalDomain(name);
+  return { key: domain, title: domain };
 }
 
 /** By number where there is one, because one network may have its name written in several ways. */
-const toNetworkKey: ToKey = ({ network }) => {
+export function toNetworkName(network: Network | undefined): GroupName {
   const title = network && toNetworkTitle(network);
-  if (network === undefined || title === undefined) return { key: UNKNOWN_GROUP, title: undefined };
+  if (network === undefined || title === undefined) return UNKNOWN_GROUP;
   return { key: network.asn === null ? title : `AS${network.asn}`, title };
-};
+}
 
 /** `AS64500 Example Networks`; undefined when neither is known. */
-export function toNetworkTitle({
-  asn,
-  organisation,
-}: NonNullable<Source['network']>): string | undefined {
+export function toNetworkTitle({ asn, organisation }: Network): string | undefined {
   const parts = [asn === null ? null : `AS${asn}`, organisation];
   return parts.filter((part) => part !== null).join(' ') || undefined;
 }

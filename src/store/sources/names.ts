@@ -1,8 +1,9 @@
 import { type Expression, sql } from 'kysely';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
-import type { Db, Queries, Tx } from '../connection/database.ts';
+import type { Db, Tx } from '../connection/database.ts';
 import { prepareQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';
+import { wordsOf } from '../connection/words.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 
 /*
@@ -14,27 +15,28 @@ import { isInShard, type Shard } from '../work/shards.ts';
 const MAX_NAMES = 5_000;
 /** What was sent lately, up to the newest day that has data, is looked up. */
 const DAYS = 30;
-/** Addresses in one query. */
-const AT_ONCE = 1_000;
+type OfAddresses = { domainId: string; addresses: string };
+
+/** @internal A test reads its query plan. */
+export const namesOf = prepareQuery<OfAddresses, { address: string; name: string }>((db, param) =>
+  db
+    .selectFrom('source_name')
+    .select(['address', 'name'])
+    .where('domain_id', '=', param('domainId'))
+    .where(wordsOf(db).isIn(sql.ref('address'), param('addresses')))
+    .where('name', 'is not', null)
+    .$narrowType<{ name: string }>(),
+);
 
 /** The names of some of a domain's sources, by address. One that has expired stays until it is looked up again. */
 export async function findNames(
-  db: Queries,
+  reader: Reader,
   domainId: string,
   addresses: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const names = new Map<string, string>();
-  for (let from = 0; from < addresses.length; from += AT_ONCE) {
-    const rows = await db
-      .selectFrom('source_name')
-      .select(['address', 'name'])
-      .where('domain_id', '=', domainId)
-      .where('address', 'in', addresses.slice(from, from + AT_ONCE))
-      .where('name', 'is not', null)
-      .execute();
-    for (const { address, name } of rows) names.set(address, name ?? '');
-  }
-  return names;
+  const list = JSON.stringify(addresses);
+  const [rows] = await reader.readTogether(namesOf({ domainId, addresses: list }));
+  return new Map(rows.map(({ address, name }) => [address, name]));
 }
 
 /** The active domains of accounts in a shard. */

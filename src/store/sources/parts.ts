@@ -1,32 +1,52 @@
-import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { wordsOf } from '../connection/words.ts';
 import type { Tables } from '../tables.ts';
 
 /** What is added up of an address. */
 export const SUMS = ['messages', 'aligned', 'dkim_aligned', 'spf_aligned'] as const;
 
-/** The days and the periods of a cover are JSON arrays of texts. */
+/** What a part has of an address: a day is its own first and last one. */
+export const PART = [...SUMS, 'first_day', 'last_day'] as const;
+export type PartColumn = (typeof PART)[number];
+
+/** The days and the periods of a cover are JSON arrays of texts. So are addresses: without them, all are read. */
 export interface PartsOf {
   readonly domainId: Expression<string>;
   readonly days: Expression<string>;
   readonly periods: Expression<string>;
+  readonly addresses?: Expression<string>;
 }
 
-/** What each address sent on each of the days and in each of the periods: a row for each part that has it. */
-export function selectParts(db: Kysely<Tables>, { domainId, days, periods }: PartsOf) {
+/**
+ * What each address sent on each of the days and in each of the periods: a row for each part that has it. Each column
+ * costs: the rows of a range are sorted with all of them.
+ */
+export function selectParts(
+  db: Kysely<Tables>,
+  { domainId, days, periods, addresses }: PartsOf,
+  columns: readonly PartColumn[],
+) {
   const { isIn } = wordsOf(db);
+  const isWanted =
+    addresses === undefined ? sql<SqlBool>`1 = 1` : isIn(sql.ref('address'), addresses);
   return db
     .selectFrom('domain_source_ip')
-    .select(['address', ...SUMS, 'day as first_day', 'day as last_day'])
+    .select(['address', ...columns.map(toDayColumn)])
     .where('domain_id', '=', domainId)
     .where(isIn(sql.ref('day'), days))
+    .where(isWanted)
     .unionAll(
       db
         .selectFrom('source_sum')
-        .select(['address', ...SUMS, 'first_day', 'last_day'])
+        .select(['address', ...columns])
         .where('domain_id', '=', domainId)
-        .where(isIn(sql.ref('period'), periods)),
+        .where(isIn(sql.ref('period'), periods))
+        .where(isWanted),
     );
+}
+
+function toDayColumn(column: PartColumn) {
+  return column === 'first_day' || column === 'last_day' ? (`day as ${column}` as const) : column;
 }
 
 /**

@@ -15,7 +15,7 @@ import type { Store } from '../connection/open.ts';
 import { ask, type Plan } from '../connection/plan.ts';
 import { prepareQuery, runAllPrepared, runPrepared } from '../connection/prepared.ts';
 import { toReader } from '../connection/reader.ts';
-import { SUMS, selectParts } from './parts.ts';
+import { PART, SUMS, selectParts } from './parts.ts';
 import { planCover, toLists, toStale } from './periods.ts';
 
 /*
@@ -93,7 +93,7 @@ const sizeOf = prepareQuery<Lists & { atMost: number }, Size>((db, param) => {
   return db
     .selectFrom(
       db
-        .selectFrom(selectParts(db, lists).as('part'))
+        .selectFrom(selectParts(db, lists, []).as('part'))
         .select('address')
         .limit(param('atMost'))
         .as('part'),
@@ -137,10 +137,10 @@ const sumsInsert = prepareQuery<Lists & { period: string }, never>((db, param) =
   const lists = { domainId: param('domainId'), days: param('days'), periods: param('periods') };
   return db
     .insertInto('source_sum')
-    .columns(['domain_id', 'period', 'address', ...SUMS, 'first_day', 'last_day'])
+    .columns(['domain_id', 'period', 'address', ...PART])
     .expression(
       db
-        .selectFrom(selectParts(db, lists).as('part'))
+        .selectFrom(selectParts(db, lists, PART).as('part'))
         .select(sql<string>`cast(${param('domainId')} as text)`.as('domain_id'))
         .select([sql<string>`cast(${param('period')} as text)`.as('period'), 'address'])
         .select(SUMS.map((column) => exactSumOf(column).as(column)))

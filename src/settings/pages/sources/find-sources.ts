@@ -1,13 +1,21 @@
 import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
 import {
   type Grouping,
+  type GroupName,
   groupSources,
   type SourceGroup,
-  toKeyOf,
+  toNetworkName,
+  toOrganisation,
 } from '../../../domain/sources/groups.ts';
-import type { Source } from '../../../domain/sources/source.ts';
-import { readSources, readSourcesForGroups, type SourceRow } from '../../../store/sources/list.ts';
-import { readMarks, type SourceMark } from '../../../store/sources/marks.ts';
+import type { Counts, Source } from '../../../domain/sources/source.ts';
+import { readSourcesForGroups } from '../../../store/sources/grouped.ts';
+import {
+  readSources,
+  readSourcesOf,
+  type SourceCounts,
+  type SourceRow,
+} from '../../../store/sources/list.ts';
+import { readMarks } from '../../../store/sources/marks.ts';
 import { findNames } from '../../../store/sources/names.ts';
 import type { DomainRange } from '../../frame/range.ts';
 import type { Given } from '../../given.ts';
@@ -60,32 +68,52 @@ async function findPage(given: Given, { scope, range, choice, perPage }: Wanted)
   return { ...found, sources, groups: undefined, groupTitle: undefined, cutAt: undefined };
 }
 
+/** Of all addresses only what they are grouped by is looked up; of those that are shown, everything. */
 async function findAmongAll(given: Given, wanted: Wanted, group: Grouping): Promise<Found> {
   const { scope, range, choice, perPage } = wanted;
-  const { failingOnly, mark } = choice;
-  const found = await readSourcesForGroups(given.store.reader, scope, {
+  const { failingOnly, mark, within, page } = choice;
+  const { sources: rows, ...found } = await readSourcesForGroups(given.store.reader, scope, {
     ...{ range, failingOnly, mark },
   });
-  const all = await describe(given, scope, found.sources);
-  const cutAt = found.total > found.sources.length ? found.sources.length : undefined;
-  const { messages, hasReports, unlisted } = found;
-  const toPage = <T>(items: readonly T[]) =>
-    items.slice((choice.page - 1) * perPage, choice.page * perPage);
-  const common = { messages, hasReports, unlisted, cutAt, groupTitle: undefined };
-  const toKey = toKeyOf(group, await loadOrganizationalDomains());
-  if (choice.within === undefined) {
-    const groups = groupSources(all, toKey);
-    return { ...common, total: groups.length, sources: [], groups: toPage(groups) };
+  const common = { ...found, cutAt: found.total > rows.length ? rows.length : undefined };
+  const toName = await NAMERS[group](given, scope, rows);
+  const toPage = <T>(items: readonly T[]) => items.slice((page - 1) * perPage, page * perPage);
+  if (within === undefined) {
+    const groups = groupSources(rows.map(toCounted), ({ address }) => toName(address));
+    const shown = { sources: [], groups: toPage(groups), groupTitle: undefined };
+    return { ...common, ...shown, total: groups.length };
   }
-  const within = all.filter((source) => toKey(source).key === choice.within);
-  const groupTitle = within[0] && toKey(within[0]).title;
-  return {
-    ...common,
-    total: within.length,
-    sources: toPage(within),
-    groups: undefined,
-    groupTitle,
-  };
+  const own = rows.map(toAddress).filter((address) => toName(address).key === within);
+  const wantedOfPage = { range, addresses: toPage(own) };
+  const shown = await readSourcesOf(given.store.reader, scope, wantedOfPage);
+  const sources = await describe(given, scope, shown);
+  const groupTitle = own[0] && toName(own[0]).title;
+  return { ...common, sources, groups: undefined, groupTitle, total: own.length };
+}
+
+type Namer = (
+  given: Given,
+  scope: Scope,
+  rows: readonly SourceCounts[],
+) => Promise<(address: string) => GroupName>;
+
+const NAMERS: Readonly<Record<Grouping, Namer>> = {
+  network:
+    async ({ findNetwork }) =>
+    (address) =>
+      toNetworkName(findNetwork?.(address)),
+  organisation: async ({ store }, { domainId }, rows) => {
+    const names = await findNames(store.reader, domainId, rows.map(toAddress));
+    const toOrganizationalDomain = await loadOrganizationalDomains();
+    return (address) => toOrganisation(names.get(address), toOrganizationalDomain);
+  },
+};
+
+const toAddress = ({ address }: SourceCounts) => address;
+
+function toCounted(row: SourceCounts): Counts & { readonly address: string } {
+  const { address, messages, aligned, dkim_aligned: dkimAligned, spf_aligned: spfAligned } = row;
+  return { address, messages, aligned, dkimAligned, spfAligned };
 }
 
 /** Rows with what is known of their addresses. Nothing is looked up here. */
@@ -94,28 +122,14 @@ export async function describe(
   { domainId }: Scope,
   rows: readonly SourceRow[],
 ): Promise<readonly Source[]> {
-  const addresses = rows.map(({ address }) => address);
-  const names = await findNames(store.db, domainId, addresses);
+  const names = await findNames(store.reader, domainId, rows.map(toAddress));
   const marks = await readMarks(store.reader, domainId);
-  return rows.map((row) => toSource(row, { names, marks, findNetwork }));
-}
-
-interface Known {
-  readonly names: ReadonlyMap<string, string>;
-  readonly marks: ReadonlyMap<string, SourceMark>;
-  readonly findNetwork: Given['findNetwork'];
-}
-
-function toSource(row: SourceRow, { names, marks, findNetwork }: Known): Source {
-  const { address, messages, aligned } = row;
-  return {
-    ...{ address, messages, aligned },
-    dkimAligned: row.dkim_aligned,
-    spfAligned: row.spf_aligned,
+  return rows.map((row) => ({
+    ...toCounted(row),
     firstDay: row.first_day,
     lastDay: row.last_day,
-    name: names.get(address),
-    network: findNetwork?.(address),
-    mark: marks.get(address)?.mark,
-  };
+    name: names.get(row.address),
+    network: findNetwork?.(row.address),
+    mark: marks.get(row.address)?.mark,
+  }));
 }

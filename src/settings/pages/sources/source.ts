@@ -23,7 +23,7 @@ import { renderSource } from './source-view.ts';
 
 /** One address: what it sent in a domain's name in the chosen range, who reported it, and what to do about it. */
 export function showSource(given: Given): RequestHandler {
-  const { reader, db } = given.store;
+  const { reader } = given.store;
   return async (req, res) => {
     const visitor = visitorOf(res);
     const address = readAddress(req);
@@ -34,7 +34,7 @@ export function showSource(given: Given): RequestHandler {
     const { days, patterns, otherMessages } = await readSource(reader, scope, { address, range });
     const reported = patterns.map(toReported);
     const mark = (await readMarks(reader, domain.id)).get(address);
-    const name = (await findNames(db, domain.id, [address])).get(address);
+    const name = (await findNames(reader, domain.id, [address])).get(address);
     const main = renderSource({
       ...{ domain, address, range, days, mark, visitor, otherMessages },
       known: { name, network: given.findNetwork?.(address) },
