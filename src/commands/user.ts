@@ -7,10 +7,11 @@ import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { findAccountId, findPersonId } from '../store/accounts/find-by-name.ts';
 import type { Db } from '../store/connection/database.ts';
+import { deletePerson } from '../store/people/deletion.ts';
 import { insertPerson, invitePerson } from '../store/people/new-people.ts';
 import { insertOneTimeLink } from '../store/people/one-time-links.ts';
 import { listPeople, type Person } from '../store/people/people.ts';
-import { deleteInvited, updateDisabled, updateRole } from '../store/people/person-changes.ts';
+import { updateDisabled, updateRole } from '../store/people/person-changes.ts';
 import { resetSecondFactor } from '../store/people/second-factors.ts';
 import { hint, type OutputOptions, printList, printOne, tell } from './output/output.ts';
 import { readNewPassword } from './password.ts';
@@ -89,12 +90,8 @@ export function addUserCommands(user: Command): void {
     .description(
       'Delete a person who has neither a password nor single sign-on. The e-mail address is free again.',
     )
-    .action(async (given: string, options: OutputOptions) => {
-      const deleted = await withStore(async ({ db }) =>
-        deleteInvited(db, await findPersonId(db, given)),
-      );
-      printOne(toOutput(deleted), options);
-    });
+    .option('--force', 'also a person who has: the audit goes on to name the e-mail address')
+    .action(deleteUser);
 
   addSwitches(user);
 }
@@ -116,8 +113,19 @@ async function addUser(account: string, email: string, options: AddOptions): Pro
   if (options.invite) tellOfLink(options);
 }
 
-interface DisableOptions extends OutputOptions {
+interface ForceOptions extends OutputOptions {
   readonly force?: boolean;
+}
+
+async function deleteUser(
+  given: string,
+  { force: isForced = false, ...options }: ForceOptions,
+): Promise<void> {
+  const deleted = await withStore(async ({ db }) => {
+    const deleting = deletePerson(db, await findPersonId(db, given), undefined, { isForced });
+    return isForced ? await deleting : await deleting.catch(withHint(FORCE_DELETING));
+  });
+  printOne(toOutput(deleted), options);
 }
 
 function addSwitches(user: Command): void {
@@ -125,7 +133,7 @@ function addSwitches(user: Command): void {
     .command('disable <user>')
     .description('End all of a person’s sessions, and reject their sign-in.')
     .option('--force', 'also the only owner: nobody then manages the account’s people')
-    .action(async (given: string, { force = false, ...options }: DisableOptions) =>
+    .action(async (given: string, { force = false, ...options }: ForceOptions) =>
       switchPerson(given, { isDisabled: true, keepsOwner: !force }, options),
     );
   user
@@ -143,16 +151,24 @@ async function switchPerson(
 ): Promise<void> {
   const changed = await withStore(async ({ db }) => {
     const id = await findPersonId(db, given);
-    return await updateDisabled(db, id, isDisabled, undefined, { keepsOwner }).catch(withForce);
+    return await updateDisabled(db, id, isDisabled, undefined, { keepsOwner }).catch(
+      withHint(FORCE_DISABLING),
+    );
   });
   printOne(toOutput(changed), options);
 }
 
-/** Says how the only owner can be disabled all the same. */
-function withForce(error: unknown): never {
-  if (!(error instanceof Failure) || error.code !== 'conflict') throw error;
-  const hint = 'See plumbline user role. With --force, the account is left without an owner.';
-  throw new Failure('conflict', `${error.message} ${hint}`);
+const FORCE_DELETING =
+  'With --force, a person who has a password or uses single sign-on is deleted too.';
+const FORCE_DISABLING =
+  'See plumbline user role. With --force, the account is left without an owner.';
+
+/** Says what can be done about a conflict. */
+function withHint(hint: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof Failure) || error.code !== 'conflict') throw error;
+    throw new Failure('conflict', `${error.message} ${hint}`);
+  };
 }
 
 async function createLink(db: Db, personId: string): Promise<string> {

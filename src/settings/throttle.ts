@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
-import { type Options, rateLimit, type Store } from 'express-rate-limit';
+import { type Options, type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit';
 import { toEmailKey } from '../domain/access/person.ts';
 import { toClientNetwork } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
@@ -175,18 +175,34 @@ function throttle(
   { limit, toKey, store, windowMinutes = WINDOW_MINUTES }: Throttle,
   counted = COUNT_FAILURES,
 ): RequestHandler {
-  const wait = windowMinutes < 60 ? `${windowMinutes} minutes` : `${windowMinutes / 60} hours`;
+  const windowMs = windowMinutes * MINUTE_MS;
   return rateLimit({
     limit,
     ...(store === undefined ? {} : { store }),
-    windowMs: windowMinutes * 60_000,
+    windowMs,
     keyGenerator: toKey,
     standardHeaders: false,
     legacyHeaders: false,
     ...counted,
-    handler: (_req, res, next) => {
-      res.set('Retry-After', String(windowMinutes * 60));
-      next(new Failure('rate_limited', `Too many attempts. Try again in ${wait}.`));
+    handler: (req, res, next) => {
+      const leftMs = findLeftMs(req) ?? windowMs;
+      res.set('Retry-After', String(Math.ceil(leftMs / 1000)));
+      next(new Failure('rate_limited', `Too many attempts. Try again in ${toWait(leftMs)}.`));
     },
   });
+}
+
+const MINUTE_MS = 60_000;
+
+/** How long the window goes on in which a request was counted; undefined when its counter does not say. */
+function findLeftMs(req: Request): number | undefined {
+  const { rateLimit: info } = req as Request & { readonly rateLimit?: RateLimitInfo };
+  return info?.resetTime && Math.max(1, info.resetTime.getTime() - Date.now());
+}
+
+/** “15 minutes”, “4 hours”: never too short. */
+function toWait(ms: number): string {
+  const minutes = Math.ceil(ms / MINUTE_MS);
+  const [count, unit] = minutes <= 90 ? [minutes, 'minute'] : [Math.ceil(minutes / 60), 'hour'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }

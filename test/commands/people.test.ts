@@ -4,6 +4,8 @@ import { aProgram } from '../support/program.ts';
 const PASSWORD = 'plumb lines are straight';
 const NO_SUCH = '00000000-0000-4000-8000-000000000000';
 
+type Row = Readonly<Record<string, unknown>>;
+
 async function aCompany(env: NodeJS.ProcessEnv = {}) {
   const command = aProgram(env);
   const { id: accountId } = await command.json('account', 'create', 'A');
@@ -54,16 +56,28 @@ test('invitations and resets print a link with the configured base URL', async (
   expect(stderr).not.toMatch(/PLUMBLINE_BASE_URL/);
 });
 
-test('a person who never signed in is deleted, and nobody else', async () => {
+test('a person who never signed in is deleted, anybody else only with --force', async () => {
   const { accountId, add, json, run } = await aCompany();
   const owner = JSON.parse((await add('ada@example.com')).stdout);
   const invited = await json('user', 'add', accountId, 'bob@example.com', '--invite');
   expect(await json('user', 'delete', 'bob@example.com')).toMatchObject({ id: invited.id });
   expect(await json('user', 'list', accountId)).toEqual([owner]);
   const refused = await run(['user', 'delete', owner.id]);
-  expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('disabled')]);
+  expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('With --force')]);
   const [entry] = await json('audit', accountId, '--limit', '1');
   expect(entry).toMatchObject({ action: 'person_deleted', subject: 'bob@example.com' });
+  const member = JSON.parse((await add('eve@example.com')).stdout);
+  const only = await run(['user', 'delete', owner.id, '--force']);
+  expect([only.status, only.stderr]).toEqual([1, expect.stringContaining('is the only owner')]);
+  expect(await json('user', 'delete', member.id, '--force')).toEqual(member);
+  // The address is free for another account.
+  const { id: other } = await json('account', 'create', 'B');
+  await json('user', 'add', other, 'eve@example.com', '--invite');
+  const audit = await json('audit', accountId, '--kind', 'person', '--limit', '2');
+  expect(audit.map(({ action, subject }: Row) => [action, subject])).toEqual([
+    ['person_deleted', 'eve@example.com'],
+    ['person_added', 'eve@example.com'],
+  ]);
 });
 
 test.each([

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listAudit } from '../../src/store/accounts/audit.ts';
 import { updateDisabled, updateRole } from '../../src/store/people/person-changes.ts';
 import { findSignedOn } from '../../src/store/people/single-sign-on.ts';
@@ -132,7 +132,9 @@ describe('inviting', () => {
     expect(await people()).toHaveLength(2);
   });
 
-  test('leaves at most twenty invitations open, and is refused after fifty in a day', async () => {
+  test('leaves at most twenty invitations open, and is refused after fifty in a day, until it ends', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
     for (let i = 0; i < 20; i++) expect((await invite(`p${i}@many.example`)).status).toBe(200);
     const { status, text } = await invite('p20@many.example');
     expect([status, toReadable(text)]).toEqual([
@@ -140,8 +142,17 @@ describe('inviting', () => {
       expect.stringContaining('20 invitations are open'),
     ]);
     for (let i = 21; i < 50; i++) await invite('no address');
-    const refused = await invite('p51@many.example');
-    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '86400']);
+    const left = async () => {
+      const { status, headers, text } = await invite('p51@many.example');
+      return [status, headers['retry-after'], / in (\d+ \w+)\./.exec(toReadable(text))?.[1]];
+    };
+    expect(await left()).toEqual([429, '86400', '24 hours']);
+    const begunAt = Date.now();
+    vi.setSystemTime(begunAt + 20.5 * 3_600_000);
+    expect(await left()).toEqual([429, '12600', '4 hours']);
+    vi.setSystemTime(begunAt + 24 * 3_600_000 - 59_000);
+    expect(await left()).toEqual([429, '59', '1 minute']);
+    vi.setSystemTime(begunAt);
     const other = await aSignedIn(api, await aBareAccount(api.db));
     expect((await other.browser.post(PEOPLE, { email: `x@many.example` })).status).toBe(200);
   });

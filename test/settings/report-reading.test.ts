@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
 import { takeIn } from '../support/ingest.ts';
@@ -116,6 +116,8 @@ describe('a report that the child process reads', () => {
 });
 
 test('a person looks at 300 reports in fifteen minutes, whether or not there are such reports', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
   const { browser: eager } = await aVisitor(api, accountId);
   const { id } = await aDomain(api.db, accountId);
   const none = `/settings/domains/${id}/reports/00000000-0000-4000-8000-000000000000`;

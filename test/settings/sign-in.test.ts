@@ -1,5 +1,5 @@
 import { verify } from '@node-rs/argon2';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { updateDisabled } from '../../src/store/people/person-changes.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
@@ -124,6 +124,8 @@ describe('brute force', () => {
   test.each(['a known person', 'an unknown person'])(
     'ten failed attempts for %s, from any address, then 429, also with the right password',
     async (who) => {
+      vi.useFakeTimers({ toFake: ['Date'] });
+      onTestFinished(() => void vi.useRealTimers());
       const email =
         who === 'an unknown person' ? 'nobody@example.com' : (await aPerson(api, accountId)).email;
       const guesses = Array.from({ length: 20 }, (_, i) => guess(email, `192.0.2.${i}`));

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Store } from '../../src/store/connection/open.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
@@ -132,6 +132,8 @@ describe('the callback of single sign-on', () => {
   });
 
   test('is closed to an address after thirty failures, and so is its start', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
     for (let i = 0; i < 30; i++)
       expect((await comeBack(`${SIGN_ON_PATH}/callback?i=${i}`))?.status).toBe(401);
     const answer = await comeBack();

@@ -26,7 +26,7 @@ const VERBS = {
   key_deleted: 'deleted the key',
   person_added: 'added',
   person_invited: 'invited',
-  person_deleted: 'withdrew the invitation of',
+  person_deleted: 'deleted',
   person_link_made: 'made a sign-in link for',
   person_enabled: 'enabled',
   person_disabled: 'disabled',

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
+import { deletePerson } from '../../store/people/deletion.ts';
 import { invitePerson } from '../../store/people/new-people.ts';
 import { insertOneTimeLink } from '../../store/people/one-time-links.ts';
 import { findPerson } from '../../store/people/people.ts';
@@ -9,7 +10,7 @@ import {
   listPeopleOverview,
   updateSecondFactorRequired,
 } from '../../store/people/people-overview.ts';
-import { deleteInvited, endSessionsOf, updateDisabled } from '../../store/people/person-changes.ts';
+import { endSessionsOf, updateDisabled } from '../../store/people/person-changes.ts';
 import { statusOf } from '../errors.ts';
 import { readField } from '../form.ts';
 import { sendPage } from '../frame/page.ts';
@@ -64,7 +65,7 @@ export function renewLink(given: Given): RequestHandler {
 export function withdraw(given: Given): RequestHandler {
   return async (req, res) => {
     const by = actorOf(req, res, given);
-    const { email } = await deleteInvited(given.store.db, toId(req), by);
+    const { email } = await deletePerson(given.store.db, toId(req), by);
     await goBack(given, res, `The invitation of ${email} is withdrawn.`);
   };
 }

@@ -66,11 +66,12 @@ async function requireOthers(
   if (keepsOwner && isOwner(person)) await requireOtherOwner(tx, person);
 }
 
-function isOwner({ role, isDisabled }: Person): boolean {
+export function isOwner({ role, isDisabled }: Person): boolean {
   return role === 'owner' && !isDisabled;
 }
 
-async function requireOtherOwner(tx: Tx, { id, accountId, email }: Person): Promise<void> {
+/** Throws `conflict` when the account has no other owner who is not disabled. */
+export async function requireOtherOwner(tx: Tx, { id, accountId, email }: Person): Promise<void> {
   const other = await tx
     .selectFrom('person')
     .select('id')
@@ -82,32 +83,6 @@ async function requireOtherOwner(tx: Tx, { id, accountId, email }: Person): Prom
   if (other !== undefined) return;
   const message = `${email} is the only owner of the account. Make another person an owner first.`;
   throw new Failure('conflict', message);
-}
-
-/**
- * Deletes a person who has neither chosen a password nor used single sign-on, so that their address is free again.
- * Throws `conflict` for anybody else: the audit names people.
- */
-export async function deleteInvited(db: Db, id: string, by: Actor = operator()): Promise<Person> {
-  return await db.write(async (tx) => {
-    const person = await lockPerson(tx, id, by);
-    const { email, hasPassword, hasSingleSignOn } = person;
-    if (hasPassword || hasSingleSignOn) {
-      const message = `${email} has a password or uses single sign-on, so the person can be disabled but not deleted.`;
-      throw new Failure('conflict', message);
-    }
-    if (isOwner(person) && !(await isAlone(tx, person))) await requireOtherOwner(tx, person);
-    await letNobodyIn(tx, id);
-    await tx.deleteFrom('person').where('id', '=', id).execute();
-    await auditPerson(tx, by, person, 'person_deleted');
-    return person;
-  });
-}
-
-/** Whether the account has nobody else: the next person is then its owner. */
-async function isAlone(tx: Tx, { id, accountId }: Person): Promise<boolean> {
-  const others = tx.selectFrom('person').select('id').where('account_id', '=', accountId);
-  return (await others.where('id', '<>', id).limit(1).executeTakeFirst()) === undefined;
 }
 
 /** Ends all sessions of a person, and sign-ins that wait for a code. */
@@ -137,7 +112,7 @@ type PersonAction =
   | 'person_sessions_ended'
   | 'person_deleted';
 
-async function auditPerson(
+export async function auditPerson(
   tx: Tx,
   by: Actor,
   { accountId, email }: Person,

@@ -206,8 +206,8 @@ async function spendRecovery(
   return true;
 }
 
-/** Whether it was on, and not only waited for its first code. */
-async function removeSecondFactor(tx: Tx, personId: string): Promise<boolean> {
+/** Deletes a factor and its codes. Returns whether it was on, and did not only wait for its first code. */
+export async function removeSecondFactor(tx: Tx, personId: string): Promise<boolean> {
   await tx.deleteFrom('recovery_code').where('person_id', '=', personId).execute();
   const factor = await tx
     .deleteFrom('second_factor')
