@@ -302,7 +302,7 @@ describe('a mark', () => {
     expect(marked).toContain(`${MAILER} is marked as legitimate.`);
     expect(marked).toMatch(/person-\d+@example\.com marked it as legitimate just now \./);
     expect(await read(path)).toContain(`${MAILER} Legitimate out1`);
-    expect(await read(`${path}?mark=legitimate`)).toContain('1 address ');
+    expect(await read(`${path}?mark=legitimate`)).toContain('1 address, marked as legitimate ');
     expect(await read(`${path}?mark=unmarked`)).not.toContain(MAILER);
     expect(await mark('unknown')).toContain('marked it as unknown');
     expect(await read(`${path}?mark=unknown`)).toContain(`${MAILER} Unknown out1`);
@@ -335,7 +335,7 @@ describe('the page of a domain', () => {
       /Failing sources 13 Feb 2026 to 14 Mar 2026 .* 198\.51\.100\.7 .* 72 0 72/,
     );
     expect(await read(`${place}?from=2020-01-01&to=2020-01-02`)).toContain(
-      'All sources No message failed in this range.',
+      'All sources No address had failed messages in this range.',
     );
     const { id } = await aDomain(api.db, accountId, { name: 'many.example' });
     const many = Array.from({ length: 7 }, (_, i) =>

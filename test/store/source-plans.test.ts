@@ -3,7 +3,7 @@ import type { BoundQuery } from '../../src/store/connection/prepared.ts';
 import { mostFailing, ofAddress } from '../../src/store/sources/failing.ts';
 import { allOfRange } from '../../src/store/sources/grouped.ts';
 import { sourcesOf } from '../../src/store/sources/list.ts';
-import { namesOf, unnamed } from '../../src/store/sources/names.ts';
+import { allNames, namesOf, unnamed } from '../../src/store/sources/names.ts';
 import { statesOfYears } from '../../src/store/sources/periods.ts';
 import { RANKED, RANKED_WITH_SUMS } from '../../src/store/sources/ranked.ts';
 import { daysOfSource } from '../../src/store/sources/source.ts';
@@ -93,6 +93,9 @@ test.skipIf(IS_POSTGRES)(
 test.skipIf(IS_POSTGRES)('names of addresses are found by their key', async () => {
   const plan = await explain(namesOf({ domainId: 'a', addresses: '["192.0.2.1"]' }));
   expect(plan[0]).toMatch(/^SEARCH source_name USING .*\(domain_id=\? AND address=\?\)$/);
+  expect(await explain(allNames({ domainId: 'a' }))).toEqual([
+    expect.stringMatching(/^SEARCH source_name USING .*\(domain_id=\?\)$/),
+  ]);
 });
 
 test.skipIf(IS_POSTGRES).each([

@@ -50,7 +50,7 @@ export function showOverview(given: Given): RequestHandler {
     const [address] = await listReportAddresses(store.db, accountId, given);
     const rows = toSummaries(read, today).map((row) => renderDomain(row, address, at));
     const main = html`<h1>Overview</h1>
-      ${page === 1 ? renderAlerts(read.alerts, at) : ''}
+      ${page === 1 && read.total > 0 ? renderAlerts(read.alerts, at) : ''}
       ${renderDomains(rows, given.mailHost !== undefined)}
       ${renderPages(page, Math.ceil(read.total / DOMAINS_PER_PAGE))}
       ${page === 1 ? renderInbox(await readInboxOverview(store.db), at) : ''}`;
@@ -157,7 +157,8 @@ function renderRate(columns: readonly Column[], name: string): Html {
 }
 
 function renderNoRate(newest: Day | null): Html {
-  return html`<span class="muted">${newest === null ? '–' : `The newest report is of ${toDate(newest)}`}</span>`;
+  if (newest === null) return html`<span class="muted none">–</span>`;
+  return html`<span class="muted">The newest report is of ${toDate(newest)}</span>`;
 }
 
 function renderPages(page: number, pages: number): Html | '' {

@@ -55,7 +55,8 @@ function toEnd({ resolved_at }: Fired, to: Day): Day | null {
 }
 
 function tell({ fired_at, resolved_at, day }: Fired): string {
-  const about = day === undefined ? '' : `about ${toDate(day)}, `;
+  const isOwn = day === undefined || day === fired_at.slice(0, 10);
+  const about = isOwn ? '' : `about ${toDate(day)}, `;
   const end = resolved_at === null ? 'open' : `resolved ${toDate(resolved_at)}`;
   return `${about}fired ${toDate(fired_at)}, ${end}`;
 }

@@ -85,7 +85,7 @@ function renderChoice(page: ReportPage, { path, range, reporter }: Asked): Html 
   const { reporters, total, hasMore } = page;
   const isListed = reporter === undefined || reporters.some((one) => one.reporter === reporter);
   const listed = isListed ? reporters : [{ reporter, reports: 0 }, ...reporters];
-  return html`<form method="get" action="${path}" class="filter">
+  return html`<form method="get" action="${path}" class="reporter">
     ${[...new URLSearchParams(toRangeQuery(range))].map(
       ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
     )}

@@ -34,7 +34,7 @@ export async function renderFailingSources(
       <h2 id="failing">Failing sources${range === ofPage ? '' : html` <span class="muted">${toDate(range.from)} to ${toDate(range.to)}</span>`}</h2>
       <a href="${path}?${toRangeQuery(ofPage)}">All sources</a>
     </div>
-    ${sources.length === 0 ? html`<p class="muted">No message failed in this range.</p>` : renderSourceTable(sources, scope.domainId, range)}
+    ${sources.length === 0 ? html`<p class="muted">No address had failed messages in this range.</p>` : renderSourceTable(sources, scope.domainId, range)}
     ${more > 0 ? html`<p class="muted"><a href="${path}?${toRangeQuery(range, { failing: '1' })}">${toCounted(more, 'more failing source')}</a></p>` : ''}
   </section>`;
 }

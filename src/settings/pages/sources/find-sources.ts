@@ -16,7 +16,7 @@ import {
   type SourceRow,
 } from '../../../store/sources/list.ts';
 import { readMarks } from '../../../store/sources/marks.ts';
-import { findNames } from '../../../store/sources/names.ts';
+import { findNames, readAllNames } from '../../../store/sources/names.ts';
 import type { DomainRange } from '../../frame/range.ts';
 import type { Given } from '../../given.ts';
 import type { Choice } from './choice.ts';
@@ -76,7 +76,7 @@ async function findAmongAll(given: Given, wanted: Wanted, group: Grouping): Prom
     ...{ range, failingOnly, mark },
   });
   const common = { ...found, cutAt: found.total > rows.length ? rows.length : undefined };
-  const toName = await NAMERS[group](given, scope, rows);
+  const toName = await NAMERS[group](given, scope);
   const toPage = <T>(items: readonly T[]) => items.slice((page - 1) * perPage, page * perPage);
   if (within === undefined) {
     const groups = groupSources(rows.map(toCounted), ({ address }) => toName(address));
@@ -91,19 +91,15 @@ async function findAmongAll(given: Given, wanted: Wanted, group: Grouping): Prom
   return { ...common, sources, groups: undefined, groupTitle, total: own.length };
 }
 
-type Namer = (
-  given: Given,
-  scope: Scope,
-  rows: readonly SourceCounts[],
-) => Promise<(address: string) => GroupName>;
+type Namer = (given: Given, scope: Scope) => Promise<(address: string) => GroupName>;
 
 const NAMERS: Readonly<Record<Grouping, Namer>> = {
   network:
     async ({ findNetwork }) =>
     (address) =>
       toNetworkName(findNetwork?.(address)),
-  organisation: async ({ store }, { domainId }, rows) => {
-    const names = await findNames(store.reader, domainId, rows.map(toAddress));
+  organisation: async ({ store }, { domainId }) => {
+    const names = await readAllNames(store.reader, domainId);
     const toOrganizationalDomain = await loadOrganizationalDomains();
     return (address) => toOrganisation(names.get(address), toOrganizationalDomain);
   },

@@ -137,7 +137,7 @@ function renderMark({ domain, address, mark, visitor, now }: SourcePage): Html {
         ? 'Nobody has marked it yet. A mark is for the people of your account; it changes no alert.'
         : html`${renderText(mark.markedBy, 254)} marked it as <strong>${mark.mark}</strong> ${renderTime(mark.markedAt, now)}.`
     }</p>
-    <form method="post" action="${toPath(domain.id, address)}/mark" class="choices">
+    <form method="post" action="${toPath(domain.id, address)}/mark" class="choices start">
       ${renderFormToken(visitor)}
       ${choices.map(([choice, text]) => html`<button name="mark" value="${choice}" class="secondary">${text}</button>`)}
     </form>

@@ -23,6 +23,12 @@ export function renderFound(view: ListView, { detailsSince }: DetailedDays): Htm
     ${isPartial ? renderNote(`Reports of days before ${toDate(detailsSince)} were stored without details, so DKIM and SPF are too low for them. The operator can read them again.`) : ''}`;
 }
 
+const MARKED = {
+  legitimate: ', marked as legitimate',
+  unknown: ', marked as unknown',
+  unmarked: ', without a mark',
+} as const;
+
 function renderNote(text: string): Html {
   return html`<p class="muted">${text}</p>`;
 }
@@ -39,7 +45,7 @@ function renderSummary(view: ListView): Html {
       ? ''
       : html`<p class="muted"><a href="${toListPath(view, { within: undefined })}">All ${choice.group === 'network' ? 'networks' : 'organisations'}</a> / ${renderText(title, MAX_TITLE)}</p>`
   }
-    <h2 id="list">${what}${choice.failingOnly ? ' with failed messages' : ''}</h2>
+    <h2 id="list">${what}${choice.failingOnly ? ' with failed messages' : ''}${choice.mark === undefined ? '' : MARKED[choice.mark]}</h2>
     <p class="muted">${toDate(range.from)} to ${toDate(range.to)}, ${toCounted(found.messages, 'message')} in all</p>`;
 }
 
@@ -57,7 +63,7 @@ function renderItems(view: ListView): Html {
   const isFirst = choice.page === 1;
   return html`<p class="empty">${
     isFirst && choice.failingOnly && choice.mark === undefined && choice.within === undefined
-      ? 'No message failed in this range.'
+      ? 'No address had failed messages in this range.'
       : 'There is no such address in this range.'
   } <a href="${toListPath(view, { failingOnly: false, mark: undefined, within: undefined })}">Show all</a></p>`;
 }
