@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { BoundQuery } from '../../src/store/connection/prepared.ts';
 import { mostFailing, ofAddress } from '../../src/store/sources/failing.ts';
-import { allOfRange } from '../../src/store/sources/grouped.ts';
+import { WITH_SUMS } from '../../src/store/sources/grouped.ts';
 import { sourcesOf } from '../../src/store/sources/list.ts';
 import { allNames, namesOf, unnamed } from '../../src/store/sources/names.ts';
 import { statesOfYears } from '../../src/store/sources/periods.ts';
@@ -61,7 +61,7 @@ test.skipIf(IS_POSTGRES)(
       failing(page),
       marked,
       RANKED_WITH_SUMS.all(page),
-      allOfRange(page),
+      WITH_SUMS.all(page),
     ]) {
       const plan = await explain(list);
       const reads = plan.filter((step) => /domain_source_ip|source_sum/.test(step));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/store/connection/open.ts';
 import { findDetailedDays } from '../../src/store/sources/detailed-days.ts';
-import { readSourcesForGroups } from '../../src/store/sources/grouped.ts';
+import { readSourcesForGroups, readSourcesOfGroups } from '../../src/store/sources/grouped.ts';
 import { readSources, readSourcesOf, type SourceRow } from '../../src/store/sources/list.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';
 import { readSource } from '../../src/store/sources/source.ts';
@@ -115,6 +115,10 @@ describe('the sources of a domain in a range', () => {
       expect(await readSourcesForGroups(store.reader, scope, { range, ...chosen })).toEqual({
         ...totals,
         sources: sources.map(toCounts),
+      });
+      expect(await readSourcesOfGroups(store.reader, scope, { range, ...chosen })).toEqual({
+        ...totals,
+        sources: sources.map(({ address, messages, aligned }) => ({ address, messages, aligned })),
       });
     }
   });

@@ -1,19 +1,21 @@
 import type { DayRange } from '../../domain/day-range.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { ask, type Plan } from '../connection/plan.ts';
-import { prepareQuery } from '../connection/prepared.ts';
+import { type BoundQuery, prepareQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';
 import {
   type ChosenSources,
   planList,
   planTotals,
+  type RankedSource,
   type SourceCounts,
   type SourceList,
+  toRankedSource,
   toSourceCounts,
 } from './list.ts';
 import { SUMS, selectParts, sumOf } from './parts.ts';
 import { planCover, toLists } from './periods.ts';
-import { RANKED_WITH_SUMS } from './ranked.ts';
+import { type Column, RANKED, RANKED_WITH_SUMS, type Ranked } from './ranked.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
 
 /** How many addresses are grouped, at most. */
@@ -25,18 +27,41 @@ export async function readSourcesForGroups(
   scope: DomainScope,
   chosen: ChosenSources,
 ): Promise<SourceList<SourceCounts>> {
-  return await reader.readPlan(() => planForGroups(scope, chosen));
+  return await reader.readPlan(() => planForGroups(scope, chosen, WITH_SUMS));
 }
 
-function* planForGroups(scope: DomainScope, chosen: ChosenSources): Plan<SourceList<SourceCounts>> {
+/** The same without what only groups add up, for a page that shows one group. */
+export async function readSourcesOfGroups(
+  reader: Reader,
+  scope: DomainScope,
+  chosen: ChosenSources,
+): Promise<SourceList<RankedSource>> {
+  return await reader.readPlan(() => planForGroups(scope, chosen, WITHOUT_SUMS));
+}
+
+/** The statements for what is read of an address. */
+interface Statements<C extends Column, Row extends RankedSource> {
+  readonly ranked: Ranked<C>;
+  readonly all: (params: AllOfRange) => BoundQuery<RankedRow<C>>;
+  readonly toRow: (row: RankedRow<C>) => Row;
+}
+
+type RankedRow<C extends Column> = Readonly<Record<C, number> & { address: string }>;
+type AllOfRange = { domainId: string; days: string; periods: string; limit: number };
+
+function* planForGroups<C extends Column, Row extends RankedSource>(
+  scope: DomainScope,
+  chosen: ChosenSources,
+  statements: Statements<C, Row>,
+): Plan<SourceList<Row>> {
   const { mark, failingOnly, range } = chosen;
-  const all = mark === undefined ? yield* planAll(scope, range) : undefined;
+  const all = mark === undefined ? yield* planAll(scope, range, statements) : undefined;
   if (all === undefined) {
     const wanted = { ...chosen, limit: MAX_GROUPED, offset: 0 };
-    const ranked = yield* planList(scope, wanted, RANKED_WITH_SUMS);
-    return { ...ranked, sources: ranked.sources.map(toSourceCounts) };
+    const ranked = yield* planList(scope, wanted, statements.ranked);
+    return { ...ranked, sources: ranked.sources.map(statements.toRow) };
   }
-  const hasFailed = ({ messages, aligned }: SourceCounts) => messages > aligned;
+  const hasFailed = ({ messages, aligned }: RankedSource) => messages > aligned;
   const sources = failingOnly ? all.sources.filter(hasFailed) : all.sources;
   return { ...all, sources: sources.toSorted(byFailures), total: sources.length };
 }
@@ -45,33 +70,48 @@ function* planForGroups(scope: DomainScope, chosen: ChosenSources): Plan<SourceL
 const MAX_UNSUMMED = 31;
 
 /** All addresses of a range, in no order, when they are few: SQLite ranks them at a third of the whole cost. */
-function* planAll(scope: DomainScope, range: DayRange): Plan<SourceList<SourceCounts> | undefined> {
+function* planAll<C extends Column, Row extends RankedSource>(
+  scope: DomainScope,
+  range: DayRange,
+  { all, toRow }: Statements<C, Row>,
+): Plan<SourceList<Row> | undefined> {
   yield* requireDomain(scope);
   const { domainId } = scope;
   const cover = yield* planCover(domainId, range);
   if (cover.days.length > MAX_UNSUMMED) return undefined;
-  const rows = yield* ask(allOfRange({ domainId, ...toLists(cover), limit: MAX_GROUPED + 1 }));
+  const rows = yield* ask(all({ domainId, ...toLists(cover), limit: MAX_GROUPED + 1 }));
   if (rows.length > MAX_GROUPED) return undefined;
-  const sources = rows.map(toSourceCounts);
+  const sources = rows.map(toRow);
   const listed = sources.reduce((sum, { messages }) => addSafely(sum, messages), 0);
   return { ...(yield* planTotals(domainId, range, listed)), sources, total: sources.length };
 }
 
-type AllOfRange = { domainId: string; days: string; periods: string; limit: number };
+function prepareAll<C extends Column>(columns: readonly C[]) {
+  return prepareQuery<AllOfRange, RankedRow<C>>((db, param) => {
+    const lists = { domainId: param('domainId'), days: param('days'), periods: param('periods') };
+    return db
+      .selectFrom(selectParts(db, lists, columns).as('part'))
+      .select('address')
+      .select(columns.map((column) => sumOf(column).as(column)))
+      .groupBy('address')
+      .limit(param('limit')) as never;
+  });
+}
 
 /** @internal A test reads its query plan. */
-export const allOfRange = prepareQuery<AllOfRange, SourceCounts>((db, param) => {
-  const lists = { domainId: param('domainId'), days: param('days'), periods: param('periods') };
-  return db
-    .selectFrom(selectParts(db, lists, SUMS).as('part'))
-    .select('address')
-    .select(SUMS.map((column) => sumOf(column).as(column)))
-    .groupBy('address')
-    .limit(param('limit'));
-});
+export const WITH_SUMS: Statements<Column, SourceCounts> = {
+  ranked: RANKED_WITH_SUMS,
+  all: prepareAll(SUMS),
+  toRow: toSourceCounts,
+};
+const WITHOUT_SUMS: Statements<'messages' | 'aligned', RankedSource> = {
+  ranked: RANKED,
+  all: prepareAll(['messages', 'aligned']),
+  toRow: toRankedSource,
+};
 
 /** In the order of the ranked list. */
-function byFailures(a: SourceCounts, b: SourceCounts): number {
+function byFailures(a: RankedSource, b: RankedSource): number {
   const failures = b.messages - b.aligned - (a.messages - a.aligned);
   return failures || b.messages - a.messages || (a.address < b.address ? -1 : 1);
 }

@@ -10,12 +10,16 @@ import { planCover, toLists } from './periods.ts';
 import { type Column, RANKED, type Ranked } from './ranked.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
 
-/** What one address sent in a domain's name in a range. */
-export interface SourceCounts {
+/** What an address is ranked by. */
+export interface RankedSource {
   readonly address: string;
   readonly messages: number;
   /** Messages that passed DMARC. */
   readonly aligned: number;
+}
+
+/** What one address sent in a domain's name in a range. */
+export interface SourceCounts extends RankedSource {
   /** Messages for which DKIM, and SPF, passed and was aligned. */
   readonly dkim_aligned: number;
   readonly spf_aligned: number;
@@ -156,12 +160,15 @@ export const sourcesOf = prepareQuery<OfAddresses, SourceRow>((db, param) => {
 });
 
 /** Counts that stop where counts do (decision 1.18). */
+export function toRankedSource({ address, messages, aligned }: RankedSource): RankedSource {
+  return { address, messages: toSafeCount(messages), aligned: toSafeCount(aligned) };
+}
+
+/** The same with the other counts. */
 export function toSourceCounts(row: SourceCounts): SourceCounts {
-  const { address, messages, aligned, dkim_aligned, spf_aligned } = row;
+  const { dkim_aligned, spf_aligned } = row;
   return {
-    address,
-    messages: toSafeCount(messages),
-    aligned: toSafeCount(aligned),
+    ...toRankedSource(row),
     dkim_aligned: toSafeCount(dkim_aligned),
     spf_aligned: toSafeCount(spf_aligned),
   };

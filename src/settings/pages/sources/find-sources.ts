@@ -8,11 +8,12 @@ import {
   toOrganisation,
 } from '../../../domain/sources/groups.ts';
 import type { Counts, Source } from '../../../domain/sources/source.ts';
-import { readSourcesForGroups } from '../../../store/sources/grouped.ts';
+import { readSourcesForGroups, readSourcesOfGroups } from '../../../store/sources/grouped.ts';
 import {
   readSources,
   readSourcesOf,
   type SourceCounts,
+  type SourceList,
   type SourceRow,
 } from '../../../store/sources/list.ts';
 import { readMarks } from '../../../store/sources/marks.ts';
@@ -52,9 +53,11 @@ export interface Found {
 
 /** The store pages sources by itself. Groups are not in its query, so for these a bounded number is read. */
 export async function findSources(given: Given, wanted: Wanted): Promise<Found> {
-  return wanted.choice.group === undefined
-    ? await findPage(given, wanted)
-    : await findAmongAll(given, wanted, wanted.choice.group);
+  const { group, within } = wanted.choice;
+  if (group === undefined) return await findPage(given, wanted);
+  return within === undefined
+    ? await findGroups(given, wanted, group)
+    : await findWithin(given, wanted, { group, within });
 }
 
 async function findPage(given: Given, { scope, range, choice, perPage }: Wanted): Promise<Found> {
@@ -69,26 +72,39 @@ async function findPage(given: Given, { scope, range, choice, perPage }: Wanted)
 }
 
 /** Of all addresses only what they are grouped by is looked up; of those that are shown, everything. */
-async function findAmongAll(given: Given, wanted: Wanted, group: Grouping): Promise<Found> {
-  const { scope, range, choice, perPage } = wanted;
-  const { failingOnly, mark, within, page } = choice;
-  const { sources: rows, ...found } = await readSourcesForGroups(given.store.reader, scope, {
-    ...{ range, failingOnly, mark },
-  });
-  const common = { ...found, cutAt: found.total > rows.length ? rows.length : undefined };
+async function findGroups(given: Given, wanted: Wanted, group: Grouping): Promise<Found> {
+  const { scope, range, choice } = wanted;
+  const found = await readSourcesForGroups(given.store.reader, scope, { range, ...choice });
   const toName = await NAMERS[group](given, scope);
-  const toPage = <T>(items: readonly T[]) => items.slice((page - 1) * perPage, page * perPage);
-  if (within === undefined) {
-    const groups = groupSources(rows.map(toCounted), ({ address }) => toName(address));
-    const shown = { sources: [], groups: toPage(groups), groupTitle: undefined };
-    return { ...common, ...shown, total: groups.length };
-  }
-  const own = rows.map(toAddress).filter((address) => toName(address).key === within);
-  const wantedOfPage = { range, addresses: toPage(own) };
-  const shown = await readSourcesOf(given.store.reader, scope, wantedOfPage);
-  const sources = await describe(given, scope, shown);
+  const groups = groupSources(found.sources.map(toCounted), ({ address }) => toName(address));
+  const shown = { sources: [], groups: toPage(groups, wanted), groupTitle: undefined };
+  return { ...found, ...shown, cutAt: toCut(found), total: groups.length };
+}
+
+/** The addresses of one group. */
+async function findWithin(
+  given: Given,
+  wanted: Wanted,
+  { group, within }: { readonly group: Grouping; readonly within: string },
+): Promise<Found> {
+  const { scope, range, choice } = wanted;
+  const { reader } = given.store;
+  const found = await readSourcesOfGroups(reader, scope, { range, ...choice });
+  const toName = await NAMERS[group](given, scope);
+  const own = found.sources.map(toAddress).filter((address) => toName(address).key === within);
+  const rows = await readSourcesOf(reader, scope, { range, addresses: toPage(own, wanted) });
+  const sources = await describe(given, scope, rows);
   const groupTitle = own[0] && toName(own[0]).title;
-  return { ...common, sources, groups: undefined, groupTitle, total: own.length };
+  const shown = { sources, groups: undefined, groupTitle };
+  return { ...found, ...shown, cutAt: toCut(found), total: own.length };
+}
+
+function toPage<T>(items: readonly T[], { choice: { page }, perPage }: Wanted): readonly T[] {
+  return items.slice((page - 1) * perPage, page * perPage);
+}
+
+function toCut({ total, sources }: SourceList<unknown>): number | undefined {
+  return total > sources.length ? sources.length : undefined;
 }
 
 type Namer = (given: Given, scope: Scope) => Promise<(address: string) => GroupName>;
@@ -105,7 +121,7 @@ const NAMERS: Readonly<Record<Grouping, Namer>> = {
   },
 };
 
-const toAddress = ({ address }: SourceCounts) => address;
+const toAddress = ({ address }: { readonly address: string }) => address;
 
 function toCounted(row: SourceCounts): Counts & { readonly address: string } {
   const { address, messages, aligned, dkim_aligned: dkimAligned, spf_aligned: spfAligned } = row;
