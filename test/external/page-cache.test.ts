@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { compressWell } from '../../src/external/operations/compression.ts';
+import { toOwnBytes } from '../../src/external/operations/own-bytes.ts';
 import { PageCache } from '../../src/external/operations/page-cache.ts';
 
 const page = (bytes = 10) => ({ bytes: Buffer.alloc(bytes) });
@@ -21,6 +23,23 @@ describe('a page is kept', () => {
     for (const isFirst of [true, false, false])
       expect(cache.isWorthKeeping('v1 50 50', isFirst)).toBe(false);
   });
+});
+
+test('a page that is a slice of larger memory counts as all of it', () => {
+  const cache = new PageCache<{ bytes: Buffer }>(2_000);
+  cache.set('slice', { bytes: Buffer.alloc(4_000).subarray(0, 10) });
+  expect(cache.get('slice')).toBeUndefined();
+});
+
+test('what is kept has memory of its own, plain and compressed', async () => {
+  const slice = Buffer.alloc(100_000, 'page').subarray(0, 13_000);
+  const kept = [
+    toOwnBytes(slice),
+    await compressWell(slice, 'gzip'),
+    await compressWell(slice, 'br'),
+  ];
+  for (const bytes of kept) expect(bytes.buffer.byteLength).toBe(bytes.length);
+  expect(kept[0]).toEqual(slice);
 });
 
 test('the least recently used page makes room for another', () => {

@@ -7,6 +7,7 @@ import {
   chooseCoding,
   compress,
 } from '../../domain/content-coding.ts';
+import { toOwnBytes } from './own-bytes.ts';
 
 /** Below this size, compression saves less than a packet. */
 const MIN_BYTES = 1_400;
@@ -44,9 +45,9 @@ export async function compressOnce(body: Buffer, compression: Compression): Prom
   return compression === 'gzip' ? gzipSync(body, QUICK.gzip) : brotliCompressSync(body, QUICK.br);
 }
 
-/** With more effort, for a body that is sent again and again. The work is done in another thread. */
-export function compressWell(body: Buffer, compression: Compression): Promise<Buffer> {
-  return compress(body, compression, GOOD[compression]);
+/** With more effort, for a body that is kept and sent again and again. The work is done in another thread. */
+export async function compressWell(body: Buffer, compression: Compression): Promise<Buffer> {
+  return toOwnBytes(await compress(body, compression, GOOD[compression]));
 }
 
 const toBrotli = (quality: number) => ({ params: { [constants.BROTLI_PARAM_QUALITY]: quality } });

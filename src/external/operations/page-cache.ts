@@ -26,7 +26,7 @@ export class PageCache<Page extends Sized> {
       // LRUCache rejects a maximum size of 0.
       maxSize: Math.max(1, maxBytes),
       // The size of the compressed page is not known yet; it is a small part.
-      sizeCalculation: ({ bytes }) => bytes.length + ENTRY_BYTES,
+      sizeCalculation: ({ bytes }) => bytes.buffer.byteLength + ENTRY_BYTES,
     });
   }
 

@@ -4,6 +4,7 @@ import type { ApiRequest } from '../request.ts';
 import { type Body, send } from '../send.ts';
 import { chooseCompression, compressOnce, compressWell } from './compression.ts';
 import type { ServedAnswer } from './handlers.ts';
+import { toOwnBytes } from './own-bytes.ts';
 import { PageCache } from './page-cache.ts';
 
 const TAG = /"[^"]*"/g;
@@ -37,7 +38,7 @@ export function createPages(maxBytes: number) {
     const { version, cursor, text } = await readText(answer);
     const key = toKey(version, answer);
     if (cache.isWorthKeeping(key, answer.isFirst))
-      cache.set(key, { version, cursor, bytes: Buffer.from(text), compressed: {} });
+      cache.set(key, { version, cursor, bytes: toOwnBytes(Buffer.from(text)), compressed: {} });
     return { version, cursor, ...(await toFreshBody(req, text)) };
   };
 
