@@ -45,6 +45,20 @@ const turns = async (count: number) => {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
+test('what came in meanwhile has its turn between one transaction and the next', async () => {
+  const { store } = await aFileStore();
+  const happened: string[] = [];
+  for (const name of ['A', 'B', 'C']) {
+    setImmediate(() => happened.push(`request before ${name}`));
+    await store.db.write(async () => void happened.push(`transaction ${name}`));
+  }
+  expect(happened).toEqual([
+    ...['request before A', 'transaction A'],
+    ...['request before B', 'transaction B'],
+    ...['request before C', 'transaction C'],
+  ]);
+});
+
 describe('a write while another process writes', () => {
   test('waits for the lock, and does not block the process meanwhile', async () => {
     const { store, path } = await aFileStore();

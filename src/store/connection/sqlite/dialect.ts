@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
 import {
   CompiledQuery,
@@ -49,6 +49,9 @@ export class WritingSqliteDialect extends SqliteDialect {
 }
 
 /**
+ * Requests that came in are answered before a transaction begins: SQLite's calls block the thread, and awaiting them
+ * gives no other work a turn, so transactions one after another would be one long block.
+ *
  * A transaction takes the write lock when it begins: a transaction that reads first fails when another process
  * has written meanwhile. It waits for the lock with timers, because SQLite's own busy timeout sleeps in the
  * calling thread and so blocks every request of the process.
@@ -67,6 +70,7 @@ class WritingSqliteDriver extends SqliteDriver {
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#isShared) await nextTurn();
     const { begunAt, endedAt } = this.#sequence;
     const pauseMs = performance.now() - endedAt;
     if (this.#isShared && endedAt - begunAt > LONG_MS && pauseMs < REST_MS)
