@@ -49,6 +49,19 @@ describe.each(LOOKS)('at $width pixels, $colorScheme', (look) => {
     }
   });
 
+  test('the mark stays where it is when the words after it come in later', async () => {
+    const { page } = await openDocs(look);
+    await page.goto('/docs/');
+    const [whole, alone] = (await page.evaluate(`(() => {
+      const brand = document.querySelector('.brand');
+      const toTop = () => brand.querySelector('svg').getBoundingClientRect().top;
+      const whole = toTop();
+      for (const node of [...brand.childNodes]) if (node.nodeName !== 'svg') node.remove();
+      return [whole, toTop()];
+    })()`)) as [number, number];
+    expect(alone).toBe(whole);
+  });
+
   test('the reference shows every operation, its search works, and it makes no request to another origin', async () => {
     const { page, wrong } = await openDocs(look);
     await page.goto('/docs/reference');
