@@ -92,6 +92,33 @@ describe('a mailbox', () => {
     expect(inbox.mails.size).toBe(40);
   });
 
+  test('whose mails were read before is filed whole when the connection ends after a part of it', async () => {
+    const server = await aDovecot();
+    await server.add(mails(40));
+    const network = await anUnreliableNetwork(server.ports.imaps);
+    const options = optionsOf(server, { port: network.port, limits: { windowUids: 5 } });
+    const inbox = aSharedInbox();
+    inbox.toResult = () => 'waiting';
+    const first = anImapDoor(options, inbox);
+    await expect.poll(() => inbox.mails.size, PATIENT).toBe(40);
+    await first.stop();
+
+    inbox.toResult = () => 'processed';
+    const given = inbox.toGiven();
+    let count = 0;
+    const updateCheckpoint = async (door: string, text: string) => {
+      await given.updateCheckpoint(door, text);
+      count += 1;
+      if (count > 3) return;
+      network.breakAll();
+      await sleep(100);
+    };
+    inbox.toGiven = () => ({ ...given, updateCheckpoint });
+    anImapDoor(options, inbox);
+    await expect.poll(() => server.count('.Processed'), PATIENT).toBe(40);
+    expect(await server.count()).toBe(0);
+  });
+
   test('whose mails get new UIDs is read again from its beginning', async () => {
     const server = await aDovecot();
     await server.add(mails(4, 'lunch'));

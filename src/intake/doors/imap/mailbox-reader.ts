@@ -24,6 +24,8 @@ export class MailboxReader {
   #checkpoint: Checkpoint;
   /** UIDs of mails in the inbox whose outcome is not known. */
   readonly #pending = new Set<number>();
+  /** Up to which UID the pending mails are known, while those of an earlier connection are looked for. */
+  #pendingTo = Number.POSITIVE_INFINITY;
 
   private constructor(client: ImapFlow, options: ImapOptions, given: ReaderGiven, at: Checkpoint) {
     this.#client = client;
@@ -48,10 +50,12 @@ export class MailboxReader {
   /** The mails that were read and not filed when the last connection ended. */
   async #findPending(): Promise<void> {
     const { filed, read } = this.#checkpoint;
-    for await (const { mails } of this.#listWindows({ from: filed + 1, to: read })) {
+    for await (const { mails, to } of this.#listWindows({ from: filed + 1, to: read })) {
+      this.#pendingTo = to;
       for (const { uid } of mails) this.#pending.add(uid);
       await this.fileDone();
     }
+    this.#pendingTo = Number.POSITIVE_INFINITY;
   }
 
   /** Reads the mails that are new, as far as there is room for them in the inbox. */
@@ -188,7 +192,7 @@ export class MailboxReader {
   async #save({ read = this.#checkpoint.read }: { read?: number | undefined }): Promise<void> {
     // They are not in order when a server gives mails in another one than was asked for.
     const oldest = Math.min(...this.#pending);
-    const filed = this.#pending.size === 0 ? read : oldest - 1;
+    const filed = this.#pending.size === 0 ? Math.min(read, this.#pendingTo) : oldest - 1;
     if (read === this.#checkpoint.read && filed === this.#checkpoint.filed) return;
     this.#checkpoint = { ...this.#checkpoint, read, filed };
     this.#given.onProgress();
