@@ -1,4 +1,3 @@
-import type { DayRange } from '../../domain/day-range.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { ask, type Plan } from '../connection/plan.ts';
 import { type BoundQuery, prepareQuery } from '../connection/prepared.ts';
@@ -14,9 +13,9 @@ import {
   toSourceCounts,
 } from './list.ts';
 import { SUMS, selectParts, sumOf } from './parts.ts';
-import { planCover, toLists } from './periods.ts';
+import { planParts, type RangeParts, toLists } from './periods.ts';
 import { type Column, RANKED, RANKED_WITH_SUMS, type Ranked } from './ranked.ts';
-import { type DomainScope, requireDomain } from './scope.ts';
+import type { DomainScope } from './scope.ts';
 
 /** How many addresses are grouped, at most. */
 const MAX_GROUPED = 5_000;
@@ -55,10 +54,11 @@ function* planForGroups<C extends Column, Row extends RankedSource>(
   statements: Statements<C, Row>,
 ): Plan<SourceList<Row>> {
   const { mark, failingOnly, range } = chosen;
-  const all = mark === undefined ? yield* planAll(scope, range, statements) : undefined;
+  const parts = yield* planParts(scope, range);
+  const all = mark === undefined ? yield* planAll(parts, statements) : undefined;
   if (all === undefined) {
-    const wanted = { ...chosen, limit: MAX_GROUPED, offset: 0 };
-    const ranked = yield* planList(scope, wanted, statements.ranked);
+    const wanted = { mark, failingOnly, limit: MAX_GROUPED, offset: 0 };
+    const ranked = yield* planList(parts, wanted, statements.ranked);
     return { ...ranked, sources: ranked.sources.map(statements.toRow) };
   }
   const hasFailed = ({ messages, aligned }: RankedSource) => messages > aligned;
@@ -71,19 +71,16 @@ const MAX_UNSUMMED = 31;
 
 /** All addresses of a range, in no order, when they are few: SQLite ranks them at a third of the whole cost. */
 function* planAll<C extends Column, Row extends RankedSource>(
-  scope: DomainScope,
-  range: DayRange,
+  parts: RangeParts,
   { all, toRow }: Statements<C, Row>,
 ): Plan<SourceList<Row> | undefined> {
-  yield* requireDomain(scope);
-  const { domainId } = scope;
-  const cover = yield* planCover(domainId, range);
+  const { domainId, cover } = parts;
   if (cover.days.length > MAX_UNSUMMED) return undefined;
   const rows = yield* ask(all({ domainId, ...toLists(cover), limit: MAX_GROUPED + 1 }));
   if (rows.length > MAX_GROUPED) return undefined;
   const sources = rows.map(toRow);
   const listed = sources.reduce((sum, { messages }) => addSafely(sum, messages), 0);
-  return { ...(yield* planTotals(domainId, range, listed)), sources, total: sources.length };
+  return { ...(yield* planTotals(parts, listed)), sources, total: sources.length };
 }
 
 function prepareAll<C extends Column>(columns: readonly C[]) {

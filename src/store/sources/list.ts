@@ -6,9 +6,9 @@ import { ask, type Plan } from '../connection/plan.ts';
 import { prepareQuery } from '../connection/prepared.ts';
 import type { Reader } from '../connection/reader.ts';
 import { PART, SUMS, selectParts, sumOf } from './parts.ts';
-import { planCover, toLists } from './periods.ts';
+import { planParts, type RangeParts, toLists } from './periods.ts';
 import { type Column, RANKED, type Ranked } from './ranked.ts';
-import { type DomainScope, requireDomain } from './scope.ts';
+import type { DomainScope } from './scope.ts';
 
 /** What an address is ranked by. */
 export interface RankedSource {
@@ -67,54 +67,46 @@ export async function readSources(
   wanted: WantedSources,
 ): Promise<SourceList> {
   return await reader.readPlan(function* () {
-    const list = yield* planList(scope, wanted, RANKED);
+    const parts = yield* planParts(scope, wanted.range);
+    const list = yield* planList(parts, wanted, RANKED);
     const addresses = list.sources.map(({ address }) => address);
-    return { ...list, sources: yield* planSourcesOf(scope, { ...wanted, addresses }) };
+    return { ...list, sources: yield* planSourcesOf(parts, addresses) };
   });
-}
-
-interface WantedAddresses {
-  readonly range: DayRange;
-  readonly addresses: readonly string[];
 }
 
 /** Some addresses of a range, in the given order; those that sent nothing in it are left out. */
 export async function readSourcesOf(
   reader: Reader,
   scope: DomainScope,
-  wanted: WantedAddresses,
+  { range, addresses }: { readonly range: DayRange; readonly addresses: readonly string[] },
 ): Promise<readonly SourceRow[]> {
   return await reader.readPlan(function* () {
-    yield* requireDomain(scope);
-    return yield* planSourcesOf(scope, wanted);
+    return yield* planSourcesOf(yield* planParts(scope, range), addresses);
   });
 }
 
 /** A page of the ranked addresses, as the statement has them. */
 export function* planList<C extends Column>(
-  scope: DomainScope,
-  wanted: WantedSources,
+  parts: RangeParts,
+  { limit, offset, failingOnly, mark }: Omit<WantedSources, 'range'>,
   ranked: Ranked<C>,
 ) {
-  yield* requireDomain(scope);
-  const { range, limit, offset, failingOnly, mark } = wanted;
-  const { domainId } = scope;
-  const query = { domainId, ...toLists(yield* planCover(domainId, range)), limit, offset };
+  const query = { domainId: parts.domainId, ...toLists(parts.cover), limit, offset };
   const rows =
     mark === undefined
       ? yield* ask((failingOnly ? ranked.failing : ranked.all)(query))
       : yield* ask((failingOnly ? ranked.failingMarked : ranked.allMarked)({ ...query, mark }));
   const listed = toSafeCount(Number(rows[0]?.listed ?? 0));
   return {
-    ...(yield* planTotals(domainId, range, listed)),
+    ...(yield* planTotals(parts, listed)),
     total: Number(rows[0]?.total ?? 0),
     sources: rows.filter(({ address }) => address !== null),
   };
 }
 
 /** What a range has, of which `listed` messages belong to addresses. */
-export function* planTotals(domainId: string, { from, to }: DayRange, listed: number) {
-  const [day] = yield* ask(messagesOfRange({ domainId, from, to }));
+export function* planTotals({ domainId, range }: RangeParts, listed: number) {
+  const [day] = yield* ask(messagesOfRange({ domainId, from: range.from, to: range.to }));
   const messages = toSafeCount(Number(day?.messages ?? 0));
   const hasReports = Number(day?.days ?? 0) > 0;
   return { hasReports, messages, unlisted: Math.max(0, messages - listed) };
@@ -133,12 +125,12 @@ const messagesOfRange = prepareQuery<OfRange, { messages: number; days: number }
 );
 
 function* planSourcesOf(
-  { domainId }: DomainScope,
-  { range, addresses }: WantedAddresses,
+  { domainId, cover }: RangeParts,
+  addresses: readonly string[],
 ): Plan<readonly SourceRow[]> {
   if (addresses.length === 0) return [];
-  const lists = toLists(yield* planCover(domainId, range));
-  const rows = yield* ask(sourcesOf({ domainId, ...lists, addresses: JSON.stringify(addresses) }));
+  const query = { domainId, ...toLists(cover), addresses: JSON.stringify(addresses) };
+  const rows = yield* ask(sourcesOf(query));
   const found = new Map(rows.map((row) => [row.address, toSourceRow(row)]));
   return addresses.map((address) => found.get(address)).filter((row) => row !== undefined);
 }

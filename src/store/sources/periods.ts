@@ -11,6 +11,7 @@ import {
 import { prepareRows } from '../connection/many-rows.ts';
 import { ask, type Plan } from '../connection/plan.ts';
 import { type BoundQuery, prepareQuery } from '../connection/prepared.ts';
+import { type DomainScope, requireDomain } from './scope.ts';
 
 type Key = { readonly domain_id: string; readonly period: Period };
 
@@ -77,6 +78,20 @@ export function* planCover(
 ): Plan<Cover & { readonly states: PeriodStates }> {
   const states = yield* readStates(domainId, range);
   return { ...coverRange(range, states), states };
+}
+
+/** What to read of a domain for a range, found once for all statements of a plan. */
+export interface RangeParts {
+  readonly domainId: string;
+  readonly range: DayRange;
+  readonly cover: Cover;
+}
+
+/** Throws `not_found` when the account has no such domain. */
+export function* planParts(scope: DomainScope, range: DayRange): Plan<RangeParts> {
+  yield* requireDomain(scope);
+  const { domainId } = scope;
+  return { domainId, range, cover: yield* planCover(domainId, range) };
 }
 
 /** A cover's days and periods as parameters of `selectParts`. */
