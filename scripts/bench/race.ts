@@ -1,5 +1,6 @@
 import { get } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { SERVER_NODE_OPTIONS } from '../server-node-options.ts';
 import type { Recorded } from './bare.ts';
 import { type Measured, startMeasured } from './cpu.ts';
 import type { BenchDatabase } from './databases.ts';
@@ -58,8 +59,7 @@ export async function startPlumbline(
   pageCacheMb: Scenario['pageCacheMb'],
 ): Promise<Contender> {
   const server = await startMeasured('./served.ts', {
-    // As `npm start` does, and the units of docs/operate.md.
-    NODE_OPTIONS: '--max-semi-space-size=8',
+    NODE_OPTIONS: SERVER_NODE_OPTIONS,
     PLUMBLINE_DATABASE: path,
     PLUMBLINE_PORT: '0',
     PLUMBLINE_REQUESTS_PER_KEY: '1000000000',

@@ -41,7 +41,8 @@ function readGreeting(socket: Socket): Promise<string> {
 }
 
 /**
- * Sends messages that do not end, from several addresses, until the test is over: what the door holds in memory, and then one byte after the other.
+ * Sends messages that do not end, from several addresses, until the test is over: what the door holds in memory, and
+ * then one byte after the other.
  */
 export async function sendSlowly(port: number, to: string): Promise<void> {
   for (let i = 0; i < SLOW.addresses * SLOW.each; i += 1) {

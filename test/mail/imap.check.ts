@@ -21,6 +21,24 @@ function aSharedInbox(): MemoryInbox {
   return inbox;
 }
 
+/** Ends the connections after each of the first checkpoints. */
+function breakAtCheckpoints(
+  inbox: MemoryInbox,
+  network: Awaited<ReturnType<typeof anUnreliableNetwork>>,
+  times: number,
+): void {
+  const given = inbox.toGiven();
+  let count = 0;
+  const updateCheckpoint = async (door: string, text: string) => {
+    await given.updateCheckpoint(door, text);
+    count += 1;
+    if (count > times) return;
+    network.breakAll();
+    await sleep(100);
+  };
+  inbox.toGiven = () => ({ ...given, updateCheckpoint });
+}
+
 describe('a mailbox', () => {
   test('is read, mails that come later too, and done mails are moved to folders that the door makes', async () => {
     const server = await aDovecot();
@@ -77,16 +95,7 @@ describe('a mailbox', () => {
     await server.add(mails(40));
     const network = await anUnreliableNetwork(server.ports.imaps);
     const inbox = aSharedInbox();
-    const given = inbox.toGiven();
-    let count = 0;
-    const updateCheckpoint = async (door: string, text: string) => {
-      await given.updateCheckpoint(door, text);
-      count += 1;
-      if (count > 5) return;
-      network.breakAll();
-      await sleep(100);
-    };
-    inbox.toGiven = () => ({ ...given, updateCheckpoint });
+    breakAtCheckpoints(inbox, network, 5);
     anImapDoor(optionsOf(server, { port: network.port, limits: { windowUids: 5 } }), inbox);
     await expect.poll(() => server.count('.Processed'), PATIENT).toBe(40);
     expect(inbox.mails.size).toBe(40);
@@ -104,16 +113,7 @@ describe('a mailbox', () => {
     await first.stop();
 
     inbox.toResult = () => 'processed';
-    const given = inbox.toGiven();
-    let count = 0;
-    const updateCheckpoint = async (door: string, text: string) => {
-      await given.updateCheckpoint(door, text);
-      count += 1;
-      if (count > 3) return;
-      network.breakAll();
-      await sleep(100);
-    };
-    inbox.toGiven = () => ({ ...given, updateCheckpoint });
+    breakAtCheckpoints(inbox, network, 3);
     anImapDoor(options, inbox);
     await expect.poll(() => server.count('.Processed'), PATIENT).toBe(40);
     expect(await server.count()).toBe(0);

@@ -15,13 +15,12 @@ import { print } from '../print.ts';
 import { startPlumbline } from '../race.ts';
 import { renderReport } from '../report-xml.ts';
 import { makeDomains, toRequests } from './domains.ts';
-import { type Latencies, percentile, poll } from './poll.ts';
+import { poll } from './poll.ts';
+import { tell } from './tell.ts';
 
 const SMALL = { reports: 10_000, records: 3 };
 const LARGE_RECORDS = 100_000;
 const IDLE_MS = 10_000;
-/** How many times the idle p99 it may be. */
-const MAX_TIMES = 3;
 const BIN = fileURLToPath(new URL('../../../bin/plumbline.js', import.meta.url));
 
 export async function benchBeside(engine = ''): Promise<void> {
@@ -83,18 +82,4 @@ async function ingest(database: string, folder: string): Promise<void> {
   });
   const [status] = await once(child, 'exit');
   if (status !== 0) throw new Error(`plumbline ingest ended with ${status}.`);
-}
-
-function tell(when: string, latencies: readonly Latencies[], idle: readonly Latencies[]): void {
-  print(`  ${when}`);
-  for (const [i, name] of ['page', '304'].entries()) {
-    const [measured, base] = [latencies[i] as Latencies, idle[i] as Latencies];
-    const [p50, p99] = [percentile(measured, 0.5), percentile(measured, 0.99)];
-    const times = p99 / percentile(base, 0.99);
-    const goal =
-      measured === base ? '' : `, ${times.toFixed(1)} × idle (goal: at most ${MAX_TIMES} ×)`;
-    print(
-      `    ${name.padEnd(5)} p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)}${goal}; ${measured.length} requests`,
-    );
-  }
 }

@@ -13,20 +13,18 @@ import { gzipSync } from 'node:zlib';
 import type { Db } from '../../../src/store/connection/database.ts';
 import { openStore } from '../../../src/store/connection/open.ts';
 import { Dovecot, PASSWORD, USER } from '../../dovecot/dovecot.ts';
+import { SERVER_NODE_OPTIONS } from '../../server-node-options.ts';
 import { makeDomains, toRequests } from '../beside/domains.ts';
-import { type Latencies, percentile, poll } from '../beside/poll.ts';
+import { poll } from '../beside/poll.ts';
+import { tell } from '../beside/tell.ts';
 import { readUsage } from '../cpu.ts';
 import { print } from '../print.ts';
 import { renderReport } from '../report-xml.ts';
 
 const MAILS = [5_000, 10_000, 20_000];
 const RECORDS = 3;
-/** As `npm start` does, and the units of docs/operate.md. */
-const NODE_OPTIONS = '--max-semi-space-size=8';
 const IDLE_MS = 10_000;
 const LOOK_MS = 500;
-/** How many times the idle p99 it may be. */
-const MAX_TIMES = 3;
 const BIN = fileURLToPath(new URL('../../../bin/plumbline.js', import.meta.url));
 
 export async function benchMail(only = ''): Promise<void> {
@@ -60,7 +58,7 @@ async function measure(mails: number, imap: Dovecot, database: string): Promise<
   const { key, domainIds } = await makeDomains(database);
   const own = {
     ...{ PLUMBLINE_DATABASE: database, PLUMBLINE_PORT: '0', PLUMBLINE_LOG_LEVEL: 'warn' },
-    NODE_OPTIONS,
+    NODE_OPTIONS: SERVER_NODE_OPTIONS,
   };
   const many = { PLUMBLINE_REQUESTS_PER_KEY: '1000000', PLUMBLINE_REQUESTS_PER_IP: '1000000' };
   // Of a machine with much other work, so many answers are late.
@@ -87,7 +85,8 @@ async function measure(mails: number, imap: Dovecot, database: string): Promise<
     `  ${mails} mails: ${seconds.toFixed(1)} s, ${(mails / seconds).toFixed(0)} mails a second`,
   );
   print(`    memory ${toQuarters(memory)} MB, the most in each quarter of the time`);
-  tell(busy, idle);
+  tell('idle', idle, idle);
+  tell('meanwhile', busy, idle);
 }
 
 async function serving<T>(
@@ -133,15 +132,4 @@ function toQuarters(memory: readonly number[]): string {
   const size = Math.ceil(memory.length / 4);
   const quarters = [0, 1, 2, 3].map((i) => memory.slice(i * size, (i + 1) * size));
   return quarters.map((quarter) => Math.max(...quarter).toFixed(0)).join(', ');
-}
-
-function tell(busy: readonly Latencies[], idle: readonly Latencies[]): void {
-  for (const [i, name] of ['page', '304'].entries()) {
-    const [p99, base] = [busy, idle].map((all) => percentile(all[i] ?? [], 0.99)) as [
-      number,
-      number,
-    ];
-    const times = `${(p99 / base).toFixed(1)} × (goal: at most ${MAX_TIMES} ×)`;
-    print(`    ${name.padEnd(5)} p99 ${base.toFixed(1)} ms idle, ${p99.toFixed(1)} ms, ${times}`);
-  }
 }

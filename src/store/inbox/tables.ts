@@ -37,7 +37,10 @@ export interface InboxMailTable {
   done_at: Instant | null;
 }
 
-/** A part of a mail's bytes, of 256 KiB or less. Stored before the mail's row, and deleted when the bytes are not needed any more. */
+/**
+ * A part of a mail's bytes, of 256 KiB or less. Stored before the mail's row, and deleted when the bytes are not needed
+ * any more.
+ */
 export interface InboxPartTable {
   mail_id: string;
   part: number;
