@@ -1,5 +1,5 @@
 /** The modules that never import one another: see ARCHITECTURE.md, Dependency rules. */
-const MIDDLE = ['intake', 'alerts', 'networks', 'webhooks', 'external', 'settings'];
+const MIDDLE = ['intake', 'alerts', 'notify', 'dns', 'external', 'settings'];
 
 /** A module may import itself, the modules in `others`, and packages. */
 const imports = (name, others) => ({
@@ -16,7 +16,7 @@ const imports = (name, others) => ({
 });
 
 /** The layers of src/intake, outermost first: a layer imports only those below it and files of no layer. */
-const LAYERS = ['sources', 'reader', 'containers', 'report', 'document'];
+const LAYERS = ['inputs', 'reader', 'containers', 'report', 'document'];
 
 const layer = (name, index) => ({
   name: `layer-${name}`,
@@ -34,20 +34,23 @@ module.exports = {
       imports(name, name === 'external' ? ['domain', 'store', 'generated'] : ['domain', 'store']),
     ),
     imports('demo', ['domain', 'store', 'intake', 'alerts']),
+    imports('config', ['domain']),
+    imports('jobs', ['config', 'domain', 'store', ...MIDDLE]),
+    imports('http', ['config', 'domain', 'store', ...MIDDLE]),
     {
       name: 'imports-of-counters',
-      comment: 'src/counters may import only itself, the configuration and domain.',
+      comment: 'src/http/counters may import only itself, the configuration and domain.',
       severity: 'error',
-      from: { path: '^src/counters/' },
+      from: { path: '^src/http/counters/' },
       to: {
         path: '^(src|generated|scripts|test)/',
-        pathNot: '^src/(counters|domain)/|^src/config',
+        pathNot: '^src/(http/counters|domain|config)/',
       },
     },
     {
       name: 'only-counters-speak-to-redis',
       severity: 'error',
-      from: { pathNot: '^(src/counters|scripts|test)/' },
+      from: { pathNot: '^(src/http/counters|scripts|test)/' },
       to: { path: 'node_modules/(redis|rate-limit-redis)/' },
     },
     ...LAYERS.slice(1).map((name, i) => layer(name, i + 1)),

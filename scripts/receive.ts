@@ -1,13 +1,13 @@
 import type { Instant } from '../src/domain/instant.ts';
 import type { AggregateReport } from '../src/domain/reports/aggregate-report.ts';
 import type { Refusal } from '../src/domain/reports/refusal.ts';
-import type { Db } from '../src/store/connection/database.ts';
 import {
   insertReceived,
   type Outcome,
   type ReceivedDocument,
-} from '../src/store/reports/documents.ts';
-import { keepOriginal } from '../src/store/reports/originals.ts';
+} from '../src/store/documents/documents.ts';
+import type { Db } from '../src/store/engine/database.ts';
+import { keepOriginal } from '../src/store/inputs/originals.ts';
 
 /** A source whose documents are known without reading it. */
 export interface MadeUpSource {

@@ -4,13 +4,13 @@
  * key.
  */
 import { parseArgs } from 'node:util';
-import { readConfig } from '../src/config.ts';
-import { loadConfigFile } from '../src/config-file.ts';
+import { readConfig } from '../src/config/config.ts';
+import { loadConfigFile } from '../src/config/file.ts';
 import { toInstant } from '../src/domain/instant.ts';
 import { insertAccount } from '../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../src/store/accounts/api-keys.ts';
 import { insertDomain } from '../src/store/accounts/domains.ts';
-import { openStore, type Store } from '../src/store/connection/open.ts';
+import { openStore, type Store } from '../src/store/engine/open.ts';
 import { receiveSources } from './receive.ts';
 import { aSyntheticReport } from './synthetic-report.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../../src/store/connection/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { type Seeded, seed } from '../seed.ts';
 
 /** A database with one domain and this many reports over three years. */

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { SaxesParser } from 'saxes';
 import { ingest, type SourceToRead } from '../../src/intake/ingest.ts';
+import { listFiles, readFile } from '../../src/intake/inputs/files.ts';
+import { createSourceReader } from '../../src/intake/reader/input-reader.ts';
 import { createReaderProcess } from '../../src/intake/reader/reader-process.ts';
-import { createSourceReader } from '../../src/intake/reader/source-reader.ts';
-import { listFiles, readFile } from '../../src/intake/sources/files.ts';
-import { openStore } from '../../src/store/connection/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 
 const [kind, folder = '', database = ''] = process.argv.slice(2);
 

@@ -10,7 +10,7 @@ import pg from 'pg';
 import { toInstant } from '../../src/domain/instant.ts';
 import { insertAccount } from '../../src/store/accounts/accounts.ts';
 import { insertDomain } from '../../src/store/accounts/domains.ts';
-import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { openStore, type Store } from '../../src/store/engine/open.ts';
 import { moveDatabase } from '../../src/store/move/move.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { receiveSources } from '../receive.ts';

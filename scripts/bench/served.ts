@@ -1,8 +1,8 @@
 /** The product in a process of its own that reports its CPU time. */
-import { readConfig } from '../../src/config.ts';
-import { createLog } from '../../src/log.ts';
-import { startServer } from '../../src/server.ts';
-import { openStore } from '../../src/store/connection/open.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { createLog } from '../../src/http/log.ts';
+import { startServer } from '../../src/http/server.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { answerCpu } from './cpu.ts';
 
 const config = readConfig(process.env);

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../../src/store/connection/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { seed } from '../seed.ts';
 import { runPlumbline, servePlumbline } from '../served-plumbline.ts';
 import { actUntil } from './actor.ts';

@@ -6,9 +6,9 @@ import { type Instant, toInstant } from '../domain/instant.ts';
 import { lockDomain } from '../store/accounts/domains.ts';
 import { findFacts, type WatchedDomain } from '../store/alerts/alert-facts.ts';
 import { fireAlert, settleAlert } from '../store/alerts/alerts.ts';
-import type { Tx } from '../store/connection/database.ts';
-import type { Store } from '../store/connection/open.ts';
-import { toReader } from '../store/connection/reader.ts';
+import type { Tx } from '../store/engine/database.ts';
+import type { Store } from '../store/engine/open.ts';
+import { toReader } from '../store/engine/reader.ts';
 
 export interface Given {
   readonly store: Store;

@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import type { Plan } from '../domain/access/api-key.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';

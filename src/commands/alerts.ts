@@ -1,6 +1,6 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { type Evaluated, evaluate } from '../alerts/evaluate.ts';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { explain as explainRule } from '../domain/alerts/explain.ts';
 import { RULES } from '../domain/alerts/registry.ts';
 import type { Thresholds } from '../domain/alerts/thresholds.ts';
@@ -10,7 +10,7 @@ import { findOwnedDomain, listWatchedDomainIds } from '../store/accounts/domains
 import { findAccountId, findDomainId } from '../store/accounts/find-by-name.ts';
 import { findFacts } from '../store/alerts/alert-facts.ts';
 import { type AlertOfAccount, listAccountAlerts } from '../store/alerts/alerts.ts';
-import type { Store } from '../store/connection/open.ts';
+import type { Store } from '../store/engine/open.ts';
 import { type OutputOptions, printJson, printList, printOne, printText } from './output/output.ts';
 import { toShortTime } from './output/short-time.ts';
 import { withStore } from './with-store.ts';

@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import type { DocumentId } from '../store/reports/document-list.ts';
+import type { DocumentId } from '../store/documents/document-list.ts';
 import { evaluateNow } from './alerts.ts';
 import { type Corrected, prefer, remove } from './document/correct.ts';
 import { parseConflict, parseId } from './document/document-id.ts';

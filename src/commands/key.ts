@@ -9,7 +9,7 @@ import {
   updateApiKey,
 } from '../store/accounts/api-keys.ts';
 import { findAccountId } from '../store/accounts/find-by-name.ts';
-import type { Store } from '../store/connection/open.ts';
+import type { Store } from '../store/engine/open.ts';
 import { hint, type OutputOptions, printList, printOne } from './output/output.ts';
 import { toDayText } from './output/short-time.ts';
 import { withStore } from './with-store.ts';

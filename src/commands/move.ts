@@ -1,8 +1,8 @@
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
-import { toDatabaseError } from '../store/connection/database-error.ts';
-import { isPostgresUrl, toShownUrl } from '../store/connection/postgres/address.ts';
+import { readConfig } from '../config/config.ts';
+import { isPostgresUrl, toShownUrl } from '../domain/database-address.ts';
+import { toDatabaseError } from '../store/engine/database-error.ts';
 import type { MovedRows, MoveOptions, Progress } from '../store/move/move.ts';
 import { hint, type OutputOptions, printJson, printList, printText } from './output/output.ts';
 import { UsageError } from './output/usage-error.ts';
@@ -74,7 +74,7 @@ async function run(
 }
 
 async function toTargetError(to: string, error: unknown): Promise<unknown> {
-  const { toPostgresError } = await import('../store/connection/postgres/postgres-error.ts');
+  const { toPostgresError } = await import('../store/engine/postgres/postgres-error.ts');
   return toPostgresError(to, error, 'the URL of the move');
 }
 

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { isPostgresUrl } from '../store/connection/postgres/address.ts';
+import { isPostgresUrl } from '../domain/database-address.ts';
 
 /** The value of an option that names a PostgreSQL database. */
 export function parsePostgresUrl(text: string): string {

@@ -118,7 +118,7 @@ function createProgram(): Command {
     .hook('preAction', async (_program, command) => {
       for (const [name, value] of Object.entries(program.opts()))
         command.setOptionValue(name, value);
-      const { loadConfigFile } = await import('../config-file.ts');
+      const { loadConfigFile } = await import('../config/file.ts');
       loadConfigFile(process.env, command.opts()['config']);
     });
 }

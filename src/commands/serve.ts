@@ -1,10 +1,10 @@
 import cluster from 'node:cluster';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Config, MAX_PROCESSES, readConfig } from '../config.ts';
+import { type Config, MAX_PROCESSES, readConfig } from '../config/config.ts';
 import type { DemoAccount } from '../demo/demo-data.ts';
-import { createLog } from '../log.ts';
+import { createLog } from '../http/log.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
-import type { Store } from '../store/connection/open.ts';
+import type { Store } from '../store/engine/open.ts';
 import { toAround, toFirstSteps } from './output/first-steps.ts';
 import { type OutputOptions, print, printJson } from './output/output.ts';
 import { UsageError } from './output/usage-error.ts';

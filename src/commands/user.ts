@@ -1,12 +1,12 @@
 import { isIPv6 } from 'node:net';
 import { Argument, type Command, Option } from 'commander';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import { hashPassword } from '../domain/access/password.ts';
 import type { Role } from '../domain/access/person.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { findAccountId, findPersonId } from '../store/accounts/find-by-name.ts';
-import type { Db } from '../store/connection/database.ts';
+import type { Db } from '../store/engine/database.ts';
 import { deletePerson } from '../store/people/deletion.ts';
 import { insertPerson, invitePerson } from '../store/people/new-people.ts';
 import { insertOneTimeLink } from '../store/people/one-time-links.ts';

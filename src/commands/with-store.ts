@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { type Config, readConfig } from '../config.ts';
-import { toDatabaseError } from '../store/connection/database-error.ts';
-import { openStore, type Store } from '../store/connection/open.ts';
-import { isPostgresUrl } from '../store/connection/postgres/address.ts';
-import { findLooseMode } from '../store/connection/sqlite/database-file.ts';
+import { type Config, readConfig } from '../config/config.ts';
+import { isPostgresUrl } from '../domain/database-address.ts';
+import { toDatabaseError } from '../store/engine/database-error.ts';
+import { openStore, type Store } from '../store/engine/open.ts';
+import { findLooseMode } from '../store/engine/sqlite/database-file.ts';
 import { hint, type OutputOptions, tell } from './output/output.ts';
 
 /**

@@ -1,8 +1,8 @@
 import cluster from 'node:cluster';
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
-import { createLog } from '../log.ts';
-import { startJobs } from './jobs/jobs.ts';
+import { readConfig } from '../config/config.ts';
+import { createLog } from '../http/log.ts';
+import { startJobs } from '../jobs/jobs.ts';
 import { hint, type OutputOptions, print, printJson } from './output/output.ts';
 import { openLogged } from './serving/open-logged.ts';
 import { stopOnSignal } from './serving/stop-on-signal.ts';

@@ -6,8 +6,8 @@ import { ownReader } from '../intake/reader/reader.ts';
 import { insertAccount } from '../store/accounts/accounts.ts';
 import { insertApiKey } from '../store/accounts/api-keys.ts';
 import { insertDomain } from '../store/accounts/domains.ts';
-import type { Db } from '../store/connection/database.ts';
-import type { Store } from '../store/connection/open.ts';
+import type { Db } from '../store/engine/database.ts';
+import type { Store } from '../store/engine/open.ts';
 import { type DemoDay, demoDays } from './reports.ts';
 import { DOMAINS } from './traffic.ts';
 

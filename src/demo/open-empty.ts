@@ -1,8 +1,8 @@
 import { Failure } from '../domain/failure.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
 import { listUnclaimed } from '../store/accounts/unclaimed.ts';
-import type { Db } from '../store/connection/database.ts';
-import { openStore, type Store } from '../store/connection/open.ts';
+import type { Db } from '../store/engine/database.ts';
+import { openStore, type Store } from '../store/engine/open.ts';
 
 /**
  * Opens a database for made-up data. Throws `conflict` when it has accounts or reports, because the sandbox's

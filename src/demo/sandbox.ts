@@ -2,7 +2,7 @@ import { toInstant } from '../domain/instant.ts';
 import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../domain/sandbox.ts';
 import { insertDomain } from '../store/accounts/domains.ts';
 import { insertAlert, settleAlert } from '../store/alerts/alerts.ts';
-import type { Store } from '../store/connection/open.ts';
+import type { Store } from '../store/engine/open.ts';
 import { type DemoAccount, ingestDemo, insertDemoAccount } from './demo-data.ts';
 import { openEmpty } from './open-empty.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { KeyHolder } from '../store/accounts/api-keys.ts';
-import type { Store } from '../store/connection/open.ts';
+import type { Store } from '../store/engine/open.ts';
 import { authenticate } from './authenticate.ts';
 import {
   type Contract,

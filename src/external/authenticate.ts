@@ -5,7 +5,7 @@ import { isExpired } from '../domain/access/key-expiry.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { findKeyHolder, type KeyHolder } from '../store/accounts/api-keys.ts';
-import type { Reader } from '../store/connection/reader.ts';
+import type { Reader } from '../store/engine/reader.ts';
 
 /** The scheme is case-insensitive; one space or more, and nothing after the token (RFC 9110, 11.1 and 11.4). */
 const BEARER = /^bearer +(\S+)$/i;

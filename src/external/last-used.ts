@@ -1,6 +1,6 @@
 import { type Instant, toInstant } from '../domain/instant.ts';
 import { type KeyHolder, updateLastUsed } from '../store/accounts/api-keys.ts';
-import type { Store } from '../store/connection/open.ts';
+import type { Store } from '../store/engine/open.ts';
 
 /** `last_used_at` is written at most this often for each key (decisions, section 2). */
 const WRITE_EVERY_MS = 60_000;

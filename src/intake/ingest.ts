@@ -1,14 +1,18 @@
 import { toInstant } from '../domain/instant.ts';
 import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
 import { Refusal } from '../domain/reports/refusal.ts';
-import type { Db } from '../store/connection/database.ts';
-import { insertReceived, type Outcome, type ReceivedDocument } from '../store/reports/documents.ts';
-import { keepOriginal, type Original } from '../store/reports/originals.ts';
+import {
+  insertReceived,
+  type Outcome,
+  type ReceivedDocument,
+} from '../store/documents/documents.ts';
+import type { Db } from '../store/engine/database.ts';
+import { keepOriginal, type Original } from '../store/inputs/originals.ts';
 import { PATTERN_ROW_BYTES, REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from './ceilings.ts';
 import { NOTHING } from './containers/finding.ts';
 import type { IntakeDocument, Source } from './documents.ts';
+import { ahead } from './inputs/ahead.ts';
 import type { DocumentReader } from './reader/reader.ts';
-import { ahead } from './sources/ahead.ts';
 
 /** Sources that are read together have at most this many bytes, unless it is one source. */
 const GROUP_BYTES = 1024 * 1024;

@@ -4,7 +4,7 @@ import type { Finding, RouteFacts } from '../domain/dns/report-route.ts';
 import type { ReportReader } from '../domain/reports/report-content.ts';
 import type { Network } from '../domain/sources/network.ts';
 import type { ReportAddresses } from '../store/accounts/mail-address.ts';
-import type { Store } from '../store/connection/open.ts';
+import type { Store } from '../store/engine/open.ts';
 
 /** The dependencies of the settings pages. */
 export interface Given extends ReportAddresses {

@@ -2,7 +2,7 @@
 import { evaluate } from '../../src/alerts/evaluate.ts';
 import { DEFAULT_THRESHOLDS as thresholds } from '../../src/domain/alerts/thresholds.ts';
 import { listWatchedDomainIds } from '../../src/store/accounts/domains.ts';
-import { openStore } from '../../src/store/connection/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 
 const store = await openStore(process.argv[2] ?? '');
 const ids = await listWatchedDomainIds(store.db);

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Evaluated } from '../../src/alerts/evaluate.ts';
 import { addDays } from '../../src/domain/instant.ts';
-import { openStore } from '../../src/store/connection/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { caseCount } from '../support/counts.ts';
 import { aDatabase, IS_POSTGRES } from '../support/store.ts';
 import { aWorld, reportOf, type Sent } from './world.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toDemoConfig } from '../../src/commands/serving/demo-config.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 
 test.each([
   ['/tmp/demo/demo.db', { path: '/tmp/demo/demo.db.key', isMade: true }],

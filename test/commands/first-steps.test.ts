@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { toAround, toFirstSteps } from '../../src/commands/output/first-steps.ts';
-import { readConfig } from '../../src/config.ts';
-import { loadConfigFile } from '../../src/config-file.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { loadConfigFile } from '../../src/config/file.ts';
 import { aFolder } from '../support/command.ts';
 
 const COMMAND = /^ {2}(.*?) (?:account|domain|key|ingest) (.*)$/;

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { checkReportRoute } from '../../src/alerts/route-lookup.ts';
-import { createClaims } from '../../src/commands/jobs/claim-domains.ts';
+import { checkReportRoute } from '../../src/dns/route-lookup.ts';
+import { createClaims } from '../../src/jobs/claim-domains.ts';
 import { findMailToken } from '../../src/store/accounts/mail-address.ts';
-import type { Db } from '../../src/store/connection/database.ts';
-import { openStore } from '../../src/store/connection/open.ts';
+import type { Db } from '../../src/store/engine/database.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { claimMails, failMails } from '../../src/store/inbox/claims.ts';
 import { noteDoor } from '../../src/store/inbox/doors.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';

@@ -63,7 +63,7 @@ test('a server loads what reads reports, checks passwords and signs in elsewhere
   await printed(server, /listens on/);
   server.kill('SIGTERM');
   const { modules, packages, builtins } = toLoaded((await ended).stderr);
-  expect(modules).toContain('src/server.ts');
+  expect(modules).toContain('src/http/server.ts');
   expect(modules.filter((path) => PARSING.test(path))).toEqual([]);
   expect(packages).toContain('openapi-backend');
   const late = ['@node-rs/argon2', 'openid-client', 'pino-pretty', 'saxes', 'tldts', 'yauzl'];

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { reportError } from '../../src/commands/output/report-error.ts';
-import { ConfigError } from '../../src/config-variable.ts';
+import { ConfigError } from '../../src/config/variable.ts';
 import { Failure } from '../../src/domain/failure.ts';
 
 function report(error: unknown, { json = false } = {}) {

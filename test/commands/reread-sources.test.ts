@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { openStore, type Store } from '../../src/store/engine/open.ts';
 import { PLAIN, plainWith } from '../support/intake.ts';
 import { forgetDetails, ingestOne, readDetails } from '../support/old-details.ts';
 import { aProgram } from '../support/program.ts';

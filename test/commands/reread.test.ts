@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Refusal } from '../../src/domain/reports/refusal.ts';
 import { ingest } from '../../src/intake/ingest.ts';
 import { type DocumentReader, ownReader } from '../../src/intake/reader/reader.ts';
-import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { openStore, type Store } from '../../src/store/engine/open.ts';
 import { aCommand, finish, printed } from '../support/command.ts';
 import { PLAIN, plainWith } from '../support/intake.ts';
 import { aProgram } from '../support/program.ts';

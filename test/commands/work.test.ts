@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { addDays, toInstant } from '../../src/domain/instant.ts';
-import { openStore } from '../../src/store/connection/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { aWorld, reportOf, type Sent } from '../alerts/world.ts';
 import { aCommand, finish, printed } from '../support/command.ts';
 import { aDatabasePath } from '../support/store.ts';

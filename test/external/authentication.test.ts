@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { updatePlan } from '../../src/store/accounts/accounts.ts';
 import { deleteApiKey, listApiKeys, updateApiKey } from '../../src/store/accounts/api-keys.ts';
-import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { openStore, type Store } from '../../src/store/engine/open.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
 import { aKey, anAccount, NOW, type TestAccount } from '../support/builders.ts';
 import { aDatabase } from '../support/store.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
-import { openStore } from '../../src/store/connection/open.ts';
-import type { Reader } from '../../src/store/connection/reader.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import type { Reader } from '../../src/store/engine/reader.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
 import { aDomain, anAccount, type TestAccount } from '../support/builders.ts';
 import { aDatabase, openTestStore } from '../support/store.ts';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { settleAlert } from '../../src/store/alerts/alerts.ts';
-import { openStore } from '../../src/store/connection/open.ts';
-import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
+import { preferConflict, removeReport } from '../../src/store/corrections/corrections.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { type Answer, type Api, serveApi, startApi } from '../support/api.ts';
 import {
   aDomain,

@@ -1,7 +1,7 @@
 /** Carries out changes in a database, one transaction each. It is a process of its own for tests. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fireAlert, settleAlert } from '../../src/store/alerts/alerts.ts';
-import { openStore } from '../../src/store/connection/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { aReport, NOW, receive } from '../support/builders.ts';
 
 export type Change =

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { MAX_SOURCE_BYTES } from '../../src/intake/ceilings.ts';
-import { listFiles, readFile, readSource } from '../../src/intake/sources/files.ts';
+import { listFiles, readFile, readSource } from '../../src/intake/inputs/files.ts';
 
 let folder = '';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { MAX_SOURCE_BYTES } from '../../src/intake/ceilings.ts';
-import { listFiles, readFile } from '../../src/intake/sources/files.ts';
+import { listFiles, readFile } from '../../src/intake/inputs/files.ts';
 
 const isLinux = process.platform === 'linux';
 let folder = '';

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Db } from '../../src/store/connection/database.ts';
+import type { Db } from '../../src/store/engine/database.ts';
 import { parseEnvelope } from '../../src/store/inbox/envelope.ts';
 import { listMiscounts } from '../support/recount.ts';
 import type { TestDovecot } from './dovecot.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { seed } from '../../scripts/seed.ts';
-import { openStore } from '../../src/store/connection/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { listDifferences } from '../move/compare.ts';
 import { type Databases, startDatabases } from '../move/databases.ts';
 import { fillInstallation } from '../move/installation.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { openStore } from '../../src/store/connection/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { runOn } from '../support/postgres-stores.ts';
 

@@ -4,14 +4,14 @@ import { receiveSources } from '../../scripts/receive.ts';
 import { deleteApiKey } from '../../src/store/accounts/api-keys.ts';
 import { operator } from '../../src/store/accounts/audit.ts';
 import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
-import type { Db } from '../../src/store/connection/database.ts';
+import { preferConflict, removeReport } from '../../src/store/corrections/corrections.ts';
+import type { Db } from '../../src/store/engine/database.ts';
 import { noteDoor, updateCheckpoint } from '../../src/store/inbox/doors.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';
 import { insertOneTimeLink } from '../../src/store/people/one-time-links.ts';
 import { insertPendingSignIn } from '../../src/store/people/pending-sign-ins.ts';
 import { confirmSecondFactor, startSecondFactor } from '../../src/store/people/second-factors.ts';
 import { insertSession } from '../../src/store/people/sessions.ts';
-import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';
 import { updateNames } from '../../src/store/sources/names.ts';
 import {

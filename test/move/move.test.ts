@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
-import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { openStore, type Store } from '../../src/store/engine/open.ts';
 import { cancelMove, moveDatabase } from '../../src/store/move/move.ts';
 import { MOVED_TABLES } from '../../src/store/move/moved-tables.ts';
 import { type Answer, serveApi } from '../support/api.ts';

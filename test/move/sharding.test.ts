@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { openStore } from '../../src/store/connection/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { moveDatabase } from '../../src/store/move/move.ts';
 import { aReport, receive } from '../support/builders.ts';
 import { runOn } from '../support/postgres-stores.ts';

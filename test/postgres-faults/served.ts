@@ -1,9 +1,9 @@
 import pino from 'pino';
 import { onTestFinished } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
-import { startServer } from '../../src/server.ts';
-import { openStore, type Store, type StoreOptions } from '../../src/store/connection/open.ts';
+import { startServer } from '../../src/http/server.ts';
+import { openStore, type Store, type StoreOptions } from '../../src/store/engine/open.ts';
 import { aDomain, anAccount, aReport, receive } from '../support/builders.ts';
 import { holdToContract } from '../support/contract.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { openStore, type Store } from '../../src/store/engine/open.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
 import { caseCount } from '../support/counts.ts';
 import { runTogether } from '../support/processes.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { insertAccount } from '../../src/store/accounts/accounts.ts';
-import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { openStore, type Store } from '../../src/store/engine/open.ts';
 import { startApi } from '../support/api.ts';
 import { aBareAccount, aDomain, anAccount, aReport, NOW, receive } from '../support/builders.ts';
 import { listMiscounts } from '../support/recount.ts';

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openStore } from '../../src/store/connection/open.ts';
-import { connect } from '../../src/store/connection/postgres/connect.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import { connect } from '../../src/store/engine/postgres/connect.ts';
 import { MIGRATIONS } from '../../src/store/migrations/all.ts';
 import { aReport, receive } from '../support/builders.ts';
 import { copyDatabase, runOn } from '../support/postgres-stores.ts';

@@ -1,6 +1,6 @@
 /** Which tests run on PostgreSQL as well: those of the store, the alerts, the settings pages and the API. */
 export const SUITES = [
-  'test/{store,alerts,networks,settings,external}/**/*.test.ts',
+  'test/{store,alerts,dns,settings,external}/**/*.test.ts',
   'test/postgres/**/*.test.ts',
 ];
 
@@ -20,7 +20,8 @@ const OF_NO_STORE = [
   'test/settings/{busy-store,style}.test.ts',
   'test/settings/frame/*.test.ts',
   'test/alerts/{contexts,schedule}.test.ts',
-  'test/networks/{ip-database,reverse-lookup}.test.ts',
+  'test/dns/reverse-lookup.test.ts',
+  'test/settings/ip-database.test.ts',
 ];
 
 export const NOT_ON_POSTGRES = [...OF_FILES, ...OF_NO_STORE];

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'redis';
 import { onTestFinished } from 'vitest';
 import { findFreePort } from '../../scripts/free-port.ts';
-import type { RedisConfig } from '../../src/config-redis.ts';
+import type { RedisConfig } from '../../src/config/redis.ts';
 
 export type Redis = Awaited<ReturnType<typeof aRedis>>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { connectCounters } from '../../src/counters/redis.ts';
+import { connectCounters } from '../../src/http/counters/redis.ts';
 import type { Api } from '../support/api.ts';
 import { aBareAccount, anAccount } from '../support/builders.ts';
 import { aPerson, aVisitor, Browser, PASSWORD } from '../support/visitor.ts';

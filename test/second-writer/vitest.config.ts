@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config';
  */
 export default defineConfig({
   test: {
-    include: ['test/{store,alerts,settings}/**/*.test.ts'],
+    include: ['test/{store,alerts,dns,settings}/**/*.test.ts'],
     env: { TEST_STORE: 'file' },
     testTimeout: 60_000,
     reporters: ['default', './test/support/closing-line.ts'],

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
-import { openStore } from '../../src/store/connection/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount } from '../support/builders.ts';
 import { aDatabase } from '../support/store.ts';

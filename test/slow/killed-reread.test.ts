@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import type { Db } from '../../src/store/connection/database.ts';
-import { openStore } from '../../src/store/connection/open.ts';
-import { countUndetailed } from '../../src/store/reports/undetailed.ts';
+import type { Db } from '../../src/store/engine/database.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import { countUndetailed } from '../../src/store/sources/days/undetailed.ts';
 import { aBareAccount, aDomain } from '../support/builders.ts';
 import { aCommand, finish } from '../support/command.ts';
 import { PLAIN } from '../support/intake.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { addDays } from '../../src/domain/instant.ts';
-import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { openStore, type Store } from '../../src/store/engine/open.ts';
 import { updateNames } from '../../src/store/sources/names.ts';
 import { planCover } from '../../src/store/sources/periods.ts';
 import { sumShard } from '../../src/store/sources/sum-shard.ts';

@@ -5,9 +5,12 @@ import { defineConfig } from 'vitest/config';
  * `npm run test:slow`, a step of `.ci/run`.
  */
 export const SLOW = [
-  'test/{cli,connections,sandbox,server}.test.ts',
-  'test/commands/{alone,document,inbox,ingest,loaded,processes,reread,start-inbox,width,work}.test.ts',
-  'test/counters/cluster.test.ts',
+  'test/cli.test.ts',
+  'test/demo/sandbox.test.ts',
+  'test/http/{connections,server}.test.ts',
+  'test/jobs/{alone,start-inbox}.test.ts',
+  'test/commands/{document,inbox,ingest,loaded,processes,reread,width,work}.test.ts',
+  'test/http/counters/cluster.test.ts',
   'test/docs/site.test.ts',
   'test/external/following.test.ts',
   'test/intake/doors/{folder,smtp-hostile}.test.ts',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { insertAccount, listAccounts } from '../../src/store/accounts/accounts.ts';
-import { openStore } from '../../src/store/connection/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { aDatabase } from '../support/store.ts';
 
 test('of two accounts that get one name at the same time, one is refused', async () => {

@@ -7,7 +7,7 @@ import {
   listApiKeys,
   updateApiKey,
 } from '../../src/store/accounts/api-keys.ts';
-import { openStore } from '../../src/store/connection/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { putBrake } from '../support/brake.ts';
 import { aBareAccount, aKey, anAccount, NOW } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { receiveSources } from '../../scripts/receive.ts';
 import { Refusal } from '../../src/domain/reports/refusal.ts';
-import type { Db } from '../../src/store/connection/database.ts';
-import { insertReceived, type ReceivedDocument } from '../../src/store/reports/documents.ts';
-import { keepOriginal } from '../../src/store/reports/originals.ts';
+import { insertReceived, type ReceivedDocument } from '../../src/store/documents/documents.ts';
+import type { Db } from '../../src/store/engine/database.ts';
+import { keepOriginal } from '../../src/store/inputs/originals.ts';
 import { putBrake } from '../support/brake.ts';
 import { aReport, NOW } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';

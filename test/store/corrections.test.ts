@@ -3,16 +3,16 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { AggregateReport, SourceTally } from '../../src/domain/reports/aggregate-report.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
-import type { Db } from '../../src/store/connection/database.ts';
-import { openStore, type Store } from '../../src/store/connection/open.ts';
 import {
   preferConflict,
   removeConflict,
   removeReport,
-} from '../../src/store/reports/corrections.ts';
-import { parseDetails } from '../../src/store/reports/source-details.ts';
-import { SourceTexts } from '../../src/store/reports/source-texts.ts';
-import { insertDetails } from '../../src/store/reports/undetailed.ts';
+} from '../../src/store/corrections/corrections.ts';
+import type { Db } from '../../src/store/engine/database.ts';
+import { openStore, type Store } from '../../src/store/engine/open.ts';
+import { parseDetails } from '../../src/store/sources/days/details.ts';
+import { SourceTexts } from '../../src/store/sources/days/texts.ts';
+import { insertDetails } from '../../src/store/sources/days/undetailed.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
 import { holdPages } from '../support/pages.ts';
 import { runTogether } from '../support/processes.ts';

@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { toDatabaseError } from '../../src/store/connection/database-error.ts';
-import { openStore } from '../../src/store/connection/open.ts';
-import { findLooseMode } from '../../src/store/connection/sqlite/database-file.ts';
+import { toDatabaseError } from '../../src/store/engine/database-error.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import { findLooseMode } from '../../src/store/engine/sqlite/database-file.ts';
 import { anAccount } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';
 import { aDatabasePath } from '../support/store.ts';

@@ -5,7 +5,7 @@ import {
   listAllDomains,
   updateDomainStatus,
 } from '../../src/store/accounts/domains.ts';
-import type { Reader } from '../../src/store/connection/reader.ts';
+import type { Reader } from '../../src/store/engine/reader.ts';
 import type { Head } from '../../src/store/lists/heads.ts';
 import { findHead, parseItems, readPage } from '../../src/store/lists/page.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';

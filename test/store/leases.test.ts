@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { insertDomain, listWatchedDomainIds } from '../../src/store/accounts/domains.ts';
-import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { openStore, type Store } from '../../src/store/engine/open.ts';
 import { readClockMs } from '../../src/store/work/clock.ts';
 import { createLeases, LEASE_MS } from '../../src/store/work/leases.ts';
 import { SHARDS } from '../../src/store/work/shards.ts';

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { openStore } from '../../src/store/connection/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { MOVED_TABLES, NOT_MOVED } from '../../src/store/move/moved-tables.ts';
 import { aDatabasePath } from '../support/store.ts';
 

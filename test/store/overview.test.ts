@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { findDataDays } from '../../src/store/accounts/data-days.ts';
 import { readDomain, readOverview } from '../../src/store/accounts/overview.ts';
-import type { BoundQuery } from '../../src/store/connection/prepared.ts';
-import type { Reader } from '../../src/store/connection/reader.ts';
+import type { BoundQuery } from '../../src/store/engine/prepared.ts';
+import type { Reader } from '../../src/store/engine/reader.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
 import { aStore, IS_POSTGRES } from '../support/store.ts';
 

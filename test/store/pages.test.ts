@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { type Plan, runPlan } from '../../src/store/connection/plan.ts';
-import { withReplica } from '../../src/store/connection/postgres/reader.ts';
-import type { BoundQuery } from '../../src/store/connection/prepared.ts';
-import type { Reader } from '../../src/store/connection/reader.ts';
+import { type Plan, runPlan } from '../../src/store/engine/plan.ts';
+import { withReplica } from '../../src/store/engine/postgres/reader.ts';
+import type { BoundQuery } from '../../src/store/engine/prepared.ts';
+import type { Reader } from '../../src/store/engine/reader.ts';
 import { type Head, newVersion } from '../../src/store/lists/heads.ts';
 import { findHead, parseItems, readCurrentPage, readPage } from '../../src/store/lists/page.ts';
 import { findPlace, type Place } from '../../src/store/lists/places.ts';

@@ -3,7 +3,7 @@ import { Kysely, SqliteDialect } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { describe, expect, test } from 'vitest';
 import { followAlerts } from '../../src/store/alerts/alert-list.ts';
-import { openStore } from '../../src/store/connection/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { MIGRATIONS } from '../../src/store/migrations/all.ts';
 import { followReports } from '../../src/store/reports/reports.ts';
 import { aReport, receive } from '../support/builders.ts';

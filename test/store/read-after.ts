@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Store } from '../../src/store/connection/open.ts';
+import type { Store } from '../../src/store/engine/open.ts';
 import {
   type FollowedList,
   findFollowedHead,

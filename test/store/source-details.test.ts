@@ -1,14 +1,14 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
-import type { Db } from '../../src/store/connection/database.ts';
-import { removeReport } from '../../src/store/reports/corrections.ts';
+import { removeReport } from '../../src/store/corrections/corrections.ts';
+import type { Db } from '../../src/store/engine/database.ts';
 import {
   LONG_DETAILS,
   MAX_PATTERNS_OF_DAY,
   parseDetails,
-} from '../../src/store/reports/source-details.ts';
-import { insertDetails } from '../../src/store/reports/undetailed.ts';
+} from '../../src/store/sources/days/details.ts';
+import { insertDetails } from '../../src/store/sources/days/undetailed.ts';
 import { findDetailedDays } from '../../src/store/sources/detailed-days.ts';
 import { readSource } from '../../src/store/sources/source.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';

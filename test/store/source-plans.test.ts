@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { BoundQuery } from '../../src/store/connection/prepared.ts';
+import type { BoundQuery } from '../../src/store/engine/prepared.ts';
 import { mostFailing, ofAddress } from '../../src/store/sources/failing.ts';
 import { WITH_SUMS } from '../../src/store/sources/grouped.ts';
 import { sourcesOf } from '../../src/store/sources/list.ts';

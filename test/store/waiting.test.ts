@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hashPassword } from '../../src/domain/access/password.ts';
 import { insertAccount, listAccounts } from '../../src/store/accounts/accounts.ts';
-import { isReadable, openStore, type Store } from '../../src/store/connection/open.ts';
+import { isReadable, openStore, type Store } from '../../src/store/engine/open.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';
 import { insertOneTimeLink } from '../../src/store/people/one-time-links.ts';
 import { listPeople } from '../../src/store/people/people.ts';

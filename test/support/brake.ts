@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../../src/store/connection/database.ts';
+import type { Db } from '../../src/store/engine/database.ts';
 import { IS_POSTGRES } from './store.ts';
 
 interface Braked {

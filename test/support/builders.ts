@@ -14,8 +14,8 @@ import { insertAccount } from '../../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { insertAlert, settleAlert } from '../../src/store/alerts/alerts.ts';
-import type { Store } from '../../src/store/connection/open.ts';
-import type { Outcome, ReceivedDocument } from '../../src/store/reports/documents.ts';
+import type { Outcome, ReceivedDocument } from '../../src/store/documents/documents.ts';
+import type { Store } from '../../src/store/engine/open.ts';
 import type { DomainStatus } from '../../src/store/tables.ts';
 
 type Db = Store['db'];

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import type { Db } from '../../src/store/connection/database.ts';
-import { openStore } from '../../src/store/connection/open.ts';
+import type { Db } from '../../src/store/engine/database.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 

@@ -1,5 +1,5 @@
 import type { KyselyPlugin } from 'kysely';
-import type { Db, Tx } from '../../src/store/connection/database.ts';
+import type { Db, Tx } from '../../src/store/engine/database.ts';
 
 /** The error of a database that fails: of no kind that the product knows. */
 class Broken extends Error {

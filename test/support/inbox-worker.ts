@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startInboxWorker } from '../../src/intake/inbox/worker.ts';
 import type { DocumentReader } from '../../src/intake/reader/reader.ts';
 import { ownReader } from '../../src/intake/reader/reader.ts';
-import type { Db } from '../../src/store/connection/database.ts';
+import type { Db } from '../../src/store/engine/database.ts';
 import { NOW } from './intake.ts';
 
 type Given = Parameters<typeof startInboxWorker>[0];

@@ -1,4 +1,4 @@
-import type { Db } from '../../src/store/connection/database.ts';
+import type { Db } from '../../src/store/engine/database.ts';
 import { deliver } from '../../src/store/inbox/deliver.ts';
 import type { Incoming } from '../../src/store/inbox/incoming.ts';
 import { NOW } from './builders.ts';

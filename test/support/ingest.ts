@@ -1,6 +1,6 @@
 import { type IngestedDocument, ingest } from '../../src/intake/ingest.ts';
 import { ownReader } from '../../src/intake/reader/reader.ts';
-import type { Store } from '../../src/store/connection/open.ts';
+import type { Store } from '../../src/store/engine/open.ts';
 import { NOW } from './builders.ts';
 
 /** Stores a source as intake does, with what is read in it. */

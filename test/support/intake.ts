@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { AggregateReport, ReportRecord } from '../../src/domain/reports/aggregate-report.ts';
 import { type Content, toContent } from '../../src/intake/content.ts';
 import { type IntakeDocument, readDocuments } from '../../src/intake/documents.ts';
-import { readSmall } from '../../src/intake/reader/source-reader.ts';
+import { readSmall } from '../../src/intake/reader/input-reader.ts';
 import { readFeedback } from '../../src/intake/report/feedback.ts';
 import { WarningLog } from '../../src/intake/warnings.ts';
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { ingest } from '../../src/intake/ingest.ts';
 import { ownReader } from '../../src/intake/reader/reader.ts';
-import type { Db, Tx } from '../../src/store/connection/database.ts';
-import { parseDetails } from '../../src/store/reports/source-details.ts';
+import type { Db, Tx } from '../../src/store/engine/database.ts';
+import { parseDetails } from '../../src/store/sources/days/details.ts';
 
 /** Takes one file in. */
 export async function ingestOne(

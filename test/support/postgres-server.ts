@@ -2,7 +2,7 @@ import { chmodSync, chownSync, copyFileSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
-import { openStore } from '../../src/store/connection/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { startPostgres } from './postgres.ts';
 import { SERVER_USER } from './postgres-binaries.ts';
 

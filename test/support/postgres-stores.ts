@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { inject } from 'vitest';
-import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { openStore, type Store } from '../../src/store/engine/open.ts';
 
 /*
  * Stores on PostgreSQL for tests. Making a database and connecting takes longer than most tests, so a store that

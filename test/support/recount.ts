@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../../src/store/connection/database.ts';
+import type { Db } from '../../src/store/engine/database.ts';
 
 /** The sum of a column, which stops at 2^53 - 1. */
 const sumOf = (column: string) =>

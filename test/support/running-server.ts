@@ -1,8 +1,8 @@
 import pino from 'pino';
 import { onTestFinished } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { type RunningServer, startServer } from '../../src/server.ts';
-import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { type RunningServer, startServer } from '../../src/http/server.ts';
+import { openStore, type Store } from '../../src/store/engine/open.ts';
 
 const SILENT = pino({ level: 'silent' });
 

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { openStore, type Store } from '../../src/store/connection/open.ts';
+import { openStore, type Store } from '../../src/store/engine/open.ts';
 import { copyDatabase, runOn, takeDatabase, takeStore, toName } from './postgres-stores.ts';
 
 /** Whether these tests run on PostgreSQL: the project `postgres`. */

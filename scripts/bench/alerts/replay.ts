@@ -1,13 +1,13 @@
-import { checkDomain } from '../../../src/alerts/dns-watch.ts';
 import { evaluate, type Given } from '../../../src/alerts/evaluate.ts';
+import { checkDomain } from '../../../src/dns/record-watch.ts';
 import { RULES } from '../../../src/domain/alerts/registry.ts';
 import { DEFAULT_THRESHOLDS as thresholds } from '../../../src/domain/alerts/thresholds.ts';
 import type { RecordType } from '../../../src/domain/dns/dns-record.ts';
 import { daysBetween, toDay, toInstant } from '../../../src/domain/instant.ts';
 import { insertAccount } from '../../../src/store/accounts/accounts.ts';
 import { insertDomain } from '../../../src/store/accounts/domains.ts';
-import type { Db } from '../../../src/store/connection/database.ts';
-import { openStore } from '../../../src/store/connection/open.ts';
+import type { Db } from '../../../src/store/engine/database.ts';
+import { openStore } from '../../../src/store/engine/open.ts';
 import { type MadeUpSource, receiveSources } from '../../receive.ts';
 import { print } from '../print.ts';
 import { reportsOf } from './reports.ts';
@@ -73,7 +73,12 @@ async function replay(): Promise<Fired[]> {
     // Two checks a day are enough to detect a change within a day.
     if (hour % 12 !== 0) continue;
     const lookUp = toLookUp(Math.floor(hour / 24));
-    for (const domain of domains) await checkDomain({ ...given, lookUp }, domain);
+    const watching = {
+      ...given,
+      lookUp,
+      evaluate: (domainId: string) => evaluate(given, [domainId]),
+    };
+    for (const domain of domains) await checkDomain(watching, domain);
   }
   const rows = await store.db
     .selectFrom('alert')

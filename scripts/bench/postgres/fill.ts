@@ -5,7 +5,7 @@ import { toInstant } from '../../../src/domain/instant.ts';
 import { insertAccount } from '../../../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../../../src/store/accounts/api-keys.ts';
 import { insertDomain } from '../../../src/store/accounts/domains.ts';
-import { openStore } from '../../../src/store/connection/open.ts';
+import { openStore } from '../../../src/store/engine/open.ts';
 import { reportList } from '../../../src/store/lists/timeline.ts';
 import type { BenchDatabase } from '../databases.ts';
 

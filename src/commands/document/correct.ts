@@ -7,13 +7,13 @@ import {
   removeRejection,
   removeReport,
   type ToRemove,
-} from '../../store/reports/corrections.ts';
+} from '../../store/corrections/corrections.ts';
 import {
   type DocumentId,
   findStoredConflict,
   findStoredReport,
   type StoredReport,
-} from '../../store/reports/document-list.ts';
+} from '../../store/documents/document-list.ts';
 import { type Given, readAgain } from './read-again.ts';
 
 /** The result of a correction. */

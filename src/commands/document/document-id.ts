@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { type DocumentId, parseDocumentId } from '../../store/reports/document-list.ts';
+import { type DocumentId, parseDocumentId } from '../../store/documents/document-list.ts';
 
 /** The id of a document in an argument of a command. */
 export function parseId(text: string): DocumentId {

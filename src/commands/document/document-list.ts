@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Instant, isDay } from '../../domain/instant.ts';
-import { type ListedDocument, listDocuments } from '../../store/reports/document-list.ts';
+import { type ListedDocument, listDocuments } from '../../store/documents/document-list.ts';
 import { type OutputOptions, printList } from '../output/output.ts';
 import { REASONS, toReasonWords } from '../output/reason-words.ts';
 import { toShortTime } from '../output/short-time.ts';

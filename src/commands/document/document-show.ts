@@ -1,16 +1,16 @@
 import { Failure } from '../../domain/failure.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
-import type { Store } from '../../store/connection/open.ts';
 import {
   type DocumentId,
   type DocumentPlace,
   findStoredConflict,
   findStoredRejection,
   findStoredReport,
-} from '../../store/reports/document-list.ts';
-import { readOriginal } from '../../store/reports/originals.ts';
+} from '../../store/documents/document-list.ts';
+import type { Store } from '../../store/engine/open.ts';
+import { findSourceOf } from '../../store/inputs/inputs.ts';
+import { readOriginal } from '../../store/inputs/originals.ts';
 import { toReportFields } from '../../store/reports/report-row.ts';
-import { findSourceOf } from '../../store/reports/sources.ts';
 import { type OutputOptions, printList, printOne } from '../output/output.ts';
 import { withStore } from '../with-store.ts';
 import { toFailure } from './correct.ts';

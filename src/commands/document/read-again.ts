@@ -1,11 +1,11 @@
 import { Failure } from '../../domain/failure.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
+import { createSourceReader } from '../../intake/reader/input-reader.ts';
 import type { DocumentReader } from '../../intake/reader/reader.ts';
-import { createSourceReader } from '../../intake/reader/source-reader.ts';
-import type { Store } from '../../store/connection/open.ts';
-import type { DocumentPlace } from '../../store/reports/document-list.ts';
-import { readOriginal } from '../../store/reports/originals.ts';
+import type { DocumentPlace } from '../../store/documents/document-list.ts';
+import type { Store } from '../../store/engine/open.ts';
+import { readOriginal } from '../../store/inputs/originals.ts';
 import { withStore } from '../with-store.ts';
 
 /** The dependencies of a correction. */

@@ -1,8 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
-import { readOriginal } from '../../store/reports/originals.ts';
-import type { StoredSource } from '../../store/reports/sources.ts';
-import { insertDetails } from '../../store/reports/undetailed.ts';
+import type { StoredSource } from '../../store/inputs/inputs.ts';
+import { readOriginal } from '../../store/inputs/originals.ts';
+import { insertDetails } from '../../store/sources/days/undetailed.ts';
 import type { Given } from './read-again.ts';
 
 /** What was done with a source whose reports had no details. */

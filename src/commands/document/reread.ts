@@ -1,8 +1,8 @@
 import { Argument, type Command, Option } from 'commander';
-import type { Db } from '../../store/connection/database.ts';
-import type { DocumentId } from '../../store/reports/document-list.ts';
-import { findSourceOf, listSources, type StoredSource } from '../../store/reports/sources.ts';
-import { countUndetailed, listUndetailedSources } from '../../store/reports/undetailed.ts';
+import type { DocumentId } from '../../store/documents/document-list.ts';
+import type { Db } from '../../store/engine/database.ts';
+import { findSourceOf, listSources, type StoredSource } from '../../store/inputs/inputs.ts';
+import { countUndetailed, listUndetailedSources } from '../../store/sources/days/undetailed.ts';
 import { printAndEvaluate } from '../ingest.ts';
 import { hint, type OutputOptions, printOne, tell } from '../output/output.ts';
 import { UsageError } from '../output/usage-error.ts';
@@ -10,7 +10,7 @@ import { parseId } from './document-id.ts';
 import { addFilters, type FilterOptions, requireMatching } from './document-list.ts';
 import { withReader } from './read-again.ts';
 import { readDetails } from './read-details.ts';
-import { readSources } from './read-sources.ts';
+import { readSources } from './read-inputs.ts';
 
 const HELP = `
 Without ids, the documents are chosen by --outcome, --reason and --since, or all rejections and conflicts with

@@ -1,5 +1,5 @@
-import { checkReportRoute } from '../../alerts/route-lookup.ts';
-import { readConfig } from '../../config.ts';
+import { readConfig } from '../../config/config.ts';
+import { checkReportRoute } from '../../dns/route-lookup.ts';
 import type { Finding } from '../../domain/dns/report-route.ts';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';

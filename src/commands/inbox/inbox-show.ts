@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import type { Store } from '../../store/connection/open.ts';
+import type { Store } from '../../store/engine/open.ts';
 import { findMail, type ListedMail } from '../../store/inbox/list.ts';
 import { findContent } from '../../store/inbox/parts.ts';
 import { writeBytes } from '../document/document-show.ts';

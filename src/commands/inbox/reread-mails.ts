@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readClaimed } from '../../intake/inbox/worker.ts';
 import { createReaderProcess } from '../../intake/reader/reader-process.ts';
 import { findDomainIds } from '../../store/accounts/domains.ts';
-import type { Store } from '../../store/connection/open.ts';
+import type { Store } from '../../store/engine/open.ts';
 import { findMail } from '../../store/inbox/list.ts';
 import { reclaimMail } from '../../store/inbox/operator.ts';
 import { findContent } from '../../store/inbox/parts.ts';

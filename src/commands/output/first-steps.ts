@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { findDefaultDatabase } from '../../config-database.ts';
-import { readConfigFile } from '../../config-file.ts';
-import { isPostgresUrl, toShownDatabase } from '../../store/connection/postgres/address.ts';
+import { findDefaultDatabase } from '../../config/database.ts';
+import { readConfigFile } from '../../config/file.ts';
+import { isPostgresUrl, toShownDatabase } from '../../domain/database-address.ts';
 
 /** What stands before a command and behind it, so that it uses the same database in another terminal. */
 export interface Around {

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../config-variable.ts';
+import { ConfigError } from '../../config/variable.ts';
 import { Failure } from '../../domain/failure.ts';
 import { describeSystemError } from '../../domain/system-error.ts';
 import { type OutputOptions, printJson, tell } from './output.ts';

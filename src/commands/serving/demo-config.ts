@@ -1,5 +1,5 @@
-import type { Config } from '../../config.ts';
-import { findSecretsKeyFile } from '../../secrets-key.ts';
+import type { Config } from '../../config/config.ts';
+import { findSecretsKeyFile } from '../../config/secrets-key.ts';
 
 /**
  * The configuration of a demo: its database and what belongs to it are its own, whatever is configured. Its domains are

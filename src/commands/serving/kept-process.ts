@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { Logger } from 'pino';
-import { serveCounters } from '../../counters/primary.ts';
+import { serveCounters } from '../../http/counters/primary.ts';
 
 /** Between the end of a process and its replacement; doubled each time when it ends soon again. */
 const MIN_DELAY_MS = 100;

@@ -1,11 +1,11 @@
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
-import type { Config } from '../../config.ts';
-import type { Counters } from '../../counters/counters.ts';
-import { createLog } from '../../log.ts';
-import { type RunningServer, startServer } from '../../server.ts';
-import type { Store } from '../../store/connection/open.ts';
-import { startJobs } from '../jobs/jobs.ts';
+import type { Config } from '../../config/config.ts';
+import type { Counters } from '../../http/counters/counters.ts';
+import { createLog } from '../../http/log.ts';
+import { type RunningServer, startServer } from '../../http/server.ts';
+import { startJobs } from '../../jobs/jobs.ts';
+import type { Store } from '../../store/engine/open.ts';
 import { warnOfLooseFiles } from '../with-store.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 
@@ -38,6 +38,6 @@ export async function serveUntilStopped(
 /** Several processes of one `serve` have each limit once: the first one counts. */
 async function countTogether(log: Logger): Promise<{ readonly counters?: Counters }> {
   if (cluster.isPrimary) return {};
-  const { countInPrimary } = await import('../../counters/worker.ts');
+  const { countInPrimary } = await import('../../http/counters/worker.ts');
   return { counters: countInPrimary(log) };
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Config } from '../../config.ts';
-import { openStore, type Store, type StoreOptions } from '../../store/connection/open.ts';
+import type { Config } from '../../config/config.ts';
+import { openStore, type Store, type StoreOptions } from '../../store/engine/open.ts';
 
 /** Opens the configured database for a process that runs on: a connection that is lost is in its log. */
 export function openLogged(

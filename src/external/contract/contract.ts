@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { type Context, OpenAPIBackend } from 'openapi-backend';
 import { Failure } from '../../domain/failure.ts';
 import type { KeyHolder } from '../../store/accounts/api-keys.ts';
-import type { Reader } from '../../store/connection/reader.ts';
+import type { Reader } from '../../store/engine/reader.ts';
 import {
   type Call,
   type Handler,

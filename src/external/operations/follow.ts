@@ -1,6 +1,6 @@
 import { parseStart, toCursor } from '../../domain/cursor.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { Reader } from '../../store/connection/reader.ts';
+import type { Reader } from '../../store/engine/reader.ts';
 import {
   type FollowedList,
   findFollowedHead,

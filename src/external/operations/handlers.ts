@@ -1,5 +1,5 @@
 import type { operations } from '../../../generated/v1.d.ts';
-import type { Reader } from '../../store/connection/reader.ts';
+import type { Reader } from '../../store/engine/reader.ts';
 import type { Head } from '../../store/lists/heads.ts';
 import type { PageOf } from '../../store/lists/page.ts';
 import { listAlerts } from './list-alerts.ts';

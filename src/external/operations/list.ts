@@ -1,6 +1,6 @@
 import { toCursor } from '../../domain/cursor.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { Reader } from '../../store/connection/reader.ts';
+import type { Reader } from '../../store/engine/reader.ts';
 import type { Head } from '../../store/lists/heads.ts';
 import { findHead, type Page, type PagedList, readCurrentPage } from '../../store/lists/page.ts';
 import type { ListAnswer } from './handlers.ts';

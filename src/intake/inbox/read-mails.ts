@@ -1,11 +1,11 @@
-import type { Db } from '../../store/connection/database.ts';
+import type { Db } from '../../store/engine/database.ts';
 import type { ClaimedMail } from '../../store/inbox/claims.ts';
 import type { Done } from '../../store/inbox/done.ts';
 import { readContent } from '../../store/inbox/parts.ts';
 import { type IngestedDocument, ingest, type SourceToRead } from '../ingest.ts';
 import type { DocumentReader } from '../reader/reader.ts';
+import { toSourceName } from './input-name.ts';
 import { MailReading } from './mail-reading.ts';
-import { toSourceName } from './source-name.ts';
 
 interface Given {
   readonly db: Db;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Db } from '../../store/connection/database.ts';
+import type { Db } from '../../store/engine/database.ts';
 import {
   type ClaimedMail,
   claimMails,

@@ -3,12 +3,12 @@ import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import type { ReportPlace, ReportReader } from '../../domain/reports/report-content.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import { toSizeText } from '../../domain/size.ts';
-import type { Queries } from '../../store/connection/database.ts';
-import { findOriginalSize, readOriginal } from '../../store/reports/originals.ts';
+import type { Queries } from '../../store/engine/database.ts';
+import { findOriginalSize, readOriginal } from '../../store/inputs/originals.ts';
 import type { IntakeDocument } from '../documents.ts';
 import type { Found, Wanted } from '../report/wanted.ts';
+import { MAX_SMALL_BYTES, readSmall } from './input-reader.ts';
 import { createReaderProcess } from './reader-process.ts';
-import { MAX_SMALL_BYTES, readSmall } from './source-reader.ts';
 import { createTurns } from './turns.ts';
 
 /** A larger source has so many reports that a person would wait too long for one of them. */

@@ -9,9 +9,9 @@ import {
 import type { AUDIT_ACTIONS } from '../../domain/access/audit-actions.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { Db, Queries, Tx } from '../connection/database.ts';
-import { prepareQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
+import type { Db, Queries, Tx } from '../engine/database.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
 import { findAccount, lockAccount } from './accounts.ts';
 import { type Actor, insertAudit, operator, signedBy } from './audit.ts';
 

@@ -4,7 +4,7 @@ import {
   type AuditKind,
 } from '../../domain/access/audit-actions.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
-import type { Db, Tx } from '../connection/database.ts';
+import type { Db, Tx } from '../engine/database.ts';
 
 /** Who changes something, when, and from which address. */
 export interface Actor {

@@ -1,6 +1,6 @@
 import type { Day } from '../../domain/instant.ts';
-import { prepareQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
 
 /** The first and the last day that a domain's reports begin on; null when there are none. */
 export interface DataDays {

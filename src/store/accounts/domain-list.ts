@@ -1,5 +1,5 @@
 import type { Instant } from '../../domain/instant.ts';
-import { prepareColumn } from '../connection/prepared.ts';
+import { prepareColumn } from '../engine/prepared.ts';
 import { isVersion } from '../lists/heads.ts';
 import { type JsonText, jsonRows } from '../lists/json.ts';
 import type { PagedList } from '../lists/page.ts';

@@ -1,7 +1,7 @@
 import { toEmailKey } from '../../domain/access/person.ts';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { Db } from '../connection/database.ts';
+import type { Db } from '../engine/database.ts';
 
 /* What operators type for a row: its id, or the name that people know it by. */
 

@@ -1,6 +1,6 @@
 import { createMailToken, isMailToken } from '../../domain/access/mail-token.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { Db, Queries } from '../connection/database.ts';
+import type { Db, Queries } from '../engine/database.ts';
 import { lockAccount } from './accounts.ts';
 import { type Actor, insertAudit, operator, signedBy } from './audit.ts';
 

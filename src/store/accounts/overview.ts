@@ -2,8 +2,8 @@ import { Failure } from '../../domain/failure.ts';
 import { addDays, type Day, type Instant } from '../../domain/instant.ts';
 import { type AlertOfAccount, selectAccountAlerts } from '../alerts/alerts.ts';
 import { listDnsRecords, toDnsFacts } from '../alerts/dns-records.ts';
-import { prepareQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
 import type { Page } from '../lists/page.ts';
 import {
   DOMAIN_COLUMNS,

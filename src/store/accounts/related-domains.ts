@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Queries } from '../connection/database.ts';
+import type { Queries } from '../engine/database.ts';
 
 /** A parent or subdomain that belongs to another account. */
 export interface RelatedDomain {

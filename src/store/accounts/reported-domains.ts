@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Instant } from '../../domain/instant.ts';
-import type { Tx } from '../connection/database.ts';
-import { prepareRows } from '../connection/many-rows.ts';
-import { runAllPrepared } from '../connection/prepared.ts';
-import { wordsOf } from '../connection/words.ts';
+import type { Tx } from '../engine/database.ts';
+import { prepareRows } from '../engine/many-rows.ts';
+import { runAllPrepared } from '../engine/prepared.ts';
+import { wordsOf } from '../engine/words.ts';
 import { newVersion } from '../lists/heads.ts';
 import { newMark, pointInserts } from '../lists/points.ts';
 import { alertList, reportList } from '../lists/timeline.ts';

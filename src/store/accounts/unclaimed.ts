@@ -1,5 +1,5 @@
 import type { Instant } from '../../domain/instant.ts';
-import type { Db } from '../connection/database.ts';
+import type { Db } from '../engine/database.ts';
 
 /** A domain that reports came in for and that no account has. */
 export interface UnclaimedDomain {

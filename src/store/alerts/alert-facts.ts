@@ -2,8 +2,8 @@ import type { DataDay, Facts, KnownAlert } from '../../domain/alerts/facts.ts';
 import { daysNeeded, type Thresholds } from '../../domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
 import { toSafeCount } from '../../domain/safe-sum.ts';
-import { prepareQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
 import { listDnsRecords, toDnsFacts } from './dns-records.ts';
 import { listFailingSources } from './failing-sources.ts';
 

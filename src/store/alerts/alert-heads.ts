@@ -1,4 +1,4 @@
-import type { Tx } from '../connection/database.ts';
+import type { Tx } from '../engine/database.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertPoint, newMark } from '../lists/points.ts';
 import { alertList } from '../lists/timeline.ts';

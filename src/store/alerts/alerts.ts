@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Expression } from 'kysely';
 import { type Instant, toDay } from '../../domain/instant.ts';
 import { insertAudit, plumbline, signedBy } from '../accounts/audit.ts';
-import type { Db, Queries, Tx } from '../connection/database.ts';
+import type { Db, Queries, Tx } from '../engine/database.ts';
 import { insertGap, newGapMark } from '../lists/points.ts';
 import { alertList, countItems } from '../lists/timeline.ts';
 import { type AlertPositions, advanceAlertLists, touchAlertLists } from './alert-heads.ts';

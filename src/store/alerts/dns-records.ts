@@ -1,9 +1,9 @@
 import { RECORD_TYPES, type RecordType } from '../../domain/dns/dns-record.ts';
 import { type DnsRecordState, UNKNOWN_RECORD } from '../../domain/dns/dns-watch.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { Db } from '../connection/database.ts';
-import { prepareQuery } from '../connection/prepared.ts';
-import { wordsOf } from '../connection/words.ts';
+import type { Db } from '../engine/database.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import { wordsOf } from '../engine/words.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 
 interface RecordRow {

@@ -4,8 +4,8 @@ import type { DataDay, FailingSource, KnownAlert } from '../../domain/alerts/fac
 import type { Thresholds } from '../../domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
 import { toSafeCount } from '../../domain/safe-sum.ts';
-import { prepareQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
 
 /*
  * The cost is bounded, whatever was received. A day keeps at most 1,000 sources. Reading a day takes one

@@ -1,6 +1,6 @@
 import type { Finding } from '../../domain/dns/report-route.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { Db, Queries } from '../connection/database.ts';
+import type { Db, Queries } from '../engine/database.ts';
 
 /*
  * What DNS said when a person last asked whether reports about a domain can come. It is in the table of DNS

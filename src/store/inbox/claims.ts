@@ -1,5 +1,5 @@
 import { toInstant } from '../../domain/instant.ts';
-import type { Db, Queries, Tx } from '../connection/database.ts';
+import type { Db, Queries, Tx } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
 import { toCut } from './envelope.ts';
 import type { DoorName } from './incoming.ts';

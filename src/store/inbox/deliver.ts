@@ -2,7 +2,7 @@ import { createHash, hash, randomUUID } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { toSizeText } from '../../domain/size.ts';
-import type { Db, Tx } from '../connection/database.ts';
+import type { Db, Tx } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
 import { toEnvelopeText } from './envelope.ts';
 import { type Incoming, MAX_INCOMING_BYTES } from './incoming.ts';

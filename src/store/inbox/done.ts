@@ -1,4 +1,4 @@
-import type { Db, Tx } from '../connection/database.ts';
+import type { Db, Tx } from '../engine/database.ts';
 import { type ClaimedMail, changeClaimed, type Holder, readNow } from './claims.ts';
 import { toCut } from './envelope.ts';
 import { deleteParts, PART_BYTES } from './parts.ts';

@@ -1,6 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
-import type { Db, Queries } from '../connection/database.ts';
+import type { Db, Queries } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
 import { toCut } from './envelope.ts';
 import type { DoorName } from './incoming.ts';

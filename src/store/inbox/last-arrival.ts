@@ -1,6 +1,6 @@
 import type { Instant } from '../../domain/instant.ts';
-import type { Queries } from '../connection/database.ts';
-import { findSourceNames } from '../reports/source-names.ts';
+import type { Queries } from '../engine/database.ts';
+import { findSourceNames } from '../inputs/input-names.ts';
 
 /** The last report that came in for a domain. */
 export interface LastArrival {

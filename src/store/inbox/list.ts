@@ -1,6 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { Queries } from '../connection/database.ts';
+import type { Queries } from '../engine/database.ts';
 import { parseEnvelope } from './envelope.ts';
 import type { Envelope } from './incoming.ts';
 import type { DoneResult, MailState } from './tables.ts';

@@ -1,6 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
-import type { Db, Tx } from '../connection/database.ts';
+import type { Db, Tx } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
 import { CLAIMED_COLUMNS, type ClaimedMail, type Holder, readNow, toClaimed } from './claims.ts';
 import { deleteParts } from './parts.ts';

@@ -1,5 +1,5 @@
 import { type Instant, toInstant } from '../../domain/instant.ts';
-import type { Queries } from '../connection/database.ts';
+import type { Queries } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
 import type { DoorKind } from './incoming.ts';
 

@@ -1,8 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { Db, Queries, Tx } from '../connection/database.ts';
-import { readOriginal } from '../reports/originals.ts';
-import { findSourceBySha256 } from '../reports/sources.ts';
+import type { Db, Queries, Tx } from '../engine/database.ts';
+import { findSourceBySha256 } from '../inputs/inputs.ts';
+import { readOriginal } from '../inputs/originals.ts';
 
 /* The bytes of mails in the inbox, in parts, so that no transaction writes more than one of them. */
 

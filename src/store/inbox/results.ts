@@ -1,4 +1,4 @@
-import type { Db } from '../connection/database.ts';
+import type { Db } from '../engine/database.ts';
 import { toKeyHash } from './deliver.ts';
 import type { MailResult } from './incoming.ts';
 import type { InboxMailTable } from './tables.ts';

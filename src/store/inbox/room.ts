@@ -1,4 +1,4 @@
-import type { Db, Queries } from '../connection/database.ts';
+import type { Db, Queries } from '../engine/database.ts';
 import { deleteParts } from './parts.ts';
 
 /*

@@ -1,5 +1,5 @@
 import { addDays, toDay, toInstant } from '../../domain/instant.ts';
-import type { Db } from '../connection/database.ts';
+import type { Db } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
 import { deleteParts } from './parts.ts';
 

@@ -1,7 +1,7 @@
 import type { Point, Start } from '../../domain/cursor.ts';
-import { ask, type Plan } from '../connection/plan.ts';
-import { type BoundQuery, prepareQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
+import { ask, type Plan } from '../engine/plan.ts';
+import { type BoundQuery, prepareQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
 import type { Head } from './heads.ts';
 import type { JsonText } from './json.ts';
 import type { Page, PageOf } from './page.ts';

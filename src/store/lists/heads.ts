@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Tx } from '../connection/database.ts';
-import { prepareQuery, runPrepared } from '../connection/prepared.ts';
+import type { Tx } from '../engine/database.ts';
+import { prepareQuery, runPrepared } from '../engine/prepared.ts';
 
 /** The state of a list that can be read without reading the list: its length and its version. */
 export interface Head {

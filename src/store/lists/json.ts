@@ -7,7 +7,7 @@ import {
   type RawBuilder,
   type SelectQueryBuilder,
 } from 'kysely';
-import { wordsOf } from '../connection/words.ts';
+import { wordsOf } from '../engine/words.ts';
 import type { Tables } from '../tables.ts';
 
 /** The JSON text of a value of type `T`, as the database wrote it. */

@@ -1,6 +1,6 @@
-import { ask, type Plan } from '../connection/plan.ts';
-import type { BoundQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
+import { ask, type Plan } from '../engine/plan.ts';
+import type { BoundQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
 import type { Head } from './heads.ts';
 import type { JsonText } from './json.ts';
 import { END_OF_TIME, findPlace, type Place } from './places.ts';

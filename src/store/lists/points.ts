@@ -1,8 +1,8 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Point } from '../../domain/cursor.ts';
-import type { Tx } from '../connection/database.ts';
-import { prepareRows } from '../connection/many-rows.ts';
-import { runAllPrepared } from '../connection/prepared.ts';
+import type { Tx } from '../engine/database.ts';
+import { prepareRows } from '../engine/many-rows.ts';
+import { runAllPrepared } from '../engine/prepared.ts';
 
 /*
  * The order in which a list changes, for clients that follow it. Each change has a position, counted from 1 in

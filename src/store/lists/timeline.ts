@@ -1,7 +1,7 @@
 import type { Day } from '../../domain/instant.ts';
-import type { Tx } from '../connection/database.ts';
-import { prepareRows } from '../connection/many-rows.ts';
-import { type BoundQuery, runAllPrepared } from '../connection/prepared.ts';
+import type { Tx } from '../engine/database.ts';
+import { prepareRows } from '../engine/many-rows.ts';
+import { type BoundQuery, runAllPrepared } from '../engine/prepared.ts';
 
 /*
  * Lists that are ordered by time, newest first, count their items by month and by day. places.ts finds pages

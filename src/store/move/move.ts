@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
+import { toShownUrl } from '../../domain/database-address.ts';
 import { Failure } from '../../domain/failure.ts';
-import { toShownUrl } from '../connection/postgres/address.ts';
 import { type Marker, toMovedFailure, toMovingFailure } from './marker.ts';
 import { MOVED_TABLES, type MovedTable } from './moved-tables.ts';
 import { type Stored, toChecksum } from './rows.ts';

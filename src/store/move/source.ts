@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import Database from 'better-sqlite3';
 import { Failure } from '../../domain/failure.ts';
-import { requireDatabaseFile } from '../connection/sqlite/database-file.ts';
-import { waitForLock } from '../connection/sqlite/dialect.ts';
-import { openSqlite } from '../connection/sqlite/open.ts';
+import { requireDatabaseFile } from '../engine/sqlite/database-file.ts';
+import { waitForLock } from '../engine/sqlite/dialect.ts';
+import { openSqlite } from '../engine/sqlite/open.ts';
 import { MIGRATIONS } from '../migrations/all.ts';
 import { FROZEN, type Marker, parseMarker, toMigration } from './marker.ts';
 import type { MovedTable } from './moved-tables.ts';

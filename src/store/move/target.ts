@@ -1,8 +1,8 @@
 import type pg from 'pg';
+import { toShownUrl } from '../../domain/database-address.ts';
 import { Failure } from '../../domain/failure.ts';
-import { toShownUrl } from '../connection/postgres/address.ts';
-import { openPostgres } from '../connection/postgres/open.ts';
-import { createPool } from '../connection/postgres/pool.ts';
+import { openPostgres } from '../engine/postgres/open.ts';
+import { createPool } from '../engine/postgres/pool.ts';
 import { findUnfinished, toTargetMigration } from './marker.ts';
 import { MOVED_TABLES, type MovedTable } from './moved-tables.ts';
 import { type Batch, type Column, type Stored, toChecksumSql } from './rows.ts';

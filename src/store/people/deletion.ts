@@ -1,6 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { type Actor, operator } from '../accounts/audit.ts';
-import type { Db, Tx } from '../connection/database.ts';
+import type { Db, Tx } from '../engine/database.ts';
 import type { Person } from './people.ts';
 import {
   auditPerson,

@@ -10,7 +10,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { type Actor, insertAudit, operator, signedBy } from '../accounts/audit.ts';
-import type { Db, Tx } from '../connection/database.ts';
+import type { Db, Tx } from '../engine/database.ts';
 import { addLink } from './one-time-links.ts';
 import { requireOwner } from './owners.ts';
 import { type Person, toPerson } from './people.ts';

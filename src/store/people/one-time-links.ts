@@ -3,7 +3,7 @@ import { createSecret, hashSecret } from '../../domain/access/secret.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { type Actor, insertAudit, operator, signedBy } from '../accounts/audit.ts';
-import type { Db, Tx } from '../connection/database.ts';
+import type { Db, Tx } from '../engine/database.ts';
 import type { Person } from './people.ts';
 import { lockPerson } from './person-changes.ts';
 

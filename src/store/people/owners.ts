@@ -1,6 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Actor } from '../accounts/audit.ts';
-import type { Tx } from '../connection/database.ts';
+import type { Tx } from '../engine/database.ts';
 
 /**
  * Throws `forbidden` when the actor is a person who is not an owner of their account, or not any more: the

@@ -1,8 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { insertAudit } from '../accounts/audit.ts';
-import type { Db, Tx } from '../connection/database.ts';
-import { wordsOf } from '../connection/words.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { wordsOf } from '../engine/words.ts';
 import { spendLink } from './one-time-links.ts';
 import { findPerson, lockPersonRow } from './people.ts';
 import { letNobodyIn } from './person-changes.ts';

@@ -1,8 +1,8 @@
 import { later, PENDING_SIGN_IN_MS } from '../../domain/access/lifetime.ts';
 import { createSecret, hashSecret } from '../../domain/access/secret.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { Db, Tx } from '../connection/database.ts';
-import { wordsOf } from '../connection/words.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { wordsOf } from '../engine/words.ts';
 import { lockPersonRow } from './people.ts';
 import { type CodeProof, spendCode } from './second-factors.ts';
 import {

@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { type Actor, insertAudit, operator, signedBy } from '../accounts/audit.ts';
-import type { Db, Queries } from '../connection/database.ts';
+import type { Db, Queries } from '../engine/database.ts';
 import { requireOwner } from './owners.ts';
 
 /** A person as their account's owners see them. */

@@ -2,8 +2,8 @@ import { type Role, toEmailKey } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { findAccount } from '../accounts/accounts.ts';
-import type { Db, Queries, Tx } from '../connection/database.ts';
-import { wordsOf } from '../connection/words.ts';
+import type { Db, Queries, Tx } from '../engine/database.ts';
+import { wordsOf } from '../engine/words.ts';
 
 /** A person who signs in to the settings pages of one account. */
 export interface Person {

@@ -2,7 +2,7 @@ import type { Role } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { type Actor, insertAudit, operator, signedBy } from '../accounts/audit.ts';
-import type { Db, Tx } from '../connection/database.ts';
+import type { Db, Tx } from '../engine/database.ts';
 import { requireOwner } from './owners.ts';
 import { findPerson, lockPersonRow, type Person } from './people.ts';
 

@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { type Actor, insertAudit, operator, signedBy } from '../accounts/audit.ts';
-import type { Db, Tx } from '../connection/database.ts';
+import type { Db, Tx } from '../engine/database.ts';
 import { requirePassword } from './passwords.ts';
 import { findPerson, type Person } from './people.ts';
 import { endSessions, lockPerson } from './person-changes.ts';

@@ -5,10 +5,10 @@ import type { Role } from '../../domain/access/person.ts';
 import { createSecret, hashSecret } from '../../domain/access/secret.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { Db, Tx } from '../connection/database.ts';
-import { prepareQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
-import { wordsOf } from '../connection/words.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
+import { wordsOf } from '../engine/words.ts';
 
 /** An open session, with its person and account. */
 export interface OpenSession {

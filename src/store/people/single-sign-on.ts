@@ -1,8 +1,8 @@
 import { toEmailKey } from '../../domain/access/person.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { insertAudit } from '../accounts/audit.ts';
-import type { Db, Tx } from '../connection/database.ts';
-import { wordsOf } from '../connection/words.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { wordsOf } from '../engine/words.ts';
 import { hasSecondFactor } from './sessions.ts';
 
 /** Who somebody is at the OpenID provider: issuer and subject, and the e-mail address that it has verified. */

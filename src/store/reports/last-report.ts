@@ -1,5 +1,5 @@
 import type { Instant } from '../../domain/instant.ts';
-import type { Queries, Tx } from '../connection/database.ts';
+import type { Queries, Tx } from '../engine/database.ts';
 import { touchDomainList } from '../lists/heads.ts';
 
 /* When a domain's newest report was received, after a report was removed or its content was exchanged. */

@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { prepareQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
 import type { Tables } from '../tables.ts';
 import type { ReportRow } from './reports.ts';
 

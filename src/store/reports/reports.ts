@@ -1,6 +1,6 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
-import { prepareColumn, prepareQuery } from '../connection/prepared.ts';
+import { prepareColumn, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedList, PlacedItem, WantedAfter } from '../lists/followed.ts';
 import { type Head, isVersion } from '../lists/heads.ts';
 import { type JsonText, jsonRow, jsonRows } from '../lists/json.ts';

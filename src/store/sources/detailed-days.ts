@@ -1,8 +1,8 @@
 import { addDays, type Day } from '../../domain/instant.ts';
 import { type DataDays, dataDays } from '../accounts/data-days.ts';
-import { ask, type Plan } from '../connection/plan.ts';
-import { prepareQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
+import { ask, type Plan } from '../engine/plan.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
 
 export interface DetailedDays extends DataDays {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { DayRange } from '../../domain/day-range.ts';
 import type { Day } from '../../domain/instant.ts';
-import { prepareQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
 import { type SourceRow, toSourceRow } from './list.ts';
 import { SUMS, sumOf } from './parts.ts';
 

@@ -2,10 +2,10 @@ import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Mark } from '../../domain/sources/advice.ts';
 import { type Actor, insertAudit, signedBy } from '../accounts/audit.ts';
-import type { Db, Tx } from '../connection/database.ts';
-import { prepareQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
-import { wordsOf } from '../connection/words.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
+import { wordsOf } from '../engine/words.ts';
 
 /** Marks of a domain: more than people set, and few enough to read with each page. */
 const MAX_MARKS = 1_000;

@@ -1,9 +1,9 @@
 import { type Expression, sql } from 'kysely';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
-import type { Db, Tx } from '../connection/database.ts';
-import { prepareQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
-import { wordsOf } from '../connection/words.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
+import { wordsOf } from '../engine/words.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 
 /*

@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { wordsOf } from '../connection/words.ts';
+import { wordsOf } from '../engine/words.ts';
 import type { Tables } from '../tables.ts';
 
 /** What is added up of an address. */

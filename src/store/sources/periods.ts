@@ -8,9 +8,9 @@ import {
   type PeriodStates,
   toThird,
 } from '../../domain/sources/periods.ts';
-import { prepareRows } from '../connection/many-rows.ts';
-import { ask, type Plan } from '../connection/plan.ts';
-import { type BoundQuery, prepareQuery } from '../connection/prepared.ts';
+import { prepareRows } from '../engine/many-rows.ts';
+import { ask, type Plan } from '../engine/plan.ts';
+import { type BoundQuery, prepareQuery } from '../engine/prepared.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
 
 type Key = { readonly domain_id: string; readonly period: Period };

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { type BoundQuery, type Param, prepareQuery } from '../connection/prepared.ts';
+import { type BoundQuery, type Param, prepareQuery } from '../engine/prepared.ts';
 import { SUMS, selectParts, sumOf } from './parts.ts';
 
 /*

@@ -1,6 +1,6 @@
 import type { Day } from '../../domain/instant.ts';
-import { prepareQuery } from '../connection/prepared.ts';
-import type { Reader } from '../connection/reader.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
 
 type Place = { domainId: string; address: string };
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Instant, toDay, toInstant } from '../../domain/instant.ts';
 import { isOver, LEVELS, type Level, levelOf, type Period } from '../../domain/sources/periods.ts';
-import type { Db } from '../connection/database.ts';
-import type { Store } from '../connection/open.ts';
+import type { Db } from '../engine/database.ts';
+import type { Store } from '../engine/open.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 import type { Turn } from '../work/turn.ts';
 import { type SumLimits, sumPeriod } from './sums.ts';

@@ -10,11 +10,11 @@ import {
   toLonger,
 } from '../../domain/sources/periods.ts';
 import { lockDomain } from '../accounts/domains.ts';
-import type { Tx } from '../connection/database.ts';
-import type { Store } from '../connection/open.ts';
-import { ask, type Plan } from '../connection/plan.ts';
-import { prepareQuery, runAllPrepared, runPrepared } from '../connection/prepared.ts';
-import { toReader } from '../connection/reader.ts';
+import type { Tx } from '../engine/database.ts';
+import type { Store } from '../engine/open.ts';
+import { ask, type Plan } from '../engine/plan.ts';
+import { prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
+import { toReader } from '../engine/reader.ts';
 import { PART, SUMS, selectParts } from './parts.ts';
 import { planCover, toLists, toStale } from './periods.ts';
 

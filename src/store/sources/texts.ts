@@ -1,5 +1,5 @@
-import { ask, type Plan } from '../connection/plan.ts';
-import { type BoundQuery, prepareQuery } from '../connection/prepared.ts';
+import { ask, type Plan } from '../engine/plan.ts';
+import { type BoundQuery, prepareQuery } from '../engine/prepared.ts';
 
 /** Where a text of a domain is. */
 export interface TextKey {

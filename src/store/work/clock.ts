@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Queries } from '../connection/database.ts';
-import { wordsOf } from '../connection/words.ts';
+import type { Queries } from '../engine/database.ts';
+import { wordsOf } from '../engine/words.ts';
 
 /** Reads a clock that all processes on one database share, in milliseconds since 1970. */
 export type ReadClock = (db: Queries) => Promise<number>;

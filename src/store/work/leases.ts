@@ -1,6 +1,6 @@
 import { type Instant, toInstant } from '../../domain/instant.ts';
-import type { Store } from '../connection/open.ts';
-import { wordsOf } from '../connection/words.ts';
+import type { Store } from '../engine/open.ts';
+import { wordsOf } from '../engine/words.ts';
 import type { LeaseTable } from '../tables.ts';
 import { type ReadClock, readClockMs } from './clock.ts';
 

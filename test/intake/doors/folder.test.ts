@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { watchFolder } from '../../../src/intake/doors/folder/folder-door.ts';
-import type { Db } from '../../../src/store/connection/database.ts';
+import type { Db } from '../../../src/store/engine/database.ts';
 import { deliver } from '../../../src/store/inbox/deliver.ts';
 import { noteDoor } from '../../../src/store/inbox/doors.ts';
 import { findResults } from '../../../src/store/inbox/results.ts';

@@ -1,7 +1,7 @@
 /** A worker of its own on a database file, until it is killed: `node worker-process.ts <database>`. */
 import { startInboxWorker } from '../../../src/intake/inbox/worker.ts';
 import { ownReader } from '../../../src/intake/reader/reader.ts';
-import { openStore } from '../../../src/store/connection/open.ts';
+import { openStore } from '../../../src/store/engine/open.ts';
 
 const { db } = await openStore(process.argv[2] ?? '', { mustExist: true });
 

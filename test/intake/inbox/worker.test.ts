@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
 import { ownReader } from '../../../src/intake/reader/reader.ts';
 import { createReaderProcess } from '../../../src/intake/reader/reader-process.ts';
-import type { Db } from '../../../src/store/connection/database.ts';
+import type { Db } from '../../../src/store/engine/database.ts';
 import { MAX_TRIES } from '../../../src/store/inbox/claims.ts';
 import { aBareAccount, aDomain } from '../../support/builders.ts';
 import { caseCount } from '../../support/counts.ts';

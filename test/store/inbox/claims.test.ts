@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Db } from '../../../src/store/connection/database.ts';
+import type { Db } from '../../../src/store/engine/database.ts';
 import {
   claimMails,
   failMails,

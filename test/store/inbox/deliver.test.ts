@@ -5,7 +5,7 @@ import {
   findMailToken,
   updateMailToken,
 } from '../../../src/store/accounts/mail-address.ts';
-import type { Db } from '../../../src/store/connection/database.ts';
+import type { Db } from '../../../src/store/engine/database.ts';
 import { claimMails } from '../../../src/store/inbox/claims.ts';
 import { findCheckpoint, noteDoor, updateCheckpoint } from '../../../src/store/inbox/doors.ts';
 import { MAX_INCOMING_BYTES } from '../../../src/store/inbox/incoming.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { Db } from '../../../src/store/connection/database.ts';
+import type { Db } from '../../../src/store/engine/database.ts';
 import { createRoom, trimKept } from '../../../src/store/inbox/room.ts';
 import { NOW } from '../../support/builders.ts';
 import { deliverMail } from '../../support/inbox.ts';

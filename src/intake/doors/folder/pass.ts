@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
 import { MAX_INCOMING_BYTES, type MailResult } from '../../../store/inbox/incoming.ts';
-import { isPseudoFolder } from '../../sources/pseudo-file-system.ts';
+import { isPseudoFolder } from '../../inputs/pseudo-file-system.ts';
 import type { Watching } from './folder-door.ts';
 import { moveDone } from './move.ts';
 import { isUnfinished, type PlaceKind } from './place.ts';

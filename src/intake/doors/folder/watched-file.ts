@@ -1,6 +1,6 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
-import { isPseudo } from '../../sources/pseudo-file-system.ts';
+import { isPseudo } from '../../inputs/pseudo-file-system.ts';
 
 /** A file is taken when it has not changed for so long. */
 export const SETTLED_MS = 2_000;

@@ -1,0 +1,96 @@
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
+import { isPostgresUrl } from '../domain/database-address.ts';
+import { describeSystemError } from '../domain/system-error.ts';
+import { ConfigError } from './variable.ts';
+
+/** Beside package.json. Never the current folder: it may contain untrusted files. */
+const BESIDE_PACKAGE = fileURLToPath(new URL('../../.env', import.meta.url));
+/** A device or a pipe may have no end. */
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * Adds the settings of the configuration file to the environment, which has precedence. The file is the given
+ * one, else the one that PLUMBLINE_CONFIG names, else the installation's `.env`. Throws a ConfigError when a
+ * file that is named cannot be read.
+ */
+export function loadConfigFile(env: NodeJS.ProcessEnv, given?: string): void {
+  const { settings } = readConfigFile(env, given);
+  for (const [name, value] of Object.entries(settings)) env[name] ??= value;
+}
+
+interface ConfigFile {
+  readonly settings: Readonly<Record<string, string>>;
+  /** The whole path of a file that is named, and where; undefined for the installation's own. */
+  readonly named: { readonly file: string; readonly by: NamedBy } | undefined;
+}
+
+type NamedBy = '--config' | 'PLUMBLINE_CONFIG';
+
+/** The settings of the configuration file, with whole paths for the database and other files. */
+export function readConfigFile(env: NodeJS.ProcessEnv, given?: string): ConfigFile {
+  const path = given ?? (env['PLUMBLINE_CONFIG'] || undefined);
+  const by = given === undefined ? 'PLUMBLINE_CONFIG' : '--config';
+  const file = resolve(path ?? BESIDE_PACKAGE);
+  const settings = readSettings(file, path && by);
+  const { PLUMBLINE_DATABASE: database } = settings;
+  if (database !== undefined) settings['PLUMBLINE_DATABASE'] = toDatabase(database, file);
+  for (const name of FILES) {
+    const given = settings[name];
+    if (given) settings[name] = resolve(dirname(file), given);
+  }
+  return { settings, named: path === undefined ? undefined : { file, by } };
+}
+
+function readSettings(file: string, namedBy: string | undefined): Record<string, string> {
+  try {
+    const stats = statSync(file);
+    if (!stats.isFile())
+      throw new ConfigError(`${namedBy ?? 'Configuration'}: ${file} is not a file.`);
+    if (stats.size > MAX_BYTES) throw new ConfigError(`${file} is too large for a configuration.`);
+    return parseSettings(readFileSync(file, 'utf8'), file);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    if (isMissing && namedBy === undefined) return {};
+    throw new ConfigError(
+      isMissing
+        ? `${namedBy}: there is no file ${file}.`
+        : `The configuration ${file} cannot be read: ${describeSystemError(error)}.`,
+    );
+  }
+}
+
+/** One setting, comment or blank line. A value in quotes can have several lines. */
+const STATEMENT =
+  /[ \t]*(?:(?:export[ \t]+)?[\w.-]+[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`|[^\s"'`#][^\n]*)?[ \t]*)?(?:#[^\n]*)?(?:\n|$)/y;
+
+/** `parseEnv` ignores a line that it does not understand, and the default would be used in its place. */
+function parseSettings(content: string, file: string): Record<string, string> {
+  const text = content.replace(/^\ufeff/, '').replaceAll('\r', '');
+  for (let at = 0; at < text.length; at = STATEMENT.lastIndex) {
+    STATEMENT.lastIndex = at;
+    if (!STATEMENT.test(text)) {
+      const line = text.slice(0, at).split('\n').length;
+      throw new ConfigError(`${file}, line ${line}: this is not a setting. Write NAME=value.`);
+    }
+  }
+  return parseEnv(text) as Record<string, string>;
+}
+
+/** The other variables whose value is the path of a file. */
+const FILES = [
+  'PLUMBLINE_DATABASE_PASSWORD_FILE',
+  'PLUMBLINE_REDIS_PASSWORD_FILE',
+  'PLUMBLINE_REDIS_CA',
+  'PLUMBLINE_SECRETS_KEY_FILE',
+  'PLUMBLINE_IP_DATABASE',
+];
+
+/** A relative path in a configuration file begins at the file, wherever the command is started. */
+function toDatabase(path: string, file: string): string {
+  const isPath = path !== '' && path !== ':memory:' && !isPostgresUrl(path);
+  return !isPath ? path : resolve(dirname(file), path);
+}

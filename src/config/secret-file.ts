@@ -1,0 +1,22 @@
+import { readFileSync, statSync } from 'node:fs';
+import { describeSystemError } from '../domain/system-error.ts';
+import { ConfigError } from './variable.ts';
+
+/** A device or a pipe may have no end. */
+const MAX_BYTES = 1024 * 1024;
+
+/** The text of the file that a variable names. Throws a ConfigError when it cannot be read. */
+export function readSecretFile(variable: string, path: string): string {
+  try {
+    const stats = statSync(path);
+    if (stats.isFile() && stats.size <= MAX_BYTES) return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`${variable}: ${path} cannot be read: ${describeSystemError(error)}.`);
+  }
+  throw new ConfigError(`${variable}: ${path} is not a file of at most 1 MiB.`);
+}
+
+/** The password in the file that a variable names. Editors end a file with a line break. */
+export function readPasswordFile(variable: string, path: string): string {
+  return readSecretFile(variable, path).replace(/\r?\n$/, '');
+}

@@ -1,0 +1,122 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { link, open, readFile, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import {
+  createSealing,
+  type OpenSealing,
+  SEALING_KEY_BYTES,
+  type Sealing,
+} from '../domain/access/sealing.ts';
+import { isPostgresUrl } from '../domain/database-address.ts';
+import { readSecretFile } from './secret-file.ts';
+import { ConfigError } from './variable.ts';
+
+/* The key that encrypts secrets in the database. It is in a file, so that a copy of the database alone has none. */
+
+/** Where the key is. */
+export interface SecretsKeyFile {
+  readonly path: string;
+  /** Whether the process that encrypts the first secret makes the file. */
+  readonly isMade: boolean;
+}
+
+/**
+ * The configured file, else one beside a SQLite database. For PostgreSQL there is none: several machines need the
+ * same key, which none of them may make.
+ */
+export function findSecretsKeyFile(
+  configured: string | undefined,
+  database: string,
+): SecretsKeyFile | undefined {
+  if (configured !== undefined) return { path: configured, isMade: false };
+  const hasPath = database !== ':memory:' && !isPostgresUrl(database);
+  return hasPath ? { path: `${database}.key`, isMade: true } : undefined;
+}
+
+/**
+ * Reads the key when it is first needed. Throws a ConfigError at once for a configured file without a key: that
+ * would be noticed late.
+ */
+export function createSealings(file: SecretsKeyFile): OpenSealing {
+  if (!file.isMade) requireKey(file.path);
+  let known: Sealing | undefined;
+  return async ({ isFresh = false, mayMake } = {}) => {
+    if (known === undefined || isFresh)
+      known = createSealing(await readKey(file, mayMake), 'second factor');
+    return known;
+  };
+}
+
+function requireKey(path: string): void {
+  const variable = 'PLUMBLINE_SECRETS_KEY_FILE';
+  if (toKey(readSecretFile(variable, path)) === undefined)
+    throw new ConfigError(`${variable}: ${toKeyProblem(path)}`);
+}
+
+async function readKey(
+  { path, isMade }: SecretsKeyFile,
+  mayMake?: () => Promise<boolean>,
+): Promise<Buffer> {
+  try {
+    return parseKey(await readFile(path, 'utf8'), path);
+  } catch (error) {
+    if (!isMade || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  if (mayMake === undefined || !(await mayMake()))
+    throw new Error(`${path} is missing, and the database has secrets that need its key.`);
+  await makeKey(path);
+  return parseKey(await readFile(path, 'utf8'), path);
+}
+
+function parseKey(text: string, path: string): Buffer {
+  const key = toKey(text);
+  if (key === undefined) throw new Error(toKeyProblem(path));
+  return key;
+}
+
+function toKey(text: string): Buffer | undefined {
+  const key = Buffer.from(text.trim(), 'base64');
+  return key.length === SEALING_KEY_BYTES ? key : undefined;
+}
+
+function toKeyProblem(path: string): string {
+  return `${path} does not have ${SEALING_KEY_BYTES} bytes in Base64.`;
+}
+
+/**
+ * Two processes may do so at the same time: `link` makes a whole file, and only when there is none. The key is on
+ * the disk before anything is encrypted with it.
+ */
+async function makeKey(path: string): Promise<void> {
+  const own = `${path}.${randomUUID()}`;
+  try {
+    await writeSynced(own, `${randomBytes(SEALING_KEY_BYTES).toString('base64')}\n`);
+    await link(own, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(own, { force: true });
+  }
+  await syncFolder(dirname(path));
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Windows cannot open a folder. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,93 @@
+import { type Instant, toInstant } from '../domain/instant.ts';
+import type { Store } from '../store/engine/open.ts';
+import {
+  listDomainsOfSources,
+  listUnnamed,
+  type SourceName,
+  updateNames,
+} from '../store/sources/names.ts';
+import type { Turn } from '../store/work/turn.ts';
+import type { LookUpName } from './reverse-lookup.ts';
+
+/** Addresses of one domain in one round, and of a shard. What is left is for the next round. */
+const PER_DOMAIN = 50;
+const PER_SHARD = 1_000;
+/** Look-ups under way at the same time. */
+const TOGETHER = 10;
+
+const HOUR_MS = 3_600_000;
+/**
+ * A name is looked up again after a week; that there is none, after a day; an answer that did not come, after six
+ * hours.
+ */
+const KEPT_MS = { name: 7 * 24 * HOUR_MS, none: 24 * HOUR_MS, noAnswer: 6 * HOUR_MS };
+
+interface Given {
+  readonly store: Store;
+  readonly lookUpName: LookUpName;
+  readonly now: () => Date;
+  readonly logError: (error: unknown) => void;
+  /** A number from 0 to 1, less than 1: where in the shard's domains a round begins. */
+  readonly random?: () => number;
+}
+
+/**
+ * Looks up the names of addresses that sent in the name of a shard's domains, and stores them with the time when they
+ * expire. An error with one domain is logged, and the next has its turn. Each round begins with another domain, so that
+ * none is left out for ever where there is more to look up than a round may. Returns whether it came to the end.
+ */
+export async function nameShard(given: Given, { shard, mayGoOn }: Turn): Promise<boolean> {
+  let left = PER_SHARD;
+  const domains = await listDomainsOfSources(given.store.db, shard);
+  for (const domainId of rotate(domains, given.random ?? Math.random)) {
+    if (left <= 0) return true;
+    const limit = Math.min(left, PER_DOMAIN);
+    left -= limit;
+    const done = await nameDomain(given, { domainId, limit, mayGoOn }).catch((error: unknown) => {
+      given.logError(error);
+      return limit;
+    });
+    if (done === undefined) return false;
+    left += limit - done;
+  }
+  return true;
+}
+
+function rotate<T>(items: readonly T[], random: () => number): readonly T[] {
+  const first = Math.floor(random() * items.length);
+  return [...items.slice(first), ...items.slice(0, first)];
+}
+
+interface Domain {
+  readonly domainId: string;
+  readonly limit: number;
+  readonly mayGoOn: Turn['mayGoOn'];
+}
+
+/** How many addresses were looked up; undefined when the turn has ended meanwhile. */
+async function nameDomain(
+  { store, lookUpName, now }: Given,
+  { domainId, limit, mayGoOn }: Domain,
+): Promise<number | undefined> {
+  const at = toInstant(now());
+  const addresses = await listUnnamed(store.reader, { domainId, now: at, limit });
+  for (let from = 0; from < addresses.length; from += TOGETHER) {
+    if (!(await mayGoOn())) return undefined;
+    const some = addresses.slice(from, from + TOGETHER);
+    const names = await Promise.all(
+      some.map(async (address) => toName(address, await lookUpName(address), now())),
+    );
+    await updateNames(store.db, { domainId, now: at }, names);
+  }
+  return (await mayGoOn()) ? addresses.length : undefined;
+}
+
+function toName(address: string, name: string | null | undefined, now: Date): SourceName {
+  const keptMs =
+    name === undefined ? KEPT_MS.noAnswer : name === null ? KEPT_MS.none : KEPT_MS.name;
+  return { address, name, expiresAt: toExpiry(now, keptMs) };
+}
+
+function toExpiry(now: Date, keptMs: number): Instant {
+  return toInstant(new Date(now.getTime() + keptMs));
+}

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Thresholds } from '../domain/alerts/thresholds.ts';
+import { RECORD_TYPES } from '../domain/dns/dns-record.ts';
+import { addCheck } from '../domain/dns/dns-watch.ts';
+import { toInstant } from '../domain/instant.ts';
+import {
+  type DomainToCheck,
+  listDomainsToCheck,
+  updateDnsRecord,
+} from '../store/alerts/dns-records.ts';
+import type { Store } from '../store/engine/open.ts';
+import type { Turn } from '../store/work/turn.ts';
+import type { LookUp } from './record-lookup.ts';
+
+/**
+ * A shard whose process was killed is checked from its beginning by another one, which leaves out what was
+ * checked lately. Much less than the hour after which each domain is checked again, and more than a shard takes.
+ */
+const LATELY_MS = 30 * 60_000;
+/** The longest wait without renewing the lease. */
+const STEP_MS = 5_000;
+
+interface Watching {
+  readonly store: Store;
+  readonly thresholds: Thresholds;
+  readonly now: () => Date;
+  readonly lookUp: LookUp;
+  /** Evaluates the alerts of a domain whose records were looked up. */
+  readonly evaluate: (domainId: string) => Promise<unknown>;
+}
+
+/**
+ * Checks a domain's records once, and evaluates its alerts when there was an answer.
+ *
+ * @internal Tests and the benchmark call it too.
+ */
+export async function checkDomain(given: Watching, { id, name }: DomainToCheck): Promise<void> {
+  const { store, thresholds, now, lookUp, evaluate } = given;
+  const answers = await Promise.all(
+    RECORD_TYPES.map(async (type) => ({ type, value: await lookUp(type, name) })),
+  );
+  const at = toInstant(now());
+  const errors: unknown[] = [];
+  for (const { type, value } of answers) {
+    if (value === undefined) continue;
+    // One record whose state cannot be read must not keep the other from being checked.
+    await updateDnsRecord(store.db, {
+      domainId: id,
+      type,
+      at,
+      update: (known) => addCheck(known, { type, value, at }, thresholds),
+    }).catch((error) => errors.push(error));
+  }
+  if (answers.some(({ value }) => value !== undefined)) await evaluate(id);
+  if (errors.length > 0) throw errors[0];
+}
+
+interface Distributed extends Watching {
+  readonly logError: (error: unknown) => void;
+  /** The time over which the checks of a shard are distributed. */
+  readonly overMs: number;
+}
+
+/**
+ * Checks every active domain of a shard that was not checked lately, evenly distributed over a time, so that
+ * resolvers are not flooded. A slow answer delays no other check. The number of checks in progress is bounded
+ * by their rate and their time limit. Returns whether it came to the end.
+ */
+export async function checkShard(given: Distributed, turn: Turn): Promise<boolean> {
+  const { store, logError, overMs, now } = given;
+  const at = now();
+  const domains = await listDomainsToCheck(store.db, {
+    shard: turn.shard,
+    now: toInstant(at),
+    since: toInstant(new Date(at.getTime() - LATELY_MS)),
+  });
+  const begunAt = performance.now();
+  const underWay = new Set<Promise<void>>();
+  try {
+    for (const [i, domain] of domains.entries()) {
+      if (!(await waitUntil(begunAt + (overMs * i) / domains.length, turn))) return false;
+      const check = checkDomain(given, domain).catch(logError);
+      underWay.add(check);
+      void check.finally(() => underWay.delete(check));
+    }
+    return true;
+  } finally {
+    await Promise.all(underWay);
+  }
+}
+
+/** Keeps the lease while it waits; false when the turn has ended meanwhile. */
+async function waitUntil(time: number, { mayGoOn, signal }: Turn): Promise<boolean> {
+  while (await mayGoOn()) {
+    const leftMs = time - performance.now();
+    if (leftMs <= 0) return true;
+    await sleep(Math.min(leftMs, STEP_MS), undefined, { signal }).catch(() => undefined);
+  }
+  return false;
+}

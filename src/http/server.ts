@@ -1,0 +1,103 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import type { Store } from '../store/engine/open.ts';
+import { createApp } from './app.ts';
+import {
+  answerClientError,
+  answerConnect,
+  MAX_HEADER_BYTES,
+  requireValid,
+} from './client-error.ts';
+import { limitConnections } from './connections.ts';
+import type { Counters } from './counters/counters.ts';
+import { createServer } from './node-http.ts';
+
+/** Counted from the start of a connection or request: a slow sender occupies a connection. */
+const HEADERS_TIMEOUT_MS = 5_000;
+/** How often node checks for late requests. The default is 30 s. */
+const TIMEOUT_CHECK_MS = 1_000;
+const REQUEST_TIMEOUT_MS = 15_000;
+/** Longer than the minute for which proxies keep a connection, so that the proxy closes it. */
+const KEEP_ALIVE_MS = 65_000;
+/** How long answers in progress may take when the process stops. */
+const STOP_TIMEOUT_MS = 10_000;
+
+export interface RunningServer {
+  readonly url: string;
+  /** Rejects new connections, lets answers in progress finish, and closes everything. */
+  readonly stop: () => Promise<void>;
+}
+
+interface Given {
+  readonly store: Store;
+  readonly log: Logger;
+  readonly isSandbox?: boolean;
+  /** What counts requests for several processes of this machine. */
+  readonly counters?: Counters;
+}
+
+/** Serves the app on the configured address until it is stopped. The caller closes the store. */
+export async function startServer(
+  config: Config,
+  { store, log, isSandbox = false, counters }: Given,
+): Promise<RunningServer> {
+  let isStopping = false;
+  const now = () => new Date();
+  const app = await createApp({
+    ...{ config, store, log, now, isSandbox, counters },
+    isStopping: () => isStopping,
+  });
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // Node's own error answer would have no body.
+      requireHostHeader: false,
+      // No handler waits for the end of a body that a request does not have.
+      optimizeEmptyRequests: true,
+    },
+    requireValid(app.listener),
+  );
+  limitConnections(server, config, app.express);
+  server.on('clientError', answerClientError);
+  server.on('connect', answerConnect);
+  // Unknown expectations are ignored (RFC 9110, 10.1.1); node would answer 417 without a body.
+  server.on('checkExpectation', (req, res) => server.emit('request', req, res));
+  await listen(server, config);
+  return {
+    url: toUrl(server.address() as AddressInfo),
+    stop: async () => {
+      isStopping = true;
+      await close(server);
+      await app.flush();
+    },
+  };
+}
+
+function listen(server: Server, { host, port }: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function toUrl({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+/** Idle connections are closed at once, and so are those that become idle; all others at the time limit. */
+async function close(server: Server): Promise<void> {
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const deadline = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS);
+  await new Promise((resolve) => server.close(resolve));
+  clearInterval(sweep);
+  clearTimeout(deadline);
+}

@@ -1,0 +1,98 @@
+import { readFile, stat } from 'node:fs/promises';
+import { LRUCache } from 'lru-cache';
+import type { Reader, Response } from 'maxmind';
+import { type Network, toNetwork } from '../../../domain/sources/network.ts';
+import { describeSystemError } from '../../../domain/system-error.ts';
+
+/** The network of an address; undefined when the database does not have it. */
+export type FindNetwork = (address: string) => Network | undefined;
+
+export interface IpDatabase {
+  readonly find: FindNetwork;
+  /** Ends looking for changes of the file. */
+  readonly close: () => void;
+}
+
+interface Options {
+  /** The file has changed and cannot be used: what was read before stays. */
+  readonly warn: (error: Error) => void;
+  /** How often the file is looked at. Its publisher makes a new one each day or month. */
+  readonly lookMs?: number;
+}
+
+const LOOK_MS = 60_000;
+/** The file is in memory as a whole, in each process that serves pages. */
+const MAX_BYTES = 1024 ** 3;
+/** Addresses whose networks are remembered: a page that groups sources looks up 5,000. */
+const MAX_KNOWN = 20_000;
+/** Before the metadata, which are in the last 128 KiB (MaxMind DB File Format 2.0). */
+const MARKER = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
+const METADATA_BYTES = 128 * 1024;
+
+/** Opens an MMDB file, and reads it again when it has changed. Throws an Error in words when it cannot be used. */
+export async function openIpDatabase(
+  file: string,
+  { warn, lookMs = LOOK_MS }: Options,
+): Promise<IpDatabase> {
+  let version = await toVersion(file);
+  let find = await readDatabase(file);
+  const look = async () => {
+    const seen = await toVersion(file);
+    if (seen === version) return;
+    version = seen;
+    find = await readDatabase(file);
+  };
+  const timer = setInterval(() => void look().catch(warn), lookMs).unref();
+  return { find: (address) => find(address), close: () => clearInterval(timer) };
+}
+
+/** Walking the file's tree and decoding a record takes ten times as long as remembering it. */
+function remember(reader: Reader<Response>): FindNetwork {
+  const known = new LRUCache<string, { readonly network: Network | undefined }>({ max: MAX_KNOWN });
+  return (address) => {
+    const former = known.get(address);
+    if (former !== undefined) return former.network;
+    const network = lookUp(reader, address);
+    known.set(address, { network });
+    return network;
+  };
+}
+
+/** A record that cannot be decoded is one that the file does not have: a page is shown without it. */
+function lookUp(reader: Reader<Response>, address: string): Network | undefined {
+  if (reader.metadata.ipVersion === 4 && address.includes(':')) return undefined;
+  try {
+    return toNetwork(reader.get(address));
+  } catch {
+    return undefined;
+  }
+}
+
+async function readDatabase(file: string): Promise<FindNetwork> {
+  const bytes = await readBytes(file);
+  // Without the marker, the library would search it through the whole file.
+  if (!bytes.subarray(-METADATA_BYTES).includes(MARKER))
+    throw new Error(`${file} is not an MMDB file, or not all of it.`);
+  const { Reader } = await import('maxmind');
+  try {
+    return remember(new Reader(bytes));
+  } catch (error) {
+    throw new Error(`${file} is a broken MMDB file: ${(error as Error).message}`);
+  }
+}
+
+async function readBytes(file: string): Promise<Buffer> {
+  const fail = (error: unknown) => {
+    throw new Error(`${file} cannot be read: ${describeSystemError(error)}.`);
+  };
+  const stats = await stat(file).catch(fail);
+  if (!stats.isFile()) throw new Error(`${file} is not a file.`);
+  if (stats.size > MAX_BYTES) throw new Error(`${file} is larger than 1 GiB.`);
+  return await readFile(file).catch(fail);
+}
+
+/** Changes when the file is replaced or written, and when it cannot be read. */
+async function toVersion(file: string): Promise<string> {
+  const one = await stat(file).catch(() => undefined);
+  return `${one?.ino}:${one?.mtimeMs}:${one?.size}`;
+}

@@ -1,0 +1,43 @@
+import type { Tx } from '../engine/database.ts';
+import type { Tables } from '../tables.ts';
+
+/** The row of a report that was not inserted, because another one has its id. */
+type OtherReport = Pick<
+  Tables['report'],
+  'domain_id' | 'id' | 'source_seq' | 'member' | 'payload_sha256' | 'received_at'
+>;
+
+/**
+ * Stores what has the identity of a stored report, whose content has the hash `storedSha256`. The same content again is
+ * a duplicate, which changes nothing. Other content is stored as a conflict.
+ */
+export async function insertConflict(
+  tx: Tx,
+  { domain_id, id, source_seq, member, payload_sha256, received_at }: OtherReport,
+  storedSha256: string | undefined,
+): Promise<'duplicate' | 'conflict'> {
+  if (storedSha256 === payload_sha256) return 'duplicate';
+  const { seq } = await tx
+    .selectFrom('report')
+    .select('seq')
+    .where('domain_id', '=', domain_id)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  const key = { domain_id, report_seq: seq, payload_sha256 };
+  const inserted = await tx
+    .insertInto('conflict')
+    .values({ ...key, source_seq, member, received_at })
+    .onConflict((oc) => oc.doNothing())
+    .returning('seq')
+    .executeTakeFirst();
+  if (inserted === undefined) await requireConflict(tx, key);
+  return 'conflict';
+}
+
+type ConflictKey = Pick<Tables['conflict'], 'domain_id' | 'report_seq' | 'payload_sha256'>;
+
+/** Throws when it was not stored for another reason than that it is stored already. */
+async function requireConflict(tx: Tx, key: ConflictKey): Promise<void> {
+  const conflicts = tx.selectFrom('conflict').select('seq');
+  await conflicts.where(({ and }) => and(key)).executeTakeFirstOrThrow();
+}

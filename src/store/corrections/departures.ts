@@ -1,0 +1,183 @@
+import { type RawBuilder, sql } from 'kysely';
+import { type Instant, toDay } from '../../domain/instant.ts';
+import type { SourceTally } from '../../domain/reports/aggregate-report.ts';
+import type { Tx } from '../engine/database.ts';
+import { newVersion } from '../lists/heads.ts';
+import { insertGap } from '../lists/points.ts';
+import { reportList } from '../lists/timeline.ts';
+import { correctLastReport, type NewestOther } from '../reports/last-report.ts';
+import {
+  type Change,
+  changeSources,
+  subtractDetails,
+  subtractMessages,
+} from '../sources/days/changes.ts';
+import {
+  addSources,
+  type DomainDay,
+  recountSources,
+  type SourcesOfDay,
+} from '../sources/days/source-ips.ts';
+import { SourceTexts } from '../sources/days/texts.ts';
+import { forgetUndetailed } from '../sources/days/undetailed.ts';
+import { subtractUnread } from './unread-departure.ts';
+
+/*
+ * The opposite of arrivals.ts: subtracts one report from every count. Only corrections by an operator need
+ * this (corrections.ts).
+ */
+
+/** A report's row, as it was when it was counted. */
+export interface CountedReport {
+  readonly seq: number;
+  readonly domain_id: string;
+  readonly begin_date: Instant;
+  readonly received_at: Instant;
+  readonly reporter_org: string | null;
+  readonly total_messages: number;
+  readonly aligned_messages: number;
+  readonly position: number;
+}
+
+interface Uncounted {
+  /** What its addresses sent; null when its content cannot be read any more. */
+  readonly sources: readonly SourceTally[] | null;
+  readonly newestOther: NewestOther;
+}
+
+/**
+ * Subtracts a report from the counts of its domain, and writes the heads. Its row must be deleted or changed
+ * before this is called.
+ */
+export async function uncountReport(
+  tx: Tx,
+  report: CountedReport,
+  { sources, newestOther }: Uncounted,
+): Promise<void> {
+  const at = { domainId: report.domain_id, day: toDay(report.begin_date) };
+  // Must run before the list has a new version.
+  await correctLastReport(tx, report, newestOther);
+  await uncountDay(tx, at, report);
+  await uncountSources(tx, report, sources);
+  await uncountItem(tx, at);
+  await uncountReceipt(tx, report);
+  await insertGap(tx, reportList(at.domainId), Number(report.position));
+  await shortenReportList(tx, at.domainId);
+}
+
+/** A day without reports must have no rows. */
+async function uncountDay(
+  tx: Tx,
+  { domainId, day }: DomainDay,
+  report: CountedReport,
+): Promise<void> {
+  const { total_messages: messages, aligned_messages: aligned } = report;
+  const counted = await tx
+    .updateTable('domain_day')
+    .set((eb) => ({
+      reports: eb('reports', '-', 1),
+      messages: withoutReport(report, { sum: 'messages', of: 'total_messages', by: messages }),
+      aligned: withoutReport(report, { sum: 'aligned', of: 'aligned_messages', by: aligned }),
+    }))
+    .where('domain_id', '=', domainId)
+    .where('day', '=', day)
+    .returning('reports')
+    .executeTakeFirst();
+  if (counted === undefined || Number(counted.reports) > 0) return;
+  for (const table of ['domain_source_ip', 'domain_day'] as const)
+    await tx.deleteFrom(table).where('domain_id', '=', domainId).where('day', '=', day).execute();
+}
+
+interface DayColumn {
+  readonly sum: 'messages' | 'aligned';
+  readonly of: 'total_messages' | 'aligned_messages';
+  readonly by: number;
+}
+
+/**
+ * A day's sum without one report. A sum that reached 2^53 − 1 (decision 1.18) does not include all that was
+ * added, so subtracting from it is wrong: the sum is computed again from the day's other reports.
+ */
+function withoutReport(report: CountedReport, { sum, of, by }: DayColumn): RawBuilder<number> {
+  const [column, max] = [sql.ref(sum), sql.lit(Number.MAX_SAFE_INTEGER)];
+  const total = sql`coalesce(sum(${sql.ref(of)}), 0)`;
+  const day = toDay(report.begin_date);
+  const others = sql`(
+    select case when ${total} > ${max} then ${max} else ${total} end from report
+    where domain_id = ${report.domain_id} and seq <> ${report.seq}
+      and begin_date >= ${day} and begin_date <= ${`${day}T23:59:59Z`})`;
+  return sql<number>`case when ${column} >= ${max} then ${others} else ${column} - ${by} end`;
+}
+
+/**
+ * Subtracts what a report's addresses sent from the day's rows. A row without messages is then deleted, so a
+ * count may be too small and is never too large or negative.
+ */
+async function uncountSources(
+  tx: Tx,
+  report: CountedReport,
+  tallies: Uncounted['sources'],
+): Promise<void> {
+  const at = { domainId: report.domain_id, day: toDay(report.begin_date) };
+  const hasDetails = !(await forgetUndetailed(tx, { ...at, reportSeq: report.seq }));
+  if (tallies === null) await subtractUnread(tx, at, { report, hasDetails });
+  else await subtractRead(tx, at, { tallies, hasDetails, reporter: report.reporter_org });
+  await tx
+    .deleteFrom('domain_source_ip')
+    .where('domain_id', '=', at.domainId)
+    .where('day', '=', at.day)
+    .where('messages', '<=', 0)
+    .execute();
+  await recountSources(tx, at);
+}
+
+interface ReadAgain {
+  readonly tallies: readonly SourceTally[];
+  readonly hasDetails: boolean;
+  readonly reporter: string | null;
+}
+
+async function subtractRead(
+  tx: Tx,
+  at: DomainDay,
+  { tallies, hasDetails, reporter }: ReadAgain,
+): Promise<void> {
+  const sources: SourcesOfDay = new Map();
+  addSources(sources, tallies, new SourceTexts().ofReport(at.day, reporter));
+  const change: Change = hasDetails
+    ? (counts, source) => subtractDetails(subtractMessages(counts, source), source)
+    : subtractMessages;
+  await changeSources(tx, at, { sources, change });
+}
+
+async function uncountItem(tx: Tx, { domainId, day }: DomainDay): Promise<void> {
+  const [listId, month] = [reportList(domainId), day.slice(0, 7)];
+  const less = { items: sql<number>`items - 1` };
+  const dayItems = tx.updateTable('list_day').set(less).where('list_id', '=', listId);
+  await dayItems.where('day', '=', day).execute();
+  const monthItems = tx.updateTable('list_month').set(less).where('list_id', '=', listId);
+  await monthItems.where('month', '=', month).execute();
+  const emptyDay = tx.deleteFrom('list_day').where('list_id', '=', listId).where('items', '<=', 0);
+  await emptyDay.where('day', '=', day).execute();
+  const emptyMonth = tx.deleteFrom('list_month').where('list_id', '=', listId);
+  await emptyMonth.where('month', '=', month).where('items', '<=', 0).execute();
+}
+
+async function uncountReceipt(
+  tx: Tx,
+  { domain_id, received_at }: Pick<CountedReport, 'domain_id' | 'received_at'>,
+): Promise<void> {
+  const day = toDay(received_at);
+  const receipts = tx.updateTable('domain_receipt').where('domain_id', '=', domain_id);
+  await receipts.set({ reports: sql<number>`reports - 1` }).where('day', '=', day).execute();
+  const none = tx.deleteFrom('domain_receipt').where('domain_id', '=', domain_id);
+  await none.where('day', '=', day).where('reports', '<=', 0).execute();
+}
+
+async function shortenReportList(tx: Tx, domainId: string): Promise<void> {
+  await tx
+    .updateTable('domain')
+    .set((eb) => ({ reports_total: eb('reports_total', '-', 1), reports_version: newVersion() }))
+    .where('id', '=', domainId)
+    .execute();
+}

@@ -1,0 +1,100 @@
+import { type Kysely, sql } from 'kysely';
+import { toShownUrl } from '../../../domain/database-address.ts';
+import { Failure } from '../../../domain/failure.ts';
+import { MIGRATIONS } from '../../migrations/all.ts';
+import { requireKnown } from '../../migrations/require-known.ts';
+import { findUnfinished } from '../../move/marker.ts';
+import type { Tables } from '../../tables.ts';
+import type { Connected } from './connect.ts';
+
+interface Migrated {
+  readonly db: Kysely<Tables>;
+  readonly mustExist: boolean;
+  /** A connection whose statements have no time limit. */
+  readonly connect: () => Connected;
+}
+
+/** The oldest version with all that the statements use. */
+const MIN_VERSION = 150_000;
+
+/** Brings the database to the schema of this version. Processes that start together wait for one another. */
+export async function migratePostgres(
+  database: string,
+  { db, mustExist, connect }: Migrated,
+): Promise<void> {
+  let applied = await listApplied(db);
+  if (applied === undefined) {
+    await requireUsable(database, db, mustExist);
+    // Another process may have begun since.
+    applied = (await listApplied(db)) ?? [];
+  }
+  requireMoved(database, applied);
+  requireKnown(toShownUrl(database), applied);
+  if (applied.length === Object.keys(MIGRATIONS).length) return;
+  const migrating = connect();
+  try {
+    const { Migrator } = await import('kysely/migration');
+    const provider = { getMigrations: async () => MIGRATIONS };
+    const { error } = await new Migrator({ db: migrating.db, provider }).migrateToLatest();
+    if (error !== undefined) throw error;
+  } finally {
+    await migrating.close();
+  }
+}
+
+/** undefined when no migration has run. */
+async function listApplied(db: Kysely<Tables>): Promise<string[] | undefined> {
+  const { rows } = await sql<{ exists: boolean }>`
+    select to_regclass('kysely_migration') is not null as exists`.execute(db);
+  if (rows[0]?.exists !== true) return undefined;
+  const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  return applied.rows.map(({ name }) => name);
+}
+
+function requireMoved(database: string, applied: readonly string[]): void {
+  if (findUnfinished(applied) === undefined) return;
+  throw new Failure(
+    'unavailable',
+    `The database ${toShownUrl(database)} is the target of a move that is not finished. Run “plumbline move” again.`,
+  );
+}
+
+interface Server {
+  readonly version: number;
+  readonly encoding: string;
+  readonly tables: readonly string[];
+}
+
+/** A database with tables and without migrations is that of another program: nothing is added to it. */
+async function requireUsable(
+  database: string,
+  db: Kysely<Tables>,
+  mustExist: boolean,
+): Promise<void> {
+  const { rows } = await sql<Server>`
+    select current_setting('server_version_num')::int as version,
+      current_setting('server_encoding') as encoding,
+      array(select tablename::text from pg_tables where schemaname = current_schema()) as tables`.execute(
+    db,
+  );
+  const [server] = rows as [Server];
+  const shown = toShownUrl(database);
+  if (server.version < MIN_VERSION)
+    throw new Failure('conflict', `The server of ${shown} is older than PostgreSQL 15.`);
+  if (server.encoding !== 'UTF8')
+    throw new Failure(
+      'conflict',
+      `The database ${shown} has the encoding ${server.encoding}: create one with UTF8.`,
+    );
+  if (server.tables.includes('kysely_migration')) return;
+  if (server.tables.length > 0)
+    throw new Failure(
+      'conflict',
+      `The database ${shown} is that of another program. Set PLUMBLINE_DATABASE to yours.`,
+    );
+  if (mustExist)
+    throw new Failure(
+      'not_found',
+      `The database ${shown} is empty. Set PLUMBLINE_DATABASE to yours. “account create”, “ingest” and “serve” fill an empty one.`,
+    );
+}

@@ -1,0 +1,158 @@
+import type { Socket } from 'node:net';
+import type { PostgresPool, PostgresPoolClient } from 'kysely';
+import pg from 'pg';
+import { parseIntoClientConfig } from 'pg-connection-string';
+import { toShownUrl } from '../../../domain/database-address.ts';
+import { Failure } from '../../../domain/failure.ts';
+import { isLost } from './postgres-error.ts';
+
+export interface PoolOptions {
+  readonly password?: (() => string) | undefined;
+  readonly maxConnections: number;
+  /** How long a statement may take; 0 for any time. */
+  readonly timeoutMs: number;
+  /** How long a query waits for a connection, in milliseconds: for a free one, or for a new one. */
+  readonly connectTimeoutMs: number;
+  readonly warn: (error: Error) => void;
+}
+
+/** How long a statement waits for a lock: as long as a transaction waits on SQLite. */
+const LOCK_TIMEOUT_MS = 15_000;
+/** A process that stops in the middle of a transaction keeps its locks for this long. */
+const IDLE_IN_TRANSACTION_MS = 30_000;
+/** After the server should have ended a statement: the server is gone, and nobody says so. */
+const MAX_LATE_MS = 5_000;
+
+/** A pool of connections. Nothing connects before the first query. */
+export function createPool(database: string, options: PoolOptions): pg.Pool {
+  const { password, maxConnections, timeoutMs, connectTimeoutMs, warn } = options;
+  const client = parseIntoClientConfig(withLibpqModes(database));
+  const pool = new pg.Pool({
+    application_name: 'plumbline',
+    ...client,
+    ...(password === undefined || client.password ? undefined : { password }),
+    types: { getTypeParser: findParser as never },
+    Client: ClosingClient as never,
+    max: maxConnections,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: timeoutMs,
+    query_timeout: timeoutMs + Math.min(timeoutMs, MAX_LATE_MS),
+    // Without time limit for statements, as for migrations, there is none for locks.
+    lock_timeout: Math.min(timeoutMs, LOCK_TIMEOUT_MS),
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    keepAlive: true,
+    // A query is sent at once, also while the connection works on an earlier one.
+    pipeline: true,
+  });
+  // A connection that nobody uses was lost. The pool has removed it; without a listener the process would end.
+  pool.on('error', warn);
+  // The server may end a connection together with its answer that it is ready, which is before anyone has it.
+  pool.on('connect', (connected) => connected.on('error', () => {}));
+  return pool;
+}
+
+/**
+ * A client that closes its connection when it could not log in. The driver leaves it open, and a command would not
+ * end until the server closes it.
+ */
+class ClosingClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    const connect = this.connect.bind(this) as (done: (error: Error | null) => void) => void;
+    const { connection } = this as unknown as { readonly connection: { readonly stream: Socket } };
+    this.connect = ((done: (error: Error | null) => void) =>
+      connect((error) => {
+        if (error) connection.stream.destroy();
+        done(error);
+      })) as never;
+  }
+}
+
+/** What PostgreSQL's own programs know besides may use no TLS without saying so, which the driver does not do. */
+const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
+
+/** `sslmode` means what it means in PostgreSQL's own programs; the driver has another reading by default. */
+function withLibpqModes(database: string): string {
+  const url = new URL(database);
+  const modes = url.searchParams.getAll('sslmode');
+  if (!modes.every((mode) => SSL_MODES.includes(mode)))
+    throw new Failure(
+      'validation_error',
+      `The sslmode in ${toShownUrl(database)} must be disable, require, verify-ca or verify-full.`,
+    );
+  // Any authority that the system trusts would do, and the name of the server is not checked.
+  if (modes.includes('verify-ca') && !url.searchParams.get('sslrootcert'))
+    throw new Failure(
+      'validation_error',
+      `sslmode=verify-ca in ${toShownUrl(database)} needs sslrootcert, a file with the certificate of the authority. ` +
+        'Without one, use verify-full.',
+    );
+  if (!url.searchParams.has('uselibpqcompat')) url.searchParams.set('uselibpqcompat', 'true');
+  return url.toString();
+}
+
+/** int8 and numeric, which the driver gives as text. Sums stop at 2^53 − 1 (decision 1.18). */
+const NUMBERS = new Set([20, 1700]);
+
+function findParser(oid: number, format?: 'text' | 'binary') {
+  return NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format as 'text');
+}
+
+/** The pool as Kysely uses it. The statements of a connection are prepared once. */
+export function toKyselyPool(pool: pg.Pool): PostgresPool {
+  return {
+    connect: async () => toClient(await pool.connect()),
+    end: async () => {},
+    options: pool.options,
+  };
+}
+
+const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+
+function toClient(client: pg.PoolClient): PostgresPoolClient {
+  const known = clients.get(client) ?? wrap(client);
+  clients.set(client, known);
+  return known;
+}
+
+function wrap(client: pg.PoolClient): PostgresPoolClient {
+  let isBroken = false;
+  const query = async (text: string, values: readonly unknown[]) => {
+    try {
+      return await client.query(toQuery(text, values));
+    } catch (error) {
+      isBroken ||= isLost(error);
+      throw error;
+    }
+  };
+  client.on('error', () => {
+    isBroken = true;
+  });
+  return { query: query as never, release: (discard) => client.release(discard || isBroken) };
+}
+
+/** A statement that each connection prepares once. */
+export function toQuery(text: string, values: readonly unknown[]) {
+  return { ...toNamed(text), values: values.map(toStorable) };
+}
+
+/** A server keeps a named statement prepared as long as the connection lives. The product has fewer. */
+const MAX_NAMED = 400;
+const names = new Map<string, string>();
+
+/** Texts with lists of values have many forms: those that come late are not kept. */
+function toNamed(text: string): { readonly text: string; readonly name?: string } {
+  const known = names.get(text);
+  if (known !== undefined) return { text, name: known };
+  if (names.size >= MAX_NAMED) return { text };
+  const name = `plumbline_${names.size}`;
+  names.set(text, name);
+  return { text, name };
+}
+
+/** PostgreSQL has no text with U+0000, which senders of mail can put into names. */
+function toStorable(value: unknown): unknown {
+  return typeof value === 'string' && value.includes('\0')
+    ? value.replaceAll('\0', '\uFFFD')
+    : value;
+}

@@ -1,0 +1,25 @@
+import type { Queries } from '../engine/database.ts';
+
+/** Sources in one query. */
+const NAMES_AT_ONCE = 1_000;
+
+/**
+ * The names of sources, by their numbers. Sources and reports may be divided by different columns over several
+ * servers (decision 90), so reports are not joined with them.
+ */
+export async function findSourceNames(
+  db: Queries,
+  seqs: readonly number[],
+): Promise<(seq: number) => string> {
+  const names = new Map<number, string>();
+  for (let from = 0; from < seqs.length; from += NAMES_AT_ONCE) {
+    const some = seqs.slice(from, from + NAMES_AT_ONCE);
+    const rows = await db
+      .selectFrom('source')
+      .select(['seq', 'name'])
+      .where('seq', 'in', some)
+      .execute();
+    for (const { seq, name } of rows) names.set(seq, name);
+  }
+  return (seq) => names.get(seq) ?? '';
+}

@@ -1,0 +1,127 @@
+import type { Tx } from '../../engine/database.ts';
+import { prepareQuery, runAllPrepared } from '../../engine/prepared.ts';
+import { toStaleThirds } from '../periods.ts';
+import {
+  addPattern,
+  fitDetails,
+  type PatternCounts,
+  parseDetails,
+  renderDetails,
+} from './details.ts';
+import type { DomainDay, SourceOfDay, SourcesOfDay } from './source-ips.ts';
+
+/*
+ * Changes of stored sources that depend on what is stored. The caller holds the domain's lock, so rows may be
+ * read and then written. Every change keeps the counts of a row between 0 and its messages.
+ */
+
+/** The counts of an address's day. */
+interface Counts {
+  readonly messages: number;
+  readonly aligned: number;
+  readonly dkim_aligned: number;
+  readonly spf_aligned: number;
+  readonly patterns: PatternCounts;
+}
+
+/** Writes what `change` makes of the stored rows of addresses. An address without a row stays without one. */
+export async function changeSources(
+  tx: Tx,
+  { domainId, day }: DomainDay,
+  { sources, change }: { readonly sources: SourcesOfDay; readonly change: Change },
+): Promise<void> {
+  const addresses = [...sources.keys()];
+  const rows = await runAllPrepared(
+    tx,
+    addresses.map((address) => sourceRow({ domainId, day, address })),
+  );
+  const updates = addresses.flatMap((address, i) => {
+    const [row, source] = [rows[i]?.[0], sources.get(address)];
+    if (row === undefined || source === undefined) return [];
+    return [sourceUpdate({ domainId, day, address, ...toBounded(change(toCounts(row), source)) })];
+  });
+  await runAllPrepared(tx, [...updates, ...toStaleThirds([{ domainId, day }])]);
+}
+
+/** What becomes of a row's counts. */
+export type Change = (counts: Counts, source: SourceOfDay) => Counts;
+
+/**
+ * Subtracts what a report's address sent. The row may hold less than that: its sum stopped at 2^53 − 1, or the
+ * address was dropped meanwhile and counted from zero.
+ */
+export const subtractMessages: Change = (counts, { messages, aligned }) => ({
+  ...counts,
+  messages: counts.messages - messages,
+  aligned: counts.aligned - aligned,
+});
+
+/** Subtracts what a report says of its messages. */
+export const subtractDetails: Change = (counts, { dkimAligned, spfAligned, patterns }) => ({
+  ...counts,
+  dkim_aligned: counts.dkim_aligned - dkimAligned,
+  spf_aligned: counts.spf_aligned - spfAligned,
+  patterns: withPatterns(counts.patterns, patterns, -1),
+});
+
+/** Adds what a report says of its messages, which are counted already. */
+export const addDetails: Change = (counts, { dkimAligned, spfAligned, patterns }) => ({
+  ...counts,
+  dkim_aligned: counts.dkim_aligned + dkimAligned,
+  spf_aligned: counts.spf_aligned + spfAligned,
+  patterns: withPatterns(counts.patterns, patterns, 1),
+});
+
+function withPatterns(before: PatternCounts, patterns: PatternCounts, sign: 1 | -1): PatternCounts {
+  const after = new Map(before);
+  for (const [id, messages] of patterns) addPattern(after, id, sign * messages);
+  return after;
+}
+
+type Row = Omit<Counts, 'patterns'> & { readonly details: string };
+
+function toCounts({ messages, aligned, dkim_aligned, spf_aligned, details }: Row): Counts {
+  return { messages, aligned, dkim_aligned, spf_aligned, patterns: parseDetails(details) };
+}
+
+function toBounded(counts: Counts): Row {
+  const messages = Math.max(0, counts.messages);
+  const aligned = clamp(counts.aligned, messages);
+  return {
+    messages,
+    aligned,
+    dkim_aligned: clamp(counts.dkim_aligned, aligned),
+    spf_aligned: clamp(counts.spf_aligned, aligned),
+    details: renderDetails(fitDetails(counts.patterns, messages)),
+  };
+}
+
+function clamp(count: number, max: number): number {
+  return Math.min(Math.max(0, count), max);
+}
+
+type Place = { domainId: string; day: string; address: string };
+
+const sourceRow = prepareQuery<Place, Row>((db, param) =>
+  db
+    .selectFrom('domain_source_ip')
+    .select(['messages', 'aligned', 'dkim_aligned', 'spf_aligned', 'details'])
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '=', param('day'))
+    .where('address', '=', param('address')),
+);
+
+const sourceUpdate = prepareQuery<Place & Row, never>((db, param) =>
+  db
+    .updateTable('domain_source_ip')
+    .set({
+      messages: param('messages'),
+      aligned: param('aligned'),
+      dkim_aligned: param('dkim_aligned'),
+      spf_aligned: param('spf_aligned'),
+      details: param('details'),
+    })
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '=', param('day'))
+    .where('address', '=', param('address')),
+);

@@ -1,0 +1,45 @@
+import type { Tx } from '../../engine/database.ts';
+import { prepareQuery, runAllPrepared, runPrepared } from '../../engine/prepared.ts';
+import { LONG_DETAILS, parseDetails, renderDetails } from './details.ts';
+import type { DomainDay } from './source-ips.ts';
+
+/* Details grow with each report (source-details.ts). Long ones are added up, and the largest patterns kept. */
+
+/** Looking for long details reads the day's sources, so not every report is followed by it. */
+const REPORTS_BETWEEN = 32;
+
+/** Whether the number of a day's reports has passed one at which long details are looked for. */
+export function isTimeToShorten([before, after]: readonly [number, number]): boolean {
+  return Math.floor(before / REPORTS_BETWEEN) < Math.floor(after / REPORTS_BETWEEN);
+}
+
+/** Shortens the long details of a day. */
+export async function shortenDetails(tx: Tx, { domainId, day }: DomainDay): Promise<void> {
+  const rows = await runPrepared(tx, longDetails({ domainId, day, chars: LONG_DETAILS }));
+  const updates = rows.map(({ address, details }) =>
+    detailsUpdate({ domainId, day, address, details: renderDetails(parseDetails(details)) }),
+  );
+  await runAllPrepared(tx, updates);
+}
+
+type Wanted = { domainId: string; day: string; chars: number };
+
+const longDetails = prepareQuery<Wanted, { address: string; details: string }>((db, param) =>
+  db
+    .selectFrom('domain_source_ip')
+    .select(['address', 'details'])
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '=', param('day'))
+    .where(({ fn }) => fn<number>('length', ['details']), '>', param('chars')),
+);
+
+type Update = { domainId: string; day: string; address: string; details: string };
+
+const detailsUpdate = prepareQuery<Update, never>((db, param) =>
+  db
+    .updateTable('domain_source_ip')
+    .set({ details: param('details') })
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '=', param('day'))
+    .where('address', '=', param('address')),
+);

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { RawClient } from '../support/raw-http.ts';
+import { runServer } from '../support/running-server.ts';
+
+const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n';
+
+/** Connections that never send a whole request, and a count of those that the server has closed. */
+async function holdOpen(url: string, count: number, from = '127.0.0.1') {
+  const { port } = new URL(url);
+  const ended = new Set<Socket>();
+  const sockets: Socket[] = [];
+  for (let i = 0; i < count; i++) {
+    const socket = connect({ port: Number(port), host: '127.0.0.1', localAddress: from });
+    socket
+      .on('error', () => undefined)
+      .on('close', () => ended.add(socket))
+      .resume();
+    sockets.push(socket);
+    await once(socket, 'connect');
+    socket.write('GET /healthz HTTP/1.1\r\nHos');
+  }
+  const close = () => Promise.all(sockets.map((socket) => end(socket)));
+  onTestFinished(async () => void (await close()));
+  return { ended, close };
+}
+
+async function end(socket: Socket): Promise<void> {
+  if (socket.destroyed) return;
+  const closed = once(socket, 'close');
+  socket.destroy();
+  await closed;
+}
+
+const isServed = async (url: string) =>
+  (await new RawClient(url).send(HEALTH).catch(() => undefined))?.status === 200;
+
+describe('slow sockets', () => {
+  test('of 450 connections from one address, all but ten are closed at once, and others can connect', async () => {
+    const { server } = await runServer({ PLUMBLINE_MAX_CONNECTIONS_PER_IP: '10' });
+    const { ended } = await holdOpen(server.url, 450, '127.0.0.2');
+    await expect.poll(() => ended.size).toBe(440);
+    expect(await isServed(server.url)).toBe(true);
+  });
+
+  test('an address that has closed its connections may open new ones', async () => {
+    const { server } = await runServer({ PLUMBLINE_MAX_CONNECTIONS_PER_IP: '3' });
+    const { ended, close } = await holdOpen(server.url, 4);
+    await expect.poll(() => ended.size).toBe(1);
+    expect(await isServed(server.url)).toBe(false);
+    await close();
+    await expect.poll(() => isServed(server.url)).toBe(true);
+  });
+
+  test('a trusted proxy has only the total limit', async () => {
+    const { server } = await runServer({
+      PLUMBLINE_TRUSTED_PROXIES: '127.0.0.0/8',
+      PLUMBLINE_MAX_CONNECTIONS_PER_IP: '3',
+      PLUMBLINE_MAX_CONNECTIONS: '12',
+    });
+    const { ended } = await holdOpen(server.url, 15);
+    await expect.poll(() => ended.size).toBe(3);
+  });
+
+  test('a client that does not send its headers gets an error after seconds, and is disconnected', async () => {
+    const { server } = await runServer();
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    socket.write('GET /healthz HTTP/1.1\r\nHos');
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 408 /);
+    socket.destroy();
+  }, 12_000);
+});

@@ -1,0 +1,53 @@
+import pino from 'pino';
+import { describe, expect, test } from 'vitest';
+import { createLog, ERROR_SERIALIZERS, withoutKeys } from '../../src/http/log.ts';
+import { serveApi } from '../support/api.ts';
+
+const SECRET = 'Zx9'.repeat(12);
+const KEY = `plb_live_${SECRET}`;
+const encode = (text: string) => [...text].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('');
+
+test('the log accepts the size of its buffer', () => {
+  expect(createLog('silent').level).toBe('silent');
+});
+
+describe('a key is not logged', () => {
+  test.each([
+    ['as it is', `/${KEY}`],
+    ['with an encoded underscore', `/plb%5Flive_${SECRET}`],
+    ['with both underscores encoded, in lower case', `/plb%5flive%5f${SECRET}`],
+    ['encoded as a whole', `/${encode(KEY)}`],
+    ['encoded twice', `/plb%255Flive_${SECRET}`],
+    ['encoded in parts that make an encoding together', `/plb%2%355Flive_${SECRET}`],
+    ['encoded twenty times', `/plb%${'25'.repeat(20)}5Flive_${SECRET}`],
+    ['beside invalid percent-encoding', `/%/%zz/plb%5Flive_${SECRET}`],
+  ])('in a path, %s', async (_how, path) => {
+    const { send, logged } = await serveApi();
+    await send(path);
+    const lines = JSON.stringify(logged);
+    expect(lines).toContain('"path"');
+    expect(lines).not.toContain(SECRET.slice(0, 8));
+    expect(lines).not.toContain(encode(SECRET).slice(0, 20));
+  });
+
+  test('in an error, its stack, its cause or its other properties', () => {
+    const lines: string[] = [];
+    const log = pino(
+      { serializers: ERROR_SERIALIZERS },
+      { write: (line) => void lines.push(line) },
+    );
+    const cause = new Error(`no such path: /plb%5Flive_${SECRET}`);
+    const error = Object.assign(new Error(`bad: ${KEY}`, { cause }), { sql: [`… = ${KEY}`] });
+    log.error({ err: error }, 'unexpected error');
+    expect(lines.join()).not.toContain(SECRET.slice(0, 8));
+    expect(JSON.parse(lines[0] ?? '').err).toMatchObject({
+      type: 'Error',
+      message: expect.stringContaining('bad: plb_live_…'),
+      stack: expect.stringContaining('log.test.ts'),
+    });
+  });
+
+  test('paths without a key are logged unchanged', () => {
+    expect(withoutKeys('/v1/a%20b/%C3%A9')).toBe('/v1/a%20b/%C3%A9');
+  });
+});

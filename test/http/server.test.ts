@@ -1,0 +1,275 @@
+import { connect } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { anAccount } from '../support/builders.ts';
+import { holdToErrorShape } from '../support/contract.ts';
+import { RawClient } from '../support/raw-http.ts';
+import { runServer } from '../support/running-server.ts';
+
+const PATH = '/v1/external/domains';
+const toRequest = (path: string, headers: Record<string, string> = {}) =>
+  `GET ${path} HTTP/1.1\r\nHost: api.example\r\n${Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}\r\n`;
+
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A server, an account, and a connection to it that stays open. */
+async function serve(environment: Record<string, string> = {}) {
+  const { server, store } = await runServer(environment);
+  const { key } = await anAccount(store.db);
+  const client = new RawClient(server.url);
+  const authorization = { Authorization: `Bearer ${key}` };
+  return { server, store, key, client, authorization };
+}
+
+describe('a running server', () => {
+  test('answers many requests on one connection', async () => {
+    const { client, authorization } = await serve();
+    for (let i = 0; i < 5; i++) {
+      const answer = await client.send(toRequest(PATH, authorization));
+      expect(answer?.status).toBe(200);
+      expect(answer?.headers['connection']).toBe('keep-alive');
+    }
+    client.close();
+  });
+
+  test('fetch reads it', async () => {
+    const { server, authorization } = await serve();
+    const answer = await fetch(`${server.url}${PATH}`, { headers: authorization });
+    expect(await answer.json()).toEqual({ data: [], total: 0 });
+  });
+
+  test('its URL has brackets around an IPv6 address', async () => {
+    const { server } = await serve({ PLUMBLINE_HOST: '::1' });
+    expect(server.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  });
+
+  test('a port in use is an error', async () => {
+    const { server } = await serve();
+    const port = new URL(server.url).port;
+    await expect(runServer({ PLUMBLINE_PORT: port })).rejects.toThrow(/EADDRINUSE/);
+  });
+});
+
+describe('invalid HTTP', () => {
+  test.each([
+    ['random bytes', 'garbage\r\n\r\n'],
+    ['an invalid version', `GET ${PATH} HTTP/9.9\r\nHost: a\r\n\r\n`],
+    ['a blank in the path', `GET /v1 /external HTTP/1.1\r\nHost: a\r\n\r\n`],
+    ['NUL in a header', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n`],
+    ['a header without a colon', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nnonsense\r\n\r\n`],
+    ['a method that is no token', `GR@B ${PATH} HTTP/1.1\r\nHost: a\r\n\r\n`],
+    ['an unknown method of another path', 'FOO /settings HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['an unknown method without a version', `FOO ${PATH}\r\nHost: a\r\n\r\n`],
+    [
+      'two lengths',
+      `GET ${PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`,
+    ],
+    ['an invalid length', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n`],
+    [
+      'both a length and chunks',
+      `GET ${PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    ],
+    ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['a fragment in the path', `GET ${PATH}#x HTTP/1.1\r\nHost: a\r\n\r\n`],
+    ['a fragment that hides the path', 'GET //a@# HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['no Host', `GET ${PATH} HTTP/1.1\r\n\r\n`],
+    ['two Hosts', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`],
+    ['the same Host twice', `GET ${PATH} HTTP/1.0\r\nHost: a\r\nHOST: a\r\n\r\n`],
+    ['a target that is not a path', 'GET v1/external/domains HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a target with a user', 'GET http://u@a/ HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a target of another scheme', 'GET ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ])('%s: 400 with the API’s error body', async (_what, bytes) => {
+    const { client, server } = await serve();
+    const answer = await client.send(Buffer.from(bytes, 'latin1'));
+    expect(answer?.status).toBe(400);
+    expect(answer?.headers['content-type']).toBe('application/json');
+    expect(answer?.headers['cache-control']).toBe('no-store');
+    holdToErrorShape(answer?.body ?? '');
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  });
+
+  test.each(['FOO', 'GETS', 'get', 'x-y.z!'])(
+    '%s is a method that HTTP allows and node does not know: 405, as the guide says',
+    async (method) => {
+      const { client, server } = await serve();
+      const answer = await client.send(`${method} ${PATH}?limit=1 HTTP/1.1\r\nHost: a\r\n\r\n`);
+      expect([answer?.status, answer?.headers['allow']]).toEqual([405, 'GET, HEAD']);
+      expect(JSON.parse(answer?.body ?? '').error.code).toBe('method_not_allowed');
+      holdToErrorShape(answer?.body ?? '');
+      expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+    },
+  );
+
+  test('CONNECT is a 405, as every method other than GET and HEAD is', async () => {
+    const { client } = await serve();
+    const answer = await client.send('CONNECT api.example:443 HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect([answer?.status, answer?.headers['allow']]).toEqual([405, 'GET, HEAD']);
+    holdToErrorShape(answer?.body ?? '');
+  });
+
+  test('a valid request has its own answer when invalid bytes follow it in one packet', async () => {
+    const { client } = await serve();
+    expect((await client.send(`${toRequest(PATH)}garbage\r\n\r\n`))?.status).toBe(401);
+  });
+
+  test.each([
+    [`http://elsewhere.example${PATH}`, 401],
+    [`HTTPS://elsewhere.example:8443${PATH}?limit=1`, 401],
+    ['http://elsewhere.example', 404],
+    ['http://elsewhere.example?x=1', 404],
+    ['http://elsewhere.example/healthz', 200],
+    ['http://elsewhere.example//healthz', 404],
+    ['http://elsewhere.example/settings/sign-in', 200],
+    ['http://elsewhere.example/settings/single-sign-on/callback?code=x&state=y', 303],
+    ['http://elsewhere.example/docs/nothing', 404],
+  ])('a target in absolute form works like its path: %s is %i', async (target, status) => {
+    const { client } = await serve();
+    expect((await client.send(toRequest(target)))?.status).toBe(status);
+    client.close();
+  });
+
+  test('more than 16 KB of headers: 431 with the API’s error body', async () => {
+    const { client } = await serve();
+    const answer = await client.send(toRequest(PATH, { 'X-Big': 'x'.repeat(17_000) }));
+    expect(answer?.status).toBe(431);
+    holdToErrorShape(answer?.body ?? '');
+    expect(JSON.parse(answer?.body ?? '').error.code).toBe('headers_too_large');
+  });
+
+  test('a URL of more than 16 KB: 431 as well', async () => {
+    const { client } = await serve();
+    const answer = await client.send(toRequest(`${PATH}?x=${'x'.repeat(17_000)}`));
+    expect(answer?.status).toBe(431);
+    holdToErrorShape(answer?.body ?? '');
+  });
+
+  test('8 KB of headers are accepted', async () => {
+    const { client, authorization } = await serve();
+    const headers = { ...authorization, 'X-Big': 'x'.repeat(8_000) };
+    expect((await client.send(toRequest(PATH, headers)))?.status).toBe(200);
+    client.close();
+  });
+
+  test('an unknown expectation is ignored', async () => {
+    const { client, authorization } = await serve();
+    const answer = await client.send(toRequest(PATH, { ...authorization, Expect: 'miracles' }));
+    expect(answer?.status).toBe(200);
+    client.close();
+  });
+
+  test('a client that never closes its half of the connection is disconnected', async () => {
+    const { server } = await serve();
+    const port = Number(new URL(server.url).port);
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => undefined).resume();
+    socket.write('garbage\r\n\r\n');
+    await new Promise((resolve) => socket.once('end', resolve));
+    await wait(2_500);
+    // When the connection is closed, the first byte is answered with a reset, and the second cannot be sent.
+    socket.write('.');
+    await wait(200);
+    socket.write('.');
+    await expect.poll(() => socket.destroyed, { timeout: 1_000 }).toBe(true);
+  });
+
+  test('an unexpected body is ignored', async () => {
+    const { client, authorization } = await serve();
+    const head = toRequest(PATH, { ...authorization, 'Content-Length': '5' });
+    expect((await client.send(`${head}12345`))?.status).toBe(200);
+    expect((await client.send(toRequest(PATH, authorization)))?.status).toBe(200);
+    client.close();
+  });
+
+  test('a client that disconnects during an answer does not affect others', async () => {
+    const { server } = await serve();
+    for (let i = 0; i < 5; i++) {
+      const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+      socket.on('error', () => undefined);
+      await new Promise<void>((resolve) => socket.write(`GET ${PATH} HT`, () => resolve()));
+      socket.resetAndDestroy();
+    }
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  });
+});
+
+describe('stop', () => {
+  /** A read that waits until the store's only connection is free. */
+  async function serveWaiting() {
+    const running = await serve();
+    const { store, client, authorization } = running;
+    const release = Promise.withResolvers<void>();
+    const busy = store.db.write(() => release.promise);
+    const answer = client.send(toRequest(PATH, authorization));
+    // Long enough for the request to reach its handler.
+    await wait(100);
+    return { ...running, answer, release: () => release.resolve(), busy };
+  }
+
+  test('lets answers in progress finish before it ends', async () => {
+    const { server, answer, release, busy } = await serveWaiting();
+    let isStopped = false;
+    const stopped = server.stop().then(() => {
+      isStopped = true;
+    });
+    await wait(200);
+    expect(isStopped).toBe(false);
+    release();
+    expect((await answer)?.status).toBe(200);
+    await Promise.all([stopped, busy]);
+  });
+
+  test('rejects new connections at once', async () => {
+    const { server, answer, release, busy } = await serveWaiting();
+    const stopped = server.stop();
+    await expect(fetch(`${server.url}/healthz`)).rejects.toThrow(/fetch failed/);
+    release();
+    await Promise.all([stopped, busy, answer]);
+  });
+
+  // All connections are closed in the end; this test's time limit is long before that.
+  test('does not wait for idle connections', { timeout: 8_000 }, async () => {
+    const { server, client, authorization } = await serve();
+    const answer = await client.send(toRequest(PATH, authorization));
+    expect(answer?.status).toBe(200);
+    await server.stop();
+  });
+
+  test('readyz is 503 while answers finish', async () => {
+    const { server, store, key } = await serve();
+    const release = Promise.withResolvers<void>();
+    const busy = store.db.write(() => release.promise);
+    // On a connection that still waits for an answer: any other would be closed or rejected.
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    const isClosed = new Promise((resolve) => socket.once('close', resolve));
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.write(toRequest(PATH, { Authorization: `Bearer ${key}` }));
+    await wait(100);
+    const stopped = server.stop();
+    socket.write(toRequest('/readyz'));
+    await wait(100);
+    release.resolve();
+    await Promise.all([stopped, busy, isClosed]);
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 503']);
+  });
+
+  test('writes last_used_at before it ends', async () => {
+    const { server, store, client, authorization } = await serve();
+    await client.send(toRequest(PATH, authorization));
+    await server.stop();
+    const { last_used_at: usedAt } = await store.db
+      .selectFrom('api_key')
+      .select('last_used_at')
+      .executeTakeFirstOrThrow();
+    expect(usedAt).not.toBeNull();
+  });
+
+  test('may be called twice', async () => {
+    const { server } = await serve();
+    await Promise.all([server.stop(), server.stop()]);
+  });
+});

@@ -1,0 +1,100 @@
+import { deflateSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
+import type { IntakeDocument } from '../../src/intake/documents.ts';
+import {
+  createSourceReader,
+  MAX_SMALL_BYTES,
+  readSmall,
+} from '../../src/intake/reader/input-reader.ts';
+import { NOW, PLAIN, readAll } from '../support/intake.ts';
+import { base64, mail } from '../support/mail.ts';
+import { SOUND, spoil, spoilings } from '../support/spoil.ts';
+import { zip } from '../support/zip.ts';
+
+const LARGE = PLAIN.replace('</feedback>', `${' '.repeat(MAX_SMALL_BYTES)}</feedback>`);
+
+function aReader() {
+  const reader = createSourceReader();
+  onTestFinished(() => reader.close());
+  return reader;
+}
+
+/** The indices and outcomes in the order in which the reader gives them. */
+async function readTogether(
+  reader: ReturnType<typeof aReader>,
+  sources: readonly (string | Buffer)[],
+): Promise<string[]> {
+  const bytes = sources.map((source) => Buffer.from(source));
+  const found = await Array.fromAsync(reader.read(bytes, NOW));
+  return found.map(({ index, document }) => `${index} ${outcomeOf(document)}`);
+}
+
+function outcomeOf(document: IntakeDocument): string {
+  return document.kind === 'report' ? 'report' : document.refusal.reason;
+}
+
+describe('small sources that contain only reports', () => {
+  const archive = zip([
+    { name: 'a.xml', content: PLAIN },
+    { name: 'b.xml', content: PLAIN, isStored: true },
+  ]);
+
+  it('are read in this process: no other one is started', async () => {
+    const reader = aReader();
+    const sources = [PLAIN, gzipSync(PLAIN), deflateSync(PLAIN), archive];
+    const found = await readTogether(reader, sources);
+    expect(found).toEqual(['0 report', '1 report', '2 report', '3 report', '3 report']);
+    expect(reader.pid).toBeUndefined();
+  });
+
+  it('give the same documents as all sources do', async () => {
+    expect(await readSmall(archive, { nowMs: NOW })).toEqual(await readAll(archive));
+  });
+});
+
+test.each<[string, string | Buffer]>([
+  ['has more than the limit', LARGE],
+  ['unpacks to more than the limit', gzipSync(LARGE)],
+  ['is a mail', mail(base64(gzipSync(PLAIN)))],
+  ['is a packed mail', gzipSync(mail(base64(gzipSync(PLAIN))))],
+  ['is broken', PLAIN.slice(0, -5)],
+  [
+    'contains something beside a report',
+    zip([
+      { name: 'a', content: PLAIN },
+      { name: 'b', content: '' },
+    ]),
+  ],
+  ['has 17 members', zip(Array.from({ length: 17 }, (_, i) => ({ name: `${i}`, content: PLAIN })))],
+  ['has no report', ''],
+])('a source that %s is read by the child process', async (_what, source) => {
+  expect(await readSmall(Buffer.from(source), { nowMs: NOW })).toBeUndefined();
+});
+
+test('sources keep their order, whichever process reads them', async () => {
+  const reader = aReader();
+  const sources = [PLAIN, 'nothing', LARGE, gzipSync(PLAIN), '', PLAIN, gzipSync(LARGE)];
+  expect(await readTogether(reader, sources)).toEqual([
+    '0 report',
+    '1 no_report',
+    '2 report',
+    '3 report',
+    '4 empty',
+    '5 report',
+    '6 report',
+  ]);
+  expect(reader.pid).toBeDefined();
+});
+
+test('what is read in this process of a corrupted source is what the child reads', async () => {
+  const source = fc.tuple(fc.constantFrom(...SOUND), spoilings);
+  await fc.assert(
+    fc.asyncProperty(source, async ([sound, how]) => {
+      const bytes = how.reduce(spoil, sound);
+      const documents = await readSmall(bytes, { nowMs: NOW });
+      if (documents !== undefined) expect(documents).toEqual(await readAll(bytes));
+    }),
+    { numRuns: 500 },
+  );
+});

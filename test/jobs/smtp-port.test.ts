@@ -1,0 +1,115 @@
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { CertificateFiles } from '../../src/intake/doors/smtp/certificate.ts';
+import { startMailDoors } from '../../src/jobs/mail-doors.ts';
+import { noteDoor } from '../../src/store/inbox/doors.ts';
+import { readInboxOverview } from '../../src/store/inbox/overview.ts';
+import { aCertificate } from '../support/certificate.ts';
+import { aFolder } from '../support/command.ts';
+import { aStore } from '../support/store.ts';
+
+/** A port of the loopback address that nobody listens on. */
+async function aFreePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+type Store = Awaited<ReturnType<typeof aStore>>;
+
+/** The doors of one process, and its log. */
+function openDoors(store: Store, port: number, certificate?: CertificateFiles) {
+  const lines: string[] = [];
+  const note = (_about: unknown, text = '') => void lines.push(text);
+  const place = { port, host: '127.0.0.1', name: 'mx.plumbline.example', recipients: [] };
+  const smtp = { ...place, certificate };
+  const doors = startMailDoors({ smtp } as never, {
+    ...{ store: store as never, noteMs: 20, leases: {} as never },
+    ...{
+      deliver: async () => {},
+      log: { info: note, warn: note, error: note, debug: note } as never,
+    },
+  });
+  onTestFinished(doors.stop);
+  return lines;
+}
+
+const untilSaid = async (lines: string[], text: string) => {
+  while (!lines.some((line) => line.includes(text))) await sleep(5);
+};
+
+test('a second process with the same SMTP port does not make the open door fail', async () => {
+  const store = await aStore();
+  const port = await aFreePort();
+  await untilSaid(openDoors(store, port), 'the door is open');
+  await untilSaid(openDoors(store, port), 'the address is in use');
+  const rows = await store.db.selectFrom('door_state').select('last_error_at').execute();
+  expect(rows).toEqual([{ last_error_at: null }]);
+});
+
+test('an open SMTP door notes again and again that it works', async () => {
+  const store = await aStore();
+  await untilSaid(openDoors(store, await aFreePort()), 'the door is open');
+  await noteDoor(store.db, 'smtp', 'Another process had no certificate.');
+  const isFailing = async () => (await readInboxOverview(store.db)).doors[0]?.failsSince !== null;
+  while (await isFailing()) await sleep(5);
+});
+
+describe('a certificate', () => {
+  const HOST = 'mx.plumbline.example';
+  const own = aCertificate(HOST);
+
+  test.each([
+    ['that is not there', undefined, own.key, /cert\.pem cannot be read: there is no such file/],
+    ['that is none', 'x', own.key, /cert\.pem is no certificate in PEM/],
+    [
+      'with a key that is none',
+      own.cert,
+      'x',
+      /key\.pem is no private key in PEM\. An encrypted one/,
+    ],
+    [
+      'with another key',
+      own.cert,
+      aCertificate(HOST).key,
+      /key\.pem is not the key of .*cert\.pem/,
+    ],
+  ])(
+    '%s leaves the door closed, and is named with what is wrong',
+    async (_what, cert, key, words) => {
+      const store = await aStore();
+      const lines = openDoors(store, await aFreePort(), await writeFiles({ cert, key }));
+      await untilSaid(lines, 'The door is closed');
+      expect(lines.join()).toMatch(words);
+      expect(await readError(store)).toMatch(words);
+    },
+  );
+
+  test('that has expired leaves the door open, and is named until it is renewed', async () => {
+    const store = await aStore();
+    const files = await writeFiles(aCertificate(HOST, 2021));
+    const lines = openDoors(store, await aFreePort(), files);
+    await untilSaid(lines, 'the door is open');
+    await untilSaid(lines, 'expired on 2021-12-31: renew it');
+    while (!(await readError(store))?.includes('expired on 2021-12-31')) await sleep(5);
+    expect(lines.filter((line) => line.includes('expired'))).toHaveLength(1);
+  });
+
+  async function writeFiles(given: { cert: string | undefined; key: string }) {
+    const folder = await aFolder();
+    const files = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') };
+    if (given.cert !== undefined) await writeFile(files.certFile, given.cert);
+    await writeFile(files.keyFile, given.key);
+    return files;
+  }
+
+  async function readError({ db }: Store): Promise<string | null | undefined> {
+    const row = await db.selectFrom('door_state').select('last_error').executeTakeFirst();
+    return row?.last_error;
+  }
+});

@@ -1,0 +1,47 @@
+import { readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pino from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { readConfig } from '../../src/config/config.ts';
+import { startInbox } from '../../src/jobs/inbox.ts';
+import { findMailToken } from '../../src/store/accounts/mail-address.ts';
+import { aBareAccount } from '../support/builders.ts';
+import { aFolder } from '../support/command.ts';
+import { serveDns, type Zone } from '../support/dns-server.ts';
+import { aReportMail, aReportXml, listMailRows } from '../support/inbox.ts';
+import { aStore } from '../support/store.ts';
+
+test('a process with an inbox reads what its doors deliver, in a child process, and claims domains', async () => {
+  const store = await aStore();
+  const folder = await aFolder();
+  const zone: Zone = {};
+  const { address } = await serveDns(zone);
+  const accountId = await aBareAccount(store.db);
+  const token = await findMailToken(store.db, accountId);
+  zone['_dmarc.example.com'] = [[`v=DMARC1; p=none; rua=mailto:${token}@reports.example.net`]];
+  const config = readConfig({
+    PLUMBLINE_WATCH: folder,
+    PLUMBLINE_SMTP_NAME: 'reports.example.net',
+    PLUMBLINE_DNS_SERVERS: address,
+  });
+  const inbox = startInbox(config, { store, log: pino({ level: 'silent' }) });
+  onTestFinished(() => inbox.stop());
+  expect(inbox.names).toEqual(['inbox', `folder ${folder}`]);
+  await inbox.deliver({
+    door: 'smtp',
+    bytes: aReportMail('by-mail'),
+    envelope: {},
+    receivedAt: '2026-08-01T00:00:00Z',
+    accountId,
+  });
+  writeFileSync(join(folder, '.new'), aReportXml('by-file'));
+  renameSync(join(folder, '.new'), join(folder, 'new.xml'));
+  while (readdirSync(folder).includes('new.xml')) await sleep(20);
+  expect(readdirSync(join(folder, 'Processed'))).toEqual(['new.xml']);
+  const rows = await listMailRows(store.db);
+  expect(rows.map(({ result }) => result)).toEqual(['processed', 'processed']);
+  expect(rows.map(({ counts }) => counts)).toEqual(['{"unclaimed":1}', '{"stored":1}']);
+  const domains = await store.db.selectFrom('domain').select(['name', 'account_id']).execute();
+  expect(domains).toEqual([{ name: 'example.com', account_id: accountId }]);
+});

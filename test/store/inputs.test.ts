@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Store } from '../../src/store/engine/open.ts';
+import { findDetailedDays } from '../../src/store/sources/detailed-days.ts';
+import { readSourcesForGroups, readSourcesOfGroups } from '../../src/store/sources/grouped.ts';
+import { readSources, readSourcesOf, type SourceRow } from '../../src/store/sources/list.ts';
+import { updateMark } from '../../src/store/sources/marks.ts';
+import { readSource } from '../../src/store/sources/source.ts';
+import {
+  aBareAccount,
+  aDomain,
+  aRecord,
+  aReport,
+  aReportOf,
+  aSignature,
+  NOW,
+  receive,
+} from '../support/builders.ts';
+import { openTestStore } from '../support/store.ts';
+
+let store: Store;
+let scope: { accountId: string; domainId: string };
+
+const PASSED = { spf: 'pass', dkim: 'pass', signatures: [aSignature()] } as const;
+const MAILER = '192.0.2.1';
+const FORGER = '203.0.113.9';
+
+const ofDay = (day: string, orgName = 'Mailbox Provider') => ({
+  begin: `${day}T00:00:00Z`,
+  orgName,
+});
+
+beforeAll(async () => {
+  store = await openTestStore();
+  const { db } = store;
+  const accountId = await aBareAccount(db);
+  scope = { accountId, domainId: (await aDomain(db, accountId, { name: 'example.com' })).id };
+  await receive(db, [
+    aReportOf(
+      [
+        aRecord({ sourceIp: MAILER, count: 40, ...PASSED }),
+        aRecord({ sourceIp: MAILER, count: 2, dkim: 'pass', signatures: [aSignature()] }),
+        aRecord({
+          sourceIp: FORGER,
+          count: 7,
+          headerFrom: 'Login.Example.COM',
+          disposition: 'reject',
+        }),
+      ],
+      ofDay('2026-03-10'),
+    ),
+    aReportOf([aRecord({ sourceIp: MAILER, count: 5, ...PASSED })], ofDay('2026-03-12', 'Other')),
+    aReportOf([aRecord({ sourceIp: '2001:db8::1', count: 3, spf: 'pass' })], ofDay('2026-03-12')),
+    // Messages of nobody: a record without an address.
+    aReport({ ...ofDay('2026-03-12'), totalMessages: 11, alignedMessages: 0 }),
+    aReportOf([aRecord({ sourceIp: MAILER, count: 100 })], ofDay('2026-02-01')),
+    aReportOf([aRecord({ sourceIp: MAILER, count: 1_000 })], {
+      ...ofDay('2026-03-11'),
+      domain: 'other.example',
+    }),
+  ]);
+});
+
+afterAll(() => store.close());
+
+const range = { from: '2026-03-10', to: '2026-03-12' };
+const list = (wanted: Partial<Parameters<typeof readSources>[2]> = {}) =>
+  readSources(store.reader, scope, { range, failingOnly: false, limit: 10, offset: 0, ...wanted });
+
+describe('the sources of a domain in a range', () => {
+  test('are listed by failed messages, then by messages, with what was aligned and their days', async () => {
+    expect(await list()).toEqual({
+      hasReports: true,
+      total: 3,
+      messages: 68,
+      unlisted: 11,
+      sources: [
+        row(FORGER, { messages: 7, days: ['2026-03-10', '2026-03-10'] }),
+        row(MAILER, {
+          messages: 47,
+          aligned: 47,
+          dkim: 47,
+          spf: 45,
+          days: ['2026-03-10', '2026-03-12'],
+        }),
+        row('2001:db8::1', { messages: 3, aligned: 3, spf: 3, days: ['2026-03-12', '2026-03-12'] }),
+      ],
+    });
+  });
+
+  test('are listed without those of which no message failed, on request', async () => {
+    const { total, sources, unlisted } = await list({ failingOnly: true });
+    expect([total, unlisted, sources.map(({ address }) => address)]).toEqual([1, 11, [FORGER]]);
+  });
+
+  test('are listed in pages that have the same totals, also beyond the last one', async () => {
+    const pages = [];
+    for (const offset of [0, 1, 2, 3]) pages.push(await list({ limit: 1, offset }));
+    expect(pages.map(({ total, messages, unlisted }) => [total, messages, unlisted])).toEqual(
+      Array(4).fill([3, 68, 11]),
+    );
+    const addresses = pages.map(({ sources }) => sources.map(({ address }) => address));
+    expect(addresses).toEqual([[FORGER], [MAILER], ['2001:db8::1'], []]);
+  });
+
+  test('are given in the same order for groups', async () => {
+    const toCounts = ({ first_day, last_day, ...counts }: SourceRow) => counts;
+    for (const chosen of [
+      { failingOnly: false },
+      { failingOnly: true },
+      { failingOnly: false, mark: 'unmarked' },
+      // More days are not read at once.
+      { failingOnly: false, range: { from: '2026-02-01', to: range.to } },
+    ] as const) {
+      const { sources, ...totals } = await list(chosen);
+      expect(await readSourcesForGroups(store.reader, scope, { range, ...chosen })).toEqual({
+        ...totals,
+        sources: sources.map(toCounts),
+      });
+      expect(await readSourcesOfGroups(store.reader, scope, { range, ...chosen })).toEqual({
+        ...totals,
+        sources: sources.map(({ address, messages, aligned }) => ({ address, messages, aligned })),
+      });
+    }
+  });
+
+  test('are read by their addresses, in the given order, without those that sent nothing', async () => {
+    const addresses = ['2001:db8::1', '198.51.100.1', FORGER];
+    const [v6, forger] = await readSourcesOf(store.reader, scope, { range, addresses });
+    const { sources } = await list();
+    expect([forger, v6]).toEqual([sources[0], sources[2]]);
+    expect(await readSourcesOf(store.reader, scope, { range, addresses: [] })).toEqual([]);
+    const other = { ...scope, accountId: 'none' };
+    await expect(readSourcesOf(store.reader, other, { range, addresses })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+
+  test('are those of one mark, or without any, however many others fail more', async () => {
+    const by = { ...{ name: 'you@example.com', address: '192.0.2.8', at: NOW }, ...scope };
+    const mark = (one: 'legitimate' | null) =>
+      updateMark(store.db, { domainId: scope.domainId, address: MAILER, mark: one }, by);
+    await mark('legitimate');
+    const found = async (wanted: Parameters<typeof list>[0]) => {
+      const { total, unlisted, sources } = await list({ ...wanted, limit: 1 });
+      return [total, unlisted, sources.map(({ address }) => address)];
+    };
+    expect(await found({ mark: 'legitimate' })).toEqual([1, 11, [MAILER]]);
+    expect(await found({ mark: 'legitimate', failingOnly: true })).toEqual([0, 11, []]);
+    expect(await found({ mark: 'unknown' })).toEqual([0, 11, []]);
+    expect(await found({ mark: 'unmarked' })).toEqual([2, 11, [FORGER]]);
+    await mark(null);
+  });
+
+  test('are none in a range without reports', async () => {
+    const empty = { range: { from: '2020-01-01', to: '2020-12-31' } };
+    expect(await list(empty)).toEqual({
+      hasReports: false,
+      total: 0,
+      messages: 0,
+      sources: [],
+      unlisted: 0,
+    });
+  });
+});
+
+describe('one source in a range', () => {
+  const read = (address: string) => readSource(store.reader, scope, { address, range });
+
+  test('has its days, and what each reporter said of its messages', async () => {
+    const { days, patterns, otherMessages } = await read(MAILER);
+    expect(days).toEqual([
+      { day: '2026-03-10', messages: 42, aligned: 42 },
+      { day: '2026-03-12', messages: 5, aligned: 5 },
+    ]);
+    expect(otherMessages).toBe(0);
+    expect(
+      patterns.map(({ messages, reporter, first_day }) => [messages, reporter, first_day]),
+    ).toEqual([
+      [40, 'Mailbox Provider', '2026-03-10'],
+      [5, 'Other', '2026-03-12'],
+      [2, 'Mailbox Provider', '2026-03-10'],
+    ]);
+    expect(patterns[2]).toEqual({
+      header_from: 'example.com',
+      spf: { domain: 'bounces.mailer.example', result: 'pass', aligned: false },
+      dkim: [{ domain: 'example.com', selector: 'one', result: 'pass' }],
+      dkim_aligned: true,
+      disposition: 'none',
+      reporter: 'Mailbox Provider',
+      messages: 2,
+      aligned: 2,
+      first_day: '2026-03-10',
+      last_day: '2026-03-10',
+    });
+  });
+
+  test('has no aligned messages in a pattern that failed, and names in lower case', async () => {
+    const { patterns } = await read(FORGER);
+    expect(patterns).toMatchObject([
+      {
+        header_from: 'login.example.com',
+        disposition: 'reject',
+        messages: 7,
+        aligned: 0,
+        dkim: [],
+      },
+    ]);
+  });
+
+  test('that sent nothing has no days', async () => {
+    const nothing = { days: [], patterns: [], otherMessages: 0 };
+    for (const address of ['198.51.100.1', 'no address', ''])
+      expect(await read(address)).toEqual(nothing);
+  });
+});
+
+test('the days that have data are those of the reports, and all have details', async () => {
+  expect(await findDetailedDays(store.reader, scope)).toEqual({
+    oldest: '2026-02-01',
+    newest: '2026-03-12',
+    detailsSince: null,
+  });
+});
+
+test('another account reads nothing: the domain is not found', async () => {
+  const other = { ...scope, accountId: await aBareAccount(store.db) };
+  const notFound = { code: 'not_found' };
+  const { reader } = store;
+  const wanted = { range, failingOnly: false, limit: 1, offset: 0 };
+  await expect(readSources(reader, other, wanted)).rejects.toMatchObject(notFound);
+  await expect(readSource(reader, other, { address: MAILER, range })).rejects.toMatchObject(
+    notFound,
+  );
+  await expect(findDetailedDays(reader, other)).rejects.toMatchObject(notFound);
+});
+
+interface Expected {
+  readonly messages: number;
+  readonly aligned?: number;
+  readonly dkim?: number;
+  readonly spf?: number;
+  readonly days: readonly [string, string];
+}
+
+function row(address: string, { messages, aligned = 0, dkim = 0, spf = 0, days }: Expected) {
+  const [first_day, last_day] = days;
+  return { address, messages, aligned, dkim_aligned: dkim, spf_aligned: spf, first_day, last_day };
+}
