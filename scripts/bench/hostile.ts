@@ -1,5 +1,5 @@
 /**
- * The cost of hostile sources, each in a process of its own, and a check that the good files beside them are
+ * The cost of hostile inputs, each in a process of its own, and a check that the good files beside them are
  * stored.
  */
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { runJob, toText } from './job.ts';
 import { print } from './print.ts';
 import { renderReport } from './report-xml.ts';
 
-/** For a source of at most a megabyte. */
+/** For an input of at most a megabyte. */
 const GOALS = { cpuSeconds: 5, peakMb: 250, storedMb: 5 };
 const MB = 1_000_000;
 const GOOD_FILES = 1_000;
@@ -21,12 +21,12 @@ export async function benchHostile(kind?: string): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'plumbline-bench-'));
   try {
     print(
-      `\nHostile sources of at most 1 MB (goals: ≤ ${GOALS.cpuSeconds} s of CPU, ≤ ${GOALS.peakMb} MB above idle, ≤ ${GOALS.storedMb} MB stored)`,
+      `\nHostile inputs of at most 1 MB (goals: ≤ ${GOALS.cpuSeconds} s of CPU, ≤ ${GOALS.peakMb} MB above idle, ≤ ${GOALS.storedMb} MB stored)`,
     );
     const empty = await sizeOfEmpty(root);
     const kinds = Object.entries(HOSTILE).filter(([name]) => kind === undefined || name === kind);
-    for (const [title, sources] of kinds)
-      for (const { name, bytes } of sources)
+    for (const [title, inputs] of kinds)
+      for (const { name, bytes } of inputs)
         await benchOne(root, `${title}: ${name}`, bytes(), empty);
     if (kind !== undefined) return;
     await benchPlain(root);
@@ -39,17 +39,17 @@ export async function benchHostile(kind?: string): Promise<void> {
 let number = 0;
 
 async function benchOne(root: string, name: string, bytes: Buffer, empty: number): Promise<void> {
-  const source = toSmall(bytes);
-  const folder = await aFolderOf(root, [source]);
+  const input = toSmall(bytes);
+  const folder = await aFolderOf(root, [input]);
   const job = await runJob('ingest', folder);
   const storedMb = ((await stat(`${folder}-ingest.db`)).size - empty) / MB;
   const [cpuSeconds, peakMb] = [job.cpuMs / 1000, job.peakMb];
   const isOver =
-    source.length <= MB * 1.05 &&
+    input.length <= MB * 1.05 &&
     (cpuSeconds > GOALS.cpuSeconds || peakMb > GOALS.peakMb || storedMb > GOALS.storedMb);
   print(
     `${isOver ? '  OVER ' : '  '}${cpuSeconds.toFixed(2).padStart(6)} s ${peakMb.toFixed(0).padStart(4)} MB ` +
-      `${storedMb.toFixed(2).padStart(6)} MB stored, ${(source.length / 1000).toFixed(0).padStart(5)} kB  ${name}: ${toText(job)}`,
+      `${storedMb.toFixed(2).padStart(6)} MB stored, ${(input.length / 1000).toFixed(0).padStart(5)} kB  ${name}: ${toText(job)}`,
   );
 }
 

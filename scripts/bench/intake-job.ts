@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { SaxesParser } from 'saxes';
-import { ingest, type SourceToRead } from '../../src/intake/ingest.ts';
+import { type InputToRead, ingest } from '../../src/intake/ingest.ts';
 import { listFiles, readFile } from '../../src/intake/inputs/files.ts';
-import { createSourceReader } from '../../src/intake/reader/input-reader.ts';
+import { createInputReader } from '../../src/intake/reader/input-reader.ts';
 import { createReaderProcess } from '../../src/intake/reader/reader-process.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 
@@ -20,15 +20,15 @@ export interface JobResult {
   readonly good: number;
 }
 
-async function* sources(): AsyncGenerator<SourceToRead> {
+async function* inputs(): AsyncGenerator<InputToRead> {
   for await (const name of listFiles([folder])) yield { name, read: () => readFile(name) };
 }
 
 /** The baseline: every file is read, unpacked and parsed, without further work. */
 async function readBare(): Promise<Record<string, number>> {
   let read = 0;
-  for await (const source of sources()) {
-    const { bytes } = await source.read();
+  for await (const input of inputs()) {
+    const { bytes } = await input.read();
     const parser = new SaxesParser();
     parser.write(gunzipSync(bytes).toString()).close();
     read += 1;
@@ -41,8 +41,8 @@ let good = 0;
 async function ingestAll(): Promise<Record<string, number>> {
   const outcomes: Record<string, number> = {};
   const given = { db: store.db, now: () => new Date(), documentReader };
-  for await (const { outcome, refusal, source } of ingest(given, sources())) {
-    if (outcome === 'unclaimed' && /good-\d+\.xml$/.test(source)) good += 1;
+  for await (const { outcome, refusal, input } of ingest(given, inputs())) {
+    if (outcome === 'unclaimed' && /good-\d+\.xml$/.test(input)) good += 1;
     const name = refusal === null ? outcome : `${outcome} ${refusal.reason}`;
     outcomes[name] = (outcomes[name] ?? 0) + 1;
   }
@@ -77,8 +77,8 @@ async function readIdleBytes(): Promise<number> {
 
 const readerIdle = kind === 'bare' ? 0 : await readIdleBytes();
 const reader = createReaderProcess();
-const documentReader = createSourceReader(reader);
-/** Peak memory of the reading processes, which are replaced when they end. Small sources need none. */
+const documentReader = createInputReader(reader);
+/** Peak memory of the reading processes, which are replaced when they end. Small inputs need none. */
 let readerPeak = readerIdle;
 const watching = setInterval(noteReaderPeak, 20);
 

@@ -4,7 +4,7 @@ import { HOSTILE_ARCHIVES } from './many.ts';
 import { HOSTILE_VALUES } from './values.ts';
 import { HOSTILE_XML } from './xml.ts';
 
-/** Every hostile source, by kind. */
+/** Every hostile input, by kind. */
 export const HOSTILE = {
   containers: HOSTILE_CONTAINERS,
   mails: HOSTILE_MAILS,

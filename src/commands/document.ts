@@ -16,7 +16,7 @@ that stood becomes the conflict, under the same number: preferring it again undo
 const REMOVE_HELP = `
 A report with conflicts is replaced by its oldest conflict, as if that had been preferred. To take out all
 contents of a report, remove its conflicts first. A report or a conflict that was removed is not stored again
-when it comes in again: ingest says "removed". A rejection is listed again when its source is read again.
+when it comes in again: ingest says "removed". A rejection is listed again when its input is read again.
 The original bytes are kept in any case.`;
 
 export function addDocumentCommands(document: Command): void {

@@ -2,9 +2,9 @@ import { lstatSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
-import { type IngestedDocument, ingest, type SourceToRead } from '../intake/ingest.ts';
-import { listFiles, readFile, readSource } from '../intake/inputs/files.ts';
-import { createSourceReader } from '../intake/reader/input-reader.ts';
+import { type IngestedDocument, type InputToRead, ingest } from '../intake/ingest.ts';
+import { listFiles, readFile, readInput } from '../intake/inputs/files.ts';
+import { createInputReader } from '../intake/reader/input-reader.ts';
 import { lowerPriority } from '../intake/reader/priority.ts';
 import { findDomainIds } from '../store/accounts/domains.ts';
 import type { Store } from '../store/engine/open.ts';
@@ -53,11 +53,11 @@ async function ingestPaths(
   options: OutputOptions,
 ): Promise<Summary> {
   lowerPriority();
-  const documentReader = createSourceReader();
+  const documentReader = createInputReader();
   try {
-    const sources = await withProgress(paths, options);
+    const inputs = await withProgress(paths, options);
     const given = { db: store.db, now: () => new Date(), documentReader };
-    return await printAndEvaluate(store, ingest(given, sources), { options, paths });
+    return await printAndEvaluate(store, ingest(given, inputs), { options, paths });
   } finally {
     await documentReader.close();
   }
@@ -98,43 +98,43 @@ async function* noteStored(
  * it was tried, because npm starts the command in another folder.
  */
 function toShownName(
-  { source, refusal }: IngestedDocument,
+  { input, refusal }: IngestedDocument,
   [folder, ...others]: readonly string[],
 ): string {
-  const isPath = folder !== undefined && source !== STANDARD_INPUT;
-  if (isPath && refusal?.reason === 'unreadable') return resolve(source);
+  const isPath = folder !== undefined && input !== STANDARD_INPUT;
+  if (isPath && refusal?.reason === 'unreadable') return resolve(input);
   const isAlone = folder !== undefined && others.length === 0;
   const isFolder = isAlone && lstatSync(folder, { throwIfNoEntry: false })?.isDirectory();
-  return isFolder ? relative(folder, source) || source : source;
+  return isFolder ? relative(folder, input) || input : input;
 }
 
-/** The sources at the paths. On a terminal, a bar on standard error shows the progress of reading. */
+/** The inputs at the paths. On a terminal, a bar on standard error shows the progress of reading. */
 async function withProgress(
   paths: readonly string[],
   { json, quiet }: OutputOptions,
-): Promise<AsyncGenerator<SourceToRead>> {
-  if (json || quiet || !process.stderr.isTTY) return listSources(paths);
-  const total = await Array.fromAsync(listSources(paths)).then((sources) => sources.length);
-  return showProgress(listSources(paths), total);
+): Promise<AsyncGenerator<InputToRead>> {
+  if (json || quiet || !process.stderr.isTTY) return listInputs(paths);
+  const total = await Array.fromAsync(listInputs(paths)).then((inputs) => inputs.length);
+  return showProgress(listInputs(paths), total);
 }
 
 async function* showProgress(
-  sources: AsyncIterable<SourceToRead>,
+  inputs: AsyncIterable<InputToRead>,
   total: number,
-): AsyncGenerator<SourceToRead> {
+): AsyncGenerator<InputToRead> {
   const bar = new SingleBar({ format: '{bar} {value} of {total} files, {duration_formatted}' });
   bar.start(total, 0);
-  for await (const source of sources) {
-    yield source;
+  for await (const input of inputs) {
+    yield input;
     bar.increment();
   }
   bar.stop();
 }
 
-async function* listSources(paths: readonly string[]): AsyncGenerator<SourceToRead> {
+async function* listInputs(paths: readonly string[]): AsyncGenerator<InputToRead> {
   for (const path of paths) {
     if (path === STANDARD_INPUT) {
-      yield { name: path, read: () => readSource(path, process.stdin) };
+      yield { name: path, read: () => readInput(path, process.stdin) };
       continue;
     }
     for await (const file of listFiles([path])) yield { name: file, read: () => readFile(file) };

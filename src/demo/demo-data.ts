@@ -54,14 +54,14 @@ export async function ingestDemo(
 }
 
 async function ingestDay({ db }: Store, { receivedAt, files }: DemoDay): Promise<void> {
-  const sources = files.values().map(({ name, bytes }) => ({
+  const inputs = files.values().map(({ name, bytes }) => ({
     name,
     read: async () => ({ name, bytes }),
   }));
   // These bytes are generated here, so they can be read in this process.
   const given = { db, now: () => receivedAt, documentReader: ownReader };
-  for await (const { outcome, source } of ingest(given, toAsync(sources))) {
-    if (outcome !== 'stored') throw new Error(`The demo's ${source} was ${outcome}.`);
+  for await (const { outcome, input } of ingest(given, toAsync(inputs))) {
+    if (outcome !== 'stored') throw new Error(`The demo's ${input} was ${outcome}.`);
   }
 }
 

@@ -1,18 +1,18 @@
 import { Refusal } from '../domain/reports/refusal.ts';
 import {
   CPU_MS_PER_KEPT_BYTE,
+  INPUT_BYTES_PER_MEMBER,
   KEPT_BASE_BYTES,
-  KEPT_PER_SOURCE_BYTE,
+  KEPT_PER_INPUT_BYTE,
   MAX_UNPACKED_BYTES,
   MEMBERS_BASE,
   maxCpuMs,
-  SOURCE_BYTES_PER_MEMBER,
 } from './ceilings.ts';
 
 const MIB = 1024 * 1024;
 const CPU_ASKED_EVERY_MS = 10;
 
-/** What reading one source may cost. */
+/** What reading one input may cost. */
 export interface Limits {
   readonly unpackedBytes: number;
   /** Members of archives, parts of mails and messages of mailboxes. */
@@ -21,23 +21,23 @@ export interface Limits {
   readonly cpuMs: number;
 }
 
-/** The limits of a source of this size. */
-function limitsOf(sourceBytes: number): Limits {
+/** The limits of an input of this size. */
+function limitsOf(inputBytes: number): Limits {
   return {
     unpackedBytes: MAX_UNPACKED_BYTES,
-    members: MEMBERS_BASE + sourceBytes / SOURCE_BYTES_PER_MEMBER,
+    members: MEMBERS_BASE + inputBytes / INPUT_BYTES_PER_MEMBER,
     mails: Number.POSITIVE_INFINITY,
-    cpuMs: maxCpuMs(sourceBytes),
+    cpuMs: maxCpuMs(inputBytes),
   };
 }
 
 /**
- * The budget for reading one source. Every stage spends from it before it does the work. A source that
- * exceeds it is rejected with `too_large` or `too_costly`. The limits grow with the source's own size, so
+ * The budget for reading one input. Every stage spends from it before it does the work. An input that
+ * exceeds it is rejected with `too_large` or `too_costly`. The limits grow with the input's own size, so
  * that a large mailbox is read completely and a small file cannot cost much.
  */
 export class Budget {
-  readonly #sourceBytes: number;
+  readonly #inputBytes: number;
   readonly #cpuMs: () => number;
   readonly #cpuStartMs: number;
   readonly #limits: Limits;
@@ -50,17 +50,17 @@ export class Budget {
 
   /** `cpuMs` says how much CPU the process has used, in milliseconds. */
   constructor(
-    sourceBytes: number,
+    inputBytes: number,
     cpuMs: () => number = processCpuMs,
     limits: Partial<Limits> = {},
   ) {
-    this.#sourceBytes = sourceBytes;
+    this.#inputBytes = inputBytes;
     this.#cpuMs = cpuMs;
     this.#cpuStartMs = cpuMs();
-    this.#limits = { ...limitsOf(sourceBytes), ...limits };
+    this.#limits = { ...limitsOf(inputBytes), ...limits };
   }
 
-  /** Whether a limit was exceeded; the rest of the source is then not read. */
+  /** Whether a limit was exceeded; the rest of the input is then not read. */
   get isSpent(): boolean {
     return this.#isSpent;
   }
@@ -75,11 +75,11 @@ export class Budget {
 
   /**
    * Bytes that a decompressor read. Honest data is read once in each container, so the sum is at most the
-   * size of the source and of all that was unpacked from it. Overlapping members are read many times.
+   * size of the input and of all that was unpacked from it. Overlapping members are read many times.
    */
   scan(bytes: number): void {
     this.#scanned += bytes;
-    if (this.#scanned > this.#sourceBytes + this.#unpacked + MIB)
+    if (this.#scanned > this.#inputBytes + this.#unpacked + MIB)
       this.#refuse('too_large', 'its members overlap');
     this.checkCpu();
   }
@@ -106,10 +106,10 @@ export class Budget {
 
   /** How many bytes may still be stored. */
   get keepable(): number {
-    return KEPT_BASE_BYTES + KEPT_PER_SOURCE_BYTE * this.#sourceBytes - this.#kept;
+    return KEPT_BASE_BYTES + KEPT_PER_INPUT_BYTE * this.#inputBytes - this.#kept;
   }
 
-  /** Every loop over the source's content calls this. */
+  /** Every loop over the input's content calls this. */
   checkCpu(): void {
     const storingMs = this.#kept * CPU_MS_PER_KEPT_BYTE;
     if (this.#cpuMs() - this.#cpuStartMs + storingMs > this.#limits.cpuMs)
@@ -118,7 +118,7 @@ export class Budget {
 
   #refuse(reason: 'too_large' | 'too_costly', why: string): never {
     this.#isSpent = true;
-    throw new Refusal(reason, `The source was not read to its end: ${why}.`);
+    throw new Refusal(reason, `The input was not read to its end: ${why}.`);
   }
 }
 
@@ -127,7 +127,7 @@ let answeredMs = 0;
 
 /**
  * User and system time of the whole process, because decompression runs on other threads. Reading it takes 14
- * µs, and every member of every source needs it, so the value is cached for a short time.
+ * µs, and every member of every input needs it, so the value is cached for a short time.
  */
 function processCpuMs(): number {
   const nowMs = performance.now();

@@ -6,10 +6,10 @@ import { MAX_INCOMING_BYTES } from '../store/inbox/incoming.ts';
  */
 const MIB = 1024 * 1024;
 
-/** One file, one mail, or standard input. Mailbox files are the largest honest sources. */
-export const MAX_SOURCE_BYTES = MAX_INCOMING_BYTES;
+/** One file, one mail, or standard input. Mailbox files are the largest honest inputs. */
+export const MAX_INPUT_BYTES = MAX_INCOMING_BYTES;
 
-/** Everything that one source unpacks to, all members together: stops a zip of zips. */
+/** Everything that one input unpacks to, all members together: stops a zip of zips. */
 export const MAX_UNPACKED_BYTES = 256 * MIB;
 
 /**
@@ -31,25 +31,25 @@ export const MAX_MAIL_BYTES = 48 * MIB;
 export const MAX_CONTAINER_DEPTH = 3;
 
 /**
- * Members of archives, parts of mails and messages of mailboxes in one source: a base, plus one for each so
- * many bytes of the source. A mailbox of 9,000 reports has 10 MB.
+ * Members of archives, parts of mails and messages of mailboxes in one input: a base, plus one for each so
+ * many bytes of the input. A mailbox of 9,000 reports has 10 MB.
  */
 export const MEMBERS_BASE = 10_000;
-export const SOURCE_BYTES_PER_MEMBER = 100;
+export const INPUT_BYTES_PER_MEMBER = 100;
 
 /**
- * CPU time for one source, reading and storing together: a base, plus an amount for its first mebibyte, plus an
+ * CPU time for one input, reading and storing together: a base, plus an amount for its first mebibyte, plus an
  * amount for each further one. The largest honest report, 60 MB of XML in 0.5 MB of gzip, takes 2 s; 9,000 reports
- * in a zip of 5 MB take 8 s. The cost of storing is estimated while the source is read.
+ * in a zip of 5 MB take 8 s. The cost of storing is estimated while the input is read.
  */
 const CPU_BASE_MS = 2_700;
 const CPU_MS_OF_FIRST_MIB = 1_700;
 const CPU_MS_OF_FURTHER_MIB = 3_000;
 export const CPU_MS_PER_KEPT_BYTE = 0.0004;
 
-/** CPU time for a source of so many bytes, in milliseconds. */
-export function maxCpuMs(sourceBytes: number): number {
-  const mib = sourceBytes / MIB;
+/** CPU time for an input of so many bytes, in milliseconds. */
+export function maxCpuMs(inputBytes: number): number {
+  const mib = inputBytes / MIB;
   const further = Math.max(0, mib - 1) * CPU_MS_OF_FURTHER_MIB;
   return CPU_BASE_MS + Math.min(1, mib) * CPU_MS_OF_FIRST_MIB + further;
 }
@@ -58,16 +58,16 @@ export function maxCpuMs(sourceBytes: number): number {
 export const MAX_WANTED_CPU_MS = 8_000;
 
 /**
- * What one source may add to the database besides its own bytes, estimated: a base, plus a multiple of its
+ * What one input may add to the database besides its own bytes, estimated: a base, plus a multiple of its
  * size.
  */
 export const KEPT_BASE_BYTES = MIB;
-export const KEPT_PER_SOURCE_BYTE = 3;
+export const KEPT_PER_INPUT_BYTE = 3;
 
 /** What one report and one of its source addresses take in the database, with their indexes. */
 export const REPORT_ROW_BYTES = 800;
 export const SOURCE_ROW_BYTES = 150;
-/** What one pattern of a source adds to the source's row, and a new pattern takes besides its text. */
+/** What one pattern of a source adds to the row of the source, and a new pattern takes besides its text. */
 export const PATTERN_ENTRY_BYTES = 12;
 export const PATTERN_ROW_BYTES = 150;
 

@@ -8,7 +8,7 @@ import type { Found, Wanted } from './report/wanted.ts';
 import { WarningLog } from './warnings.ts';
 
 /** The bytes of one file or of standard input. */
-export interface Source {
+export interface Input {
   readonly name: string;
   readonly bytes: Uint8Array;
   /** Of the bytes, in hex, when it is known already. */
@@ -17,13 +17,13 @@ export interface Source {
 
 export type IntakeDocument = {
   /**
-   * Where inside the source: names of members, outermost first (`['report.xml.gz']`); empty when the source
+   * Where inside the input: names of members, outermost first (`['report.xml.gz']`); empty when the input
    * itself is the document. For display only.
    */
   readonly member: readonly string[];
 } & (
   | { readonly kind: 'report'; readonly report: AggregateReport; readonly found?: Found }
-  /** A report that cannot be read, or a source without one. */
+  /** A report that cannot be read, or an input without one. */
   | { readonly kind: 'rejected'; readonly refusal: Refusal }
   /** Something beside a report that is clearly not a report. */
   | { readonly kind: 'ignored'; readonly refusal: Refusal }
@@ -31,16 +31,16 @@ export type IntakeDocument = {
 
 interface ReadOptions {
   readonly budget?: Budget;
-  /** Of all reports only this one, as the last document; none when it is not in the source. */
+  /** Of all reports only this one, as the last document; none when it is not in the input. */
   readonly wanted?: Wanted | undefined;
 }
 
 /**
- * Every document in a source, in order, at least one. Never throws because of the bytes' content, and one bad
+ * Every document in an input, in order, at least one. Never throws because of the bytes' content, and one bad
  * document never stops the rest. Only the bytes decide what a document is. `now` is in milliseconds.
  */
 export async function* readDocuments(
-  { bytes }: Source,
+  { bytes }: Input,
   now: () => number = Date.now,
   { budget = new Budget(bytes.length), wanted }: ReadOptions = {},
 ): AsyncGenerator<IntakeDocument> {

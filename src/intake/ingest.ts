@@ -10,27 +10,27 @@ import type { Db } from '../store/engine/database.ts';
 import { keepOriginal, type Original } from '../store/inputs/originals.ts';
 import { PATTERN_ROW_BYTES, REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from './ceilings.ts';
 import { NOTHING } from './containers/finding.ts';
-import type { IntakeDocument, Source } from './documents.ts';
+import type { Input, IntakeDocument } from './documents.ts';
 import { ahead } from './inputs/ahead.ts';
 import type { DocumentReader } from './reader/reader.ts';
 
-/** Sources that are read together have at most this many bytes, unless it is one source. */
+/** Inputs that are read together have at most this many bytes, unless it is one input. */
 const GROUP_BYTES = 1024 * 1024;
-const GROUP_SOURCES = 64;
+const GROUP_INPUTS = 64;
 /** Documents that are stored together, and their estimated bytes in memory. */
 const BATCH_DOCUMENTS = 200;
 const BATCH_BYTES = 4 * 1024 * 1024;
 
-/** A source that is read later. `read` throws when the source cannot be read. */
-export interface SourceToRead {
+/** An input that is read later. `read` throws when the input cannot be read. */
+export interface InputToRead {
   readonly name: string;
-  readonly read: () => Promise<Source>;
+  readonly read: () => Promise<Input>;
 }
 
 /** The result for one document. */
 export interface IngestedDocument {
-  readonly source: string;
-  /** Where inside the source, outermost first. */
+  readonly input: string;
+  /** Where inside the input, outermost first. */
   readonly member: readonly string[];
   readonly outcome: Outcome | 'ignored';
   /** The report; null when there is a refusal that says why there is none. */
@@ -43,28 +43,28 @@ interface Given {
   readonly now: () => Date;
   readonly documentReader: DocumentReader;
   /**
-   * Which sources are stored: every one, also those that only have a rejection; or those with a report, broken or
+   * Which inputs are stored: every one, also those that only have a rejection; or those with a report, broken or
    * not. In a mailbox that people use, most mails are no reports, and only the inbox keeps them for a time.
    */
-  readonly keeps?: 'every_source' | 'reports';
+  readonly keeps?: 'every_input' | 'reports';
 }
 
 /**
- * Reads sources and stores what is in them, many in one transaction, while the next ones are read. A document
- * is returned only after it is committed. A source that cannot be read is a document with a refusal, and the
- * next source is read.
+ * Reads inputs and stores what is in them, many in one transaction, while the next ones are read. A document
+ * is returned only after it is committed. An input that cannot be read is a document with a refusal, and the
+ * next input is read.
  */
 export async function* ingest(
   given: Given,
-  sources: AsyncIterable<SourceToRead>,
+  inputs: AsyncIterable<InputToRead>,
 ): AsyncGenerator<IngestedDocument> {
-  const batches = toBatches(readAll(given, sources));
+  const batches = toBatches(readAll(given, inputs));
   for await (const batch of ahead(batches)) yield* store(given, batch);
 }
 
-/** A document that was read. If its source could not be read, it has no original and is not stored. */
+/** A document that was read. If its input could not be read, it has no original and is not stored. */
 interface ReadDocument {
-  readonly source: string;
+  readonly input: string;
   readonly original: Original | undefined;
   readonly ordinal: number;
   readonly document: IntakeDocument;
@@ -72,49 +72,49 @@ interface ReadDocument {
 
 async function* readAll(
   given: Given,
-  sources: AsyncIterable<SourceToRead>,
+  inputs: AsyncIterable<InputToRead>,
 ): AsyncGenerator<ReadDocument> {
-  for await (const group of toGroups(sources)) {
+  for await (const group of toGroups(inputs)) {
     if (group instanceof Unreadable) yield group.toDocument();
     else yield* readGroup(given, group);
   }
 }
 
-/** Reads the sources of a group. Their bytes are stored first, because the reading may be interrupted. */
+/** Reads the inputs of a group. Their bytes are stored first, because the reading may be interrupted. */
 async function* readGroup(
-  { db, now, documentReader, keeps = 'every_source' }: Given,
-  group: readonly Source[],
+  { db, now, documentReader, keeps = 'every_input' }: Given,
+  group: readonly Input[],
 ): AsyncGenerator<ReadDocument> {
   const receivedAt = now();
   const originals: (Original | undefined)[] = [];
   const keep = async (index: number) => {
-    const source = group[index] as Source;
-    originals[index] ??= await keepOriginal(db, source, toInstant(receivedAt));
+    const input = group[index] as Input;
+    originals[index] ??= await keepOriginal(db, input, toInstant(receivedAt));
   };
-  if (keeps === 'every_source') for (const index of group.keys()) await keep(index);
+  if (keeps === 'every_input') for (const index of group.keys()) await keep(index);
   const counts = group.map(() => 0);
-  const bytes = group.map((source) => source.bytes);
+  const bytes = group.map((input) => input.bytes);
   for await (const { index, document } of documentReader.read(bytes, receivedAt.getTime())) {
     const ordinal = counts[index] ?? 0;
     counts[index] = ordinal + 1;
-    const { name: source } = group[index] as Source;
+    const { name: input } = group[index] as Input;
     if (keeps === 'reports' && isNothing(document)) {
-      yield { source, original: undefined, ordinal, document: { ...document, kind: 'ignored' } };
+      yield { input, original: undefined, ordinal, document: { ...document, kind: 'ignored' } };
       continue;
     }
     await keep(index);
-    yield { source, original: originals[index], ordinal, document };
+    yield { input, original: originals[index], ordinal, document };
   }
 }
 
-/** Whether it is all there is to say of a source without any report. */
+/** Whether it is all there is to say of an input without any report. */
 function isNothing(
   document: IntakeDocument,
 ): document is Extract<IntakeDocument, { kind: 'rejected' }> {
   return document.kind === 'rejected' && NOTHING.has(document.refusal.reason);
 }
 
-/** A source that could not be read. */
+/** An input that could not be read. */
 class Unreadable {
   readonly #name: string;
   readonly #refusal: Refusal;
@@ -127,27 +127,25 @@ class Unreadable {
 
   toDocument(): ReadDocument {
     const document = { kind: 'rejected', member: [], refusal: this.#refusal } as const;
-    return { source: this.#name, original: undefined, ordinal: 0, document };
+    return { input: this.#name, original: undefined, ordinal: 0, document };
   }
 }
 
-/** Small sources in groups, each large one by itself, in their order. */
-async function* toGroups(
-  sources: AsyncIterable<SourceToRead>,
-): AsyncGenerator<Source[] | Unreadable> {
-  let [group, size]: [Source[], number] = [[], 0];
-  for await (const { name, read } of sources) {
-    const source = await read().catch((error: unknown) => new Unreadable(name, error));
-    const isUnreadable = source instanceof Unreadable;
-    const bytes = isUnreadable ? 0 : source.bytes.length;
-    const isFull = size + bytes > GROUP_BYTES || group.length >= GROUP_SOURCES;
+/** Small inputs in groups, each large one by itself, in their order. */
+async function* toGroups(inputs: AsyncIterable<InputToRead>): AsyncGenerator<Input[] | Unreadable> {
+  let [group, size]: [Input[], number] = [[], 0];
+  for await (const { name, read } of inputs) {
+    const input = await read().catch((error: unknown) => new Unreadable(name, error));
+    const isUnreadable = input instanceof Unreadable;
+    const bytes = isUnreadable ? 0 : input.bytes.length;
+    const isFull = size + bytes > GROUP_BYTES || group.length >= GROUP_INPUTS;
     if (group.length > 0 && (isUnreadable || isFull)) {
       yield group;
       [group, size] = [[], 0];
     }
-    if (isUnreadable) yield source;
+    if (isUnreadable) yield input;
     else {
-      group.push(source);
+      group.push(input);
       size += bytes;
     }
   }
@@ -166,7 +164,7 @@ async function* toBatches(documents: AsyncIterable<ReadDocument>): AsyncGenerato
   if (batch.length > 0) yield batch;
 }
 
-/** The source's own bytes count with its first document. */
+/** The input's own bytes count with its first document. */
 function sizeOf({ original, ordinal, document }: ReadDocument): number {
   const sources = document.kind === 'report' ? (document.report.sources ?? []) : [];
   const content = ordinal === 0 ? (original?.content.length ?? 0) : 0;
@@ -187,7 +185,7 @@ async function* store(
 }
 
 /**
- * undefined for a document that is not stored: something beside a report, or a source that could not be read.
+ * undefined for a document that is not stored: something beside a report, or an input that could not be read.
  */
 function toReceived({ original, ordinal, document }: ReadDocument): ReceivedDocument | undefined {
   if (original === undefined || document.kind === 'ignored') return undefined;
@@ -196,12 +194,12 @@ function toReceived({ original, ordinal, document }: ReadDocument): ReceivedDocu
 }
 
 function toIngested(
-  { source, document }: ReadDocument,
+  { input, document }: ReadDocument,
   outcome: Outcome | undefined,
 ): IngestedDocument {
   const isReport = document.kind === 'report';
   return {
-    source,
+    input,
     member: document.member,
     outcome: outcome ?? (document.kind === 'ignored' ? 'ignored' : 'rejected'),
     report: isReport ? document.report : null,

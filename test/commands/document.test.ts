@@ -18,14 +18,14 @@ const BROKEN = PLAIN.replace('</feedback>', '');
 
 async function ingestAll(db: Store['db'], texts: readonly string[]): Promise<string[]> {
   const given = { db, now: () => new Date('2026-03-15T00:00:00Z'), documentReader: ownReader };
-  const toSource = (text: string, i: number) => ({
+  const toInput = (text: string, i: number) => ({
     name: `${i}.xml`,
     read: async () => ({ name: `${i}.xml`, bytes: Buffer.from(text) }),
   });
-  async function* sources() {
-    yield* texts.map(toSource);
+  async function* inputs() {
+    yield* texts.map(toInput);
   }
-  const documents = await Array.fromAsync(ingest(given, sources()));
+  const documents = await Array.fromAsync(ingest(given, inputs()));
   return documents.map(({ outcome }) => outcome);
 }
 
@@ -42,7 +42,7 @@ async function aForgery(...more: string[]) {
 const messagesOf = async (db: Store['db']) =>
   (await db.selectFrom('report').select('total_messages').execute()).map((r) => r.total_messages);
 
-/** Changes the original of one source. */
+/** Changes the original of one input. */
 const corruptOriginal = (db: Store['db'], name: '0.xml' | '1.xml') =>
   db.write((tx) =>
     tx.updateTable('source').set({ encoding: 'as_is' }).where('name', '=', name).execute(),
@@ -53,11 +53,11 @@ describe('correcting', () => {
     const { db, given, id } = await aForgery();
     expect(await prefer(given, 1)).toMatchObject({ report: id });
     expect(await messagesOf(db)).toEqual([10]);
-    const sources = await db
+    const inputs = await db
       .selectFrom('domain_source_ip')
       .select(['address', 'messages'])
       .execute();
-    expect(sources).toEqual([
+    expect(inputs).toEqual([
       { address: '192.0.2.1', messages: 7 },
       { address: '2001:db8::25', messages: 3 },
     ]);
@@ -140,7 +140,7 @@ test('a genuine report that came second is found, compared, preferred and kept',
   expect(preferred).toContain(`Preferred conflict-1: report ${report} has its content now.\n`);
   expect(await json('document', 'show', report)).toMatchObject({
     total_messages: 10,
-    source: genuine,
+    input: genuine,
     conflicts: 'conflict-1',
   });
   const { stdout: removed } = await run(['document', 'remove', 'conflict-1']);

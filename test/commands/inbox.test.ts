@@ -122,7 +122,7 @@ describe('plumbline inbox', () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining('were not kept (dropped)')]);
   });
 
-  test('rereads mails from the inbox and from their sources, and gives their bytes', async () => {
+  test('rereads mails from the inbox and from their inputs, and gives their bytes', async () => {
     const [report, broken] = [aReportMail(), mail(base64(aReportXml().slice(0, 400)))];
     const hello = mail(text('Hello'));
     await withDb(async (db) => {

@@ -29,7 +29,7 @@ describe('plumbline ingest', () => {
     expect(first.status).toBe(0);
     const [document, last] = lines(first.stdout);
     expect(document).toMatchObject({
-      source: join(folder, 'in', 'deep', 'a.xml'),
+      input: join(folder, 'in', 'deep', 'a.xml'),
       outcome: 'stored',
       reason: null,
       domain: 'example.com',
@@ -63,7 +63,7 @@ describe('plumbline ingest', () => {
       ['rejected', 'unreadable'],
     ]);
     expect(outcomes[0].where).toMatch(/line \d+, column \d+/);
-    expect(outcomes[3].source).toBe('/nowhere');
+    expect(outcomes[3].input).toBe('/nowhere');
   });
 
   test('reads standard input, and prints the outcomes in a table', async () => {
@@ -95,7 +95,7 @@ describe('plumbline ingest', () => {
   test('gzip on standard input is detected from its bytes', async () => {
     const { run } = aProgram();
     const { stdout } = await run(['ingest', '-', '--json'], gzipSync('<feedback/>'));
-    expect(lines(stdout)[0]).toMatchObject({ source: '-', outcome: 'rejected' });
+    expect(lines(stdout)[0]).toMatchObject({ input: '-', outcome: 'rejected' });
   });
 
   test('a rejection fails the run only with --strict', async () => {

@@ -48,11 +48,11 @@ test('reread --sources adds what intake would have stored, and nothing when it r
   ]);
   expect(await look(readDetails)).not.toEqual(details);
   const first = await json('document', 'reread', '--sources');
-  expect(first).toEqual({ sources: 2, reports: 3, unreadable: 0, reports_left: 0 });
+  expect(first).toEqual({ inputs: 2, reports: 3, unreadable: 0, reports_left: 0 });
   expect(await look(readDetails)).toEqual(details);
   expect(await look(listMiscounts)).toEqual({});
   const again = await json('document', 'reread', '--sources');
-  expect(again).toEqual({ sources: 0, reports: 0, unreadable: 0, reports_left: 0 });
+  expect(again).toEqual({ inputs: 0, reports: 0, unreadable: 0, reports_left: 0 });
   expect(await look(readDetails)).toEqual(details);
 });
 
@@ -68,7 +68,7 @@ test('reread --sources reads what was received since a day, and leaves what it c
   );
   expect(status).toBe(1);
   expect(stderr).toContain('1.xml: The original of 1.xml was not stored to its end');
-  const none = { sources: 1, reports: 0, unreadable: 1, reports_left: 2 };
+  const none = { inputs: 1, reports: 0, unreadable: 1, reports_left: 2 };
   expect(JSON.parse(stdout)).toEqual(none);
   const { status: nextStatus } = await run(['document', 'reread', '--sources']);
   expect(nextStatus).toBe(1);

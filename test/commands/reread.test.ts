@@ -13,10 +13,10 @@ const RECEIVED = '2026-03-15T00:00:00Z';
 const OTHER = plainWith('2026-0001', '2026-0002');
 const BROKEN = PLAIN.replace('</feedback>', '');
 
-/** An older version, whose parser rejected each source so many times. */
+/** An older version, whose parser rejected each input so many times. */
 const olderReader = (rejections = 1): DocumentReader => ({
-  async *read(sources) {
-    for (const index of sources.keys())
+  async *read(inputs) {
+    for (const index of inputs.keys())
       for (let i = 0; i < rejections; i += 1)
         yield {
           index,
@@ -25,7 +25,7 @@ const olderReader = (rejections = 1): DocumentReader => ({
   },
 });
 
-/** The command, and a database into which an older version has read some sources. */
+/** The command, and a database into which an older version has read some inputs. */
 async function anOldDatabase(
   texts: readonly (string | Uint8Array)[],
   documentReader: DocumentReader = olderReader(),
@@ -59,7 +59,7 @@ async function ingestAll(
   texts: readonly (string | Uint8Array)[],
   documentReader: DocumentReader,
 ): Promise<void> {
-  async function* sources() {
+  async function* inputs() {
     for (const [i, text] of texts.entries())
       yield {
         name: `${i}.xml`,
@@ -67,16 +67,16 @@ async function ingestAll(
       };
   }
   const given = { db, now: () => new Date(RECEIVED), documentReader };
-  await Array.fromAsync(ingest(given, sources()));
+  await Array.fromAsync(ingest(given, inputs()));
 }
 
-test('a rejection that today’s parser can read becomes a report, received when its source was', async () => {
+test('a rejection that today’s parser can read becomes a report, received when its input was', async () => {
   const { lines, json, look } = await anOldDatabase([PLAIN, BROKEN]);
   const [report, rejection, last] = await lines('--all');
-  expect(report).toMatchObject({ source: '0.xml', outcome: 'stored', total_messages: 10 });
-  expect(rejection).toMatchObject({ source: '1.xml', outcome: 'rejected', reason: 'bad_xml' });
+  expect(report).toMatchObject({ input: '0.xml', outcome: 'stored', total_messages: 10 });
+  expect(rejection).toMatchObject({ input: '1.xml', outcome: 'rejected', reason: 'bad_xml' });
   expect(last.summary).toMatchObject({ documents: 2, stored: 1, rejected: 1 });
-  expect(await json('document', 'list')).toMatchObject([{ source: '1.xml', reason: 'bad_xml' }]);
+  expect(await json('document', 'list')).toMatchObject([{ input: '1.xml', reason: 'bad_xml' }]);
   const reports = await look((db) => db.selectFrom('report').select('received_at').execute());
   expect(reports).toEqual([{ received_at: RECEIVED }]);
   expect(await look(listMiscounts)).toEqual({});
@@ -92,7 +92,7 @@ test('reading again what was read again counts nothing twice', async () => {
   expect(await look(listMiscounts)).toEqual({});
 });
 
-test('a source in which other documents are found now has only the rejections of today', async () => {
+test('an input in which other documents are found now has only the rejections of today', async () => {
   const both = zip([
     { name: 'a.xml', content: PLAIN },
     { name: 'b.xml', content: BROKEN },
@@ -125,7 +125,7 @@ test('documents are chosen by reason and day', async () => {
   expect(chosen.at(-1).summary).toMatchObject({ documents: 1, stored: 1 });
 });
 
-test('more sources than one query lists are all read again', async () => {
+test('more inputs than one query lists are all read again', async () => {
   const texts = Array.from({ length: 205 }, (_, i) => plainWith('2026-0001', `r${i}`));
   const { lines, look } = await anOldDatabase(texts);
   expect((await lines('--outcome', 'rejected')).at(-1).summary).toMatchObject({ stored: 205 });

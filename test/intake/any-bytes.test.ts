@@ -30,9 +30,9 @@ test('bytes that begin like a known kind give at least one document', async () =
     '<feedback>',
     'From: a\n',
   );
-  const source = fc.tuple(start, fc.uint8Array({ maxLength: 500 }));
+  const input = fc.tuple(start, fc.uint8Array({ maxLength: 500 }));
   await fc.assert(
-    fc.asyncProperty(source, ([head, tail]) =>
+    fc.asyncProperty(input, ([head, tail]) =>
       expectDocuments(Buffer.concat([Buffer.from(head, 'latin1'), tail])),
     ),
     { numRuns: 500 },
@@ -40,9 +40,9 @@ test('bytes that begin like a known kind give at least one document', async () =
 });
 
 test('corrupted reports, archives and mails give at least one document', async () => {
-  const source = fc.tuple(fc.constantFrom(...SOUND), spoilings);
+  const input = fc.tuple(fc.constantFrom(...SOUND), spoilings);
   await fc.assert(
-    fc.asyncProperty(source, ([sound, how]) => expectDocuments(how.reduce(spoil, sound))),
+    fc.asyncProperty(input, ([sound, how]) => expectDocuments(how.reduce(spoil, sound))),
     { numRuns: 1500 },
   );
 }, 30_000);

@@ -11,8 +11,8 @@ const ZIP = zip([{ name: 'report.xml', content: PLAIN }]);
 /** What Yahoo and AOL sent in May 2023 instead of a report. */
 const UNUSED = gzipSync('unused');
 
-async function warningsOf(source: Uint8Array | string): Promise<string[]> {
-  const [document] = await readAll(source);
+async function warningsOf(input: Uint8Array | string): Promise<string[]> {
+  const [document] = await readAll(input);
   if (document?.kind !== 'report') throw new Error('There is no report');
   return document.report.warnings.map(({ code }) => code);
 }
@@ -30,9 +30,9 @@ describe('gzip and zlib', () => {
     ['zlib', deflateSync(PLAIN)],
     ['gzip in gzip', gzipSync(GZIP)],
     ['gzip in gzip in gzip', gzipSync(gzipSync(GZIP))],
-  ])('%s is read without a warning', async (_, source) => {
-    expect(await outcomes(source)).toEqual([REPORT]);
-    expect(await warningsOf(source)).toEqual([]);
+  ])('%s is read without a warning', async (_, input) => {
+    expect(await outcomes(input)).toEqual([REPORT]);
+    expect(await warningsOf(input)).toEqual([]);
   });
 
   test.each([
@@ -43,9 +43,9 @@ describe('gzip and zlib', () => {
       Buffer.concat([gzipSync(PLAIN.slice(0, 500)), gzipSync(PLAIN.slice(500))]),
       ['gzip_several_members'],
     ],
-  ])('gzip %s is read with a warning', async (_, source, warnings) => {
-    expect(await outcomes(source)).toEqual([REPORT]);
-    expect(await warningsOf(source)).toEqual(warnings);
+  ])('gzip %s is read with a warning', async (_, input, warnings) => {
+    expect(await outcomes(input)).toEqual([REPORT]);
+    expect(await warningsOf(input)).toEqual(warnings);
   });
 
   test.each([
@@ -55,8 +55,8 @@ describe('gzip and zlib', () => {
     ['four times over', gzipSync(gzipSync(gzipSync(GZIP))), 'rejected too_deep'],
     ['of nothing', gzipSync(''), 'rejected empty'],
     ['of the word "unused"', UNUSED, 'rejected no_report'],
-  ])('gzip %s is rejected', async (_, source, outcome) => {
-    expect(await outcomes(source)).toEqual([outcome]);
+  ])('gzip %s is rejected', async (_, input, outcome) => {
+    expect(await outcomes(input)).toEqual([outcome]);
   });
 
   it('a gzip that ends early is named as the cause of the XML that ends early', async () => {
@@ -98,8 +98,8 @@ describe('zip', () => {
     ],
     ['a gzip inside', zip([{ name: 'r.xml.gz', content: GZIP }])],
     ['a zip inside', zip([{ name: 'r.zip', content: ZIP }])],
-  ])('with %s gives its report', async (_, source) => {
-    expect(await outcomes(source)).toEqual([REPORT]);
+  ])('with %s gives its report', async (_, input) => {
+    expect(await outcomes(input)).toEqual([REPORT]);
   });
 
   it('gives every report, with member names from the outside in', async () => {
@@ -124,13 +124,13 @@ describe('zip', () => {
   });
 
   it('does not stop at a broken report, and ignores other files', async () => {
-    const source = zip([
+    const input = zip([
       { name: 'README', content: 'About these reports.' },
       { name: 'broken.xml', content: '<feedback><record>' },
       { name: 'good.xml', content: PLAIN },
       { name: 'empty', content: '' },
     ]);
-    expect(await outcomes(source)).toEqual([
+    expect(await outcomes(input)).toEqual([
       'ignored no_report',
       'rejected bad_xml',
       REPORT,
@@ -166,8 +166,8 @@ describe('zip', () => {
       ]),
       'not_aggregate',
     ],
-  ])('with %s is rejected once', async (_, source, reason) => {
-    expect(await outcomes(source)).toEqual([`rejected ${reason}`]);
+  ])('with %s is rejected once', async (_, input, reason) => {
+    expect(await outcomes(input)).toEqual([`rejected ${reason}`]);
   });
 
   it('reads what is beside an encrypted member', async () => {
@@ -256,8 +256,8 @@ describe('mail', () => {
         mail(base64(GZIP)),
       ]),
     ],
-  ])('%s gives its report and nothing else', async (_, source) => {
-    expect(await outcomes(source)).toEqual([REPORT]);
+  ])('%s gives its report and nothing else', async (_, input) => {
+    expect(await outcomes(input)).toEqual([REPORT]);
   });
 
   test.each([
@@ -303,14 +303,14 @@ describe('mail', () => {
           .join('\r\n'),
       }),
     ],
-  ])('%s is still split into its parts', async (_, source) => {
-    expect(await outcomes(source)).toEqual([REPORT]);
+  ])('%s is still split into its parts', async (_, input) => {
+    expect(await outcomes(input)).toEqual([REPORT]);
   });
 
   it('gives the exact bytes of a part that is not encoded', async () => {
-    const source = mail(multipart([text(PLAIN.replaceAll('\n', '\r\n'))]));
+    const input = mail(multipart([text(PLAIN.replaceAll('\n', '\r\n'))]));
     const { report } = await read(PLAIN.replaceAll('\n', '\r\n'));
-    expect(await readAll(source)).toMatchObject([
+    expect(await readAll(input)).toMatchObject([
       { report: { payloadSha256: report.payloadSha256 } },
     ]);
   });
@@ -318,9 +318,9 @@ describe('mail', () => {
   it('with a misspelt ContentType: is read with a warning', async () => {
     const parts = multipart([HELLO, base64(GZIP)]);
     const headers = parts.headers.map((header) => header.replace('Content-Type', 'ContentType'));
-    const source = mail({ ...parts, headers });
-    expect(await outcomes(source)).toEqual([REPORT]);
-    expect(await warningsOf(source)).toEqual(['misspelt_content_type']);
+    const input = mail({ ...parts, headers });
+    expect(await outcomes(input)).toEqual([REPORT]);
+    expect(await warningsOf(input)).toEqual(['misspelt_content_type']);
   });
 
   it('decodes an inline text part by the XML declaration, not by the charset of the mail', async () => {
@@ -332,7 +332,7 @@ describe('mail', () => {
   });
 
   it('gives each of several reports, and each error separately', async () => {
-    const source = mail(
+    const input = mail(
       multipart([
         HELLO,
         base64(GZIP),
@@ -340,12 +340,12 @@ describe('mail', () => {
         base64(zip([{ name: 'b', content: SECOND }])),
       ]),
     );
-    expect(await outcomes(source)).toEqual([REPORT, 'rejected bad_xml', 'report 2026-0002']);
+    expect(await outcomes(input)).toEqual([REPORT, 'rejected bad_xml', 'report 2026-0002']);
   });
 
   it('ignores an attachment beside a report that is not a report', async () => {
-    const source = mail(multipart([base64('%PDF-1.7'), base64(GZIP)]));
-    expect(await outcomes(source)).toEqual(['ignored no_report', REPORT]);
+    const input = mail(multipart([base64('%PDF-1.7'), base64(GZIP)]));
+    expect(await outcomes(input)).toEqual(['ignored no_report', REPORT]);
   });
 
   it('reads every message of a mailbox', async () => {
@@ -412,8 +412,8 @@ describe('mail', () => {
     ['a text file', 'Hello: world', 'no_report', /neither XML/],
     ['an empty file', '', 'empty', /nothing/],
     ['a file of blanks', ' \r\n\t', 'empty', /nothing/],
-  ])('%s is rejected, and the reason says what it is', async (_, source, reason, message) => {
-    const [document, ...others] = await readAll(source);
+  ])('%s is rejected, and the reason says what it is', async (_, input, reason, message) => {
+    const [document, ...others] = await readAll(input);
     expect(document).toMatchObject({ kind: 'rejected', member: [], refusal: { reason } });
     expect(document).toMatchObject({ refusal: { message: expect.stringMatching(message) } });
     expect(others).toEqual([]);

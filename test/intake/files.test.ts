@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { MAX_SOURCE_BYTES } from '../../src/intake/ceilings.ts';
-import { listFiles, readFile, readSource } from '../../src/intake/inputs/files.ts';
+import { MAX_INPUT_BYTES } from '../../src/intake/ceilings.ts';
+import { listFiles, readFile, readInput } from '../../src/intake/inputs/files.ts';
 
 let folder = '';
 
@@ -87,15 +87,15 @@ describe('readFile', () => {
 
   it('a file over the limit is too_large', async () => {
     await write('a.xml');
-    await truncate(join(folder, 'a.xml'), MAX_SOURCE_BYTES + 1);
+    await truncate(join(folder, 'a.xml'), MAX_INPUT_BYTES + 1);
     await expect(readFile(join(folder, 'a.xml'))).rejects.toMatchObject({ reason: 'too_large' });
   });
 });
 
-describe('readSource', () => {
+describe('readInput', () => {
   it('reads a stream to its end', async () => {
     const stream = Readable.from([Buffer.from('<feed'), Buffer.from('back/>')]);
-    const { name, bytes } = await readSource('standard input', stream);
+    const { name, bytes } = await readInput('standard input', stream);
     expect([name, String(bytes)]).toEqual(['standard input', '<feedback/>']);
   });
 
@@ -107,7 +107,7 @@ describe('readSource', () => {
         yield Buffer.alloc(16 * 1024 * 1024);
       }
     })();
-    await expect(readSource('-', endless)).rejects.toMatchObject({ reason: 'too_large' });
+    await expect(readInput('-', endless)).rejects.toMatchObject({ reason: 'too_large' });
     expect(chunks).toBe(9);
   });
 });

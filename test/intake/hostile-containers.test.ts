@@ -48,7 +48,7 @@ test.each(HOSTILE_CONTAINERS)('$name', async ({ name, bytes }) => {
 
 describe('a member', () => {
   it('on which the reader fails is rejected, and the next one is read', async () => {
-    const source = zipOf([stored('1.xml', PLAIN), stored('2.xml', PLAIN)]);
+    const input = zipOf([stored('1.xml', PLAIN), stored('2.xml', PLAIN)]);
     let calls = 0;
     const failOnce = (): number => {
       calls += 1;
@@ -56,7 +56,7 @@ describe('a member', () => {
       return NOW;
     };
     const documents = await Array.fromAsync(
-      readDocuments({ name: 'source', bytes: source }, failOnce),
+      readDocuments({ name: 'source', bytes: input }, failOnce),
     );
     expect(documents).toMatchObject([
       { kind: 'rejected', member: ['1.xml'], refusal: { reason: 'reader_failed' } },
@@ -77,7 +77,7 @@ describe('a member', () => {
   });
 });
 
-describe('a source that makes many rejected documents', () => {
+describe('an input that makes many rejected documents', () => {
   it('is not read to its end, because each of them is stored', async () => {
     const broken = Array.from({ length: 3_000 }, () => stored('r.xml', '<feedback>'));
     const found = await countOutcomes(gzipSync(zipOf(broken)));

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { MAX_SOURCE_BYTES } from '../../src/intake/ceilings.ts';
+import { MAX_INPUT_BYTES } from '../../src/intake/ceilings.ts';
 import { listFiles, readFile } from '../../src/intake/inputs/files.ts';
 
 const isLinux = process.platform === 'linux';
@@ -71,7 +71,7 @@ describe('a file that cannot be read is a document of its own, and the next one 
       () => writeFileSync(Buffer.concat([Buffer.from(`${folder}/m`), Buffer.from([0xff])]), 'x'),
       'm\ufffd unreadable',
     ],
-    ['a file over the limit', () => truncateTo('m.xml', MAX_SOURCE_BYTES + 1), 'm.xml too_large'],
+    ['a file over the limit', () => truncateTo('m.xml', MAX_INPUT_BYTES + 1), 'm.xml too_large'],
     [
       'a folder whose name is not UTF-8',
       () => execFileSync('sh', ['-c', `mkdir "$(printf 'm\\377')"`], { cwd: folder }),

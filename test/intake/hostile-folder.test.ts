@@ -25,7 +25,7 @@ const CHOSEN = [
 ];
 const GOOD = 40;
 
-async function* sources(folder: string) {
+async function* inputs(folder: string) {
   for await (const name of listFiles([folder])) yield { name, read: () => readFile(name) };
 }
 
@@ -35,8 +35,8 @@ async function ingestAll(db: Db, folder: string): Promise<Record<string, number>
   onTestFinished(() => documentReader.close());
   const outcomes: Record<string, number> = {};
   const given = { db, now: () => new Date('2026-08-01T00:00:00Z'), documentReader };
-  for await (const { source, outcome } of ingest(given, sources(folder)))
-    if (source.includes('good')) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  for await (const { input, outcome } of ingest(given, inputs(folder)))
+    if (input.includes('good')) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   return outcomes;
 }
 

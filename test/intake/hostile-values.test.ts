@@ -37,7 +37,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 async function outcomeOf(bytes: Uint8Array): Promise<string> {
   try {
     const { report, warnings } = await read(gunzipSync(bytes));
-    expect(JSON.stringify({ ...report, sources: [] }).length).toBeLessThan(64 * 1024);
+    expect(JSON.stringify({ ...report, inputs: [] }).length).toBeLessThan(64 * 1024);
     return ['report', ...warnings].join(' ');
   } catch (error) {
     return `rejected ${(error as { reason?: string }).reason}`;
@@ -127,7 +127,7 @@ describe('a report with dates in the future', () => {
   );
 });
 
-describe('a source whose budget for rows is spent', () => {
+describe('an input whose budget for rows is spent', () => {
   const addresses = Array.from({ length: 900 }, (_, i) =>
     aRecord({ ip: `2001:db8::${i + 1}`, count: `${1_000 - i}` }),
   ).join('');

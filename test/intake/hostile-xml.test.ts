@@ -84,14 +84,14 @@ it('a root that is closed by another name is not a report', async () => {
 
 it('open tags keep no attributes in memory: 64 of them could have 250,000 each', async () => {
   const attributes = Array.from({ length: 100_000 }, (_, i) => ` a${i}=""`).join('');
-  const source = Buffer.from(`<feedback>${`<x${attributes}>`.repeat(40)}`);
+  const input = Buffer.from(`<feedback>${`<x${attributes}>`.repeat(40)}`);
   globalThis.gc?.();
   const before = process.memoryUsage.rss();
-  await expect(read(source)).rejects.toMatchObject({ reason: 'bad_xml' });
+  await expect(read(input)).rejects.toMatchObject({ reason: 'bad_xml' });
   expect(process.memoryUsage.rss() - before).toBeLessThan(300 * 1024 * 1024);
 });
 
-it('reading ends with too_costly when the CPU time of its source is spent', async () => {
+it('reading ends with too_costly when the CPU time of its input is spent', async () => {
   let cpuMs = 0;
   const budget = new Budget(0, () => {
     cpuMs += 100;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import type { IntakeDocument } from '../../src/intake/documents.ts';
 import {
-  createSourceReader,
+  createInputReader,
   MAX_SMALL_BYTES,
   readSmall,
 } from '../../src/intake/reader/input-reader.ts';
@@ -15,7 +15,7 @@ import { zip } from '../support/zip.ts';
 const LARGE = PLAIN.replace('</feedback>', `${' '.repeat(MAX_SMALL_BYTES)}</feedback>`);
 
 function aReader() {
-  const reader = createSourceReader();
+  const reader = createInputReader();
   onTestFinished(() => reader.close());
   return reader;
 }
@@ -23,9 +23,9 @@ function aReader() {
 /** The indices and outcomes in the order in which the reader gives them. */
 async function readTogether(
   reader: ReturnType<typeof aReader>,
-  sources: readonly (string | Buffer)[],
+  inputs: readonly (string | Buffer)[],
 ): Promise<string[]> {
-  const bytes = sources.map((source) => Buffer.from(source));
+  const bytes = inputs.map((input) => Buffer.from(input));
   const found = await Array.fromAsync(reader.read(bytes, NOW));
   return found.map(({ index, document }) => `${index} ${outcomeOf(document)}`);
 }
@@ -34,7 +34,7 @@ function outcomeOf(document: IntakeDocument): string {
   return document.kind === 'report' ? 'report' : document.refusal.reason;
 }
 
-describe('small sources that contain only reports', () => {
+describe('small inputs that contain only reports', () => {
   const archive = zip([
     { name: 'a.xml', content: PLAIN },
     { name: 'b.xml', content: PLAIN, isStored: true },
@@ -42,13 +42,13 @@ describe('small sources that contain only reports', () => {
 
   it('are read in this process: no other one is started', async () => {
     const reader = aReader();
-    const sources = [PLAIN, gzipSync(PLAIN), deflateSync(PLAIN), archive];
-    const found = await readTogether(reader, sources);
+    const inputs = [PLAIN, gzipSync(PLAIN), deflateSync(PLAIN), archive];
+    const found = await readTogether(reader, inputs);
     expect(found).toEqual(['0 report', '1 report', '2 report', '3 report', '3 report']);
     expect(reader.pid).toBeUndefined();
   });
 
-  it('give the same documents as all sources do', async () => {
+  it('give the same documents as all inputs do', async () => {
     expect(await readSmall(archive, { nowMs: NOW })).toEqual(await readAll(archive));
   });
 });
@@ -68,14 +68,14 @@ test.each<[string, string | Buffer]>([
   ],
   ['has 17 members', zip(Array.from({ length: 17 }, (_, i) => ({ name: `${i}`, content: PLAIN })))],
   ['has no report', ''],
-])('a source that %s is read by the child process', async (_what, source) => {
-  expect(await readSmall(Buffer.from(source), { nowMs: NOW })).toBeUndefined();
+])('an input that %s is read by the child process', async (_what, input) => {
+  expect(await readSmall(Buffer.from(input), { nowMs: NOW })).toBeUndefined();
 });
 
-test('sources keep their order, whichever process reads them', async () => {
+test('inputs keep their order, whichever process reads them', async () => {
   const reader = aReader();
-  const sources = [PLAIN, 'nothing', LARGE, gzipSync(PLAIN), '', PLAIN, gzipSync(LARGE)];
-  expect(await readTogether(reader, sources)).toEqual([
+  const inputs = [PLAIN, 'nothing', LARGE, gzipSync(PLAIN), '', PLAIN, gzipSync(LARGE)];
+  expect(await readTogether(reader, inputs)).toEqual([
     '0 report',
     '1 no_report',
     '2 report',
@@ -87,10 +87,10 @@ test('sources keep their order, whichever process reads them', async () => {
   expect(reader.pid).toBeDefined();
 });
 
-test('what is read in this process of a corrupted source is what the child reads', async () => {
-  const source = fc.tuple(fc.constantFrom(...SOUND), spoilings);
+test('what is read in this process of a corrupted input is what the child reads', async () => {
+  const input = fc.tuple(fc.constantFrom(...SOUND), spoilings);
   await fc.assert(
-    fc.asyncProperty(source, async ([sound, how]) => {
+    fc.asyncProperty(input, async ([sound, how]) => {
       const bytes = how.reduce(spoil, sound);
       const documents = await readSmall(bytes, { nowMs: NOW });
       if (documents !== undefined) expect(documents).toEqual(await readAll(bytes));

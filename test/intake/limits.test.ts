@@ -50,10 +50,10 @@ describe('a decompression bomb is too_large, and memory stays low', () => {
   ])(
     '%s',
     async (_, start, filling) => {
-      const source = await bomb(start, filling);
-      expect(source.length).toBeLessThan(MIB);
+      const input = await bomb(start, filling);
+      expect(input.length).toBeLessThan(MIB);
       const peak = await peakOf(async () => {
-        expect(await outcomes(source)).toEqual(['rejected too_large']);
+        expect(await outcomes(input)).toEqual(['rejected too_large']);
       });
       expect(peak).toBeLessThan(160 * MIB);
     },
@@ -62,8 +62,8 @@ describe('a decompression bomb is too_large, and memory stays low', () => {
 
   it('in a zip, in a mail', async () => {
     const bytes = Buffer.alloc(BOMB_MIB * MIB, '<');
-    const source = mail(base64(zip([{ name: 'bomb.xml', content: bytes }])));
-    expect(await outcomes(source)).toEqual(['rejected too_large']);
+    const input = mail(base64(zip([{ name: 'bomb.xml', content: bytes }])));
+    expect(await outcomes(input)).toEqual(['rejected too_large']);
   });
 
   it('does not prevent reading the documents beside it', async () => {
@@ -75,11 +75,11 @@ describe('a decompression bomb is too_large, and memory stays low', () => {
     expect(await outcomes(zip(members))).toEqual(['rejected too_large', REPORT]);
   });
 
-  it('of many documents ends the reading of the source', async () => {
+  it('of many documents ends the reading of the input', async () => {
     const large = `${PLAIN}${' '.repeat(50 * MIB)}`;
     const names = ['1', '2', '3', '4', '5', '6', '7', '8'];
-    const source = zip(names.map((name) => ({ name, content: large })));
-    expect(await outcomes(source)).toEqual([...Array(5).fill(REPORT), 'rejected too_large']);
+    const input = zip(names.map((name) => ({ name, content: large })));
+    expect(await outcomes(input)).toEqual([...Array(5).fill(REPORT), 'rejected too_large']);
   });
 
   it('that is not XML is recognised by its first bytes', async () => {
@@ -132,32 +132,32 @@ describe('ceilings', () => {
 
   it('a text that quotes a mail at that depth is read as text', async () => {
     const quoting = mail(multipart([text('From: a@example.com\r\nSubject: x'), base64(PLAIN)]));
-    const source = zip([{ name: 'a.zip', content: zip([{ name: 'r.eml', content: quoting }]) }]);
-    expect(await outcomes(source)).toEqual([REPORT]);
+    const input = zip([{ name: 'a.zip', content: zip([{ name: 'r.eml', content: quoting }]) }]);
+    expect(await outcomes(input)).toEqual([REPORT]);
   });
 
   it('a mail of millions of lines costs no more than its bytes', async () => {
-    const source = mail(multipart([text('\r\n'.repeat(20 * MIB)), base64(PLAIN)]));
+    const input = mail(multipart([text('\r\n'.repeat(20 * MIB)), base64(PLAIN)]));
     const peak = await peakOf(async () => {
-      expect(await outcomes(source)).toEqual([REPORT]);
+      expect(await outcomes(input)).toEqual([REPORT]);
     });
     expect(peak).toBeLessThan(160 * MIB);
   });
 
   it('a mail may have 48 MiB', async () => {
-    const source = mail(text('a'.repeat(MAX_MAIL_BYTES)));
-    expect(await outcomes(source)).toEqual(['rejected too_large']);
+    const input = mail(text('a'.repeat(MAX_MAIL_BYTES)));
+    expect(await outcomes(input)).toEqual(['rejected too_large']);
   });
 });
 
 describe('large and genuine reports', () => {
   it('a report of 10,000 records is read, packed better than 100 : 1', async () => {
-    const source = gzipSync(plainWith(RECORDS, RECORDS.repeat(5_000)), { level: 9 });
-    const [document] = await readAll(source);
+    const input = gzipSync(plainWith(RECORDS, RECORDS.repeat(5_000)), { level: 9 });
+    const [document] = await readAll(input);
     expect(document).toMatchObject({
       report: { tally: { recordCount: 10_000, totalMessages: 50_000, alignedMessages: 35_000 } },
     });
-    expect(5_000 * RECORDS.length).toBeGreaterThan(100 * source.length);
+    expect(5_000 * RECORDS.length).toBeGreaterThan(100 * input.length);
   });
 
   it('passes on 10,000 records without keeping the warnings of each', async () => {

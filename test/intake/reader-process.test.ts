@@ -16,13 +16,13 @@ function aReader() {
   return reader;
 }
 
-/** The outcomes of each source, in order: `report` or the reason of the refusal. */
+/** The outcomes of each input, in order: `report` or the reason of the refusal. */
 async function outcomesOf(
   reader: DocumentReader,
-  sources: readonly Uint8Array[],
+  inputs: readonly Uint8Array[],
 ): Promise<string[][]> {
-  const found: string[][] = sources.map(() => []);
-  for await (const { index, document } of reader.read(sources, NOW))
+  const found: string[][] = inputs.map(() => []);
+  for await (const { index, document } of reader.read(inputs, NOW))
     found[index]?.push(document.kind === 'report' ? 'report' : document.refusal.reason);
   return found;
 }
@@ -45,9 +45,9 @@ async function untilReading(pid: number): Promise<void> {
 
 describe('a reader process', () => {
   test('gives the same as reading in this process', async () => {
-    const sources = [GOOD, Buffer.from('nothing'), fixture('example-plain.xml'), Buffer.alloc(0)];
+    const inputs = [GOOD, Buffer.from('nothing'), fixture('example-plain.xml'), Buffer.alloc(0)];
     const reader = aReader();
-    expect(await outcomesOf(reader, sources)).toEqual([
+    expect(await outcomesOf(reader, inputs)).toEqual([
       ['report'],
       ['no_report'],
       ['report'],
@@ -55,14 +55,14 @@ describe('a reader process', () => {
     ]);
   });
 
-  test('accepts a source that is larger than a pipe holds', async () => {
+  test('accepts an input that is larger than a pipe holds', async () => {
     expect(await outcomesOf(aReader(), [aLargeReport(3_000), GOOD])).toEqual([
       ['report'],
       ['report'],
     ]);
   });
 
-  test('that ends while it reads its first source: the source is rejected, all others are read', async () => {
+  test('that ends while it reads its first input: the input is rejected, all others are read', async () => {
     const reader = aReader();
     const large = aLargeReport(40_000);
     const reading = outcomesOf(reader, [large]);
@@ -74,7 +74,7 @@ describe('a reader process', () => {
     expect(reader.pid).not.toBe(pid);
   });
 
-  test('that ends before it has started: no source is blamed for it, reading is an error', async () => {
+  test('that ends before it has started: no input is blamed for it, reading is an error', async () => {
     const reader = aReader();
     const reading = outcomesOf(reader, [GOOD]);
     process.kill(reader.pid as number, 'SIGKILL');
@@ -94,7 +94,7 @@ describe('a reader process', () => {
     expect(await outcomesOf(reader, [GOOD])).toEqual([['report']]);
   });
 
-  test('that ends after it has read others reads the source again: their memory may be the cause', async () => {
+  test('that ends after it has read others reads the input again: their memory may be the cause', async () => {
     const reader = aReader();
     await outcomesOf(reader, [GOOD]);
     const reading = outcomesOf(reader, [aLargeReport(20_000)]);
@@ -102,7 +102,7 @@ describe('a reader process', () => {
     expect(await reading).toEqual([['report']]);
   });
 
-  test('that ends while it reads several sources reads each again by itself', async () => {
+  test('that ends while it reads several inputs reads each again by itself', async () => {
     const reader = aReader();
     await outcomesOf(reader, [GOOD]);
     const reading = outcomesOf(reader, [aLargeReport(20_000), GOOD, GOOD]);

@@ -67,8 +67,8 @@ describe('records', () => {
   });
 
   it('give one warning for each code, with a count and the first place', async () => {
-    const source = PLAIN.replaceAll(/<count>\d<\/count>/g, '<count>?</count>');
-    const { report } = await read(source);
+    const input = PLAIN.replaceAll(/<count>\d<\/count>/g, '<count>?</count>');
+    const { report } = await read(input);
     expect(report.warnings).toEqual([
       { code: 'invalid_count', count: 2, where: 'line 26, column 13' },
     ]);
@@ -99,8 +99,8 @@ describe('source_ip', () => {
     ['blank', '<source_ip> </source_ip>', 'missing_source_ip'],
     ['no address', '<source_ip>X.X.X.X</source_ip>', 'invalid_source_ip'],
   ])('that is %s leaves the record and its messages', async (_, element, warning) => {
-    const source = plainWith('<source_ip>192.0.2.1</source_ip>', element);
-    const { report, records, warnings } = await read(source);
+    const input = plainWith('<source_ip>192.0.2.1</source_ip>', element);
+    const { report, records, warnings } = await read(input);
     expect(records[0]?.sourceIp).toBeNull();
     expect(report.tally).toEqual({ recordCount: 2, totalMessages: 10, alignedMessages: 7 });
     expect(warnings).toEqual([warning]);
@@ -214,8 +214,8 @@ describe('policy_evaluated', () => {
   });
 
   it('alone decides: a raw pass in auth_results is not alignment', async () => {
-    const source = PLAIN.replace('<dkim>pass</dkim>', '<dkim>fail</dkim>');
-    expect((await read(source)).report.tally.alignedMessages).toBe(0);
+    const input = PLAIN.replace('<dkim>pass</dkim>', '<dkim>fail</dkim>');
+    expect((await read(input)).report.tally.alignedMessages).toBe(0);
   });
 });
 
@@ -298,8 +298,8 @@ describe('auth_results', () => {
 
   it('keep 1,000 of a kind and drop the rest, with a warning', async () => {
     const dkim = '<dkim><domain>example.com</domain><result>pass</result></dkim>';
-    const source = plainWith(AUTH_RESULTS, `<auth_results>${dkim.repeat(1203)}</auth_results>`);
-    const { report, records } = await read(source);
+    const input = plainWith(AUTH_RESULTS, `<auth_results>${dkim.repeat(1203)}</auth_results>`);
+    const { report, records } = await read(input);
     expect(records[0]?.authResults.dkim).toHaveLength(1000);
     expect(report.warnings).toMatchObject([{ code: 'long_list', count: 203 }]);
   });

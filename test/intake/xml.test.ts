@@ -23,8 +23,8 @@ describe('encodings', () => {
       'an unusual declaration',
       PLAIN.replace(/<\?xml.*\?>/, "<?xml version='2.0' standalone='maybe' ?>"),
     ],
-  ])('%s is accepted', async (_, source) => {
-    const { report, warnings } = await read(source);
+  ])('%s is accepted', async (_, input) => {
+    const { report, warnings } = await read(input);
     expect(report.metadata.orgName).toBe('Example Mail');
     expect(warnings).toEqual([]);
   });
@@ -37,8 +37,8 @@ describe('encodings', () => {
       'Example M€il',
     ],
     ['UTF-8', Buffer.from(PLAIN.replace('Mail', 'Mäil ✉ 📬')), 'Example Mäil ✉ 📬'],
-  ])('%s is decoded as declared', async (_, source, orgName) => {
-    const { report, warnings } = await read(source);
+  ])('%s is decoded as declared', async (_, input, orgName) => {
+    const { report, warnings } = await read(input);
     expect(report.metadata.orgName).toBe(orgName);
     expect(warnings).not.toContain('unreadable_characters');
   });
@@ -86,8 +86,8 @@ describe('accepted without a warning', () => {
       plainWith('<pct>', '<constructor/><__proto__>x</__proto__><pct>'),
     ],
     ['blanks and a comment after the report', `${PLAIN}\n\n<!-- bye -->\n`],
-  ])('%s', async (_, source) => {
-    const { report, warnings } = await read(source);
+  ])('%s', async (_, input) => {
+    const { report, warnings } = await read(input);
     expect(report.tally).toMatchObject({ totalMessages: expect.any(Number), alignedMessages: 7 });
     expect(report.metadata.orgName).toBe('Example Mail');
     expect(warnings).toEqual([]);
@@ -109,8 +109,8 @@ describe('the namespace, as found', () => {
     ['the default one', fixture('gmx-rfc9990.xml'), 'urn:ietf:params:xml:ns:dmarc-2.0'],
     ['the one of the prefix', fixture('aol-prefixed.xml'), 'http://dmarc.org/dmarc-xml/0.1'],
     ['not one of other prefixes', plainWith('<feedback>', '<feedback xmlns:x="urn:x">'), null],
-  ])('%s', async (_, source, namespace) => {
-    expect((await read(source)).report.xmlNamespace).toBe(namespace);
+  ])('%s', async (_, input, namespace) => {
+    expect((await read(input)).report.xmlNamespace).toBe(namespace);
   });
 });
 
@@ -153,8 +153,8 @@ describe('repaired, with a warning', () => {
       'Example Mail',
     ],
     ['an empty schema before it', `<schema></schema>${BODY}`, 'stray_schema_tag', 'Example Mail'],
-  ])('%s', async (_, source, warning, orgName) => {
-    const { report, warnings } = await read(source);
+  ])('%s', async (_, input, warning, orgName) => {
+    const { report, warnings } = await read(input);
     expect(report.metadata.orgName).toBe(orgName);
     expect(report.tally.alignedMessages).toBe(7);
     expect(warnings).toContain(warning);
@@ -171,19 +171,19 @@ describe('repaired, with a warning', () => {
   });
 
   it('does not change escaped text or ampersands in CDATA', async () => {
-    const source = plainWith(
+    const input = plainWith(
       'Example Mail',
       '&lt;A&amp;B&#x26;C&#38;&gt; <![CDATA[& &amp; ]]>&quot;',
     );
-    const { report, warnings } = await read(source);
+    const { report, warnings } = await read(input);
     expect(report.metadata.orgName).toBe('<A&B&C&> & &amp; "');
     expect(warnings).toEqual([]);
   });
 
   it.each([1, 2, 3, 7, 64])('gives the same in pieces of %i bytes', async (size) => {
-    const source = plainWith('Example Mail', 'A & B&amp;C <![CDATA[& &amp; ]]> ✉ & D');
-    const whole = await read(source);
-    const pieces = await read(inPieces(Buffer.from(source), size));
+    const input = plainWith('Example Mail', 'A & B&amp;C <![CDATA[& &amp; ]]> ✉ & D');
+    const whole = await read(input);
+    const pieces = await read(inPieces(Buffer.from(input), size));
     expect(whole.report.metadata.orgName).toBe('A & B&C & &amp;  ✉ & D');
     expect(pieces).toEqual(whole);
   });
@@ -201,18 +201,18 @@ describe('refused', () => {
     ['a second report after junk', `${PLAIN} bye \0 ${BODY}`, 'line 65, column 16'],
     ['junk alone', '<<<<', 'line 1, column 1'],
     ['a declaration alone', '<?xml version="1.0"?>', 'line 1, column 20'],
-  ])('%s is bad_xml, with its place', async (_, source, where) => {
-    await expect(read(source)).rejects.toMatchObject({ reason: 'bad_xml', where });
+  ])('%s is bad_xml, with its place', async (_, input, where) => {
+    await expect(read(input)).rejects.toMatchObject({ reason: 'bad_xml', where });
   });
 
   it('finds a second report far after the first one', async () => {
-    const source = `${PLAIN}junk <${' junk'.repeat(50_000)}${BODY}`;
-    await expect(read(source)).rejects.toMatchObject({ reason: 'bad_xml' });
+    const input = `${PLAIN}junk <${' junk'.repeat(50_000)}${BODY}`;
+    await expect(read(input)).rejects.toMatchObject({ reason: 'bad_xml' });
   });
 
   it('line numbers are those of the file, also after repairs', async () => {
-    const source = `\n\n<xs:schema\na="b">\n${BODY.replace('dmarc@', '<')}`;
-    await expect(read(source)).rejects.toMatchObject({ where: 'line 9, column 23' });
+    const input = `\n\n<xs:schema\na="b">\n${BODY.replace('dmarc@', '<')}`;
+    await expect(read(input)).rejects.toMatchObject({ where: 'line 9, column 23' });
   });
 
   test.each([
@@ -222,16 +222,16 @@ describe('refused', () => {
       'an external entity',
       plainWith('<feedback>', '<!DOCTYPE f SYSTEM "http://example.org/f.dtd"><feedback>'),
     ],
-  ])('%s is doctype_forbidden', async (_, source) => {
-    await expect(read(source)).rejects.toMatchObject({ reason: 'doctype_forbidden' });
+  ])('%s is doctype_forbidden', async (_, input) => {
+    await expect(read(input)).rejects.toMatchObject({ reason: 'doctype_forbidden' });
   });
 
   test.each([
     ['<rss version="2.0"><broken', '<rss>'],
     ['<x:report xmlns:x="urn:x"/>', '<report>'],
     ['<p>Hello<br></p>', '<p>'],
-  ])('%s is not_aggregate, and the root is named', async (source, root) => {
-    await expect(read(source)).rejects.toMatchObject({
+  ])('%s is not_aggregate, and the root is named', async (input, root) => {
+    await expect(read(input)).rejects.toMatchObject({
       reason: 'not_aggregate',
       message: expect.stringContaining(root),
     });

@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { ingest } from '../../src/intake/ingest.ts';
 import { listFiles, readFile } from '../../src/intake/inputs/files.ts';
-import { createSourceReader } from '../../src/intake/reader/input-reader.ts';
+import { createInputReader } from '../../src/intake/reader/input-reader.ts';
 import { openStore, type Store } from '../../src/store/engine/open.ts';
 import { aBareAccount, aDomain } from '../support/builders.ts';
 import { PLAIN } from '../support/intake.ts';
@@ -57,14 +57,14 @@ async function finish(database: string, folder: string): Promise<number> {
 
 /** The same in this process: the command has the lowest priority, so it takes long beside anything else. */
 async function ingestAgain({ db }: Store, folder: string): Promise<void> {
-  const documentReader = createSourceReader();
+  const documentReader = createInputReader();
   const given = { db, now: () => new Date(), documentReader };
-  for await (const { outcome, source } of ingest(given, listSources(folder)))
-    expect(['stored', 'unclaimed', 'duplicate'], source).toContain(outcome);
+  for await (const { outcome, input } of ingest(given, listInputs(folder)))
+    expect(['stored', 'unclaimed', 'duplicate'], input).toContain(outcome);
   await documentReader.close();
 }
 
-async function* listSources(folder: string) {
+async function* listInputs(folder: string) {
   for await (const name of listFiles([folder])) yield { name, read: () => readFile(name) };
 }
 

@@ -7,9 +7,9 @@ import { listMiscounts } from '../support/recount.ts';
 import { aDatabase, aStore } from '../support/store.ts';
 
 const IMPORTS = `
-  import { insertReceived } from 'src/store/reports/documents.ts';
-  import { openStore } from 'src/store/connection/open.ts';
-  import { keepOriginal } from 'src/store/reports/originals.ts';
+  import { insertReceived } from 'src/store/documents/documents.ts';
+  import { openStore } from 'src/store/engine/open.ts';
+  import { keepOriginal } from 'src/store/inputs/originals.ts';
   const { db } = await openStore(process.argv[1], { maxConnections: 4 });
   const own = Number(process.argv[2]);
   const given = ${JSON.stringify(aReport())};

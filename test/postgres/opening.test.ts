@@ -145,7 +145,7 @@ describe('migrating', () => {
     const printed = await runTogether(
       4,
       url,
-      `import { openStore } from 'src/store/connection/open.ts';
+      `import { openStore } from 'src/store/engine/open.ts';
       const store = await openStore(process.argv[1]);
       await store.db.selectFrom('account').selectAll().execute();
       await store.close();
@@ -206,7 +206,7 @@ describe('a password that is missing', () => {
     ['in a file that is gone', ", { password: () => { throw new Error('no file') } }", 'no file'],
   ])('%s: the process says so, and ends', async (_, options, words) => {
     const { url } = await aGuest(await aDatabase(), 'secret');
-    const text = `import { openStore } from 'src/store/connection/open.ts';
+    const text = `import { openStore } from 'src/store/engine/open.ts';
       await openStore(process.argv[1]${options}).catch((error) => console.log(error.message));`;
     // Nothing ends the process but that nothing is left to do.
     const { stdout } = await promisify(execFile)(process.execPath, [...moduleOf(text), url], {

@@ -48,7 +48,7 @@ describe('insertApiKey', () => {
       4,
       path,
       `import { insertApiKey } from 'src/store/accounts/api-keys.ts';
-      import { openStore } from 'src/store/connection/open.ts';
+      import { openStore } from 'src/store/engine/open.ts';
       const { db } = await openStore(process.argv[1]);
       const now = '2026-03-15T04:12:09Z';
       const create = () => insertApiKey(db, { accountId: '${accountId}', name: 'x', now });
@@ -125,7 +125,7 @@ describe('updateApiKey', () => {
       3,
       path,
       `import { updateApiKey } from 'src/store/accounts/api-keys.ts';
-      import { openStore } from 'src/store/connection/open.ts';
+      import { openStore } from 'src/store/engine/open.ts';
       const { db } = await openStore(process.argv[1]);
       for (let i = 0; i < 60; i++) await updateApiKey(db, '${keyId}', i % 2 === 0);
       console.log('done');`,

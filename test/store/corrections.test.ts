@@ -483,9 +483,9 @@ test('a process that ingests while another prefers and removes loses nothing', a
   const ingesting = runTogether(
     1,
     path,
-    `import { insertReceived } from 'src/store/reports/documents.ts';
-    import { openStore } from 'src/store/connection/open.ts';
-    import { keepOriginal } from 'src/store/reports/originals.ts';
+    `import { insertReceived } from 'src/store/documents/documents.ts';
+    import { openStore } from 'src/store/engine/open.ts';
+    import { keepOriginal } from 'src/store/inputs/originals.ts';
     const report = ${JSON.stringify(GENUINE)};
     const { db, close } = await openStore(process.argv[1]);
     for (let i = 0; i < 60; i++) {

@@ -125,7 +125,7 @@ describe('a database that cannot be opened is named, with what to do', () => {
   });
 
   const isRoot = process.getuid?.() === 0;
-  const OPEN_AS_NOBODY = `import { openStore } from 'src/store/connection/open.ts';
+  const OPEN_AS_NOBODY = `import { openStore } from 'src/store/engine/open.ts';
     process.setgid(65534);
     process.setuid(65534);
     await openStore(process.argv[1]).catch((error) => console.log(error.message));`;

@@ -85,9 +85,9 @@ describe('a report', () => {
     await runTogether(
       2,
       path,
-      `import { insertReceived } from 'src/store/reports/documents.ts';
-      import { openStore } from 'src/store/connection/open.ts';
-      import { keepOriginal } from 'src/store/reports/originals.ts';
+      `import { insertReceived } from 'src/store/documents/documents.ts';
+      import { openStore } from 'src/store/engine/open.ts';
+      import { keepOriginal } from 'src/store/inputs/originals.ts';
       const report = ${JSON.stringify(aReport())};
       const { db } = await openStore(process.argv[1]);
       for (let i = 0; i < 20; i++) {

@@ -212,7 +212,7 @@ describe('several processes', () => {
     const path = await aDatabase();
     await (await openStore(path)).close();
     const text = `
-      import { openStore } from 'src/store/connection/open.ts';
+      import { openStore } from 'src/store/engine/open.ts';
       import { createLeases } from 'src/store/work/leases.ts';
       const [, path, holder] = process.argv;
       const store = await openStore(path);
@@ -249,7 +249,7 @@ describe('several processes', () => {
 /** A process that has claimed `work:0` and does not end. */
 async function startHolder(path: string): Promise<ChildProcess> {
   const text = `
-    import { openStore } from 'src/store/connection/open.ts';
+    import { openStore } from 'src/store/engine/open.ts';
     import { createLeases } from 'src/store/work/leases.ts';
     const store = await openStore(process.argv[1]);
     await createLeases({ store, holder: 'a' }).claim('work:0', 3600000);

@@ -12,7 +12,7 @@ import { aBareAccount, aDomain, anAccount, aReport, NOW, receive } from '../supp
 import { runTogether } from '../support/processes.ts';
 import { aDatabasePath } from '../support/store.ts';
 
-const OPEN = `import { openStore } from 'src/store/connection/open.ts';
+const OPEN = `import { openStore } from 'src/store/engine/open.ts';
   const store = await openStore(process.argv[1]);
   await store.db.selectFrom('account').selectAll().execute();
   await store.close();
@@ -121,9 +121,9 @@ describe('reads', () => {
     const writing = runTogether(
       1,
       path,
-      `import { insertReceived } from 'src/store/reports/documents.ts';
-      import { openStore } from 'src/store/connection/open.ts';
-      import { keepOriginal } from 'src/store/reports/originals.ts';
+      `import { insertReceived } from 'src/store/documents/documents.ts';
+      import { openStore } from 'src/store/engine/open.ts';
+      import { keepOriginal } from 'src/store/inputs/originals.ts';
       const report = ${JSON.stringify(aReport())};
       const { db } = await openStore(process.argv[1]);
       for (let i = 0; i < 150; i++) {

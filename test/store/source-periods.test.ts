@@ -334,9 +334,9 @@ test('a process that receives reports while another sums loses nothing', async (
   const receiving = runTogether(
     1,
     database,
-    `import { insertReceived } from 'src/store/reports/documents.ts';
-    import { openStore } from 'src/store/connection/open.ts';
-    import { keepOriginal } from 'src/store/reports/originals.ts';
+    `import { insertReceived } from 'src/store/documents/documents.ts';
+    import { openStore } from 'src/store/engine/open.ts';
+    import { keepOriginal } from 'src/store/inputs/originals.ts';
     const report = ${JSON.stringify(toReport({ domain: 'a.example', day: '2026-01-10', from: 0, messages: 1 }))};
     const { db, close } = await openStore(process.argv[1]);
     for (let i = 0; i < 40; i++) {

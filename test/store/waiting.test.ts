@@ -116,9 +116,9 @@ describe('a write while another process writes', () => {
     const storing = runTogether(
       1,
       path,
-      `import { insertReceived } from 'src/store/reports/documents.ts';
-      import { openStore } from 'src/store/connection/open.ts';
-      import { keepOriginal } from 'src/store/reports/originals.ts';
+      `import { insertReceived } from 'src/store/documents/documents.ts';
+      import { openStore } from 'src/store/engine/open.ts';
+      import { keepOriginal } from 'src/store/inputs/originals.ts';
       const report = ${JSON.stringify(aReport())};
       const { db } = await openStore(process.argv[1]);
       const original = await keepOriginal(db, { name: 'x', bytes: Buffer.from('x') }, '${NOW}');

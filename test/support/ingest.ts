@@ -3,15 +3,15 @@ import { ownReader } from '../../src/intake/reader/reader.ts';
 import type { Store } from '../../src/store/engine/open.ts';
 import { NOW } from './builders.ts';
 
-/** Stores a source as intake does, with what is read in it. */
+/** Stores an input as intake does, with what is read in it. */
 export async function takeIn(
   { db }: Pick<Store, 'db'>,
   bytes: Uint8Array | string,
   { name = 'report.xml', receivedAt = NOW } = {},
 ): Promise<IngestedDocument[]> {
-  const source = { name, bytes: Buffer.from(bytes) };
+  const input = { name, bytes: Buffer.from(bytes) };
   const given = { db, now: () => new Date(receivedAt), documentReader: ownReader };
-  return await Array.fromAsync(ingest(given, only({ name, read: async () => source })));
+  return await Array.fromAsync(ingest(given, only({ name, read: async () => input })));
 }
 
 async function* only<T>(item: T): AsyncGenerator<T> {

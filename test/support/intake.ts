@@ -26,13 +26,13 @@ const toBytes = (content: Uint8Array | string): Uint8Array => Buffer.from(conten
 
 export async function readAll(content: Uint8Array | string): Promise<IntakeDocument[]> {
   const documents: IntakeDocument[] = [];
-  const source = { name: 'source', bytes: toBytes(content) };
-  for await (const document of readDocuments(source, () => NOW)) documents.push(document);
+  const input = { name: 'source', bytes: toBytes(content) };
+  for await (const document of readDocuments(input, () => NOW)) documents.push(document);
   return documents;
 }
 
 /**
- * The documents in short form: `report 2026-0001`, `rejected bad_xml`, `ignored no_report`. If the source can be
+ * The documents in short form: `report 2026-0001`, `rejected bad_xml`, `ignored no_report`. If the input can be
  * read outside the child process, it has to give the same documents there.
  */
 export async function outcomes(content: Uint8Array | string): Promise<string[]> {

@@ -48,9 +48,9 @@ export function requireMatching({ outcome, reason }: FilterOptions): void {
     throw new UsageError('Only rejections have a reason.');
 }
 
-/** The outcome is in the id. The folders of a source are in its details. */
-function toColumns({ id, received_at, reason, domain, source, member }: ListedDocument) {
-  const file = source.slice(source.lastIndexOf('/') + 1);
+/** The outcome is in the id. The folders of an input are in its details. */
+function toColumns({ id, received_at, reason, domain, input, member }: ListedDocument) {
+  const file = input.slice(input.lastIndexOf('/') + 1);
   return {
     id,
     'received (UTC)': toShortTime(received_at),

@@ -8,7 +8,7 @@ import {
   findStoredReport,
 } from '../../store/documents/document-list.ts';
 import type { Store } from '../../store/engine/open.ts';
-import { findSourceOf } from '../../store/inputs/inputs.ts';
+import { findInputOf } from '../../store/inputs/inputs.ts';
 import { readOriginal } from '../../store/inputs/originals.ts';
 import { toReportFields } from '../../store/reports/report-row.ts';
 import { type OutputOptions, printList, printOne } from '../output/output.ts';
@@ -30,11 +30,11 @@ export async function showDocument(id: DocumentId, options: OutputOptions): Prom
   printOne(await withStore((store) => describe(store, id)), options);
 }
 
-/** Writes the source of a document, with its original bytes, to standard output. */
+/** Writes the input of a document, with its original bytes, to standard output. */
 export async function writeOriginal(id: DocumentId): Promise<void> {
   await writeBytes(async () => {
     const { bytes } = await withStore(async ({ db }) =>
-      readOriginal(db, (await findSourceOf(db, id)).seq),
+      readOriginal(db, (await findInputOf(db, id)).seq),
     );
     return bytes;
   });
@@ -56,23 +56,23 @@ export async function writeBytes(read: () => Promise<Uint8Array>): Promise<void>
 /** A report or a rejection: its row's values, and where its original is. */
 async function describe({ db }: Store, id: Exclude<DocumentId, { kind: 'conflict' }>) {
   if (id.kind === 'rejection') {
-    const { seq, reason, message, place, source, member, received_at } = await findStoredRejection(
+    const { seq, reason, message, place, input, member, received_at } = await findStoredRejection(
       db,
       id.seq,
     );
     const why = { reason, message, where: place };
-    return { id: `rejection-${seq}`, ...why, received_at, source, member };
+    return { id: `rejection-${seq}`, ...why, received_at, input, member };
   }
   const { seq, domain_id, source_seq, conflicts, warnings, ...stored } = await findStoredReport(
     db,
     id.id,
   );
-  const { source, member, payload_sha256, ...report } = stored;
+  const { input, member, payload_sha256, ...report } = stored;
   const codes = (JSON.parse(warnings) as { code: string }[]).map(({ code }) => code);
   const names = conflicts.map((conflict) => `conflict-${conflict}`);
   return {
     ...report,
-    ...{ source, member, payload_sha256 },
+    ...{ input, member, payload_sha256 },
     warnings: codes.join(', ') || null,
     conflicts: names.join(', ') || null,
   };
@@ -92,10 +92,10 @@ type Shown = Readonly<Record<string, string | number | null>>;
 
 /** A content that is read again, or the reason why it cannot be read. */
 async function toShown(given: Given, reportId: string, place: DocumentPlace): Promise<Shown> {
-  const { received_at, source, member, payload_sha256 } = place;
+  const { received_at, input, member, payload_sha256 } = place;
   const content = await readAgain(given, reportId, place).catch(toFailure);
   const shown = content instanceof Failure ? { problem: content.message } : toFields(content);
-  return { received_at, source, member, payload_sha256, ...shown };
+  return { received_at, input, member, payload_sha256, ...shown };
 }
 
 function toFields(report: AggregateReport): Shown {

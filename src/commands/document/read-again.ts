@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
-import { createSourceReader } from '../../intake/reader/input-reader.ts';
+import { createInputReader } from '../../intake/reader/input-reader.ts';
 import type { DocumentReader } from '../../intake/reader/reader.ts';
 import type { DocumentPlace } from '../../store/documents/document-list.ts';
 import type { Store } from '../../store/engine/open.ts';
@@ -17,7 +17,7 @@ export interface Given {
 
 /** Opens the configured database and a reading process, runs the work, and closes both. */
 export async function withReader<T>(work: (given: Given) => Promise<T>): Promise<T> {
-  const documentReader = createSourceReader();
+  const documentReader = createInputReader();
   try {
     return await withStore((store) => work({ store, documentReader, now: () => new Date() }));
   } finally {
@@ -33,7 +33,7 @@ export async function withReader<T>(work: (given: Given) => Promise<T>): Promise
 export async function readAgain(
   { store, documentReader }: Given,
   reportId: string,
-  { source_seq, payload_sha256, source, received_at }: DocumentPlace,
+  { source_seq, payload_sha256, input, received_at }: DocumentPlace,
 ): Promise<AggregateReport> {
   const { bytes } = await readOriginal(store.db, source_seq);
   const reasons: string[] = [];
@@ -45,5 +45,5 @@ export async function readAgain(
     }
   }
   const [reason = 'The content is not in it.'] = reasons;
-  throw new Failure('not_found', `${source} cannot be read again as this report. ${reason}`);
+  throw new Failure('not_found', `${input} cannot be read again as this report. ${reason}`);
 }

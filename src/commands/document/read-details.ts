@@ -1,40 +1,40 @@
 import { Failure } from '../../domain/failure.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
-import type { StoredSource } from '../../store/inputs/inputs.ts';
+import type { StoredInput } from '../../store/inputs/inputs.ts';
 import { readOriginal } from '../../store/inputs/originals.ts';
 import { insertDetails } from '../../store/sources/days/undetailed.ts';
 import type { Given } from './read-again.ts';
 
-/** What was done with a source whose reports had no details. */
+/** What was done with an input whose reports had no details. */
 export interface ReadForDetails {
-  readonly source: string;
+  readonly input: string;
   /** How many of its reports got details of their sources. */
   readonly reports: number;
-  /** Why the source could not be read; null when it was read. */
+  /** Why the input could not be read; null when it was read. */
   readonly problem: string | null;
 }
 
-/** Reports of a large source that are held in memory at the same time, and source addresses of theirs. */
+/** Reports of a large input that are held in memory at the same time, and source addresses of theirs. */
 const REPORTS_AT_ONCE = 200;
 const ADDRESSES_AT_ONCE = 4_000;
 
-/** Reads stored sources again, each as when it came in, and adds the details of their reports' sources. */
+/** Reads stored inputs again, each as when it came in, and adds the details of their reports' sources. */
 export async function* readDetails(
   given: Given,
-  sources: AsyncIterable<StoredSource>,
+  inputs: AsyncIterable<StoredInput>,
 ): AsyncGenerator<ReadForDetails> {
-  for await (const source of sources) yield await readOne(given, source);
+  for await (const input of inputs) yield await readOne(given, input);
 }
 
-async function readOne(given: Given, { seq, name, receivedAt }: StoredSource) {
+async function readOne(given: Given, { seq, name, receivedAt }: StoredInput) {
   const { store, documentReader } = given;
   try {
     const { bytes } = await readOriginal(store.db, seq);
     const found = documentReader.read([bytes], Date.parse(receivedAt));
-    return { source: name, ...(await insertFound(given, found)) };
+    return { input: name, ...(await insertFound(given, found)) };
   } catch (error) {
     if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
-    return { source: name, reports: 0, problem: error.message };
+    return { input: name, reports: 0, problem: error.message };
   }
 }
 

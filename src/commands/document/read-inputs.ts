@@ -1,32 +1,32 @@
 import { Failure } from '../../domain/failure.ts';
 import { Refusal, type RefusalReason } from '../../domain/reports/refusal.ts';
-import { type IngestedDocument, ingest, type SourceToRead } from '../../intake/ingest.ts';
+import { type IngestedDocument, type InputToRead, ingest } from '../../intake/ingest.ts';
 import type { Db } from '../../store/engine/database.ts';
-import { deleteOtherRejections, type StoredSource } from '../../store/inputs/inputs.ts';
+import { deleteOtherRejections, type StoredInput } from '../../store/inputs/inputs.ts';
 import { readOriginal } from '../../store/inputs/originals.ts';
 import type { Given } from './read-again.ts';
 
-/** Sources that are stored in common transactions. */
-const GROUP_SOURCES = 200;
+/** Inputs that are stored in common transactions. */
+const GROUP_INPUTS = 200;
 
-/** Reads stored sources again, and stores what today's parser finds in them. */
-export async function* readSources(
+/** Reads stored inputs again, and stores what today's parser finds in them. */
+export async function* readInputs(
   given: Given,
-  sources: AsyncIterable<StoredSource>,
+  inputs: AsyncIterable<StoredInput>,
 ): AsyncGenerator<IngestedDocument> {
-  let group: StoredSource[] = [];
-  for await (const source of sources) {
-    const isOther = group[0]?.receivedAt !== source.receivedAt || group.length >= GROUP_SOURCES;
+  let group: StoredInput[] = [];
+  for await (const input of inputs) {
+    const isOther = group[0]?.receivedAt !== input.receivedAt || group.length >= GROUP_INPUTS;
     if (isOther) {
       yield* readGroup(given, group);
       group = [];
     }
-    group.push(source);
+    group.push(input);
   }
   yield* readGroup(given, group);
 }
 
-/** Reasons for which the rest of a source was not read, so that nothing is known of it. */
+/** Reasons for which the rest of an input was not read, so that nothing is known of it. */
 const CUT_SHORT: ReadonlySet<RefusalReason> = new Set([
   'unreadable',
   'too_large',
@@ -34,35 +34,35 @@ const CUT_SHORT: ReadonlySet<RefusalReason> = new Set([
   'reader_failed',
 ]);
 
-/** What reading a source again has found so far. */
+/** What reading an input again has found so far. */
 interface Reading {
-  readonly source: StoredSource;
+  readonly input: StoredInput;
   readonly rejected: Set<number>;
   documents: number;
   isWhole: boolean;
 }
 
-/** Reads sources that came in at the same time as when they came in, and at that time. */
+/** Reads inputs that came in at the same time as when they came in, and at that time. */
 async function* readGroup(
   { store: { db }, documentReader }: Given,
-  group: readonly StoredSource[],
+  group: readonly StoredInput[],
 ): AsyncGenerator<IngestedDocument> {
   const [first] = group;
   if (first === undefined) return;
   const receivedAt = new Date(first.receivedAt);
-  const readings = new Map(group.map((source) => [`${source.seq}`, toReading(source)]));
+  const readings = new Map(group.map((input) => [`${input.seq}`, toReading(input)]));
   const given = { db, now: () => receivedAt, documentReader };
-  for await (const document of ingest(given, toSources(db, group))) {
-    const reading = readings.get(document.source) as Reading;
+  for await (const document of ingest(given, toInputs(db, group))) {
+    const reading = readings.get(document.input) as Reading;
     note(reading, document);
-    yield { ...document, source: reading.source.name };
+    yield { ...document, input: reading.input.name };
   }
-  for (const { source, rejected, isWhole } of readings.values())
-    if (isWhole) await deleteOtherRejections(db, source.seq, rejected);
+  for (const { input, rejected, isWhole } of readings.values())
+    if (isWhole) await deleteOtherRejections(db, input.seq, rejected);
 }
 
-function toReading(source: StoredSource): Reading {
-  return { source, rejected: new Set(), documents: 0, isWhole: true };
+function toReading(input: StoredInput): Reading {
+  return { input, rejected: new Set(), documents: 0, isWhole: true };
 }
 
 function note(reading: Reading, { outcome, refusal }: IngestedDocument): void {
@@ -72,8 +72,8 @@ function note(reading: Reading, { outcome, refusal }: IngestedDocument): void {
 }
 
 /** Named by their numbers, because several can have the same name. */
-async function* toSources(db: Db, sources: readonly StoredSource[]): AsyncGenerator<SourceToRead> {
-  for (const { seq } of sources) {
+async function* toInputs(db: Db, inputs: readonly StoredInput[]): AsyncGenerator<InputToRead> {
+  for (const { seq } of inputs) {
     const name = `${seq}`;
     const read = async () => ({ name, bytes: (await readStored(db, seq)).bytes });
     yield { name, read };

@@ -1,8 +1,8 @@
 import { Argument, type Command, Option } from 'commander';
 import type { DocumentId } from '../../store/documents/document-list.ts';
 import type { Db } from '../../store/engine/database.ts';
-import { findSourceOf, listSources, type StoredSource } from '../../store/inputs/inputs.ts';
-import { countUndetailed, listUndetailedSources } from '../../store/sources/days/undetailed.ts';
+import { findInputOf, listInputs, type StoredInput } from '../../store/inputs/inputs.ts';
+import { countUndetailed, listUndetailedInputs } from '../../store/sources/days/undetailed.ts';
 import { printAndEvaluate } from '../ingest.ts';
 import { hint, type OutputOptions, printOne, tell } from '../output/output.ts';
 import { UsageError } from '../output/usage-error.ts';
@@ -10,12 +10,12 @@ import { parseId } from './document-id.ts';
 import { addFilters, type FilterOptions, requireMatching } from './document-list.ts';
 import { withReader } from './read-again.ts';
 import { readDetails } from './read-details.ts';
-import { readSources } from './read-inputs.ts';
+import { readInputs } from './read-inputs.ts';
 
 const HELP = `
 Without ids, the documents are chosen by --outcome, --reason and --since, or all rejections and conflicts with
---all. A source is read again as a whole. A rejection that can be read now becomes a report, received when its
-source was; the reason of any other is brought up to date. Reports that are stored stay as they are. The command
+--all. An input is read again as a whole. A rejection that can be read now becomes a report, received when its
+input was; the reason of any other is brought up to date. Reports that are stored stay as they are. The command
 can be ended and run again: nothing is counted twice.
 
 With --sources, the reports that were stored before Plumbline kept details of source addresses get them, also while
@@ -46,8 +46,8 @@ export function addReread(document: Command): void {
       if (options.sources) return await rereadDetails(options);
       const { counts, unreadable } = await withReader((given) => {
         const { db } = given.store;
-        const sources = ids.length === 0 ? listSources(db, options) : findEach(db, ids);
-        return printAndEvaluate(given.store, readSources(given, sources), { options, paths: [] });
+        const inputs = ids.length === 0 ? listInputs(db, options) : findEach(db, ids);
+        return printAndEvaluate(given.store, readInputs(given, inputs), { options, paths: [] });
       });
       if (counts.documents === 0) hint('There is nothing to read again.', options);
       if (unreadable > 0) process.exitCode = 1;
@@ -58,13 +58,13 @@ export function addReread(document: Command): void {
 async function rereadDetails(options: RereadOptions): Promise<void> {
   const done = await withReader(async (given) => {
     const { db } = given.store;
-    const counts = { sources: 0, reports: 0, unreadable: 0 };
-    for await (const read of readDetails(given, listUndetailedSources(db, options.since))) {
-      counts.sources += 1;
+    const counts = { inputs: 0, reports: 0, unreadable: 0 };
+    for await (const read of readDetails(given, listUndetailedInputs(db, options.since))) {
+      counts.inputs += 1;
       counts.reports += read.reports;
       if (read.problem === null) continue;
       counts.unreadable += 1;
-      tell(`${read.source}: ${read.problem}`);
+      tell(`${read.input}: ${read.problem}`);
     }
     return { ...counts, reports_left: await countUndetailed(db) };
   });
@@ -87,12 +87,12 @@ function requireChoice(ids: readonly DocumentId[], options: RereadOptions): void
   requireMatching(options);
 }
 
-/** The sources of some documents, each once. */
-async function* findEach(db: Db, ids: readonly DocumentId[]): AsyncGenerator<StoredSource> {
-  const found = new Map<number, StoredSource>();
+/** The inputs of some documents, each once. */
+async function* findEach(db: Db, ids: readonly DocumentId[]): AsyncGenerator<StoredInput> {
+  const found = new Map<number, StoredInput>();
   for (const id of ids) {
-    const source = await findSourceOf(db, id);
-    found.set(source.seq, source);
+    const input = await findInputOf(db, id);
+    found.set(input.seq, input);
   }
   yield* found.values();
 }

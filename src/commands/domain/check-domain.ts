@@ -37,10 +37,10 @@ function toSentence(last: LastArrival | undefined): string {
   if (last === undefined)
     return 'No account has the domain, and no report came in for it: plumbline domain add <account> <name>';
   if (last.receivedAt === null) return 'No report has come in for it yet.';
-  return `The last report came in at ${last.receivedAt}, in ${last.source}.`;
+  return `The last report came in at ${last.receivedAt}, in ${last.input}.`;
 }
 
 function toLast(last: LastArrival | undefined) {
   if (last === undefined || last.receivedAt === null) return null;
-  return { received_at: last.receivedAt, source: last.source };
+  return { received_at: last.receivedAt, input: last.input };
 }

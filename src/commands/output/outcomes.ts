@@ -18,7 +18,7 @@ const MEANINGS = {
   ignored: 'something beside a report, such as the text of a mail',
 } as const satisfies Record<IngestedDocument['outcome'], string>;
 
-/** Of a source that could not be read nothing is stored, so no list has it. */
+/** Of an input that could not be read nothing is stored, so no list has it. */
 const UNREADABLE = 'could not be read: see below';
 
 type Outcome = keyof typeof MEANINGS;
@@ -29,11 +29,11 @@ export type Counts = Record<'documents' | Outcome, number>;
 
 export interface Summary {
   readonly counts: Counts;
-  /** Sources that could not be read at all, so that nothing of them is stored. */
+  /** Inputs that could not be read at all, so that nothing of them is stored. */
   readonly unreadable: number;
 }
 
-/** What a document's source is called in a table. */
+/** What a document's input is called in a table. */
 export type ToName = (document: IngestedDocument) => string;
 
 /** Prints what became of each document, as lines of JSON or as tables. */
@@ -93,9 +93,9 @@ function toReason({ refusal }: IngestedDocument): string | undefined {
   return refusal?.where == null ? refusal?.message : `${refusal.message} (${refusal.where})`;
 }
 
-function toOutput({ source, member, outcome, report, refusal }: IngestedDocument) {
+function toOutput({ input, member, outcome, report, refusal }: IngestedDocument) {
   return {
-    source,
+    input,
     member: member.length === 0 ? null : member.join(' > '),
     outcome,
     reason: refusal?.reason ?? null,

@@ -5,7 +5,7 @@ import type { PolicyPublished, ReportMetadata, ReportRecord } from './aggregate-
 /** Where a report's document is stored. */
 export interface ReportPlace {
   readonly reportId: string;
-  readonly sourceSeq: number;
+  readonly inputSeq: number;
   readonly payloadSha256: string;
   /** When it came in: RFC 3339. */
   readonly receivedAt: string;

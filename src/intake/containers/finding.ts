@@ -2,7 +2,7 @@ import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { Refusal, type RefusalReason } from '../../domain/reports/refusal.ts';
 import type { Found } from '../report/wanted.ts';
 
-/** What was found at one place in a source. */
+/** What was found at one place in an input. */
 export type Finding = {
   /** Names of members, outermost first. */
   readonly member: readonly string[];

@@ -3,7 +3,7 @@ import type { Budget } from '../budget.ts';
 import {
   MAX_CONTAINER_DEPTH,
   MAX_INNER_CONTAINER_BYTES,
-  MAX_SOURCE_BYTES,
+  MAX_INPUT_BYTES,
   REPORT_ROW_BYTES,
 } from '../ceilings.ts';
 import { type Content, collect, peek, toContent } from '../content.ts';
@@ -94,7 +94,7 @@ async function readReport(content: Content, spot: Spot) {
 async function hold(content: Content, { depth }: Spot): Promise<Uint8Array> {
   if (depth >= MAX_CONTAINER_DEPTH)
     throw new Refusal('too_deep', `There are more than ${depth} nested containers.`);
-  return collect(content, depth === 0 ? MAX_SOURCE_BYTES : MAX_INNER_CONTAINER_BYTES);
+  return collect(content, depth === 0 ? MAX_INPUT_BYTES : MAX_INNER_CONTAINER_BYTES);
 }
 
 const deeper = (spot: Spot): Spot => ({ ...spot, depth: spot.depth + 1 });

@@ -2,10 +2,10 @@ import type { ClaimedMail } from '../../store/inbox/claims.ts';
 import { parseEnvelope } from '../../store/inbox/envelope.ts';
 
 /**
- * What the source of a mail is called, in lists of documents: its number in the inbox, which makes it unique, and
+ * What the input of a mail is called, in lists of documents: its number in the inbox, which makes it unique, and
  * what a person knows it by.
  */
-export function toSourceName({
+export function toInputName({
   seq,
   door,
   envelope,

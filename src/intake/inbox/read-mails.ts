@@ -2,9 +2,9 @@ import type { Db } from '../../store/engine/database.ts';
 import type { ClaimedMail } from '../../store/inbox/claims.ts';
 import type { Done } from '../../store/inbox/done.ts';
 import { readContent } from '../../store/inbox/parts.ts';
-import { type IngestedDocument, ingest, type SourceToRead } from '../ingest.ts';
+import { type IngestedDocument, type InputToRead, ingest } from '../ingest.ts';
 import type { DocumentReader } from '../reader/reader.ts';
-import { toSourceName } from './input-name.ts';
+import { toInputName } from './input-name.ts';
 import { MailReading } from './mail-reading.ts';
 
 interface Given {
@@ -34,13 +34,13 @@ export async function readMails(
   mails: readonly ClaimedMail[],
   signal?: AbortSignal,
 ): Promise<ReadMails> {
-  const readings = new Map(mails.map((mail) => [toSourceName(mail), new MailReading(mail)]));
+  const readings = new Map(mails.map((mail) => [toInputName(mail), new MailReading(mail)]));
   const given = { db, now, documentReader, keeps: 'reports' as const };
   let failed: { readonly error: unknown } | undefined;
   try {
-    const { sources, fault } = await loadSources(db, mails);
+    const { inputs, fault } = await loadInputs(db, mails);
     failed = fault;
-    for await (const document of ingest(given, begin(sources, signal))) note(readings, document);
+    for await (const document of ingest(given, begin(inputs, signal))) note(readings, document);
     for (const reading of readings.values()) reading.end();
   } catch (error) {
     failed = { error };
@@ -49,7 +49,7 @@ export async function readMails(
 }
 
 interface Loaded {
-  readonly sources: readonly SourceToRead[];
+  readonly inputs: readonly InputToRead[];
   /** The first one. */
   readonly fault: { readonly error: unknown } | undefined;
 }
@@ -58,34 +58,34 @@ interface Loaded {
  * All bytes are in memory before the first mail is read: a fault of the database is not a fault of a mail. A mail whose
  * bytes are not there is left out.
  */
-async function loadSources(db: Db, mails: readonly ClaimedMail[]): Promise<Loaded> {
-  const sources: SourceToRead[] = [];
+async function loadInputs(db: Db, mails: readonly ClaimedMail[]): Promise<Loaded> {
+  const inputs: InputToRead[] = [];
   let fault: Loaded['fault'];
   for (const mail of mails) {
     try {
-      const [name, bytes] = [toSourceName(mail), await readContent(db, mail)];
-      sources.push({ name, read: async () => ({ name, bytes, sha256: mail.sha256 }) });
+      const [name, bytes] = [toInputName(mail), await readContent(db, mail)];
+      inputs.push({ name, read: async () => ({ name, bytes, sha256: mail.sha256 }) });
     } catch (error) {
       fault ??= { error };
     }
   }
-  return { sources, fault };
+  return { inputs, fault };
 }
 
 async function* begin(
-  sources: readonly SourceToRead[],
+  inputs: readonly InputToRead[],
   signal?: AbortSignal,
-): AsyncGenerator<SourceToRead> {
-  for (const source of sources) {
+): AsyncGenerator<InputToRead> {
+  for (const input of inputs) {
     if (signal?.aborted) return;
-    yield source;
+    yield input;
   }
 }
 
-/** Documents come source after source: one of the next source says that all of the one before are stored. */
+/** Documents come input after input: one of the next input says that all of the one before are stored. */
 function note(readings: ReadonlyMap<string, MailReading>, document: IngestedDocument): void {
   for (const [name, reading] of readings) {
-    if (name === document.source) {
+    if (name === document.input) {
       reading.add(document);
       return;
     }

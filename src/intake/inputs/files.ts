@@ -12,9 +12,9 @@ import { join } from 'node:path';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { toSizeText } from '../../domain/size.ts';
 import { describeSystemError } from '../../domain/system-error.ts';
-import { MAX_FOLDER_DEPTH, MAX_SOURCE_BYTES } from '../ceilings.ts';
+import { MAX_FOLDER_DEPTH, MAX_INPUT_BYTES } from '../ceilings.ts';
 import { collect } from '../content.ts';
-import type { Source } from '../documents.ts';
+import type { Input } from '../documents.ts';
 import { isPseudo, isPseudoFolder } from './pseudo-file-system.ts';
 
 /**
@@ -79,7 +79,7 @@ async function listEntries(folder: string): Promise<Entries | undefined> {
  * `too_large`. A file is read in one call: a stream's use of the thread pool costs more than parsing a usual
  * report.
  */
-export async function readFile(path: string): Promise<Source> {
+export async function readFile(path: string): Promise<Input> {
   try {
     // Opening a device may have effects of its own, so a known device is not opened.
     requireFile(lstatSync(path));
@@ -100,7 +100,7 @@ function readRegular(path: string): Buffer {
     requireFile(stats);
     if (isPseudo(file, stats))
       throw unreadable('it is in a file system of the kernel, which has no real files');
-    if (stats.size > MAX_SOURCE_BYTES) throw tooLarge();
+    if (stats.size > MAX_INPUT_BYTES) throw tooLarge();
     return readBytes(file, stats.size);
   } finally {
     closeSync(file);
@@ -128,9 +128,9 @@ function requireFile(stats: Stats): void {
 }
 
 /** Standard input, or any other stream, to its end. Throws a Refusal as `readFile` does. */
-export async function readSource(name: string, stream: AsyncIterable<Uint8Array>): Promise<Source> {
+export async function readInput(name: string, stream: AsyncIterable<Uint8Array>): Promise<Input> {
   try {
-    return { name, bytes: await collect(stream, MAX_SOURCE_BYTES) };
+    return { name, bytes: await collect(stream, MAX_INPUT_BYTES) };
   } catch (error) {
     if (error instanceof Refusal) throw error;
     throw unreadable(error);
@@ -144,7 +144,7 @@ const isMisnamed = (path: string, error: unknown): boolean =>
 const notUtf8 = (): Refusal => unreadable('its name is not valid UTF-8');
 
 const tooLarge = (): Refusal =>
-  new Refusal('too_large', `The file is larger than ${toSizeText(MAX_SOURCE_BYTES)}.`);
+  new Refusal('too_large', `The file is larger than ${toSizeText(MAX_INPUT_BYTES)}.`);
 
 const unreadable = (why: unknown): Refusal =>
   new Refusal(

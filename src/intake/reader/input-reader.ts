@@ -6,7 +6,7 @@ import type { DocumentReader, FoundDocument } from './reader.ts';
 import { createReaderProcess, type ReaderProcess } from './reader-process.ts';
 
 /**
- * The bytes, packed and unpacked, of a source that is read in this process. Nearly all reports are smaller, and
+ * The bytes, packed and unpacked, of an input that is read in this process. Nearly all reports are smaller, and
  * reading this much costs some milliseconds and megabytes, whatever the bytes are.
  */
 export const MAX_SMALL_BYTES = 256 * 1024;
@@ -23,36 +23,36 @@ const SMALL: Partial<Limits> = {
 const SMALL_WANTED: Partial<Limits> = { ...SMALL, cpuMs: 100 };
 
 /**
- * Reads small sources in this process when they contain only reports, and all other sources in a child process.
- * A run of intake in which all sources are small does not start the child, which costs as much CPU as ingesting
+ * Reads small inputs in this process when they contain only reports, and all other inputs in a child process.
+ * A run of intake in which all inputs are small does not start the child, which costs as much CPU as ingesting
  * 100 reports.
  */
-export function createSourceReader(child: ReaderProcess = createReaderProcess()): ReaderProcess {
+export function createInputReader(child: ReaderProcess = createReaderProcess()): ReaderProcess {
   return {
     get pid() {
       return child.pid;
     },
-    read: (sources, nowMs, wanted) => readHereOrThere(child, sources, { nowMs, wanted }),
+    read: (inputs, nowMs, wanted) => readHereOrThere(child, inputs, { nowMs, wanted }),
     close: () => child.close(),
   };
 }
 
 async function* readHereOrThere(
   child: DocumentReader,
-  sources: readonly Uint8Array[],
+  inputs: readonly Uint8Array[],
   asked: Asked,
 ): AsyncGenerator<FoundDocument> {
   let from = 0;
-  for (const [index, bytes] of sources.entries()) {
+  for (const [index, bytes] of inputs.entries()) {
     // What waits in this process goes on: requests, and the transaction that stores what was read before.
     await nextTurn();
     const documents = await readSmall(bytes, asked);
     if (documents === undefined) continue;
-    yield* readThere(child, { sources, from, to: index, ...asked });
+    yield* readThere(child, { inputs, from, to: index, ...asked });
     for (const document of documents) yield { index, document };
     from = index + 1;
   }
-  yield* readThere(child, { sources, from, to: sources.length, ...asked });
+  yield* readThere(child, { inputs, from, to: inputs.length, ...asked });
 }
 
 interface Asked {
@@ -61,24 +61,24 @@ interface Asked {
 }
 
 interface Range extends Asked {
-  readonly sources: readonly Uint8Array[];
+  readonly inputs: readonly Uint8Array[];
   readonly from: number;
   readonly to: number;
 }
 
-/** Consecutive sources, which the child gets together. */
+/** Consecutive inputs, which the child gets together. */
 async function* readThere(
   child: DocumentReader,
-  { sources, from, to, nowMs, wanted }: Range,
+  { inputs, from, to, nowMs, wanted }: Range,
 ): AsyncGenerator<FoundDocument> {
   if (from === to) return;
-  for await (const { index, document } of child.read(sources.slice(from, to), nowMs, wanted))
+  for await (const { index, document } of child.read(inputs.slice(from, to), nowMs, wanted))
     yield { index: from + index, document };
 }
 
 /**
- * The reports in a small source; undefined when the source is not small or contains anything else. Any unusual
- * source is thus read by the child, from its beginning, and rejected with the reason that the child finds.
+ * The reports in a small input; undefined when the input is not small or contains anything else. Any unusual
+ * input is thus read by the child, from its beginning, and rejected with the reason that the child finds.
  */
 export async function readSmall(
   bytes: Uint8Array,

@@ -9,10 +9,10 @@ import { startWatchdog } from './reader-watchdog.ts';
 
 /** A piece of the answer has at most this many estimated bytes, plus one document. */
 const REPLY_BYTES = 256 * 1024;
-/** A piece that has waited this long is sent, so that the parent knows which source is being read. */
+/** A piece that has waited this long is sent, so that the parent knows which input is being read. */
 const REPLY_AFTER_MS = 20;
 const STANDARD_INPUT = 0;
-/** The additional time before the watchdog acts. Within the budget, a source is rejected without it. */
+/** The additional time before the watchdog acts. Within the budget, an input is rejected without it. */
 const GRACE_MS = 1_000;
 
 lowerPriority();
@@ -29,7 +29,7 @@ process.on('message', (request: Request) => {
 });
 process.on('disconnect', () => process.exit());
 // A service manager or a terminal signals every process of a service. The parent decides when reading ends: a
-// source that ended its reader would be rejected.
+// input that ended its reader would be rejected.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 async function answer(request: Extract<Request, { kind: 'read' }>): Promise<void> {
@@ -43,7 +43,7 @@ async function answer(request: Extract<Request, { kind: 'read' }>): Promise<void
     for await (const { document } of ownReader.read([bytes], nowMs, wanted))
       await outbox.add({ index, document });
   }
-  // The last source may still be in memory until its documents are sent.
+  // The last input may still be in memory until its documents are sent.
   await outbox.end();
   watchdog.rest();
 }

@@ -5,12 +5,12 @@ import type { FoundDocument } from './reader.ts';
 
 /*
  * The messages between the process that asks and the process that reads (reader-process.ts and
- * reader-child.ts). The bytes of the sources come by standard input, without a frame: sent in a message, they
+ * reader-child.ts). The bytes of the inputs come by standard input, without a frame: sent in a message, they
  * would be copied four times. Answers come in pieces; the child sends the next piece when the parent asks for it.
  */
 
 export type Request =
-  /** Read sources with so many bytes. */
+  /** Read inputs with so many bytes. */
   | {
       readonly kind: 'read';
       readonly sizes: readonly number[];
@@ -25,7 +25,7 @@ export const READY = 'ready';
 
 export interface Reply {
   readonly documents: readonly SentDocument[];
-  /** The index of the source that is being read; documents of the sources before it are complete. */
+  /** The index of the input that is being read; documents of the inputs before it are complete. */
   readonly at: number;
   readonly isEnd: boolean;
 }

@@ -21,8 +21,8 @@ export interface ReaderProcess extends DocumentReader {
 }
 
 /**
- * Reads in a process of its own, which is started on demand, and again after it has ended. A source that
- * exhausts memory or loops there becomes a rejected document, and the other sources are read. A thread with
+ * Reads in a process of its own, which is started on demand, and again after it has ended. An input that
+ * exhausts memory or loops there becomes a rejected document, and the other inputs are read. A thread with
  * `resourceLimits` would share its memory outside the heap, crashes of native code and the CPU figures with
  * the process that serves and stores.
  */
@@ -39,7 +39,7 @@ export function createReaderProcess(): ReaderProcess {
     get pid() {
       return child?.pid;
     },
-    read: (sources, nowMs, wanted) => readSurviving(start, { sources, nowMs, wanted }),
+    read: (inputs, nowMs, wanted) => readSurviving(start, { inputs, nowMs, wanted }),
     close: async () => {
       if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
@@ -79,13 +79,13 @@ interface Started {
 }
 
 /**
- * When the process ends while it reads several sources, each is read again by itself, to find the cause. A source
+ * When the process ends while it reads several inputs, each is read again by itself, to find the cause. An input
  * that a new process reads alone is the cause. Otherwise the process may have ended because of the memory that
- * sources before it left. Throws `unavailable` when a process does not start.
+ * inputs before it left. Throws `unavailable` when a process does not start.
  */
 async function* readSurviving(start: () => Started, asked: Asked): AsyncGenerator<FoundDocument> {
-  const { sources } = asked;
-  const counts = sources.map(() => 0);
+  const { inputs } = asked;
+  const counts = inputs.map(() => 0);
   const { child, isNew } = start();
   const read = new Reading(child, asked);
   for await (const found of read.documents()) {
@@ -94,36 +94,36 @@ async function* readSurviving(start: () => Started, asked: Asked): AsyncGenerato
   }
   if (read.end === undefined) return;
   if (isNew && !read.hasStarted) throw toNotStarted(read.end);
-  if (sources.length === 1 && (isNew || read.end.signal === TOOK_TOO_LONG))
+  if (inputs.length === 1 && (isNew || read.end.signal === TOOK_TOO_LONG))
     yield { index: 0, document: toRejected(read.end) };
   else yield* readEach(start, { ...asked, from: read.at, counts });
 }
 
 interface Asked {
-  readonly sources: readonly Uint8Array[];
+  readonly inputs: readonly Uint8Array[];
   readonly nowMs: number;
   readonly wanted?: Wanted | undefined;
 }
 
 interface Rest extends Asked {
-  /** The first source whose documents may be incomplete. */
+  /** The first input whose documents may be incomplete. */
   readonly from: number;
-  /** How many documents of each source were returned already. */
+  /** How many documents of each input were returned already. */
   readonly counts: readonly number[];
 }
 
-/** Reads the rest of the sources, each by itself. */
+/** Reads the rest of the inputs, each by itself. */
 async function* readEach(
   start: () => Started,
-  { sources, from, counts, ...asked }: Rest,
+  { inputs, from, counts, ...asked }: Rest,
 ): AsyncGenerator<FoundDocument> {
-  for (const [index, bytes] of sources.entries()) {
+  for (const [index, bytes] of inputs.entries()) {
     if (index < from) continue;
-    yield* skip(readSurviving(start, { ...asked, sources: [bytes] }), counts[index] ?? 0, index);
+    yield* skip(readSurviving(start, { ...asked, inputs: [bytes] }), counts[index] ?? 0, index);
   }
 }
 
-/** The documents of one source after those that were returned before. */
+/** The documents of one input after those that were returned before. */
 async function* skip(
   documents: AsyncIterable<FoundDocument>,
   count: number,
@@ -150,7 +150,7 @@ function toNotStarted({ signal, error }: End): Failure {
 function toRejected({ signal }: End): FoundDocument['document'] {
   const refusal =
     signal === TOOK_TOO_LONG
-      ? new Refusal('too_costly', 'The source was not read to its end: reading it takes too long.')
+      ? new Refusal('too_costly', 'The input was not read to its end: reading it takes too long.')
       : new Refusal(
           'reader_failed',
           'The process that reads ended: it ran out of memory or failed.',
@@ -162,9 +162,9 @@ function toRejected({ signal }: End): FoundDocument['document'] {
 class Reading {
   /** How the child ended, when it ended before its answer was complete. */
   end: End | undefined;
-  /** The first source whose documents may be incomplete. */
+  /** The first input whose documents may be incomplete. */
   at = 0;
-  /** Whether a new child has started. Before, it reads nothing, so no source can be the cause of its end. */
+  /** Whether a new child has started. Before, it reads nothing, so no input can be the cause of its end. */
   hasStarted = false;
   readonly #child: ChildProcess;
   readonly #ended = Promise.withResolvers<End>();
@@ -201,12 +201,12 @@ class Reading {
     }
   }
 
-  /** Nothing is copied: the stream holds the sources themselves until the child has taken them. */
-  async #ask({ sources, nowMs, wanted }: Asked): Promise<void> {
-    const sizes = sources.map(({ length }) => length);
+  /** Nothing is copied: the stream holds the inputs themselves until the child has taken them. */
+  async #ask({ inputs, nowMs, wanted }: Asked): Promise<void> {
+    const sizes = inputs.map(({ length }) => length);
     await this.#send({ kind: 'read', sizes, nowMs, wanted });
     this.#child.stdin?.cork();
-    for (const bytes of sources) this.#child.stdin?.write(bytes);
+    for (const bytes of inputs) this.#child.stdin?.write(bytes);
     this.#child.stdin?.uncork();
   }
 

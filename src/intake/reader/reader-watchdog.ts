@@ -3,20 +3,20 @@ import { Worker } from 'node:worker_threads';
 
 const CHECK_MS = 100;
 /**
- * Besides the heap, which has a lower limit, there are the source's bytes, copies of parts of it, and Node
+ * Besides the heap, which has a lower limit, there are the input's bytes, copies of parts of it, and Node
  * itself.
  */
 const BASE_BYTES = 384 * 1024 * 1024;
-const BYTES_PER_SOURCE_BYTE = 4;
-/** The values that both threads share: a count of sources, and the limits of the present one. */
+const BYTES_PER_INPUT_BYTE = 4;
+/** The values that both threads share: a count of inputs, and the limits of the present one. */
 const [COUNT, CPU_MS, MAX_BYTES] = [0, 1, 2];
 
 export interface Watchdog {
   /** The thread watches from its `online` event on. */
   readonly thread: Worker;
-  /** The reading of a source begins, with this CPU limit. */
-  start(cpuMs: number, sourceBytes: number): void;
-  /** No source is being read. */
+  /** The reading of an input begins, with this CPU limit. */
+  start(cpuMs: number, inputBytes: number): void;
+  /** No input is being read. */
   rest(): void;
 }
 
@@ -29,9 +29,9 @@ export function startWatchdog(): Watchdog {
     env: {},
     execArgv: [],
   });
-  const start = (cpuMs: number, sourceBytes: number): void => {
+  const start = (cpuMs: number, inputBytes: number): void => {
     values[CPU_MS] = cpuMs;
-    values[MAX_BYTES] = BASE_BYTES + BYTES_PER_SOURCE_BYTE * sourceBytes;
+    values[MAX_BYTES] = BASE_BYTES + BYTES_PER_INPUT_BYTE * inputBytes;
     values[COUNT] = (values[COUNT] ?? 0) + 1;
   };
   return { thread, start, rest: () => start(Number.POSITIVE_INFINITY, 0) };

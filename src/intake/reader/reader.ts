@@ -3,36 +3,32 @@ import { MAX_WANTED_CPU_MS, maxCpuMs } from '../ceilings.ts';
 import { type IntakeDocument, readDocuments } from '../documents.ts';
 import type { Wanted } from '../report/wanted.ts';
 
-/** A document, and the index of its source in the request. */
+/** A document, and the index of its input in the request. */
 export interface FoundDocument {
   readonly index: number;
   readonly document: IntakeDocument;
 }
 
-/** Reads the documents in sources. Implementations differ in where untrusted bytes are read. */
+/** Reads the documents in inputs. Implementations differ in where untrusted bytes are read. */
 export interface DocumentReader {
   /**
-   * Every document of each source, source after source, at least one of each. Never throws because of the
+   * Every document of each input, input after input, at least one of each. Never throws because of the
    * bytes' content. `nowMs` is the time of receipt, in milliseconds. With `wanted`, only that report, and what is
-   * not a report before it: nothing when it is in no source.
+   * not a report before it: nothing when it is in no input.
    */
-  read(
-    sources: readonly Uint8Array[],
-    nowMs: number,
-    wanted?: Wanted,
-  ): AsyncIterable<FoundDocument>;
+  read(inputs: readonly Uint8Array[], nowMs: number, wanted?: Wanted): AsyncIterable<FoundDocument>;
 }
 
-/** CPU time for reading a source, in milliseconds: less when a person waits for one report of it. */
-export function toCpuMs(sourceBytes: number, wanted: Wanted | undefined): number {
-  const cpuMs = maxCpuMs(sourceBytes);
+/** CPU time for reading an input, in milliseconds: less when a person waits for one report of it. */
+export function toCpuMs(inputBytes: number, wanted: Wanted | undefined): number {
+  const cpuMs = maxCpuMs(inputBytes);
   return wanted === undefined ? cpuMs : Math.min(cpuMs, MAX_WANTED_CPU_MS);
 }
 
 /** Reads in this process: for trusted bytes, such as the demo's. */
 export const ownReader: DocumentReader = {
-  async *read(sources, nowMs, wanted) {
-    for (const [index, bytes] of sources.entries()) {
+  async *read(inputs, nowMs, wanted) {
+    for (const [index, bytes] of inputs.entries()) {
       const cpuMs = toCpuMs(bytes.length, wanted);
       const budget = new Budget(bytes.length, undefined, { cpuMs });
       const documents = readDocuments({ name: '', bytes }, () => nowMs, { budget, wanted });

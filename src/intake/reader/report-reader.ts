@@ -11,7 +11,7 @@ import { MAX_SMALL_BYTES, readSmall } from './input-reader.ts';
 import { createReaderProcess } from './reader-process.ts';
 import { createTurns } from './turns.ts';
 
-/** A larger source has so many reports that a person would wait too long for one of them. */
+/** A larger input has so many reports that a person would wait too long for one of them. */
 const MAX_BYTES = 32 * 1024 * 1024;
 /** The child process has some 60 MB, so it ends when it was not needed for so long. */
 const IDLE_MS = 60_000;
@@ -22,7 +22,7 @@ export interface ClosableReportReader extends ReportReader {
 }
 
 /**
- * Reads single reports again for pages. A small source is read in this process, as by intake (decision 57); for any
+ * Reads single reports again for pages. A small input is read in this process, as by intake (decision 57); for any
  * other, a child process reads one at a time, and few people wait for it.
  */
 export function createReportReader(db: Queries): ClosableReportReader {
@@ -71,19 +71,19 @@ export function createReportReader(db: Queries): ClosableReportReader {
 
 const toMs = ({ receivedAt }: ReportPlace): number => Date.parse(receivedAt);
 
-/** The documents of a small source; undefined when the child has to read it. */
+/** The documents of a small input; undefined when the child has to read it. */
 async function readHere(db: Queries, place: ReportPlace, wanted: Wanted) {
-  const size = await findOriginalSize(db, place.sourceSeq);
+  const size = await findOriginalSize(db, place.inputSeq);
   if (size === undefined) throw gone();
   if (size > MAX_BYTES) throw tooLarge(size);
   if (size > MAX_SMALL_BYTES) return undefined;
   return await readSmall(await readBytes(db, place), { nowMs: toMs(place), wanted });
 }
 
-/** The source's name is not in the error: it may be a path on the operator's machine. */
-async function readBytes(db: Queries, { sourceSeq }: ReportPlace): Promise<Uint8Array> {
+/** The input's name is not in the error: it may be a path on the operator's machine. */
+async function readBytes(db: Queries, { inputSeq }: ReportPlace): Promise<Uint8Array> {
   try {
-    return (await readOriginal(db, sourceSeq)).bytes;
+    return (await readOriginal(db, inputSeq)).bytes;
   } catch (error) {
     throw error instanceof Failure ? gone() : error;
   }

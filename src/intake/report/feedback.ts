@@ -33,7 +33,7 @@ export interface FeedbackOptions {
   readonly log: WarningLog;
   /** The clock, in milliseconds: a report that begins in the future gets a warning. */
   readonly now: () => number;
-  /** The remaining budget of the source that the document is in. */
+  /** The remaining budget of the input that the document is in. */
   readonly budget?: Budget;
   /** Gets every record once, in order, before the rest of the document is read. */
   readonly onRecord?: (record: ReportRecord) => void;

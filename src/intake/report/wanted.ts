@@ -6,7 +6,7 @@ import type { RecordPart, WantedRecords } from '../../domain/reports/report-cont
 import type { Content } from '../content.ts';
 import { type FeedbackOptions, readFeedback } from './feedback.ts';
 
-/** One report of a source that is wanted with more than its metadata and totals. */
+/** One report of an input that is wanted with more than its metadata and totals. */
 export interface Wanted {
   /** Of the XML document, in hex. */
   readonly payloadSha256: string;

@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db } from '../engine/database.ts';
-import { findSourceNames } from '../inputs/input-names.ts';
+import { findInputNames } from '../inputs/input-names.ts';
 
 /** How an operator names a document: a report's UUID, `conflict-<number>` or `rejection-<number>`. */
 export type DocumentId =
@@ -33,7 +33,7 @@ export interface ListedDocument {
   /** The stored report that has the conflict's identity. */
   readonly report: string | null;
   readonly domain: string | null;
-  readonly source: string;
+  readonly input: string;
   readonly member: string | null;
 }
 
@@ -70,7 +70,7 @@ async function listRejections(db: Db, filter: ListedFilter): Promise<ListedDocum
       'reason',
       'message',
       'place as where',
-      's.name as source',
+      's.name as input',
       'member',
     ])
     .where('r.received_at', '>=', since);
@@ -104,7 +104,7 @@ async function listConflicts(
     .orderBy('c.seq', 'desc')
     .limit(limit)
     .execute();
-  const toSourceName = await findSourceNames(
+  const toInputName = await findInputNames(
     db,
     rows.map(({ source_seq }) => source_seq),
   );
@@ -117,15 +117,15 @@ async function listConflicts(
     where: null,
     report,
     domain,
-    source: toSourceName(source_seq),
+    input: toInputName(source_seq),
     member,
   }));
 }
 
-/** Where a content is stored: which source, and which place in it. */
+/** Where a content is stored: which input, and which place in it. */
 export interface DocumentPlace {
   readonly source_seq: number;
-  readonly source: string;
+  readonly input: string;
   readonly member: string | null;
   readonly received_at: Instant;
   readonly payload_sha256: string;
@@ -169,7 +169,7 @@ export async function findStoredReport(db: Db, id: string) {
     .where('report_seq', '=', report.seq)
     .orderBy('seq')
     .execute();
-  const placed = await withSourceName(db, report);
+  const placed = await withInputName(db, report);
   return { ...placed, conflicts: conflicts.map(({ seq }) => seq) };
 }
 
@@ -185,12 +185,12 @@ export async function findStoredConflict(db: Db, seq: number) {
     .where('c.seq', '=', seq)
     .executeTakeFirst();
   if (conflict === undefined) throw new Failure('not_found', `No conflict has the number ${seq}.`);
-  return await withSourceName(db, conflict);
+  return await withInputName(db, conflict);
 }
 
-async function withSourceName<Row extends { readonly source_seq: number }>(db: Db, row: Row) {
-  const toSourceName = await findSourceNames(db, [row.source_seq]);
-  return { ...row, source: toSourceName(row.source_seq) };
+async function withInputName<Row extends { readonly source_seq: number }>(db: Db, row: Row) {
+  const toInputName = await findInputNames(db, [row.source_seq]);
+  return { ...row, input: toInputName(row.source_seq) };
 }
 
 /** A rejection, and where its content is stored. Throws `not_found`. */
@@ -198,7 +198,7 @@ export async function findStoredRejection(db: Db, seq: number) {
   const rejection = await db
     .selectFrom('rejection as r')
     .innerJoin('source as s', 's.seq', 'r.source_seq')
-    .select(['r.seq', 'reason', 'message', 'place', 'r.source_seq', 's.name as source', 'member'])
+    .select(['r.seq', 'reason', 'message', 'place', 'r.source_seq', 's.name as input', 'member'])
     .select(['ordinal', 'r.received_at'])
     .where('r.seq', '=', seq)
     .executeTakeFirst();

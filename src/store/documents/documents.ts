@@ -20,7 +20,7 @@ const MAX_DOCUMENTS = 200;
 const MAX_COUNT_COST = 2_500;
 const MAX_MS = 50;
 /**
- * Documents that are stored with the same statements, and bytes of their sources. Between groups, a transaction looks
+ * Documents that are stored with the same statements, and bytes of their inputs. Between groups, a transaction looks
  * at the clock.
  */
 const GROUP_DOCUMENTS = 64;
@@ -30,7 +30,7 @@ const REPORTER_COST = 1;
 
 /**
  * Stores documents in as many transactions as their bounds require, and returns the outcome of each. A
- * transaction stores documents with their source's row and every count and head that they change. When a
+ * transaction stores documents with their input's row and every count and head that they change. When a
  * process ends between two transactions, storing the same documents again counts nothing twice.
  */
 export async function insertReceived(
@@ -127,7 +127,7 @@ function toCost(report: AggregateReport, { names, patterns }: Known): number {
   const texts = patterns.get(month) ?? new Set();
   patterns.set(month, texts);
   const before = texts.size;
-  for (const source of sources) for (const { pattern } of source.patterns ?? []) texts.add(pattern);
+  for (const input of sources) for (const { pattern } of input.patterns ?? []) texts.add(pattern);
   const own = sources.length + texts.size - before + REPORTER_COST;
   return own + DAY_COST + (isNew ? DOMAIN_COST : 0);
 }

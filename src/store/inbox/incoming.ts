@@ -2,7 +2,7 @@ import type { Instant } from '../../domain/instant.ts';
 
 /* What the doors (SMTP, IMAP, folders) and the inbox agree on. */
 
-/** More than any mail provider allows: a mailbox file in a folder is one source. */
+/** More than any mail provider allows: a mailbox file in a folder is one input. */
 export const MAX_INCOMING_BYTES = 128 * 1024 * 1024;
 
 /**

@@ -1,13 +1,13 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { Queries } from '../engine/database.ts';
-import { findSourceNames } from '../inputs/input-names.ts';
+import { findInputNames } from '../inputs/input-names.ts';
 
 /** The last report that came in for a domain. */
 export interface LastArrival {
   readonly accountId: string | null;
   readonly receivedAt: Instant | null;
   /** What it came in: the name of a mail or a file. */
-  readonly source: string | null;
+  readonly input: string | null;
 }
 
 /** undefined when the domain is not known: no account has it, and no report came in for it. */
@@ -26,7 +26,7 @@ export async function findLastArrival(db: Queries, name: string): Promise<LastAr
     .limit(1)
     .executeTakeFirst();
   const { account_id: accountId } = domain;
-  if (last === undefined) return { accountId, receivedAt: null, source: null };
-  const toSourceName = await findSourceNames(db, [last.source_seq]);
-  return { accountId, receivedAt: last.received_at, source: toSourceName(last.source_seq) };
+  if (last === undefined) return { accountId, receivedAt: null, input: null };
+  const toInputName = await findInputNames(db, [last.source_seq]);
+  return { accountId, receivedAt: last.received_at, input: toInputName(last.source_seq) };
 }

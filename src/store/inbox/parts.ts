@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
-import { findSourceBySha256 } from '../inputs/inputs.ts';
+import { findInputBySha256 } from '../inputs/inputs.ts';
 import { readOriginal } from '../inputs/originals.ts';
 
 /* The bytes of mails in the inbox, in parts, so that no transaction writes more than one of them. */
@@ -74,12 +74,12 @@ interface Stored {
   readonly byteCount: number;
 }
 
-/** The bytes of a mail, from the inbox or from the source that has the same; undefined when they were not kept. */
+/** The bytes of a mail, from the inbox or from the input that has the same; undefined when they were not kept. */
 export async function findContent(db: Queries, mail: Stored): Promise<Uint8Array | undefined> {
   const bytes = await readParts(db, mail);
   if (bytes !== undefined) return bytes;
-  const source = await findSourceBySha256(db, mail.sha256);
-  return source === undefined ? undefined : (await readOriginal(db, source.seq)).bytes;
+  const input = await findInputBySha256(db, mail.sha256);
+  return input === undefined ? undefined : (await readOriginal(db, input.seq)).bytes;
 }
 
 /** One part at a time, so that a large mail is in memory once. undefined when parts are not there. */

@@ -1,13 +1,13 @@
 import type { Queries } from '../engine/database.ts';
 
-/** Sources in one query. */
+/** Inputs in one query. */
 const NAMES_AT_ONCE = 1_000;
 
 /**
- * The names of sources, by their numbers. Sources and reports may be divided by different columns over several
+ * The names of inputs, by their numbers. Inputs and reports may be divided by different columns over several
  * servers (decision 90), so reports are not joined with them.
  */
-export async function findSourceNames(
+export async function findInputNames(
   db: Queries,
   seqs: readonly number[],
 ): Promise<(seq: number) => string> {

@@ -7,27 +7,27 @@ import {
 } from '../documents/document-list.ts';
 import type { Db, Queries } from '../engine/database.ts';
 
-/* Stored sources that are read again, because a newer parser may find more in them. */
+/* Stored inputs that are read again, because a newer parser may find more in them. */
 
-export interface StoredSource {
+export interface StoredInput {
   readonly seq: number;
   readonly name: string;
   readonly receivedAt: Instant;
 }
 
-/** Sources in one query. */
-const SOURCES_AT_ONCE = 100;
+/** Inputs in one query. */
+const INPUTS_AT_ONCE = 100;
 
-/** The sources of rejections and conflicts, as they came in. They are listed while earlier ones are read again. */
-export async function* listSources(
+/** The inputs of rejections and conflicts, as they came in. They are listed while earlier ones are read again. */
+export async function* listInputs(
   db: Db,
   filter: Omit<ListedFilter, 'limit'>,
-): AsyncGenerator<StoredSource> {
+): AsyncGenerator<StoredInput> {
   let after = 0;
   for (;;) {
-    const sources = await listSome(db, filter, after);
-    yield* sources;
-    const last = sources.at(-1);
+    const inputs = await listSome(db, filter, after);
+    yield* inputs;
+    const last = inputs.at(-1);
     if (last === undefined) return;
     after = last.seq;
   }
@@ -37,7 +37,7 @@ async function listSome(
   db: Db,
   { outcome, reason, since = '' }: Omit<ListedFilter, 'limit'>,
   after: number,
-): Promise<StoredSource[]> {
+): Promise<StoredInput[]> {
   const rejected = db
     .selectFrom('rejection')
     .select('source_seq')
@@ -60,12 +60,12 @@ async function listSome(
       ]),
     )
     .orderBy('seq')
-    .limit(SOURCES_AT_ONCE)
+    .limit(INPUTS_AT_ONCE)
     .execute();
 }
 
-/** The source that a document was found in. Throws `not_found`. */
-export async function findSourceOf(db: Db, id: DocumentId): Promise<StoredSource> {
+/** The input that a document was found in. Throws `not_found`. */
+export async function findInputOf(db: Db, id: DocumentId): Promise<StoredInput> {
   const { source_seq } = await findPlace(db, id);
   return await db
     .selectFrom('source')
@@ -82,16 +82,16 @@ function findPlace(db: Db, id: DocumentId): Promise<{ source_seq: number }> {
 /** Rows in one transaction. */
 const REJECTIONS_AT_ONCE = 500;
 
-/** Deletes the rejections of a source at positions where reading it again found no rejection. */
+/** Deletes the rejections of an input at positions where reading it again found no rejection. */
 export async function deleteOtherRejections(
   db: Db,
-  sourceSeq: number,
+  inputSeq: number,
   rejected: ReadonlySet<number>,
 ): Promise<void> {
   const known = await db
     .selectFrom('rejection')
     .select(['seq', 'ordinal'])
-    .where('source_seq', '=', sourceSeq)
+    .where('source_seq', '=', inputSeq)
     .execute();
   const others = known.filter(({ ordinal }) => !rejected.has(ordinal)).map(({ seq }) => seq);
   for (let from = 0; from < others.length; from += REJECTIONS_AT_ONCE) {
@@ -100,11 +100,11 @@ export async function deleteOtherRejections(
   }
 }
 
-/** The source with these bytes, if it is stored. */
-export async function findSourceBySha256(
+/** The input with these bytes, if it is stored. */
+export async function findInputBySha256(
   db: Queries,
   sha256: string,
-): Promise<StoredSource | undefined> {
+): Promise<StoredInput | undefined> {
   return await db
     .selectFrom('source')
     .select(['seq', 'name', 'received_at as receivedAt'])

@@ -10,22 +10,22 @@ import { prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts
 import type { Tables } from '../tables.ts';
 
 /*
- * The original bytes of a source, kept so that a better parser can read them again. They are stored in parts,
- * each compressed by itself, so that no transaction writes more than one part whatever the source's size.
+ * The original bytes of an input, kept so that a better parser can read them again. They are stored in parts,
+ * each compressed by itself, so that no transaction writes more than one part whatever the input's size.
  */
 
 /**
- * Bytes of the source in one part. Nearly all sources have one part, which is stored in the source's own
+ * Bytes of the input in one part. Nearly all inputs have one part, which is stored in the input's own
  * row.
  */
 const PART_BYTES = 1024 * 1024;
 /** File names come from outside and can have any length. */
 const MAX_NAME_CHARS = 1_000;
 
-/** A source's row, with its first part. */
+/** An input's row, with its first part. */
 export type Original = ReturnType<typeof toRow>;
 
-interface Source {
+interface Input {
   readonly name: string;
   readonly bytes: Uint8Array;
   /** Of the bytes, in hex, when it is known already. */
@@ -33,24 +33,24 @@ interface Source {
 }
 
 /**
- * Prepares the row of a source, which `insertOriginals` writes together with the first document found in it.
- * The parts of a larger source are written now, one transaction each, before anything is read from it.
+ * Prepares the row of an input, which `insertOriginals` writes together with the first document found in it.
+ * The parts of a larger input are written now, one transaction each, before anything is read from it.
  */
-export async function keepOriginal(db: Db, source: Source, receivedAt: Instant): Promise<Original> {
-  const { bytes } = source;
-  const original = toRow(source, receivedAt);
+export async function keepOriginal(db: Db, input: Input, receivedAt: Instant): Promise<Original> {
+  const { bytes } = input;
+  const original = toRow(input, receivedAt);
   if (bytes.length <= PART_BYTES) return original;
-  const { sourceSeq } = await db.write((tx) => insertOriginal(tx, original));
+  const { inputSeq } = await db.write((tx) => insertOriginal(tx, original));
   for (let part = 1; part * PART_BYTES < bytes.length; part += 1) {
-    const row = { sourceSeq, part, content: compress(toPart(bytes, part), original.encoding) };
+    const row = { inputSeq, part, content: compress(toPart(bytes, part), original.encoding) };
     await db.write((tx) => runPrepared(tx, partInsert(row)));
   }
   return original;
 }
 
-/** A source's row, and whether its bytes came in before. */
+/** An input's row, and whether its bytes came in before. */
 export interface StoredOriginal {
-  readonly sourceSeq: number;
+  readonly inputSeq: number;
   readonly isKnown: boolean;
 }
 
@@ -60,7 +60,7 @@ async function insertOriginal(tx: Tx, original: Original): Promise<StoredOrigina
   return stored.get(original) as StoredOriginal;
 }
 
-/** Stores the rows of documents' sources once, however often they come in, and adds each to `stored`. */
+/** Stores the rows of documents' inputs once, however often they come in, and adds each to `stored`. */
 export async function insertOriginals(
   tx: Tx,
   documents: readonly { readonly original: Original }[],
@@ -74,14 +74,14 @@ export async function insertOriginals(
   const others = [...firsts.values()].filter(({ sha256 }) => !inserted.has(sha256));
   const known = toSeqs(await runAllPrepared(tx, originalsBySha256(others)));
   for (const original of wanted) {
-    const sourceSeq = inserted.get(original.sha256) ?? known.get(original.sha256) ?? null;
-    if (sourceSeq === null) throw new Error('A source was neither inserted nor found.');
+    const inputSeq = inserted.get(original.sha256) ?? known.get(original.sha256) ?? null;
+    if (inputSeq === null) throw new Error('An input was neither inserted nor found.');
     const isFirst = firsts.get(original.sha256) === original;
-    stored.set(original, { sourceSeq, isKnown: !isFirst || known.has(original.sha256) });
+    stored.set(original, { inputSeq, isKnown: !isFirst || known.has(original.sha256) });
   }
 }
 
-/** By hash. Sources that come in together may have the same bytes. */
+/** By hash. Inputs that come in together may have the same bytes. */
 function toFirsts(originals: readonly Original[]): Map<string, Original> {
   const firsts = new Map<string, Original>();
   for (const original of originals)
@@ -90,7 +90,7 @@ function toFirsts(originals: readonly Original[]): Map<string, Original> {
 }
 
 /**
- * In the order in which all transactions insert the sources of a group: on PostgreSQL, an insertion waits for the end
+ * In the order in which all transactions insert the inputs of a group: on PostgreSQL, an insertion waits for the end
  * of a transaction that has inserted the same bytes. Two transactions of several groups can still wait for each other.
  */
 function inOrder(firsts: ReadonlyMap<string, Original>): Original[] {
@@ -101,17 +101,17 @@ function toSeqs(results: readonly (readonly StoredRow[])[]): Map<string, number>
   return new Map(results.flat().map(({ sha256, seq }) => [sha256, seq]));
 }
 
-/** The bytes of a source as they came in. Throws `not_found` when it is not there, or parts of it are missing. */
-export async function readOriginal(db: Queries, seq: number): Promise<Source> {
-  const source = await db
+/** The bytes of an input as they came in. Throws `not_found` when it is not there, or parts of it are missing. */
+export async function readOriginal(db: Queries, seq: number): Promise<Input> {
+  const input = await db
     .selectFrom('source')
     .select(['name', 'byte_count', 'encoding', 'content'])
     .where('seq', '=', seq)
     .executeTakeFirst();
-  if (source === undefined) throw new Failure('not_found', 'The original is not stored any more.');
-  const { name, encoding } = source;
-  const byteCount = Number(source.byte_count);
-  const pieces = [await decompress(source.content, encoding)];
+  if (input === undefined) throw new Failure('not_found', 'The original is not stored any more.');
+  const { name, encoding } = input;
+  const byteCount = Number(input.byte_count);
+  const pieces = [await decompress(input.content, encoding)];
   // One query each, because SQLite answers a query without a pause.
   for (let part = 1; part * PART_BYTES < byteCount; part += 1) {
     const content = await readPart(db, seq, part);
@@ -132,7 +132,7 @@ async function readPart(db: Queries, seq: number, part: number): Promise<Uint8Ar
   return row?.content;
 }
 
-/** How many bytes a source has; undefined when it is not there. */
+/** How many bytes an input has; undefined when it is not there. */
 export async function findOriginalSize(db: Queries, seq: number): Promise<number | undefined> {
   const row = await db
     .selectFrom('source')
@@ -142,7 +142,7 @@ export async function findOriginalSize(db: Queries, seq: number): Promise<number
   return row === undefined ? undefined : Number(row.byte_count);
 }
 
-function toRow({ name, bytes, sha256 }: Source, receivedAt: Instant) {
+function toRow({ name, bytes, sha256 }: Input, receivedAt: Instant) {
   const encoding = isCompressed(bytes) ? ('as_is' as const) : ('zstd' as const);
   return {
     sha256: sha256 ?? hash('sha256', bytes, 'hex'),
@@ -190,12 +190,12 @@ const originalsBySha256 = prepareRows<Pick<Original, 'sha256'>, StoredRow>(['sha
     ),
 );
 
-const partInsert = prepareQuery<{ sourceSeq: number; part: number; content: Uint8Array }, never>(
+const partInsert = prepareQuery<{ inputSeq: number; part: number; content: Uint8Array }, never>(
   (db, param) =>
     db
       .insertInto('source_part')
       .values({
-        source_seq: param('sourceSeq'),
+        source_seq: param('inputSeq'),
         part: param('part'),
         content: param('content'),
       })

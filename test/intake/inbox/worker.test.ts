@@ -67,7 +67,7 @@ describe('a mail in the inbox', () => {
     ['a TLS report', base64(TLS_REPORT), 'tls_report: about TLS connections (TLS-RPT).', 0],
     ['a failure report', FAILURE_REPORT, 'failure_report: about one message (ARF).', 0],
     ['an auto-reply', text('I am on holiday.'), 'There is no report in it.', 1],
-  ])('with %s is ignored by name, and no source is stored', async (_what, part, reason, parts) => {
+  ])('with %s is ignored by name, and no input is stored', async (_what, part, reason, parts) => {
     const { db } = await aStore();
     await deliverMail(db, { bytes: mail(part) });
     await workAll(db);
@@ -106,8 +106,8 @@ describe('a mail in the inbox', () => {
     await deliverMail(db);
     let kills = 0;
     const killing = asProcess({
-      read: (sources, nowMs) => {
-        const found = documentReader.read(sources, nowMs);
+      read: (inputs, nowMs) => {
+        const found = documentReader.read(inputs, nowMs);
         return (async function* () {
           if (kills++ === 0 && documentReader.pid !== undefined)
             process.kill(documentReader.pid, 'SIGKILL');
@@ -155,8 +155,8 @@ describe('a fault of our own', () => {
     for (const id of ['one', 'two', 'three']) await deliverMail(db, { bytes: aReportMail(id) });
     let isFirst = true;
     const documentReader = asProcess({
-      async *read(sources, nowMs) {
-        for await (const found of ownReader.read(sources, nowMs)) {
+      async *read(inputs, nowMs) {
+        for await (const found of ownReader.read(inputs, nowMs)) {
           if (isFirst && found.index === 2) {
             isFirst = false;
             throw new Error('out of memory');
@@ -225,10 +225,10 @@ describe('a worker that is stopped', () => {
     const begun = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     const documentReader = asProcess({
-      async *read(sources, nowMs) {
+      async *read(inputs, nowMs) {
         begun.resolve();
         await goOn.promise;
-        yield* ownReader.read(sources, nowMs);
+        yield* ownReader.read(inputs, nowMs);
       },
     });
     const worker = aWorker(db, { documentReader });

@@ -48,7 +48,7 @@ export function toPlace(report: ReportOfAccount): ReportPlace {
   const { id, source_seq, payload_sha256, received_at } = report;
   return {
     reportId: id,
-    sourceSeq: source_seq,
+    inputSeq: source_seq,
     payloadSha256: payload_sha256,
     receivedAt: received_at,
   };

@@ -2,12 +2,12 @@ import type { AggregateReport } from '../../../domain/reports/aggregate-report.t
 import type { Refusal } from '../../../domain/reports/refusal.ts';
 import type { Original } from '../../inputs/originals.ts';
 
-/** A document found in a source. */
+/** A document found in an input. */
 export interface ReceivedDocument {
-  /** The source's row, from `keepOriginal`; the same object for each document of one source. */
+  /** The input's row, from `keepOriginal`; the same object for each document of one input. */
   readonly original: Original;
   /**
-   * Its position among the documents of its source, from 0. Reading the source again gives the same position.
+   * Its position among the documents of its input, from 0. Reading the input again gives the same position.
    */
   readonly ordinal: number;
   /** Names of the container members that it was found in, outermost first. */

@@ -11,7 +11,7 @@ import { insertReports, type PlacedReport } from './reports.ts';
 /** What a transaction knows of its documents. */
 export interface Transaction {
   readonly arrivals: Arrivals;
-  /** The sources that it has stored, or found. */
+  /** The inputs that it has stored, or found. */
   readonly originals: Map<Original, StoredOriginal>;
   /** Whether an operator has ever removed a payload. */
   readonly hasRemovals: boolean;
@@ -43,17 +43,17 @@ interface Placed extends StoredOriginal {
 
 /** What changes in the table of rejections, in the order of the documents. */
 function toRejections(placed: readonly Placed[], { receivedAt }: Arrivals): BoundQuery<never>[] {
-  return placed.flatMap(({ sourceSeq, isKnown, document }) => {
+  return placed.flatMap(({ inputSeq, isKnown, document }) => {
     const { content, ordinal } = document;
     if (!(content instanceof Refusal))
-      return isKnown ? [rejectionDelete({ sourceSeq, ordinal })] : [];
-    const at = { sourceSeq, ordinal, member: toMember(document), receivedAt };
+      return isKnown ? [rejectionDelete({ inputSeq, ordinal })] : [];
+    const at = { inputSeq, ordinal, member: toMember(document), receivedAt };
     return [rejectionUpsert(toRejection(content, at))];
   });
 }
 
-function toPlacedReport({ sourceSeq, document }: Placed): PlacedReport[] {
+function toPlacedReport({ inputSeq, document }: Placed): PlacedReport[] {
   if (document.content instanceof Refusal) return [];
   const report: AggregateReport = document.content;
-  return [{ report, sourceSeq, member: toMember(document) }];
+  return [{ report, inputSeq, member: toMember(document) }];
 }

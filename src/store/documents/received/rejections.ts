@@ -2,8 +2,8 @@ import type { Instant } from '../../../domain/instant.ts';
 import type { Refusal } from '../../../domain/reports/refusal.ts';
 import { prepareQuery } from '../../engine/prepared.ts';
 
-/** The place of a document that has no report, or that may have had none when its source came in before. */
-export type Place = { readonly sourceSeq: number; readonly ordinal: number };
+/** The place of a document that has no report, or that may have had none when its input came in before. */
+export type Place = { readonly inputSeq: number; readonly ordinal: number };
 
 type NewRejection = Place & {
   readonly member: string | null;
@@ -26,7 +26,7 @@ export const rejectionUpsert = prepareQuery<NewRejection, never>((db, param) =>
   db
     .insertInto('rejection')
     .values({
-      source_seq: param('sourceSeq'),
+      source_seq: param('inputSeq'),
       ordinal: param('ordinal'),
       member: param('member'),
       reason: param('reason') as never,
@@ -44,10 +44,10 @@ export const rejectionUpsert = prepareQuery<NewRejection, never>((db, param) =>
     ),
 );
 
-/** A source that is read again, with a better parser or more memory, may now have a report at this position. */
+/** An input that is read again, with a better parser or more memory, may now have a report at this position. */
 export const rejectionDelete = prepareQuery<Place, never>((db, param) =>
   db
     .deleteFrom('rejection')
-    .where('source_seq', '=', param('sourceSeq'))
+    .where('source_seq', '=', param('inputSeq'))
     .where('ordinal', '=', param('ordinal')),
 );

@@ -12,7 +12,7 @@ import { knownReports, type NewReport, removedPayloads, reportInserts } from './
 /** A report, and where its bytes are stored. */
 export interface PlacedReport {
   readonly report: AggregateReport;
-  readonly sourceSeq: number;
+  readonly inputSeq: number;
   readonly member: string | null;
 }
 
@@ -89,12 +89,12 @@ interface PlannedRow {
 }
 
 function toRow(placed: Identified, domains: Domains, { receivedAt }: Arrivals): PlannedRow {
-  const { id, report, sourceSeq, member } = placed;
+  const { id, report, inputSeq, member } = placed;
   const domain = domainOf(domains, placed);
   const row = {
     id,
     domain_id: domain.id,
-    source_seq: sourceSeq,
+    source_seq: inputSeq,
     member,
     received_at: receivedAt,
     payload_sha256: report.payloadSha256,

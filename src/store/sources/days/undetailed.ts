@@ -4,7 +4,7 @@ import { toReportId } from '../../../domain/reports/report-identity.ts';
 import { lockReportedDomains, type ReportedDomain } from '../../accounts/reported-domains.ts';
 import type { Db, Queries, Tx } from '../../engine/database.ts';
 import { prepareQuery, runAllPrepared, runPrepared } from '../../engine/prepared.ts';
-import type { StoredSource } from '../../inputs/inputs.ts';
+import type { StoredInput } from '../../inputs/inputs.ts';
 import { toReportFields } from '../../reports/report-row.ts';
 import { addDetails, changeSources } from './changes.ts';
 import { addSources, type SourcesOfDay } from './source-ips.ts';
@@ -48,23 +48,23 @@ export async function countUndetailed(db: Queries): Promise<number> {
 /** Sources in one query. */
 const SOURCES_AT_ONCE = 100;
 
-/** The sources of reports without details that were received at a time or later, as they came in. */
-export async function* listUndetailedSources(
+/** The inputs of reports without details that were received at a time or later, as they came in. */
+export async function* listUndetailedInputs(
   db: Db,
   since: Instant = '',
-): AsyncGenerator<StoredSource> {
+): AsyncGenerator<StoredInput> {
   let after = 0;
   for (;;) {
     const seqs = await listSeqs(db, after);
     if (seqs.length === 0) return;
-    const sources = await db
+    const inputs = await db
       .selectFrom('source')
       .select(['seq', 'name', 'received_at as receivedAt'])
       .where('seq', 'in', seqs)
       .where('received_at', '>=', since)
       .orderBy('seq')
       .execute();
-    yield* sources;
+    yield* inputs;
     after = seqs.at(-1) ?? after;
   }
 }
