@@ -1,69 +1,92 @@
-import { type Day, toDay } from '../../domain/instant.ts';
-import type { ReportedDomain } from '../accounts/reported-domains.ts';
+import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
-import { runListsPrepared } from '../engine/prepared.ts';
+import { prepareRows } from '../engine/many-rows.ts';
+import { type BoundQuery, prepareQuery, runListsPrepared } from '../engine/prepared.ts';
+import { addedSafely } from '../engine/safe-sum.ts';
+import { domainListUpdate, newVersion } from '../lists/heads.ts';
+import { newMark, pointInserts } from '../lists/points.ts';
 import { itemUpserts, reportList } from '../lists/timeline.ts';
 import { boundSources, type CountedDay, toSourceUpserts } from '../sources/days/source-ips.ts';
-import { boundTexts, type SourceTexts, textInserts } from '../sources/days/texts.ts';
+import { boundTexts, textInserts } from '../sources/days/texts.ts';
 import { toStaleThirds } from '../sources/periods.ts';
-import { toHeadUpdates } from './arrival-heads.ts';
-import type { Arrivals, Arrived, DayCount } from './arrivals.ts';
-import { dayUpserts, type NewDay, receiptUpserts, type StoredDay } from './day-rows.ts';
+import type { Arrivals, DayCount, DomainArrivals } from './arrivals.ts';
 
 /**
  * Writes the days, the page positions and the heads of every list that the reports have changed, with the same
  * statements for all domains. The domains are locked; accounts are locked after them.
  */
 export async function countArrivals(tx: Tx, { byDomain, receivedAt }: Arrivals): Promise<void> {
-  const domains = [...byDomain].map(toArrivedDomain);
-  const days = domains.flatMap(({ days }) => days);
-  const day = toDay(receivedAt);
+  const days = byDomain.flatMap(toDays);
+  const receivedOn = toDay(receivedAt);
   const { stored, texts } = await runListsPrepared(tx, {
-    stored: dayUpserts(days.map(toRow)),
+    stored: dayUpserts(days.map(toDayRow)),
     sources: toSourceUpserts(days),
     stale: toStaleThirds(days),
-    texts: textInserts(domains.flatMap(({ domain, texts }) => texts.toRows(domain.id))),
-    items: itemUpserts(days.map(toItems)),
-    receipts: receiptUpserts(
-      domains.map(({ domain, reports }) => ({ domain_id: domain.id, day, reports })),
+    texts: textInserts(byDomain.flatMap(({ domain, texts }) => texts.toRows(domain.id))),
+    items: itemUpserts(
+      days.map(({ domainId, day, reports }) => ({
+        listId: reportList(domainId),
+        day,
+        items: reports,
+      })),
     ),
-    heads: toHeadUpdates(domains, receivedAt),
+    receipts: receiptUpserts(
+      byDomain.map(({ domain, reports }) => ({ domain_id: domain.id, day: receivedOn, reports })),
+    ),
+    heads: toHeadUpdates(byDomain, receivedAt),
   });
   await boundTexts(tx, texts);
   await boundSources(tx, toCountedDays(days, stored));
 }
 
-interface ArrivedDay extends DayCount {
+interface DomainDayCount extends DayCount {
   readonly domainId: string;
   readonly day: Day;
 }
 
-interface ArrivedDomain {
-  readonly domain: ReportedDomain;
-  readonly days: readonly ArrivedDay[];
-  readonly texts: SourceTexts;
-  /** How many came. */
-  readonly reports: number;
+function toDays({ domain, days }: DomainArrivals): DomainDayCount[] {
+  return [...days].map(([day, count]) => ({ domainId: domain.id, day, ...count }));
 }
 
-function toArrivedDomain([domain, { days, texts }]: readonly [
-  ReportedDomain,
-  Arrived,
-]): ArrivedDomain {
-  const all = [...days].map(([day, count]) => ({ domainId: domain.id, day, ...count }));
-  return { domain, days: all, texts, reports: all.reduce((sum, { reports }) => sum + reports, 0) };
-}
-
-function toRow({ domainId, day, reports, messages, aligned, sources }: ArrivedDay): NewDay {
+function toDayRow({ domainId, day, reports, messages, aligned, sources }: DomainDayCount): NewDay {
   return { domain_id: domainId, day, reports, messages, aligned, sources: sources.size };
 }
 
-function toItems({ domainId, day, reports }: ArrivedDay) {
-  return { listId: reportList(domainId), day, items: reports };
-}
+/** What reports add to a day that they cover: the columns of `domain_day`. */
+type NewDay = {
+  readonly domain_id: string;
+  readonly day: Day;
+  readonly reports: number;
+  readonly messages: number;
+  readonly aligned: number;
+  readonly sources: number;
+};
+
+/** A day's row after that. */
+type StoredDay = Pick<NewDay, 'domain_id' | 'day' | 'reports' | 'sources'>;
+
+const dayUpserts = prepareRows<NewDay, StoredDay>(
+  ['domain_id', 'day', 'reports', 'messages', 'aligned', 'sources'],
+  (db, rows) =>
+    db
+      .insertInto('domain_day')
+      .values(rows)
+      .onConflict((oc) =>
+        oc.columns(['domain_id', 'day']).doUpdateSet((eb) => ({
+          reports: eb('domain_day.reports', '+', eb.ref('excluded.reports')),
+          messages: addedSafely('domain_day.messages', 'excluded.messages'),
+          aligned: addedSafely('domain_day.aligned', 'excluded.aligned'),
+          sources: eb('domain_day.sources', '+', eb.ref('excluded.sources')),
+        })),
+      )
+      .returning(['domain_id', 'day', 'reports', 'sources']),
+);
 
 /** An engine returns the rows of a statement in any order. */
-function toCountedDays(days: readonly ArrivedDay[], stored: readonly StoredDay[]): CountedDay[] {
+function toCountedDays(
+  days: readonly DomainDayCount[],
+  stored: readonly StoredDay[],
+): CountedDay[] {
   const byKey = new Map(stored.map((row) => [`${row.domain_id} ${row.day}`, row]));
   return days.map(({ domainId, day, reports }) => {
     const row = byKey.get(`${domainId} ${day}`) as StoredDay;
@@ -71,3 +94,89 @@ function toCountedDays(days: readonly ArrivedDay[], stored: readonly StoredDay[]
     return { domainId, day, atMost: Number(row.sources), reports: [after - reports, after] };
   });
 }
+
+type NewReceipts = { readonly domain_id: string; readonly day: Day; readonly reports: number };
+
+/** When reports came in, whatever they cover: `alert.reports_missing` needs these times. */
+const receiptUpserts = prepareRows<NewReceipts, never>(
+  ['domain_id', 'day', 'reports'],
+  (db, rows) =>
+    db
+      .insertInto('domain_receipt')
+      .values(rows)
+      .onConflict((oc) =>
+        oc.columns(['domain_id', 'day']).doUpdateSet((eb) => ({
+          reports: eb('domain_receipt.reports', '+', eb.ref('excluded.reports')),
+        })),
+      ),
+);
+
+/**
+ * Statements that update the heads of domains' lists of reports: a new version, a greater total, and the newest
+ * point. Accounts whose lists of domains show the change come after them, ordered by id.
+ */
+function toHeadUpdates(
+  byDomain: readonly DomainArrivals[],
+  receivedAt: Instant,
+): BoundQuery<never>[] {
+  const heads = byDomain.map((arrivals) => toNewHead(arrivals, receivedAt));
+  const points = heads.map(({ id, position, mark }) => ({
+    listId: reportList(id),
+    position,
+    mark,
+  }));
+  const accountIds = byDomain.flatMap((arrivals) => toChangedAccount(arrivals, receivedAt));
+  return [
+    ...heads.map(headUpdate),
+    ...pointInserts(points),
+    ...[...new Set(accountIds)]
+      .sort()
+      .map((accountId) => domainListUpdate({ accountId, added: 0, version: newVersion() })),
+  ];
+}
+
+type NewHead = {
+  readonly id: string;
+  readonly added: number;
+  readonly version: string;
+  readonly position: number;
+  readonly mark: string;
+  /** null when the domain's last report was received at the same time or later. */
+  readonly lastReportAt: Instant | null;
+};
+
+function toNewHead({ domain, reports }: DomainArrivals, receivedAt: Instant): NewHead {
+  return {
+    id: domain.id,
+    added: reports,
+    version: newVersion(),
+    position: Number(domain.position) + reports,
+    mark: newMark(),
+    lastReportAt: isNewest(domain, receivedAt) ? receivedAt : null,
+  };
+}
+
+/** Reports of the same second have the same instant. */
+function isNewest({ lastReportAt }: DomainArrivals['domain'], receivedAt: Instant): boolean {
+  return lastReportAt === null || lastReportAt < receivedAt;
+}
+
+/** The account whose list of domains shows that the domain has a newer report; none when no list shows it. */
+function toChangedAccount({ domain }: DomainArrivals, receivedAt: Instant): string[] {
+  const { accountId, status } = domain;
+  const isListed = accountId !== null && status === 'active';
+  return isListed && isNewest(domain, receivedAt) ? [accountId] : [];
+}
+
+const headUpdate = prepareQuery<NewHead, never>((db, param) =>
+  db
+    .updateTable('domain')
+    .set((eb) => ({
+      reports_total: eb('reports_total', '+', param('added')),
+      reports_version: param('version'),
+      reports_position: param('position'),
+      reports_mark: param('mark'),
+      last_report_at: eb.fn.coalesce(param('lastReportAt'), 'last_report_at'),
+    }))
+    .where('id', '=', param('id')),
+);

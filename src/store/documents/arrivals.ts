@@ -9,19 +9,19 @@ import {
 import type { Tx } from '../engine/database.ts';
 import { addSources, type SourcesOfDay } from '../sources/days/source-ips.ts';
 import { SourceTexts } from '../sources/days/texts.ts';
+import type { Tables } from '../tables.ts';
 
-interface ArrivedReport {
-  readonly reporter_org: string | null;
-  readonly begin_date: Instant;
-  readonly total_messages: number;
-  readonly aligned_messages: number;
-}
+type ArrivedReport = Pick<
+  Tables['report'],
+  'reporter_org' | 'begin_date' | 'total_messages' | 'aligned_messages'
+>;
 
-/** What the counts of one day and of one domain cost to write, in rows of source addresses. */
+/** What the counts of a day, of a domain and of a reporter cost to write, in rows of source addresses. */
 export const DAY_COST = 4;
 export const DOMAIN_COST = 25;
+export const REPORTER_COST = 1;
 
-/** What came to a day. */
+/** What reports of one transaction add to a day of a domain. */
 export interface DayCount {
   reports: number;
   messages: number;
@@ -29,10 +29,13 @@ export interface DayCount {
   readonly sources: SourcesOfDay;
 }
 
-/** What came to a domain. */
-export interface Arrived {
+/** What reports of one transaction add to a domain. */
+export interface DomainArrivals {
+  /** The domain as it was when it was locked. */
+  readonly domain: ReportedDomain;
   readonly days: Map<Day, DayCount>;
   readonly texts: SourceTexts;
+  reports: number;
 }
 
 /**
@@ -41,14 +44,20 @@ export interface Arrived {
  */
 export class Arrivals {
   readonly receivedAt: Instant;
-  readonly byDomain = new Map<ReportedDomain, Arrived>();
+  /** By the id of the domain. */
+  readonly #added = new Map<string, DomainArrivals>();
+  /** The locked domains by name. */
   readonly #domains = new Map<string, ReportedDomain>();
-  readonly #added = new Map<ReportedDomain, number>();
   /** What the counts will cost to write, in rows of source addresses. */
   countCost = 0;
 
   constructor(receivedAt: Instant) {
     this.receivedAt = receivedAt;
+  }
+
+  /** The domains that reports were added to. */
+  get byDomain(): readonly DomainArrivals[] {
+    return [...this.#added.values()];
   }
 
   /** Locks the known domains with these names. The others are locked when they are inserted. */
@@ -69,32 +78,32 @@ export class Arrivals {
   }
 
   /** The position of the next report of a domain in the order of arrival (lists/points.ts). */
-  nextPosition(domain: ReportedDomain): number {
-    return Number(domain.position) + (this.#added.get(domain) ?? 0) + 1;
+  nextPosition({ id, position }: ReportedDomain): number {
+    return Number(position) + (this.#added.get(id)?.reports ?? 0) + 1;
   }
 
   add(domain: ReportedDomain, report: ArrivedReport, sources: readonly SourceTally[] = []): void {
-    const arrived = this.#findArrived(domain);
-    const { days, texts } = arrived;
+    const added = this.#findAdded(domain);
+    const { days, texts } = added;
+    added.reports += 1;
     const day = toDay(report.begin_date);
     if (!days.has(day)) this.countCost += DAY_COST;
     const count = days.get(day) ?? { reports: 0, messages: 0, aligned: 0, sources: new Map() };
+    days.set(day, count);
     count.reports += 1;
     count.messages = addSafely(count.messages, report.total_messages);
     count.aligned = addSafely(count.aligned, report.aligned_messages);
     const before = texts.size;
     addSources(count.sources, sources, texts.ofReport(day, report.reporter_org));
     this.countCost += sources.length + texts.size - before;
-    days.set(day, count);
-    this.#added.set(domain, (this.#added.get(domain) ?? 0) + 1);
   }
 
-  #findArrived(domain: ReportedDomain): Arrived {
-    const known = this.byDomain.get(domain);
+  #findAdded(domain: ReportedDomain): DomainArrivals {
+    const known = this.#added.get(domain.id);
     if (known !== undefined) return known;
-    const arrived = { days: new Map(), texts: new SourceTexts() };
-    this.byDomain.set(domain, arrived);
+    const added = { domain, days: new Map(), texts: new SourceTexts(), reports: 0 };
+    this.#added.set(domain.id, added);
     this.countCost += DOMAIN_COST;
-    return arrived;
+    return added;
   }
 }

@@ -1,16 +1,32 @@
-import { type Instant, secondsToInstant } from '../../domain/instant.ts';
+import type { Instant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { isOfValues } from '../engine/database-error.ts';
-import { runPrepared } from '../engine/prepared.ts';
+import { type BoundQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
+import { insertOriginals, type Original, type StoredOriginal } from '../inputs/originals.ts';
 import { countArrivals } from './arrival-counts.ts';
-import { Arrivals, DAY_COST, DOMAIN_COST } from './arrivals.ts';
-import type { Outcome, ReceivedDocument } from './received/document.ts';
-import { insertGroup } from './received/group.ts';
-import { anyRemoval } from './received/report-rows.ts';
+import { Arrivals, DAY_COST, DOMAIN_COST, REPORTER_COST } from './arrivals.ts';
+import { rejectionDelete, rejectionUpsert } from './rejections.ts';
+import { anyRemoval } from './report-rows.ts';
+import { insertReports, type ReceivedReport, type ReportOutcome } from './reports.ts';
 
-export type { Outcome, ReceivedDocument } from './received/document.ts';
+/** A document found in an input. */
+export interface ReceivedDocument {
+  /** The input's row, from `keepOriginal`; the same object for each document of one input. */
+  readonly original: Original;
+  /**
+   * Its position among the documents of its input, from 0. Reading the input again gives the same position.
+   */
+  readonly ordinal: number;
+  /** Names of the container members that it was found in, outermost first. */
+  readonly member: readonly string[];
+  /** The report, or the reason why there is none. */
+  readonly content: AggregateReport | Refusal;
+}
+
+/** The result for a document. */
+export type Outcome = ReportOutcome | 'rejected';
 
 /**
  * The bounds of one transaction: documents, rows of source addresses, and time, whichever is reached first.
@@ -20,13 +36,11 @@ const MAX_DOCUMENTS = 200;
 const MAX_COUNT_COST = 2_500;
 const MAX_MS = 50;
 /**
- * Documents that are stored with the same statements, and bytes of their inputs. Between groups, a transaction looks
- * at the clock.
+ * The bounds of a group of documents, which are stored with the same statements: documents, and bytes of their
+ * inputs. A transaction checks its time limit between two groups.
  */
 const GROUP_DOCUMENTS = 64;
 const GROUP_BYTES = 1024 * 1024;
-/** The name of a report's organisation is a text, as a pattern is. */
-const REPORTER_COST = 1;
 
 /**
  * Stores documents in as many transactions as their bounds require, and returns the outcome of each. A
@@ -39,20 +53,20 @@ export async function insertReceived(
   receivedAt: Instant,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  const insert = async (some: readonly ReceivedDocument[]) => {
-    outcomes.push(...(await db.write((tx) => insertSome(tx, some, receivedAt))));
+  const insert = async (batch: readonly ReceivedDocument[]) => {
+    outcomes.push(...(await db.write((tx) => insertBatch(tx, batch, receivedAt))));
   };
   let atMost = MAX_DOCUMENTS;
   while (outcomes.length < documents.length) {
-    const some = documents.slice(outcomes.length, outcomes.length + atMost);
-    const [first] = some as [ReceivedDocument];
+    const batch = documents.slice(outcomes.length, outcomes.length + atMost);
+    const [first] = batch as [ReceivedDocument];
     try {
-      await insert(some);
+      await insert(batch);
     } catch (error) {
-      if (!isOfDocument(error)) throw error;
-      // Stored one by one, the documents before and after the one that fails are stored.
-      if (some.length === 1) await insert([{ ...first, content: UNSTORABLE }]);
-      atMost = some.length === 1 ? MAX_DOCUMENTS : 1;
+      if (!isCausedByDocument(error)) throw error;
+      // The documents are then stored one by one, so that only the one that fails is rejected.
+      if (batch.length === 1) await insert([{ ...first, content: UNSTORABLE }]);
+      atMost = batch.length === 1 ? MAX_DOCUMENTS : 1;
     }
   }
   return outcomes;
@@ -60,26 +74,25 @@ export async function insertReceived(
 
 const UNSTORABLE = new Refusal('reader_failed', 'What was read could not be stored.');
 
-/** Whether another document would not meet the error. */
-function isOfDocument(error: unknown): boolean {
+/** Whether the values of one document caused the error, so that other documents can still be stored. */
+function isCausedByDocument(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || isOfValues(error);
 }
 
 /** Stores the first documents, at least one, and returns their outcomes. */
-async function insertSome(
+async function insertBatch(
   tx: Tx,
   documents: readonly ReceivedDocument[],
   receivedAt: Instant,
 ): Promise<Outcome[]> {
   const endAt = performance.now() + MAX_MS;
   const arrivals = new Arrivals(receivedAt);
-  const some = documents.slice(0, MAX_DOCUMENTS);
-  await arrivals.lockDomains(tx, toDomainNames(some));
+  await arrivals.lockDomains(tx, new Set(documents.flatMap(toDomainName)));
   const hasRemovals = (await runPrepared(tx, anyRemoval({}))).length > 0;
   const transaction = { arrivals, originals: new Map(), hasRemovals };
   const outcomes: Outcome[] = [];
-  while (outcomes.length < some.length) {
-    const group = takeGroup(some.slice(outcomes.length), MAX_COUNT_COST - arrivals.countCost);
+  while (outcomes.length < documents.length) {
+    const group = takeGroup(documents.slice(outcomes.length), MAX_COUNT_COST - arrivals.countCost);
     outcomes.push(...(await insertGroup(tx, group, transaction)));
     if (arrivals.countCost >= MAX_COUNT_COST || performance.now() > endAt) break;
   }
@@ -87,47 +100,66 @@ async function insertSome(
   return outcomes;
 }
 
-/** The names of the domains that documents are about. */
-function toDomainNames(documents: readonly ReceivedDocument[]): Set<string> {
-  return new Set(documents.map(toDomainName).filter((name) => name !== undefined));
+/** The name of the domain that a document is about; none for a document without a report. */
+function toDomainName({ content }: ReceivedDocument): string[] {
+  return content instanceof Refusal ? [] : [content.policyPublished.domain];
 }
 
-function toDomainName({ content }: ReceivedDocument): string | undefined {
-  return content instanceof Refusal ? undefined : content.policyPublished.domain;
-}
-
-/** The first documents, at least one, whose counts cost no more than `maxCost` but for the last one's. */
+/** The first documents, at least one, whose counts cost no more than `maxCost`, except that the last may exceed it. */
 function takeGroup(documents: readonly ReceivedDocument[], maxCost: number): ReceivedDocument[] {
   const group: ReceivedDocument[] = [];
-  const known: Known = { names: new Set(), patterns: new Map() };
   let [cost, bytes] = [0, 0];
   for (const document of documents.slice(0, GROUP_DOCUMENTS)) {
     const { content, original } = document;
     if (cost >= maxCost || bytes >= GROUP_BYTES) break;
     if (group.at(-1)?.original !== original) bytes += original.content.length;
-    if (!(content instanceof Refusal)) cost += toCost(content, known);
+    if (!(content instanceof Refusal)) cost += toMaxCost(content);
     group.push(document);
   }
   return group;
 }
 
-/** The domains of the group's reports so far, and their patterns by month. */
-interface Known {
-  readonly names: Set<string>;
-  readonly patterns: Map<string, Set<string>>;
+/** The most that the counts of one report can cost: those of a new domain whose patterns are all new. */
+function toMaxCost({ sources = [] }: AggregateReport): number {
+  const patterns = new Set<string>();
+  for (const source of sources)
+    for (const { pattern } of source.patterns ?? []) patterns.add(pattern);
+  return DOMAIN_COST + DAY_COST + REPORTER_COST + sources.length + patterns.size;
 }
 
-/** The most that a report's counts can cost. Its domain and its patterns are added to the known ones. */
-function toCost(report: AggregateReport, { names, patterns }: Known): number {
-  const { metadata, policyPublished, sources = [] } = report;
-  const { domain } = policyPublished;
-  const isNew = !names.has(domain);
-  names.add(domain);
-  const month = `${domain} ${secondsToInstant(metadata.begin).slice(0, 7)}`;
-  const texts = patterns.get(month) ?? new Set();
-  patterns.set(month, texts);
-  const before = texts.size;
-  for (const input of sources) for (const { pattern } of input.patterns ?? []) texts.add(pattern);
-  const own = sources.length + texts.size - before + REPORTER_COST;
-  return own + DAY_COST + (isNew ? DOMAIN_COST : 0);
+interface Transaction {
+  readonly arrivals: Arrivals;
+  /** The inputs that the transaction has stored, or found. */
+  readonly originals: Map<Original, StoredOriginal>;
+  /** Whether an operator has ever removed a payload. */
+  readonly hasRemovals: boolean;
+}
+
+/** Stores documents with a few statements for all of them, and returns their outcomes. */
+async function insertGroup(
+  tx: Tx,
+  documents: readonly ReceivedDocument[],
+  { arrivals, originals, hasRemovals }: Transaction,
+): Promise<Outcome[]> {
+  await insertOriginals(tx, documents, originals);
+  const reports: ReceivedReport[] = [];
+  const rejections: BoundQuery<never>[] = [];
+  for (const { original, ordinal, member, content } of documents) {
+    const { inputSeq, isKnown } = originals.get(original) as StoredOriginal;
+    const at = { inputSeq, member: member.length === 0 ? null : member.join(' > ') };
+    if (content instanceof Refusal)
+      rejections.push(
+        rejectionUpsert(content, { ...at, ordinal, receivedAt: arrivals.receivedAt }),
+      );
+    else {
+      reports.push({ ...at, report: content });
+      if (isKnown) rejections.push(rejectionDelete({ inputSeq, ordinal }));
+    }
+  }
+  // In the order of the documents: one input may be read twice, with another result.
+  await runAllPrepared(tx, rejections);
+  const outcomes = (await insertReports(tx, reports, { arrivals, hasRemovals })).values();
+  return documents.map(({ content }) =>
+    content instanceof Refusal ? 'rejected' : (outcomes.next().value as ReportOutcome),
+  );
 }

@@ -1,31 +1,9 @@
 import { sql } from 'kysely';
-import type { Instant } from '../../../domain/instant.ts';
-import { prepareRows } from '../../engine/many-rows.ts';
-import { prepareQuery } from '../../engine/prepared.ts';
+import { prepareRows } from '../engine/many-rows.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import type { Tables } from '../tables.ts';
 
-/* The statements that store reports. Each is about many reports. */
-
-/** A row of `report` that is not stored yet. */
-export type NewReport = {
-  readonly id: string;
-  readonly domain_id: string;
-  readonly source_seq: number;
-  readonly member: string | null;
-  readonly received_at: Instant;
-  readonly reporter_org: string | null;
-  readonly reporter_email: string | null;
-  readonly report_id: string | null;
-  readonly begin_date: Instant;
-  readonly end_date: Instant;
-  readonly record_count: number;
-  readonly total_messages: number;
-  readonly aligned_messages: number;
-  readonly payload_sha256: string;
-  readonly xml_namespace: string | null;
-  readonly version: string | null;
-  readonly warnings: string;
-  readonly position: number;
-};
+/* The statements that store reports, each for many reports at once. */
 
 const COLUMNS = [
   'id',
@@ -46,14 +24,17 @@ const COLUMNS = [
   'version',
   'warnings',
   'position',
-] as const satisfies readonly (keyof NewReport)[];
+] as const;
+
+/** A row of `report` that is not stored yet. */
+export type NewReport = Readonly<Pick<Tables['report'], (typeof COLUMNS)[number]>>;
 
 /** Inserts reports, none of which is stored yet: their domains are locked, and `knownReports` has found none. */
 export const reportInserts = prepareRows<NewReport, { seq: number }>(COLUMNS, (db, rows) =>
   db
     .insertInto('report')
     .values(rows)
-    // Without columns, because they differ between the engines. Who inserts throws when a row is missing.
+    // No columns are named, because the unique columns differ between the engines. The caller counts the rows.
     .onConflict((oc) => oc.doNothing())
     .returning('seq'),
 );
@@ -65,38 +46,38 @@ interface KnownReport {
 }
 
 /**
- * The contents that are stored for reports. A subquery looks each up by its key. For a join, PostgreSQL would read
- * the whole table while it is small, and go on to do so until it is analyzed; and for two lists of values, SQLite would
- * read all reports of a domain.
+ * The contents that are stored for reports, each looked up by its key in a subquery. For a join, PostgreSQL plans a
+ * scan of the whole table while the table is small, and keeps that plan until the table is analyzed. For two lists of
+ * values, SQLite reads all reports of a domain.
  */
 export const knownReports = prepareRows<{ domain_id: string; id: string }, KnownReport>(
   ['domain_id', 'id'],
   (db, rows) =>
     db
-      .with('wanted(domain_id, id)', () => {
+      .with('key(domain_id, id)', () => {
         const tuples = rows.map(({ domain_id, id }) => sql`(${domain_id}, ${id})`);
         return sql<{ domain_id: string; id: string }>`(values ${sql.join(tuples)})`;
       })
-      .selectFrom('wanted')
-      .select('wanted.id')
+      .selectFrom('key')
+      .select('key.id')
       .select((eb) =>
         eb
           .selectFrom('report')
           .select('report.payload_sha256')
-          .whereRef('report.domain_id', '=', 'wanted.domain_id')
-          .whereRef('report.id', '=', 'wanted.id')
+          .whereRef('report.domain_id', '=', 'key.domain_id')
+          .whereRef('report.id', '=', 'key.id')
           .as('payload_sha256'),
       ),
 );
-
-export type RemovedPayload = { readonly report_id: string; readonly payload_sha256: string };
 
 /** Whether an operator has ever removed a payload: a row, or none. */
 export const anyRemoval = prepareQuery<Record<string, never>, { report_id: string }>((db) =>
   db.selectFrom('removed_payload').select('report_id').limit(1),
 );
 
-/** The payloads that were removed of reports. */
+type RemovedPayload = Pick<Tables['removed_payload'], 'report_id' | 'payload_sha256'>;
+
+/** The removed payloads of reports. */
 export const removedPayloads = prepareRows<{ id: string }, RemovedPayload>(['id'], (db, rows) =>
   db
     .selectFrom('removed_payload')

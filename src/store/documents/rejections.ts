@@ -1,0 +1,51 @@
+import type { Instant } from '../../domain/instant.ts';
+import type { Refusal } from '../../domain/reports/refusal.ts';
+import { type BoundQuery, prepareQuery } from '../engine/prepared.ts';
+
+/** The key of a rejection: a document is found in an input by its position, from 0. */
+type RejectionKey = { readonly inputSeq: number; readonly ordinal: number };
+
+type RejectedDocument = RejectionKey & {
+  readonly member: string | null;
+  readonly receivedAt: Instant;
+};
+
+type NewRejection = RejectedDocument & Pick<Refusal, 'reason' | 'message' | 'where'>;
+
+/** A rejection of the same bytes is stored once, with the reason that was found last. */
+export function rejectionUpsert(
+  { reason, message, where }: Refusal,
+  document: RejectedDocument,
+): BoundQuery<never> {
+  return upsert({ ...document, reason, message, where });
+}
+
+const upsert = prepareQuery<NewRejection, never>((db, param) =>
+  db
+    .insertInto('rejection')
+    .values({
+      source_seq: param('inputSeq'),
+      ordinal: param('ordinal'),
+      member: param('member'),
+      reason: param('reason'),
+      message: param('message'),
+      place: param('where'),
+      received_at: param('receivedAt'),
+    })
+    .onConflict((oc) =>
+      oc.columns(['source_seq', 'ordinal']).doUpdateSet((eb) => ({
+        member: eb.ref('excluded.member'),
+        reason: eb.ref('excluded.reason'),
+        message: eb.ref('excluded.message'),
+        place: eb.ref('excluded.place'),
+      })),
+    ),
+);
+
+/** An input that is read again, with a better parser or more memory, may now have a report at this position. */
+export const rejectionDelete = prepareQuery<RejectionKey, never>((db, param) =>
+  db
+    .deleteFrom('rejection')
+    .where('source_seq', '=', param('inputSeq'))
+    .where('ordinal', '=', param('ordinal')),
+);
