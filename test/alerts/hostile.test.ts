@@ -6,8 +6,8 @@ import { addDays } from '../../src/domain/instant.ts';
 import { findFacts } from '../../src/store/alerts/alert-facts.ts';
 import { failing, failingLater } from '../../src/store/alerts/failing-sources.ts';
 import type { Store } from '../../src/store/engine/open.ts';
-import { toValues } from '../../src/store/engine/prepared.ts';
-import type { Reader } from '../../src/store/engine/reader.ts';
+import { type BoundQuery, toValues } from '../../src/store/engine/prepared.ts';
+import type { Plan, Reader } from '../../src/store/engine/reader.ts';
 import { aStore, IS_POSTGRES } from '../support/store.ts';
 import { aWorld, type Sent } from './world.ts';
 
@@ -55,12 +55,22 @@ const flood = (count: number): Sent[] =>
 /** The same reader, which counts the rows that it returns. */
 function counting(reader: Reader): { reader: Reader; rows: () => number } {
   let rows = 0;
-  const readTogether: Reader['readTogether'] = async (...queries) => {
-    const results = await reader.readTogether(...queries);
-    for (const result of results as readonly unknown[][]) rows += result.length;
-    return results;
+  function* counted<Result>(plan: Plan<Result>): Plan<Result> {
+    let step = plan.next([]);
+    while (!step.done) {
+      const results = yield step.value;
+      for (const result of results) rows += result.length;
+      step = plan.next(results);
+    }
+    return step.value;
+  }
+  const readAll: Reader['readAll'] = async (query) => {
+    const result = await reader.readAll(query);
+    rows += result.length;
+    return result;
   };
-  return { reader: { ...reader, readTogether }, rows: () => rows };
+  const readPlan: Reader['readPlan'] = (plan) => reader.readPlan(() => counted(plan()));
+  return { reader: { ...reader, readAll, readPlan }, rows: () => rows };
 }
 
 describe('a domain with 20,000 days of data and 1,000 failing addresses on each of six days', () => {
@@ -107,15 +117,15 @@ describe('a domain with 20,000 days of data and 1,000 failing addresses on each 
   });
 });
 
-async function explain({ reader }: Store, query: ReturnType<typeof failing | typeof failingLater>) {
-  const [rows] = await reader.readTogether({
+async function explain({ reader }: Store, query: BoundQuery<unknown>) {
+  const rows = await reader.readAll({
     params: query.params,
     compile: (db) => {
       const text = query.compile(db);
-      return { ...text, sql: `explain query plan ${text.sql}` } as ReturnType<typeof query.compile>;
+      return { ...text, sql: `explain query plan ${text.sql}` };
     },
   });
-  return (rows as unknown as { detail: string }[]).map(({ detail }) => detail);
+  return (rows as { detail: string }[]).map(({ detail }) => detail);
 }
 
 /**
@@ -238,7 +248,7 @@ describe('sums of messages', () => {
     ]);
     await fill(store, world.id, days);
     const query = failing({ domainId: world.id, day: TODAY, messages: 20, percent: 90 });
-    const [rows] = await store.reader.readTogether(query);
+    const rows = await store.reader.readAll(query);
     expect(rows.map(({ address }) => address)).toEqual(['192.0.2.1']);
   });
 });

@@ -161,7 +161,7 @@ describe('500', () => {
     const busy = () => Promise.reject(new Failure('unavailable', 'The database is busy.'));
     const store = await openTestStore();
     const { key } = await anAccount(store.db);
-    const reader = { ...store.reader, readKnown: busy };
+    const reader = { ...store.reader, readAll: busy };
     const { get, logged } = await serveApi({ store: { ...store, reader } });
     const { status, body } = await get(PATH, { key });
     expect([status, body.error.code]).toEqual([500, 'internal_error']);
@@ -177,18 +177,9 @@ describe('500', () => {
       if (isBroken()) throw new Error(SECRET);
     };
     return {
-      readFirst: async (query) => {
+      readAll: async (query) => {
         breakWhenAsked();
-        return await reader.readFirst(query);
-      },
-      readKnown: async (query) => {
-        breakWhenAsked();
-        return await reader.readKnown(query);
-      },
-      noticeChanges: () => reader.noticeChanges(),
-      readTogether: async (...queries) => {
-        breakWhenAsked();
-        return await reader.readTogether(...queries);
+        return await reader.readAll(query);
       },
       readPlan: async (plan) => {
         breakWhenAsked();
@@ -197,10 +188,6 @@ describe('500', () => {
       readNoOlder: async (...asked) => {
         breakWhenAsked();
         return await reader.readNoOlder(...asked);
-      },
-      readCopy: async (query) => {
-        breakWhenAsked();
-        return await reader.readCopy(query);
       },
     };
   }

@@ -15,7 +15,6 @@ import { aStore } from '../support/store.ts';
 const WHOLE = { limit: 200, offset: 0 };
 
 async function findDomainsHead(reader: Reader, accountId: string): Promise<Head> {
-  reader.noticeChanges();
   return (await findHead(reader, domainsOf(accountId))) as Head;
 }
 
@@ -126,10 +125,7 @@ describe('a list of another account', () => {
     const { db, reader } = await aStore();
     const [mine, theirs] = [await anAccount(db), await anAccount(db)];
     const { id: domainId } = await aDomain(db, theirs.id);
-    const readHead = (accountId: string) => {
-      reader.noticeChanges();
-      return findHead(reader, reportsOf({ domainId, accountId }));
-    };
+    const readHead = (accountId: string) => findHead(reader, reportsOf({ domainId, accountId }));
     expect(await readHead(mine.id)).toBeUndefined();
     expect(await readHead(theirs.id)).toBeDefined();
   });

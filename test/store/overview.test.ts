@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { findDataDays } from '../../src/store/accounts/data-days.ts';
 import { readDomain, readOverview } from '../../src/store/accounts/overview.ts';
 import type { BoundQuery } from '../../src/store/engine/prepared.ts';
-import type { Reader } from '../../src/store/engine/reader.ts';
+import { type Plan, type Reader, runPlan } from '../../src/store/engine/reader.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
 import { aStore, IS_POSTGRES } from '../support/store.ts';
 
@@ -13,11 +13,15 @@ const RANGE = { from: '2026-02-13', to: '2026-03-14' };
 async function findQueries(read: (reader: Reader) => Promise<unknown>) {
   const asked: BoundQuery<unknown>[] = [];
   const reader = {
-    readTogether: async (...queries: BoundQuery<unknown>[]) => {
-      asked.push(...queries);
-      return queries.map(() => []);
+    readPlan: async (plan: () => Plan<unknown>) =>
+      runPlan(plan(), (queries) => {
+        asked.push(...queries);
+        return queries.map(() => []);
+      }),
+    readAll: async (query: BoundQuery<unknown>) => {
+      asked.push(query);
+      return [];
     },
-    readFirst: async (query: BoundQuery<unknown>) => void asked.push(query),
   } as unknown as Reader;
   await read(reader).catch(() => undefined);
   return asked;
@@ -42,7 +46,7 @@ test.skipIf(IS_POSTGRES)(
           return { slots, isColumn: false, sql: `explain query plan ${sql}` };
         },
       };
-      const [steps] = await reader.readTogether(explained);
+      const steps = await reader.readAll(explained);
       const scans = steps.map(({ detail }) => detail).filter((detail) => /^SCAN/.test(detail));
       expect(scans.filter((detail) => detail !== 'SCAN page')).toEqual([]);
     }

@@ -14,7 +14,7 @@ import { IS_POSTGRES, openTestStore } from '../support/store.ts';
 async function explain(query: BoundQuery<unknown>): Promise<string[]> {
   const { reader, close } = await openTestStore();
   onTestFinished(close);
-  const [rows] = await reader.readTogether({
+  const rows = await reader.readAll({
     params: query.params,
     compile: (db) => {
       const text = query.compile(db);

@@ -7,7 +7,7 @@ import { insertAccount } from '../../../src/store/accounts/accounts.ts';
 import { insertDomain } from '../../../src/store/accounts/domains.ts';
 import { findFacts } from '../../../src/store/alerts/alert-facts.ts';
 import { openStore, type Store } from '../../../src/store/engine/open.ts';
-import type { Reader } from '../../../src/store/engine/reader.ts';
+import type { Plan, Reader } from '../../../src/store/engine/reader.ts';
 import { receiveSources } from '../../receive.ts';
 import { print } from '../print.ts';
 import { reportsOf } from './reports.ts';
@@ -75,17 +75,24 @@ async function countQueries(store: Store, domainId: string, now: Date): Promise<
   let [reads, queries] = [0, 0];
   const reader: Reader = {
     ...store.reader,
-    readFirst: (query) => {
+    readAll: (query) => {
       reads += 1;
       queries += 1;
-      return store.reader.readFirst(query);
+      return store.reader.readAll(query);
     },
-    readTogether: (...asked) => {
+    readPlan: (plan) => {
       reads += 1;
-      queries += asked.length;
-      return store.reader.readTogether(...asked);
+      return store.reader.readPlan(() => counted(plan()));
     },
   };
+  function* counted<Result>(plan: Plan<Result>): Plan<Result> {
+    let step = plan.next([]);
+    while (!step.done) {
+      queries += step.value.length;
+      step = plan.next(yield step.value);
+    }
+    return step.value;
+  }
   await findFacts(reader, { domainId, now: now.toISOString(), thresholds });
   return [reads, queries];
 }

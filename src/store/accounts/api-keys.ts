@@ -158,8 +158,8 @@ export async function findKeyHolder(
   reader: Reader,
   sha256: string,
 ): Promise<KeyHolder | undefined> {
-  reader.noticeChanges();
-  return await reader.readKnown(keyHolder({ sha256 }));
+  const [holder] = await reader.readAll(keyHolder({ sha256 }));
+  return holder;
 }
 
 /** Writes when keys were last used. A key may have been deleted since; the update then changes no row. */

@@ -29,5 +29,6 @@ export async function findDataDays(
   reader: Reader,
   scope: { readonly accountId: string; readonly domainId: string },
 ): Promise<DataDays> {
-  return (await reader.readFirst(dataDays(scope))) ?? { oldest: null, newest: null };
+  const [days] = await reader.readAll(dataDays(scope));
+  return days ?? { oldest: null, newest: null };
 }

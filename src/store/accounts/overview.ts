@@ -3,7 +3,7 @@ import { addDays, type Day, type Instant } from '../../domain/instant.ts';
 import { type AlertOfAccount, selectAccountAlerts } from '../alerts/alerts.ts';
 import { listDnsRecords, toDnsFacts } from '../alerts/dns-records.ts';
 import { prepareQuery } from '../engine/prepared.ts';
-import type { Reader } from '../engine/reader.ts';
+import { askAll, type Reader } from '../engine/reader.ts';
 import type { Page } from '../lists/page.ts';
 import {
   DOMAIN_COLUMNS,
@@ -106,14 +106,16 @@ export async function readOverview(
   { since, alertLimit, ...page }: WantedOverview,
 ): Promise<Overview> {
   const ofPage = { accountId, ...page };
-  const [[head], domains, days, spans, openTypes, records, alerts] = await reader.readTogether(
-    domainsHead({ accountId }),
-    domainsPage(ofPage),
-    daysOfPage({ since, ...ofPage }),
-    spansOfPage(ofPage),
-    openTypesOfPage(ofPage),
-    recordsOfPage(ofPage),
-    openAlerts({ accountId, limit: alertLimit }),
+  const [[head], domains, days, spans, openTypes, records, alerts] = await reader.readPlan(() =>
+    askAll(
+      domainsHead({ accountId }),
+      domainsPage(ofPage),
+      daysOfPage({ since, ...ofPage }),
+      spansOfPage(ofPage),
+      openTypesOfPage(ofPage),
+      recordsOfPage(ofPage),
+      openAlerts({ accountId, limit: alertLimit }),
+    ),
   );
   return { total: head?.total ?? 0, domains, days, spans, openTypes, records, alerts };
 }
@@ -130,7 +132,8 @@ const oneDomain = prepareQuery<Scope, DomainRow>((db, param) =>
 
 /** Throws `not_found` when the account has no such domain. */
 export async function findDomain(reader: Reader, scope: Scope): Promise<DomainRow> {
-  return requireDomain(await reader.readFirst(oneDomain(scope)));
+  const [domain] = await reader.readAll(oneDomain(scope));
+  return requireDomain(domain);
 }
 
 function requireDomain(domain: DomainRow | undefined): DomainRow {
@@ -214,14 +217,16 @@ export async function readDomain(reader: Reader, scope: Scope, wanted: WantedDom
   const { domainId } = scope;
   const { from, to, window } = wanted;
   const until = addDays(to, LAGS_DAYS);
-  const [[domain], days, latest, fired, earlier, open, dns] = await reader.readTogether(
-    oneDomain(scope),
-    daysOfDomain({ domainId, from, to }),
-    daysOfDomain({ domainId, ...window }),
-    alertsOfRange({ domainId, from, until, limit: MAX_ALERTS }),
-    alertsOfRange({ domainId, from: '', until: from, limit: MAX_EARLIER }),
-    openAlertsOfDomain({ domainId }),
-    listDnsRecords({ domainId }),
+  const [[domain], days, latest, fired, earlier, open, dns] = await reader.readPlan(() =>
+    askAll(
+      oneDomain(scope),
+      daysOfDomain({ domainId, from, to }),
+      daysOfDomain({ domainId, ...window }),
+      alertsOfRange({ domainId, from, until, limit: MAX_ALERTS }),
+      alertsOfRange({ domainId, from: '', until: from, limit: MAX_EARLIER }),
+      openAlertsOfDomain({ domainId }),
+      listDnsRecords({ domainId }),
+    ),
   );
   const record = toDnsFacts(dns).dmarc?.confirmed?.value;
   const openAlerts = [...new Set(open.map(({ type }) => type))];

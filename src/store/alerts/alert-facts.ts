@@ -3,7 +3,7 @@ import { daysNeeded, type Thresholds } from '../../domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
 import { toSafeCount } from '../../domain/safe-sum.ts';
 import { prepareQuery } from '../engine/prepared.ts';
-import type { Reader } from '../engine/reader.ts';
+import { askAll, type Reader } from '../engine/reader.ts';
 import { listDnsRecords, toDnsFacts } from './dns-records.ts';
 import { listFailingSources } from './failing-sources.ts';
 
@@ -29,16 +29,18 @@ export async function findFacts(reader: Reader, asked: Asked): Promise<WatchedDo
   // A reporter whose clock is wrong must not move the newest day far into the future.
   const until = addDays(toDay(now), 1);
   const limit = daysNeeded(thresholds);
-  const [[domain], latest, receipts, dns] = await reader.readTogether(
-    watchedDomain({ domainId }),
-    latestDays({ domainId, until, limit }),
-    latestReceipts({ domainId, until, limit: thresholds.silenceWindowDays }),
-    listDnsRecords({ domainId }),
+  const [[domain], latest, receipts, dns] = await reader.readPlan(() =>
+    askAll(
+      watchedDomain({ domainId }),
+      latestDays({ domainId, until, limit }),
+      latestReceipts({ domainId, until, limit: thresholds.silenceWindowDays }),
+      listDnsRecords({ domainId }),
+    ),
   );
   if (domain === undefined) return undefined;
   const days = latest.map(toDataDay).reverse();
   const from = days[0]?.day ?? until;
-  const [alertRows] = await reader.readTogether(knownAlerts({ domainId, from }));
+  const alertRows = await reader.readAll(knownAlerts({ domainId, from }));
   const alerts = alertRows.map(toKnownAlert);
   const failingSources = await listFailingSources(reader, {
     domainId,

@@ -5,7 +5,7 @@ import type { Thresholds } from '../../domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
 import { toSafeCount } from '../../domain/safe-sum.ts';
 import { prepareQuery } from '../engine/prepared.ts';
-import type { Reader } from '../engine/reader.ts';
+import { askAll, type Reader } from '../engine/reader.ts';
 
 /*
  * The cost is bounded, whatever was received. A day keeps at most 1,000 sources. Reading a day takes one
@@ -52,7 +52,7 @@ async function readDay(reader: Reader, day: Day, asked: Asked): Promise<FailingS
     messages: thresholds.newSourceMessages,
     percent: thresholds.newSourceFailPercent,
   };
-  const [before] = await reader.readTogether(
+  const before = await reader.readAll(
     daysBefore({ domainId, day, limit: thresholds.newSourceDays }),
   );
   // A source that sent something on this day or later is not new.
@@ -60,9 +60,8 @@ async function readDay(reader: Reader, day: Day, asked: Asked): Promise<FailingS
   const until = addDays(toDay(now), 1);
   const after = day < from ? addDays(from, -1) : day;
   const query = { domainId, day, ...limits };
-  const [sources, later] = await reader.readTogether(
-    failing(query),
-    failingLater({ ...query, since, after, until }),
+  const [sources, later] = await reader.readPlan(() =>
+    askAll(failing(query), failingLater({ ...query, since, after, until })),
   );
   const laterDays = Map.groupBy(later, ({ address }) => address);
   return sources.map(({ previous, address, messages, aligned }) => ({

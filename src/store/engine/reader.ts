@@ -1,59 +1,71 @@
 import type { Tx } from './database.ts';
-import { type Plan, runPlanAsync } from './plan.ts';
-import { type BoundQuery, runPrepared } from './prepared.ts';
+import { type BoundQuery, runAllPrepared, runPrepared } from './prepared.ts';
 
-type Rows<Q extends readonly BoundQuery<unknown>[]> = {
-  -readonly [I in keyof Q]: Q[I] extends BoundQuery<infer Row> ? Row[] : never;
-};
-
-/** Runs prepared queries. */
+/** Runs prepared queries. Each read sees what was committed before it. */
 export interface Reader {
-  /** The first row, undefined when there is none. */
-  readFirst<Row>(query: BoundQuery<Row>): Promise<Row | undefined>;
-  /**
-   * The first row, undefined when there is none. It may be one that was read before: then the database had it
-   * unchanged at the last call of `noticeChanges`.
-   */
-  readKnown<Row extends object>(query: BoundQuery<Row>): Promise<Row | undefined>;
-  /**
-   * Forgets the rows of `readKnown` when the database has changed. Each request that reads such rows calls it before.
-   */
-  noticeChanges(): void;
-  /** The rows of each query, all from one snapshot of the database. */
-  readTogether<Q extends readonly BoundQuery<unknown>[]>(...queries: Q): Promise<Rows<Q>>;
+  /** The rows of one query. */
+  readAll<Row>(query: BoundQuery<Row>): Promise<Row[]>;
   /** The result of a plan, all of whose queries read one snapshot of the database. */
   readPlan<Result>(plan: () => Plan<Result>): Promise<Result>;
   /**
-   * The same, from a replica when there is one that has what the caller knows already: `isCurrent` says so of
-   * the replica's result.
+   * What `read` returns of a replica, when there is one and `isCurrent` says that the result is not older than what
+   * the caller knows already; else of the primary.
    */
   readNoOlder<Result>(
-    plan: () => Plan<Result>,
+    read: (reader: Reader) => Promise<Result>,
     isCurrent: (result: Result) => boolean,
   ): Promise<Result>;
-  /**
-   * The rows of one query that finds none in a database without what the caller knows already: from a replica
-   * when it finds some there.
-   */
-  readCopy<Row>(query: BoundQuery<Row>): Promise<Row[]>;
+}
+
+/**
+ * Queries that build on one another and read one snapshot: a generator that yields queries and gets the rows of each.
+ * An engine whose driver is synchronous runs it without a pause, another one waits for the answers.
+ */
+export type Plan<Result> = Generator<readonly BoundQuery<unknown>[], Result, unknown[][]>;
+
+type RowsOfAll<Queries extends readonly BoundQuery<unknown>[]> = {
+  -readonly [I in keyof Queries]: Queries[I] extends BoundQuery<infer Row> ? Row[] : never;
+};
+
+/** The rows of one query, in a plan: `const rows = yield* ask(query)`. */
+export function* ask<Row>(query: BoundQuery<Row>): Plan<Row[]> {
+  const [rows] = yield [query];
+  return rows as Row[];
+}
+
+/** The rows of each query, which do not depend on one another: one wait for all of them. */
+export function* askAll<Queries extends readonly BoundQuery<unknown>[]>(
+  ...queries: Queries
+): Plan<RowsOfAll<Queries>> {
+  return (yield queries) as RowsOfAll<Queries>;
+}
+
+/** Runs a plan with a synchronous driver. */
+export function runPlan<Result>(
+  plan: Plan<Result>,
+  read: (queries: readonly BoundQuery<unknown>[]) => unknown[][],
+): Result {
+  let step = plan.next([]);
+  while (!step.done) step = plan.next(read(step.value));
+  return step.value;
+}
+
+/** Runs a plan with a driver that answers later. */
+export async function runPlanAsync<Result>(
+  plan: Plan<Result>,
+  read: (queries: readonly BoundQuery<unknown>[]) => Promise<unknown[][]>,
+): Promise<Result> {
+  let step = plan.next([]);
+  while (!step.done) step = plan.next(await read(step.value));
+  return step.value;
 }
 
 /** Reads in an open transaction, including what it has written. */
 export function toReader(tx: Tx): Reader {
-  const readPlan: Reader['readPlan'] = (plan) =>
-    runPlanAsync(plan(), (query) => runPrepared(tx, query));
-  const readFirst: Reader['readFirst'] = async (query) => (await runPrepared(tx, query))[0];
-  return {
-    readFirst,
-    readKnown: readFirst,
-    noticeChanges: () => undefined,
-    readTogether: async (...queries) => {
-      const rows: unknown[] = [];
-      for (const query of queries) rows.push(await runPrepared(tx, query));
-      return rows as never;
-    },
-    readPlan,
-    readNoOlder: readPlan,
-    readCopy: (query) => runPrepared(tx, query),
+  const reader: Reader = {
+    readAll: (query) => runPrepared(tx, query),
+    readPlan: (plan) => runPlanAsync(plan(), (queries) => runAllPrepared(tx, queries)),
+    readNoOlder: (read) => read(reader),
   };
+  return reader;
 }

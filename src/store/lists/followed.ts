@@ -1,7 +1,6 @@
 import type { Point, Start } from '../../domain/cursor.ts';
-import { ask, type Plan } from '../engine/plan.ts';
 import { type BoundQuery, prepareQuery } from '../engine/prepared.ts';
-import type { Reader } from '../engine/reader.ts';
+import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import type { Head } from './heads.ts';
 import type { JsonText } from './json.ts';
 import type { Page, PageOf } from './page.ts';
@@ -62,7 +61,7 @@ export function readFollowedPage<Item>(
   { start, page, head }: { start: Start; page: Page; head: Head },
 ): Promise<PageOf<Item> & { readonly point: Point }> {
   return reader.readNoOlder(
-    () => planPage(list, start, page),
+    (from) => from.readPlan(() => planPage(list, start, page)),
     ({ version }) => version === head.version,
   );
 }

@@ -1,6 +1,5 @@
-import { ask, type Plan } from '../engine/plan.ts';
 import type { BoundQuery } from '../engine/prepared.ts';
-import type { Reader } from '../engine/reader.ts';
+import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import type { Head } from './heads.ts';
 import type { JsonText } from './json.ts';
 import { END_OF_TIME, findPlace, type Place } from './places.ts';
@@ -32,9 +31,13 @@ export interface PageOf<Item> extends Head {
   readonly items: readonly JsonText<Item>[];
 }
 
-/** As of the last `noticeChanges`. undefined when the list does not exist for the caller. */
-export function findHead(reader: Reader, list: PagedList<unknown>): Promise<Head | undefined> {
-  return reader.readKnown(list.head);
+/** undefined when the list does not exist for the caller. */
+export async function findHead(
+  reader: Reader,
+  list: PagedList<unknown>,
+): Promise<Head | undefined> {
+  const [head] = await reader.readAll(list.head);
+  return head;
 }
 
 /** A page of a list that exists. */
@@ -58,12 +61,16 @@ export async function readCurrentPage<Item>(
   const step = findPlaceOf(list, page, head).next([]);
   const place = step.done ? step.value : undefined;
   if (place !== undefined) {
-    const items = await reader.readCopy(toQuery(list, { page, head, place }));
+    const query = toQuery(list, { page, head, place });
+    const items = await reader.readNoOlder(
+      (from) => from.readAll(query),
+      (found) => found.length > 0,
+    );
     // No items: the list has changed, so the primary has another version, and a replica need not be asked again.
     return items.length > 0 ? { ...head, items } : await readPage(reader, list, page);
   }
   return await reader.readNoOlder(
-    () => planPage(list, page),
+    (from) => readPage(from, list, page),
     ({ version }) => version === head.version,
   );
 }

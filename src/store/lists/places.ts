@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { ask, type Plan } from '../engine/plan.ts';
 import { prepareQuery } from '../engine/prepared.ts';
+import { ask, type Plan } from '../engine/reader.ts';
 
 /*
  * Where pages begin. The cost of `offset` grows with the number of skipped rows. So lists that are ordered by

@@ -168,7 +168,7 @@ export async function findSession(
   now: Instant,
 ): Promise<OpenSession | undefined> {
   const idleSince = later(now, -SESSION_IDLE_MS);
-  const session = await reader.readFirst(
+  const [session] = await reader.readAll(
     openSession({ sha256: hashSecret(token), now, idleSince }),
   );
   return session;

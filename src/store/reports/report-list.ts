@@ -1,8 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Day, Instant } from '../../domain/instant.ts';
-import { ask, type Plan } from '../engine/plan.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
-import type { Reader } from '../engine/reader.ts';
+import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import { reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 import type { ReportRow } from './reports.ts';

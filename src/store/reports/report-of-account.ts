@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { prepareQuery } from '../engine/prepared.ts';
-import type { Reader } from '../engine/reader.ts';
+import { askAll, type Reader } from '../engine/reader.ts';
 import type { Tables } from '../tables.ts';
 import type { ReportRow } from './reports.ts';
 
@@ -35,7 +35,7 @@ const oneReport = prepareQuery<ReportScope, ReportOfAccount>((db, param) =>
 
 /** Throws `not_found`, in the same words whether another account has the report or nobody. */
 export async function findReport(reader: Reader, scope: ReportScope): Promise<ReportOfAccount> {
-  const report = await reader.readFirst(oneReport(scope));
+  const [report] = await reader.readAll(oneReport(scope));
   if (report === undefined) throw new Failure('not_found', 'No such report.');
   return report;
 }
@@ -69,9 +69,8 @@ export async function readAroundReport(
   reader: Reader,
   { domain_id: domainId, seq, source_seq }: ReportOfAccount,
 ): Promise<AroundReport> {
-  const [[source], found] = await reader.readTogether(
-    sourceName({ seq: source_seq }),
-    conflicts({ domainId, seq }),
+  const [[source], found] = await reader.readPlan(() =>
+    askAll(sourceName({ seq: source_seq }), conflicts({ domainId, seq })),
   );
   return {
     source: source?.name ?? '',

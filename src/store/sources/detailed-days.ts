@@ -1,8 +1,7 @@
 import { addDays, type Day } from '../../domain/instant.ts';
 import { type DataDays, dataDays } from '../accounts/data-days.ts';
-import { ask, type Plan } from '../engine/plan.ts';
 import { prepareQuery } from '../engine/prepared.ts';
-import type { Reader } from '../engine/reader.ts';
+import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
 
 export interface DetailedDays extends DataDays {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { DayRange } from '../../domain/day-range.ts';
 import type { Day } from '../../domain/instant.ts';
 import { prepareQuery } from '../engine/prepared.ts';
-import type { Reader } from '../engine/reader.ts';
+import { askAll, type Reader } from '../engine/reader.ts';
 import { type SourceRow, toSourceRow } from './list.ts';
 import { SUMS, sumOf } from './parts.ts';
 
@@ -71,9 +71,9 @@ export async function readFailing(
   { range: { from, to }, limit }: { readonly range: DayRange; readonly limit: number },
 ): Promise<Failing> {
   const range = { domainId, from, to };
-  const [most] = await reader.readTogether(mostFailing({ ...range, limit }));
-  const rows = await reader.readTogether(
-    ...most.map(({ address }) => ofAddress({ ...range, address })),
+  const most = await reader.readAll(mostFailing({ ...range, limit }));
+  const rows = await reader.readPlan(() =>
+    askAll(...most.map(({ address }) => ofAddress({ ...range, address }))),
   );
   return { total: Number(most[0]?.total ?? 0), sources: rows.flat().map(toSourceRow) };
 }

@@ -1,7 +1,6 @@
 import { addSafely } from '../../domain/safe-sum.ts';
-import { ask, type Plan } from '../engine/plan.ts';
 import { type BoundQuery, prepareQuery } from '../engine/prepared.ts';
-import type { Reader } from '../engine/reader.ts';
+import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import {
   type ChosenSources,
   planList,

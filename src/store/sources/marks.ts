@@ -36,7 +36,7 @@ export async function readMarks(
   reader: Reader,
   domainId: string,
 ): Promise<ReadonlyMap<string, SourceMark>> {
-  const [rows] = await reader.readTogether(marksOf({ domainId }));
+  const rows = await reader.readAll(marksOf({ domainId }));
   return new Map(
     rows.map(({ address, mark, marked_at, marked_by }) => [
       address,

@@ -2,7 +2,7 @@ import { type Expression, sql } from 'kysely';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepareQuery } from '../engine/prepared.ts';
-import type { Reader } from '../engine/reader.ts';
+import { askAll, type Reader } from '../engine/reader.ts';
 import { wordsOf } from '../engine/words.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 
@@ -35,7 +35,7 @@ export async function findNames(
   addresses: readonly string[],
 ): Promise<Names> {
   const list = JSON.stringify(addresses);
-  const [rows] = await reader.readTogether(namesOf({ domainId, addresses: list }));
+  const rows = await reader.readAll(namesOf({ domainId, addresses: list }));
   return toNames(rows);
 }
 
@@ -51,7 +51,7 @@ export const allNames = prepareQuery<{ domainId: string }, NameRow>((db, param) 
 
 /** The names of all of a domain's sources: some thousands, read in order of the key in a third of the time. */
 export async function readAllNames(reader: Reader, domainId: string): Promise<Names> {
-  const [rows] = await reader.readTogether(allNames({ domainId }));
+  const rows = await reader.readAll(allNames({ domainId }));
   return toNames(rows);
 }
 
@@ -131,13 +131,12 @@ export async function listUnnamed(
   reader: Reader,
   { domainId, now, limit }: Wanted,
 ): Promise<string[]> {
-  const [[newest], [known]] = await reader.readTogether(
-    newestDay({ domainId }),
-    counted({ domainId, now }),
+  const [[newest], [known]] = await reader.readPlan(() =>
+    askAll(newestDay({ domainId }), counted({ domainId, now })),
   );
   if (newest === undefined || (known?.names ?? 0) >= MAX_NAMES) return [];
   const since = addDays(newest.day, -DAYS);
-  const [rows] = await reader.readTogether(unnamed({ domainId, since, now, limit }));
+  const rows = await reader.readAll(unnamed({ domainId, since, now, limit }));
   return rows.map(({ address }) => address);
 }
 

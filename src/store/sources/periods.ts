@@ -9,8 +9,8 @@ import {
   toThird,
 } from '../../domain/sources/periods.ts';
 import { prepareRows } from '../engine/many-rows.ts';
-import { ask, type Plan } from '../engine/plan.ts';
 import { type BoundQuery, prepareQuery } from '../engine/prepared.ts';
+import { ask, type Plan } from '../engine/reader.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
 
 type Key = { readonly domain_id: string; readonly period: Period };

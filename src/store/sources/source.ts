@@ -6,9 +6,8 @@ import {
   parsePattern,
 } from '../../domain/reports/source-pattern.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
-import { ask, type Plan } from '../engine/plan.ts';
 import { prepareQuery } from '../engine/prepared.ts';
-import type { Reader } from '../engine/reader.ts';
+import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import { fitDetails, parseDetails, REPORTER_ID_CHARS } from './days/details.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
 import { findTexts, type TextKey } from './texts.ts';

@@ -1,6 +1,6 @@
 import type { Day } from '../../domain/instant.ts';
 import { prepareQuery } from '../engine/prepared.ts';
-import type { Reader } from '../engine/reader.ts';
+import { askAll, type Reader } from '../engine/reader.ts';
 
 type Place = { domainId: string; address: string };
 
@@ -25,6 +25,6 @@ export async function readSpan(
   reader: Reader,
   place: Place,
 ): Promise<{ readonly oldest: Day | null; readonly newest: Day | null }> {
-  const [[first], [last]] = await reader.readTogether(firstDay(place), lastDay(place));
+  const [[first], [last]] = await reader.readPlan(() => askAll(firstDay(place), lastDay(place)));
   return { oldest: first?.day ?? null, newest: last?.day ?? null };
 }

@@ -12,9 +12,8 @@ import {
 import { lockDomain } from '../accounts/domains.ts';
 import type { Tx } from '../engine/database.ts';
 import type { Store } from '../engine/open.ts';
-import { ask, type Plan } from '../engine/plan.ts';
 import { prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
-import { toReader } from '../engine/reader.ts';
+import { ask, type Plan, toReader } from '../engine/reader.ts';
 import { PART, SUMS, selectParts } from './parts.ts';
 import { planCover, toLists, toStale } from './periods.ts';
 

@@ -1,5 +1,5 @@
-import { ask, type Plan } from '../engine/plan.ts';
 import { type BoundQuery, prepareQuery } from '../engine/prepared.ts';
+import { ask, type Plan } from '../engine/reader.ts';
 
 /** Where a text of a domain is. */
 export interface TextKey {

@@ -77,7 +77,7 @@ async function toAdvice(
   { store }: Given,
   { domain, reported, mark }: Judged,
 ): Promise<readonly Advice[]> {
-  const [records] = await store.reader.readTogether(listDnsRecords({ domainId: domain.id }));
+  const records = await store.reader.readAll(listDnsRecords({ domainId: domain.id }));
   const record = toDnsFacts(records).dmarc?.confirmed?.value ?? null;
   return advise(reported, {
     domain: domain.name,

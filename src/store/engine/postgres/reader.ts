@@ -1,9 +1,8 @@
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import type { Tables } from '../../tables.ts';
-import { runPlanAsync } from '../plan.ts';
 import { type BoundQuery, toText, toValues } from '../prepared.ts';
-import type { Reader } from '../reader.ts';
+import { type Reader, runPlanAsync } from '../reader.ts';
 import type { Connected } from './connect.ts';
 import { toQuery } from './pool.ts';
 import { isOfConnection } from './postgres-error.ts';
@@ -13,22 +12,17 @@ import { isOfConnection } from './postgres-error.ts';
  * One query reads one snapshot by itself; several read that of a transaction's first statement.
  */
 export function createPostgresReader({ db, pool }: Pick<Connected, 'db' | 'pool'>): Reader {
-  const readAll = (query: BoundQuery<unknown>) => readRows(pool, db, query);
-  const readPlan: Reader['readPlan'] = (plan) =>
-    inSnapshot(pool, (client) => runPlanAsync(plan(), (query) => readRows(client, db, query)));
-  const readFirst: Reader['readFirst'] = async (query) => (await readAll(query))[0] as never;
-  return {
-    readFirst,
-    readKnown: readFirst,
-    noticeChanges: () => undefined,
-    readTogether: (...queries) =>
+  const reader: Reader = {
+    readAll: (query) => readRows(pool, db, query) as never,
+    readPlan: (plan) =>
       inSnapshot(pool, (client) =>
-        Promise.all(queries.map((query) => readRows(client, db, query))),
-      ) as never,
-    readPlan,
-    readNoOlder: readPlan,
-    readCopy: readAll as Reader['readCopy'],
+        runPlanAsync(plan(), (queries) =>
+          Promise.all(queries.map((query) => readRows(client, db, query))),
+        ),
+      ),
+    readNoOlder: (read) => read(reader),
   };
+  return reader;
 }
 
 async function readRows(
@@ -104,14 +98,9 @@ export function withReplica(
   };
   return {
     ...primary,
-    readNoOlder: async (plan, isCurrent) => {
-      const copied = await tryReplica(() => replica.readPlan(plan));
-      if (copied !== undefined && isCurrent(copied)) return copied;
-      return await primary.readPlan(plan);
-    },
-    readCopy: async (query) => {
-      const copied = await tryReplica(() => replica.readCopy(query));
-      return copied !== undefined && copied.length > 0 ? copied : await primary.readCopy(query);
+    readNoOlder: async (read, isCurrent) => {
+      const copied = await tryReplica(() => read(replica));
+      return copied !== undefined && isCurrent(copied) ? copied : await read(primary);
     },
   };
 }

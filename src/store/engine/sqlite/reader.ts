@@ -1,7 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../tables.ts';
-import { type Plan, runPlan } from '../plan.ts';
 import {
   type BoundQuery,
   type Compile,
@@ -9,8 +8,7 @@ import {
   runPrepared,
   toValues,
 } from '../prepared.ts';
-import { type Reader, toReader } from '../reader.ts';
-import { KnownRows } from './known-rows.ts';
+import { type Plan, type Reader, runPlan, toReader } from '../reader.ts';
 
 /**
  * Reads on a connection of its own, so that no read waits for a write. Each statement is prepared once. In
@@ -19,8 +17,6 @@ import { KnownRows } from './known-rows.ts';
 export function createSqliteReader(connection: Database.Database, db: Kysely<Tables>): Reader {
   const statements = new Map<Compile<unknown>, Prepared>();
   const prepare = (compile: Compile<unknown>): Prepared => {
-    const known = statements.get(compile);
-    if (known !== undefined) return known;
     const text = compile(db);
     const statement = connection.prepare(text.sql).pluck(text.isColumn);
     const prepared = { text, statement };
@@ -28,29 +24,18 @@ export function createSqliteReader(connection: Database.Database, db: Kysely<Tab
     return prepared;
   };
   const readAll = ({ compile, params }: BoundQuery<unknown>) => {
-    const { text, statement } = prepare(compile);
+    const { text, statement } = statements.get(compile) ?? prepare(compile);
     return statement.all(toValues(text, params));
   };
-  const readAllTogether = connection.transaction((queries: readonly BoundQuery<unknown>[]) =>
-    queries.map(readAll),
+  const readPlan = connection.transaction((plan: () => Plan<unknown>) =>
+    runPlan(plan(), (queries) => queries.map(readAll)),
   );
-  const readPlanned = connection.transaction((plan: () => Plan<unknown>) =>
-    runPlan(plan(), readAll),
-  );
-  const readFirst = <Row>({ compile, params }: BoundQuery<Row>) => {
-    const { text, statement } = prepare(compile);
-    return statement.get(toValues(text, params)) as Row | undefined;
+  const reader: Reader = {
+    readAll: async (query) => readAll(query) as never,
+    readPlan: async (plan) => readPlan(plan) as never,
+    readNoOlder: (read) => read(reader),
   };
-  const known = new KnownRows(connection);
-  return {
-    readFirst: async (query) => readFirst(query),
-    readKnown: async (query) => known.find(query) ?? known.keep(query, readFirst(query)),
-    noticeChanges: () => known.noticeChanges(),
-    readTogether: async (...queries) => readAllTogether(queries) as never,
-    readPlan: async (plan) => readPlanned(plan) as never,
-    readNoOlder: async (plan) => readPlanned(plan) as never,
-    readCopy: async (query) => readAll(query) as never,
-  };
+  return reader;
 }
 
 interface Prepared {
@@ -60,17 +45,10 @@ interface Prepared {
 
 /** Reads through Kysely, in turn with the writes. For a database in memory, which has one connection only. */
 export function createSharedReader(db: Kysely<Tables>): Reader {
-  const readPlan: Reader['readPlan'] = (plan) =>
-    db.transaction().execute((tx) => toReader(tx).readPlan(plan));
-  const readFirst: Reader['readFirst'] = async (query) => (await runPrepared(db, query))[0];
-  return {
-    readFirst,
-    readKnown: readFirst,
-    noticeChanges: () => undefined,
-    readTogether: (...queries) =>
-      db.transaction().execute((tx) => toReader(tx).readTogether(...queries)),
-    readPlan,
-    readNoOlder: readPlan,
-    readCopy: (query) => runPrepared(db, query),
+  const reader: Reader = {
+    readAll: (query) => runPrepared(db, query),
+    readPlan: (plan) => db.transaction().execute((tx) => toReader(tx).readPlan(plan)),
+    readNoOlder: (read) => read(reader),
   };
+  return reader;
 }
