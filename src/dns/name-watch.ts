@@ -6,7 +6,7 @@ import {
   type SourceName,
   updateNames,
 } from '../store/sources/names.ts';
-import type { Turn } from '../store/work/turn.ts';
+import type { ShardRun } from '../store/work/shards.ts';
 import type { LookUpName } from './reverse-lookup.ts';
 
 /** Addresses of one domain in one round, and of a shard. What is left is for the next round. */
@@ -33,10 +33,10 @@ interface Given {
 
 /**
  * Looks up the names of addresses that sent in the name of a shard's domains, and stores them with the time when they
- * expire. An error with one domain is logged, and the next has its turn. Each round begins with another domain, so that
+ * expire. An error with one domain is logged, and the next one follows. Each round begins with another domain, so that
  * none is left out for ever where there is more to look up than a round may. Returns whether it came to the end.
  */
-export async function nameShard(given: Given, { shard, mayGoOn }: Turn): Promise<boolean> {
+export async function nameShard(given: Given, { shard, mayGoOn }: ShardRun): Promise<boolean> {
   let left = PER_SHARD;
   const domains = await listDomainsOfSources(given.store.db, shard);
   for (const domainId of rotate(domains, given.random ?? Math.random)) {
@@ -61,10 +61,10 @@ function rotate<T>(items: readonly T[], random: () => number): readonly T[] {
 interface Domain {
   readonly domainId: string;
   readonly limit: number;
-  readonly mayGoOn: Turn['mayGoOn'];
+  readonly mayGoOn: ShardRun['mayGoOn'];
 }
 
-/** How many addresses were looked up; undefined when the turn has ended meanwhile. */
+/** How many addresses were looked up; undefined when the run has to end. */
 async function nameDomain(
   { store, lookUpName, now }: Given,
   { domainId, limit, mayGoOn }: Domain,

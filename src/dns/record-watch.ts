@@ -9,7 +9,7 @@ import {
   updateDnsRecord,
 } from '../store/alerts/dns-records.ts';
 import type { Store } from '../store/engine/open.ts';
-import type { Turn } from '../store/work/turn.ts';
+import type { ShardRun } from '../store/work/shards.ts';
 import type { LookUp } from './record-lookup.ts';
 
 /**
@@ -66,11 +66,11 @@ interface Distributed extends Watching {
  * resolvers are not flooded. A slow answer delays no other check. The number of checks in progress is bounded
  * by their rate and their time limit. Returns whether it came to the end.
  */
-export async function checkShard(given: Distributed, turn: Turn): Promise<boolean> {
+export async function checkShard(given: Distributed, run: ShardRun): Promise<boolean> {
   const { store, logError, overMs, now } = given;
   const at = now();
   const domains = await listDomainsToCheck(store.db, {
-    shard: turn.shard,
+    shard: run.shard,
     now: toInstant(at),
     since: toInstant(new Date(at.getTime() - LATELY_MS)),
   });
@@ -78,7 +78,7 @@ export async function checkShard(given: Distributed, turn: Turn): Promise<boolea
   const underWay = new Set<Promise<void>>();
   try {
     for (const [i, domain] of domains.entries()) {
-      if (!(await waitUntil(begunAt + (overMs * i) / domains.length, turn))) return false;
+      if (!(await waitUntil(begunAt + (overMs * i) / domains.length, run))) return false;
       const check = checkDomain(given, domain).catch(logError);
       underWay.add(check);
       void check.finally(() => underWay.delete(check));
@@ -89,8 +89,8 @@ export async function checkShard(given: Distributed, turn: Turn): Promise<boolea
   }
 }
 
-/** Keeps the lease while it waits; false when the turn has ended meanwhile. */
-async function waitUntil(time: number, { mayGoOn, signal }: Turn): Promise<boolean> {
+/** Keeps the lease while it waits; false when the run has to end. */
+async function waitUntil(time: number, { mayGoOn, signal }: ShardRun): Promise<boolean> {
   while (await mayGoOn()) {
     const leftMs = time - performance.now();
     if (leftMs <= 0) return true;

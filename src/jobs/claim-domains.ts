@@ -17,7 +17,7 @@ const REMEMBERED = 10_000;
 /** All look-ups for reports that were read together may take so long: the worker waits for them. */
 const LOOK_UP_MS = 2_000;
 
-interface Given {
+interface ClaimsDeps {
   readonly db: Db;
   readonly lookUp: LookUp;
   readonly now: () => Date;
@@ -31,9 +31,9 @@ interface Claimed {
   readonly name: string;
 }
 
-/** Gives accounts those of their domains that are their own, and returns these. */
+/** Gives accounts those of the named domains that are their own, and returns these. */
 export type ClaimDomains = (
-  names: ReadonlyMap<string, ReadonlySet<string>>,
+  namesByAccount: ReadonlyMap<string, ReadonlySet<string>>,
 ) => Promise<readonly Claimed[]>;
 
 /**
@@ -42,55 +42,48 @@ export type ClaimDomains = (
  * which is public in DNS; only the owner of the domain can publish the record (decision 77). A domain whose name
  * servers did not answer in time is asked for again with its next report.
  */
-export function createClaims(given: Given): ClaimDomains {
-  const { db, mailHost, lookUp, lookUpMs = LOOK_UP_MS } = given;
+export function createClaims(deps: ClaimsDeps): ClaimDomains {
+  const { db, mailHost, lookUp, lookUpMs = LOOK_UP_MS } = deps;
   const refused = new LRUCache<string, true>({ max: REMEMBERED, ttl: AGAIN_MS });
-  return async (names) => {
+  return async (namesByAccount) => {
     if (mailHost === undefined) return [];
     const late = sleep(lookUpMs, undefined, { ref: false });
     const lookUpSoon: LookUp = (type, name) => Promise.race([lookUp(type, name), late]);
-    const wanted = await listWanted(db, names);
-    const claimed = wanted.map(async ({ token, ...domain }) => {
-      const address = `${token}@${mailHost}`;
-      return await claimOne({ ...given, lookUp: lookUpSoon, refused }, { ...domain, address });
-    });
+    const candidates: Candidate[] = [];
+    for (const [accountId, names] of namesByAccount) {
+      const address = `${await findMailToken(db, accountId)}@${mailHost}`;
+      for (const name of names) candidates.push({ accountId, name, address });
+    }
+    const claimed = candidates.map((candidate) =>
+      claimOne({ ...deps, lookUp: lookUpSoon, refused }, candidate),
+    );
     return (await Promise.all(claimed)).filter((one) => one !== undefined);
   };
 }
 
-async function listWanted(db: Db, names: ReadonlyMap<string, ReadonlySet<string>>) {
-  const wanted: (Claimed & { readonly token: string })[] = [];
-  for (const [accountId, some] of names) {
-    const token = await findMailToken(db, accountId);
-    for (const name of some) wanted.push({ accountId, name, token });
-  }
-  return wanted;
+interface Candidate extends Claimed {
+  /** The account's own address. */
+  readonly address: string;
 }
 
 async function claimOne(
-  { db, lookUp, now, refused }: Given & { readonly refused: LRUCache<string, true> },
-  { accountId, name, address }: Claimed & { readonly address: string },
+  { db, lookUp, now, refused }: ClaimsDeps & { readonly refused: LRUCache<string, true> },
+  { accountId, name, address }: Candidate,
 ): Promise<Claimed | undefined> {
-  const asked = `${address} ${name}`;
-  if (refused.has(asked) || !(await isUnclaimed(db, name))) return undefined;
+  const key = `${address} ${name}`;
+  if (refused.has(key) || !(await isUnclaimed(db, name))) return undefined;
   const record = await lookUp('dmarc', name);
   if (record === undefined) return undefined;
-  if (findReportAddresses(record).includes(address)) {
-    const claimed = await claim(db, { accountId, name, now: toInstant(now()) });
-    return claimed === undefined ? undefined : { accountId, name: claimed };
+  if (!findReportAddresses(record).includes(address)) {
+    refused.set(key, true);
+    return undefined;
   }
-  refused.set(asked, true);
-  return undefined;
-}
-
-/** undefined when another account has it by now. */
-async function claim(
-  db: Db,
-  domain: Parameters<typeof insertDomain>[1],
-): Promise<string | undefined> {
+  const at = toInstant(now());
   try {
-    return (await insertDomain(db, domain, plumbline(domain.now))).name;
+    const domain = await insertDomain(db, { accountId, name, now: at }, plumbline(at));
+    return { accountId, name: domain.name };
   } catch (error) {
+    // Another account has it by now.
     if (error instanceof Failure && error.code === 'conflict') return undefined;
     throw error;
   }

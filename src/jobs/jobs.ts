@@ -11,16 +11,16 @@ import type { Store } from '../store/engine/open.ts';
 import { sumShard } from '../store/sources/sum-shard.ts';
 import { createLeases } from '../store/work/leases.ts';
 import { SHARDS } from '../store/work/shards.ts';
+import { startFolderDoor, startImapDoor, startSmtpDoor } from './doors.ts';
 import { startInbox } from './inbox.ts';
-import { startMailDoors } from './mail-doors.ts';
+import { type ShardJob, startShardJob } from './leased-job.ts';
 import type { Running } from './running.ts';
-import { type SharedJob, startSharedJob } from './shared-job.ts';
 
 const HOUR_MS = 3_600_000;
 /** A process that works alone begins a shard whenever this has passed, and has done all within the hour. */
 const DNS_PACE_MS = HOUR_MS / SHARDS.length;
 
-interface Given {
+interface JobsDeps {
   readonly store: Store;
   readonly log: Logger;
 }
@@ -30,62 +30,70 @@ export interface Jobs extends Running {
 }
 
 /** Starts everything that Plumbline does by itself: what `work` does, and `serve` beside answering requests. */
-export function startJobs(config: Config, { store, log }: Given): Jobs {
-  const logError = (error: unknown) => log.error({ err: error }, 'work failed');
-  const leases = createLeases({ store, holder: randomUUID() });
-  const jobs = listSharedJobs(config, { store, log });
-  const running: readonly Running[] = jobs.map((job) => startSharedJob(job, { leases, logError }));
-  // Mails are claimed one by one, and files by their keys, so the inbox needs no lease.
-  const inbox = startInbox(config, { store, log });
-  const mail = startMailDoors(config, { store, log, deliver: inbox.deliver, leases });
+export function startJobs(config: Config, deps: JobsDeps): Jobs {
+  const jobs = startEach(config, deps);
   return {
-    names: [...jobs.map(({ name }) => name), ...inbox.names, ...mail.names],
+    names: jobs.map(({ name }) => name),
     stop: async () => {
-      // A door that stops may still deliver, and wakes the worker of the inbox.
-      await mail.stop();
-      await Promise.all([...running, inbox].map(({ stop }) => stop()));
+      await Promise.all(jobs.map(({ stop }) => stop()));
     },
   };
 }
 
-function listSharedJobs(
-  { alertThresholds: thresholds, dnsChecks, dnsServers }: Config,
-  { store, log }: Given,
-): readonly SharedJob[] {
-  const logError = (error: unknown) => log.error({ err: error }, 'alerts could not be evaluated');
-  const given = { store, thresholds, now: () => new Date(), logError };
-  const alerts: SharedJob = {
-    name: 'alerts',
-    everyMs: HOUR_MS,
-    run: (turn) => evaluateShard(given, turn),
-  };
-  const sums = sumSources({ store, log });
-  if (!dnsChecks) return [alerts, sums];
-  // A little less than the pace, so that claims and releases do not add up to a longer hour.
-  const watching = {
-    ...given,
+interface Job extends Running {
+  readonly name: string;
+}
+
+/**
+ * Everything that runs on a timer or from a queue. A new job is one entry. A job over all domains is hourly: each shard
+ * of them once an hour, in one of the processes. The inbox and the doors are in every process, except the mailbox.
+ */
+function startEach(config: Config, { store, log }: JobsDeps): readonly Job[] {
+  const { alertThresholds: thresholds, dnsChecks, dnsServers, watched, smtp, imap } = config;
+  const now = () => new Date();
+  const leases = createLeases({ db: store.db, holder: randomUUID() });
+  const withLog = (message: string) => ({
+    ...{ store, thresholds, now },
+    logError: (error: unknown) => log.error({ err: error }, message),
+  });
+  const { logError } = withLog('work failed');
+  const hourly = (name: string, run: ShardJob['run'], paceMs?: number): Job => ({
+    name,
+    ...startShardJob({ name, everyMs: HOUR_MS, paceMs, run }, { leases, logError }),
+  });
+  const alerts = withLog('alerts could not be evaluated');
+  const dns = {
+    ...alerts,
     lookUp: createLookUp(dnsServers),
-    evaluate: (domainId: string) => evaluate(given, [domainId]),
+    evaluate: (domainId: string) => evaluate(alerts, [domainId]),
+    // A little less than the pace, so that claims and releases do not add up to a longer hour.
     overMs: 0.9 * DNS_PACE_MS,
   };
-  const dns: SharedJob = {
-    name: 'dns',
-    everyMs: HOUR_MS,
-    paceMs: DNS_PACE_MS,
-    run: (turn) => checkShard(watching, turn),
+  const sums = withLog('sources could not be summed');
+  const names = {
+    ...withLog('names could not be looked up'),
+    lookUpName: createNameLookUp(dnsServers),
   };
-  return [alerts, sums, dns, lookUpNames(dnsServers, { store, log })];
-}
-
-function lookUpNames(dnsServers: readonly string[], { store, log }: Given): SharedJob {
-  const logError = (error: unknown) => log.error({ err: error }, 'names could not be looked up');
-  const lookUpName = createNameLookUp(dnsServers);
-  const given = { store, lookUpName, now: () => new Date(), logError };
-  return { name: 'names', everyMs: HOUR_MS, run: (turn) => nameShard(given, turn) };
-}
-
-function sumSources({ store, log }: Given): SharedJob {
-  const logError = (error: unknown) => log.error({ err: error }, 'sources could not be summed');
-  const given = { store, now: () => new Date(), logError };
-  return { name: 'sums', everyMs: HOUR_MS, run: (turn) => sumShard(given, turn) };
+  // Mails are claimed one by one, and files by their keys, so neither the inbox nor a folder needs a lease.
+  const inbox = startInbox(config, { store, log });
+  const doors = { store, log, deliver: inbox.deliver };
+  const jobs = [
+    // Fires and resolves alerts. Missing reports trigger no ingest.
+    hourly('alerts', (run) => evaluateShard(alerts, run)),
+    // Adds up the days of sources to longer periods, which pages of long ranges read.
+    hourly('sums', (run) => sumShard(sums, run)),
+    // Looks up the DNS records of domains, evenly distributed over the hour.
+    dnsChecks && hourly('dns', (run) => checkShard(dns, run), DNS_PACE_MS),
+    // Looks up the names of source addresses.
+    dnsChecks && hourly('names', (run) => nameShard(names, run)),
+    // Reads the mails that the doors delivered.
+    { name: 'inbox', stop: inbox.stop },
+    ...watched.map((path) => ({ name: `folder ${path}`, ...startFolderDoor(path, config, doors) })),
+    smtp && { name: `smtp ${smtp.name}:${smtp.port}`, ...startSmtpDoor(smtp, doors) },
+    imap && {
+      name: `imap ${imap.user}@${imap.host}/${imap.mailbox}`,
+      ...startImapDoor(imap, { ...doors, leases }),
+    },
+  ];
+  return jobs.filter((job) => job !== false && job !== undefined);
 }

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { evaluateShard } from '../../src/alerts/evaluate-shard.ts';
 import { addDays } from '../../src/domain/instant.ts';
+import { allShardRuns } from '../support/shard-runs.ts';
 import { openTestStore } from '../support/store.ts';
-import { allTurns } from '../support/turns.ts';
 import { aWorld, reportOf, type Sent } from './world.ts';
 
 /** A domain whose newest day fires an alert that was not evaluated yet. */
@@ -20,26 +20,26 @@ async function aDueWorld() {
   return { ...world, store, given, logged };
 }
 
-test('the turns on all shards evaluate every domain', async () => {
+test('the runs on all shards evaluate every domain', async () => {
   const { given, alerts, logged } = await aDueWorld();
-  for (const turn of allTurns()) expect(await evaluateShard(given, turn)).toBe(true);
+  for (const run of allShardRuns()) expect(await evaluateShard(given, run)).toBe(true);
   expect(await alerts()).toHaveLength(1);
   expect(logged).toEqual([]);
 });
 
-test('an error with a domain is logged, and the turn comes to its end', async () => {
+test('an error with a domain is logged, and the run comes to its end', async () => {
   const { given, logged } = await aDueWorld();
   const now = () => {
     throw new Error('the clock is broken');
   };
-  for (const turn of allTurns()) expect(await evaluateShard({ ...given, now }, turn)).toBe(true);
+  for (const run of allShardRuns()) expect(await evaluateShard({ ...given, now }, run)).toBe(true);
   expect(logged.map(String)).toEqual([expect.stringMatching(/clock/)]);
 });
 
-test('a turn that has ended evaluates nothing more, and is not complete', async () => {
+test('a run that has ended evaluates nothing more, and is not complete', async () => {
   const { given, alerts } = await aDueWorld();
   const ends = [];
-  for (const turn of allTurns({ steps: 0 })) ends.push(await evaluateShard(given, turn));
+  for (const run of allShardRuns({ steps: 0 })) ends.push(await evaluateShard(given, run));
   expect(ends.filter((isComplete) => !isComplete)).toHaveLength(1);
   expect(await alerts()).toEqual([]);
 });

@@ -4,8 +4,8 @@ import type { LookUpName } from '../../src/dns/reverse-lookup.ts';
 import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { findNames } from '../../src/store/sources/names.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
+import { allShardRuns } from '../support/shard-runs.ts';
 import { openTestStore } from '../support/store.ts';
-import { allTurns } from '../support/turns.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -33,8 +33,8 @@ async function aNamedWorld(answers: Record<string, string | null | undefined> = 
       now: () => new Date(nowMs),
       logError: (e: unknown) => void logged.push(e),
     };
-    const turns = allTurns(steps === undefined ? {} : { steps });
-    const complete = await Promise.all(turns.map((turn) => nameShard(given, turn)));
+    const runs = allShardRuns(steps === undefined ? {} : { steps });
+    const complete = await Promise.all(runs.map((run) => nameShard(given, run)));
     return complete.every(Boolean);
   };
   const names = async (...addresses: string[]) =>
@@ -119,7 +119,7 @@ describe('looking up the names of sources', () => {
   test('begins a round with any domain of a shard, so that none waits for ever', async () => {
     const { store, id, round, asked, pass } = await aNamedWorld();
     const accountId = await aBareAccount(store.db);
-    // A domain without sources takes part in the turns as well, so it may not be the third of a shard.
+    // A domain without sources takes part in the runs as well, so it may not be the third of a shard.
     const addresses = new Map([[id, 'none']]);
     const withTwo = () => {
       const shards = Map.groupBy(addresses.keys(), (id) => id.slice(0, 1));
@@ -157,7 +157,7 @@ describe('looking up the names of sources', () => {
     expect(counts).toEqual([50, 50, 20, 0]);
   });
 
-  test('leaves out domains that are paused, what is old, and ends with its turn', async () => {
+  test('leaves out domains that are paused, what is old, and ends with its run', async () => {
     const { sent, round, asked, store, id } = await aNamedWorld();
     await sent('2026-02-01T00:00:00Z', [['192.0.2.1', 1, 1]]);
     await sent('2026-03-14T00:00:00Z', [['192.0.2.2', 1, 1]]);

@@ -6,8 +6,8 @@ import { toInstant } from '../../src/domain/instant.ts';
 import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { aWorld } from '../alerts/world.ts';
 import { serveDns, type Zone } from '../support/dns-server.ts';
+import { allShardRuns } from '../support/shard-runs.ts';
 import { openTestStore } from '../support/store.ts';
-import { allTurns } from '../support/turns.ts';
 
 const TIMEOUT_MS = 200;
 const START = Date.parse('2026-03-01T00:00:00Z');
@@ -138,8 +138,8 @@ describe('watching', () => {
     setNow(at(60));
     const checkAll = async (steps?: number) => {
       const ends = [];
-      for (const turn of allTurns(steps === undefined ? {} : { steps }))
-        ends.push(await checkShard(watching, turn));
+      for (const run of allShardRuns(steps === undefined ? {} : { steps }))
+        ends.push(await checkShard(watching, run));
       return ends.filter((isComplete) => !isComplete).length;
     };
     expect(await checkAll(2)).toBeGreaterThan(0);
@@ -163,7 +163,7 @@ describe('watching', () => {
     const watching = { ...given, lookUp, logError: () => undefined, overMs: 0 };
     for (const minutes of [600, 0]) {
       setNow(at(minutes));
-      for (const turn of allTurns()) await checkShard(watching, turn);
+      for (const run of allShardRuns()) await checkShard(watching, run);
     }
     expect(asked).toHaveLength(4);
   });

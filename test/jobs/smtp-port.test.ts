@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { CertificateFiles } from '../../src/intake/doors/smtp/certificate.ts';
-import { startMailDoors } from '../../src/jobs/mail-doors.ts';
+import { startSmtpDoor } from '../../src/jobs/doors.ts';
 import { noteDoor } from '../../src/store/inbox/doors.ts';
 import { readInboxOverview } from '../../src/store/inbox/overview.ts';
 import { aCertificate } from '../support/certificate.ts';
@@ -22,20 +22,18 @@ async function aFreePort(): Promise<number> {
 
 type Store = Awaited<ReturnType<typeof aStore>>;
 
-/** The doors of one process, and its log. */
-function openDoors(store: Store, port: number, certificate?: CertificateFiles) {
+/** Opens the door of one process, and returns its log. */
+function openDoor(store: Store, port: number, certificate?: CertificateFiles) {
   const lines: string[] = [];
   const note = (_about: unknown, text = '') => void lines.push(text);
-  const place = { port, host: '127.0.0.1', name: 'mx.plumbline.example', recipients: [] };
-  const smtp = { ...place, certificate };
-  const doors = startMailDoors({ smtp } as never, {
-    ...{ store: store as never, noteMs: 20, leases: {} as never },
-    ...{
-      deliver: async () => {},
-      log: { info: note, warn: note, error: note, debug: note } as never,
-    },
+  const address = { port, host: '127.0.0.1', name: 'mx.plumbline.example', recipients: [] };
+  const smtp = { ...address, certificate };
+  const door = startSmtpDoor(smtp, {
+    ...{ store, noteMs: 20 },
+    deliver: async () => {},
+    log: { info: note, warn: note, error: note, debug: note } as never,
   });
-  onTestFinished(doors.stop);
+  onTestFinished(door.stop);
   return lines;
 }
 
@@ -46,15 +44,15 @@ const untilSaid = async (lines: string[], text: string) => {
 test('a second process with the same SMTP port does not make the open door fail', async () => {
   const store = await aStore();
   const port = await aFreePort();
-  await untilSaid(openDoors(store, port), 'the door is open');
-  await untilSaid(openDoors(store, port), 'the address is in use');
+  await untilSaid(openDoor(store, port), 'the door is open');
+  await untilSaid(openDoor(store, port), 'the address is in use');
   const rows = await store.db.selectFrom('door_state').select('last_error_at').execute();
   expect(rows).toEqual([{ last_error_at: null }]);
 });
 
 test('an open SMTP door notes again and again that it works', async () => {
   const store = await aStore();
-  await untilSaid(openDoors(store, await aFreePort()), 'the door is open');
+  await untilSaid(openDoor(store, await aFreePort()), 'the door is open');
   await noteDoor(store.db, 'smtp', 'Another process had no certificate.');
   const isFailing = async () => (await readInboxOverview(store.db)).doors[0]?.failsSince !== null;
   while (await isFailing()) await sleep(5);
@@ -83,7 +81,7 @@ describe('a certificate', () => {
     '%s leaves the door closed, and is named with what is wrong',
     async (_what, cert, key, words) => {
       const store = await aStore();
-      const lines = openDoors(store, await aFreePort(), await writeFiles({ cert, key }));
+      const lines = openDoor(store, await aFreePort(), await writeFiles({ cert, key }));
       await untilSaid(lines, 'The door is closed');
       expect(lines.join()).toMatch(words);
       expect(await readError(store)).toMatch(words);
@@ -93,7 +91,7 @@ describe('a certificate', () => {
   test('that has expired leaves the door open, and is named until it is renewed', async () => {
     const store = await aStore();
     const files = await writeFiles(aCertificate(HOST, 2021));
-    const lines = openDoors(store, await aFreePort(), files);
+    const lines = openDoor(store, await aFreePort(), files);
     await untilSaid(lines, 'the door is open');
     await untilSaid(lines, 'expired on 2021-12-31: renew it');
     while (!(await readError(store))?.includes('expired on 2021-12-31')) await sleep(5);

@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { startInbox } from '../../src/jobs/inbox.ts';
+import { startJobs } from '../../src/jobs/jobs.ts';
 import { findMailToken } from '../../src/store/accounts/mail-address.ts';
+import { deliver } from '../../src/store/inbox/deliver.ts';
 import { aBareAccount } from '../support/builders.ts';
 import { aFolder } from '../support/command.ts';
 import { serveDns, type Zone } from '../support/dns-server.ts';
@@ -24,11 +25,12 @@ test('a process with an inbox reads what its doors deliver, in a child process, 
     PLUMBLINE_WATCH: folder,
     PLUMBLINE_SMTP_NAME: 'reports.example.net',
     PLUMBLINE_DNS_SERVERS: address,
+    PLUMBLINE_DNS_CHECKS: 'off',
   });
-  const inbox = startInbox(config, { store, log: pino({ level: 'silent' }) });
-  onTestFinished(() => inbox.stop());
-  expect(inbox.names).toEqual(['inbox', `folder ${folder}`]);
-  await inbox.deliver({
+  const jobs = startJobs(config, { store, log: pino({ level: 'silent' }) });
+  onTestFinished(() => jobs.stop());
+  expect(jobs.names).toEqual(['alerts', 'sums', 'inbox', `folder ${folder}`]);
+  await deliver(store.db, {
     door: 'smtp',
     bytes: aReportMail('by-mail'),
     envelope: {},

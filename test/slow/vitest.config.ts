@@ -8,7 +8,7 @@ export const SLOW = [
   'test/cli.test.ts',
   'test/demo/sandbox.test.ts',
   'test/http/{connections,server}.test.ts',
-  'test/jobs/{alone,start-inbox}.test.ts',
+  'test/jobs/{exclusive-job,start-inbox}.test.ts',
   'test/commands/{document,inbox,ingest,loaded,processes,reread,width,work}.test.ts',
   'test/http/counters/cluster.test.ts',
   'test/docs/site.test.ts',

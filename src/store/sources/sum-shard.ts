@@ -3,11 +3,10 @@ import { type Instant, toDay, toInstant } from '../../domain/instant.ts';
 import { isOver, LEVELS, type Level, levelOf, type Period } from '../../domain/sources/periods.ts';
 import type { Db } from '../engine/database.ts';
 import type { Store } from '../engine/open.ts';
-import { isInShard, type Shard } from '../work/shards.ts';
-import type { Turn } from '../work/turn.ts';
+import { isInShard, type Shard, type ShardRun } from '../work/shards.ts';
 import { type SumLimits, sumPeriod } from './sums.ts';
 
-/** After a period that was summed, requests of the same process and other writers have their turn. */
+/** After a period that was summed, requests of the same process and other writers go first. */
 const PAUSE_MS = 20;
 
 interface Given {
@@ -19,9 +18,9 @@ interface Given {
 
 /**
  * Sums the stale periods of a shard's domains that are over, shorter ones first: one period a transaction. An error
- * with one domain is logged, and the next has its turn. Returns whether it came to the end.
+ * with one domain is logged, and the next one follows. Returns whether it came to the end.
  */
-export async function sumShard(given: Given, { shard, mayGoOn }: Turn): Promise<boolean> {
+export async function sumShard(given: Given, { shard, mayGoOn }: ShardRun): Promise<boolean> {
   for (const domainId of await listStaleDomains(given.store.db, shard)) {
     const isDone = await sumDomain(given, domainId, mayGoOn).catch((error: unknown) => {
       given.logError(error);
@@ -52,11 +51,11 @@ async function listStaleDomains(db: Db, shard: Shard): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Returns false when the turn has ended meanwhile. */
+/** Returns false when the run has to end. */
 async function sumDomain(
   { store, now, limits }: Given,
   domainId: string,
-  mayGoOn: Turn['mayGoOn'],
+  mayGoOn: ShardRun['mayGoOn'],
 ): Promise<boolean> {
   for (const level of LEVELS)
     for (const period of await listStale(store.db, { domainId, level, now: toInstant(now()) })) {

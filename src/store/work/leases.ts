@@ -1,8 +1,8 @@
 import { type Instant, toInstant } from '../../domain/instant.ts';
-import type { Store } from '../engine/open.ts';
+import type { Db } from '../engine/database.ts';
 import { wordsOf } from '../engine/words.ts';
 import type { LeaseTable } from '../tables.ts';
-import { type ReadClock, readClockMs } from './clock.ts';
+import { readClockMs } from './clock.ts';
 
 /** How long a lease lasts that is not renewed. A process that was killed delays its work by this much. */
 export const LEASE_MS = 45_000;
@@ -16,61 +16,66 @@ export interface Claim {
 }
 
 export interface Leases {
-  /** Those of the names that nobody holds and that did not run in the last `everyMs`. Only reads. */
-  listDue(names: readonly string[], everyMs: number): Promise<string[]>;
-  /** Takes the lease; undefined when another process has it or has done the work meanwhile. */
-  claim(name: string, everyMs: number): Promise<Claim | undefined>;
+  /**
+   * Takes one of the leases, chosen at random from those that nobody holds and whose work did not run in the last
+   * `everyMs`. undefined when there is none; then nothing was written.
+   */
+  claim(names: readonly string[], everyMs: number): Promise<Claim | undefined>;
   /** Extends the lease; false when it expired and another process has taken it. */
   renew(claim: Claim): Promise<boolean>;
   /** Gives the lease up. Work that is not complete is due again at once. */
   release(claim: Claim, done: { readonly isComplete: boolean }): Promise<void>;
 }
 
-interface Given {
-  readonly store: Pick<Store, 'db'>;
+interface LeasesDeps {
+  readonly db: Db;
   /** Different for each process. */
   readonly holder: string;
-  readonly readClock?: ReadClock;
+  readonly readClock?: typeof readClockMs;
 }
 
 /**
  * Leases on shares of work. All times are those of the database's clock. A lease does not stop its former holder
  * from writing, so the work has to be such that doing it twice does no harm.
  */
-export function createLeases({ store, holder, readClock = readClockMs }: Given): Leases {
-  const { db } = store;
+export function createLeases({ db, holder, readClock = readClockMs }: LeasesDeps): Leases {
   const toExpiry = (nowMs: number) => toInstant(new Date(nowMs + LEASE_MS));
-  return {
-    listDue: async (names, everyMs) => {
-      const rows = await db
+  const listDue = async (names: readonly string[], everyMs: number) => {
+    const rows = await db.selectFrom('lease').select(COLUMNS).where('name', 'in', names).execute();
+    const nowMs = await readClock(db);
+    const taken = new Set(
+      rows.filter((row) => !isFreeAndDue(row, { nowMs, everyMs })).map(({ name }) => name),
+    );
+    return names.filter((name) => !taken.has(name));
+  };
+  const claimOne = (name: string, everyMs: number): Promise<Claim | undefined> =>
+    db.write(async (tx) => {
+      await tx
+        .insertInto('lease')
+        .values({ name })
+        .onConflict((oc) => oc.column('name').doNothing())
+        .execute();
+      const row = await tx
         .selectFrom('lease')
         .select(COLUMNS)
-        .where('name', 'in', names)
-        .execute();
-      const nowMs = await readClock(db);
-      const taken = rows.filter((row) => !isFree(row, nowMs) || !isDue(row, { nowMs, everyMs }));
-      const takenNames = new Set(taken.map(({ name }) => name));
-      return names.filter((name) => !takenNames.has(name));
+        .where('name', '=', name)
+        .$call(wordsOf(tx).locked)
+        .executeTakeFirstOrThrow();
+      const nowMs = await readClock(tx);
+      if (!isFreeAndDue(row, { nowMs, everyMs })) return undefined;
+      const held = { holder, expires_at: toExpiry(nowMs) };
+      await tx.updateTable('lease').set(held).where('name', '=', name).execute();
+      return { name, claimedAt: toInstant(new Date(nowMs)) };
+    });
+  return {
+    claim: async (names, everyMs) => {
+      for (const name of rotate(await listDue(names, everyMs))) {
+        // undefined when another process has taken it since.
+        const claim = await claimOne(name, everyMs);
+        if (claim !== undefined) return claim;
+      }
+      return undefined;
     },
-    claim: (name, everyMs) =>
-      db.write(async (tx) => {
-        await tx
-          .insertInto('lease')
-          .values({ name })
-          .onConflict((oc) => oc.column('name').doNothing())
-          .execute();
-        const row = await tx
-          .selectFrom('lease')
-          .select(COLUMNS)
-          .where('name', '=', name)
-          .$call(wordsOf(tx).locked)
-          .executeTakeFirstOrThrow();
-        const nowMs = await readClock(tx);
-        if (!isFree(row, nowMs) || !isDue(row, { nowMs, everyMs })) return undefined;
-        const held = { holder, expires_at: toExpiry(nowMs) };
-        await tx.updateTable('lease').set(held).where('name', '=', name).execute();
-        return { name, claimedAt: toInstant(new Date(nowMs)) };
-      }),
     renew: ({ name }) =>
       db.write(async (tx) => {
         const expires_at = toExpiry(await readClock(tx));
@@ -100,20 +105,20 @@ export function createLeases({ store, holder, readClock = readClockMs }: Given):
 /**
  * No lease is longer than LEASE_MS. One that ends much later was given before the database's clock was set
  * back, and must not stop the work until then. Twice as long is allowed, because a transaction may have waited
- * since it read the clock.
+ * since it read the clock. Work that ran in the future ran before the clock was set back, and is due.
  */
-function isFree({ expires_at }: LeaseTable, nowMs: number): boolean {
-  if (expires_at === null) return true;
-  const leftMs = Date.parse(expires_at) - nowMs;
-  return leftMs <= 0 || leftMs > 2 * LEASE_MS;
-}
-
-/** Work that ran in the future ran before the clock was set back, and is due. */
-function isDue(
-  { ran_at }: LeaseTable,
+function isFreeAndDue(
+  { expires_at, ran_at }: LeaseTable,
   { nowMs, everyMs }: { readonly nowMs: number; readonly everyMs: number },
 ): boolean {
-  if (ran_at === null) return true;
-  const sinceMs = nowMs - Date.parse(ran_at);
-  return sinceMs >= everyMs || sinceMs < -LEASE_MS;
+  const leftMs = expires_at === null ? 0 : Date.parse(expires_at) - nowMs;
+  const isFree = leftMs <= 0 || leftMs > 2 * LEASE_MS;
+  const sinceMs = ran_at === null ? everyMs : nowMs - Date.parse(ran_at);
+  return isFree && (sinceMs >= everyMs || sinceMs < -LEASE_MS);
+}
+
+/** The names, beginning with any of them, so that processes do not all try the same one. */
+function rotate(names: readonly string[]): readonly string[] {
+  const first = Math.floor(Math.random() * names.length);
+  return [...names.slice(first), ...names.slice(0, first)];
 }

@@ -11,6 +11,15 @@ const DIGITS = '0123456789abcdef';
 /** Every domain is in exactly one of these. */
 export const SHARDS: readonly Shard[] = [...DIGITS].map((digit) => ({ digit }));
 
+/** The work of a job on one shard, which this process does now. */
+export interface ShardRun {
+  readonly shard: Shard;
+  /** Aborted when the process stops. */
+  readonly signal: AbortSignal;
+  /** Asked before each step: false when the process stops, or when another process has the lease of the shard. */
+  readonly mayGoOn: () => Promise<boolean>;
+}
+
 /**
  * Whether a domain is in the shard. The first shard has no lower bound and the last no upper bound, so an id of
  * any form is in one of them.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { startAlone } from '../../src/jobs/alone.ts';
+import { startExclusiveJob } from '../../src/jobs/leased-job.ts';
 import type { Claim } from '../../src/store/work/leases.ts';
 import { NOW } from '../support/builders.ts';
 
@@ -8,7 +8,7 @@ import { NOW } from '../support/builders.ts';
 class OneLease {
   holder: Claim | undefined;
 
-  claim = async (name: string) => {
+  claim = async ([name = '']: readonly string[]) => {
     if (this.holder !== undefined) return undefined;
     this.holder = { name, claimedAt: NOW };
     return this.holder;
@@ -25,7 +25,7 @@ function aProcess(leases: OneLease, running: Set<string>, name: string) {
     while (!signal.aborted) await sleep(1);
     running.delete(name);
   };
-  const process = startAlone('imap', work, {
+  const process = startExclusiveJob('imap', work, {
     leases,
     logError: () => {},
     pollMs: 5,

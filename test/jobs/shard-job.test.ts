@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { type SharedJob, startSharedJob } from '../../src/jobs/shared-job.ts';
+import { type ShardJob, startShardJob } from '../../src/jobs/leased-job.ts';
 import { openStore, type Store } from '../../src/store/engine/open.ts';
 import { createLeases, LEASE_MS, type Leases } from '../../src/store/work/leases.ts';
-import type { Turn } from '../../src/store/work/turn.ts';
+import type { ShardRun } from '../../src/store/work/shards.ts';
 import { aDatabasePath } from '../support/store.ts';
 
 const HOUR_MS = 3_600_000;
@@ -17,7 +17,7 @@ async function someProcesses(count: number) {
   const processes: { readonly store: Store; readonly leases: Leases }[] = [];
   for (let i = 0; i < count; i++) {
     const store = await openStore(path);
-    processes.push({ store, leases: createLeases({ store, holder: `${i}`, readClock }) });
+    processes.push({ store, leases: createLeases({ db: store.db, holder: `${i}`, readClock }) });
   }
   onTestFinished(async () => {
     for (const { store } of processes) await store.close();
@@ -25,11 +25,11 @@ async function someProcesses(count: number) {
   const logged: unknown[] = [];
   const logError = (error: unknown) => void logged.push(error);
   /** Starts the job in one of the processes; it stops at the end of the test. */
-  const start = (i: number, run: SharedJob['run'], more: Partial<SharedJob> = {}) => {
+  const start = (i: number, run: ShardJob['run'], more: Partial<ShardJob> = {}) => {
     const process = processes[i];
     if (process === undefined) throw new Error('no such process');
     const job = { name: 'work', everyMs: HOUR_MS, run, ...more };
-    const running = startSharedJob(job, { leases: process.leases, logError, pollMs: POLL_MS });
+    const running = startShardJob(job, { leases: process.leases, logError, pollMs: POLL_MS });
     onTestFinished(() => running.stop());
     return running;
   };
@@ -97,19 +97,19 @@ test('a shard that fails is logged and tried again, and the others run', async (
   expect(logged.map(String)).toEqual(Array(3).fill('Error: the seventh'));
 });
 
-test('a process that stops ends its turn, and leaves what is not complete to another', async () => {
+test('a process that stops ends its run, and leaves what is not complete to another', async () => {
   const { start } = await someProcesses(2);
-  const held = Promise.withResolvers<Turn>();
-  const first = start(0, async (turn) => {
-    held.resolve(turn);
-    while (await turn.mayGoOn()) await wait(1);
+  const held = Promise.withResolvers<ShardRun>();
+  const first = start(0, async (run) => {
+    held.resolve(run);
+    while (await run.mayGoOn()) await wait(1);
     return false;
   });
   const { shard } = await held.promise;
   await first.stop();
   const digits: string[] = [];
-  start(1, async (turn) => {
-    digits.push(turn.shard.digit);
+  start(1, async ({ shard: { digit } }) => {
+    digits.push(digit);
     return true;
   });
   await expect.poll(() => digits, { timeout: 20_000 }).toContain(shard.digit);

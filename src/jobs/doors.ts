@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import type { ImapConfig, SmtpConfig } from '../config/mail.ts';
+import { describeSystemError } from '../domain/system-error.ts';
+import { watchFolder } from '../intake/doors/folder/folder-door.ts';
+import type { RunningSmtp } from '../intake/doors/smtp/smtp.ts';
+import { findAccountByToken } from '../store/accounts/mail-address.ts';
+import type { Store } from '../store/engine/open.ts';
+import { findCheckpoint, noteDoor, updateCheckpoint } from '../store/inbox/doors.ts';
+import type { Deliver, DoorName } from '../store/inbox/incoming.ts';
+import { findResults } from '../store/inbox/results.ts';
+import { createRoom } from '../store/inbox/room.ts';
+import type { Leases } from '../store/work/leases.ts';
+import { startExclusiveJob } from './leased-job.ts';
+import { keepRunning, type Running } from './running.ts';
+
+/** How soon a port that could not be listened on is tried again: another process may have it. */
+const RETRY_MS = 30_000;
+/** How often an open door says so. */
+const NOTE_MS = 60_000;
+
+interface DoorDeps {
+  readonly store: Pick<Store, 'db'>;
+  readonly log: Logger;
+  /** Stores a mail, and wakes the worker of this process. */
+  readonly deliver: Deliver;
+}
+
+/** What doors read from the store and write to it. */
+function bindStore({ store: { db }, log, deliver }: DoorDeps) {
+  return {
+    deliver,
+    log,
+    now: () => new Date(),
+    noteDoor: (door: DoorName, error?: string) => noteDoor(db, door, error),
+    findResults: (keys: readonly string[]) => findResults(db, keys),
+    findCheckpoint: (door: DoorName) => findCheckpoint(db, door),
+    updateCheckpoint: (door: DoorName, text: string) => updateCheckpoint(db, door, text),
+    findAccountByToken: (token: string) => findAccountByToken(db, token),
+  };
+}
+
+/** Takes files from a folder, a Maildir or a mailbox file. */
+export function startFolderDoor(
+  path: string,
+  { watchDone: done }: Pick<Config, 'watchDone'>,
+  deps: DoorDeps,
+): Running {
+  const { log } = deps;
+  const warn = (fields: object, message: string) => log.warn(fields, message);
+  return watchFolder({ ...bindStore(deps), path, done, warn });
+}
+
+/** Reads the mailbox, in one process at a time. */
+export function startImapDoor(
+  imap: ImapConfig,
+  deps: DoorDeps & { readonly leases: Leases },
+): Running {
+  const { leases, log } = deps;
+  const read = async (signal: AbortSignal) => {
+    const { readMailbox } = await import('../intake/doors/imap/imap.ts');
+    await readMailbox(imap, bindStore(deps), signal);
+  };
+  const logError = (error: unknown) => log.error({ err: error }, 'the mailbox could not be read');
+  return startExclusiveJob('imap', read, { leases, logError });
+}
+
+/**
+ * Listens for SMTP. Every process does, so each machine can be a mail exchanger. A port or certificate that cannot be
+ * used keeps nothing else from running: it is logged, shown on the settings pages, and tried again. A port that is in
+ * use is only logged: another process of this machine has the door then, and notes its state.
+ */
+export function startSmtpDoor(
+  smtp: SmtpConfig,
+  { noteMs = NOTE_MS, ...deps }: DoorDeps & { readonly noteMs?: number },
+): Running {
+  const { store, log } = deps;
+  const smtpDeps = { ...bindStore(deps), hasRoom: createRoom(store.db) };
+  const note = (error?: string) =>
+    smtpDeps.noteDoor('smtp', error).catch((e: unknown) => log.error(e));
+  return keepRunning(async (signal) => {
+    const { startSmtp } = await import('../intake/doors/smtp/smtp.ts');
+    const door = await startSmtp(smtp, smtpDeps).catch(async (error: NodeJS.ErrnoException) => {
+      const text = describeClosed(smtp, error);
+      log.error({ door: 'smtp' }, `smtp: ${text}`);
+      if (error.code !== 'EADDRINUSE') await note(text);
+      return undefined;
+    });
+    if (door === undefined) return RETRY_MS;
+    log.info({ door: 'smtp', port: door.port, name: smtp.name }, 'smtp: the door is open');
+    const noteState = createNoting(door, { log, note });
+    await noteState();
+    const noting = setInterval(noteState, noteMs);
+    if (!signal.aborted) await once(signal, 'abort');
+    clearInterval(noting);
+    await door.stop();
+    return RETRY_MS;
+  });
+}
+
+/** Why the door is not open. Errors of listening are the system's; any other error is of the certificate. */
+function describeClosed({ port }: SmtpConfig, error: NodeJS.ErrnoException): string {
+  if (error.syscall === undefined) return `The door is closed. ${error.message}`;
+  const cure = error.code === 'EACCES' ? ': ports below 1024 need a permission' : '';
+  return `Port ${port} cannot be opened: ${describeSystemError(error)}${cure}.`;
+}
+
+/** Notes the state of an open door. A fault is logged when it begins. */
+function createNoting(
+  door: RunningSmtp,
+  { log, note }: { readonly log: Logger; readonly note: (error?: string) => Promise<void> },
+): () => Promise<void> {
+  let known: string | undefined;
+  return async () => {
+    const fault = door.findFault();
+    if (fault !== undefined && fault !== known) log.warn({ door: 'smtp' }, `smtp: ${fault}`);
+    known = fault;
+    await note(fault);
+  };
+}

@@ -1,0 +1,128 @@
+import { type Claim, LEASE_MS, type Leases } from '../store/work/leases.ts';
+import { SHARDS, type Shard, type ShardRun } from '../store/work/shards.ts';
+import { keepRunning, type Running } from './running.ts';
+
+/* Jobs that the processes on one database share: whoever holds the lease does the work. */
+
+/** How often a process looks for work when there was none, or when it failed. */
+const POLL_MS = 15_000;
+/** Three renewals may fail before the lease expires. */
+const RENEW_MS = LEASE_MS / 4;
+
+/** Work on all domains at regular intervals. */
+export interface ShardJob {
+  readonly name: string;
+  /** Each shard runs once in this time, whichever process does it. */
+  readonly everyMs: number;
+  /** A process begins one shard in this time at most. */
+  readonly paceMs?: number | undefined;
+  /** Returns whether it came to the end. Doing it twice does no harm. */
+  readonly run: (run: ShardRun) => Promise<boolean>;
+}
+
+interface LeasedDeps {
+  readonly leases: Leases;
+  readonly logError: (error: unknown) => void;
+  readonly pollMs?: number;
+  readonly renewMs?: number;
+}
+
+/**
+ * Runs the shards of a job that are due, one at a time and in random order, so that another process can take
+ * the next one. A shard that fails is logged, and is due again.
+ */
+export function startShardJob(job: ShardJob, deps: LeasedDeps): Running {
+  const shards = new Map(SHARDS.map((shard) => [`${job.name}:${shard.digit}`, shard]));
+  return keepClaiming([...shards.keys()], { ...deps, ...job }, (held) =>
+    job.run({ ...held, shard: shards.get(held.name) as Shard }),
+  );
+}
+
+/**
+ * Does work that never ends in one process at a time. When the lease is lost (the process was suspended, or the
+ * database was away) the work's signal is aborted.
+ */
+export function startExclusiveJob(
+  name: string,
+  work: (signal: AbortSignal) => Promise<void>,
+  deps: LeasedDeps,
+): Running {
+  const { logError, renewMs = RENEW_MS } = deps;
+  return keepClaiming([name], { ...deps, everyMs: 0 }, async ({ signal, mayGoOn }) => {
+    const lost = new AbortController();
+    // One renewal that fails is not the loss of the lease; the next one may succeed.
+    const renew = () => mayGoOn().then((isHeld) => isHeld || lost.abort(), logError);
+    const renewing = setInterval(renew, renewMs / 2);
+    try {
+      await work(AbortSignal.any([signal, lost.signal]));
+    } finally {
+      clearInterval(renewing);
+    }
+    return false;
+  });
+}
+
+/** A lease that this process holds: its name, and what ends the work. */
+type Held = Pick<Claim, 'name'> & Pick<ShardRun, 'signal' | 'mayGoOn'>;
+
+/** Claims one lease after another of those that are due, and works while it holds it. */
+function keepClaiming(
+  names: readonly string[],
+  deps: LeasedDeps & Pick<ShardJob, 'everyMs' | 'paceMs'>,
+  work: (held: Held) => Promise<boolean>,
+): Running {
+  const { leases, logError, everyMs, paceMs = 0, pollMs = POLL_MS } = deps;
+  const workOnce = async (signal: AbortSignal) => {
+    const begunAt = performance.now();
+    const claim = await leases.claim(names, everyMs);
+    if (claim === undefined) return pollMs;
+    let isComplete = false;
+    try {
+      const mayGoOn = createMayGoOn(claim, { ...deps, signal });
+      isComplete = await work({ name: claim.name, signal, mayGoOn });
+    } finally {
+      await leases.release(claim, { isComplete });
+    }
+    return Math.max(0, paceMs - (performance.now() - begunAt));
+  };
+  return keepRunning((signal) =>
+    workOnce(signal).catch((error: unknown) => {
+      logError(error);
+      return pollMs;
+    }),
+  );
+}
+
+/**
+ * Says before each step whether the lease is still held and the process goes on. Renews the lease when it is time
+ * to, so a process that was suspended for longer than its lease learns it before its next step.
+ */
+export function createMayGoOn(
+  claim: Claim,
+  {
+    leases,
+    signal,
+    renewMs = RENEW_MS,
+  }: Pick<LeasedDeps, 'leases' | 'renewMs'> & Pick<ShardRun, 'signal'>,
+): ShardRun['mayGoOn'] {
+  let renewedAt = readTimes();
+  let isHeld = true;
+  return async () => {
+    if (isHeld && !signal.aborted && sinceMs(renewedAt) >= renewMs) {
+      const before = readTimes();
+      isHeld = await leases.renew(claim);
+      renewedAt = before;
+    }
+    return isHeld && !signal.aborted;
+  };
+}
+
+/** One clock stands still while the machine sleeps, and the other can be set. */
+function readTimes() {
+  return [performance.now(), Date.now()] as const;
+}
+
+function sinceMs([steady, wall]: ReturnType<typeof readTimes>): number {
+  const [steadyNow, wallNow] = readTimes();
+  return Math.max(steadyNow - steady, wallNow - wall);
+}
