@@ -16,7 +16,7 @@ const imports = (name, others) => ({
 });
 
 /** The layers of src/intake, outermost first: a layer imports only those below it and files of no layer. */
-const LAYERS = ['inputs', 'reader', 'containers', 'report', 'document'];
+const LAYERS = ['inputs', 'parser', 'containers', 'report', 'document'];
 
 const layer = (name, index) => ({
   name: `layer-${name}`,

@@ -4,8 +4,8 @@ import { gunzipSync } from 'node:zlib';
 import { SaxesParser } from 'saxes';
 import { type InputToRead, ingest } from '../../src/intake/ingest.ts';
 import { listFiles, readFile } from '../../src/intake/inputs/files.ts';
-import { createInputReader } from '../../src/intake/reader/input-reader.ts';
-import { createReaderProcess } from '../../src/intake/reader/reader-process.ts';
+import { createInputParser } from '../../src/intake/parser/input-parser.ts';
+import { createParserProcess } from '../../src/intake/parser/parser-process.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 
 const [kind, folder = '', database = ''] = process.argv.slice(2);
@@ -40,7 +40,7 @@ let good = 0;
 
 async function ingestAll(): Promise<Record<string, number>> {
   const outcomes: Record<string, number> = {};
-  const given = { db: store.db, now: () => new Date(), documentReader };
+  const given = { db: store.db, now: () => new Date(), parser };
   for await (const { outcome, refusal, input } of ingest(given, inputs())) {
     if (outcome === 'unclaimed' && /good-\d+\.xml$/.test(input)) good += 1;
     const name = refusal === null ? outcome : `${outcome} ${refusal.reason}`;
@@ -68,7 +68,7 @@ const store = await openStore(database);
 
 /** The memory of a reading process that has not read anything yet. */
 async function readIdleBytes(): Promise<number> {
-  const reader = createReaderProcess();
+  const reader = createParserProcess();
   await Array.fromAsync(reader.read([Buffer.from(' ')], 0));
   const bytes = peakBytes(reader.pid);
   await reader.close();
@@ -76,8 +76,8 @@ async function readIdleBytes(): Promise<number> {
 }
 
 const readerIdle = kind === 'bare' ? 0 : await readIdleBytes();
-const reader = createReaderProcess();
-const documentReader = createInputReader(reader);
+const reader = createParserProcess();
+const parser = createInputParser(reader);
 /** Peak memory of the reading processes, which are replaced when they end. Small inputs need none. */
 let readerPeak = readerIdle;
 const watching = setInterval(noteReaderPeak, 20);
@@ -99,7 +99,7 @@ const outcomes = await (kind === 'bare' ? readBare() : ingestAll());
 const seconds = (performance.now() - startedAt) / 1000;
 clearInterval(watching);
 noteReaderPeak();
-await documentReader.close();
+await parser.close();
 const { user, system } = process.cpuUsage(cpu);
 const result: JobResult = {
   cpuMs: (user + system) / 1000 + childCpuMs() - childCpu,

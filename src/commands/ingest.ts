@@ -4,8 +4,8 @@ import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { type IngestedDocument, type InputToRead, ingest } from '../intake/ingest.ts';
 import { listFiles, readFile, readInput } from '../intake/inputs/files.ts';
-import { createInputReader } from '../intake/reader/input-reader.ts';
-import { lowerPriority } from '../intake/reader/priority.ts';
+import { createInputParser } from '../intake/parser/input-parser.ts';
+import { lowerPriority } from '../intake/parser/priority.ts';
 import { findDomainIds } from '../store/accounts/domains.ts';
 import type { Store } from '../store/engine/open.ts';
 import { evaluateNow } from './alerts.ts';
@@ -53,13 +53,13 @@ async function ingestPaths(
   options: OutputOptions,
 ): Promise<Summary> {
   lowerPriority();
-  const documentReader = createInputReader();
+  const parser = createInputParser();
   try {
     const inputs = await withProgress(paths, options);
-    const given = { db: store.db, now: () => new Date(), documentReader };
+    const given = { db: store.db, now: () => new Date(), parser };
     return await printAndEvaluate(store, ingest(given, inputs), { options, paths });
   } finally {
-    await documentReader.close();
+    await parser.close();
   }
 }
 

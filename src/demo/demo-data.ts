@@ -2,7 +2,7 @@ import { evaluate } from '../alerts/evaluate.ts';
 import { DEFAULT_THRESHOLDS as thresholds } from '../domain/alerts/thresholds.ts';
 import { toInstant } from '../domain/instant.ts';
 import { ingest } from '../intake/ingest.ts';
-import { ownReader } from '../intake/reader/reader.ts';
+import { localParser } from '../intake/parser/parser.ts';
 import { insertAccount } from '../store/accounts/accounts.ts';
 import { insertApiKey } from '../store/accounts/api-keys.ts';
 import { insertDomain } from '../store/accounts/domains.ts';
@@ -59,7 +59,7 @@ async function ingestDay({ db }: Store, { receivedAt, files }: DemoDay): Promise
     read: async () => ({ name, bytes }),
   }));
   // These bytes are generated here, so they can be read in this process.
-  const given = { db, now: () => receivedAt, documentReader: ownReader };
+  const given = { db, now: () => receivedAt, parser: localParser };
   for await (const { outcome, input } of ingest(given, toAsync(inputs))) {
     if (outcome !== 'stored') throw new Error(`The demo's ${input} was ${outcome}.`);
   }

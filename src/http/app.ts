@@ -18,7 +18,7 @@ import type { ContractDocument } from '../external/contract/contract.ts';
 import { answerErrors } from '../external/errors.ts';
 import { type ApiRequest, toRequestId } from '../external/request.ts';
 import { send, toBody } from '../external/send.ts';
-import type { ClosableReportReader } from '../intake/reader/report-reader.ts';
+import type { ClosableReportOriginals } from '../intake/parser/report-originals.ts';
 import { type IpDatabase, openIpDatabase } from '../settings/pages/sources/ip-database.ts';
 import { createSettings } from '../settings/settings.ts';
 import { isReadable, type Store } from '../store/engine/open.ts';
@@ -118,11 +118,11 @@ function openSealings({ secretsKeyFile }: Given['config']): OpenSealing | undefi
 }
 
 /** What reads reports is loaded for the first page that needs it. */
-function openLate({ db }: Store): ClosableReportReader {
-  let opened: Promise<ClosableReportReader> | undefined;
+function openLate({ db }: Store): ClosableReportOriginals {
+  let opened: Promise<ClosableReportOriginals> | undefined;
   const open = () => {
-    opened ??= import('../intake/reader/report-reader.ts').then((module) =>
-      module.createReportReader(db),
+    opened ??= import('../intake/parser/report-originals.ts').then((module) =>
+      module.createReportOriginals(db),
     );
     return opened;
   };

@@ -7,7 +7,7 @@ import {
   MAX_UNPACKED_BYTES,
   MEMBERS_BASE,
   maxCpuMs,
-} from './ceilings.ts';
+} from './limits.ts';
 
 const MIB = 1024 * 1024;
 const CPU_ASKED_EVERY_MS = 10;

@@ -4,7 +4,7 @@ import { Budget } from './budget.ts';
 import type { Finding } from './containers/finding.ts';
 import { open, type Spot } from './containers/open.ts';
 import { toContent } from './content.ts';
-import type { Found, Wanted } from './report/wanted.ts';
+import type { RequestedContent, RequestedReport } from './report/requested.ts';
 import { WarningLog } from './warnings.ts';
 
 /** The bytes of one file or of standard input. */
@@ -22,7 +22,7 @@ export type IntakeDocument = {
    */
   readonly member: readonly string[];
 } & (
-  | { readonly kind: 'report'; readonly report: AggregateReport; readonly found?: Found }
+  | { readonly kind: 'report'; readonly report: AggregateReport; readonly found?: RequestedContent }
   /** A report that cannot be read, or an input without one. */
   | { readonly kind: 'rejected'; readonly refusal: Refusal }
   /** Something beside a report that is clearly not a report. */
@@ -32,7 +32,7 @@ export type IntakeDocument = {
 interface ReadOptions {
   readonly budget?: Budget;
   /** Of all reports only this one, as the last document; none when it is not in the input. */
-  readonly wanted?: Wanted | undefined;
+  readonly wanted?: RequestedReport | undefined;
 }
 
 /**

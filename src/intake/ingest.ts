@@ -8,11 +8,11 @@ import {
 } from '../store/documents/documents.ts';
 import type { Db } from '../store/engine/database.ts';
 import { keepOriginal, type Original } from '../store/inputs/originals.ts';
-import { PATTERN_ROW_BYTES, REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from './ceilings.ts';
 import { NOTHING } from './containers/finding.ts';
 import type { Input, IntakeDocument } from './documents.ts';
 import { ahead } from './inputs/ahead.ts';
-import type { DocumentReader } from './reader/reader.ts';
+import { PATTERN_ROW_BYTES, REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from './limits.ts';
+import type { Parser } from './parser/parser.ts';
 
 /** Inputs that are read together have at most this many bytes, unless it is one input. */
 const GROUP_BYTES = 1024 * 1024;
@@ -38,10 +38,10 @@ export interface IngestedDocument {
   readonly refusal: Refusal | null;
 }
 
-interface Given {
+interface IngestDeps {
   readonly db: Db;
   readonly now: () => Date;
-  readonly documentReader: DocumentReader;
+  readonly parser: Parser;
   /**
    * Which inputs are stored: every one, also those that only have a rejection; or those with a report, broken or
    * not. In a mailbox that people use, most mails are no reports, and only the inbox keeps them for a time.
@@ -55,7 +55,7 @@ interface Given {
  * next input is read.
  */
 export async function* ingest(
-  given: Given,
+  given: IngestDeps,
   inputs: AsyncIterable<InputToRead>,
 ): AsyncGenerator<IngestedDocument> {
   const batches = toBatches(readAll(given, inputs));
@@ -71,7 +71,7 @@ interface ReadDocument {
 }
 
 async function* readAll(
-  given: Given,
+  given: IngestDeps,
   inputs: AsyncIterable<InputToRead>,
 ): AsyncGenerator<ReadDocument> {
   for await (const group of toGroups(inputs)) {
@@ -82,7 +82,7 @@ async function* readAll(
 
 /** Reads the inputs of a group. Their bytes are stored first, because the reading may be interrupted. */
 async function* readGroup(
-  { db, now, documentReader, keeps = 'every_input' }: Given,
+  { db, now, parser, keeps = 'every_input' }: IngestDeps,
   group: readonly Input[],
 ): AsyncGenerator<ReadDocument> {
   const receivedAt = now();
@@ -94,7 +94,7 @@ async function* readGroup(
   if (keeps === 'every_input') for (const index of group.keys()) await keep(index);
   const counts = group.map(() => 0);
   const bytes = group.map((input) => input.bytes);
-  for await (const { index, document } of documentReader.read(bytes, receivedAt.getTime())) {
+  for await (const { index, document } of parser.read(bytes, receivedAt.getTime())) {
     const ordinal = counts[index] ?? 0;
     counts[index] = ordinal + 1;
     const { name: input } = group[index] as Input;
@@ -174,7 +174,7 @@ function sizeOf({ original, ordinal, document }: ReadDocument): number {
 }
 
 async function* store(
-  { db, now }: Given,
+  { db, now }: IngestDeps,
   batch: readonly ReadDocument[],
 ): AsyncGenerator<IngestedDocument> {
   const received = batch.map(toReceived);

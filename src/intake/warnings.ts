@@ -4,19 +4,20 @@ import type { WarningCode } from '../domain/reports/warning-words.ts';
 export type { WarningCode } from '../domain/reports/warning-words.ts';
 
 /** Where in the XML text: lines from 1, columns from 0, as XML parsers count them. */
-export interface Place {
+export interface XmlLocation {
   readonly line: number;
   readonly column: number;
 }
 
 /** The place at the end of a text that begins at a place. */
-export function advance({ line, column }: Place, text: string): Place {
+export function advance({ line, column }: XmlLocation, text: string): XmlLocation {
   const lines = text.split(/\r\n?|\n/);
   const last = lines.at(-1)?.length ?? 0;
   return { line: line + lines.length - 1, column: lines.length === 1 ? column + last : last };
 }
 
-export const renderPlace = ({ line, column }: Place): string => `line ${line}, column ${column}`;
+export const renderLocation = ({ line, column }: XmlLocation): string =>
+  `line ${line}, column ${column}`;
 
 /** The warnings of one document: one entry for each code, so that 100,000 unusual records need one line. */
 export class WarningLog {
@@ -28,7 +29,7 @@ export class WarningLog {
   }
 
   /** Counts the warning. Its place is only computed the first time. */
-  add(code: WarningCode, place?: Place | (() => Place)): void {
+  add(code: WarningCode, place?: XmlLocation | (() => XmlLocation)): void {
     const known = this.#met.get(code);
     const where = known === undefined ? toWhere(place) : known.where;
     this.#met.set(code, { code, count: (known?.count ?? 0) + 1, where });
@@ -43,7 +44,7 @@ export class WarningLog {
   }
 }
 
-function toWhere(place: Place | (() => Place) | undefined): string | null {
+function toWhere(place: XmlLocation | (() => XmlLocation) | undefined): string | null {
   if (place === undefined) return null;
-  return renderPlace(typeof place === 'function' ? place() : place);
+  return renderLocation(typeof place === 'function' ? place() : place);
 }

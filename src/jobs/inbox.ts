@@ -3,7 +3,7 @@ import { evaluate } from '../alerts/evaluate.ts';
 import type { Config } from '../config/config.ts';
 import { createLookUp } from '../dns/record-lookup.ts';
 import { startInboxWorker } from '../intake/inbox/worker.ts';
-import { createReaderProcess } from '../intake/reader/reader-process.ts';
+import { createParserProcess } from '../intake/parser/parser-process.ts';
 import { findDomainIds } from '../store/accounts/domains.ts';
 import type { Store } from '../store/engine/open.ts';
 import { deliver } from '../store/inbox/deliver.ts';
@@ -28,7 +28,7 @@ export function startInbox(
   const claim = createClaims({ db, now, mailHost, lookUp: createLookUp(dnsServers) });
   const worker = startInboxWorker({
     ...{ db, now, logError },
-    documentReader: createReaderProcess(),
+    parser: createParserProcess(),
     afterStored: async ({ stored, unclaimed }) => {
       const names = new Set(stored);
       for (const { accountId, name } of await claim(unclaimed)) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { prefer, remove } from '../../src/commands/document/correct.ts';
 import { ingest } from '../../src/intake/ingest.ts';
-import { ownReader } from '../../src/intake/reader/reader.ts';
+import { localParser } from '../../src/intake/parser/parser.ts';
 import { listDocuments } from '../../src/store/documents/document-list.ts';
 import type { Store } from '../../src/store/engine/open.ts';
 import { aBareAccount, aDomain } from '../support/builders.ts';
@@ -17,7 +17,7 @@ const FORGED = plainWith('<count>7</count>', '<count>2000</count>');
 const BROKEN = PLAIN.replace('</feedback>', '');
 
 async function ingestAll(db: Store['db'], texts: readonly string[]): Promise<string[]> {
-  const given = { db, now: () => new Date('2026-03-15T00:00:00Z'), documentReader: ownReader };
+  const given = { db, now: () => new Date('2026-03-15T00:00:00Z'), parser: localParser };
   const toInput = (text: string, i: number) => ({
     name: `${i}.xml`,
     read: async () => ({ name: `${i}.xml`, bytes: Buffer.from(text) }),
@@ -35,7 +35,7 @@ async function aForgery(...more: string[]) {
   const outcomes = await ingestAll(store.db, [FORGED, PLAIN, ...more]);
   expect(outcomes.slice(0, 2)).toEqual(['stored', 'conflict']);
   const { id } = await store.db.selectFrom('report').select('id').executeTakeFirstOrThrow();
-  const given = { store, documentReader: ownReader, now: () => new Date('2026-03-16T00:00:00Z') };
+  const given = { store, parser: localParser, now: () => new Date('2026-03-16T00:00:00Z') };
   return { db: store.db, given, id };
 }
 

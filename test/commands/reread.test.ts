@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Refusal } from '../../src/domain/reports/refusal.ts';
 import { ingest } from '../../src/intake/ingest.ts';
-import { type DocumentReader, ownReader } from '../../src/intake/reader/reader.ts';
+import { localParser, type Parser } from '../../src/intake/parser/parser.ts';
 import { openStore, type Store } from '../../src/store/engine/open.ts';
 import { aCommand, finish, printed } from '../support/command.ts';
 import { PLAIN, plainWith } from '../support/intake.ts';
@@ -14,7 +14,7 @@ const OTHER = plainWith('2026-0001', '2026-0002');
 const BROKEN = PLAIN.replace('</feedback>', '');
 
 /** An older version, whose parser rejected each input so many times. */
-const olderReader = (rejections = 1): DocumentReader => ({
+const olderReader = (rejections = 1): Parser => ({
   async *read(inputs) {
     for (const index of inputs.keys())
       for (let i = 0; i < rejections; i += 1)
@@ -28,7 +28,7 @@ const olderReader = (rejections = 1): DocumentReader => ({
 /** The command, and a database into which an older version has read some inputs. */
 async function anOldDatabase(
   texts: readonly (string | Uint8Array)[],
-  documentReader: DocumentReader = olderReader(),
+  parser: Parser = olderReader(),
 ) {
   const { database, run, json } = aProgram();
   const lines = async (...args: string[]) => {
@@ -50,14 +50,14 @@ async function anOldDatabase(
       await store.close();
     }
   };
-  await look((db) => ingestAll(db, texts, documentReader));
+  await look((db) => ingestAll(db, texts, parser));
   return { database, run, json, lines, look };
 }
 
 async function ingestAll(
   db: Store['db'],
   texts: readonly (string | Uint8Array)[],
-  documentReader: DocumentReader,
+  parser: Parser,
 ): Promise<void> {
   async function* inputs() {
     for (const [i, text] of texts.entries())
@@ -66,7 +66,7 @@ async function ingestAll(
         read: async () => ({ name: `${i}.xml`, bytes: Buffer.from(text) }),
       };
   }
-  const given = { db, now: () => new Date(RECEIVED), documentReader };
+  const given = { db, now: () => new Date(RECEIVED), parser };
   await Array.fromAsync(ingest(given, inputs()));
 }
 
@@ -105,7 +105,7 @@ test('an input in which other documents are found now has only the rejections of
 
 test('conflicts stay conflicts, and what stands stays', async () => {
   const forged = plainWith('<count>7</count>', '<count>2000</count>');
-  const { lines, json, look } = await anOldDatabase([forged, PLAIN], ownReader);
+  const { lines, json, look } = await anOldDatabase([forged, PLAIN], localParser);
   const before = await json('document', 'list');
   expect(before).toMatchObject([{ id: 'conflict-1', outcome: 'conflict' }]);
   expect((await lines('--outcome', 'conflict')).at(-1).summary).toMatchObject({ conflict: 1 });

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { MAX_INPUT_BYTES } from '../../src/intake/ceilings.ts';
 import { listFiles, readFile, readInput } from '../../src/intake/inputs/files.ts';
+import { MAX_INPUT_BYTES } from '../../src/intake/limits.ts';
 
 let folder = '';
 

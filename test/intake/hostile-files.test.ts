@@ -5,8 +5,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { MAX_INPUT_BYTES } from '../../src/intake/ceilings.ts';
 import { listFiles, readFile } from '../../src/intake/inputs/files.ts';
+import { MAX_INPUT_BYTES } from '../../src/intake/limits.ts';
 
 const isLinux = process.platform === 'linux';
 let folder = '';

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { HOSTILE } from '../../scripts/hostile/all.ts';
 import { ingest } from '../../src/intake/ingest.ts';
 import { listFiles, readFile } from '../../src/intake/inputs/files.ts';
-import { createReaderProcess } from '../../src/intake/reader/reader-process.ts';
+import { createParserProcess } from '../../src/intake/parser/parser-process.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { aFolder } from '../support/command.ts';
 import { PLAIN } from '../support/intake.ts';
@@ -31,10 +31,10 @@ async function* inputs(folder: string) {
 
 /** How many of the good files had each outcome. */
 async function ingestAll(db: Db, folder: string): Promise<Record<string, number>> {
-  const documentReader = createReaderProcess();
-  onTestFinished(() => documentReader.close());
+  const parser = createParserProcess();
+  onTestFinished(() => parser.close());
   const outcomes: Record<string, number> = {};
-  const given = { db, now: () => new Date('2026-08-01T00:00:00Z'), documentReader };
+  const given = { db, now: () => new Date('2026-08-01T00:00:00Z'), parser };
   for await (const { input, outcome } of ingest(given, inputs(folder)))
     if (input.includes('good')) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   return outcomes;

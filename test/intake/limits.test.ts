@@ -1,6 +1,6 @@
 import { createGzip, gzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
-import { MAX_MAIL_BYTES, MAX_XML_BYTES } from '../../src/intake/ceilings.ts';
+import { MAX_MAIL_BYTES, MAX_XML_BYTES } from '../../src/intake/limits.ts';
 import { outcomes, PLAIN, plainWith, read, readAll } from '../support/intake.ts';
 import { base64, mail, multipart, text } from '../support/mail.ts';
 import { zip } from '../support/zip.ts';

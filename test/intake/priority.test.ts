@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 
-const PRIORITY = new URL('../../src/intake/reader/priority.ts', import.meta.url).href;
+const PRIORITY = new URL('../../src/intake/parser/priority.ts', import.meta.url).href;
 const PRINT = `import { getPriority } from 'node:os';
   import { lowerPriority } from '${PRIORITY}';
   lowerPriority();

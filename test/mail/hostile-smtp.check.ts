@@ -17,7 +17,7 @@ const ADDRESS = 'dmarc@mx.plumbline.example';
 const MAX_MS = 600_000;
 const PATIENT = { timeout: 550_000, interval: 500 };
 const MIB = 1024 * 1024;
-/** Of the process that serves. The child process that reads has a limit of its own (reader-watchdog.ts). */
+/** Of the process that serves. The process that parses has a limit of its own (parser-watchdog.ts). */
 const MAX_PEAK_MB = 250;
 /** What the door says: stored; too large; bare line breaks in it. */
 const ANSWERS = [250, 552, 554];

@@ -8,7 +8,7 @@ import { readMailbox } from '../../src/intake/doors/imap/imap.ts';
 import type { ImapOptions } from '../../src/intake/doors/imap/options.ts';
 import { startSmtp } from '../../src/intake/doors/smtp/smtp.ts';
 import { startInboxWorker } from '../../src/intake/inbox/worker.ts';
-import { ownReader } from '../../src/intake/reader/reader.ts';
+import { localParser } from '../../src/intake/parser/parser.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { deliver } from '../../src/store/inbox/deliver.ts';
@@ -61,7 +61,7 @@ function startWorker(db: Db) {
   return startInboxWorker({
     ...{ db, now },
     // Read in this process, so that one signal ends all of the worker.
-    documentReader: { pid: undefined, read: ownReader.read, close: async () => undefined },
+    parser: { pid: undefined, read: localParser.read, close: async () => undefined },
     afterStored: async () => undefined,
     // The store refuses at times.
     logError: () => undefined,

@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { ingest } from '../../src/intake/ingest.ts';
 import { listFiles, readFile } from '../../src/intake/inputs/files.ts';
-import { createInputReader } from '../../src/intake/reader/input-reader.ts';
+import { createInputParser } from '../../src/intake/parser/input-parser.ts';
 import { openStore, type Store } from '../../src/store/engine/open.ts';
 import { aBareAccount, aDomain } from '../support/builders.ts';
 import { PLAIN } from '../support/intake.ts';
@@ -57,11 +57,11 @@ async function finish(database: string, folder: string): Promise<number> {
 
 /** The same in this process: the command has the lowest priority, so it takes long beside anything else. */
 async function ingestAgain({ db }: Store, folder: string): Promise<void> {
-  const documentReader = createInputReader();
-  const given = { db, now: () => new Date(), documentReader };
+  const parser = createInputParser();
+  const given = { db, now: () => new Date(), parser };
   for await (const { outcome, input } of ingest(given, listInputs(folder)))
     expect(['stored', 'unclaimed', 'duplicate'], input).toContain(outcome);
-  await documentReader.close();
+  await parser.close();
 }
 
 async function* listInputs(folder: string) {

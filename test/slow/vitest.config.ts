@@ -15,7 +15,7 @@ export const SLOW = [
   'test/external/following.test.ts',
   'test/intake/doors/{folder,smtp-hostile}.test.ts',
   'test/intake/inbox/killed-workers.test.ts',
-  'test/intake/reader-process.test.ts',
+  'test/intake/parser-process.test.ts',
   'test/move/*.test.ts',
   'test/settings/{attacks,report-reading,second-factor,sign-in,single-sign-on}.test.ts',
   'test/store/{leases,open}.test.ts',

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startInboxWorker } from '../../src/intake/inbox/worker.ts';
-import type { DocumentReader } from '../../src/intake/reader/reader.ts';
-import { ownReader } from '../../src/intake/reader/reader.ts';
+import type { Parser } from '../../src/intake/parser/parser.ts';
+import { localParser } from '../../src/intake/parser/parser.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { NOW } from './intake.ts';
 
 type Given = Parameters<typeof startInboxWorker>[0];
 
 /** A reader in this process: what is tested is not where mails are read. */
-export const asProcess = (reader: DocumentReader) => ({
+export const asProcess = (reader: Parser) => ({
   pid: undefined,
   read: reader.read,
   close: async () => undefined,
@@ -20,7 +20,7 @@ export function aWorker(db: Db, given: Partial<Given> = {}) {
   const worker = startInboxWorker({
     db,
     now: () => new Date(NOW),
-    documentReader: asProcess(ownReader),
+    parser: asProcess(localParser),
     afterStored: async (read) => void stored.push(...read.stored),
     logError: (error) => errors.push(error),
     pollMs: 5,

@@ -1,5 +1,5 @@
 import { type IngestedDocument, ingest } from '../../src/intake/ingest.ts';
-import { ownReader } from '../../src/intake/reader/reader.ts';
+import { localParser } from '../../src/intake/parser/parser.ts';
 import type { Store } from '../../src/store/engine/open.ts';
 import { NOW } from './builders.ts';
 
@@ -10,7 +10,7 @@ export async function takeIn(
   { name = 'report.xml', receivedAt = NOW } = {},
 ): Promise<IngestedDocument[]> {
   const input = { name, bytes: Buffer.from(bytes) };
-  const given = { db, now: () => new Date(receivedAt), documentReader: ownReader };
+  const given = { db, now: () => new Date(receivedAt), parser: localParser };
   return await Array.fromAsync(ingest(given, only({ name, read: async () => input })));
 }
 

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { AggregateReport, ReportRecord } from '../../src/domain/reports/aggregate-report.ts';
 import { type Content, toContent } from '../../src/intake/content.ts';
 import { type IntakeDocument, readDocuments } from '../../src/intake/documents.ts';
-import { readSmall } from '../../src/intake/reader/input-reader.ts';
+import { parseSmall } from '../../src/intake/parser/input-parser.ts';
 import { readFeedback } from '../../src/intake/report/feedback.ts';
 import { WarningLog } from '../../src/intake/warnings.ts';
 
@@ -37,7 +37,7 @@ export async function readAll(content: Uint8Array | string): Promise<IntakeDocum
  */
 export async function outcomes(content: Uint8Array | string): Promise<string[]> {
   const documents = await readAll(content);
-  const readHere = await readSmall(toBytes(content), { nowMs: NOW });
+  const readHere = await parseSmall(toBytes(content), { nowMs: NOW });
   if (readHere !== undefined) expect(readHere).toEqual(documents);
   return documents.map(toOutcome);
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { ingest } from '../../src/intake/ingest.ts';
-import { ownReader } from '../../src/intake/reader/reader.ts';
+import { localParser } from '../../src/intake/parser/parser.ts';
 import type { Db, Tx } from '../../src/store/engine/database.ts';
 import { parseDetails } from '../../src/store/sources/days/details.ts';
 
@@ -13,7 +13,7 @@ export async function ingestOne(
   async function* sources() {
     yield { name, read: async () => ({ name, bytes: Buffer.from(bytes) }) };
   }
-  const given = { db, now: () => new Date(receivedAt), documentReader: ownReader };
+  const given = { db, now: () => new Date(receivedAt), parser: localParser };
   await Array.fromAsync(ingest(given, sources()));
 }
 

@@ -1,8 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
-import { createInputReader } from '../../intake/reader/input-reader.ts';
-import type { DocumentReader } from '../../intake/reader/reader.ts';
+import { createInputParser } from '../../intake/parser/input-parser.ts';
+import type { Parser } from '../../intake/parser/parser.ts';
 import type { DocumentPlace } from '../../store/documents/document-list.ts';
 import type { Store } from '../../store/engine/open.ts';
 import { readOriginal } from '../../store/inputs/originals.ts';
@@ -11,17 +11,17 @@ import { withStore } from '../with-store.ts';
 /** The dependencies of a correction. */
 export interface Given {
   readonly store: Store;
-  readonly documentReader: DocumentReader;
+  readonly parser: Parser;
   readonly now: () => Date;
 }
 
 /** Opens the configured database and a reading process, runs the work, and closes both. */
 export async function withReader<T>(work: (given: Given) => Promise<T>): Promise<T> {
-  const documentReader = createInputReader();
+  const parser = createInputParser();
   try {
-    return await withStore((store) => work({ store, documentReader, now: () => new Date() }));
+    return await withStore((store) => work({ store, parser, now: () => new Date() }));
   } finally {
-    await documentReader.close();
+    await parser.close();
   }
 }
 
@@ -31,13 +31,13 @@ export async function withReader<T>(work: (given: Given) => Promise<T>): Promise
  * not in it.
  */
 export async function readAgain(
-  { store, documentReader }: Given,
+  { store, parser }: Given,
   reportId: string,
   { source_seq, payload_sha256, input, received_at }: DocumentPlace,
 ): Promise<AggregateReport> {
   const { bytes } = await readOriginal(store.db, source_seq);
   const reasons: string[] = [];
-  for await (const { document } of documentReader.read([bytes], Date.parse(received_at))) {
+  for await (const { document } of parser.read([bytes], Date.parse(received_at))) {
     if (document.kind !== 'report') reasons.push(document.refusal.message);
     else if (document.report.payloadSha256 === payload_sha256) {
       if (toReportId(document.report) === reportId) return document.report;

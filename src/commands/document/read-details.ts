@@ -27,10 +27,10 @@ export async function* readDetails(
 }
 
 async function readOne(given: Given, { seq, name, receivedAt }: StoredInput) {
-  const { store, documentReader } = given;
+  const { store, parser } = given;
   try {
     const { bytes } = await readOriginal(store.db, seq);
-    const found = documentReader.read([bytes], Date.parse(receivedAt));
+    const found = parser.read([bytes], Date.parse(receivedAt));
     return { input: name, ...(await insertFound(given, found)) };
   } catch (error) {
     if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
@@ -40,7 +40,7 @@ async function readOne(given: Given, { seq, name, receivedAt }: StoredInput) {
 
 async function insertFound(
   { store: { db } }: Given,
-  found: ReturnType<Given['documentReader']['read']>,
+  found: ReturnType<Given['parser']['read']>,
 ): Promise<Pick<ReadForDetails, 'reports' | 'problem'>> {
   let reports = 0;
   let problem: string | null = null;

@@ -44,14 +44,14 @@ interface Reading {
 
 /** Reads inputs that came in at the same time as when they came in, and at that time. */
 async function* readGroup(
-  { store: { db }, documentReader }: Given,
+  { store: { db }, parser }: Given,
   group: readonly StoredInput[],
 ): AsyncGenerator<IngestedDocument> {
   const [first] = group;
   if (first === undefined) return;
   const receivedAt = new Date(first.receivedAt);
   const readings = new Map(group.map((input) => [`${input.seq}`, toReading(input)]));
-  const given = { db, now: () => receivedAt, documentReader };
+  const given = { db, now: () => receivedAt, parser };
   for await (const document of ingest(given, toInputs(db, group))) {
     const reading = readings.get(document.input) as Reading;
     note(reading, document);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readClaimed } from '../../intake/inbox/worker.ts';
-import { createReaderProcess } from '../../intake/reader/reader-process.ts';
+import { createParserProcess } from '../../intake/parser/parser-process.ts';
 import { findDomainIds } from '../../store/accounts/domains.ts';
 import type { Store } from '../../store/engine/open.ts';
 import { findMail } from '../../store/inbox/list.ts';
@@ -17,11 +17,11 @@ const CLAIM_MS = 120_000;
 
 /** Reads mails again, one after the other, and prints what became of them. */
 export async function rereadMails(seqs: readonly number[], options: OutputOptions): Promise<void> {
-  const documentReader = createReaderProcess();
+  const parser = createParserProcess();
   try {
     const mails = await withStore(async (store) => {
       const mails = [];
-      for (const seq of seqs) mails.push(await reread(store, documentReader, seq));
+      for (const seq of seqs) mails.push(await reread(store, parser, seq));
       return mails;
     });
     const rows = mails.map(toOutput);
@@ -29,15 +29,11 @@ export async function rereadMails(seqs: readonly number[], options: OutputOption
     printList(rows, { none: '', toColumns }, options);
     if (mails.some(({ state }) => state !== 'done')) process.exitCode = 1;
   } finally {
-    await documentReader.close();
+    await parser.close();
   }
 }
 
-async function reread(
-  store: Store,
-  documentReader: ReturnType<typeof createReaderProcess>,
-  seq: number,
-) {
+async function reread(store: Store, parser: ReturnType<typeof createParserProcess>, seq: number) {
   const { db } = store;
   const known = await findMail(db, seq);
   if ((await findContent(db, { ...known, byteCount: known.byte_count })) === undefined)
@@ -47,7 +43,7 @@ async function reread(
   const receivedAt = new Date(known.received_at);
   await readClaimed(
     {
-      ...{ db, documentReader, holder, now: () => receivedAt },
+      ...{ db, parser, holder, now: () => receivedAt },
       afterStored: async ({ stored }) => {
         await evaluateNow(store, await findDomainIds(db, [...stored]));
       },

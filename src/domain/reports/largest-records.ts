@@ -1,6 +1,6 @@
 import type { ReportRecord } from './aggregate-report.ts';
 import { passesDmarc } from './alignment.ts';
-import type { RecordPart, ShownRecord, WantedRecords } from './report-content.ts';
+import type { RecordPart, RecordRange, ShownRecord } from './report-content.ts';
 
 /**
  * How many records of a report can be shown. Nearly all reports have fewer.
@@ -39,7 +39,7 @@ export class LargestRecords {
     this.#last = this.#kept.at(-1);
   }
 
-  part({ from, count }: WantedRecords): RecordPart {
+  part({ from, count }: RecordRange): RecordPart {
     const listed = this.#sorted();
     let room = PART_CHARS;
     const records = listed.slice(from, from + count).map((record) => {

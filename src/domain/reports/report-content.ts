@@ -12,7 +12,7 @@ export interface ReportPlace {
 }
 
 /** A part of a report's records, in the order of `LargestRecords`. */
-export interface WantedRecords {
+export interface RecordRange {
   readonly from: number;
   readonly count: number;
 }
@@ -41,10 +41,10 @@ export interface ReportContent extends RecordPart {
  * Reads reports again for pages. Throws a Failure in words for the page: `unavailable` when too many are being read,
  * `not_found` when the original is gone or cannot be read as this report, `limit_reached` when it is too large.
  */
-export interface ReportReader {
+export interface ReportOriginals {
   readRecords(
     place: ReportPlace,
-    asked: { readonly wanted: WantedRecords; readonly personId: string },
+    asked: { readonly records: RecordRange; readonly personId: string },
   ): Promise<ReportContent>;
   /** The report's XML document, in gzip. */
   readDocument(place: ReportPlace, personId: string): Promise<Uint8Array>;

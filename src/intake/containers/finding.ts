@@ -1,13 +1,13 @@
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { Refusal, type RefusalReason } from '../../domain/reports/refusal.ts';
-import type { Found } from '../report/wanted.ts';
+import type { RequestedContent } from '../report/requested.ts';
 
 /** What was found at one place in an input. */
 export type Finding = {
   /** Names of members, outermost first. */
   readonly member: readonly string[];
 } & (
-  | { readonly kind: 'report'; readonly report: AggregateReport; readonly found?: Found }
+  | { readonly kind: 'report'; readonly report: AggregateReport; readonly found?: RequestedContent }
   | { readonly kind: 'rejected' | 'ignored'; readonly refusal: Refusal }
   /**
    * Not a report and not intended as one. Whether this is rejected or ignored depends on the other findings.

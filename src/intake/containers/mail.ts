@@ -1,7 +1,7 @@
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { toSizeText } from '../../domain/size.ts';
 import type { Budget } from '../budget.ts';
-import { MAX_MAIL_BYTES } from '../ceilings.ts';
+import { MAX_MAIL_BYTES } from '../limits.ts';
 import type { WarningLog } from '../warnings.ts';
 import { type Member, toDisplayName } from './member.ts';
 import { type MimePart, splitParts } from './mime.ts';

@@ -1,14 +1,14 @@
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Budget } from '../budget.ts';
+import { type Content, collect, peek, toContent } from '../content.ts';
 import {
   MAX_CONTAINER_DEPTH,
   MAX_INNER_CONTAINER_BYTES,
   MAX_INPUT_BYTES,
   REPORT_ROW_BYTES,
-} from '../ceilings.ts';
-import { type Content, collect, peek, toContent } from '../content.ts';
+} from '../limits.ts';
 import { readFeedback } from '../report/feedback.ts';
-import { readWanted, type Wanted } from '../report/wanted.ts';
+import { type RequestedReport, readRequested } from '../report/requested.ts';
 import { WarningLog } from '../warnings.ts';
 import { type Finding, settle, toFinding } from './finding.ts';
 import { gunzip, unzlib } from './gzip.ts';
@@ -25,7 +25,7 @@ export interface Spot {
   readonly budget: Budget;
   readonly now: () => number;
   /** The only report that is wanted. */
-  readonly wanted?: Wanted | undefined;
+  readonly wanted?: RequestedReport | undefined;
 }
 
 /** Whatever the content is: each report in it, each refusal, and each item that is not a report. */
@@ -86,7 +86,7 @@ async function* read(
 }
 
 async function readReport(content: Content, spot: Spot) {
-  if (spot.wanted !== undefined) return await readWanted(content, spot.wanted, spot);
+  if (spot.wanted !== undefined) return await readRequested(content, spot.wanted, spot);
   return { report: await readFeedback(content, spot) };
 }
 

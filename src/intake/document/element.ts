@@ -1,5 +1,5 @@
-import { MAX_LIST_LENGTH } from '../ceilings.ts';
-import type { Place, WarningCode, WarningLog } from '../warnings.ts';
+import { MAX_LIST_LENGTH } from '../limits.ts';
+import type { WarningCode, WarningLog, XmlLocation } from '../warnings.ts';
 import { copyText, cutText } from './copy-text.ts';
 import { LEAF, type Shape } from './shape.ts';
 
@@ -13,7 +13,7 @@ const BLANK = 0x20;
  * An element that was kept, with its text and its children by local name. A missing child or value is not an
  * error: any element can be left out by some reporter.
  */
-export class Element implements Place {
+export class Element implements XmlLocation {
   readonly name: string;
   readonly shape: Shape;
   readonly line: number;
@@ -112,7 +112,7 @@ export class Element implements Place {
 
 interface ElementOptions {
   readonly shape: Shape;
-  readonly place: Place;
+  readonly place: XmlLocation;
   readonly log: WarningLog;
   readonly isAbsent?: boolean;
 }

@@ -1,4 +1,4 @@
-import { advance, type Place, type WarningCode, type WarningLog } from '../warnings.ts';
+import { advance, type WarningCode, type WarningLog, type XmlLocation } from '../warnings.ts';
 
 const BLANK_BEFORE = /^\s+(?=<\?xml\s)/;
 const DECLARATION = /^\s*<\?xml\s[^>]*\?>/;
@@ -41,13 +41,13 @@ const UNFINISHED_CHARS = 9;
  */
 export class TextRepair {
   readonly #log: WarningLog;
-  readonly #here: () => Place;
+  readonly #here: () => XmlLocation;
   #held = '';
   /** The end of the CDATA section or comment that the text is in. */
   #terminator: string | null = null;
 
   /** `here` returns the place of the next text. */
-  constructor(log: WarningLog, here: () => Place) {
+  constructor(log: WarningLog, here: () => XmlLocation) {
     this.#log = log;
     this.#here = here;
   }

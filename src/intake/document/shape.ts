@@ -1,4 +1,4 @@
-import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../ceilings.ts';
+import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../limits.ts';
 
 /** The children that are kept of an element, by local name; for a leaf, the text. */
 export interface Shape {

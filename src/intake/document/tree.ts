@@ -1,9 +1,9 @@
-import type { Place, WarningLog } from '../warnings.ts';
+import type { WarningLog, XmlLocation } from '../warnings.ts';
 import { Element } from './element.ts';
 import { FEEDBACK } from './shape.ts';
 import type { XmlListener } from './xml.ts';
 
-const START: Place = { line: 1, column: 0 };
+const START: XmlLocation = { line: 1, column: 0 };
 
 /**
  * The elements of a report that are kept, as a tree. Each record is passed on as soon as it is complete and
@@ -24,7 +24,7 @@ export class ReportTree implements XmlListener {
     this.root = new Element('feedback', { shape: FEEDBACK, place: START, log, isAbsent: true });
   }
 
-  open(name: string, place: Place): void {
+  open(name: string, place: XmlLocation): void {
     const parent = this.#open.at(-1);
     const shape = parent === undefined ? FEEDBACK : parent.shape.children.get(name);
     if (this.#ignored > 0 || shape === undefined) {

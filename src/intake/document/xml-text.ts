@@ -1,11 +1,11 @@
-import { advance, type Place, type WarningLog } from '../warnings.ts';
+import { advance, type WarningLog, type XmlLocation } from '../warnings.ts';
 import { type Decoder, decoderFor } from './decode.ts';
 import { repairProlog, TextRepair } from './repair.ts';
 
 /** The receiver of the text. */
 interface TextSink {
   /** The place of the next text. */
-  readonly place: Place;
+  readonly place: XmlLocation;
   write(text: string): void;
   end(): void;
 }

@@ -5,8 +5,8 @@ import {
   MAX_XML_ELEMENTS,
   MAX_XML_NAME_CHARS,
   MAX_XML_TEXT_CHARS,
-} from '../ceilings.ts';
-import { type Place, renderPlace, type WarningLog } from '../warnings.ts';
+} from '../limits.ts';
+import { renderLocation, type WarningLog, type XmlLocation } from '../warnings.ts';
 import { cutText } from './copy-text.ts';
 
 /**
@@ -14,7 +14,7 @@ import { cutText } from './copy-text.ts';
  * the call.
  */
 export interface XmlListener {
-  open(name: string, place: Place): void;
+  open(name: string, place: XmlLocation): void;
   text(text: string): void;
   close(): void;
 }
@@ -65,7 +65,7 @@ export class XmlReader {
   }
 
   /** The place of the next text. */
-  get place(): Place {
+  get place(): XmlLocation {
     return { line: this.#parser.line, column: this.#parser.column };
   }
 
@@ -155,7 +155,7 @@ export class XmlReader {
   #badXml(why: string): Refusal {
     const { line, column } = this.place;
     // The parser's position is after the character that caused the error.
-    const where = renderPlace({ line, column: Math.max(0, column - 1) });
+    const where = renderLocation({ line, column: Math.max(0, column - 1) });
     // Then the reporter's XML is probably right, and what carried it is not.
     const cause = this.#log.has('gzip_truncated') ? ' The gzip data ends early.' : '';
     return new Refusal('bad_xml', `Not well-formed XML: ${why}.${cause}`, where);

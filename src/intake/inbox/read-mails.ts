@@ -3,14 +3,14 @@ import type { ClaimedMail } from '../../store/inbox/claims.ts';
 import type { Done } from '../../store/inbox/done.ts';
 import { readContent } from '../../store/inbox/parts.ts';
 import { type IngestedDocument, type InputToRead, ingest } from '../ingest.ts';
-import type { DocumentReader } from '../reader/reader.ts';
+import type { Parser } from '../parser/parser.ts';
 import { toInputName } from './input-name.ts';
 import { MailReading } from './mail-reading.ts';
 
-interface Given {
+interface ReadMailsDeps {
   readonly db: Db;
   readonly now: () => Date;
-  readonly documentReader: DocumentReader;
+  readonly parser: Parser;
 }
 
 /** What has become of some mails. */
@@ -30,12 +30,12 @@ export interface ReadMails {
  * before an error are done. With `signal`, no mail is begun after it is aborted.
  */
 export async function readMails(
-  { db, now, documentReader }: Given,
+  { db, now, parser }: ReadMailsDeps,
   mails: readonly ClaimedMail[],
   signal?: AbortSignal,
 ): Promise<ReadMails> {
   const readings = new Map(mails.map((mail) => [toInputName(mail), new MailReading(mail)]));
-  const given = { db, now, documentReader, keeps: 'reports' as const };
+  const given = { db, now, parser, keeps: 'reports' as const };
   let failed: { readonly error: unknown } | undefined;
   try {
     const { inputs, fault } = await loadInputs(db, mails);

@@ -12,7 +12,7 @@ import {
 import { finishMails } from '../../store/inbox/done.ts';
 import { trimKept } from '../../store/inbox/room.ts';
 import { tidyInbox } from '../../store/inbox/tidy.ts';
-import type { ReaderProcess } from '../reader/reader-process.ts';
+import type { ParserProcess } from '../parser/parser-process.ts';
 import { type ReadMails, readMails } from './read-mails.ts';
 
 /** What is in memory at once: so many mails, with so many bytes together, or one larger mail. */
@@ -29,11 +29,11 @@ const TRIM_MS = 60_000;
 /** The reading process takes memory. It ends when nothing has come in for this time. */
 const IDLE_MS = 60_000;
 
-interface Given {
+interface InboxWorkerDeps {
   readonly db: Db;
   readonly now: () => Date;
   /** Reads in a process of its own: nothing is parsed in a process that serves. */
-  readonly documentReader: ReaderProcess;
+  readonly parser: ParserProcess;
   /** Evaluates alerts, and gives accounts the domains that are theirs, after reports were stored. */
   readonly afterStored: (read: Pick<ReadMails, 'stored' | 'unclaimed'>) => Promise<void>;
   readonly logError: (error: unknown, message: string) => void;
@@ -50,8 +50,8 @@ export interface InboxWorker {
 }
 
 /** Reads the mails of the inbox, a few at a time. Any number of workers can share one inbox. */
-export function startInboxWorker(given: Given): InboxWorker {
-  const { documentReader, logError, pollMs = POLL_MS, restMs = REST_MS } = given;
+export function startInboxWorker(given: InboxWorkerDeps): InboxWorker {
+  const { parser, logError, pollMs = POLL_MS, restMs = REST_MS } = given;
   const holder: Holder = { id: randomUUID(), claimMs: given.claimMs ?? CLAIM_MS };
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -78,7 +78,7 @@ export function startInboxWorker(given: Given): InboxWorker {
   const workOnce = async () => {
     const step = await readSome({ ...given, holder, signal });
     if (step !== 'idle') readAt = performance.now();
-    else if (performance.now() - readAt > IDLE_MS) await documentReader.close();
+    else if (performance.now() - readAt > IDLE_MS) await parser.close();
     await tidy();
     if (step === 'idle') await rest(pollMs);
     if (step === 'failed') await sleep(restMs, undefined, { signal }).catch(() => undefined);
@@ -98,12 +98,12 @@ export function startInboxWorker(given: Given): InboxWorker {
     stop: async () => {
       stopping.abort();
       await working;
-      await documentReader.close();
+      await parser.close();
     },
   };
 }
 
-interface Working extends Given {
+interface Working extends InboxWorkerDeps {
   readonly holder: Holder;
   readonly signal?: AbortSignal;
 }

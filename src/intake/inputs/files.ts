@@ -12,9 +12,9 @@ import { join } from 'node:path';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { toSizeText } from '../../domain/size.ts';
 import { describeSystemError } from '../../domain/system-error.ts';
-import { MAX_FOLDER_DEPTH, MAX_INPUT_BYTES } from '../ceilings.ts';
 import { collect } from '../content.ts';
 import type { Input } from '../documents.ts';
+import { MAX_FOLDER_DEPTH, MAX_INPUT_BYTES } from '../limits.ts';
 import { isPseudo, isPseudoFolder } from './pseudo-file-system.ts';
 
 /**

@@ -10,6 +10,12 @@ import { Refusal } from '../../domain/reports/refusal.ts';
 import { SourceCounts } from '../../domain/reports/source-counts.ts';
 import { toSizeText } from '../../domain/size.ts';
 import type { Budget } from '../budget.ts';
+import { type Content, peek, slice } from '../content.ts';
+import { cutText } from '../document/copy-text.ts';
+import type { Element } from '../document/element.ts';
+import { ReportTree } from '../document/tree.ts';
+import { XmlReader } from '../document/xml.ts';
+import { XmlText } from '../document/xml-text.ts';
 import {
   MAX_NAMESPACE_CHARS,
   MAX_XML_BYTES,
@@ -17,14 +23,8 @@ import {
   PATTERN_ROW_BYTES,
   REPORT_ROW_BYTES,
   SOURCE_ROW_BYTES,
-} from '../ceilings.ts';
-import { type Content, peek, slice } from '../content.ts';
-import { cutText } from '../document/copy-text.ts';
-import type { Element } from '../document/element.ts';
-import { ReportTree } from '../document/tree.ts';
-import { XmlReader } from '../document/xml.ts';
-import { XmlText } from '../document/xml-text.ts';
-import { renderPlace, type WarningLog } from '../warnings.ts';
+} from '../limits.ts';
+import { renderLocation, type WarningLog } from '../warnings.ts';
 import { toMetadata } from './metadata.ts';
 import { toPolicyPublished } from './policy.ts';
 import { toRecord } from './record.ts';
@@ -121,7 +121,7 @@ function addSafely(before: Tally, { record, element }: RecordRead): Tally {
   const tally = addToTally(before, record);
   if (tally.totalMessages <= MAX_REPORT_MESSAGES) return tally;
   const message = `The report counts more than ${MAX_REPORT_MESSAGES} messages.`;
-  throw new Refusal('count_too_large', message, renderPlace(element));
+  throw new Refusal('count_too_large', message, renderLocation(element));
 }
 
 function toParts(

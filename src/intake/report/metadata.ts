@@ -1,8 +1,8 @@
 import type { ReportMetadata } from '../../domain/reports/aggregate-report.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
-import { MAX_BEGIN_AHEAD_MS, MAX_ERRORS_CHARS, MAX_REPORT_ID_CHARS } from '../ceilings.ts';
 import type { Element } from '../document/element.ts';
-import { renderPlace } from '../warnings.ts';
+import { MAX_BEGIN_AHEAD_MS, MAX_ERRORS_CHARS, MAX_REPORT_ID_CHARS } from '../limits.ts';
+import { renderLocation } from '../warnings.ts';
 
 const IS_EMAIL = /^[^\s@<>]+@[^\s@<>]+$/;
 /** 126.com, 163.com and yeah.net write `1337270400.0`. */
@@ -51,7 +51,7 @@ function toDateRange(metadata: Element, now: number): DateRange {
 /** A report that begins in the year 5138 would always be the first in every list. */
 function windowInFuture(range: Element): Refusal {
   const message = 'The report begins more than 2 days after it was received.';
-  return new Refusal('window_in_future', message, renderPlace(range.child('begin')));
+  return new Refusal('window_in_future', message, renderLocation(range.child('begin')));
 }
 
 function findDateRange(metadata: Element): Element {
@@ -75,7 +75,7 @@ function toSeconds(range: Element, name: 'begin' | 'end'): number {
 
 function missingDates(range: Element, name: string): Refusal {
   const message = `The report does not say when it ${name}s.`;
-  return new Refusal('missing_dates', message, renderPlace(range.child(name)));
+  return new Refusal('missing_dates', message, renderLocation(range.child(name)));
 }
 
 function toOrgName(metadata: Element): string | null {
@@ -95,7 +95,7 @@ function toReportId(metadata: Element): string | null {
   const id = metadata.value('report_id');
   if (id === null) metadata.warn('missing_report_id');
   if ((id?.length ?? 0) <= MAX_REPORT_ID_CHARS) return id;
-  const where = renderPlace(metadata.child('report_id'));
+  const where = renderLocation(metadata.child('report_id'));
   throw new Refusal(
     'bad_field',
     `The report id is longer than ${MAX_REPORT_ID_CHARS} characters.`,

@@ -2,7 +2,7 @@ import { parseDomainName } from '../../domain/domain-name.ts';
 import type { PolicyPublished } from '../../domain/reports/aggregate-report.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Element } from '../document/element.ts';
-import { renderPlace } from '../warnings.ts';
+import { renderLocation } from '../warnings.ts';
 
 const POLICY = /^(?:none|quarantine|reject)$/i;
 const ALIGNMENT = /^[rs]$/i;
@@ -29,7 +29,7 @@ export function toPolicyPublished(policy: Element): PolicyPublished {
 
 function toDomain(policy: Element): string {
   const text = policy.value('domain');
-  const where = renderPlace(policy.child('domain'));
+  const where = renderLocation(policy.child('domain'));
   if (text === null)
     throw new Refusal('missing_domain', 'The report does not say which domain it is about.', where);
   const domain = parseDomainName(text);

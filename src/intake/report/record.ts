@@ -6,7 +6,7 @@ import type {
 } from '../../domain/reports/aggregate-report.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Element } from '../document/element.ts';
-import { renderPlace } from '../warnings.ts';
+import { renderLocation } from '../warnings.ts';
 import { toAuthResults } from './auth-results.ts';
 
 const DISPOSITIONS = new Set(['none', 'quarantine', 'reject', 'pass']);
@@ -71,7 +71,7 @@ function toCount(row: Element): number {
 
 function toSafeCount(count: number, row: Element): number {
   if (Number.isSafeInteger(count)) return count;
-  const where = renderPlace(row.child('count'));
+  const where = renderLocation(row.child('count'));
   throw new Refusal('bad_field', 'A record counts more messages than there can be.', where);
 }
 

@@ -1,6 +1,6 @@
 /** A worker of its own on a database file, until it is killed: `node worker-process.ts <database>`. */
 import { startInboxWorker } from '../../../src/intake/inbox/worker.ts';
-import { ownReader } from '../../../src/intake/reader/reader.ts';
+import { localParser } from '../../../src/intake/parser/parser.ts';
 import { openStore } from '../../../src/store/engine/open.ts';
 
 const { db } = await openStore(process.argv[2] ?? '', { mustExist: true });
@@ -9,7 +9,7 @@ startInboxWorker({
   db,
   now: () => new Date('2026-08-01T00:00:00Z'),
   // Read in this process, so that one signal ends all of the worker.
-  documentReader: { pid: undefined, read: ownReader.read, close: async () => undefined },
+  parser: { pid: undefined, read: localParser.read, close: async () => undefined },
   afterStored: async () => undefined,
   logError: (error) => void process.stderr.write(`${error}\n`),
   claimMs: 2_000,

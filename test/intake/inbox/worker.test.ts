@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
-import { ownReader } from '../../../src/intake/reader/reader.ts';
-import { createReaderProcess } from '../../../src/intake/reader/reader-process.ts';
+import { localParser } from '../../../src/intake/parser/parser.ts';
+import { createParserProcess } from '../../../src/intake/parser/parser-process.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
 import { MAX_TRIES } from '../../../src/store/inbox/claims.ts';
 import { aBareAccount, aDomain } from '../../support/builders.ts';
@@ -101,21 +101,20 @@ describe('a mail in the inbox', () => {
 
   test('whose reading process ends is read by a new one, like the mail after it', async () => {
     const { db } = await aStore();
-    const documentReader = createReaderProcess();
+    const parser = createParserProcess();
     await deliverMail(db);
     await deliverMail(db);
     let kills = 0;
     const killing = asProcess({
       read: (inputs, nowMs) => {
-        const found = documentReader.read(inputs, nowMs);
+        const found = parser.read(inputs, nowMs);
         return (async function* () {
-          if (kills++ === 0 && documentReader.pid !== undefined)
-            process.kill(documentReader.pid, 'SIGKILL');
+          if (kills++ === 0 && parser.pid !== undefined) process.kill(parser.pid, 'SIGKILL');
           yield* found;
         })();
       },
     });
-    await workAll(db, { documentReader: { ...killing, close: () => documentReader.close() } });
+    await workAll(db, { parser: { ...killing, close: () => parser.close() } });
     expect((await listMailRows(db)).map(({ result }) => result)).toEqual([
       'processed',
       'processed',
@@ -129,14 +128,14 @@ describe('a fault of our own', () => {
     const { db } = await aStore();
     await deliverMail(db);
     let reads = 0;
-    const documentReader = asProcess({
+    const parser = asProcess({
       // biome-ignore lint/correctness/useYield: it fails before it finds anything.
       async *read() {
         reads += 1;
         throw new Failure('unavailable', 'The process that reads reports does not start: ENOMEM.');
       },
     });
-    const worker = aWorker(db, { documentReader });
+    const worker = aWorker(db, { parser });
     while ((await listMailRows(db))[0]?.state !== 'stuck') {
       await makeDue(db);
       await sleep(5);
@@ -154,9 +153,9 @@ describe('a fault of our own', () => {
     const { db } = await aStore();
     for (const id of ['one', 'two', 'three']) await deliverMail(db, { bytes: aReportMail(id) });
     let isFirst = true;
-    const documentReader = asProcess({
+    const parser = asProcess({
       async *read(inputs, nowMs) {
-        for await (const found of ownReader.read(inputs, nowMs)) {
+        for await (const found of localParser.read(inputs, nowMs)) {
           if (isFirst && found.index === 2) {
             isFirst = false;
             throw new Error('out of memory');
@@ -165,7 +164,7 @@ describe('a fault of our own', () => {
         }
       },
     });
-    const worker = aWorker(db, { documentReader });
+    const worker = aWorker(db, { parser });
     const isPast = async () => (await listMailRows(db)).every(({ tries }) => tries > 0);
     while (!(await isPast()) || (await listMailRows(db)).some(({ state }) => state !== 'done')) {
       await makeDue(db);
@@ -224,14 +223,14 @@ describe('a worker that is stopped', () => {
       await deliverMail(db, { bytes: Buffer.concat([aReportMail(), Buffer.alloc(2_000_000, 32)]) });
     const begun = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
-    const documentReader = asProcess({
+    const parser = asProcess({
       async *read(inputs, nowMs) {
         begun.resolve();
         await goOn.promise;
-        yield* ownReader.read(inputs, nowMs);
+        yield* localParser.read(inputs, nowMs);
       },
     });
-    const worker = aWorker(db, { documentReader });
+    const worker = aWorker(db, { parser });
     await begun.promise;
     const stopped = worker.stop();
     goOn.resolve();

@@ -4,7 +4,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
-import { MAX_MAIL_BYTES } from '../../ceilings.ts';
+import { MAX_MAIL_BYTES } from '../../limits.ts';
 import type { Watching } from './folder-door.ts';
 import { findMessages, type MessageRange } from './mbox-messages.ts';
 import { ASK_AGAIN_MS, MAX_IN_INBOX } from './pass.ts';

@@ -1,4 +1,4 @@
-import { MAX_MAIL_BYTES } from '../../ceilings.ts';
+import { MAX_MAIL_BYTES } from '../../limits.ts';
 
 const MIB = 1024 * 1024;
 

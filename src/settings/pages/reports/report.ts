@@ -32,7 +32,7 @@ export function showReport({ store: { reader }, reportReader, now }: Given): Req
     const from = toFirstRecord(readQuery(req, 'from'));
     const wanted = { from, count: RECORDS_PER_PAGE };
     const content = await reportReader
-      .readRecords(toPlace(report), { wanted, personId })
+      .readRecords(toPlace(report), { records: wanted, personId })
       .catch(toFailure);
     const main = html`${renderHead(report)}
       ${renderMetadata(report, around, { content, now: now() })}

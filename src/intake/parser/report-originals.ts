@@ -1,22 +1,22 @@
 import { Failure } from '../../domain/failure.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
-import type { ReportPlace, ReportReader } from '../../domain/reports/report-content.ts';
+import type { ReportOriginals, ReportPlace } from '../../domain/reports/report-content.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import { toSizeText } from '../../domain/size.ts';
 import type { Queries } from '../../store/engine/database.ts';
 import { findOriginalSize, readOriginal } from '../../store/inputs/originals.ts';
 import type { IntakeDocument } from '../documents.ts';
-import type { Found, Wanted } from '../report/wanted.ts';
-import { MAX_SMALL_BYTES, readSmall } from './input-reader.ts';
-import { createReaderProcess } from './reader-process.ts';
-import { createTurns } from './turns.ts';
+import type { RequestedContent, RequestedReport } from '../report/requested.ts';
+import { createFairQueue } from './fair-queue.ts';
+import { MAX_SMALL_BYTES, parseSmall } from './input-parser.ts';
+import { createParserProcess } from './parser-process.ts';
 
 /** A larger input has so many reports that a person would wait too long for one of them. */
 const MAX_BYTES = 32 * 1024 * 1024;
 /** The child process has some 60 MB, so it ends when it was not needed for so long. */
 const IDLE_MS = 60_000;
 
-export interface ClosableReportReader extends ReportReader {
+export interface ClosableReportOriginals extends ReportOriginals {
   /** Ends the child process. */
   readonly close: () => Promise<void>;
 }
@@ -25,12 +25,15 @@ export interface ClosableReportReader extends ReportReader {
  * Reads single reports again for pages. A small input is read in this process, as by intake (decision 57); for any
  * other, a child process reads one at a time, and few people wait for it.
  */
-export function createReportReader(db: Queries): ClosableReportReader {
-  const child = createReaderProcess();
-  const inTurn = createTurns();
+export function createReportOriginals(db: Queries): ClosableReportOriginals {
+  const child = createParserProcess();
+  const inTurn = createFairQueue();
   let idle: NodeJS.Timeout | undefined;
 
-  const readThere = async (place: ReportPlace, wanted: Wanted): Promise<IntakeDocument[]> => {
+  const readThere = async (
+    place: ReportPlace,
+    wanted: RequestedReport,
+  ): Promise<IntakeDocument[]> => {
     clearTimeout(idle);
     try {
       const bytes = await readBytes(db, place);
@@ -42,7 +45,7 @@ export function createReportReader(db: Queries): ClosableReportReader {
       idle = setTimeout(() => void child.close(), IDLE_MS).unref();
     }
   };
-  const find = async (place: ReportPlace, personId: string, what: Wanted['what']) => {
+  const find = async (place: ReportPlace, personId: string, what: RequestedReport['what']) => {
     const wanted = { payloadSha256: place.payloadSha256, what };
     const documents =
       (await readHere(db, place, wanted)) ??
@@ -50,7 +53,7 @@ export function createReportReader(db: Queries): ClosableReportReader {
     return requireFound(documents, place);
   };
   return {
-    readRecords: async (place, { wanted, personId }) => {
+    readRecords: async (place, { records: wanted, personId }) => {
       const { report, found } = await find(place, personId, wanted);
       if (found.kind !== 'records') throw new Error('The reader found a document, not records.');
       const { metadata, policyPublished, xmlNamespace, version } = report;
@@ -72,12 +75,12 @@ export function createReportReader(db: Queries): ClosableReportReader {
 const toMs = ({ receivedAt }: ReportPlace): number => Date.parse(receivedAt);
 
 /** The documents of a small input; undefined when the child has to read it. */
-async function readHere(db: Queries, place: ReportPlace, wanted: Wanted) {
+async function readHere(db: Queries, place: ReportPlace, wanted: RequestedReport) {
   const size = await findOriginalSize(db, place.inputSeq);
   if (size === undefined) throw gone();
   if (size > MAX_BYTES) throw tooLarge(size);
   if (size > MAX_SMALL_BYTES) return undefined;
-  return await readSmall(await readBytes(db, place), { nowMs: toMs(place), wanted });
+  return await parseSmall(await readBytes(db, place), { nowMs: toMs(place), wanted });
 }
 
 /** The input's name is not in the error: it may be a path on the operator's machine. */
@@ -91,7 +94,7 @@ async function readBytes(db: Queries, { inputSeq }: ReportPlace): Promise<Uint8A
 
 interface FoundReport {
   readonly report: AggregateReport;
-  readonly found: Found;
+  readonly found: RequestedContent;
 }
 
 function requireFound(

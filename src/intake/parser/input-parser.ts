@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Budget, type Limits } from '../budget.ts';
 import { type IntakeDocument, readDocuments } from '../documents.ts';
-import type { Wanted } from '../report/wanted.ts';
-import type { DocumentReader, FoundDocument } from './reader.ts';
-import { createReaderProcess, type ReaderProcess } from './reader-process.ts';
+import type { RequestedReport } from '../report/requested.ts';
+import type { FoundDocument, Parser } from './parser.ts';
+import { createParserProcess, type ParserProcess } from './parser-process.ts';
 
 /**
  * The bytes, packed and unpacked, of an input that is read in this process. Nearly all reports are smaller, and
@@ -27,7 +27,7 @@ const SMALL_WANTED: Partial<Limits> = { ...SMALL, cpuMs: 100 };
  * A run of intake in which all inputs are small does not start the child, which costs as much CPU as ingesting
  * 100 reports.
  */
-export function createInputReader(child: ReaderProcess = createReaderProcess()): ReaderProcess {
+export function createInputParser(child: ParserProcess = createParserProcess()): ParserProcess {
   return {
     get pid() {
       return child.pid;
@@ -38,7 +38,7 @@ export function createInputReader(child: ReaderProcess = createReaderProcess()):
 }
 
 async function* readHereOrThere(
-  child: DocumentReader,
+  child: Parser,
   inputs: readonly Uint8Array[],
   asked: Asked,
 ): AsyncGenerator<FoundDocument> {
@@ -46,7 +46,7 @@ async function* readHereOrThere(
   for (const [index, bytes] of inputs.entries()) {
     // What waits in this process goes on: requests, and the transaction that stores what was read before.
     await nextTurn();
-    const documents = await readSmall(bytes, asked);
+    const documents = await parseSmall(bytes, asked);
     if (documents === undefined) continue;
     yield* readThere(child, { inputs, from, to: index, ...asked });
     for (const document of documents) yield { index, document };
@@ -57,7 +57,7 @@ async function* readHereOrThere(
 
 interface Asked {
   readonly nowMs: number;
-  readonly wanted?: Wanted | undefined;
+  readonly wanted?: RequestedReport | undefined;
 }
 
 interface Range extends Asked {
@@ -68,7 +68,7 @@ interface Range extends Asked {
 
 /** Consecutive inputs, which the child gets together. */
 async function* readThere(
-  child: DocumentReader,
+  child: Parser,
   { inputs, from, to, nowMs, wanted }: Range,
 ): AsyncGenerator<FoundDocument> {
   if (from === to) return;
@@ -80,7 +80,7 @@ async function* readThere(
  * The reports in a small input; undefined when the input is not small or contains anything else. Any unusual
  * input is thus read by the child, from its beginning, and rejected with the reason that the child finds.
  */
-export async function readSmall(
+export async function parseSmall(
   bytes: Uint8Array,
   { nowMs, wanted }: Asked,
 ): Promise<readonly IntakeDocument[] | undefined> {

@@ -1,11 +1,11 @@
 /** The process that reads untrusted bytes. It has no database, no environment and no files of its own. */
 import { once } from 'node:events';
 import { readSync } from 'node:fs';
-import { REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from '../ceilings.ts';
+import { REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from '../limits.ts';
+import { localParser, toCpuMs } from './parser.ts';
+import { READY, type Reply, type Request, toSent } from './parser-messages.ts';
+import { startWatchdog } from './parser-watchdog.ts';
 import { lowerPriority } from './priority.ts';
-import { ownReader, toCpuMs } from './reader.ts';
-import { READY, type Reply, type Request, toSent } from './reader-messages.ts';
-import { startWatchdog } from './reader-watchdog.ts';
 
 /** A piece of the answer has at most this many estimated bytes, plus one document. */
 const REPLY_BYTES = 256 * 1024;
@@ -40,7 +40,7 @@ async function answer(request: Extract<Request, { kind: 'read' }>): Promise<void
     const bytes = receive(size);
     watchdog.start(toCpuMs(size, wanted) + GRACE_MS, size);
     await outbox.reach(index);
-    for await (const { document } of ownReader.read([bytes], nowMs, wanted))
+    for await (const { document } of localParser.read([bytes], nowMs, wanted))
       await outbox.add({ index, document });
   }
   // The last input may still be in memory until its documents are sent.

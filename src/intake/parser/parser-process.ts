@@ -4,16 +4,16 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
-import type { Wanted } from '../report/wanted.ts';
-import type { DocumentReader, FoundDocument } from './reader.ts';
-import { READY, type Reply, type Request, toFound } from './reader-messages.ts';
+import type { RequestedReport } from '../report/requested.ts';
+import type { FoundDocument, Parser } from './parser.ts';
+import { READY, type Reply, type Request, toFound } from './parser-messages.ts';
 
 /** The heap of the process that reads. An honest report needs a tenth of it. */
 const HEAP_MB = 192;
 /** The signal with which the watchdog ends the process for its use of CPU. */
 const TOOK_TOO_LONG = 'SIGXCPU';
 
-export interface ReaderProcess extends DocumentReader {
+export interface ParserProcess extends Parser {
   /** The id of the process, undefined while there is none. */
   readonly pid: number | undefined;
   /** Ends the process. */
@@ -26,7 +26,7 @@ export interface ReaderProcess extends DocumentReader {
  * `resourceLimits` would share its memory outside the heap, crashes of native code and the CPU figures with
  * the process that serves and stores.
  */
-export function createReaderProcess(): ReaderProcess {
+export function createParserProcess(): ParserProcess {
   let child: ChildProcess | undefined;
   const start = (): Started => {
     // A process that was just killed exists for a moment longer. One that could not be created has no id.
@@ -50,7 +50,7 @@ export function createReaderProcess(): ReaderProcess {
 }
 
 function forkChild(): ChildProcess {
-  const script = new URL('./reader-child.ts', import.meta.url);
+  const script = new URL('./parser-child.ts', import.meta.url);
   const child = fork(script, {
     execArgv: [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'],
     serialization: 'advanced',
@@ -102,7 +102,7 @@ async function* readSurviving(start: () => Started, asked: Asked): AsyncGenerato
 interface Asked {
   readonly inputs: readonly Uint8Array[];
   readonly nowMs: number;
-  readonly wanted?: Wanted | undefined;
+  readonly wanted?: RequestedReport | undefined;
 }
 
 interface Rest extends Asked {

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import type { IntakeDocument } from '../../src/intake/documents.ts';
 import {
-  createInputReader,
+  createInputParser,
   MAX_SMALL_BYTES,
-  readSmall,
-} from '../../src/intake/reader/input-reader.ts';
+  parseSmall,
+} from '../../src/intake/parser/input-parser.ts';
 import { NOW, PLAIN, readAll } from '../support/intake.ts';
 import { base64, mail } from '../support/mail.ts';
 import { SOUND, spoil, spoilings } from '../support/spoil.ts';
@@ -15,7 +15,7 @@ import { zip } from '../support/zip.ts';
 const LARGE = PLAIN.replace('</feedback>', `${' '.repeat(MAX_SMALL_BYTES)}</feedback>`);
 
 function aReader() {
-  const reader = createInputReader();
+  const reader = createInputParser();
   onTestFinished(() => reader.close());
   return reader;
 }
@@ -49,7 +49,7 @@ describe('small inputs that contain only reports', () => {
   });
 
   it('give the same documents as all inputs do', async () => {
-    expect(await readSmall(archive, { nowMs: NOW })).toEqual(await readAll(archive));
+    expect(await parseSmall(archive, { nowMs: NOW })).toEqual(await readAll(archive));
   });
 });
 
@@ -69,7 +69,7 @@ test.each<[string, string | Buffer]>([
   ['has 17 members', zip(Array.from({ length: 17 }, (_, i) => ({ name: `${i}`, content: PLAIN })))],
   ['has no report', ''],
 ])('an input that %s is read by the child process', async (_what, input) => {
-  expect(await readSmall(Buffer.from(input), { nowMs: NOW })).toBeUndefined();
+  expect(await parseSmall(Buffer.from(input), { nowMs: NOW })).toBeUndefined();
 });
 
 test('inputs keep their order, whichever process reads them', async () => {
@@ -92,7 +92,7 @@ test('what is read in this process of a corrupted input is what the child reads'
   await fc.assert(
     fc.asyncProperty(input, async ([sound, how]) => {
       const bytes = how.reduce(spoil, sound);
-      const documents = await readSmall(bytes, { nowMs: NOW });
+      const documents = await parseSmall(bytes, { nowMs: NOW });
       if (documents !== undefined) expect(documents).toEqual(await readAll(bytes));
     }),
     { numRuns: 500 },

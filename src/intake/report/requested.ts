@@ -2,20 +2,20 @@ import { gzipSync } from 'node:zlib';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { LargestRecords } from '../../domain/reports/largest-records.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
-import type { RecordPart, WantedRecords } from '../../domain/reports/report-content.ts';
+import type { RecordPart, RecordRange } from '../../domain/reports/report-content.ts';
 import type { Content } from '../content.ts';
 import { type FeedbackOptions, readFeedback } from './feedback.ts';
 
 /** One report of an input that is wanted with more than its metadata and totals. */
-export interface Wanted {
+export interface RequestedReport {
   /** Of the XML document, in hex. */
   readonly payloadSha256: string;
   /** A part of its records, or the document itself. */
-  readonly what: WantedRecords | 'document';
+  readonly what: RecordRange | 'document';
 }
 
 /** What was wanted of the report. */
-export type Found =
+export type RequestedContent =
   | ({ readonly kind: 'records' } & RecordPart)
   /** The document's bytes, in gzip. */
   | { readonly kind: 'document'; readonly gzip: Uint8Array };
@@ -23,13 +23,13 @@ export type Found =
 interface WithFound {
   readonly report: AggregateReport;
   /** Absent when this is not the wanted report. */
-  readonly found?: Found;
+  readonly found?: RequestedContent;
 }
 
 /** Reads a report, which only its last byte shows to be the wanted one. Throws a Refusal. */
-export async function readWanted(
+export async function readRequested(
   content: Content,
-  { payloadSha256, what }: Wanted,
+  { payloadSha256, what }: RequestedReport,
   options: FeedbackOptions,
 ): Promise<WithFound> {
   if (what === 'document') return await readDocument(content, payloadSha256, options);

@@ -3,24 +3,21 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { DocumentReader } from '../../src/intake/reader/reader.ts';
-import { createReaderProcess } from '../../src/intake/reader/reader-process.ts';
+import type { Parser } from '../../src/intake/parser/parser.ts';
+import { createParserProcess } from '../../src/intake/parser/parser-process.ts';
 import { fixture, NOW, PLAIN } from '../support/intake.ts';
 
 const GOOD = Buffer.from(PLAIN);
-const WATCHDOG = new URL('../../src/intake/reader/reader-watchdog.ts', import.meta.url).href;
+const WATCHDOG = new URL('../../src/intake/parser/parser-watchdog.ts', import.meta.url).href;
 
 function aReader() {
-  const reader = createReaderProcess();
+  const reader = createParserProcess();
   onTestFinished(() => reader.close());
   return reader;
 }
 
 /** The outcomes of each input, in order: `report` or the reason of the refusal. */
-async function outcomesOf(
-  reader: DocumentReader,
-  inputs: readonly Uint8Array[],
-): Promise<string[][]> {
+async function outcomesOf(reader: Parser, inputs: readonly Uint8Array[]): Promise<string[][]> {
   const found: string[][] = inputs.map(() => []);
   for await (const { index, document } of reader.read(inputs, NOW))
     found[index]?.push(document.kind === 'report' ? 'report' : document.refusal.reason);

@@ -1,7 +1,7 @@
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { IntakeDocument } from '../documents.ts';
-import type { Wanted } from '../report/wanted.ts';
-import type { FoundDocument } from './reader.ts';
+import type { RequestedReport } from '../report/requested.ts';
+import type { FoundDocument } from './parser.ts';
 
 /*
  * The messages between the process that asks and the process that reads (reader-process.ts and
@@ -15,7 +15,7 @@ export type Request =
       readonly kind: 'read';
       readonly sizes: readonly number[];
       readonly nowMs: number;
-      readonly wanted?: Wanted | undefined;
+      readonly wanted?: RequestedReport | undefined;
     }
   /** The last piece of the answer has arrived: send the next one. */
   | { readonly kind: 'more' };

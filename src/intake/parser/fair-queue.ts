@@ -9,7 +9,7 @@ const MAX_WAIT_MS = 5_000;
  * Runs tasks of people one after another. Throws `unavailable` when too many wait, all in all or of one person, and
  * when a turn does not come in time.
  */
-export function createTurns(maxWaitMs = MAX_WAIT_MS) {
+export function createFairQueue(maxWaitMs = MAX_WAIT_MS) {
   const waiting: (() => void)[] = [];
   const counts = new Map<string, number>();
   let isTaken = false;

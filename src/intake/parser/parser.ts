@@ -1,7 +1,7 @@
 import { Budget } from '../budget.ts';
-import { MAX_WANTED_CPU_MS, maxCpuMs } from '../ceilings.ts';
 import { type IntakeDocument, readDocuments } from '../documents.ts';
-import type { Wanted } from '../report/wanted.ts';
+import { MAX_WANTED_CPU_MS, maxCpuMs } from '../limits.ts';
+import type { RequestedReport } from '../report/requested.ts';
 
 /** A document, and the index of its input in the request. */
 export interface FoundDocument {
@@ -10,23 +10,27 @@ export interface FoundDocument {
 }
 
 /** Reads the documents in inputs. Implementations differ in where untrusted bytes are read. */
-export interface DocumentReader {
+export interface Parser {
   /**
    * Every document of each input, input after input, at least one of each. Never throws because of the
    * bytes' content. `nowMs` is the time of receipt, in milliseconds. With `wanted`, only that report, and what is
    * not a report before it: nothing when it is in no input.
    */
-  read(inputs: readonly Uint8Array[], nowMs: number, wanted?: Wanted): AsyncIterable<FoundDocument>;
+  read(
+    inputs: readonly Uint8Array[],
+    nowMs: number,
+    wanted?: RequestedReport,
+  ): AsyncIterable<FoundDocument>;
 }
 
 /** CPU time for reading an input, in milliseconds: less when a person waits for one report of it. */
-export function toCpuMs(inputBytes: number, wanted: Wanted | undefined): number {
+export function toCpuMs(inputBytes: number, wanted: RequestedReport | undefined): number {
   const cpuMs = maxCpuMs(inputBytes);
   return wanted === undefined ? cpuMs : Math.min(cpuMs, MAX_WANTED_CPU_MS);
 }
 
 /** Reads in this process: for trusted bytes, such as the demo's. */
-export const ownReader: DocumentReader = {
+export const localParser: Parser = {
   async *read(inputs, nowMs, wanted) {
     for (const [index, bytes] of inputs.entries()) {
       const cpuMs = toCpuMs(bytes.length, wanted);

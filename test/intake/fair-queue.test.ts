@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createTurns } from '../../src/intake/reader/turns.ts';
+import { createFairQueue } from '../../src/intake/parser/fair-queue.ts';
 
 const BUSY = { code: 'unavailable' };
 
@@ -16,7 +16,7 @@ function aTask() {
 }
 
 test('readings are done one after another, in their order', async () => {
-  const take = createTurns();
+  const take = createFairQueue();
   const [first, second] = [aTask(), aTask()];
   const done = [take('a', first.work), take('b', second.work)];
   await setTimeout();
@@ -30,7 +30,7 @@ test('readings are done one after another, in their order', async () => {
 });
 
 test('a reading that fails passes its turn on', async () => {
-  const take = createTurns();
+  const take = createFairQueue();
   const failing = take('a', () => Promise.reject(new Error('broken')));
   const next = take('a', async () => 'done');
   await expect(failing).rejects.toThrow('broken');
@@ -38,7 +38,7 @@ test('a reading that fails passes its turn on', async () => {
 });
 
 test('a person has four at a time, and all people together a few', async () => {
-  const take = createTurns();
+  const take = createFairQueue();
   const task = aTask();
   const own = Array.from({ length: 4 }, () => take('a', task.work));
   await expect(take('a', task.work)).rejects.toMatchObject(BUSY);
@@ -50,7 +50,7 @@ test('a person has four at a time, and all people together a few', async () => {
 });
 
 test('a turn that does not come in time is given up, and those behind it keep theirs', async () => {
-  const take = createTurns(20);
+  const take = createFairQueue(20);
   const task = aTask();
   const slow = take('a', task.work);
   await expect(take('b', async () => 'never')).rejects.toMatchObject(BUSY);
