@@ -68,24 +68,24 @@ const store = await openStore(database);
 
 /** The memory of a reading process that has not read anything yet. */
 async function readIdleBytes(): Promise<number> {
-  const reader = createParserProcess();
-  await Array.fromAsync(reader.read([Buffer.from(' ')], 0));
-  const bytes = peakBytes(reader.pid);
-  await reader.close();
+  const child = createParserProcess();
+  await Array.fromAsync(child.parse(Buffer.from(' '), { nowMs: 0 }));
+  const bytes = peakBytes(child.pid);
+  await child.close();
   return bytes;
 }
 
-const readerIdle = kind === 'bare' ? 0 : await readIdleBytes();
-const reader = createParserProcess();
-const parser = createInputParser(reader);
+const childIdle = kind === 'bare' ? 0 : await readIdleBytes();
+const child = createParserProcess();
+const parser = createInputParser(child);
 /** Peak memory of the reading processes, which are replaced when they end. Small inputs need none. */
-let readerPeak = readerIdle;
-const watching = setInterval(noteReaderPeak, 20);
+let childPeak = childIdle;
+const watching = setInterval(noteChildPeak, 20);
 
-function noteReaderPeak(): void {
-  if (reader.pid === undefined) return;
+function noteChildPeak(): void {
+  if (child.pid === undefined) return;
   try {
-    readerPeak = Math.max(readerPeak, peakBytes(reader.pid));
+    childPeak = Math.max(childPeak, peakBytes(child.pid));
   } catch {
     // The process has ended.
   }
@@ -93,18 +93,18 @@ function noteReaderPeak(): void {
 
 globalThis.gc?.();
 const idle = process.memoryUsage.rss();
-// Starting the reader is part of the measured cost; its idle memory is not.
+// Starting the child is part of the measured cost; its idle memory is not.
 const [cpu, childCpu, startedAt] = [process.cpuUsage(), childCpuMs(), performance.now()];
 const outcomes = await (kind === 'bare' ? readBare() : ingestAll());
 const seconds = (performance.now() - startedAt) / 1000;
 clearInterval(watching);
-noteReaderPeak();
+noteChildPeak();
 await parser.close();
 const { user, system } = process.cpuUsage(cpu);
 const result: JobResult = {
   cpuMs: (user + system) / 1000 + childCpuMs() - childCpu,
   seconds,
-  peakMb: (peakBytes() - idle + readerPeak - readerIdle) / 1024 / 1024,
+  peakMb: (peakBytes() - idle + childPeak - childIdle) / 1024 / 1024,
   outcomes,
   good,
 };

@@ -8,18 +8,23 @@ import {
 } from '../store/documents/documents.ts';
 import type { Db } from '../store/engine/database.ts';
 import { keepOriginal, type Original } from '../store/inputs/originals.ts';
+import { estimateBytes } from './budget.ts';
 import { NOTHING } from './containers/finding.ts';
-import type { Input, IntakeDocument } from './documents.ts';
 import { ahead } from './inputs/ahead.ts';
-import { PATTERN_ROW_BYTES, REPORT_ROW_BYTES, SOURCE_ROW_BYTES } from './limits.ts';
+import type { IntakeDocument } from './intake-document.ts';
 import type { Parser } from './parser/parser.ts';
 
-/** Inputs that are read together have at most this many bytes, unless it is one input. */
-const GROUP_BYTES = 1024 * 1024;
-const GROUP_INPUTS = 64;
 /** Documents that are stored together, and their estimated bytes in memory. */
 const BATCH_DOCUMENTS = 200;
 const BATCH_BYTES = 4 * 1024 * 1024;
+
+/** The bytes of one file, mail or of standard input. */
+export interface Input {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** Of the bytes, in hex, when it is known already. */
+  readonly sha256?: string;
+}
 
 /** An input that is read later. `read` throws when the input cannot be read. */
 export interface InputToRead {
@@ -55,11 +60,11 @@ interface IngestDeps {
  * next input is read.
  */
 export async function* ingest(
-  given: IngestDeps,
+  deps: IngestDeps,
   inputs: AsyncIterable<InputToRead>,
 ): AsyncGenerator<IngestedDocument> {
-  const batches = toBatches(readAll(given, inputs));
-  for await (const batch of ahead(batches)) yield* store(given, batch);
+  const batches = toBatches(readAll(deps, inputs));
+  for await (const batch of ahead(batches)) yield* store(deps, batch);
 }
 
 /** A document that was read. If its input could not be read, it has no original and is not stored. */
@@ -71,39 +76,44 @@ interface ReadDocument {
 }
 
 async function* readAll(
-  given: IngestDeps,
+  deps: IngestDeps,
   inputs: AsyncIterable<InputToRead>,
 ): AsyncGenerator<ReadDocument> {
-  for await (const group of toGroups(inputs)) {
-    if (group instanceof Unreadable) yield group.toDocument();
-    else yield* readGroup(given, group);
+  for await (const { name, read } of inputs) {
+    const input = await read().catch(toUnreadable);
+    if (!(input instanceof Refusal)) yield* readInput(deps, input);
+    else yield { input: name, original: undefined, ordinal: 0, document: toRejected(input) };
   }
 }
 
-/** Reads the inputs of a group. Their bytes are stored first, because the reading may be interrupted. */
-async function* readGroup(
+function toUnreadable(error: unknown): Refusal {
+  return error instanceof Refusal ? error : new Refusal('unreadable', 'It cannot be read.');
+}
+
+const toRejected = (refusal: Refusal): IntakeDocument => ({
+  kind: 'rejected',
+  member: [],
+  refusal,
+});
+
+/** The documents of an input. Its bytes are stored first, because the reading may be interrupted. */
+async function* readInput(
   { db, now, parser, keeps = 'every_input' }: IngestDeps,
-  group: readonly Input[],
+  input: Input,
 ): AsyncGenerator<ReadDocument> {
   const receivedAt = now();
-  const originals: (Original | undefined)[] = [];
-  const keep = async (index: number) => {
-    const input = group[index] as Input;
-    originals[index] ??= await keepOriginal(db, input, toInstant(receivedAt));
-  };
-  if (keeps === 'every_input') for (const index of group.keys()) await keep(index);
-  const counts = group.map(() => 0);
-  const bytes = group.map((input) => input.bytes);
-  for await (const { index, document } of parser.read(bytes, receivedAt.getTime())) {
-    const ordinal = counts[index] ?? 0;
-    counts[index] = ordinal + 1;
-    const { name: input } = group[index] as Input;
+  const keep = () => keepOriginal(db, input, toInstant(receivedAt));
+  let original = keeps === 'every_input' ? await keep() : undefined;
+  let ordinal = 0;
+  for await (const document of parser.parse(input.bytes, { nowMs: receivedAt.getTime() })) {
+    const at = { input: input.name, ordinal };
+    ordinal += 1;
     if (keeps === 'reports' && isNothing(document)) {
-      yield { input, original: undefined, ordinal, document: { ...document, kind: 'ignored' } };
+      yield { ...at, original: undefined, document: { ...document, kind: 'ignored' } };
       continue;
     }
-    await keep(index);
-    yield { input, original: originals[index], ordinal, document };
+    original ??= await keep();
+    yield { ...at, original, document };
   }
 }
 
@@ -112,44 +122,6 @@ function isNothing(
   document: IntakeDocument,
 ): document is Extract<IntakeDocument, { kind: 'rejected' }> {
   return document.kind === 'rejected' && NOTHING.has(document.refusal.reason);
-}
-
-/** An input that could not be read. */
-class Unreadable {
-  readonly #name: string;
-  readonly #refusal: Refusal;
-
-  constructor(name: string, error: unknown) {
-    this.#name = name;
-    this.#refusal =
-      error instanceof Refusal ? error : new Refusal('unreadable', 'It cannot be read.');
-  }
-
-  toDocument(): ReadDocument {
-    const document = { kind: 'rejected', member: [], refusal: this.#refusal } as const;
-    return { input: this.#name, original: undefined, ordinal: 0, document };
-  }
-}
-
-/** Small inputs in groups, each large one by itself, in their order. */
-async function* toGroups(inputs: AsyncIterable<InputToRead>): AsyncGenerator<Input[] | Unreadable> {
-  let [group, size]: [Input[], number] = [[], 0];
-  for await (const { name, read } of inputs) {
-    const input = await read().catch((error: unknown) => new Unreadable(name, error));
-    const isUnreadable = input instanceof Unreadable;
-    const bytes = isUnreadable ? 0 : input.bytes.length;
-    const isFull = size + bytes > GROUP_BYTES || group.length >= GROUP_INPUTS;
-    if (group.length > 0 && (isUnreadable || isFull)) {
-      yield group;
-      [group, size] = [[], 0];
-    }
-    if (isUnreadable) yield input;
-    else {
-      group.push(input);
-      size += bytes;
-    }
-  }
-  if (group.length > 0) yield group;
 }
 
 async function* toBatches(documents: AsyncIterable<ReadDocument>): AsyncGenerator<ReadDocument[]> {
@@ -166,11 +138,8 @@ async function* toBatches(documents: AsyncIterable<ReadDocument>): AsyncGenerato
 
 /** The input's own bytes count with its first document. */
 function sizeOf({ original, ordinal, document }: ReadDocument): number {
-  const sources = document.kind === 'report' ? (document.report.sources ?? []) : [];
   const content = ordinal === 0 ? (original?.content.length ?? 0) : 0;
-  const patterns = sources.flatMap((source) => source.patterns ?? []);
-  const texts = patterns.reduce((sum, { pattern }) => sum + PATTERN_ROW_BYTES + pattern.length, 0);
-  return REPORT_ROW_BYTES + sources.length * SOURCE_ROW_BYTES + texts + content;
+  return content + estimateBytes(document.kind === 'report' ? document.report : undefined);
 }
 
 async function* store(

@@ -14,21 +14,17 @@ const OTHER = plainWith('2026-0001', '2026-0002');
 const BROKEN = PLAIN.replace('</feedback>', '');
 
 /** An older version, whose parser rejected each input so many times. */
-const olderReader = (rejections = 1): Parser => ({
-  async *read(inputs) {
-    for (const index of inputs.keys())
-      for (let i = 0; i < rejections; i += 1)
-        yield {
-          index,
-          document: { kind: 'rejected', member: [], refusal: new Refusal('bad_field', 'Old.') },
-        };
+const olderParser = (rejections = 1): Parser => ({
+  async *parse() {
+    for (let i = 0; i < rejections; i += 1)
+      yield { kind: 'rejected', member: [], refusal: new Refusal('bad_field', 'Old.') };
   },
 });
 
 /** The command, and a database into which an older version has read some inputs. */
 async function anOldDatabase(
   texts: readonly (string | Uint8Array)[],
-  parser: Parser = olderReader(),
+  parser: Parser = olderParser(),
 ) {
   const { database, run, json } = aProgram();
   const lines = async (...args: string[]) => {
@@ -97,7 +93,7 @@ test('an input in which other documents are found now has only the rejections of
     { name: 'a.xml', content: PLAIN },
     { name: 'b.xml', content: BROKEN },
   ]);
-  const { lines, json } = await anOldDatabase([both], olderReader(4));
+  const { lines, json } = await anOldDatabase([both], olderParser(4));
   expect(await json('document', 'list')).toHaveLength(4);
   expect((await lines('rejection-3')).at(-1).summary).toMatchObject({ documents: 2, stored: 1 });
   expect(await json('document', 'list')).toMatchObject([{ member: 'b.xml', reason: 'bad_xml' }]);

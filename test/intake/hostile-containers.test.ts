@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
 import { HOSTILE_CONTAINERS } from '../../scripts/hostile/containers.ts';
 import { stored, zipOf } from '../../scripts/hostile/zip-bytes.ts';
-import { readDocuments } from '../../src/intake/documents.ts';
+import { Budget } from '../../src/intake/budget.ts';
+import { readDocuments } from '../../src/intake/containers/documents.ts';
 import { countOutcomes } from '../support/count-outcomes.ts';
 import { NOW, outcomes, PLAIN, readAll } from '../support/intake.ts';
 
@@ -47,17 +48,18 @@ test.each(HOSTILE_CONTAINERS)('$name', async ({ name, bytes }) => {
 });
 
 describe('a member', () => {
-  it('on which the reader fails is rejected, and the next one is read', async () => {
+  it('on which the parser fails is rejected, and the next one is read', async () => {
     const input = zipOf([stored('1.xml', PLAIN), stored('2.xml', PLAIN)]);
     let calls = 0;
-    const failOnce = (): number => {
-      calls += 1;
-      if (calls === 1) throw new RangeError('Maximum call stack size exceeded');
-      return NOW;
-    };
-    const documents = await Array.fromAsync(
-      readDocuments({ name: 'source', bytes: input }, failOnce),
-    );
+    class FailingBudget extends Budget {
+      override keep(bytes: number): void {
+        calls += 1;
+        if (calls === 1) throw new RangeError('Maximum call stack size exceeded');
+        super.keep(bytes);
+      }
+    }
+    const budget = new FailingBudget(input.length);
+    const documents = await Array.fromAsync(readDocuments(input, { nowMs: NOW, budget }));
     expect(documents).toMatchObject([
       { kind: 'rejected', member: ['1.xml'], refusal: { reason: 'reader_failed' } },
       { kind: 'report', member: ['2.xml'] },

@@ -134,7 +134,7 @@ describe('an input whose budget for rows is spent', () => {
   const readWith = (budget: Budget) =>
     readFeedback(toContent(Buffer.from(aReportWith({ records: addresses }))), {
       log: new WarningLog(),
-      now: () => NOW,
+      nowMs: NOW,
       budget,
     });
 

@@ -93,11 +93,11 @@ it('open tags keep no attributes in memory: 64 of them could have 250,000 each',
 
 it('reading ends with too_costly when the CPU time of its input is spent', async () => {
   let cpuMs = 0;
-  const budget = new Budget(0, () => {
+  const budget = new Budget(0, {}, () => {
     cpuMs += 100;
     return cpuMs;
   });
   const content = toContent(Buffer.from(PLAIN + ' '.repeat(CHARS)));
-  const reading = readFeedback(content, { log: new WarningLog(), now: () => NOW, budget });
+  const reading = readFeedback(content, { log: new WarningLog(), nowMs: NOW, budget });
   await expect(reading).rejects.toMatchObject({ reason: 'too_costly' });
 });

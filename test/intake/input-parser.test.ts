@@ -1,7 +1,7 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
-import type { IntakeDocument } from '../../src/intake/documents.ts';
+import type { IntakeDocument } from '../../src/intake/intake-document.ts';
 import {
   createInputParser,
   MAX_SMALL_BYTES,
@@ -14,20 +14,22 @@ import { zip } from '../support/zip.ts';
 
 const LARGE = PLAIN.replace('</feedback>', `${' '.repeat(MAX_SMALL_BYTES)}</feedback>`);
 
-function aReader() {
-  const reader = createInputParser();
-  onTestFinished(() => reader.close());
-  return reader;
+function aParser() {
+  const parser = createInputParser();
+  onTestFinished(() => parser.close());
+  return parser;
 }
 
-/** The indices and outcomes in the order in which the reader gives them. */
-async function readTogether(
-  reader: ReturnType<typeof aReader>,
+/** The indices and outcomes of inputs that are parsed one after the other. */
+async function parseEach(
+  parser: ReturnType<typeof aParser>,
   inputs: readonly (string | Buffer)[],
 ): Promise<string[]> {
-  const bytes = inputs.map((input) => Buffer.from(input));
-  const found = await Array.fromAsync(reader.read(bytes, NOW));
-  return found.map(({ index, document }) => `${index} ${outcomeOf(document)}`);
+  const outcomes: string[] = [];
+  for (const [index, input] of inputs.entries())
+    for await (const document of parser.parse(Buffer.from(input), { nowMs: NOW }))
+      outcomes.push(`${index} ${outcomeOf(document)}`);
+  return outcomes;
 }
 
 function outcomeOf(document: IntakeDocument): string {
@@ -41,11 +43,11 @@ describe('small inputs that contain only reports', () => {
   ]);
 
   it('are read in this process: no other one is started', async () => {
-    const reader = aReader();
+    const parser = aParser();
     const inputs = [PLAIN, gzipSync(PLAIN), deflateSync(PLAIN), archive];
-    const found = await readTogether(reader, inputs);
+    const found = await parseEach(parser, inputs);
     expect(found).toEqual(['0 report', '1 report', '2 report', '3 report', '3 report']);
-    expect(reader.pid).toBeUndefined();
+    expect(parser.pid).toBeUndefined();
   });
 
   it('give the same documents as all inputs do', async () => {
@@ -73,9 +75,9 @@ test.each<[string, string | Buffer]>([
 });
 
 test('inputs keep their order, whichever process reads them', async () => {
-  const reader = aReader();
+  const parser = aParser();
   const inputs = [PLAIN, 'nothing', LARGE, gzipSync(PLAIN), '', PLAIN, gzipSync(LARGE)];
-  expect(await readTogether(reader, inputs)).toEqual([
+  expect(await parseEach(parser, inputs)).toEqual([
     '0 report',
     '1 no_report',
     '2 report',
@@ -84,7 +86,7 @@ test('inputs keep their order, whichever process reads them', async () => {
     '5 report',
     '6 report',
   ]);
-  expect(reader.pid).toBeDefined();
+  expect(parser.pid).toBeDefined();
 });
 
 test('what is read in this process of a corrupted input is what the child reads', async () => {

@@ -6,21 +6,25 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Parser } from '../../src/intake/parser/parser.ts';
 import { createParserProcess } from '../../src/intake/parser/parser-process.ts';
 import { fixture, NOW, PLAIN } from '../support/intake.ts';
+import { zip } from '../support/zip.ts';
 
 const GOOD = Buffer.from(PLAIN);
+/** Its documents come in several replies. */
+const MANY = zip(Array.from({ length: 1_000 }, (_, i) => ({ name: `${i}`, content: PLAIN })));
 const WATCHDOG = new URL('../../src/intake/parser/parser-watchdog.ts', import.meta.url).href;
 
-function aReader() {
-  const reader = createParserProcess();
-  onTestFinished(() => reader.close());
-  return reader;
+function aParser() {
+  const parser = createParserProcess();
+  onTestFinished(() => parser.close());
+  return parser;
 }
 
 /** The outcomes of each input, in order: `report` or the reason of the refusal. */
-async function outcomesOf(reader: Parser, inputs: readonly Uint8Array[]): Promise<string[][]> {
+async function outcomesOf(parser: Parser, inputs: readonly Uint8Array[]): Promise<string[][]> {
   const found: string[][] = inputs.map(() => []);
-  for await (const { index, document } of reader.read(inputs, NOW))
-    found[index]?.push(document.kind === 'report' ? 'report' : document.refusal.reason);
+  for (const [index, bytes] of inputs.entries())
+    for await (const document of parser.parse(bytes, { nowMs: NOW }))
+      found[index]?.push(document.kind === 'report' ? 'report' : document.refusal.reason);
   return found;
 }
 
@@ -40,11 +44,11 @@ async function untilReading(pid: number): Promise<void> {
     await setTimeout(20);
 }
 
-describe('a reader process', () => {
+describe('a parser process', () => {
   test('gives the same as reading in this process', async () => {
     const inputs = [GOOD, Buffer.from('nothing'), fixture('example-plain.xml'), Buffer.alloc(0)];
-    const reader = aReader();
-    expect(await outcomesOf(reader, inputs)).toEqual([
+    const parser = aParser();
+    expect(await outcomesOf(parser, inputs)).toEqual([
       ['report'],
       ['no_report'],
       ['report'],
@@ -53,64 +57,64 @@ describe('a reader process', () => {
   });
 
   test('accepts an input that is larger than a pipe holds', async () => {
-    expect(await outcomesOf(aReader(), [aLargeReport(3_000), GOOD])).toEqual([
+    expect(await outcomesOf(aParser(), [aLargeReport(3_000), GOOD])).toEqual([
       ['report'],
       ['report'],
     ]);
   });
 
   test('that ends while it reads its first input: the input is rejected, all others are read', async () => {
-    const reader = aReader();
+    const parser = aParser();
     const large = aLargeReport(40_000);
-    const reading = outcomesOf(reader, [large]);
-    const { pid } = reader;
+    const reading = outcomesOf(parser, [large]);
+    const { pid } = parser;
     await untilReading(pid as number);
     process.kill(pid as number, 'SIGKILL');
     expect(await reading).toEqual([['reader_failed']]);
-    expect(await outcomesOf(reader, [GOOD, large])).toEqual([['report'], ['report']]);
-    expect(reader.pid).not.toBe(pid);
+    expect(await outcomesOf(parser, [GOOD, large])).toEqual([['report'], ['report']]);
+    expect(parser.pid).not.toBe(pid);
   });
 
   test('that ends before it has started: no input is blamed for it, reading is an error', async () => {
-    const reader = aReader();
-    const reading = outcomesOf(reader, [GOOD]);
-    process.kill(reader.pid as number, 'SIGKILL');
+    const parser = aParser();
+    const reading = outcomesOf(parser, [GOOD]);
+    process.kill(parser.pid as number, 'SIGKILL');
     await expect(reading).rejects.toThrow(
       'The process that reads reports does not start: SIGKILL.',
     );
-    expect(await outcomesOf(reader, [GOOD])).toEqual([['report']]);
+    expect(await outcomesOf(parser, [GOOD])).toEqual([['report']]);
   });
 
   test('that cannot be created: reading is an error, and closing waits for nothing', async () => {
     const { execPath } = process;
     onTestFinished(() => void Object.assign(process, { execPath }));
     process.execPath = '/nonexistent/node';
-    const reader = aReader();
-    await expect(outcomesOf(reader, [GOOD])).rejects.toThrow('ENOENT');
+    const parser = aParser();
+    await expect(outcomesOf(parser, [GOOD])).rejects.toThrow('ENOENT');
     process.execPath = execPath;
-    expect(await outcomesOf(reader, [GOOD])).toEqual([['report']]);
+    expect(await outcomesOf(parser, [GOOD])).toEqual([['report']]);
   });
 
   test('that ends after it has read others reads the input again: their memory may be the cause', async () => {
-    const reader = aReader();
-    await outcomesOf(reader, [GOOD]);
-    const reading = outcomesOf(reader, [aLargeReport(20_000)]);
-    process.kill(reader.pid as number, 'SIGKILL');
+    const parser = aParser();
+    await outcomesOf(parser, [GOOD]);
+    const reading = outcomesOf(parser, [aLargeReport(20_000)]);
+    process.kill(parser.pid as number, 'SIGKILL');
     expect(await reading).toEqual([['report']]);
   });
 
-  test('that ends while it reads several inputs reads each again by itself', async () => {
-    const reader = aReader();
-    await outcomesOf(reader, [GOOD]);
-    const reading = outcomesOf(reader, [aLargeReport(20_000), GOOD, GOOD]);
-    process.kill(reader.pid as number, 'SIGKILL');
+  test('that ends while it reads one of several inputs reads it again, and all others', async () => {
+    const parser = aParser();
+    await outcomesOf(parser, [GOOD]);
+    const reading = outcomesOf(parser, [aLargeReport(20_000), GOOD, GOOD]);
+    process.kill(parser.pid as number, 'SIGKILL');
     expect(await reading).toEqual([['report'], ['report'], ['report']]);
   });
 
   test('accepts the next request when the one before was cancelled', async () => {
-    const reader = aReader();
-    for await (const _found of reader.read([GOOD, GOOD], NOW)) break;
-    expect(await outcomesOf(reader, [GOOD])).toEqual([['report']]);
+    const parser = aParser();
+    for await (const _document of parser.parse(MANY, { nowMs: NOW })) break;
+    expect(await outcomesOf(parser, [GOOD])).toEqual([['report']]);
   });
 });
 

@@ -1,9 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import { parseIpAddress } from '../../src/domain/ip-address.ts';
+import { Budget } from '../../src/intake/budget.ts';
 import { toContent } from '../../src/intake/content.ts';
 import { readFeedback } from '../../src/intake/report/feedback.ts';
 import { WarningLog } from '../../src/intake/warnings.ts';
-import { fixture, PLAIN, plainWith, read } from '../support/intake.ts';
+import { fixture, NOW, PLAIN, plainWith, read } from '../support/intake.ts';
 
 const EVALUATED = /<policy_evaluated>.*?<\/policy_evaluated>/s.exec(PLAIN)?.[0] ?? '';
 const IDENTIFIERS = /<identifiers>.*?<\/identifiers>/s.exec(PLAIN)?.[0] ?? '';
@@ -41,7 +42,8 @@ describe('records', () => {
     const seen: unknown[] = [];
     const reading = readFeedback(toContent(Buffer.from(broken)), {
       log: new WarningLog(),
-      now: Date.now,
+      nowMs: NOW,
+      budget: new Budget(broken.length),
       onRecord: ({ sourceIp }) => seen.push(sourceIp),
     });
     await expect(reading).rejects.toMatchObject({ reason: 'bad_xml' });

@@ -61,7 +61,7 @@ function startWorker(db: Db) {
   return startInboxWorker({
     ...{ db, now },
     // Read in this process, so that one signal ends all of the worker.
-    parser: { pid: undefined, read: localParser.read, close: async () => undefined },
+    parser: { pid: undefined, parse: localParser.parse, close: async () => undefined },
     afterStored: async () => undefined,
     // The store refuses at times.
     logError: () => undefined,

@@ -7,10 +7,10 @@ import { NOW } from './intake.ts';
 
 type Given = Parameters<typeof startInboxWorker>[0];
 
-/** A reader in this process: what is tested is not where mails are read. */
-export const asProcess = (reader: Parser) => ({
+/** A parser in this process: what is tested is not where mails are parsed. */
+export const asProcess = (parser: Parser) => ({
   pid: undefined,
-  read: reader.read,
+  parse: parser.parse,
   close: async () => undefined,
 });
 

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { AggregateReport, ReportRecord } from '../../src/domain/reports/aggregate-report.ts';
+import { Budget } from '../../src/intake/budget.ts';
+import { readDocuments } from '../../src/intake/containers/documents.ts';
 import { type Content, toContent } from '../../src/intake/content.ts';
-import { type IntakeDocument, readDocuments } from '../../src/intake/documents.ts';
+import type { IntakeDocument } from '../../src/intake/intake-document.ts';
+import { MAX_INPUT_BYTES } from '../../src/intake/limits.ts';
 import { parseSmall } from '../../src/intake/parser/input-parser.ts';
 import { readFeedback } from '../../src/intake/report/feedback.ts';
 import { WarningLog } from '../../src/intake/warnings.ts';
@@ -25,10 +28,10 @@ export function plainWith(from: string, to: string): string {
 const toBytes = (content: Uint8Array | string): Uint8Array => Buffer.from(content);
 
 export async function readAll(content: Uint8Array | string): Promise<IntakeDocument[]> {
-  const documents: IntakeDocument[] = [];
-  const input = { name: 'source', bytes: toBytes(content) };
-  for await (const document of readDocuments(input, () => NOW)) documents.push(document);
-  return documents;
+  const bytes = toBytes(content);
+  return await Array.fromAsync(
+    readDocuments(bytes, { nowMs: NOW, budget: new Budget(bytes.length) }),
+  );
 }
 
 /**
@@ -62,7 +65,8 @@ export async function read(content: Uint8Array | string | Content): Promise<Feed
       : content;
   const report = await readFeedback(chunks, {
     log: new WarningLog(),
-    now: () => NOW,
+    nowMs: NOW,
+    budget: new Budget(MAX_INPUT_BYTES),
     onRecord: (record) => records.push(record),
   });
   return { report, records, warnings: report.warnings.map(({ code }) => code) };

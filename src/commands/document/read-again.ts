@@ -37,7 +37,7 @@ export async function readAgain(
 ): Promise<AggregateReport> {
   const { bytes } = await readOriginal(store.db, source_seq);
   const reasons: string[] = [];
-  for await (const { document } of parser.read([bytes], Date.parse(received_at))) {
+  for await (const document of parser.parse(bytes, { nowMs: Date.parse(received_at) })) {
     if (document.kind !== 'report') reasons.push(document.refusal.message);
     else if (document.report.payloadSha256 === payload_sha256) {
       if (toReportId(document.report) === reportId) return document.report;

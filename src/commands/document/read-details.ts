@@ -30,7 +30,7 @@ async function readOne(given: Given, { seq, name, receivedAt }: StoredInput) {
   const { store, parser } = given;
   try {
     const { bytes } = await readOriginal(store.db, seq);
-    const found = parser.read([bytes], Date.parse(receivedAt));
+    const found = parser.parse(bytes, { nowMs: Date.parse(receivedAt) });
     return { input: name, ...(await insertFound(given, found)) };
   } catch (error) {
     if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
@@ -40,12 +40,12 @@ async function readOne(given: Given, { seq, name, receivedAt }: StoredInput) {
 
 async function insertFound(
   { store: { db } }: Given,
-  found: ReturnType<Given['parser']['read']>,
+  found: ReturnType<Given['parser']['parse']>,
 ): Promise<Pick<ReadForDetails, 'reports' | 'problem'>> {
   let reports = 0;
   let problem: string | null = null;
   let [batch, addresses]: [AggregateReport[], number] = [[], 0];
-  for await (const { document } of found) {
+  for await (const document of found) {
     if (document.kind === 'report') {
       batch.push(document.report);
       addresses += document.report.sources?.length ?? 0;

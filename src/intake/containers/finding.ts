@@ -1,21 +1,19 @@
-import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { Refusal, type RefusalReason } from '../../domain/reports/refusal.ts';
-import type { RequestedContent } from '../report/requested.ts';
+import type { IntakeDocument } from '../intake-document.ts';
+
+/**
+ * Not a report and not intended as one. Whether this is rejected or ignored depends on the other findings.
+ */
+interface Nothing {
+  readonly kind: 'nothing';
+  readonly member: readonly string[];
+  readonly refusal: Refusal;
+  /** Part of a mail's own text or layout: it is not mentioned beside a report. */
+  readonly isQuiet: boolean;
+}
 
 /** What was found at one place in an input. */
-export type Finding = {
-  /** Names of members, outermost first. */
-  readonly member: readonly string[];
-} & (
-  | { readonly kind: 'report'; readonly report: AggregateReport; readonly found?: RequestedContent }
-  | { readonly kind: 'rejected' | 'ignored'; readonly refusal: Refusal }
-  /**
-   * Not a report and not intended as one. Whether this is rejected or ignored depends on the other findings.
-   */
-  | { readonly kind: 'nothing'; readonly refusal: Refusal; readonly isQuiet: boolean }
-);
-
-type Nothing = Extract<Finding, { kind: 'nothing' }>;
+export type Finding = IntakeDocument | Nothing;
 
 /** At most this many are remembered until a report is found. Further ones are not reported. */
 const MAX_NOTHINGS = 1_000;

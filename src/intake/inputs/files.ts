@@ -13,7 +13,7 @@ import { Refusal } from '../../domain/reports/refusal.ts';
 import { toSizeText } from '../../domain/size.ts';
 import { describeSystemError } from '../../domain/system-error.ts';
 import { collect } from '../content.ts';
-import type { Input } from '../documents.ts';
+import type { Input } from '../ingest.ts';
 import { MAX_FOLDER_DEPTH, MAX_INPUT_BYTES } from '../limits.ts';
 import { isPseudo, isPseudoFolder } from './pseudo-file-system.ts';
 

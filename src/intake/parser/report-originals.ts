@@ -5,7 +5,7 @@ import { toReportId } from '../../domain/reports/report-identity.ts';
 import { toSizeText } from '../../domain/size.ts';
 import type { Queries } from '../../store/engine/database.ts';
 import { findOriginalSize, readOriginal } from '../../store/inputs/originals.ts';
-import type { IntakeDocument } from '../documents.ts';
+import type { IntakeDocument } from '../intake-document.ts';
 import type { RequestedContent, RequestedReport } from '../report/requested.ts';
 import { createFairQueue } from './fair-queue.ts';
 import { MAX_SMALL_BYTES, parseSmall } from './input-parser.ts';
@@ -22,48 +22,43 @@ export interface ClosableReportOriginals extends ReportOriginals {
 }
 
 /**
- * Reads single reports again for pages. A small input is read in this process, as by intake (decision 57); for any
- * other, a child process reads one at a time, and few people wait for it.
+ * Reads single reports again for pages. A small input is parsed in this process, as by intake (decision 57); for any
+ * other, a child process parses one at a time, and few people wait for it.
  */
 export function createReportOriginals(db: Queries): ClosableReportOriginals {
   const child = createParserProcess();
-  const inTurn = createFairQueue();
+  const queue = createFairQueue();
   let idle: NodeJS.Timeout | undefined;
 
-  const readThere = async (
-    place: ReportPlace,
-    wanted: RequestedReport,
-  ): Promise<IntakeDocument[]> => {
+  const parseInChild = async (place: ReportPlace, requested: RequestedReport) => {
     clearTimeout(idle);
     try {
       const bytes = await readBytes(db, place);
-      const documents: IntakeDocument[] = [];
-      for await (const { document } of child.read([bytes], toMs(place), wanted))
-        documents.push(document);
-      return documents;
+      return await Array.fromAsync(child.parse(bytes, { nowMs: toMs(place), requested }));
     } finally {
       idle = setTimeout(() => void child.close(), IDLE_MS).unref();
     }
   };
   const find = async (place: ReportPlace, personId: string, what: RequestedReport['what']) => {
-    const wanted = { payloadSha256: place.payloadSha256, what };
+    const requested = { payloadSha256: place.payloadSha256, what };
     const documents =
-      (await readHere(db, place, wanted)) ??
-      (await inTurn(personId, () => readThere(place, wanted)));
-    return requireFound(documents, place);
+      (await parseHere(db, place, requested)) ??
+      (await queue(personId, () => parseInChild(place, requested)));
+    return requireRequested(documents, place);
   };
   return {
-    readRecords: async (place, { records: wanted, personId }) => {
-      const { report, found } = await find(place, personId, wanted);
-      if (found.kind !== 'records') throw new Error('The reader found a document, not records.');
+    readRecords: async (place, { records: range, personId }) => {
+      const { report, requested } = await find(place, personId, range);
+      if (requested.kind !== 'records') throw new Error('The parser gave a document, not records.');
       const { metadata, policyPublished, xmlNamespace, version } = report;
-      const { records, listed } = found;
+      const { records, listed } = requested;
       return { metadata, policyPublished, xmlNamespace, version, records, listed };
     },
     readDocument: async (place, personId) => {
-      const { found } = await find(place, personId, 'document');
-      if (found.kind !== 'document') throw new Error('The reader found records, not a document.');
-      return found.gzip;
+      const { requested } = await find(place, personId, 'document');
+      if (requested.kind !== 'document')
+        throw new Error('The parser gave records, not a document.');
+      return requested.gzip;
     },
     close: async () => {
       clearTimeout(idle);
@@ -74,13 +69,13 @@ export function createReportOriginals(db: Queries): ClosableReportOriginals {
 
 const toMs = ({ receivedAt }: ReportPlace): number => Date.parse(receivedAt);
 
-/** The documents of a small input; undefined when the child has to read it. */
-async function readHere(db: Queries, place: ReportPlace, wanted: RequestedReport) {
+/** The documents of a small input; undefined when the child has to parse it. */
+async function parseHere(db: Queries, place: ReportPlace, requested: RequestedReport) {
   const size = await findOriginalSize(db, place.inputSeq);
   if (size === undefined) throw gone();
   if (size > MAX_BYTES) throw tooLarge(size);
   if (size > MAX_SMALL_BYTES) return undefined;
-  return await parseSmall(await readBytes(db, place), { nowMs: toMs(place), wanted });
+  return await parseSmall(await readBytes(db, place), { nowMs: toMs(place), requested });
 }
 
 /** The input's name is not in the error: it may be a path on the operator's machine. */
@@ -92,19 +87,14 @@ async function readBytes(db: Queries, { inputSeq }: ReportPlace): Promise<Uint8A
   }
 }
 
-interface FoundReport {
-  readonly report: AggregateReport;
-  readonly found: RequestedContent;
-}
-
-function requireFound(
+function requireRequested(
   documents: readonly IntakeDocument[],
   { reportId }: ReportPlace,
-): FoundReport {
+): { readonly report: AggregateReport; readonly requested: RequestedContent } {
   for (const document of documents) {
     if (document.kind !== 'report') continue;
-    const { report, found } = document;
-    if (found !== undefined && toReportId(report) === reportId) return { report, found };
+    const { report, requested } = document;
+    if (requested !== undefined && toReportId(report) === reportId) return { report, requested };
   }
   // Of several documents, the reason may quote one of another account.
   const [only, ...others] = documents;

@@ -9,21 +9,20 @@ import { addToTally, EMPTY_TALLY, MAX_REPORT_MESSAGES } from '../../domain/repor
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { SourceCounts } from '../../domain/reports/source-counts.ts';
 import { toSizeText } from '../../domain/size.ts';
-import type { Budget } from '../budget.ts';
+import {
+  type Budget,
+  PATTERN_ENTRY_BYTES,
+  PATTERN_ROW_BYTES,
+  REPORT_ROW_BYTES,
+  SOURCE_ROW_BYTES,
+} from '../budget.ts';
 import { type Content, peek, slice } from '../content.ts';
 import { cutText } from '../document/copy-text.ts';
 import type { Element } from '../document/element.ts';
 import { ReportTree } from '../document/tree.ts';
 import { XmlReader } from '../document/xml.ts';
 import { XmlText } from '../document/xml-text.ts';
-import {
-  MAX_NAMESPACE_CHARS,
-  MAX_XML_BYTES,
-  PATTERN_ENTRY_BYTES,
-  PATTERN_ROW_BYTES,
-  REPORT_ROW_BYTES,
-  SOURCE_ROW_BYTES,
-} from '../limits.ts';
+import { MAX_NAMESPACE_CHARS, MAX_XML_BYTES } from '../limits.ts';
 import { renderLocation, type WarningLog } from '../warnings.ts';
 import { toMetadata } from './metadata.ts';
 import { toPolicyPublished } from './policy.ts';
@@ -31,10 +30,10 @@ import { toRecord } from './record.ts';
 
 export interface FeedbackOptions {
   readonly log: WarningLog;
-  /** The clock, in milliseconds: a report that begins in the future gets a warning. */
-  readonly now: () => number;
+  /** The time of receipt, in milliseconds: a report that begins in the future gets a warning. */
+  readonly nowMs: number;
   /** The remaining budget of the input that the document is in. */
-  readonly budget?: Budget;
+  readonly budget: Budget;
   /** Gets every record once, in order, before the rest of the document is read. */
   readonly onRecord?: (record: ReportRecord) => void;
 }
@@ -42,7 +41,7 @@ export interface FeedbackOptions {
 /** The report in an XML document (RFC 7489 appendix C, RFC 9990). Throws a Refusal. */
 export async function readFeedback(
   content: Content,
-  { log, now, budget, onRecord }: FeedbackOptions,
+  { log, nowMs, budget, onRecord }: FeedbackOptions,
 ): Promise<AggregateReport> {
   let tally = EMPTY_TALLY;
   const sources = new SourceCounts();
@@ -55,7 +54,7 @@ export async function readFeedback(
   });
   const reader = new XmlReader(tree, log);
   const { sha256: payloadSha256, size } = await readXml(content, { reader, log, budget });
-  const parts = { ...toParts(tree, now()), xmlNamespace: toNamespace(reader, log) };
+  const parts = { ...toParts(tree, nowMs), xmlNamespace: toNamespace(reader, log) };
   const kept = keepSources(parts, { sources: sources.largest(), log, budget });
   const report = { ...parts, tally, sources: kept, warnings: log.toList(), payloadSha256 };
   return size > MAX_HELD_BYTES ? copy(report) : report;
@@ -78,12 +77,11 @@ function toNamespace({ namespace }: XmlReader, log: WarningLog): string | null {
 interface Sources {
   readonly sources: readonly SourceTally[];
   readonly log: WarningLog;
-  readonly budget: Budget | undefined;
+  readonly budget: Budget;
 }
 
 /** Spends the report's size from the budget. When there is room for fewer sources, the largest are kept. */
 function keepSources(parts: object, { sources, log, budget }: Sources): readonly SourceTally[] {
-  if (budget === undefined) return sources;
   budget.keep(REPORT_ROW_BYTES + JSON.stringify(parts).length);
   const kept = sources.slice(0, Math.floor(budget.keepable / SOURCE_ROW_BYTES));
   budget.keep(kept.length * SOURCE_ROW_BYTES);
@@ -126,12 +124,12 @@ function addSafely(before: Tally, { record, element }: RecordRead): Tally {
 
 function toParts(
   { root, recordCount }: ReportTree,
-  now: number,
+  nowMs: number,
 ): Pick<AggregateReport, 'version' | 'metadata' | 'policyPublished'> {
   if (recordCount === 0) root.warn('no_records');
   return {
     version: root.value('version'),
-    metadata: toMetadata(root.child('report_metadata'), now),
+    metadata: toMetadata(root.child('report_metadata'), nowMs),
     policyPublished: toPolicyPublished(root.child('policy_published')),
   };
 }
@@ -139,7 +137,7 @@ function toParts(
 interface Reading {
   readonly reader: XmlReader;
   readonly log: WarningLog;
-  readonly budget: Budget | undefined;
+  readonly budget: Budget;
 }
 
 /** Reads the document to its end, and returns the hash (SHA-256, hex) and the number of its bytes. */
@@ -153,7 +151,7 @@ async function readXml(
   let size = 0;
   let broken: Refusal | undefined;
   for await (const bytes of slice(whole)) {
-    budget?.checkCpu();
+    budget.checkCpu();
     size += bytes.length;
     if (size > MAX_XML_BYTES)
       throw new Refusal('too_large', `The document is larger than ${toSizeText(MAX_XML_BYTES)}.`);

@@ -14,11 +14,11 @@ const DAY_SECONDS = 24 * 60 * 60;
 const FIRST_REPORTS = Date.UTC(2012, 0, 1) / 1000;
 
 /**
- * `report_metadata`; `now` is in milliseconds. Throws for a report whose time is missing or too far in the
+ * `report_metadata`. Throws for a report whose time is missing or too far in the
  * future, and for an id that is too long.
  */
-export function toMetadata(metadata: Element, now: number): ReportMetadata {
-  const { begin, end } = toDateRange(metadata, now);
+export function toMetadata(metadata: Element, nowMs: number): ReportMetadata {
+  const { begin, end } = toDateRange(metadata, nowMs);
   return {
     orgName: toOrgName(metadata),
     email: toEmail(metadata),
@@ -36,15 +36,15 @@ interface DateRange {
   readonly end: number;
 }
 
-function toDateRange(metadata: Element, now: number): DateRange {
+function toDateRange(metadata: Element, nowMs: number): DateRange {
   const range = findDateRange(metadata);
   const begin = toSeconds(range, 'begin');
   const end = toSeconds(range, 'end');
-  if (begin * 1000 > now + MAX_BEGIN_AHEAD_MS) throw windowInFuture(range);
+  if (begin * 1000 > nowMs + MAX_BEGIN_AHEAD_MS) throw windowInFuture(range);
   if (begin > end) range.warn('reversed_dates');
   if (end - begin > DAY_SECONDS) range.warn('long_window');
   if (begin < FIRST_REPORTS) range.warn('early_begin');
-  if (begin * 1000 > now) range.warn('future_begin');
+  if (begin * 1000 > nowMs) range.warn('future_begin');
   return { begin, end };
 }
 

@@ -6,7 +6,7 @@ import type { RecordPart, RecordRange } from '../../domain/reports/report-conten
 import type { Content } from '../content.ts';
 import { type FeedbackOptions, readFeedback } from './feedback.ts';
 
-/** One report of an input that is wanted with more than its metadata and totals. */
+/** One report of an input of which a page shows more than its metadata and totals. */
 export interface RequestedReport {
   /** Of the XML document, in hex. */
   readonly payloadSha256: string;
@@ -14,30 +14,30 @@ export interface RequestedReport {
   readonly what: RecordRange | 'document';
 }
 
-/** What was wanted of the report. */
+/** What was requested of the report. */
 export type RequestedContent =
   | ({ readonly kind: 'records' } & RecordPart)
   /** The document's bytes, in gzip. */
   | { readonly kind: 'document'; readonly gzip: Uint8Array };
 
-interface WithFound {
+interface ReadReport {
   readonly report: AggregateReport;
-  /** Absent when this is not the wanted report. */
-  readonly found?: RequestedContent;
+  /** Absent when this is not the requested report. */
+  readonly requested?: RequestedContent;
 }
 
-/** Reads a report, which only its last byte shows to be the wanted one. Throws a Refusal. */
+/** Reads a report, which only its last byte shows to be the requested one. Throws a Refusal. */
 export async function readRequested(
   content: Content,
   { payloadSha256, what }: RequestedReport,
   options: FeedbackOptions,
-): Promise<WithFound> {
+): Promise<ReadReport> {
   if (what === 'document') return await readDocument(content, payloadSha256, options);
   const records = new LargestRecords();
   const onRecord = (record: Parameters<LargestRecords['add']>[0]) => records.add(record);
   const report = await readFeedback(content, { ...options, onRecord });
   if (report.payloadSha256 !== payloadSha256) return { report };
-  return { report, found: { kind: 'records', ...records.part(what) } };
+  return { report, requested: { kind: 'records', ...records.part(what) } };
 }
 
 /** Fast, because the answer is unpacked again at once. Reports pack well at any level. */
@@ -49,7 +49,7 @@ async function readDocument(
   content: Content,
   payloadSha256: string,
   options: FeedbackOptions,
-): Promise<WithFound> {
+): Promise<ReadReport> {
   // `readFeedback` limits the size.
   const pieces: Uint8Array[] = [];
   const report = await readFeedback(gather(content, pieces), options);
@@ -57,7 +57,7 @@ async function readDocument(
   const gzip = gzipSync(Buffer.concat(pieces), PACKING);
   if (gzip.length > MAX_PACKED_BYTES)
     throw new Refusal('too_large', 'It is too large to be downloaded here.');
-  return { report, found: { kind: 'document', gzip } };
+  return { report, requested: { kind: 'document', gzip } };
 }
 
 async function* gather(content: Content, pieces: Uint8Array[]): Content {

@@ -106,8 +106,8 @@ describe('a mail in the inbox', () => {
     await deliverMail(db);
     let kills = 0;
     const killing = asProcess({
-      read: (inputs, nowMs) => {
-        const found = parser.read(inputs, nowMs);
+      parse: (bytes, options) => {
+        const found = parser.parse(bytes, options);
         return (async function* () {
           if (kills++ === 0 && parser.pid !== undefined) process.kill(parser.pid, 'SIGKILL');
           yield* found;
@@ -130,7 +130,7 @@ describe('a fault of our own', () => {
     let reads = 0;
     const parser = asProcess({
       // biome-ignore lint/correctness/useYield: it fails before it finds anything.
-      async *read() {
+      async *parse() {
         reads += 1;
         throw new Failure('unavailable', 'The process that reads reports does not start: ENOMEM.');
       },
@@ -152,16 +152,12 @@ describe('a fault of our own', () => {
   test('with one of several mails leaves those before it done', async () => {
     const { db } = await aStore();
     for (const id of ['one', 'two', 'three']) await deliverMail(db, { bytes: aReportMail(id) });
-    let isFirst = true;
+    let begun = 0;
     const parser = asProcess({
-      async *read(inputs, nowMs) {
-        for await (const found of localParser.read(inputs, nowMs)) {
-          if (isFirst && found.index === 2) {
-            isFirst = false;
-            throw new Error('out of memory');
-          }
-          yield found;
-        }
+      async *parse(bytes, options) {
+        begun += 1;
+        if (begun === 3) throw new Error('out of memory');
+        yield* localParser.parse(bytes, options);
       },
     });
     const worker = aWorker(db, { parser });
@@ -224,10 +220,10 @@ describe('a worker that is stopped', () => {
     const begun = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     const parser = asProcess({
-      async *read(inputs, nowMs) {
+      async *parse(bytes, options) {
         begun.resolve();
         await goOn.promise;
-        yield* localParser.read(inputs, nowMs);
+        yield* localParser.parse(bytes, options);
       },
     });
     const worker = aWorker(db, { parser });

@@ -1,0 +1,166 @@
+import { Refusal } from '../../domain/reports/refusal.ts';
+import { type Budget, REPORT_ROW_BYTES } from '../budget.ts';
+import { type Content, collect, peek, toContent } from '../content.ts';
+import type { IntakeDocument } from '../intake-document.ts';
+import { MAX_CONTAINER_DEPTH, MAX_INNER_CONTAINER_BYTES, MAX_INPUT_BYTES } from '../limits.ts';
+import { readFeedback } from '../report/feedback.ts';
+import { type RequestedReport, readRequested } from '../report/requested.ts';
+import { WarningLog } from '../warnings.ts';
+import { type Finding, settle, toFinding } from './finding.ts';
+import { gunzip, unzlib } from './gzip.ts';
+import { splitMailbox } from './mailbox.ts';
+import type { Member } from './member.ts';
+import { type Kind, sniff } from './sniff.ts';
+
+interface ReadOptions {
+  /** The time of receipt, in milliseconds. */
+  readonly nowMs: number;
+  readonly budget: Budget;
+  /** Of all reports only this one, as the last document; none when it is not in the input. */
+  readonly requested?: RequestedReport | undefined;
+}
+
+/**
+ * Every document in an input, in order, at least one. Never throws because of the bytes' content, and one bad
+ * document never stops the rest. Only the bytes decide what a document is.
+ */
+export async function* readDocuments(
+  bytes: Uint8Array,
+  options: ReadOptions,
+): AsyncGenerator<IntakeDocument> {
+  const input = { ...options, member: [], depth: 0, isQuiet: false, log: new WarningLog() };
+  for await (const finding of open(toContent(bytes), input)) {
+    if (finding.kind === 'nothing')
+      yield { kind: 'rejected', member: finding.member, refusal: finding.refusal };
+    else if (finding.kind !== 'report' || options.requested === undefined) yield finding;
+    else if (finding.requested !== undefined) return yield finding;
+  }
+}
+
+/** What is known of a content when it is opened: where it is, and what its reading needs. */
+interface Context extends ReadOptions {
+  readonly member: readonly string[];
+  /** How many containers are around it. */
+  readonly depth: number;
+  /** Part of a mail's own text or layout. */
+  readonly isQuiet: boolean;
+  readonly log: WarningLog;
+}
+
+/** Whatever the content is: each report in it, each refusal, and each item that is not a report. */
+async function* open(content: Content, context: Context): AsyncGenerator<Finding> {
+  try {
+    yield* openByKind(content, context);
+  } catch (error) {
+    yield keepRefusal(toRefusal(error), context);
+  }
+}
+
+/** Any other error is a defect, or a lack of memory. It affects this member only. */
+function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  return new Refusal('reader_failed', 'The reader failed because of an error of its own.');
+}
+
+/** A rejection is stored, so its size is spent from the budget, as for a report. */
+function keepRefusal(refusal: Refusal, context: Context): Finding {
+  const finding = toFinding(refusal, context);
+  if (finding.kind !== 'rejected' || context.budget.isSpent) return finding;
+  try {
+    context.budget.keep(REPORT_ROW_BYTES + context.member.join().length);
+  } catch (error) {
+    return toFinding(toRefusal(error), context);
+  }
+  return finding;
+}
+
+async function* openByKind(start: Content, context: Context): AsyncGenerator<Finding> {
+  const { head, whole, close } = await peek(start);
+  try {
+    yield* read(whole, sniff(head), context);
+  } finally {
+    await close();
+  }
+}
+
+async function* read(content: Content, kind: Kind, context: Context): AsyncGenerator<Finding> {
+  switch (kind) {
+    case 'xml':
+      yield { kind: 'report', member: context.member, ...(await readReport(content, context)) };
+      return;
+    case 'gzip':
+      return yield* open(gunzip(await hold(content, context), context), deeper(context));
+    case 'zlib':
+      return yield* open(unzlib(await hold(content, context), context), deeper(context));
+    case 'zip':
+      return yield* openZip(await hold(content, context), context);
+    case 'mail':
+      return yield* openMail(await hold(content, context), context);
+    default:
+      throw REFUSALS[kind];
+  }
+}
+
+async function readReport(content: Content, context: Context) {
+  if (context.requested !== undefined)
+    return await readRequested(content, context.requested, context);
+  return { report: await readFeedback(content, context) };
+}
+
+/** Reads a container into one piece. */
+async function hold(content: Content, { depth }: Context): Promise<Uint8Array> {
+  if (depth >= MAX_CONTAINER_DEPTH)
+    throw new Refusal('too_deep', `There are more than ${depth} nested containers.`);
+  return collect(content, depth === 0 ? MAX_INPUT_BYTES : MAX_INNER_CONTAINER_BYTES);
+}
+
+const deeper = (context: Context): Context => ({ ...context, depth: context.depth + 1 });
+
+async function* openZip(bytes: Uint8Array, context: Context): AsyncGenerator<Finding> {
+  // Libraries are loaded when the first archive or mail comes: they take a quarter of the reader's start.
+  const { readZip } = await import('./zip.ts');
+  yield* openAll(readZip(bytes, context.budget), deeper(context));
+}
+
+async function* openMail(bytes: Uint8Array, context: Context): AsyncGenerator<Finding> {
+  context.budget.addMail();
+  const [, second] = splitMailbox(bytes, context.budget).take(2);
+  // A mailbox does not count as a container: its messages have the depth of a single mail.
+  if (second !== undefined)
+    return yield* openAll(toMembers(splitMailbox(bytes, context.budget), context.budget), context);
+  const { readMail } = await import('./mail.ts');
+  yield* openAll(readMail(bytes, context), deeper(context));
+}
+
+async function* toMembers(messages: Iterable<Uint8Array>, budget: Budget): AsyncGenerator<Member> {
+  let index = 0;
+  for (const message of messages) {
+    index += 1;
+    budget.addMember();
+    yield { name: `message ${index}`, content: toContent(message), isQuiet: false };
+  }
+}
+
+function openAll(members: AsyncIterable<Member>, context: Context): AsyncIterable<Finding> {
+  return settle(openEach(members, context), context);
+}
+
+async function* openEach(
+  members: AsyncIterable<Member>,
+  context: Context,
+): AsyncGenerator<Finding> {
+  for await (const { name, content, isQuiet } of members) {
+    const log = new WarningLog(context.log);
+    yield* open(content, { ...context, member: [...context.member, name], isQuiet, log });
+    if (context.budget.isSpent) return;
+  }
+}
+
+/** Made once, because the stack of an error costs more than all other work for an empty member. */
+const REFUSALS = {
+  empty: new Refusal('empty', 'There is nothing in it.'),
+  html: new Refusal('not_aggregate', 'The root element is <html>.'),
+  failure_report: new Refusal('not_aggregate', 'failure_report: about one message (ARF).'),
+  tls_report: new Refusal('not_aggregate', 'tls_report: about TLS connections (TLS-RPT).'),
+  other: new Refusal('no_report', 'This is neither XML nor anything that could hold it.'),
+};
