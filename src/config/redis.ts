@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { readPasswordFile, readSecretFile } from './secret-file.ts';
 import { text, url, type ValuesOf } from './variable.ts';
 
 /** Where limits are counted for several instances. */
@@ -45,6 +46,22 @@ export function toRedisConfig(values: Values): RedisConfig | undefined {
     password: decodeURIComponent(password) || values.PLUMBLINE_REDIS_PASSWORD,
     passwordFile: values.PLUMBLINE_REDIS_PASSWORD_FILE,
     caFile: values.PLUMBLINE_REDIS_CA,
+  };
+}
+
+export interface RedisSecrets {
+  readonly password: string | undefined;
+  /** The certificates of the authority that signed the server's. */
+  readonly ca: string | undefined;
+}
+
+/** Reads the secrets that are in files. Throws a ConfigError when a file cannot be read. */
+export function readRedisSecrets({ password, passwordFile, caFile }: RedisConfig): RedisSecrets {
+  return {
+    password: passwordFile
+      ? readPasswordFile('PLUMBLINE_REDIS_PASSWORD_FILE', passwordFile)
+      : password,
+    ca: caFile && readSecretFile('PLUMBLINE_REDIS_CA', caFile),
   };
 }
 

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import type { RequestListener, ServerResponse } from 'node:http';
 import express, {
   type ErrorRequestHandler,
@@ -10,8 +11,8 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { createSealings } from '../config/secrets-key.ts';
 import { ConfigError } from '../config/variable.ts';
-import { type About, checkReportRoute } from '../dns/route-lookup.ts';
-import type { OpenSealing } from '../domain/access/sealing.ts';
+import { checkReportRoute } from '../dns/route-lookup.ts';
+import { toClientAddress } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
 import { createExternalApi } from '../external/api.ts';
 import type { ContractDocument } from '../external/contract/contract.ts';
@@ -22,19 +23,18 @@ import type { ClosableReportOriginals } from '../intake/parser/report-originals.
 import { type IpDatabase, openIpDatabase } from '../settings/pages/sources/ip-database.ts';
 import { createSettings } from '../settings/settings.ts';
 import { isReadable, type Store } from '../store/engine/open.ts';
-import { addressOf } from './client-address.ts';
 import type { Counters } from './counters/counters.ts';
 import { serveDocs } from './docs.ts';
 import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
 
-interface Given {
-  readonly config: Pick<
-    Config,
-    'requestsPerIp' | 'requestsPerKey' | 'pageCacheBytes' | 'trustedProxies'
-  > &
-    Partial<Pick<Config, 'baseUrl' | 'singleSignOn' | 'redis' | 'secretsKeyFile'>> &
-    Partial<Pick<Config, 'mailHost' | 'reportAddress' | 'smtpRecipients' | 'dnsServers'>> &
-    Partial<Pick<Config, 'ipDatabase' | 'dnsChecks'>>;
+type AppConfig = Pick<
+  Config,
+  'requestsPerIp' | 'requestsPerKey' | 'pageCacheBytes' | 'trustedProxies'
+> &
+  Partial<Config>;
+
+interface AppDeps {
+  readonly config: AppConfig;
   readonly store: Store;
   readonly now: () => Date;
   readonly log: Logger;
@@ -46,31 +46,30 @@ interface Given {
   readonly document?: ContractDocument;
   /** Serves the API alone. A sandbox has no sign-in, because its data is made up and its key is public. */
   readonly isSandbox?: boolean;
-  /** What counts for several processes of this machine. Redis, where it is configured, counts for all machines. */
-  readonly counters?: Counters | undefined;
 }
+
+/** Whether the last address of `X-Forwarded-For` is to be believed when a request comes from this address. */
+type IsTrusted = (address: string) => boolean;
 
 export interface App {
   /** Answers requests: those of the API itself, all others with Express. */
   readonly listener: RequestListener;
-  readonly express: Express;
+  /** Whether a proxy with this address is trusted. */
+  readonly isTrusted: IsTrusted;
   /** Writes what is still waiting to be written, before the store closes, and stops counting with others. */
   readonly flush: () => Promise<void>;
 }
 
 /** Creates the Express app and mounts every module on it. */
-export async function createApp(given: Given): Promise<App> {
-  const { config, store, log, now, document } = given;
-  const openSealing = given.isSandbox ? undefined : openSealings(config);
-  const counters = await openCounters(given);
-  const createStore = counters?.createStore;
+export async function createApp(deps: AppDeps): Promise<App> {
+  const { config, store, log, now, isSandbox = false } = deps;
   const errors = log.child({}, { serializers: ERROR_SERIALIZERS });
   const logError = (error: unknown, req?: { id: string }) =>
     errors.error({ err: error, request_id: req && withoutKeys(req.id) }, 'unexpected error');
+  const counters = await openCounters(deps);
+  const createStore = counters && ((limit: string) => counters.createStore(limit));
   const common = { ...config, store, now, logError, createStore };
-  const reportReader = openLate(store);
-  const external = await createExternalApi({ ...common, document });
-  const networks = given.isSandbox ? undefined : await openNetworks(given);
+  const external = await createExternalApi({ ...common, document: deps.document });
 
   const app = express();
   app.disable('x-powered-by');
@@ -79,42 +78,56 @@ export async function createApp(given: Given): Promise<App> {
   app.set('query parser', false);
   app.set('trust proxy', config.trustedProxies.length > 0 ? config.trustedProxies : false);
 
-  app.use(nameRequest);
-  app.use('/docs', serveDocs(given.site));
-  app.get('/', showBrowsersIn(given.isSandbox ? '/docs/' : '/settings'));
-  if (!given.isSandbox) {
-    const checkRoute = (about: About) => checkReportRoute(config.dnsServers ?? [], about);
-    const pages = {
-      ...{ checkRoute, reportReader, openSealing },
-      findNetwork: networks?.find,
-    };
-    app.use('/settings', createSettings({ ...common, ...pages }));
-  }
+  app.use('/docs', serveDocs(deps.site));
+  app.get('/', showBrowsersIn(isSandbox ? '/docs/' : '/settings'));
+  const pages = isSandbox ? undefined : await openPages(deps);
+  if (pages !== undefined) app.use('/settings', createSettings({ ...common, ...pages.deps }));
   app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
-  app.get('/readyz', answerReady(given, counters));
+  app.get('/readyz', answerReady(deps, counters));
   app.use(() => {
     throw new Failure('not_found', 'No such path.');
   });
   app.use(answerExpressErrors(answerErrors(logError)));
-  const listener = listen(app, external.listener, log);
+  const isTrusted: IsTrusted = (address) => app.get('trust proxy fn')(address, 0);
   const flush = async () => {
     await external.flush();
-    await reportReader.close();
+    await pages?.close();
     counters?.close();
+  };
+  return { listener: listen(app, external.listener, { log, isTrusted }), isTrusted, flush };
+}
+
+/**
+ * Who counts limits for several processes: Redis, where it is configured; else the primary process of a cluster, for
+ * its workers. A sandbox must not use up the limits of the service.
+ */
+async function openCounters({ config, log, isSandbox }: AppDeps): Promise<Counters | undefined> {
+  if (isSandbox) return undefined;
+  if (config.redis !== undefined)
+    return (await import('./counters/redis.ts')).countInRedis(config.redis, log);
+  if (cluster.isWorker) return (await import('./counters/primary.ts')).countInPrimary(log);
+  return undefined;
+}
+
+/** What only the settings pages need. */
+async function openPages({ config, store, log }: AppDeps) {
+  const { dnsServers = [], secretsKeyFile } = config;
+  const reportReader = openLate(store);
+  const openSealing = secretsKeyFile && createSealings(secretsKeyFile);
+  const networks = await openNetworks(config, log);
+  const close = async () => {
+    await reportReader.close();
     networks?.close();
   };
-  return { listener: counters?.bound(listener) ?? listener, express: app, flush };
-}
-
-/** The client of Redis is loaded only where it is needed. A sandbox must not use up the limits of the service. */
-async function openCounters({ config, log, counters, isSandbox }: Given) {
-  if (config.redis === undefined || isSandbox) return counters;
-  const { connectCounters } = await import('./counters/redis.ts');
-  return await connectCounters(config.redis, log);
-}
-
-function openSealings({ secretsKeyFile }: Given['config']): OpenSealing | undefined {
-  return secretsKeyFile && createSealings(secretsKeyFile);
+  return {
+    deps: {
+      ...{ reportReader, openSealing },
+      findNetwork: networks?.find,
+      checkRoute: (about: Parameters<typeof checkReportRoute>[1]) =>
+        checkReportRoute(dnsServers, about),
+    },
+    close,
+  };
 }
 
 /** What reads reports is loaded for the first page that needs it. */
@@ -134,8 +147,10 @@ function openLate({ db }: Store): ClosableReportOriginals {
 }
 
 /** A file that cannot be used is an error at start: pages without networks would be noticed late. */
-async function openNetworks({ config, log }: Given): Promise<IpDatabase | undefined> {
-  const { ipDatabase: file } = config;
+async function openNetworks(
+  { ipDatabase: file }: AppConfig,
+  log: Logger,
+): Promise<IpDatabase | undefined> {
   if (file === undefined) return undefined;
   const warn = (error: Error) =>
     log.warn({ err: error }, 'the database of networks stays the former');
@@ -154,18 +169,29 @@ const API_PATH = /^\/v1\/external(?=[/?]|$)/i;
 function listen(
   app: Express,
   api: (req: ApiRequest, res: ServerResponse) => Promise<void>,
-  log: Logger,
+  { log, isTrusted }: { log: Logger; isTrusted: IsTrusted },
 ): RequestListener {
-  const toAddress = addressOf(app);
   const logRequest = logRequests(log);
   return (incoming, res) => {
     const req = incoming as ApiRequest;
     req.id = toRequestId(req);
-    req.ip = toAddress(req);
+    req.ip = findAddress(req, isTrusted);
     logRequest(req, res);
-    if (API_PATH.test(req.url ?? '')) void api(req, res);
-    else app(req, res);
+    if (API_PATH.test(req.url ?? '')) return void api(req, res);
+    // JSON answers set it themselves (send.ts).
+    res.setHeader('X-Request-Id', req.id);
+    app(req, res);
   };
+}
+
+/**
+ * The address that a request counts and is recorded under. Express would use the last untrusted entry of
+ * `X-Forwarded-For` unchecked.
+ */
+function findAddress({ socket, headers }: ApiRequest, isTrusted: IsTrusted): string {
+  const header = headers['x-forwarded-for'];
+  const forwardedFor = Array.isArray(header) ? header.join(',') : header;
+  return toClientAddress({ peer: socket.remoteAddress ?? '', forwardedFor, isTrusted });
 }
 
 type AnswerError = ReturnType<typeof answerErrors>;
@@ -175,12 +201,6 @@ function answerExpressErrors(answer: AnswerError): ErrorRequestHandler {
     if (!answer(error, req, res)) next(error);
   };
 }
-
-/** JSON answers set the request id themselves (send.ts). */
-const nameRequest: RequestHandler = (req, res, next) => {
-  res.setHeader('X-Request-Id', req.id);
-  next();
-};
 
 /** Redirects a browser to the settings pages, or to the docs in a sandbox, which has no settings pages. */
 function showBrowsersIn(path: string): RequestHandler {
@@ -194,10 +214,15 @@ function showBrowsersIn(path: string): RequestHandler {
  * Whether the service can work now, for load balancers. Limits that this process counts alone, because Redis
  * cannot be used, do not make it unready.
  */
-function answerReady({ store, isStopping }: Given, counters?: Counters): RequestHandler {
+function answerReady(
+  { config, store, isStopping }: AppDeps,
+  counters: Counters | undefined,
+): RequestHandler {
   return async (req, res) => {
     const isReady = isStopping?.() !== true && (await isReadable(store));
-    sendStatus(req, res, isReady ? 'ready' : 'unavailable', counters?.details());
+    const limits = counters?.isShared() ? 'shared' : 'own';
+    const details = counters && config.redis ? { limits } : {};
+    sendStatus(req, res, isReady ? 'ready' : 'unavailable', details);
   };
 }
 

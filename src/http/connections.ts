@@ -1,8 +1,7 @@
 import type { Server } from 'node:http';
-import type { Express } from 'express';
 import type { Config } from '../config/config.ts';
 import { parseAddress, toClientNetwork } from '../domain/client-address.ts';
-import { type Trust, trustOf } from './client-address.ts';
+import type { App } from './app.ts';
 
 /**
  * Closes connections over the limits at once, before a byte of them is read. Otherwise a few hundred slow
@@ -12,9 +11,8 @@ import { type Trust, trustOf } from './client-address.ts';
 export function limitConnections(
   server: Server,
   { maxConnections, maxConnectionsPerIp }: Config,
-  app: Express,
+  isTrusted: App['isTrusted'],
 ): void {
-  const isTrusted: Trust = trustOf(app);
   const open = new Map<string, number>();
   server.maxConnections = maxConnections;
   server.on('connection', (socket) => {

@@ -11,7 +11,6 @@ import {
   requireValid,
 } from './client-error.ts';
 import { limitConnections } from './connections.ts';
-import type { Counters } from './counters/counters.ts';
 import { createServer } from './node-http.ts';
 
 /** Counted from the start of a connection or request: a slow sender occupies a connection. */
@@ -30,23 +29,21 @@ export interface RunningServer {
   readonly stop: () => Promise<void>;
 }
 
-interface Given {
+interface ServerDeps {
   readonly store: Store;
   readonly log: Logger;
   readonly isSandbox?: boolean;
-  /** What counts requests for several processes of this machine. */
-  readonly counters?: Counters;
 }
 
 /** Serves the app on the configured address until it is stopped. The caller closes the store. */
 export async function startServer(
   config: Config,
-  { store, log, isSandbox = false, counters }: Given,
+  { store, log, isSandbox = false }: ServerDeps,
 ): Promise<RunningServer> {
   let isStopping = false;
-  const now = () => new Date();
   const app = await createApp({
-    ...{ config, store, log, now, isSandbox, counters },
+    ...{ config, store, log, isSandbox },
+    now: () => new Date(),
     isStopping: () => isStopping,
   });
   const server = createServer(
@@ -63,7 +60,7 @@ export async function startServer(
     },
     requireValid(app.listener),
   );
-  limitConnections(server, config, app.express);
+  limitConnections(server, config, app.isTrusted);
   server.on('clientError', answerClientError);
   server.on('connect', answerConnect);
   // Unknown expectations are ignored (RFC 9110, 10.1.1); node would answer 417 without a body.

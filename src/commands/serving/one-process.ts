@@ -1,7 +1,6 @@
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
-import type { Counters } from '../../http/counters/counters.ts';
 import { createLog } from '../../http/log.ts';
 import { type RunningServer, startServer } from '../../http/server.ts';
 import { startJobs } from '../../jobs/jobs.ts';
@@ -23,8 +22,7 @@ export async function serveUntilStopped(
   { isSandbox = false, hasJobs = true, log = createLog(config.logLevel) }: Options = {},
 ): Promise<RunningServer> {
   if (!isSandbox && cluster.isPrimary) warnOfLooseFiles(config, (text) => log.warn(text));
-  const counters = await countTogether(log);
-  const server = await startServer(config, { store, log, isSandbox, ...counters });
+  const server = await startServer(config, { store, log, isSandbox });
   // A sandbox does not evaluate alerts: after three days its made-up reports would count as missing.
   const jobs = hasJobs && !isSandbox ? startJobs(config, { store, log }) : undefined;
   stopOnSignal(log, async () => {
@@ -33,11 +31,4 @@ export async function serveUntilStopped(
     await store.close();
   });
   return server;
-}
-
-/** Several processes of one `serve` have each limit once: the first one counts. */
-async function countTogether(log: Logger): Promise<{ readonly counters?: Counters }> {
-  if (cluster.isPrimary) return {};
-  const { countInPrimary } = await import('../../http/counters/worker.ts');
-  return { counters: countInPrimary(log) };
 }

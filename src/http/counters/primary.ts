@@ -1,28 +1,116 @@
 import type { Worker } from 'node:cluster';
-import { Counts } from './counts.ts';
-import { type Counted, type Hit, isBatch } from './messages.ts';
+import { type ClientRateLimitInfo, MemoryStore, type Options } from 'express-rate-limit';
+import type { Logger } from 'pino';
+import { Counters, incrementIn, type LimitedClient, type SharedCounter } from './counters.ts';
+
+/*
+ * The workers of node:cluster count in the primary process, over the channel between the two processes. A worker sends
+ * what it counts in one iteration of the event loop as one message.
+ */
+
+/** A primary that is alive only counts and passes on connections. */
+const TIME_LIMIT_MS = 2_000;
+
+interface Request {
+  readonly type: 'plumbline:count';
+  readonly hits: readonly Hit[];
+}
+
+interface Hit extends LimitedClient {
+  readonly id: number;
+  readonly change: 1 | -1;
+}
+
+interface Response {
+  readonly type: 'plumbline:counted';
+  readonly counts: readonly Count[];
+}
+
+/** `resetAt` is by the machine's clock, which both processes have. */
+interface Count {
+  readonly id: number;
+  readonly totalHits: number;
+  readonly resetAt: number;
+}
 
 /** A process is the primary of one cluster, whose workers share these. */
-const limits = new Map<string, Counts>();
+const limits = new Map<string, MemoryStore>();
 
-/** Counts for a worker, in the primary process: all workers together have each limit once. */
+/** Counts for a worker, in the primary process. */
 export function serveCounters(worker: Pick<Worker, 'on' | 'send'>): void {
-  worker.on('message', (message: unknown) => {
-    if (!isBatch(message)) return;
-    const { id, hits } = message;
-    const answer: Counted = { type: 'plumbline:counted', id, counts: hits.map(count) };
+  worker.on('message', (message: Request | null) => {
+    if (message?.type !== 'plumbline:count') return;
+    const response: Response = { type: 'plumbline:counted', counts: message.hits.map(count) };
     // With a callback, a worker that has ended meanwhile is no error.
-    worker.send(answer, () => {});
+    worker.send(response, () => {});
   });
 }
 
-function count({ limit, key, windowMs, add }: Hit): readonly [number, number] {
-  const counts = limits.get(limit) ?? new Counts(windowMs);
-  limits.set(limit, counts);
-  if (add === 0) {
-    counts.subtract(key);
-    return [0, 0];
+function count({ id, limit, key, windowMs, change }: Hit): Count {
+  const store = limits.get(limit) ?? createLimit(limit, windowMs);
+  if (change === 1) {
+    const { totalHits, resetTime } = incrementIn(store, key);
+    return { id, totalHits, resetAt: resetTime?.getTime() ?? 0 };
   }
-  const { totalHits, resetTime } = counts.add(key);
-  return [totalHits, (resetTime?.getTime() ?? 0) - Date.now()];
+  void store.decrement(key);
+  return { id, totalHits: 0, resetAt: 0 };
+}
+
+function createLimit(limit: string, windowMs: number): MemoryStore {
+  const store = new MemoryStore();
+  store.init({ windowMs } as Options);
+  limits.set(limit, store);
+  return store;
+}
+
+/** The part of `process` that a worker has. */
+export interface Channel {
+  readonly send: (message: Request, done: () => void) => unknown;
+  readonly on: (event: 'message', listener: (message: Response | null) => void) => unknown;
+  readonly off: (event: 'message', listener: (message: Response | null) => void) => unknown;
+}
+
+/** Counts in the primary process, which calls `serveCounters`. For a worker of node:cluster. */
+export async function countInPrimary(
+  log: Logger,
+  channel = process as unknown as Channel,
+): Promise<Counters> {
+  const name = 'the primary process';
+  const create = () => createPrimaryCounter(channel);
+  const counters = new Counters(log, { name, timeLimitMs: TIME_LIMIT_MS, create });
+  await counters.connect();
+  return counters;
+}
+
+/** Never used again, so that an answer to an earlier connection is not taken for another one. */
+let lastId = 0;
+
+function createPrimaryCounter(channel: Channel): SharedCounter {
+  const waiting = new Map<number, (info: ClientRateLimitInfo) => void>();
+  let unsent: Hit[] = [];
+  const send = () => {
+    // With a callback, a primary that has ended is no error here. Its answer will be late.
+    channel.send({ type: 'plumbline:count', hits: unsent }, () => {});
+    unsent = [];
+  };
+  const ask = (client: LimitedClient, change: 1 | -1) =>
+    new Promise<ClientRateLimitInfo>((resolve) => {
+      lastId += 1;
+      if (unsent.length === 0) setImmediate(send);
+      unsent.push({ ...client, id: lastId, change });
+      waiting.set(lastId, resolve);
+    });
+  const receive = (message: Response | null) => {
+    if (message?.type !== 'plumbline:counted') return;
+    for (const { id, totalHits, resetAt } of message.counts) {
+      waiting.get(id)?.({ totalHits, resetTime: new Date(resetAt) });
+      waiting.delete(id);
+    }
+  };
+  return {
+    open: async () => void channel.on('message', receive),
+    increment: (client) => ask(client, 1),
+    decrement: (client) => ask(client, -1),
+    close: () => void channel.off('message', receive),
+  };
 }

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import pino from 'pino';
 import { createApp } from '../../../src/http/app.ts';
 import { serveCounters } from '../../../src/http/counters/primary.ts';
-import { countInPrimary } from '../../../src/http/counters/worker.ts';
 import { openStore } from '../../../src/store/engine/open.ts';
 
 if (cluster.isPrimary) {
@@ -32,7 +31,6 @@ async function serve(database: string): Promise<void> {
     store: await openStore(database),
     now: () => new Date(),
     log,
-    counters: countInPrimary(log),
   });
   const server = createServer(listener);
   server.listen({ port: 0, host: '127.0.0.1', exclusive: true }, () =>
