@@ -1,10 +1,10 @@
 import Database from 'better-sqlite3';
 import pg from 'pg';
-import { MOVED_TABLES } from '../../src/store/move/moved-tables.ts';
+import { listTables } from '../../src/store/move/from-sqlite.ts';
 
 export interface ComparedTable {
   readonly name: string;
-  /** Every row as text, in the order of the key. */
+  /** Every row as text, sorted. */
   readonly rows: readonly string[];
   readonly copies: readonly string[];
 }
@@ -15,11 +15,11 @@ export async function compareTables(path: string, url: string): Promise<Compared
   const client = new pg.Client(url);
   await client.connect();
   const tables: ComparedTable[] = [];
-  for (const { name, key } of MOVED_TABLES) {
-    const text = `select * from ${name} order by ${key.join(', ')}`;
+  for (const name of listTables(source)) {
+    const text = `select * from ${name}`;
     const rows = source.prepare(text).safeIntegers().all() as Record<string, unknown>[];
     const copies = (await client.query(text)).rows;
-    tables.push({ name, rows: rows.map(toText), copies: copies.map(toText) });
+    tables.push({ name, rows: rows.map(toText).sort(), copies: copies.map(toText).sort() });
   }
   await client.end();
   source.close();

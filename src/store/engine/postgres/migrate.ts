@@ -3,7 +3,6 @@ import { toShownUrl } from '../../../domain/database-address.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { MIGRATIONS } from '../../migrations/all.ts';
 import { requireKnown } from '../../migrations/require-known.ts';
-import { findUnfinished } from '../../move/marker.ts';
 import type { Tables } from '../../tables.ts';
 import type { Connected } from './connect.ts';
 
@@ -28,7 +27,6 @@ export async function migratePostgres(
     // Another process may have begun since.
     applied = (await listApplied(db)) ?? [];
   }
-  requireMoved(database, applied);
   requireKnown(toShownUrl(database), applied);
   if (applied.length === Object.keys(MIGRATIONS).length) return;
   const migrating = connect();
@@ -49,14 +47,6 @@ async function listApplied(db: Kysely<Tables>): Promise<string[] | undefined> {
   if (rows[0]?.exists !== true) return undefined;
   const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
   return applied.rows.map(({ name }) => name);
-}
-
-function requireMoved(database: string, applied: readonly string[]): void {
-  if (findUnfinished(applied) === undefined) return;
-  throw new Failure(
-    'unavailable',
-    `The database ${toShownUrl(database)} is the target of a move that is not finished. Run “plumbline move” again.`,
-  );
 }
 
 interface Server {

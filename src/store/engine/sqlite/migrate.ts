@@ -3,9 +3,9 @@ import type { Kysely } from 'kysely';
 import { Failure } from '../../../domain/failure.ts';
 import { MIGRATIONS } from '../../migrations/all.ts';
 import { requireKnown } from '../../migrations/require-known.ts';
-import { parseMarker, toMovedFailure, toMovingFailure } from '../../move/marker.ts';
 import type { Tables } from '../../tables.ts';
 import { waitForLock } from './dialect.ts';
+import { requireNotMoved } from './moved.ts';
 
 /**
  * Brings the database to the schema of this version. Takes the write lock only when there is something to do,
@@ -28,14 +28,10 @@ export async function migrateSqlite(
 }
 
 function isCurrent(connection: Database.Database): boolean {
-  const names = listApplied(connection);
-  const marker = names.map(parseMarker).find((found) => found !== undefined);
-  if (marker?.state === 'moved') throw toMovedFailure(connection.name, marker);
-  const applied = names.filter((name) => parseMarker(name) === undefined);
+  const applied = listApplied(connection);
+  requireNotMoved(connection.name, applied);
   requireKnown(connection.name, applied);
-  const isComplete = applied.length === Object.keys(MIGRATIONS).length;
-  if (!isComplete && marker !== undefined) throw toMovingFailure(connection.name, marker);
-  return isComplete;
+  return applied.length === Object.keys(MIGRATIONS).length;
 }
 
 /** A database with tables and without migrations is that of another program: nothing is added to it. */
@@ -49,7 +45,8 @@ function requireOwn(connection: Database.Database): void {
   );
 }
 
-function listApplied(connection: Database.Database): string[] {
+/** The names of the migrations that have run. */
+export function listApplied(connection: Database.Database): string[] {
   const table = connection
     .prepare("select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'")
     .get();

@@ -5,7 +5,6 @@ import type { Store } from '../open.ts';
 import { createWriter, toDb } from '../writer.ts';
 import { createDatabaseFile, requireDatabaseFile } from './database-file.ts';
 import { PreparedSqliteDialect, WritingSqliteDialect } from './dialect.ts';
-import { toFrozen } from './frozen.ts';
 import { migrateSqlite } from './migrate.ts';
 import { createSharedReader, createSqliteReader } from './reader.ts';
 import { toOpenError } from './sqlite-error.ts';
@@ -65,13 +64,7 @@ function toMemoryStore({ writing, connection }: Writing): Store {
 function toFileStore(path: string, opened: Writing): Store {
   const connection = openReading(path, opened);
   const reading = new Kysely<Tables>({ dialect: new PreparedSqliteDialect(connection) });
-  const writer = createWriter(async (change) => {
-    try {
-      return await opened.writing.transaction().execute(change);
-    } catch (error) {
-      throw toFrozen(opened.connection, error);
-    }
-  });
+  const writer = createWriter((change) => opened.writing.transaction().execute(change));
   const close = async () => {
     await writer.settle();
     // Closed before the writing connection: the last connection to close checkpoints, and a reading one

@@ -1,0 +1,98 @@
+import Database from 'better-sqlite3';
+import { Failure } from '../../domain/failure.ts';
+import { requireDatabaseFile } from '../engine/sqlite/database-file.ts';
+import { openSqlite } from '../engine/sqlite/open.ts';
+
+/* The SQLite database that a move copies. */
+
+/** How long to wait for processes that are about to close the database. */
+const LOCK_TIMEOUT_MS = 2_000;
+
+/** Opens a database that must exist, without migrating it. */
+export function connect(path: string): Database.Database {
+  requireDatabaseFile(path);
+  const sqlite = new Database(path, { fileMustExist: true, timeout: LOCK_TIMEOUT_MS });
+  sqlite.pragma('synchronous = FULL');
+  return sqlite;
+}
+
+/**
+ * Opens a database, migrated, and begins a transaction in which no other process can read, write or open it. The lock
+ * ends with this process. Throws `unavailable` while another process has the database open.
+ */
+export async function openAlone(path: string): Promise<Database.Database> {
+  await (await openSqlite(path, { mustExist: true })).close();
+  const sqlite = connect(path);
+  try {
+    sqlite.pragma('locking_mode = EXCLUSIVE');
+    sqlite.exec('begin exclusive');
+    return sqlite;
+  } catch (error) {
+    sqlite.close();
+    if (!String((error as { code?: string }).code).startsWith('SQLITE_BUSY')) throw error;
+    throw new Failure(
+      'unavailable',
+      `The database ${path} is in use: stop every process of Plumbline (serve, work, ingest) first.`,
+    );
+  }
+}
+
+/** Leases stay behind: they belong to processes of the old database. */
+const TABLES = `
+  select name from sqlite_schema
+  where type = 'table' and name not like 'sqlite%' and name not like 'kysely%' and name <> 'lease'`;
+
+/** The tables to copy. One that refers to others comes after them. */
+export function listTables(sqlite: Database.Database): string[] {
+  const tables = new Set<string>();
+  const add = (name: string) => {
+    const references = sqlite.pragma(`foreign_key_list(${name})`) as { table: string }[];
+    for (const { table } of references) add(table);
+    tables.add(name);
+  };
+  for (const name of sqlite.prepare(TABLES).pluck().all()) add(name as string);
+  return [...tables];
+}
+
+export function countRows(sqlite: Database.Database, tables: readonly string[]): number {
+  const count = (table: string) => sqlite.prepare(`select count(*) from ${table}`).pluck().get();
+  return tables.reduce((rows, table) => rows + (count(table) as number), 0);
+}
+
+/** What one statement inserts: so many rows, or characters. A row has at most one mebibyte of original bytes. */
+const MAX_ROWS = 5_000;
+const MAX_LENGTH = 4 * 1024 * 1024;
+
+/** The rows of a table, in batches. A row is a JSON object with the columns in order, as PostgreSQL writes it. */
+export function* readBatches(
+  sqlite: Database.Database,
+  table: string,
+  columns: readonly string[],
+): Generator<string[]> {
+  const rows = sqlite.prepare(`select ${columns} from ${table}`).raw().safeIntegers().iterate();
+  let batch: string[] = [];
+  let length = 0;
+  for (const row of rows as Iterable<readonly unknown[]>) {
+    const json = `{${row.map((value, i) => `"${columns[i]}":${toJson(value)}`)}}`;
+    batch.push(json);
+    length += json.length;
+    if (batch.length < MAX_ROWS && length < MAX_LENGTH) continue;
+    yield batch;
+    batch = [];
+    length = 0;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** PostgreSQL has no text with U+0000: the product stores U+FFFD there (engine/postgres/pool.ts). */
+function toJson(value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
+  if (value instanceof Uint8Array) return `"\\\\x${Buffer.from(value).toString('hex')}"`;
+  return JSON.stringify(typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value);
+}
+
+/** The largest number that each table has ever given to a row, which may be removed since. */
+export function listSequences(sqlite: Database.Database): { table: string; largest: number }[] {
+  const sequences = 'select name as "table", seq as largest from sqlite_sequence where seq > 0';
+  return sqlite.prepare(sequences).all() as { table: string; largest: number }[];
+}
