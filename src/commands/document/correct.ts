@@ -3,17 +3,17 @@ import { toInstant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import {
   preferConflict,
+  type ReportToRemove,
   removeConflict,
   removeRejection,
   removeReport,
-  type ToRemove,
 } from '../../store/corrections/corrections.ts';
+import type { DocumentId } from '../../store/documents/document-list.ts';
 import {
-  type DocumentId,
   findStoredConflict,
   findStoredReport,
   type StoredReport,
-} from '../../store/documents/document-list.ts';
+} from '../../store/documents/stored-document.ts';
 import { type Given, readAgain } from './read-again.ts';
 
 /** The result of a correction. */
@@ -84,7 +84,7 @@ export function toFailure(error: unknown): Failure {
 async function readOldestConflict(
   given: Given,
   { id, conflicts: [seq] }: StoredReport,
-): Promise<ToRemove['next']> {
+): Promise<ReportToRemove['next']> {
   if (seq === undefined) return null;
   const conflict = await findStoredConflict(given.store.db, seq);
   const content: AggregateReport | Failure = await readAgain(given, id, conflict).catch(toFailure);

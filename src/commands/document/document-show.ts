@@ -1,14 +1,14 @@
 import { Failure } from '../../domain/failure.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import type { DocumentId } from '../../store/documents/document-list.ts';
 import {
-  type DocumentId,
-  type DocumentPlace,
+  type DocumentLocation,
+  findInputOf,
   findStoredConflict,
   findStoredRejection,
   findStoredReport,
-} from '../../store/documents/document-list.ts';
+} from '../../store/documents/stored-document.ts';
 import type { Store } from '../../store/engine/open.ts';
-import { findInputOf } from '../../store/inputs/inputs.ts';
 import { readOriginal } from '../../store/inputs/originals.ts';
 import { toReportFields } from '../../store/reports/report-row.ts';
 import { type OutputOptions, printList, printOne } from '../output/output.ts';
@@ -91,7 +91,7 @@ async function compare(given: Given, conflictSeq: number) {
 type Shown = Readonly<Record<string, string | number | null>>;
 
 /** A content that is read again, or the reason why it cannot be read. */
-async function toShown(given: Given, reportId: string, place: DocumentPlace): Promise<Shown> {
+async function toShown(given: Given, reportId: string, place: DocumentLocation): Promise<Shown> {
   const { received_at, input, member, payload_sha256 } = place;
   const content = await readAgain(given, reportId, place).catch(toFailure);
   const shown = content instanceof Failure ? { problem: content.message } : toFields(content);

@@ -3,7 +3,7 @@ import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import { createInputParser } from '../../intake/parser/input-parser.ts';
 import type { Parser } from '../../intake/parser/parser.ts';
-import type { DocumentPlace } from '../../store/documents/document-list.ts';
+import type { DocumentLocation } from '../../store/documents/stored-document.ts';
 import type { Store } from '../../store/engine/open.ts';
 import { readOriginal } from '../../store/inputs/originals.ts';
 import { withStore } from '../with-store.ts';
@@ -33,7 +33,7 @@ export async function withReader<T>(work: (given: Given) => Promise<T>): Promise
 export async function readAgain(
   { store, parser }: Given,
   reportId: string,
-  { source_seq, payload_sha256, input, received_at }: DocumentPlace,
+  { source_seq, payload_sha256, input, received_at }: DocumentLocation,
 ): Promise<AggregateReport> {
   const { bytes } = await readOriginal(store.db, source_seq);
   const reasons: string[] = [];

@@ -1,8 +1,9 @@
 import { Failure } from '../../domain/failure.ts';
 import { Refusal, type RefusalReason } from '../../domain/reports/refusal.ts';
 import { type IngestedDocument, type InputToRead, ingest } from '../../intake/ingest.ts';
+import { deleteOtherRejections } from '../../store/documents/rejections.ts';
 import type { Db } from '../../store/engine/database.ts';
-import { deleteOtherRejections, type StoredInput } from '../../store/inputs/inputs.ts';
+import type { StoredInput } from '../../store/inputs/inputs.ts';
 import { readOriginal } from '../../store/inputs/originals.ts';
 import type { Given } from './read-again.ts';
 

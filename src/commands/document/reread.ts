@@ -1,7 +1,8 @@
 import { Argument, type Command, Option } from 'commander';
-import type { DocumentId } from '../../store/documents/document-list.ts';
+import { type DocumentId, listInputs } from '../../store/documents/document-list.ts';
+import { findInputOf } from '../../store/documents/stored-document.ts';
 import type { Db } from '../../store/engine/database.ts';
-import { findInputOf, listInputs, type StoredInput } from '../../store/inputs/inputs.ts';
+import type { StoredInput } from '../../store/inputs/inputs.ts';
 import { countUndetailed, listUndetailedInputs } from '../../store/sources/days/undetailed.ts';
 import { printAndEvaluate } from '../ingest.ts';
 import { hint, type OutputOptions, printOne, tell } from '../output/output.ts';

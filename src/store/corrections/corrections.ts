@@ -1,20 +1,26 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
-import { lockDomain } from '../accounts/domains.ts';
-import type { Db, Queries, Tx } from '../engine/database.ts';
-import { findNewestOther, type NewestOther } from '../reports/last-report.ts';
+import { toReportId } from '../../domain/reports/report-identity.ts';
+import type { ReportedDomain } from '../accounts/reported-domains.ts';
+import { countArrivals } from '../documents/arrival-counts.ts';
+import { Arrivals } from '../documents/arrivals.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { toContentRow } from '../reports/report-row.ts';
 import { uncountReport } from './departures.ts';
+import { findNewestOther, type NewestOther } from './last-report.ts';
 import {
-  CONFLICT_COLUMNS,
   type ConflictRow,
-  exchange,
-  REPORT_COLUMNS,
+  changedMeanwhile,
+  deleteConflict,
+  findConflict,
+  findOldestConflict,
+  findReport,
+  insertRemovedPayload,
+  lockReport,
   type ReportRow,
-  toChanged,
   toKey,
-  toSources,
-} from './exchange.ts';
+} from './rows.ts';
 
 /*
  * Corrections by an operator: which of several contents of a report is kept, and what is removed. Records and
@@ -23,7 +29,7 @@ import {
  * they were read.
  */
 
-/** The content that is kept now, and the conflict that replaces it. */
+/** The content that is kept now, and the content of the conflict that replaces it. */
 export interface Contents {
   readonly former: AggregateReport;
   readonly preferred: AggregateReport;
@@ -39,18 +45,18 @@ export async function preferConflict(
   conflictSeq: number,
   contents: Contents,
 ): Promise<void> {
-  const key = toReportKey(await findConflict(db, conflictSeq));
-  const newestOther = await findNewestOther(db, await findReport(db, key));
+  const { domain_id, report_seq: seq } = await findConflict(db, conflictSeq);
+  const newestOther = await findNewestOther(db, { domain_id, seq });
   await db.write(async (tx) => {
-    const report = await lockReport(tx, key);
+    const report = await lockReport(tx, { domain_id, seq });
     const conflict = await findConflict(tx, conflictSeq);
-    if (conflict.report_seq !== report.seq) throw toChanged();
+    if (conflict.report_seq !== report.seq) throw changedMeanwhile();
     await exchange(tx, { report, conflict, ...contents, newestOther });
   });
 }
 
-/** What was read of a report that will be removed. */
-export interface ToRemove {
+/** A report that will be removed, as it was read. */
+export interface ReportToRemove {
   readonly id: string;
   readonly payloadSha256: string;
   /**
@@ -66,25 +72,33 @@ export interface ToRemove {
  * Removes a report's content. The oldest conflict replaces it; without one, the report is deleted. The
  * removed content is not stored again when it comes in again. Throws like `preferConflict`.
  */
-export async function removeReport(db: Db, toRemove: ToRemove, now: Instant): Promise<void> {
-  const newestOther = await findNewestOther(db, await findReport(db, { id: toRemove.id }));
+export async function removeReport(
+  db: Db,
+  { id, payloadSha256, former, next }: ReportToRemove,
+  now: Instant,
+): Promise<void> {
+  const newestOther = await findNewestOther(db, await findReport(db, { id }));
   await db.write(async (tx) => {
-    const report = await lockReport(tx, { id: toRemove.id });
-    if (report.payload_sha256 !== toRemove.payloadSha256) throw toChanged();
-    const oldest = await findOldestConflict(tx, report);
-    if (oldest?.seq !== toRemove.next?.seq) throw toChanged();
-    const departing = { report, toRemove, newestOther };
-    if (oldest === undefined) await deleteReport(tx, departing);
-    else await replaceReport(tx, departing, oldest);
+    const report = await lockReport(tx, { id });
+    const conflict = await findOldestConflict(tx, report);
+    const isUnchanged = report.payload_sha256 === payloadSha256 && conflict?.seq === next?.seq;
+    if (!isUnchanged) throw changedMeanwhile();
+    if (conflict === undefined || next === null)
+      await deleteReport(tx, report, { former, newestOther });
+    else {
+      await exchange(tx, { report, conflict, former, preferred: next.content, newestOther });
+      // Its row has the former content now.
+      await deleteConflict(tx, conflict);
+    }
     await insertRemovedPayload(tx, { ...report, removed_at: now });
   });
 }
 
 /** Removes a conflict. Its content is not stored again when it comes in again. */
 export async function removeConflict(db: Db, seq: number, now: Instant): Promise<void> {
-  const key = toReportKey(await findConflict(db, seq));
+  const { domain_id, report_seq } = await findConflict(db, seq);
   await db.write(async (tx) => {
-    const { id } = await lockReport(tx, key);
+    const { id } = await lockReport(tx, { domain_id, seq: report_seq });
     const conflict = await findConflict(tx, seq);
     await deleteConflict(tx, conflict);
     await insertRemovedPayload(tx, { ...conflict, id, removed_at: now });
@@ -99,102 +113,67 @@ export async function removeRejection(db: Db, seq: number): Promise<void> {
   if (numDeletedRows === 0n) throw new Failure('not_found', `No rejection has the number ${seq}.`);
 }
 
-async function findConflict(db: Queries, seq: number): Promise<ConflictRow> {
-  const row = await db
-    .selectFrom('conflict')
-    .select(CONFLICT_COLUMNS)
-    .where('seq', '=', seq)
-    .executeTakeFirst();
-  if (row === undefined) throw new Failure('not_found', `No conflict has the number ${seq}.`);
-  return row;
-}
-
-async function deleteConflict(tx: Tx, conflict: ConflictRow): Promise<void> {
-  await tx
-    .deleteFrom('conflict')
-    .where(({ and }) => and(toKey(conflict)))
-    .execute();
-}
-
-function findOldestConflict(
-  tx: Tx,
-  { domain_id, seq }: ReportRow,
-): Promise<ConflictRow | undefined> {
-  const conflicts = tx
-    .selectFrom('conflict')
-    .select(CONFLICT_COLUMNS)
-    .where(({ and }) => and({ domain_id, report_seq: seq }));
-  return conflicts.orderBy('seq').limit(1).executeTakeFirst();
-}
-
-type ReportKey = { readonly id: string } | Pick<ReportRow, 'domain_id' | 'seq'>;
-
-function toReportKey({ domain_id, report_seq }: ConflictRow): ReportKey {
-  return { domain_id, seq: report_seq };
-}
-
-/** The report, after its domain was locked: what belongs to a domain changes under its lock. */
-async function lockReport(tx: Tx, key: ReportKey): Promise<ReportRow> {
-  const { domain_id } = await findReport(tx, key);
-  await lockDomain(tx, domain_id);
-  return await findReport(tx, key);
-}
-
-async function findReport(db: Queries, key: ReportKey): Promise<ReportRow> {
-  const row = await db
-    .selectFrom('report')
-    .select(REPORT_COLUMNS)
-    .where(({ and }) => and(key))
-    .executeTakeFirst();
-  if (row === undefined)
-    throw new Failure('not_found', `No report has the id ${'id' in key ? key.id : key.seq}.`);
-  return row;
-}
-
-interface Departing {
-  readonly report: ReportRow;
-  readonly toRemove: ToRemove;
+interface FormerContent {
+  /** null when it could not be read. */
+  readonly former: AggregateReport | null;
   readonly newestOther: NewestOther;
 }
 
 async function deleteReport(
   tx: Tx,
-  { report, toRemove: { former }, newestOther }: Departing,
+  report: ReportRow,
+  { former, newestOther }: FormerContent,
 ): Promise<void> {
   await tx
     .deleteFrom('report')
     .where(({ and }) => and(toKey(report)))
     .execute();
-  await uncountReport(tx, report, { sources: toSources(former), newestOther });
+  await uncountReport(tx, report, { former, newestOther });
 }
 
-/**
- * Replaces the report's content by the conflict's, and deletes the conflict's row, which then has the former
- * content.
- */
-async function replaceReport(
+interface Exchange extends FormerContent {
+  readonly report: ReportRow;
+  readonly conflict: ConflictRow;
+  readonly preferred: AggregateReport;
+}
+
+/** Exchanges the contents of a report and of one of its conflicts, and updates the counts and heads. */
+async function exchange(
   tx: Tx,
-  { report, toRemove: { former, next }, newestOther }: Departing,
-  conflict: ConflictRow,
+  { report, conflict, former, preferred, newestOther }: Exchange,
 ): Promise<void> {
-  if (next === null) throw toChanged();
-  await exchange(tx, { report, conflict, former, preferred: next.content, newestOther });
-  await deleteConflict(tx, conflict);
-}
-
-interface RemovedPayload {
-  readonly id: string;
-  readonly payload_sha256: string;
-  readonly removed_at: Instant;
-}
-
-async function insertRemovedPayload(
-  tx: Tx,
-  { id, payload_sha256, removed_at }: RemovedPayload,
-): Promise<void> {
+  const isUnchanged =
+    (former === null || former.payloadSha256 === report.payload_sha256) &&
+    preferred.payloadSha256 === conflict.payload_sha256 &&
+    toReportId(preferred) === report.id;
+  if (!isUnchanged) throw changedMeanwhile();
+  const arrivals = new Arrivals(conflict.received_at);
+  const { domain: name } = preferred.policyPublished;
+  await arrivals.lockDomains(tx, new Set([name]));
+  const domain = (await arrivals.findDomains(tx, [name])).get(name) as ReportedDomain;
+  // Clients that follow the list get the corrected report at this position.
+  const position = arrivals.nextPosition(domain);
   await tx
-    .insertInto('removed_payload')
-    .values({ report_id: id, payload_sha256, removed_at })
-    .onConflict((oc) => oc.columns(['report_id', 'payload_sha256']).doNothing())
+    .updateTable('report')
+    .set({ ...toDocumentRow(conflict), ...toContentRow(preferred), position })
+    .where(({ and }) => and(toKey(report)))
     .execute();
+  await tx
+    .updateTable('conflict')
+    .set(toDocumentRow(report))
+    .where(({ and }) => and(toKey(conflict)))
+    .execute();
+  await uncountReport(tx, report, { former, newestOther });
+  arrivals.add(domain, toContentRow(preferred), preferred.sources);
+  await countArrivals(tx, arrivals);
+}
+
+/** Which document has the content, where it is stored, and when it came in. */
+function toDocumentRow({
+  source_seq,
+  member,
+  payload_sha256,
+  received_at,
+}: ConflictRow | ReportRow) {
+  return { source_seq, member, payload_sha256, received_at };
 }

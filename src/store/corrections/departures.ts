@@ -1,11 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Instant, toDay } from '../../domain/instant.ts';
-import type { SourceTally } from '../../domain/reports/aggregate-report.ts';
+import { toDay } from '../../domain/instant.ts';
+import type { AggregateReport, SourceTally } from '../../domain/reports/aggregate-report.ts';
 import type { Tx } from '../engine/database.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertGap } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
-import { correctLastReport, type NewestOther } from '../reports/last-report.ts';
 import {
   type Change,
   changeSources,
@@ -20,45 +19,34 @@ import {
 } from '../sources/days/source-ips.ts';
 import { SourceTexts } from '../sources/days/texts.ts';
 import { forgetUndetailed } from '../sources/days/undetailed.ts';
+import { correctLastReport, type NewestOther } from './last-report.ts';
+import type { ReportRow } from './rows.ts';
 import { subtractUnread } from './unread-departure.ts';
 
 /*
- * The opposite of arrivals.ts: subtracts one report from every count. Only corrections by an operator need
- * this (corrections.ts).
+ * Subtracts one report from every count that arrival-counts.ts adds it to. Only corrections by an operator need this.
  */
 
-/** A report's row, as it was when it was counted. */
-export interface CountedReport {
-  readonly seq: number;
-  readonly domain_id: string;
-  readonly begin_date: Instant;
-  readonly received_at: Instant;
-  readonly reporter_org: string | null;
-  readonly total_messages: number;
-  readonly aligned_messages: number;
-  readonly position: number;
-}
-
-interface Uncounted {
-  /** What its addresses sent; null when its content cannot be read any more. */
-  readonly sources: readonly SourceTally[] | null;
+interface UncountOptions {
+  /** The content that the report had; null when it cannot be read any more. */
+  readonly former: AggregateReport | null;
   readonly newestOther: NewestOther;
 }
 
 /**
- * Subtracts a report from the counts of its domain, and writes the heads. Its row must be deleted or changed
- * before this is called.
+ * Subtracts a report from the counts of its domain, and writes the heads. `report` is its row as it was counted; the
+ * stored row must be deleted or changed before this is called.
  */
 export async function uncountReport(
   tx: Tx,
-  report: CountedReport,
-  { sources, newestOther }: Uncounted,
+  report: ReportRow,
+  { former, newestOther }: UncountOptions,
 ): Promise<void> {
   const at = { domainId: report.domain_id, day: toDay(report.begin_date) };
   // Must run before the list has a new version.
   await correctLastReport(tx, report, newestOther);
   await uncountDay(tx, at, report);
-  await uncountSources(tx, report, sources);
+  await uncountSources(tx, report, former);
   await uncountItem(tx, at);
   await uncountReceipt(tx, report);
   await insertGap(tx, reportList(at.domainId), Number(report.position));
@@ -66,11 +54,7 @@ export async function uncountReport(
 }
 
 /** A day without reports must have no rows. */
-async function uncountDay(
-  tx: Tx,
-  { domainId, day }: DomainDay,
-  report: CountedReport,
-): Promise<void> {
+async function uncountDay(tx: Tx, { domainId, day }: DomainDay, report: ReportRow): Promise<void> {
   const { total_messages: messages, aligned_messages: aligned } = report;
   const counted = await tx
     .updateTable('domain_day')
@@ -95,10 +79,10 @@ interface DayColumn {
 }
 
 /**
- * A day's sum without one report. A sum that reached 2^53 − 1 (decision 1.18) does not include all that was
- * added, so subtracting from it is wrong: the sum is computed again from the day's other reports.
+ * A day's sum without one report. A sum that stopped at 2^53 − 1 does not include all that was added, so subtracting
+ * from it is wrong: the sum is computed again from the day's other reports.
  */
-function withoutReport(report: CountedReport, { sum, of, by }: DayColumn): RawBuilder<number> {
+function withoutReport(report: ReportRow, { sum, of, by }: DayColumn): RawBuilder<number> {
   const [column, max] = [sql.ref(sum), sql.lit(Number.MAX_SAFE_INTEGER)];
   const total = sql`coalesce(sum(${sql.ref(of)}), 0)`;
   const day = toDay(report.begin_date);
@@ -115,13 +99,16 @@ function withoutReport(report: CountedReport, { sum, of, by }: DayColumn): RawBu
  */
 async function uncountSources(
   tx: Tx,
-  report: CountedReport,
-  tallies: Uncounted['sources'],
+  report: ReportRow,
+  former: AggregateReport | null,
 ): Promise<void> {
   const at = { domainId: report.domain_id, day: toDay(report.begin_date) };
   const hasDetails = !(await forgetUndetailed(tx, { ...at, reportSeq: report.seq }));
-  if (tallies === null) await subtractUnread(tx, at, { report, hasDetails });
-  else await subtractRead(tx, at, { tallies, hasDetails, reporter: report.reporter_org });
+  if (former === null) await subtractUnread(tx, at, { report, hasDetails });
+  else {
+    const { sources = [] } = former;
+    await subtractRead(tx, at, { sources, hasDetails, reporter: report.reporter_org });
+  }
   await tx
     .deleteFrom('domain_source_ip')
     .where('domain_id', '=', at.domainId)
@@ -131,8 +118,8 @@ async function uncountSources(
   await recountSources(tx, at);
 }
 
-interface ReadAgain {
-  readonly tallies: readonly SourceTally[];
+interface ReadSources {
+  readonly sources: readonly SourceTally[];
   readonly hasDetails: boolean;
   readonly reporter: string | null;
 }
@@ -140,14 +127,14 @@ interface ReadAgain {
 async function subtractRead(
   tx: Tx,
   at: DomainDay,
-  { tallies, hasDetails, reporter }: ReadAgain,
+  { sources, hasDetails, reporter }: ReadSources,
 ): Promise<void> {
-  const sources: SourcesOfDay = new Map();
-  addSources(sources, tallies, new SourceTexts().ofReport(at.day, reporter));
+  const ofDay: SourcesOfDay = new Map();
+  addSources(ofDay, sources, new SourceTexts().ofReport(at.day, reporter));
   const change: Change = hasDetails
     ? (counts, source) => subtractDetails(subtractMessages(counts, source), source)
     : subtractMessages;
-  await changeSources(tx, at, { sources, change });
+  await changeSources(tx, at, { sources: ofDay, change });
 }
 
 async function uncountItem(tx: Tx, { domainId, day }: DomainDay): Promise<void> {
@@ -163,10 +150,7 @@ async function uncountItem(tx: Tx, { domainId, day }: DomainDay): Promise<void> 
   await emptyMonth.where('month', '=', month).where('items', '<=', 0).execute();
 }
 
-async function uncountReceipt(
-  tx: Tx,
-  { domain_id, received_at }: Pick<CountedReport, 'domain_id' | 'received_at'>,
-): Promise<void> {
+async function uncountReceipt(tx: Tx, { domain_id, received_at }: ReportRow): Promise<void> {
   const day = toDay(received_at);
   const receipts = tx.updateTable('domain_receipt').where('domain_id', '=', domain_id);
   await receipts.set({ reports: sql<number>`reports - 1` }).where('day', '=', day).execute();

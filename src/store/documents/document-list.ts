@@ -1,7 +1,6 @@
-import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db } from '../engine/database.ts';
-import { findInputNames } from '../inputs/input-names.ts';
+import { findInputNames, type StoredInput } from '../inputs/inputs.ts';
 
 /** How an operator names a document: a report's UUID, `conflict-<number>` or `rejection-<number>`. */
 export type DocumentId =
@@ -37,21 +36,24 @@ export interface ListedDocument {
   readonly member: string | null;
 }
 
-export interface ListedFilter {
+export interface DocumentFilter {
   readonly outcome?: 'rejected' | 'conflict' | undefined;
-  /** Rejections have a reason, conflicts have none. */
   readonly reason?: string | undefined;
   readonly since?: Instant | undefined;
-  readonly limit: number;
 }
 
+/** Only rejections have a reason. */
+const hasConflicts = ({ outcome, reason }: DocumentFilter) =>
+  outcome !== 'rejected' && reason === undefined;
+const hasRejections = ({ outcome }: DocumentFilter) => outcome !== 'conflict';
+
+type LimitedFilter = DocumentFilter & { readonly limit: number };
+
 /** Rejections and conflicts, newest first. */
-export async function listDocuments(db: Db, filter: ListedFilter): Promise<ListedDocument[]> {
-  const { outcome, reason, limit } = filter;
-  const hasConflicts = outcome !== 'rejected' && reason === undefined;
-  const conflicts = hasConflicts ? await listConflicts(db, filter) : [];
-  const rejections = outcome === 'conflict' ? [] : await listRejections(db, filter);
-  return [...conflicts, ...rejections].sort(byReceipt).slice(0, limit);
+export async function listDocuments(db: Db, filter: LimitedFilter): Promise<ListedDocument[]> {
+  const conflicts = hasConflicts(filter) ? await listConflicts(db, filter) : [];
+  const rejections = hasRejections(filter) ? await listRejections(db, filter) : [];
+  return [...conflicts, ...rejections].sort(byReceipt).slice(0, filter.limit);
 }
 
 function byReceipt(a: ListedDocument, b: ListedDocument): number {
@@ -59,8 +61,10 @@ function byReceipt(a: ListedDocument, b: ListedDocument): number {
   return a.received_at < b.received_at ? 1 : -1;
 }
 
-async function listRejections(db: Db, filter: ListedFilter): Promise<ListedDocument[]> {
-  const { reason, since = '', limit } = filter;
+async function listRejections(
+  db: Db,
+  { reason, since = '', limit }: LimitedFilter,
+): Promise<ListedDocument[]> {
   let query = db
     .selectFrom('rejection as r')
     .innerJoin('source as s', 's.seq', 'r.source_seq')
@@ -89,7 +93,7 @@ async function listRejections(db: Db, filter: ListedFilter): Promise<ListedDocum
 
 async function listConflicts(
   db: Db,
-  { since = '', limit }: ListedFilter,
+  { since = '', limit }: LimitedFilter,
 ): Promise<ListedDocument[]> {
   const rows = await db
     .selectFrom('conflict as c')
@@ -122,87 +126,47 @@ async function listConflicts(
   }));
 }
 
-/** Where a content is stored: which input, and which place in it. */
-export interface DocumentPlace {
-  readonly source_seq: number;
-  readonly input: string;
-  readonly member: string | null;
-  readonly received_at: Instant;
-  readonly payload_sha256: string;
+/** Inputs in one query. */
+const INPUTS_AT_ONCE = 100;
+
+/** The inputs of rejections and conflicts, in the order in which they came in, read some at a time. */
+export async function* listInputs(db: Db, filter: DocumentFilter): AsyncGenerator<StoredInput> {
+  let after = 0;
+  for (;;) {
+    const inputs = await listInputsAfter(db, filter, after);
+    yield* inputs;
+    const last = inputs.at(-1);
+    if (last === undefined) return;
+    after = last.seq;
+  }
 }
 
-const REPORT = [
-  'report.id',
-  'report.seq',
-  'domain_id',
-  'domain.name as domain',
-  'report.received_at',
-  'reporter_org',
-  'reporter_email',
-  'report_id',
-  'begin_date',
-  'end_date',
-  'record_count',
-  'total_messages',
-  'aligned_messages',
-  'warnings',
-  'source_seq',
-  'member',
-  'payload_sha256',
-] as const;
-
-export type StoredReport = Awaited<ReturnType<typeof findStoredReport>>;
-
-/** A report, where its content is stored, and its conflicts' numbers, oldest first. Throws `not_found`. */
-export async function findStoredReport(db: Db, id: string) {
-  const report = await db
-    .selectFrom('report')
-    .innerJoin('domain', 'domain.id', 'report.domain_id')
-    .select(REPORT)
-    .where('report.id', '=', id)
-    .executeTakeFirst();
-  if (report === undefined) throw new Failure('not_found', `No report has the id ${id}.`);
-  const conflicts = await db
+async function listInputsAfter(
+  db: Db,
+  filter: DocumentFilter,
+  after: number,
+): Promise<StoredInput[]> {
+  const { reason, since = '' } = filter;
+  const rejected = db
+    .selectFrom('rejection')
+    .select('source_seq')
+    .where('received_at', '>=', since)
+    .$if(reason !== undefined, (query) => query.where('reason', '=', reason as string));
+  const conflicts = db
     .selectFrom('conflict')
-    .select('seq')
-    .where('domain_id', '=', report.domain_id)
-    .where('report_seq', '=', report.seq)
-    .orderBy('seq')
-    .execute();
-  const placed = await withInputName(db, report);
-  return { ...placed, conflicts: conflicts.map(({ seq }) => seq) };
-}
-
-/** A conflict, where its content is stored, and the id of its report. Throws `not_found`. */
-export async function findStoredConflict(db: Db, seq: number) {
-  const conflict = await db
-    .selectFrom('conflict as c')
-    .innerJoin('report', (join) =>
-      join.onRef('report.domain_id', '=', 'c.domain_id').onRef('report.seq', '=', 'c.report_seq'),
+    .select('source_seq')
+    .where('received_at', '>=', since);
+  return await db
+    .selectFrom('source')
+    .select(['seq', 'name', 'received_at as receivedAt'])
+    .where('seq', '>', after)
+    .where((eb) =>
+      eb.or([
+        ...(hasRejections(filter) ? [eb('seq', 'in', rejected)] : []),
+        ...(hasConflicts(filter) ? [eb('seq', 'in', conflicts)] : []),
+      ]),
     )
-    .select(['c.seq', 'report.id as report', 'c.source_seq'])
-    .select(['c.member', 'c.payload_sha256', 'c.received_at'])
-    .where('c.seq', '=', seq)
-    .executeTakeFirst();
-  if (conflict === undefined) throw new Failure('not_found', `No conflict has the number ${seq}.`);
-  return await withInputName(db, conflict);
-}
-
-async function withInputName<Row extends { readonly source_seq: number }>(db: Db, row: Row) {
-  const toInputName = await findInputNames(db, [row.source_seq]);
-  return { ...row, input: toInputName(row.source_seq) };
-}
-
-/** A rejection, and where its content is stored. Throws `not_found`. */
-export async function findStoredRejection(db: Db, seq: number) {
-  const rejection = await db
-    .selectFrom('rejection as r')
-    .innerJoin('source as s', 's.seq', 'r.source_seq')
-    .select(['r.seq', 'reason', 'message', 'place', 'r.source_seq', 's.name as input', 'member'])
-    .select(['ordinal', 'r.received_at'])
-    .where('r.seq', '=', seq)
-    .executeTakeFirst();
-  if (rejection === undefined)
-    throw new Failure('not_found', `No rejection has the number ${seq}.`);
-  return rejection;
+    .orderBy('seq')
+    .limit(INPUTS_AT_ONCE)
+    .execute();
 }

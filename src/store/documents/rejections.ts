@@ -1,5 +1,6 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { Refusal } from '../../domain/reports/refusal.ts';
+import type { Db } from '../engine/database.ts';
 import { type BoundQuery, prepareQuery } from '../engine/prepared.ts';
 
 /** The key of a rejection: a document is found in an input by its position, from 0. */
@@ -49,3 +50,24 @@ export const rejectionDelete = prepareQuery<RejectionKey, never>((db, param) =>
     .where('source_seq', '=', param('inputSeq'))
     .where('ordinal', '=', param('ordinal')),
 );
+
+/** Rows that one transaction deletes. */
+const REJECTIONS_AT_ONCE = 500;
+
+/** Deletes the rejections of an input, except at the positions where reading it again found one. */
+export async function deleteOtherRejections(
+  db: Db,
+  inputSeq: number,
+  rejected: ReadonlySet<number>,
+): Promise<void> {
+  const known = await db
+    .selectFrom('rejection')
+    .select(['seq', 'ordinal'])
+    .where('source_seq', '=', inputSeq)
+    .execute();
+  const others = known.filter(({ ordinal }) => !rejected.has(ordinal)).map(({ seq }) => seq);
+  for (let from = 0; from < others.length; from += REJECTIONS_AT_ONCE) {
+    const some = others.slice(from, from + REJECTIONS_AT_ONCE);
+    await db.write((tx) => tx.deleteFrom('rejection').where('seq', 'in', some).execute());
+  }
+}

@@ -1,6 +1,6 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { Queries } from '../engine/database.ts';
-import { findInputNames } from '../inputs/input-names.ts';
+import { findInputNames } from '../inputs/inputs.ts';
 
 /** The last report that came in for a domain. */
 export interface LastArrival {

@@ -14,21 +14,18 @@ import type { Tables } from '../tables.ts';
  * each compressed by itself, so that no transaction writes more than one part whatever the input's size.
  */
 
-/**
- * Bytes of the input in one part. Nearly all inputs have one part, which is stored in the input's own
- * row.
- */
+/** Bytes of the input in one part. Nearly all inputs have one part, which is stored in the input's own row. */
 const PART_BYTES = 1024 * 1024;
 /** File names come from outside and can have any length. */
 const MAX_NAME_CHARS = 1_000;
 
 /** An input's row, with its first part. */
-export type Original = ReturnType<typeof toRow>;
+export type Original = ReturnType<typeof toOriginal>;
 
 interface Input {
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** Of the bytes, in hex, when it is known already. */
+  /** The hash of the bytes in hex, when the caller knows it. */
   readonly sha256?: string;
 }
 
@@ -38,7 +35,7 @@ interface Input {
  */
 export async function keepOriginal(db: Db, input: Input, receivedAt: Instant): Promise<Original> {
   const { bytes } = input;
-  const original = toRow(input, receivedAt);
+  const original = toOriginal(input, receivedAt);
   if (bytes.length <= PART_BYTES) return original;
   const { inputSeq } = await db.write((tx) => insertOriginal(tx, original));
   for (let part = 1; part * PART_BYTES < bytes.length; part += 1) {
@@ -67,13 +64,13 @@ export async function insertOriginals(
   stored: Map<Original, StoredOriginal>,
 ): Promise<void> {
   const originals = new Set(documents.map(({ original }) => original));
-  const wanted = [...originals].filter((original) => !stored.has(original));
-  const firsts = toFirsts(wanted);
-  const inserted = toSeqs(await runAllPrepared(tx, originalInserts(inOrder(firsts))));
-  // These are stored, by this process or another. When another's transaction is open, the insertion waits for its end.
+  const unstored = [...originals].filter((original) => !stored.has(original));
+  const firsts = toFirsts(unstored);
+  const inserted = toSeqs(await runAllPrepared(tx, originalInserts([...firsts.values()])));
+  // The others are stored already. When another process is storing them, the insertion has waited for its commit.
   const others = [...firsts.values()].filter(({ sha256 }) => !inserted.has(sha256));
   const known = toSeqs(await runAllPrepared(tx, originalsBySha256(others)));
-  for (const original of wanted) {
+  for (const original of unstored) {
     const inputSeq = inserted.get(original.sha256) ?? known.get(original.sha256) ?? null;
     if (inputSeq === null) throw new Error('An input was neither inserted nor found.');
     const isFirst = firsts.get(original.sha256) === original;
@@ -81,27 +78,22 @@ export async function insertOriginals(
   }
 }
 
-/** By hash. Inputs that come in together may have the same bytes. */
-function toFirsts(originals: readonly Original[]): Map<string, Original> {
-  const firsts = new Map<string, Original>();
-  for (const original of originals)
-    if (!firsts.has(original.sha256)) firsts.set(original.sha256, original);
-  return firsts;
-}
-
 /**
- * In the order in which all transactions insert the inputs of a group: on PostgreSQL, an insertion waits for the end
- * of a transaction that has inserted the same bytes. Two transactions of several groups can still wait for each other.
+ * The first input with each hash, ordered by hash. All transactions insert the inputs of a group in this order, because
+ * on PostgreSQL an insertion waits for the end of a transaction that has inserted the same bytes. Two transactions with
+ * several groups each can still deadlock; the database then ends one of them, and it runs again.
  */
-function inOrder(firsts: ReadonlyMap<string, Original>): Original[] {
-  return [...firsts.keys()].sort().map((sha256) => firsts.get(sha256) as Original);
+function toFirsts(originals: readonly Original[]): Map<string, Original> {
+  const byHash = Map.groupBy(originals, ({ sha256 }) => sha256);
+  const firsts = [...byHash].map(([sha256, [first]]) => [sha256, first as Original] as const);
+  return new Map(firsts.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function toSeqs(results: readonly (readonly StoredRow[])[]): Map<string, number> {
   return new Map(results.flat().map(({ sha256, seq }) => [sha256, seq]));
 }
 
-/** The bytes of an input as they came in. Throws `not_found` when it is not there, or parts of it are missing. */
+/** The bytes of an input as they came in. Throws `not_found` when the input or a part of it is missing. */
 export async function readOriginal(db: Queries, seq: number): Promise<Input> {
   const input = await db
     .selectFrom('source')
@@ -112,7 +104,7 @@ export async function readOriginal(db: Queries, seq: number): Promise<Input> {
   const { name, encoding } = input;
   const byteCount = Number(input.byte_count);
   const pieces = [await decompress(input.content, encoding)];
-  // One query each, because SQLite answers a query without a pause.
+  // One query for each part, because SQLite blocks the event loop during a query.
   for (let part = 1; part * PART_BYTES < byteCount; part += 1) {
     const content = await readPart(db, seq, part);
     if (content !== undefined) pieces.push(await decompress(content, encoding));
@@ -132,7 +124,7 @@ async function readPart(db: Queries, seq: number, part: number): Promise<Uint8Ar
   return row?.content;
 }
 
-/** How many bytes an input has; undefined when it is not there. */
+/** How many bytes an input has; undefined when there is no such input. */
 export async function findOriginalSize(db: Queries, seq: number): Promise<number | undefined> {
   const row = await db
     .selectFrom('source')
@@ -142,7 +134,7 @@ export async function findOriginalSize(db: Queries, seq: number): Promise<number
   return row === undefined ? undefined : Number(row.byte_count);
 }
 
-function toRow({ name, bytes, sha256 }: Input, receivedAt: Instant) {
+function toOriginal({ name, bytes, sha256 }: Input, receivedAt: Instant) {
   const encoding = isCompressed(bytes) ? ('as_is' as const) : ('zstd' as const);
   return {
     sha256: sha256 ?? hash('sha256', bytes, 'hex'),
@@ -170,20 +162,20 @@ const originalInserts = prepareRows<Original, StoredRow>(
       .returning(['sha256', 'seq']),
 );
 
-/** A subquery, for the reason that `knownReports` has (received/report-rows.ts). */
+/** A subquery looks up each hash, for the reason given at `knownReports` (documents/report-rows.ts). */
 const originalsBySha256 = prepareRows<Pick<Original, 'sha256'>, StoredRow>(['sha256'], (db, rows) =>
   db
-    .with('wanted(sha256)', () => {
+    .with('key(sha256)', () => {
       const tuples = rows.map(({ sha256 }) => sql`(${sha256})`);
       return sql<Pick<Original, 'sha256'>>`(values ${sql.join(tuples)})`;
     })
-    .selectFrom('wanted')
-    .select('wanted.sha256')
+    .selectFrom('key')
+    .select('key.sha256')
     .select((eb) =>
       eb
         .selectFrom('source')
         .select('source.seq')
-        .whereRef('source.sha256', '=', 'wanted.sha256')
+        .whereRef('source.sha256', '=', 'key.sha256')
         .$asScalar()
         .$notNull()
         .as('seq'),
@@ -216,7 +208,7 @@ function compress(bytes: Uint8Array, encoding: 'as_is' | 'zstd'): Uint8Array {
 
 const unpack = promisify(zstdDecompress);
 
-/** Nothing of a content that was emptied or damaged, so that the original is not complete. */
+/** The bytes of a part; none when its content is damaged, so that the original is found to be incomplete. */
 async function decompress(bytes: Uint8Array, encoding: 'as_is' | 'zstd'): Promise<Uint8Array> {
   if (encoding === 'as_is') return bytes;
   return await unpack(bytes, { maxOutputLength: PART_BYTES }).catch(() => Buffer.alloc(0));

@@ -1,14 +1,12 @@
+import type { Selectable } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
 import type { Queries, Tx } from '../engine/database.ts';
 import { touchDomainList } from '../lists/heads.ts';
+import type { Tables } from '../tables.ts';
 
 /* When a domain's newest report was received, after a report was removed or its content was exchanged. */
 
-interface ReceivedReport {
-  readonly seq: number;
-  readonly domain_id: string;
-  readonly received_at: Instant;
-}
+type ReportRow = Selectable<Pick<Tables['report'], 'seq' | 'domain_id' | 'received_at'>>;
 
 /** When the newest other report of a domain was received, and the version of the list that it was read from. */
 export interface NewestOther {
@@ -16,10 +14,10 @@ export interface NewestOther {
   readonly receivedAt: Instant | null;
 }
 
-/** Looks at all reports of the domain, so it is called before the transaction. */
+/** Reads all reports of the domain, so corrections call it before their transaction. */
 export function findNewestOther(
   db: Queries,
-  { domain_id, seq }: Pick<ReceivedReport, 'domain_id' | 'seq'>,
+  { domain_id, seq }: Pick<ReportRow, 'domain_id' | 'seq'>,
 ): Promise<NewestOther> {
   return db
     .selectFrom('domain')
@@ -37,42 +35,38 @@ export function findNewestOther(
 }
 
 /**
- * When the report was the newest one, sets the time of the newest other report, or null. The account's list
- * of domains shows it.
+ * Corrects when the domain's last report was received, if `report` was the last one before it changed. The account's
+ * list of domains shows this time. When the list of reports has changed since `newestOther` was read, it is read again.
  */
 export async function correctLastReport(
   tx: Tx,
-  report: ReceivedReport,
+  report: ReportRow,
   newestOther: NewestOther,
 ): Promise<void> {
-  const domain = await tx
+  const { domain_id, seq, received_at } = report;
+  const { account_id, status, last_report_at, reports_version } = await tx
     .selectFrom('domain')
     .select(['account_id', 'status', 'last_report_at', 'reports_version'])
-    .where('id', '=', report.domain_id)
+    .where('id', '=', domain_id)
     .executeTakeFirstOrThrow();
-  const { account_id, status, last_report_at, reports_version } = domain;
-  if (last_report_at !== null && last_report_at > report.received_at) return;
+  if (last_report_at !== null && last_report_at > received_at) return;
   const isCurrent = newestOther.version === reports_version;
-  const newest = await findNewest(tx, report, isCurrent ? newestOther : undefined);
-  if (newest === last_report_at) return;
-  const update = tx.updateTable('domain').set({ last_report_at: newest });
-  await update.where('id', '=', report.domain_id).execute();
-  if (account_id !== null && status === 'active') await touchDomainList(tx, account_id);
-}
-
-/** Of all reports as they are now; the report's own row may be deleted. */
-async function findNewest(
-  tx: Tx,
-  report: ReceivedReport,
-  known: NewestOther | undefined,
-): Promise<Instant | null> {
-  const { receivedAt } = known ?? (await findNewestOther(tx, report));
+  const other = isCurrent ? newestOther : await findNewestOther(tx, report);
+  // The report's own row was deleted or has another time now.
   const own = await tx
     .selectFrom('report')
     .select('received_at')
-    .where('domain_id', '=', report.domain_id)
-    .where('seq', '=', report.seq)
+    .where('domain_id', '=', domain_id)
+    .where('seq', '=', seq)
     .executeTakeFirst();
-  if (own === undefined || (receivedAt !== null && receivedAt > own.received_at)) return receivedAt;
-  return own.received_at;
+  const newest = later(other.receivedAt, own?.received_at ?? null);
+  if (newest === last_report_at) return;
+  const update = tx.updateTable('domain').set({ last_report_at: newest });
+  await update.where('id', '=', domain_id).execute();
+  if (account_id !== null && status === 'active') await touchDomainList(tx, account_id);
+}
+
+function later(a: Instant | null, b: Instant | null): Instant | null {
+  if (a === null || b === null) return a ?? b;
+  return a > b ? a : b;
 }

@@ -1,0 +1,88 @@
+import type { Selectable } from 'kysely';
+import { Failure } from '../../domain/failure.ts';
+import { lockDomain } from '../accounts/domains.ts';
+import type { Queries, Tx } from '../engine/database.ts';
+import type { Tables } from '../tables.ts';
+
+/* The rows that corrections read, lock and delete. What is not there throws `not_found`. */
+
+export type ReportRow = Selectable<Tables['report']>;
+export type ConflictRow = Selectable<Tables['conflict']>;
+
+type ReportKey = { readonly id: string } | Pick<ReportRow, 'domain_id' | 'seq'>;
+
+export async function findReport(db: Queries, key: ReportKey): Promise<ReportRow> {
+  const row = await db
+    .selectFrom('report')
+    .selectAll()
+    .where(({ and }) => and(key))
+    .executeTakeFirst();
+  if (row === undefined)
+    throw new Failure('not_found', `No report has the id ${'id' in key ? key.id : key.seq}.`);
+  return row;
+}
+
+/** The report, after its domain was locked: what belongs to a domain changes under its lock. */
+export async function lockReport(tx: Tx, key: ReportKey): Promise<ReportRow> {
+  const { domain_id } = await findReport(tx, key);
+  await lockDomain(tx, domain_id);
+  return await findReport(tx, key);
+}
+
+export async function findConflict(db: Queries, seq: number): Promise<ConflictRow> {
+  const row = await db.selectFrom('conflict').selectAll().where('seq', '=', seq).executeTakeFirst();
+  if (row === undefined) throw new Failure('not_found', `No conflict has the number ${seq}.`);
+  return row;
+}
+
+/** undefined when the report has no conflict. */
+export function findOldestConflict(
+  tx: Tx,
+  { domain_id, seq }: ReportRow,
+): Promise<ConflictRow | undefined> {
+  return tx
+    .selectFrom('conflict')
+    .selectAll()
+    .where(({ and }) => and({ domain_id, report_seq: seq }))
+    .orderBy('seq')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+export async function deleteConflict(tx: Tx, conflict: ConflictRow): Promise<void> {
+  await tx
+    .deleteFrom('conflict')
+    .where(({ and }) => and(toKey(conflict)))
+    .execute();
+}
+
+/** The columns that find a report or a conflict: on PostgreSQL, keys begin with the domain (decision 90). */
+export function toKey({ domain_id, seq }: Pick<ConflictRow, 'domain_id' | 'seq'>) {
+  return { domain_id, seq };
+}
+
+interface RemovedPayload {
+  /** The report's. */
+  readonly id: string;
+  readonly payload_sha256: string;
+  readonly removed_at: string;
+}
+
+export async function insertRemovedPayload(
+  tx: Tx,
+  { id, payload_sha256, removed_at }: RemovedPayload,
+): Promise<void> {
+  await tx
+    .insertInto('removed_payload')
+    .values({ report_id: id, payload_sha256, removed_at })
+    .onConflict((oc) => oc.columns(['report_id', 'payload_sha256']).doNothing())
+    .execute();
+}
+
+/** The error for a change that was committed between the reading and the transaction. */
+export function changedMeanwhile(): Failure {
+  return new Failure(
+    'conflict',
+    'The report was changed by another process and was left as it is. Try again.',
+  );
+}
