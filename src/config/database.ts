@@ -1,8 +1,70 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isPostgresUrl } from '../domain/database-address.ts';
+import type { Environment } from './environment.ts';
+import { readPasswordFile } from './secret-file.ts';
+import { parsed, text, whole } from './variable.ts';
 
 const NAME = 'plumbline.db';
+const URL_RULE =
+  'must be a URL like postgres://user@db.example.com:5432/plumbline?sslmode=verify-full';
+
+const VARIABLES = {
+  // A path, or a URL. A URL of another kind is a mistake.
+  database: parsed(
+    'PLUMBLINE_DATABASE',
+    (given) => (/^[a-z][\w+.-]*:\/\//i.test(given) ? parsePostgresUrl(given) : given),
+    URL_RULE,
+  ),
+  replica: parsed('PLUMBLINE_DATABASE_READ', parsePostgresUrl, URL_RULE),
+  password: text('PLUMBLINE_DATABASE_PASSWORD', undefined),
+  passwordFile: text('PLUMBLINE_DATABASE_PASSWORD_FILE', undefined),
+  maxConnections: whole('PLUMBLINE_DATABASE_CONNECTIONS', 10, { min: 2, max: 1_000 }),
+};
+
+export interface DatabaseConfig {
+  /** The path of a SQLite database, or the URL of a PostgreSQL database; undefined for the default. */
+  readonly database: string | undefined;
+  readonly databaseOptions: DatabaseOptions;
+}
+
+/** How a process connects to a PostgreSQL database. */
+interface DatabaseOptions {
+  readonly replica: string | undefined;
+  /** The password when the URL has none, asked for at each new connection. */
+  readonly password: (() => string) | undefined;
+  readonly maxConnections: number;
+}
+
+export function readDatabase(environment: Environment): DatabaseConfig {
+  const values = environment.read(VARIABLES);
+  const { database, replica, password, passwordFile, maxConnections } = values;
+  environment.refuse(
+    replica !== undefined && !isPostgresUrl(database ?? ''),
+    'PLUMBLINE_DATABASE_READ: is only for a PostgreSQL database',
+  );
+  environment.refuse(
+    password !== undefined && passwordFile !== undefined,
+    'PLUMBLINE_DATABASE_PASSWORD: is set, and so is …_PASSWORD_FILE: use one',
+  );
+  const databaseOptions = {
+    replica,
+    password: toPassword(password, passwordFile),
+    maxConnections,
+  };
+  return { database, databaseOptions };
+}
+
+function parsePostgresUrl(given: string): string | undefined {
+  return isPostgresUrl(given) && URL.canParse(given) ? given : undefined;
+}
+
+/** A file is read again for each connection, so that a new password needs no restart. */
+function toPassword(password?: string, file?: string): (() => string) | undefined {
+  if (file !== undefined) return () => readPasswordFile('PLUMBLINE_DATABASE_PASSWORD_FILE', file);
+  return password === undefined ? undefined : () => password;
+}
 
 /**
  * The database when none is configured, whatever the current folder is: in a checkout, where Node runs the
@@ -16,6 +78,6 @@ export function findDefaultDatabase(env: NodeJS.ProcessEnv, module = import.meta
 
 /** A relative XDG_DATA_HOME is invalid and is ignored, as the specification demands. */
 function findDataHome(env: NodeJS.ProcessEnv): string {
-  const wanted = process.platform === 'win32' ? env['LOCALAPPDATA'] : env['XDG_DATA_HOME'];
-  return wanted !== undefined && isAbsolute(wanted) ? wanted : join(homedir(), '.local', 'share');
+  const folder = process.platform === 'win32' ? env['LOCALAPPDATA'] : env['XDG_DATA_HOME'];
+  return folder !== undefined && isAbsolute(folder) ? folder : join(homedir(), '.local', 'share');
 }

@@ -1,45 +1,64 @@
-import { type ImapPlace, parseImapUrl } from './imap-url.ts';
-import {
-  choice,
-  file,
-  list,
-  parsed,
-  text,
-  type ValuesOf,
-  type Variable,
-  whole,
-} from './variable.ts';
-
-/* The settings of the mail doors, SMTP and IMAP. */
+import { isAbsolute } from 'node:path';
+import { parseDomainName } from '../domain/domain-name.ts';
+import type { Environment } from './environment.ts';
+import { choice, decodeUrlPart, file, list, parsed, text, whole } from './variable.ts';
 
 const ADDRESS = /^[^\s@,]{1,64}@[^\s@,]{1,253}$/;
 
-const port: Variable<number | undefined> = {
-  ...whole(25, { min: 0, max: 65_535 }),
-  fallback: undefined,
+const VARIABLES = {
+  mailHost: parsed(
+    'PLUMBLINE_SMTP_NAME',
+    (name) => parseDomainName(name),
+    'must be the name of this mail server, like dmarc.example.com',
+  ),
+  reportAddress: parsed(
+    'PLUMBLINE_REPORT_ADDRESS',
+    (address) => (ADDRESS.test(address) ? address : undefined),
+    'must be an e-mail address',
+  ),
+  smtpRecipients: list(
+    'PLUMBLINE_SMTP_RECIPIENTS',
+    (item) => ADDRESS.test(item),
+    'e-mail addresses',
+  ),
+  watched: list('PLUMBLINE_WATCH', isAbsolute, 'absolute paths of folders or mailbox files'),
+  watchDone: choice('PLUMBLINE_WATCH_DONE', ['move', 'leave'], 'move'),
 };
 
-export const MAIL_VARIABLES = {
-  PLUMBLINE_SMTP_PORT: port,
-  PLUMBLINE_SMTP_HOST: text(undefined),
-  PLUMBLINE_SMTP_TLS_CERT: file,
-  PLUMBLINE_SMTP_TLS_KEY: file,
-  PLUMBLINE_SMTP_RECIPIENTS: list((item) => ADDRESS.test(item), 'e-mail addresses'),
-  PLUMBLINE_IMAP_URL: parsed(
-    (url) => (parseImapUrl(url) === undefined ? undefined : url),
+const SMTP_VARIABLES = {
+  port: whole('PLUMBLINE_SMTP_PORT', undefined, { min: 0, max: 65_535 }),
+  host: text('PLUMBLINE_SMTP_HOST', undefined),
+  certFile: file('PLUMBLINE_SMTP_TLS_CERT'),
+  keyFile: file('PLUMBLINE_SMTP_TLS_KEY'),
+};
+
+const IMAP_VARIABLES = {
+  mailbox: parsed(
+    'PLUMBLINE_IMAP_URL',
+    parseImapUrl,
     'must be like imaps://user@mail.example.com/INBOX, without a password',
   ),
-  PLUMBLINE_IMAP_PASSWORD: text(undefined),
-  PLUMBLINE_IMAP_PASSWORD_FILE: file,
-  PLUMBLINE_IMAP_TOKEN_COMMAND: text(undefined),
-  PLUMBLINE_IMAP_DONE: choice(['move', 'flag', 'leave'], 'move'),
+  password: text('PLUMBLINE_IMAP_PASSWORD', undefined),
+  passwordFile: file('PLUMBLINE_IMAP_PASSWORD_FILE'),
+  tokenCommand: text('PLUMBLINE_IMAP_TOKEN_COMMAND', undefined),
+  done: choice('PLUMBLINE_IMAP_DONE', ['move', 'flag', 'leave'], 'move'),
 };
 
-type Values = ValuesOf<typeof MAIL_VARIABLES>;
-/** Those of config-inbox.ts that the SMTP door needs as well. */
-interface Others {
-  readonly PLUMBLINE_SMTP_NAME?: string | undefined;
-  readonly PLUMBLINE_REPORT_ADDRESS?: string | undefined;
+/** How reports come in. */
+export interface MailConfig {
+  /** The domain of the accounts' own addresses: the name of our mail server. */
+  readonly mailHost?: string | undefined;
+  /** The address for the reports of all domains, when there is one. */
+  readonly reportAddress?: string | undefined;
+  /** Further addresses that the SMTP door accepts. */
+  readonly smtpRecipients: readonly string[];
+  /** Folders and mailbox files. */
+  readonly watched: readonly string[];
+  readonly watchDone: 'move' | 'leave';
+  /** The mail server, when there is a port for it. */
+  readonly smtp?: SmtpConfig | undefined;
+  /** The mailbox that is read, when there is one. */
+  readonly imap?: ImapConfig | undefined;
 }
 
 export interface SmtpConfig {
@@ -51,7 +70,16 @@ export interface SmtpConfig {
   readonly certificate?: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
 
-export interface ImapConfig extends ImapPlace {
+/** A mailbox, as a URL names it. */
+interface ImapMailbox {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly mailbox: string;
+  readonly security: 'tls' | 'starttls' | 'none';
+}
+
+export interface ImapConfig extends ImapMailbox {
   readonly credentials: {
     readonly password?: string | undefined;
     readonly passwordFile?: string | undefined;
@@ -60,60 +88,77 @@ export interface ImapConfig extends ImapPlace {
   readonly done: 'move' | 'flag' | 'leave';
 }
 
-/** The mail server, when there is a port for it. */
-export function toSmtp(values: Values & Others): SmtpConfig | undefined {
-  const { PLUMBLINE_SMTP_PORT: ownPort, PLUMBLINE_SMTP_NAME: name } = values;
-  if (ownPort === undefined || name === undefined) return undefined;
-  const { PLUMBLINE_SMTP_TLS_CERT: certFile, PLUMBLINE_SMTP_TLS_KEY: keyFile } = values;
-  const { PLUMBLINE_REPORT_ADDRESS: reportAddress, PLUMBLINE_SMTP_RECIPIENTS: others } = values;
+export function readMail(environment: Environment): MailConfig {
+  const values = environment.read(VARIABLES);
+  return { ...values, smtp: readSmtp(environment, values), imap: readImap(environment) };
+}
+
+function readSmtp(
+  environment: Environment,
+  { mailHost: name, reportAddress, smtpRecipients }: MailConfig,
+): SmtpConfig | undefined {
+  const { port, host, certFile, keyFile } = environment.read(SMTP_VARIABLES);
+  environment.refuse(
+    port !== undefined && name === undefined,
+    'PLUMBLINE_SMTP_NAME: is required with PLUMBLINE_SMTP_PORT',
+  );
+  environment.refuse(
+    certFile !== undefined && keyFile === undefined,
+    'PLUMBLINE_SMTP_TLS_KEY: is required with PLUMBLINE_SMTP_TLS_CERT',
+  );
+  environment.refuse(
+    keyFile !== undefined && certFile === undefined,
+    'PLUMBLINE_SMTP_TLS_CERT: is required with PLUMBLINE_SMTP_TLS_KEY',
+  );
+  if (port === undefined || name === undefined) return undefined;
   return {
-    port: ownPort,
-    host: values.PLUMBLINE_SMTP_HOST,
-    name,
-    recipients: reportAddress === undefined ? others : [reportAddress, ...others],
+    ...{ port, host, name },
+    recipients: reportAddress === undefined ? smtpRecipients : [reportAddress, ...smtpRecipients],
     certificate: certFile && keyFile ? { certFile, keyFile } : undefined,
   };
 }
 
-/** The mailbox that is read, when there is one. */
-export function toImap(values: Values): ImapConfig | undefined {
-  const place = parseImapUrl(values.PLUMBLINE_IMAP_URL ?? '');
-  if (place === undefined) return undefined;
-  const credentials = {
-    password: values.PLUMBLINE_IMAP_PASSWORD,
-    passwordFile: values.PLUMBLINE_IMAP_PASSWORD_FILE,
-    tokenCommand: values.PLUMBLINE_IMAP_TOKEN_COMMAND,
-  };
-  return { ...place, credentials, done: values.PLUMBLINE_IMAP_DONE };
-}
-
-const CREDENTIALS = [
-  'PLUMBLINE_IMAP_PASSWORD',
-  'PLUMBLINE_IMAP_PASSWORD_FILE',
-  'PLUMBLINE_IMAP_TOKEN_COMMAND',
-] as const;
-
-/** A line for each setting that another one contradicts, or that is missing. */
-export function listMailProblems(values: Values & Others): string[] {
-  const { PLUMBLINE_SMTP_TLS_CERT: cert, PLUMBLINE_SMTP_TLS_KEY: key } = values;
-  const problems: string[] = [];
-  if (values.PLUMBLINE_SMTP_PORT !== undefined && values.PLUMBLINE_SMTP_NAME === undefined)
-    problems.push('PLUMBLINE_SMTP_NAME: is required with PLUMBLINE_SMTP_PORT');
-  if (cert !== undefined && key === undefined)
-    problems.push('PLUMBLINE_SMTP_TLS_KEY: is required with PLUMBLINE_SMTP_TLS_CERT');
-  if (cert === undefined && key !== undefined)
-    problems.push('PLUMBLINE_SMTP_TLS_CERT: is required with PLUMBLINE_SMTP_TLS_KEY');
-  return [...problems, ...listImapProblems(values)];
-}
-
-function listImapProblems(values: Values): string[] {
-  const imap = toImap(values);
-  if (imap === undefined) return [];
-  const problems: string[] = [];
-  if (CREDENTIALS.filter((name) => values[name] !== undefined).length !== 1)
-    problems.push(`PLUMBLINE_IMAP_URL: needs one of ${CREDENTIALS.join(', ')}`);
+function readImap(environment: Environment): ImapConfig | undefined {
+  const { mailbox, done, ...credentials } = environment.read(IMAP_VARIABLES);
+  if (mailbox === undefined) return undefined;
+  environment.refuse(
+    Object.values(credentials).filter((value) => value !== undefined).length !== 1,
+    'PLUMBLINE_IMAP_URL: needs one of PLUMBLINE_IMAP_PASSWORD, PLUMBLINE_IMAP_PASSWORD_FILE, PLUMBLINE_IMAP_TOKEN_COMMAND',
+  );
   // A mail that is moved to its own mailbox is a new one there.
-  if (imap.done === 'move' && /^(processed|rejected)$/i.test(imap.mailbox))
-    problems.push('PLUMBLINE_IMAP_URL: must not be a mailbox that mails are moved to');
-  return problems;
+  environment.refuse(
+    done === 'move' && /^(processed|rejected)$/i.test(mailbox.mailbox),
+    'PLUMBLINE_IMAP_URL: must not be a mailbox that mails are moved to',
+  );
+  return { ...mailbox, credentials, done };
+}
+
+/**
+ * `imaps://user@host/INBOX`; without a mailbox it is INBOX. `imap` is upgraded by STARTTLS, and stays in plain text on
+ * this machine only. undefined for any other text, and for a URL with a password, which would show up in messages.
+ */
+function parseImapUrl(given: string): ImapMailbox | undefined {
+  if (!/^imaps?:\/\//i.test(given) || !URL.canParse(given)) return undefined;
+  const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(given);
+  const host = hostname.replace(/^\[(.+)\]$/, '$1').toLowerCase();
+  const [user, mailbox] = [decodeName(username), decodeName(pathname.slice(1))];
+  if (host === '' || !user || mailbox === undefined) return undefined;
+  if (`${password}${search}${hash}` !== '') return undefined;
+  const isTls = protocol === 'imaps:';
+  return {
+    ...{ host, user },
+    port: port === '' ? (isTls ? 993 : 143) : Number(port),
+    mailbox: mailbox === '' ? 'INBOX' : mailbox,
+    security: isTls ? 'tls' : isLoopback(host) ? 'none' : 'starttls',
+  };
+}
+
+/** undefined for text with control characters, which no name has. */
+function decodeName(encoded: string): string | undefined {
+  const name = decodeUrlPart(encoded);
+  return name === undefined || /\p{Cc}/u.test(name) ? undefined : name;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

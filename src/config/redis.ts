@@ -1,9 +1,23 @@
 import { isIP } from 'node:net';
+import type { Environment } from './environment.ts';
 import { readPasswordFile, readSecretFile } from './secret-file.ts';
-import { text, url, type ValuesOf } from './variable.ts';
+import { decodeUrlPart, parsed, text } from './variable.ts';
 
-/** Where limits are counted for several instances. */
-export interface RedisConfig {
+const DEFAULT_PORT = 6379;
+
+const VARIABLES = {
+  server: parsed(
+    'PLUMBLINE_REDIS',
+    parseRedisUrl,
+    'must be a URL like redis://user:password@redis.example.com:6379/0, or rediss:// for TLS; special characters in ' +
+      'the user and the password are percent-encoded',
+  ),
+  password: text('PLUMBLINE_REDIS_PASSWORD', undefined),
+  passwordFile: text('PLUMBLINE_REDIS_PASSWORD_FILE', undefined),
+  caFile: text('PLUMBLINE_REDIS_CA', undefined),
+};
+
+interface RedisServer {
   readonly host: string;
   readonly port: number;
   readonly isTls: boolean;
@@ -11,41 +25,61 @@ export interface RedisConfig {
   /** A user of the access control list. */
   readonly username?: string | undefined;
   readonly password?: string | undefined;
+}
+
+/** Where limits are counted for several instances. */
+export interface RedisConfig extends RedisServer {
   /** A file that contains the password. */
   readonly passwordFile?: string | undefined;
   /** A file that contains the certificates of the authority that signed the server's. */
   readonly caFile?: string | undefined;
 }
 
-const DEFAULT_PORT = 6379;
-
-export const REDIS_VARIABLES = {
-  PLUMBLINE_REDIS: url(
-    toRedisUrl,
-    'must be a URL like redis://user:password@redis.example.com:6379/0, or rediss:// for TLS; special characters in ' +
-      'the user and the password are percent-encoded',
-  ),
-  PLUMBLINE_REDIS_PASSWORD: text(undefined),
-  PLUMBLINE_REDIS_PASSWORD_FILE: text(undefined),
-  PLUMBLINE_REDIS_CA: text(undefined),
-};
-
-type Values = ValuesOf<typeof REDIS_VARIABLES>;
-
-export function toRedisConfig(values: Values): RedisConfig | undefined {
-  if (values.PLUMBLINE_REDIS === undefined) return undefined;
-  const { protocol, hostname, port, pathname, username, password } = new URL(
-    values.PLUMBLINE_REDIS,
+export function readRedis(environment: Environment): RedisConfig | undefined {
+  const { server, password, passwordFile, caFile } = environment.read(VARIABLES);
+  const passwords = [
+    ...(server?.password === undefined ? [] : ['PLUMBLINE_REDIS']),
+    ...(password === undefined ? [] : ['PLUMBLINE_REDIS_PASSWORD']),
+    ...(passwordFile === undefined ? [] : ['PLUMBLINE_REDIS_PASSWORD_FILE']),
+  ];
+  if (server === undefined) {
+    const unused = [...passwords, ...(caFile === undefined ? [] : ['PLUMBLINE_REDIS_CA'])];
+    for (const name of unused) environment.refuse(true, `${name}: needs PLUMBLINE_REDIS`);
+    return undefined;
+  }
+  environment.refuse(
+    passwords.length > 1,
+    `${passwords.at(-1)}: the password is in ${passwords[0]} already`,
   );
+  environment.refuse(
+    server.username !== undefined && passwords.length === 0,
+    'PLUMBLINE_REDIS: the user has no password',
+  );
+  environment.refuse(
+    caFile !== undefined && !server.isTls,
+    'PLUMBLINE_REDIS_CA: needs rediss:// in PLUMBLINE_REDIS',
+  );
+  return { ...server, password: server.password ?? password, passwordFile, caFile };
+}
+
+/** undefined when something in the URL has no meaning. */
+function parseRedisUrl(given: string): RedisServer | undefined {
+  if (!URL.canParse(given)) return undefined;
+  const url = new URL(given);
+  const { protocol, hostname, port, pathname, search, hash } = url;
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const [username, password] = [decodeUrlPart(url.username), decodeUrlPart(url.password)];
+  if (!/^rediss?:$/.test(protocol) || (isIP(host) === 0 && !/^[\w.-]+$/.test(host)))
+    return undefined;
+  if (!/^(\/\d{0,5})?$/.test(pathname) || `${search}${hash}` !== '') return undefined;
+  if (username === undefined || password === undefined) return undefined;
   return {
-    host: toHost(hostname),
+    host,
     port: port === '' ? DEFAULT_PORT : Number(port),
     isTls: protocol === 'rediss:',
     database: Number(pathname.slice(1)),
-    username: decodeURIComponent(username) || undefined,
-    password: decodeURIComponent(password) || values.PLUMBLINE_REDIS_PASSWORD,
-    passwordFile: values.PLUMBLINE_REDIS_PASSWORD_FILE,
-    caFile: values.PLUMBLINE_REDIS_CA,
+    username: username || undefined,
+    password: password || undefined,
   };
 }
 
@@ -63,54 +97,4 @@ export function readRedisSecrets({ password, passwordFile, caFile }: RedisConfig
       : password,
     ca: caFile && readSecretFile('PLUMBLINE_REDIS_CA', caFile),
   };
-}
-
-/** A line for each variable that contradicts another. */
-export function listRedisContradictions(values: Values): string[] {
-  const redis = values.PLUMBLINE_REDIS;
-  const others = (
-    ['PLUMBLINE_REDIS_PASSWORD', 'PLUMBLINE_REDIS_PASSWORD_FILE', 'PLUMBLINE_REDIS_CA'] as const
-  ).filter((name) => values[name] !== undefined);
-  if (redis === undefined) return others.map((name) => `${name}: needs PLUMBLINE_REDIS`);
-  const { protocol, username, password } = new URL(redis);
-  const passwords = [
-    ...(password === '' ? [] : ['PLUMBLINE_REDIS']),
-    ...others.filter((name) => name !== 'PLUMBLINE_REDIS_CA'),
-  ];
-  return [
-    ...(passwords.length > 1
-      ? [`${passwords.at(-1)}: the password is in ${passwords[0]} already`]
-      : []),
-    ...(username !== '' && passwords.length === 0
-      ? ['PLUMBLINE_REDIS: the user has no password']
-      : []),
-    ...(protocol === 'redis:' && values.PLUMBLINE_REDIS_CA !== undefined
-      ? ['PLUMBLINE_REDIS_CA: needs rediss:// in PLUMBLINE_REDIS']
-      : []),
-  ];
-}
-
-/** The text as it was given when everything in it has a meaning. */
-function toRedisUrl(given: URL, whole: string): string | undefined {
-  const { protocol, hostname, pathname, search, hash } = given;
-  const isRedis = protocol === 'redis:' || protocol === 'rediss:';
-  const isWhole = /^(\/\d{0,5})?$/.test(pathname) && search === '' && hash === '';
-  return isRedis && isHost(toHost(hostname)) && isWhole && isDecodable(given) ? whole : undefined;
-}
-
-function toHost(hostname: string): string {
-  return hostname.replace(/^\[(.*)\]$/, '$1');
-}
-
-function isHost(host: string): boolean {
-  return isIP(host) !== 0 || /^[\w.-]+$/.test(host);
-}
-
-function isDecodable({ username, password }: URL): boolean {
-  try {
-    decodeURIComponent(username + password);
-    return true;
-  } catch {
-    return false;
-  }
 }

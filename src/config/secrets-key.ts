@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { link, open, readFile, rm } from 'node:fs/promises';
+import { link, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
   createSealing,
@@ -49,8 +49,7 @@ export function createSealings(file: SecretsKeyFile): OpenSealing {
 
 function requireKey(path: string): void {
   const variable = 'PLUMBLINE_SECRETS_KEY_FILE';
-  if (toKey(readSecretFile(variable, path)) === undefined)
-    throw new ConfigError(`${variable}: ${toKeyProblem(path)}`);
+  parseKey(readSecretFile(variable, path), `${variable}: ${path}`);
 }
 
 async function readKey(
@@ -68,19 +67,10 @@ async function readKey(
   return parseKey(await readFile(path, 'utf8'), path);
 }
 
-function parseKey(text: string, path: string): Buffer {
-  const key = toKey(text);
-  if (key === undefined) throw new Error(toKeyProblem(path));
-  return key;
-}
-
-function toKey(text: string): Buffer | undefined {
+function parseKey(text: string, name: string): Buffer {
   const key = Buffer.from(text.trim(), 'base64');
-  return key.length === SEALING_KEY_BYTES ? key : undefined;
-}
-
-function toKeyProblem(path: string): string {
-  return `${path} does not have ${SEALING_KEY_BYTES} bytes in Base64.`;
+  if (key.length === SEALING_KEY_BYTES) return key;
+  throw new ConfigError(`${name} does not have ${SEALING_KEY_BYTES} bytes in Base64.`);
 }
 
 /**
@@ -90,7 +80,8 @@ function toKeyProblem(path: string): string {
 async function makeKey(path: string): Promise<void> {
   const own = `${path}.${randomUUID()}`;
   try {
-    await writeSynced(own, `${randomBytes(SEALING_KEY_BYTES).toString('base64')}\n`);
+    const key = `${randomBytes(SEALING_KEY_BYTES).toString('base64')}\n`;
+    await writeFile(own, key, { flag: 'wx', mode: 0o600, flush: true });
     await link(own, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -98,16 +89,6 @@ async function makeKey(path: string): Promise<void> {
     await rm(own, { force: true });
   }
   await syncFolder(dirname(path));
-}
-
-async function writeSynced(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }
 
 /** Windows cannot open a folder. */

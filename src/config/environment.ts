@@ -1,0 +1,81 @@
+import { ConfigError, type Variable } from './variable.ts';
+
+const PREFIX = 'PLUMBLINE_';
+/** Read before the others, to find them; and what the samples of the docs export for a client. */
+const OTHER_NAMES = ['PLUMBLINE_CONFIG', 'PLUMBLINE_API_KEY', 'PLUMBLINE_API_KEYS'];
+/** A name that differs in more characters, or in more than half of them, is not a typing mistake. */
+const MAX_DISTANCE = 4;
+
+type Variables = Readonly<Record<string, Variable<unknown>>>;
+type ValuesOf<V extends Variables> = {
+  readonly [Key in keyof V]: V[Key] extends Variable<infer T> ? T : never;
+};
+
+/** Reads variables, and collects what is wrong with them, so that a person gets to know everything at once. */
+export class Environment {
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #names: string[] = [];
+  readonly #problems: string[] = [];
+
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#env = env;
+  }
+
+  /** The values of some variables. An empty variable counts as one that is not set. */
+  read<V extends Variables>(variables: V): ValuesOf<V> {
+    const values = Object.entries(variables).map(([key, { name, parse, rule, fallback }]) => {
+      this.#names.push(name);
+      const given = this.#env[name] || undefined;
+      const value = given === undefined ? fallback : parse(given);
+      this.refuse(given !== undefined && value === undefined, `${name}: ${rule}`);
+      return [key, value];
+    });
+    return Object.fromEntries(values) as ValuesOf<V>;
+  }
+
+  /** Notes a problem, such as two variables that contradict each other, when it is there. */
+  refuse(isThere: boolean, problem: string): void {
+    if (isThere) this.#problems.push(problem);
+  }
+
+  /** Throws a ConfigError when anything is wrong. To be called when all variables have been read. */
+  check(): void {
+    const problems = [...this.#problems, ...this.#listUnknown()].map((problem) => `  ${problem}`);
+    if (problems.length > 0)
+      throw new ConfigError(`The configuration is not right:\n${problems.join('\n')}`);
+  }
+
+  /** A line for each variable that begins with `PLUMBLINE_` and that nothing reads, with the nearest known name. */
+  #listUnknown(): string[] {
+    const names = [...this.#names, ...OTHER_NAMES];
+    const unknown = Object.keys(this.#env).filter(
+      (name) => name.startsWith(PREFIX) && this.#env[name] !== '' && !names.includes(name),
+    );
+    return unknown.map((name) => {
+      const nearest = findNearest(name, this.#names);
+      return `${name}: there is no such variable${nearest === undefined ? '' : `. Is it ${nearest}?`}`;
+    });
+  }
+}
+
+function findNearest(name: string, known: readonly string[]): string | undefined {
+  const [nearest] = known
+    .map((other) => ({ other, distance: countEdits(name, other) }))
+    .sort((a, b) => a.distance - b.distance);
+  const allowed = Math.min(MAX_DISTANCE, (name.length - PREFIX.length) / 2);
+  return nearest !== undefined && nearest.distance <= allowed ? nearest.other : undefined;
+}
+
+/** How many characters have to be inserted, deleted or replaced to make one text the other (Levenshtein). */
+function countEdits(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
+  for (const [i, char] of [...from].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < to.length; j += 1) {
+      const replaced = (row[j] as number) + (char === to[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] as number) + 1, (next[j] as number) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) as number;
+}
