@@ -20,6 +20,8 @@ export default defineConfig({
     // By default, a machine with two processors has one worker.
     maxWorkers: '100%',
     env: { CONTRACT_COVERAGE: exercised },
+    // No test may depend on the one before it. `--sequence.seed` repeats an order that was printed.
+    sequence: { shuffle: { files: true, tests: true } },
     projects: [
       {
         extends: true,

@@ -169,8 +169,9 @@ describe('sessions', () => {
 
 describe('people', () => {
   test('the account page shows name, plan and people', async () => {
-    const { browser, email } = await aVisitor(api, accountId);
-    const other = await aPerson(api, accountId);
+    // The page sorts people by address.
+    const { browser, email } = await aVisitor(api, accountId, 'olga@example.com');
+    const other = await aPerson(api, accountId, 'paul@example.com');
     await updateDisabled(api.db, other.id, true);
     const invited = { accountId, email: 'new@example.com', passwordHash: null, now: NOW };
     await insertPerson(api.db, invited);

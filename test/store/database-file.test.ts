@@ -125,7 +125,10 @@ describe('a database that cannot be opened is named, with what to do', () => {
   });
 
   const isRoot = process.getuid?.() === 0;
+  // All modules are loaded before the user changes: the other user may not read this checkout.
   const OPEN_AS_NOBODY = `import { openStore } from 'src/store/engine/open.ts';
+    await (await openStore(':memory:')).close();
+    await openStore('/dev/null').catch(() => undefined);
     process.setgid(65534);
     process.setuid(65534);
     await openStore(process.argv[1]).catch((error) => console.log(error.message));`;

@@ -98,8 +98,8 @@ function toBytes(response: unknown, done: (error: Error | null, body: Buffer) =>
 }
 
 /** A person of an account, signed in. */
-export async function aVisitor(api: Api, accountId: string) {
-  const person = await aPerson(api, accountId);
+export async function aVisitor(api: Api, accountId: string, email?: string) {
+  const person = await aPerson(api, accountId, email);
   const browser = new Browser(api);
   await browser.signIn(person.email);
   return { ...person, browser };
