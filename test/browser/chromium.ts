@@ -28,7 +28,7 @@ export const browser = await chromium.launch({
   ],
 });
 
-export interface Look extends Pick<BrowserContextOptions, 'colorScheme' | 'javaScriptEnabled'> {
+export interface Look extends Pick<BrowserContextOptions, 'javaScriptEnabled'> {
   readonly width: number;
   /** The path of the pages, by default `/settings`. A request to any other path is an error. */
   readonly place?: string;
@@ -62,28 +62,43 @@ export async function openWindow(url: string, { width, place = '/settings', ...o
 }
 
 /**
- * Saves a screenshot of the whole page, or of the visible part, in `screenshots/`, for people to look at.
- * SCREENSHOTS=no saves none.
+ * Saves screenshots of the whole page, or of the visible part, in both colours, in `screenshots/`, for people to look
+ * at. SCREENSHOTS=no saves none.
  */
 export async function shoot(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
   if (process.env['SCREENSHOTS'] === 'no') return;
   mkdirSync(SHOTS, { recursive: true });
-  // Hiding the caret would add a style attribute, which the policy forbids.
-  await page.screenshot({ path: `${SHOTS}${name}.png`, fullPage, caret: 'initial' });
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const path = `${SHOTS}${name}-${colorScheme}.png`;
+    // Hiding the caret would add a style attribute, which the policy forbids.
+    await page.screenshot({ path, fullPage, caret: 'initial' });
+  }
 }
 
-/** Violations found by axe-core, each with its element; rules in `except` are not checked. */
+/**
+ * Violations found by axe-core, each with its element; rules in `except` are not checked. In dark colours the page is
+ * checked for contrast alone: nothing else depends on the colours.
+ */
 export async function findBarriers(page: Page, except: readonly string[] = []): Promise<string[]> {
   await page.evaluate(await readFile(axeScript, 'utf8'));
+  const rules = Object.fromEntries(except.map((rule) => [rule, { enabled: false }]));
+  const found = await runAxe(page, { rules });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const inDark = await runAxe(page, { runOnly: ['color-contrast'] });
+  await page.emulateMedia({ colorScheme: 'light' });
+  return [...found, ...inDark.map((violation) => `in dark colours: ${violation}`)];
+}
+
+/** Transitions between colours are ended first. */
+async function runAxe(page: Page, options: object): Promise<string[]> {
+  const asked = JSON.stringify({ resultTypes: ['violations'], ...options });
   const found = await page.evaluate(
-    `axe.run(document, { resultTypes: ['violations'], rules: ${JSON.stringify(toRules(except))} }).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+    `document.getAnimations().forEach((animation) => animation.finish());
+    axe.run(document, ${asked}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => [id, html, failureSummary].join('\\n'))))`,
   );
   return found as string[];
-}
-
-function toRules(except: readonly string[]) {
-  return Object.fromEntries(except.map((rule) => [rule, { enabled: false }]));
 }
 
 /** Layout shifts since the page was loaded (Cumulative Layout Shift): size, element, and its two positions. */

@@ -4,10 +4,7 @@ import { PAGES } from '../../scripts/docs/pages.ts';
 import { runServer } from '../support/running-server.ts';
 import { expectToFit, findBarriers, findLayoutShifts, openWindow, shoot } from './chromium.ts';
 
-const SCHEMES = ['light', 'dark'] as const;
-const LOOKS = [390, 1280].flatMap((width) =>
-  SCHEMES.map((colorScheme) => ({ width, colorScheme, place: '/docs' })),
-);
+const LOOKS = [390, 1280].map((width) => ({ width, place: '/docs' }));
 /** All pages except the one that Redoc makes. */
 const OWN_PAGES = PAGES.filter(({ slug }) => slug !== 'reference');
 
@@ -33,8 +30,8 @@ async function openDocs(look: (typeof LOOKS)[number] & { javaScriptEnabled?: boo
   return { page, wrong, url: server.url };
 }
 
-describe.each(LOOKS)('at $width pixels, $colorScheme', (look) => {
-  const name = (slug: string) => `docs-${slug}-${look.width}-${look.colorScheme}`;
+describe.each(LOOKS)('at $width pixels', (look) => {
+  const name = (slug: string) => `docs-${slug}-${look.width}`;
 
   test('every page of ours has no accessibility violation, nothing too wide, and no request to another origin', async () => {
     const { page, wrong } = await openDocs(look);
@@ -99,7 +96,7 @@ async function searchFor(page: Page, words: string): Promise<void> {
 }
 
 test('without JavaScript every guide and the text of the reference can be read', async () => {
-  const look = { width: 390, colorScheme: 'light', place: '/docs' } as const;
+  const look = { width: 390, place: '/docs' } as const;
   const { page } = await openDocs({ ...look, javaScriptEnabled: false });
   await page.goto('/docs/');
   await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).click();
@@ -119,7 +116,7 @@ test('without JavaScript every guide and the text of the reference can be read',
 const WIDTHS = [360, 600, 895, 897, 1024, 1280, 1700];
 
 test('the menu has the same place on every page at every width', async () => {
-  const { page } = await openDocs({ width: 1280, colorScheme: 'light', place: '/docs' });
+  const { page } = await openDocs({ width: 1280, place: '/docs' });
   const places = new Map<number, Set<string>>(WIDTHS.map((width) => [width, new Set()]));
   for (const slug of ['', 'errors', 'reference']) {
     await page.goto(`/docs/${slug}`);
@@ -143,7 +140,7 @@ async function findMenu(page: Page): Promise<string> {
 }
 
 test('no copy button covers a line', async () => {
-  const { page } = await openDocs({ width: 1280, colorScheme: 'light', place: '/docs' });
+  const { page } = await openDocs({ width: 1280, place: '/docs' });
   for (const place of ['keys', 'getting-started', 'reference#/domains/listdomains']) {
     await page.goto(`/docs/${place}`);
     await page.getByRole('button', { name: 'Copy' }).first().waitFor();
@@ -181,7 +178,7 @@ async function findCovered(page: Page): Promise<string[]> {
 }
 
 test('a sample is copied unchanged', async () => {
-  const { page, wrong } = await openDocs({ width: 1280, colorScheme: 'light', place: '/docs' });
+  const { page, wrong } = await openDocs({ width: 1280, place: '/docs' });
   await page.goto('/docs/keys');
   await page.getByText('echo').first().hover();
   await page.getByRole('button', { name: 'Copy' }).first().click();
@@ -191,7 +188,7 @@ test('a sample is copied unchanged', async () => {
 });
 
 test('samples use the address that the page was served from', async () => {
-  const { page, url } = await openDocs({ width: 1280, colorScheme: 'light', place: '/docs' });
+  const { page, url } = await openDocs({ width: 1280, place: '/docs' });
   for (const slug of ['getting-started', 'limits', 'versioning']) {
     await page.goto(`/docs/${slug}`);
     const samples = (await page.locator('figure.code').allTextContents()).join('\n');
@@ -201,7 +198,7 @@ test('samples use the address that the page was served from', async () => {
 });
 
 test('errors are detected: another origin, an inline script, a page that moves', async () => {
-  const { page, wrong } = await openDocs({ width: 1280, colorScheme: 'light', place: '/docs' });
+  const { page, wrong } = await openDocs({ width: 1280, place: '/docs' });
   await page.goto('/docs/');
   await page.evaluate(`document.body.append(
     Object.assign(document.createElement('img'), { src: 'https://elsewhere.example/a.png' }),
@@ -212,4 +209,15 @@ test('errors are detected: another origin, an inline script, a page that moves',
     `document.querySelector('main').prepend(Object.assign(document.createElement('h1'), { textContent: 'late' }))`,
   );
   expect(await findLayoutShifts(page)).toEqual([expect.stringMatching(/^0\.\d+ 1280 .+ → /)]);
+});
+
+test('text that is unreadable in dark colours alone is detected', async () => {
+  const { page } = await openWindow('about:blank', { width: 390 });
+  await page.setContent(`<!doctype html><html lang="en"><title>A page</title>
+    <style>p { color: #000 } @media (prefers-color-scheme: dark) { body { background: #111 } }</style>
+    <main><h1>A page</h1><p>Text</p></main>`);
+  const found = await findBarriers(page, ['color-contrast']);
+  expect(found.map((violation) => violation.split('\n')[0])).toContain(
+    'in dark colours: color-contrast',
+  );
 });

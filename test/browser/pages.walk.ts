@@ -18,10 +18,7 @@ import {
   WIDTHS,
 } from './chromium.ts';
 
-const LOOKS = WIDTHS.flatMap((width) => [
-  { width, colorScheme: 'light' as const },
-  { width, colorScheme: 'dark' as const },
-]);
+const LOOKS = WIDTHS.map((width) => ({ width }));
 const LONG_NAME = `${'a-very-long-label-'.repeat(3)}x.${'and-another-one-'.repeat(3)}y.example`;
 const DAY_MS = 86_400_000;
 /** Of the latest reports. */
@@ -92,7 +89,7 @@ async function answerSlowly(page: Page): Promise<void> {
   });
 }
 
-describe.each(LOOKS)('every page at $width pixels, $colorScheme', (look) => {
+describe.each(LOOKS)('every page at $width pixels', (look) => {
   test('has no accessibility violation, no movement, nothing too wide, and nothing that the policy forbids', async () => {
     const { server, store } = await runServer(WITH_ALL);
     const { accountId, domain, keyId, email, link } = await fill(store);
@@ -104,7 +101,7 @@ describe.each(LOOKS)('every page at $width pixels, $colorScheme', (look) => {
       expect(await findLayoutShifts(page), name).toEqual([]);
       await expectToFit(page);
       expect(wrong, name).toEqual([]);
-      await shoot(page, `${name}-${look.width}-${look.colorScheme}`);
+      await shoot(page, `${name}-${look.width}`);
     };
     const visit = async (name: string, path: string) => {
       await page.goto(path);

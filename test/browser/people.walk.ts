@@ -12,12 +12,9 @@ import { aDatabasePath } from '../support/store.ts';
 import { aPerson, KEYS, PASSWORD } from '../support/visitor.ts';
 import { expectToFit, findBarriers, findLayoutShifts, openWindow, shoot } from './chromium.ts';
 
-const LOOKS = [390, 1280].flatMap((width) => [
-  { width, colorScheme: 'light' as const },
-  { width, colorScheme: 'dark' as const },
-]);
+const LOOKS = [390, 1280].map((width) => ({ width }));
 /** Without scripts, axe cannot run either. */
-const WITHOUT_SCRIPTS = { width: 390, colorScheme: 'light' as const, javaScriptEnabled: false };
+const WITHOUT_SCRIPTS = { width: 390, javaScriptEnabled: false };
 
 function aKeyFile(): string {
   const path = `${aDatabasePath()}.key`;
@@ -73,7 +70,7 @@ describe.each([...LOOKS, WITHOUT_SCRIPTS])('people and the second factor at %j',
         await expectToFit(page);
       }
       expect(wrong, name).toEqual([]);
-      const kind = hasScripts ? look.colorScheme : 'plain';
+      const kind = hasScripts ? 'scripts' : 'plain';
       await shoot(page, `people-${name}-${look.width}-${kind}`);
     };
     const visit = async (name: string, path: string) => {

@@ -16,9 +16,8 @@ import {
 } from './chromium.ts';
 
 const LOOKS = WIDTHS.flatMap((width) => [
-  { width, colorScheme: 'light' as const, javaScriptEnabled: true },
-  { width, colorScheme: 'dark' as const, javaScriptEnabled: true },
-  { width, colorScheme: 'light' as const, javaScriptEnabled: false },
+  { width, javaScriptEnabled: true },
+  { width, javaScriptEnabled: false },
 ]);
 /** One word of 10,000 characters, markup, and text from right to left that is not closed. */
 const EVIL = `<b>x</b>\u202e\u05d0\u05d1${'W'.repeat(10_000)}`;
@@ -69,7 +68,7 @@ async function fill(store: Store) {
 }
 
 describe.each(LOOKS)(
-  'the pages of reports at $width pixels, $colorScheme, scripts: $javaScriptEnabled',
+  'the pages of reports at $width pixels, scripts: $javaScriptEnabled',
   (look) => {
     test('have no accessibility violation, no movement, nothing too wide, and nothing that the policy forbids', async () => {
       const { server, store } = await runServer();
@@ -91,7 +90,7 @@ describe.each(LOOKS)(
           expect(await findLayoutShifts(page), name).toEqual([]);
         }
         expect(wrong, name).toEqual([]);
-        if (look.javaScriptEnabled) await shoot(page, `${name}-${look.width}-${look.colorScheme}`);
+        if (look.javaScriptEnabled) await shoot(page, `${name}-${look.width}`);
       };
       await visit('reports', `${path}?days=90`);
       await page.getByLabel('Reporter').selectOption({ index: 1 });

@@ -19,9 +19,7 @@ import { aPerson, PASSWORD } from '../support/visitor.ts';
 import { expectToFit, findBarriers, findLayoutShifts, openWindow, shoot } from './chromium.ts';
 
 const LOOKS = [390, 1280].flatMap((width) =>
-  (['light', 'dark'] as const).flatMap((colorScheme) =>
-    [true, false].map((javaScriptEnabled) => ({ width, colorScheme, javaScriptEnabled })),
-  ),
+  [true, false].map((javaScriptEnabled) => ({ width, javaScriptEnabled })),
 );
 
 /** A page that is painted while it comes in may move by less. */
@@ -107,62 +105,59 @@ async function signIn(page: Page, email: string): Promise<void> {
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
 }
 
-describe.each(LOOKS)(
-  'the sources at $width pixels, $colorScheme, scripts: $javaScriptEnabled',
-  (look) => {
-    test('are pages that anybody can use, whatever reports contain', async () => {
-      const env = {
-        PLUMBLINE_IP_DATABASE: aFile(),
-        PLUMBLINE_DNS_CHECKS: 'on',
-        PLUMBLINE_DNS_SERVERS: '127.0.0.1:1',
-      };
-      const { server, store } = await runServer(env);
-      const { path, email } = await fill(store);
-      const { page, wrong } = await openWindow(server.url, look);
-      page.on('console', (message) => {
-        if (message.type() === 'error') wrong.push(message.text());
-      });
-      page.on('dialog', (dialog) => wrong.push(dialog.message()));
-      await signIn(page, email);
-      const check = async (name: string) => {
-        if (look.javaScriptEnabled) {
-          expect(await findBarriers(page), name).toEqual([]);
-          const shifts = await findLayoutShifts(page);
-          expect(
-            shifts.filter((shift) => Number.parseFloat(shift) >= NOTICED),
-            name,
-          ).toEqual([]);
-          await expectToFit(page);
-        }
-        expect(await page.title()).toMatch(/Plumbline$/);
-        expect(wrong, name).toEqual([]);
-        if (look.javaScriptEnabled) await shoot(page, `${name}-${look.width}-${look.colorScheme}`);
-      };
-      const visit = async (name: string, to: string) => {
-        await page.goto(to);
-        await check(name);
-      };
-      await visit('domain-failing', path.replace('/sources', ''));
-      await visit('sources', path);
-      await page.getByRole('link', { name: 'Next' }).click();
-      await page.getByText('Page 2 of').waitFor();
-      await visit('sources-failing', `${path}?failing=1&days=7`);
-      await visit('sources-networks', `${path}?group=network`);
-      await visit('sources-organisations', `${path}?group=organisation`);
-      await page.getByRole('link', { name: 'mailer.example' }).click();
-      await page.getByText('1 address').waitFor();
-      await check('sources-within');
-      await page.getByRole('link', { name: MAILER }).click();
-      await page.getByRole('heading', { name: MAILER }).waitFor();
-      await check('source');
-      await page.getByRole('button', { name: 'Known and legitimate' }).click();
-      await page.getByText('marked it as').waitFor();
-      await check('source-marked');
-      await visit('source-hostile', `${path}/${encodeURIComponent(V6)}`);
-      await visit('source-passing', `${path}/192.0.2.1?days=90`);
-      await visit('source-none', `${path}/203.0.113.200`);
-      await visit('sources-empty', `${path}?from=2020-01-01&to=2020-01-31`);
-      await visit('sources-legitimate', `${path}?mark=legitimate`);
+describe.each(LOOKS)('the sources at $width pixels, scripts: $javaScriptEnabled', (look) => {
+  test('are pages that anybody can use, whatever reports contain', async () => {
+    const env = {
+      PLUMBLINE_IP_DATABASE: aFile(),
+      PLUMBLINE_DNS_CHECKS: 'on',
+      PLUMBLINE_DNS_SERVERS: '127.0.0.1:1',
+    };
+    const { server, store } = await runServer(env);
+    const { path, email } = await fill(store);
+    const { page, wrong } = await openWindow(server.url, look);
+    page.on('console', (message) => {
+      if (message.type() === 'error') wrong.push(message.text());
     });
-  },
-);
+    page.on('dialog', (dialog) => wrong.push(dialog.message()));
+    await signIn(page, email);
+    const check = async (name: string) => {
+      if (look.javaScriptEnabled) {
+        expect(await findBarriers(page), name).toEqual([]);
+        const shifts = await findLayoutShifts(page);
+        expect(
+          shifts.filter((shift) => Number.parseFloat(shift) >= NOTICED),
+          name,
+        ).toEqual([]);
+        await expectToFit(page);
+      }
+      expect(await page.title()).toMatch(/Plumbline$/);
+      expect(wrong, name).toEqual([]);
+      if (look.javaScriptEnabled) await shoot(page, `${name}-${look.width}`);
+    };
+    const visit = async (name: string, to: string) => {
+      await page.goto(to);
+      await check(name);
+    };
+    await visit('domain-failing', path.replace('/sources', ''));
+    await visit('sources', path);
+    await page.getByRole('link', { name: 'Next' }).click();
+    await page.getByText('Page 2 of').waitFor();
+    await visit('sources-failing', `${path}?failing=1&days=7`);
+    await visit('sources-networks', `${path}?group=network`);
+    await visit('sources-organisations', `${path}?group=organisation`);
+    await page.getByRole('link', { name: 'mailer.example' }).click();
+    await page.getByText('1 address').waitFor();
+    await check('sources-within');
+    await page.getByRole('link', { name: MAILER }).click();
+    await page.getByRole('heading', { name: MAILER }).waitFor();
+    await check('source');
+    await page.getByRole('button', { name: 'Known and legitimate' }).click();
+    await page.getByText('marked it as').waitFor();
+    await check('source-marked');
+    await visit('source-hostile', `${path}/${encodeURIComponent(V6)}`);
+    await visit('source-passing', `${path}/192.0.2.1?days=90`);
+    await visit('source-none', `${path}/203.0.113.200`);
+    await visit('sources-empty', `${path}?from=2020-01-01&to=2020-01-31`);
+    await visit('sources-legitimate', `${path}?mark=legitimate`);
+  });
+});
