@@ -1,6 +1,6 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -26,12 +26,15 @@ export function copyReleased(version: string): string {
   cpSync(released, clients, { recursive: true });
   copyFileSync(join(released, 'v1.yaml'), join(folder, 'openapi/v1.yaml'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  shareCompiled(join(ROOT, 'test/clients/rust/build'), join(clients, 'rust/build'));
+  for (const folder of SHARED) share(join(ROOT, 'test/clients', folder), join(clients, folder));
   return clients;
 }
 
-/** Cargo compiles the same libraries once for both clients, which takes minutes. */
-function shareCompiled(current: string, released: string): void {
+/** What both versions of a client use: libraries that Cargo compiles for minutes, and what pip installs. */
+const SHARED = ['rust/build', 'python/build/venv', 'python-openapi-generator/build/venv'];
+
+function share(current: string, released: string): void {
   mkdirSync(current, { recursive: true });
+  mkdirSync(dirname(released), { recursive: true });
   symlinkSync(current, released);
 }

@@ -1,6 +1,7 @@
 /**
  * Makes one of the clients and runs its program against a sandbox of its own: `npm run test:client -- go`.
- * `npm run test:client -- go 1.0.0` takes the client of an earlier contract, which has to work with this server.
+ * `npm run test:client -- go 1.0.0` takes the client of an earlier contract, which has to work with this server;
+ * `-- typescript --postgres` goes through the scenario on PostgreSQL as well, whose answers are the same bytes.
  *
  * Each client has a folder here. Its build.sh installs the pinned generator, generates from openapi/v1.yaml into
  * build/ and compiles with the language's strict settings. Its run.sh goes through the checks of scenario.txt
@@ -16,11 +17,16 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { servePlumbline } from '../../scripts/served-plumbline.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { copyReleased } from './released.ts';
 
-const [name = '', version] = process.argv.slice(2);
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { postgres: { type: 'boolean' } },
+});
+const [name = '', version] = positionals;
 const OWN = fileURLToPath(new URL('.', import.meta.url));
 const CLIENTS_FOLDER = version === undefined ? OWN : copyReleased(version);
 const toPath = (path: string) => join(CLIENTS_FOLDER, path);
@@ -36,9 +42,11 @@ const folder = toPath(`${name}/`);
 
 await build();
 const results = [await runOn('memory', undefined)];
-const postgres = await startPostgres();
-results.push(await runOn('PostgreSQL', postgres.toUrl('postgres')));
-await postgres.stop();
+if (values.postgres) {
+  const postgres = await startPostgres();
+  results.push(await runOn('PostgreSQL', postgres.toUrl('postgres')));
+  await postgres.stop();
+}
 const sum = (of: 'passed' | 'failed') => results.reduce((total, result) => total + result[of], 0);
 print(`${sum('passed')} passed, ${sum('failed')} failed`);
 process.exitCode = results.every(({ isWhole }) => isWhole) ? 0 : 1;

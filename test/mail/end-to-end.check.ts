@@ -38,8 +38,8 @@ async function onPostgres(): Promise<string> {
 }
 
 test.each([
-  { engine: 'SQLite', make: aDatabasePath, kills: 100 },
-  { engine: 'PostgreSQL', make: onPostgres, kills: 25 },
+  { engine: 'SQLite', make: aDatabasePath, kills: ROUNDS },
+  { engine: 'PostgreSQL', make: onPostgres, kills: ROUNDS / 4 },
 ])(
   `$engine: ${ROUNDS * MAILS} mails by SMTP, as many by IMAP and as many in a folder are each accounted for, and each report is stored once, while the process is killed $kills times, the store refuses mails, and the IMAP server restarts`,
   async ({ engine, make, kills }) => {
@@ -136,7 +136,7 @@ async function killOnce({ db, isPostgres, ...trial }: Trial, kill: number): Prom
   senders.open();
   await untilOther(read, before);
   await sleep(Math.random() * 300);
-  if (kill % 25 === 12) await restart(imap);
+  if (kill % 10 === 7) await restart(imap);
   await killed.kill();
   senders.close();
   await unbrake?.();
