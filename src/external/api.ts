@@ -1,20 +1,15 @@
 import type { ServerResponse } from 'node:http';
-import type { KeyHolder } from '../store/accounts/api-keys.ts';
 import type { Store } from '../store/engine/open.ts';
-import { authenticate } from './authenticate.ts';
-import {
-  type Contract,
-  type ContractDocument,
-  openContract,
-  type PlainRequest,
-} from './contract/contract.ts';
+import { createAuthentication } from './authenticate.ts';
+import { openContract } from './contract.ts';
+import type { ContractDocument } from './contract-document.ts';
 import { answerErrors } from './errors.ts';
-import { createLastUsed } from './last-used.ts';
 import { type CreateStore, limitPerAddress, limitPerKey } from './limits.ts';
-import { createPages } from './operations/pages.ts';
+import { openList } from './lists.ts';
+import { createPages } from './pages.ts';
 import type { ApiRequest } from './request.ts';
 
-interface Given {
+interface ApiDeps {
   readonly store: Store;
   readonly requestsPerIp: number;
   readonly requestsPerKey: number;
@@ -27,17 +22,27 @@ interface Given {
 }
 
 /**
- * Answers everything under `/v1/external`, with the checks in the contract's order (decision 1.1). It takes
- * node's own request and response, because it needs nothing of Express's.
+ * Answers everything under `/v1/external`. It takes node's own request and response, because it needs nothing of
+ * Express's (decision 61).
  */
-export async function createExternalApi(given: Given) {
-  const { store, now, logError } = given;
-  const lastUsed = createLastUsed({ db: store.db, now, logError });
-  const answer = createAnswer(given, {
-    contract: await openContract(store.reader, given.document),
-    onUse: lastUsed.record,
-  });
+export async function createExternalApi(deps: ApiDeps) {
+  const { store, requestsPerIp, requestsPerKey, createStore, logError } = deps;
+  const limitAddress = limitPerAddress(requestsPerIp, createStore);
+  const { authenticate, flush } = createAuthentication(deps);
+  const limitKey = limitPerKey(requestsPerKey, createStore);
+  const validate = await openContract(deps.document);
+  const sendList = createPages(deps.pageCacheBytes);
   const answerError = answerErrors(logError);
+
+  /** The checks in their order: flood, key, limit of the key, path and method, parameters, domain. */
+  const answer = async (req: ApiRequest, res: ServerResponse): Promise<void> => {
+    await limitAddress(req);
+    const { accountId, keyId } = await authenticate(req);
+    await limitKey(req, keyId);
+    const request = validate(req);
+    const list = await openList(store.reader, request, accountId);
+    await sendList(req, res, { request, list });
+  };
   const listener = async (req: ApiRequest, res: ServerResponse): Promise<void> => {
     try {
       await answer(req, res);
@@ -45,28 +50,5 @@ export async function createExternalApi(given: Given) {
       if (!answerError(error, req, res)) res.destroy();
     }
   };
-  return { listener, flush: lastUsed.flush };
-}
-
-function createAnswer(
-  { store, requestsPerIp, requestsPerKey, pageCacheBytes, createStore, now }: Given,
-  { contract, onUse }: { contract: Contract; onUse: (holder: KeyHolder) => void },
-) {
-  const limitAddress = limitPerAddress(requestsPerIp, createStore);
-  const limitKey = limitPerKey(requestsPerKey, createStore);
-  const sendList = createPages(pageCacheBytes);
-  return async (req: ApiRequest, res: ServerResponse): Promise<void> => {
-    await limitAddress(req);
-    const holder = await authenticate(req, { reader: store.reader, now });
-    req.keyHolder = holder;
-    onUse(holder);
-    await limitKey(req);
-    await sendList(req, res, await contract.answer(toPlain(req), holder));
-  };
-}
-
-function toPlain({ method = '', url = '' }: ApiRequest): PlainRequest {
-  const query = url.indexOf('?');
-  if (query === -1) return { method, path: url, search: '' };
-  return { method, path: url.slice(0, query), search: url.slice(query + 1) };
+  return { listener, flush };
 }

@@ -3,28 +3,36 @@ import type { Socket } from 'node:net';
 import { hashApiKey, isApiKey } from '../domain/access/api-key.ts';
 import { isExpired } from '../domain/access/key-expiry.ts';
 import { Failure } from '../domain/failure.ts';
-import { toInstant } from '../domain/instant.ts';
-import { findKeyHolder, type KeyHolder } from '../store/accounts/api-keys.ts';
-import type { Reader } from '../store/engine/reader.ts';
+import { type Instant, toInstant } from '../domain/instant.ts';
+import { findKeyHolder, type KeyHolder, updateLastUsed } from '../store/accounts/api-keys.ts';
+import type { Store } from '../store/engine/open.ts';
 
 /** The scheme is case-insensitive; one space or more, and nothing after the token (RFC 9110, 11.1 and 11.4). */
 const BEARER = /^bearer +(\S+)$/i;
 
-/**
- * The holder of the request's API key, which is enabled, has not expired and is of an account on Pro (description,
- * section 5); else throws `unauthorized`. Each request reads the store, so that a disabled or deleted key is
- * rejected at once.
- */
-export async function authenticate(
-  req: IncomingMessage,
-  { reader, now }: { readonly reader: Reader; readonly now: () => Date },
-): Promise<KeyHolder> {
-  const sha256 = findHash(req);
-  const holder = sha256 === undefined ? undefined : await findKeyHolder(reader, sha256);
-  // One answer for every cause, so that it tells an attacker nothing.
-  if (holder === undefined || hasExpired(holder, now))
-    throw new Failure('unauthorized', 'Missing or invalid API key.');
-  return holder;
+interface AuthenticationDeps {
+  readonly store: Store;
+  readonly now: () => Date;
+  readonly logError: (error: unknown) => void;
+}
+
+export function createAuthentication({ store, now, logError }: AuthenticationDeps) {
+  const { noteUse, flush } = createLastUsed(store.db, now, logError);
+
+  /**
+   * The holder of the request's API key, which is enabled, has not expired and is of an account on Pro; else throws
+   * `unauthorized`. Each request reads the store, so that a disabled or deleted key is rejected at once.
+   */
+  const authenticate = async (req: IncomingMessage): Promise<KeyHolder> => {
+    const sha256 = findHash(req);
+    const holder = sha256 === undefined ? undefined : await findKeyHolder(store.reader, sha256);
+    // One answer for every cause, so that it tells an attacker nothing.
+    if (holder === undefined || hasExpired(holder, now))
+      throw new Failure('unauthorized', 'Missing or invalid API key.');
+    noteUse(holder);
+    return holder;
+  };
+  return { authenticate, flush };
 }
 
 interface Known {
@@ -52,4 +60,36 @@ function findHash({ headers, socket }: IncomingMessage): string | undefined {
 /** Most keys do not expire, and need no clock. */
 function hasExpired({ expiresAt }: KeyHolder, now: () => Date): boolean {
   return expiresAt !== null && isExpired(expiresAt, toInstant(now()));
+}
+
+/** `last_used_at` is written at most this often for each key. */
+const WRITE_EVERY_MS = 60_000;
+/** How long uses are collected before they are written together. */
+const FLUSH_AFTER_MS = 1_000;
+
+/** Writes when keys were last used, after the requests and never on their path. */
+function createLastUsed(db: Store['db'], now: () => Date, logError: (error: unknown) => void) {
+  const pending = new Map<string, Instant>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const flush = async () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (pending.size === 0) return;
+    const uses = new Map(pending);
+    // A use that could not be written fails no request. The next use is written again.
+    await updateLastUsed(db, uses).catch(logError);
+    // Not before the write is done: until then, every request still reads the time of the former use.
+    for (const keyId of uses.keys()) pending.delete(keyId);
+  };
+
+  const noteUse = ({ keyId, lastUsedAt }: KeyHolder) => {
+    const usedAt = now();
+    if (lastUsedAt !== null && usedAt.getTime() - Date.parse(lastUsedAt) < WRITE_EVERY_MS) return;
+    if (pending.has(keyId)) return;
+    pending.set(keyId, toInstant(usedAt));
+    timer ??= setTimeout(() => void flush(), FLUSH_AFTER_MS).unref();
+  };
+
+  return { noteUse, flush };
 }

@@ -14,7 +14,7 @@ interface Answer {
   readonly headers?: readonly string[];
 }
 
-/** The one table from error codes to answers (description, section 7; decision 1.2). */
+/** The one table from error codes to answers. */
 const ANSWERS: Readonly<Record<Code, Answer>> = {
   unauthorized: { status: 401, headers: ['WWW-Authenticate', 'Bearer'] },
   forbidden: { status: 403 },

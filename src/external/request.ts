@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { ClientRateLimitInfo } from 'express-rate-limit';
-import type { KeyHolder } from '../store/accounts/api-keys.ts';
 
 /** A limit that a request was counted by: its name in the headers, and what its store says of the client. */
 export interface AppliedLimit extends ClientRateLimitInfo {
@@ -15,7 +14,6 @@ export interface ApiRequest extends IncomingMessage {
   id: string;
   /** The client's address. */
   ip?: string | undefined;
-  keyHolder?: KeyHolder;
   ipLimit?: AppliedLimit;
   keyLimit?: AppliedLimit;
 }
@@ -29,10 +27,10 @@ declare module 'express-serve-static-core' {
 /** Other characters could forge a line in a log. */
 const KEPT = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The id that every answer contains. A caller's own id is kept when it matches (1.14). */
+/** The id that every answer contains. A caller's own id is kept when it matches. */
 export function toRequestId({ headers }: IncomingMessage): string {
-  const given = headers['x-request-id'];
-  return typeof given === 'string' && KEPT.test(given) ? given : newRequestId();
+  const id = headers['x-request-id'];
+  return typeof id === 'string' && KEPT.test(id) ? id : newRequestId();
 }
 
 /** Random once for the process, then counted: random bytes for each request would cost a system call. */

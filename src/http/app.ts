@@ -15,7 +15,7 @@ import { checkReportRoute } from '../dns/route-lookup.ts';
 import { toClientAddress } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
 import { createExternalApi } from '../external/api.ts';
-import type { ContractDocument } from '../external/contract/contract.ts';
+import type { ContractDocument } from '../external/contract-document.ts';
 import { answerErrors } from '../external/errors.ts';
 import { type ApiRequest, toRequestId } from '../external/request.ts';
 import { send, toBody } from '../external/send.ts';

@@ -1,6 +1,6 @@
 import { OpenAPIBackend } from 'openapi-backend';
 import { expect, test } from 'vitest';
-import { readContract } from '../../src/external/contract/contract-document.ts';
+import { readContract } from '../../src/external/contract-document.ts';
 
 test('openapi/v1.yaml passes the check of openapi-backend that a start leaves out', async () => {
   const document = await readContract();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readContract } from '../../src/external/contract/contract-document.ts';
+import { readContract } from '../../src/external/contract-document.ts';
 import { serveApi } from '../support/api.ts';
 import { aDomain, anAccount } from '../support/builders.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { compressWell } from '../../src/external/operations/compression.ts';
-import { toOwnBytes } from '../../src/external/operations/own-bytes.ts';
-import { PageCache } from '../../src/external/operations/page-cache.ts';
+import { compressWell } from '../../src/external/compression.ts';
+import { PageCache, toOwnBytes } from '../../src/external/page-cache.ts';
 
 const page = (bytes = 10) => ({ bytes: Buffer.alloc(bytes) });
 

@@ -4,7 +4,7 @@ import pino from 'pino';
 import request from 'supertest';
 import { onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import type { ContractDocument } from '../../src/external/contract/contract.ts';
+import type { ContractDocument } from '../../src/external/contract-document.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { Store } from '../../src/store/engine/open.ts';
 import { holdToContract } from './contract.ts';

@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import { type AlertType, isAlertType, RULES } from '../../../src/domain/alerts/registry.ts';
-import type { AlertContexts } from '../../../src/external/operations/alert-context.ts';
+import type { AlertContexts } from '../../../src/external/list-alerts.ts';
 
 /* `tsc` checks this file: a `@ts-expect-error` without an error is an error. */
 

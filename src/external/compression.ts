@@ -1,13 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import {
-  type Coding,
-  type Compression,
-  chooseCoding,
-  compress,
-} from '../../domain/content-coding.ts';
-import { toOwnBytes } from './own-bytes.ts';
+import { type Coding, type Compression, chooseCoding, compress } from '../domain/content-coding.ts';
+import { toOwnBytes } from './page-cache.ts';
 
 /** Below this size, compression saves less than a packet. */
 const MIN_BYTES = 1_400;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { serveApi } from '../support/api.ts';
 import { aDomain, anAccount } from '../support/builders.ts';
 
-/* A target that was valid once is not validated again. What it answers depends on the caller and the method. */
+/* The operation of a path that was valid once is remembered. What it answers depends on the caller, the method and the query. */
 
 async function serveTwoAccounts() {
   const api = await serveApi();
@@ -14,7 +14,7 @@ async function serveTwoAccounts() {
   return { mine, theirs, path, ask };
 }
 
-test('a target that was valid for one account is not found for another', async () => {
+test('a path that was valid for one account is not found for another', async () => {
   const { mine, theirs, ask } = await serveTwoAccounts();
   const keys = [mine.key, theirs.key, mine.key, theirs.key, undefined];
   const statuses: number[] = [];
@@ -22,7 +22,7 @@ test('a target that was valid for one account is not found for another', async (
   expect(statuses).toEqual([200, 404, 200, 404, 401]);
 });
 
-test('a target that was valid for GET has no other method than before', async () => {
+test('a path that was valid for GET has no other method than before', async () => {
   const { mine, ask } = await serveTwoAccounts();
   const statuses: number[] = [];
   for (const method of ['GET', 'POST', 'HEAD', 'DELETE', 'GET'])
@@ -30,7 +30,7 @@ test('a target that was valid for GET has no other method than before', async ()
   expect(statuses).toEqual([200, 405, 200, 405, 200]);
 });
 
-test('a target that is not valid is refused each time', async () => {
+test('a query that is not valid is refused each time', async () => {
   const { mine, path, ask } = await serveTwoAccounts();
   const statuses: number[] = [];
   for (const query of ['', '&limit=1', '', '&limit=1'])

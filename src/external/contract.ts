@@ -1,0 +1,128 @@
+import type { IncomingMessage } from 'node:http';
+import { Ajv, type ErrorObject } from 'ajv';
+import addFormatsModule from 'ajv-formats';
+import { LRUCache } from 'lru-cache';
+import { OpenAPIBackend } from 'openapi-backend';
+import { Failure } from '../domain/failure.ts';
+import {
+  type ContractDocument,
+  type DeclaredOperation,
+  hashShape,
+  readContract,
+  toDeprecationHeaders,
+} from './contract-document.ts';
+import { describe, type Parameters, parseQuery, toPathValues } from './parameters.ts';
+
+/** Valid paths whose operation is remembered. openapi-backend takes 45 µs to find one, more than the rest of a 304. */
+const MAX_PATHS = 1_000;
+
+/** The `uuid` format of ajv-formats also accepts `urn:uuid:…`; the contract's does not. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** An operation of the contract, and what its answers carry. */
+export interface Operation extends DeclaredOperation {
+  /** The version of the answer's schema; part of the entity tag. */
+  readonly shape: string;
+  /** Headers in addition to those of every list, names and values alternating. */
+  readonly headers: readonly string[];
+}
+
+/**
+ * A valid request. The handler gets these parameters, and its page is kept in memory under the same value: a parameter
+ * cannot be in one of the two alone.
+ */
+export interface ValidRequest {
+  readonly operation: Operation;
+  readonly parameters: Parameters;
+}
+
+interface Route {
+  readonly operation: Operation;
+  readonly path: Parameters['path'];
+}
+
+/**
+ * Returns a function that finds the operation of a request and validates its parameters, by openapi/v1.yaml when no
+ * document is given. It throws `Failure`. Opening throws when a deprecation of the contract is incomplete.
+ *
+ * openapi-backend finds operations and compiles their schemas. Its `handleRequest` does the same work several times
+ * for each request, in 66 µs: here the operation of a path is remembered, and compiled schemas are called directly.
+ */
+export async function openContract(document?: ContractDocument) {
+  const api = new OpenAPIBackend({
+    definition: document ?? (await readContract()),
+    strict: true,
+    // The document is not checked again at each start, which would take half of it: a test does so. The schemas
+    // of an operation are compiled for its first request, and those of answers not at all.
+    quick: true,
+    ignoreTrailingSlashes: false,
+    customizeAjv: createAjv,
+  });
+  await api.init();
+  const operations = (api.getOperations() as unknown as DeclaredOperation[]).map(toOperation);
+  const routes = new LRUCache<string, Route>({ max: MAX_PATHS });
+
+  return ({ method, url = '' }: IncomingMessage): ValidRequest => {
+    const [path, search] = splitTarget(url);
+    const known = routes.get(path);
+    const route = known ?? findRoute(api, operations, path);
+    if (method !== 'GET' && method !== 'HEAD')
+      throw new Failure('method_not_allowed', 'This path answers only to GET and HEAD.');
+    const { operation } = route;
+    const parameters = { path: route.path, query: parseQuery(search, operation.parameters) };
+    const validators = api.validator.getRequestValidatorsForOperation(operation.operationId) ?? [];
+    for (const validate of validators)
+      if (!validate(parameters)) throw toFailure(operation, validate.errors);
+    if (known === undefined) routes.set(path, route);
+    return { operation, parameters };
+  };
+}
+
+/** openapi-backend would enable Ajv's coercion. Here values have their type already (parameters.ts). */
+function createAjv(): Ajv {
+  const ajv = new Ajv({ strict: false });
+  addFormatsModule.default(ajv);
+  ajv.addFormat('uuid', UUID);
+  return ajv;
+}
+
+function toOperation(declared: DeclaredOperation): Operation {
+  // Throws for a parameter of a type that is not read yet.
+  declared.parameters.forEach(describe);
+  return { ...declared, shape: hashShape(declared), headers: toDeprecationHeaders(declared) };
+}
+
+function splitTarget(url: string): readonly [path: string, search: string] {
+  const end = url.indexOf('?');
+  return end === -1 ? [url, ''] : [url.slice(0, end), url.slice(end + 1)];
+}
+
+/** All operations are GET. */
+function findRoute(api: OpenAPIBackend, operations: readonly Operation[], path: string): Route {
+  const request = { method: 'GET', path, headers: {} };
+  const found = api.matchOperation(request);
+  const operation = operations.find(({ operationId }) => operationId === found?.operationId);
+  if (operation === undefined) throw new Failure('not_found', 'No such path.');
+  let texts: Readonly<Record<string, string>> = {};
+  try {
+    texts = api.router.parseRequest(request, found).params;
+  } catch {
+    // No valid percent-encoding: the parameters stay missing, which is not valid.
+  }
+  return { operation, path: toPathValues(texts, operation.parameters) };
+}
+
+/** The error that names the wrong parameter and what the contract allows. */
+function toFailure(operation: Operation, errors?: readonly ErrorObject[] | null): Failure {
+  const error = errors?.[0];
+  // A JSON pointer into the parameters: /query/limit; to the object when a parameter is missing.
+  const [, , name = error?.params['missingProperty']] = error?.instancePath.split('/') ?? [];
+  return toInvalid(operation, name);
+}
+
+/** The error of a parameter, by its name: it says what the contract allows. */
+export function toInvalid({ parameters }: Pick<Operation, 'parameters'>, name: string): Failure {
+  const parameter = parameters.find((one) => one.name === name && one.in !== 'header');
+  if (parameter === undefined) return new Failure('validation_error', 'Invalid request.');
+  return new Failure('validation_error', `"${name}" must be ${describe(parameter)}, given once.`);
+}

@@ -1,0 +1,30 @@
+import type { components } from '../../generated/v1.d.ts';
+import type { AlertType } from '../domain/alerts/registry.ts';
+import { alertsOf, followAlerts, type ListedAlert } from '../store/alerts/alert-list.ts';
+import type { FollowedList } from '../store/lists/followed.ts';
+import type { PagedList } from '../store/lists/page.ts';
+import type { Handler } from './operation.ts';
+
+export const listAlerts = (({ accountId, query }) => {
+  const { domain_id: domainId, changed_after: cursor, ...page } = query;
+  const scope = { accountId, domainId };
+  if (cursor === undefined) return { list: alertsOf(scope) as PagedList<ServedAlert>, page };
+  const after = { parameter: 'changed_after', cursor };
+  return { followed: followAlerts(scope) as FollowedList<ServedAlert>, after, page };
+}) satisfies Handler<'listAlerts'>;
+
+/** The store knows that a context is an object; the rule of the alert's type has made it. */
+type ServedAlert = Omit<ListedAlert, 'context'> & { context: AlertContexts[AlertType] };
+
+type Schemas = components['schemas'];
+
+/** The context of an alert of each type. A type whose context v1.yaml does not describe does not compile. */
+export type AlertContexts = OfEveryType<{
+  readonly 'alert.alignment_regression': Schemas['AlignmentRegressionContext'];
+  readonly 'alert.reports_missing': Schemas['ReportsMissingContext'];
+  readonly 'alert.new_failing_source': Schemas['NewFailingSourceContext'];
+  readonly 'alert.dns_record_changed': Schemas['DnsRecordChangedContext'];
+  readonly 'alert.policy_weakened': Schemas['PolicyWeakenedContext'];
+}>;
+
+type OfEveryType<Contexts extends Readonly<Record<AlertType, object>>> = Contexts;

@@ -1,0 +1,7 @@
+import { domainsOf } from '../store/accounts/domain-list.ts';
+import type { Handler } from './operation.ts';
+
+export const listDomains = (({ accountId, query: page }) => ({
+  list: domainsOf(accountId),
+  page,
+})) satisfies Handler<'listDomains'>;

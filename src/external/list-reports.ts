@@ -1,0 +1,10 @@
+import { followReports, reportsOf } from '../store/reports/reports.ts';
+import type { Handler } from './operation.ts';
+
+export const listReports = (({ accountId, path, query }) => {
+  const { received_after: cursor, ...page } = query;
+  const domain = { accountId, domainId: path.domain_id };
+  if (cursor === undefined) return { list: reportsOf(domain), page };
+  const after = { parameter: 'received_after', cursor };
+  return { followed: followReports(domain), after, page };
+}) satisfies Handler<'listReports'>;

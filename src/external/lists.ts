@@ -1,0 +1,96 @@
+import { parseStart, toCursor } from '../domain/cursor.ts';
+import { Failure } from '../domain/failure.ts';
+import type { Reader } from '../store/engine/reader.ts';
+import { findFollowedHead, readFollowedPage } from '../store/lists/followed.ts';
+import type { Head } from '../store/lists/heads.ts';
+import { findHead, type PageOf, readCurrentPage } from '../store/lists/page.ts';
+import { type Operation, toInvalid, type ValidRequest } from './contract.ts';
+import { listAlerts } from './list-alerts.ts';
+import { listDomains } from './list-domains.ts';
+import { listReports } from './list-reports.ts';
+import {
+  type FollowedListRequest,
+  type PageRequest,
+  type WholeListRequest,
+  withDeclaredFields,
+} from './operation.ts';
+
+export const handlers = withDeclaredFields({ listDomains, listReports, listAlerts });
+
+/** A list at a page. The head is enough to decide whether the page has to be read. */
+export interface OpenList {
+  readonly head: Head;
+  /** Whether it is a page that clients ask for again and again: the first one. */
+  readonly isFirst: boolean;
+  /** The page with the head of its own snapshot, which may be newer. */
+  readonly read: () => Promise<ReadPage>;
+}
+
+interface ReadPage extends PageOf<unknown> {
+  /** The value of `Plumbline-Cursor`, for lists that can be followed. */
+  readonly cursor?: string | undefined;
+}
+
+/** Opens the list that a request asks for. Throws `not_found` when the list does not exist for the caller. */
+export async function openList(
+  reader: Reader,
+  { operation, parameters }: ValidRequest,
+  accountId: string,
+): Promise<OpenList> {
+  // The schemas that have validated the parameters are those that the handler's types were generated from.
+  const handle = handlers[operation.operationId] as (call: object) => PageRequest<unknown>;
+  const request = handle({ accountId, ...parameters });
+  return 'list' in request
+    ? await openWhole(reader, request)
+    : await openFollowed(reader, request, operation);
+}
+
+async function openWhole(
+  reader: Reader,
+  { list, page }: WholeListRequest<unknown>,
+): Promise<OpenList> {
+  const head = await findHead(reader, list);
+  if (head === undefined) throw new Failure('not_found', 'No such domain.');
+  return {
+    head,
+    isFirst: page.offset === 0,
+    read: async () => {
+      const read = await readCurrentPage(reader, list, { page, head });
+      return { ...read, cursor: toNewest(list.id, read) };
+    },
+  };
+}
+
+/** The newest point, in the snapshot of the page. Lists that cannot be followed have none. */
+function toNewest(listId: string | undefined, { position, mark }: Head): string | undefined {
+  if (listId === undefined || position === undefined || mark === undefined) return undefined;
+  return toCursor(listId, { position, mark });
+}
+
+/** Throws `validation_error` for a text that is no cursor of the list, and for one that the list never gave out. */
+async function openFollowed(
+  reader: Reader,
+  { followed, after, page }: FollowedListRequest<unknown>,
+  operation: Operation,
+): Promise<OpenList> {
+  const start = parseStart(followed.id, after.cursor);
+  if (start === undefined) throw toInvalid(operation, after.parameter);
+  const head = await findFollowedHead(reader, followed, start);
+  if (head === 'no_list') throw new Failure('not_found', 'No such domain.');
+  if (head === 'no_point') throw toUnknown(after.parameter);
+  return {
+    head,
+    // A client asks for a cursor once: then it has the next one.
+    isFirst: false,
+    read: async () => {
+      const { point, ...read } = await readFollowedPage(reader, followed, { start, page, head });
+      return { ...read, cursor: toCursor(followed.id, point) };
+    },
+  };
+}
+
+/** The database was restored from a backup, for example. */
+function toUnknown(parameter: string): Failure {
+  const cure = 'is a cursor that this list never gave out. Start again with "start".';
+  return new Failure('validation_error', `"${parameter}" ${cure}`);
+}

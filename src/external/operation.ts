@@ -1,0 +1,70 @@
+import type { operations } from '../../generated/v1.d.ts';
+import type { FollowedList } from '../store/lists/followed.ts';
+import type { Page, PagedList } from '../store/lists/page.ts';
+
+export type OperationId = keyof operations;
+
+type BodyOf<O extends OperationId> = operations[O]['responses'][200]['content']['application/json'];
+type ItemOf<O extends OperationId> = BodyOf<O>['data'][number];
+type PathOf<O extends OperationId> = operations[O]['parameters'] extends { path: infer P }
+  ? P
+  : object;
+/** `limit` and `offset` have defaults, so they are always there. */
+type QueryOf<O extends OperationId> = NonNullable<operations[O]['parameters']['query']> & Page;
+
+/** A validated request from a caller whose API key was accepted. */
+export interface Call<O extends OperationId> {
+  readonly accountId: string;
+  readonly path: PathOf<O>;
+  readonly query: QueryOf<O>;
+}
+
+/** Names the list that a request asks for, and the page. */
+export type Handler<O extends OperationId> = (
+  call: Call<O>,
+) => PageRequest<ItemOf<O>, PageOf<QueryOf<O>>>;
+
+export type PageRequest<Item, P extends Page = Page> =
+  | WholeListRequest<Item, P>
+  | FollowedListRequest<Item, P>;
+
+export interface WholeListRequest<Item, P extends Page = Page> {
+  readonly list: PagedList<Item>;
+  readonly page: P;
+}
+
+/** A page of what came to a list after a cursor. */
+export interface FollowedListRequest<Item, P extends Page = Page> {
+  readonly followed: FollowedList<Item>;
+  /** The cursor, and the name of the parameter that has it. */
+  readonly after: { readonly parameter: string; readonly cursor: string };
+  readonly page: P;
+}
+
+/** What is left of a query when the list is named: no other parameter than `limit` and `offset`. */
+type PageOf<Query> = Page & {
+  readonly [P in Exclude<keyof Query, keyof Page>]?: UnusedParameter;
+};
+type UnusedParameter =
+  'Take this parameter out of the query, and name a list with it: one of store/ whose head (total and version) counts only what the parameter lets through.';
+
+/** One handler per operationId: an operation in v1.yaml without a handler does not compile. */
+export type Handlers = { readonly [O in OperationId]: Handler<O> };
+
+/**
+ * The same handlers. One whose items have a field that the contract lacks does not compile: TypeScript alone would
+ * accept it, as it accepts any object with more fields.
+ */
+export function withDeclaredFields<H extends Handlers>(handlers: H & DeclaredFields<H>): H {
+  return handlers;
+}
+
+type DeclaredFields<H extends Handlers> = {
+  readonly [O in OperationId]: [UndeclaredField<O, H[O]>] extends [never]
+    ? unknown
+    : { readonly 'v1.yaml has no such field': UndeclaredField<O, H[O]> };
+};
+type UndeclaredField<O extends OperationId, H> = H extends (call: never) => infer Request
+  ? Exclude<FieldOf<Request>, keyof ItemOf<O>>
+  : never;
+type FieldOf<Request> = Request extends PageRequest<infer Item> ? keyof Item : never;

@@ -1,0 +1,109 @@
+import type { ServerResponse } from 'node:http';
+import type { Compression } from '../domain/content-coding.ts';
+import { chooseCompression, compressOnce, compressWell } from './compression.ts';
+import type { Operation, ValidRequest } from './contract.ts';
+import type { OpenList } from './lists.ts';
+import { PageCache, toOwnBytes } from './page-cache.ts';
+import type { ApiRequest } from './request.ts';
+import { type Body, send } from './send.ts';
+
+const TAG = /"[^"]*"/g;
+
+/** A page that is kept in memory. */
+interface KeptPage {
+  readonly version: string;
+  readonly cursor: string | undefined;
+  readonly bytes: Buffer;
+  /** Compressed once, for the first request for the kept page that accepts it. */
+  readonly compressed: Partial<Record<Compression, Promise<Buffer>>>;
+}
+
+interface Page {
+  readonly version: string;
+  readonly cursor: string | undefined;
+  readonly body: Body;
+  readonly compression: Compression | undefined;
+}
+
+/**
+ * Sends lists: a 304 when the caller has the current version, else a page from memory, else a page read from the
+ * store. `maxBytes` is the memory for pages.
+ */
+export function createPages(maxBytes: number) {
+  const cache = new PageCache<KeptPage>(maxBytes);
+
+  const findPage = async (
+    req: ApiRequest,
+    request: ValidRequest,
+    list: OpenList,
+  ): Promise<Page> => {
+    const kept = cache.get(toKey(list.head.version, request));
+    if (kept !== undefined) return await toPage(req, kept);
+    const { version, cursor, items, total } = await list.read();
+    // The list envelope, and a newline for display on a terminal.
+    const text = `{"data":[${items.join(',')}],"total":${total}}\n`;
+    const key = toKey(version, request);
+    if (cache.isWorthKeeping(key, list.isFirst))
+      cache.set(key, { version, cursor, bytes: toOwnBytes(Buffer.from(text)), compressed: {} });
+    const compression = chooseCompression(req, text.length);
+    const body =
+      compression === undefined ? text : await compressOnce(Buffer.from(text), compression);
+    return { version, cursor, body, compression };
+  };
+
+  return async function sendList(
+    req: ApiRequest,
+    res: ServerResponse,
+    { request, list }: { readonly request: ValidRequest; readonly list: OpenList },
+  ): Promise<void> {
+    const { operation } = request;
+    const { version } = list.head;
+    const ifNoneMatch = req.headers['if-none-match'];
+    if (ifNoneMatch !== undefined && isKnown(ifNoneMatch, toTag(version, operation)))
+      return send(req, res, { status: 304, headers: toListHeaders(version, operation) });
+    const page = await findPage(req, request, list);
+    send(req, res, { status: 200, headers: toPageHeaders(page, operation), body: page.body });
+  };
+}
+
+/** A version stands for one state of one list, the parameters for one of its pages. */
+function toKey(version: string, { parameters }: ValidRequest): string {
+  return `${version} ${JSON.stringify(parameters)}`;
+}
+
+/** Whether one of the caller's entity tags, compared weakly, is the list's (RFC 9110, 13.1.2). */
+function isKnown(ifNoneMatch: string, tag: string): boolean {
+  if (ifNoneMatch.trim() === '*') return true;
+  return ifNoneMatch.match(TAG)?.includes(tag) ?? false;
+}
+
+/** The list's entity tag. It changes with the list, its total, and the schema of the answer (decision 43). */
+function toTag(version: string, { shape }: Operation): string {
+  return `"${version}.${shape}"`;
+}
+
+async function toPage(req: ApiRequest, kept: KeptPage): Promise<Page> {
+  const { version, cursor, bytes, compressed } = kept;
+  const compression = chooseCompression(req, bytes.length);
+  if (compression === undefined) return { version, cursor, body: bytes, compression };
+  compressed[compression] ??= compressWell(bytes, compression);
+  return { version, cursor, body: await compressed[compression], compression };
+}
+
+function toPageHeaders(page: Page, operation: Operation): readonly string[] {
+  const { version, cursor, compression } = page;
+  return [
+    ...toListHeaders(version, operation),
+    ...(cursor === undefined ? [] : ['Plumbline-Cursor', cursor]),
+    ...(compression === undefined ? [] : ['Content-Encoding', compression]),
+  ];
+}
+
+function toListHeaders(version: string, operation: Operation): readonly string[] {
+  return [
+    ...['ETag', `W/${toTag(version, operation)}`],
+    ...['Cache-Control', 'private, no-cache'],
+    ...['Vary', 'Authorization, Accept-Encoding'],
+    ...operation.headers,
+  ];
+}

@@ -1,0 +1,103 @@
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import type { components, operations as declared } from '../../generated/v1.d.ts';
+import { handlers } from '../../src/external/lists.ts';
+import {
+  type Call,
+  type Handler,
+  type Handlers,
+  type PageRequest,
+  withDeclaredFields,
+} from '../../src/external/operation.ts';
+import type { PagedList } from '../../src/store/lists/page.ts';
+import { operations } from '../support/contract-document.ts';
+
+/* `tsc` checks this file: a `@ts-expect-error` without an error is an error. */
+
+type Domain = components['schemas']['Domain'];
+const page = { limit: 50, offset: 0 };
+const listOf = <Item>() => ({}) as PagedList<Item>;
+
+test('every operation of the contract has a handler', () => {
+  const operationIds = operations.map(({ operationId }) => operationId);
+  expect(Object.keys(handlers).toSorted()).toEqual(operationIds.toSorted());
+});
+
+test('an operation without a handler does not compile', () => {
+  expectTypeOf<keyof Handlers>().toEqualTypeOf<keyof declared>();
+  const { listAlerts, ...others } = handlers;
+  // @ts-expect-error listAlerts has no handler.
+  const incomplete: Handlers = others;
+  expect(incomplete).not.toHaveProperty('listAlerts');
+  expect(listAlerts).toBeTypeOf('function');
+});
+
+test('a handler whose items do not fit the contract does not compile', () => {
+  const fits: Handler<'listDomains'> = () => ({ list: listOf<Domain>(), page });
+  // @ts-expect-error A page has an offset.
+  const half: Handler<'listDomains'> = () => ({ list: listOf<Domain>(), page: { limit: 50 } });
+  // @ts-expect-error A domain has an id, a name and a status.
+  const ofOthers: Handler<'listDomains'> = () => ({ list: listOf<{ x: number }>(), page });
+  // @ts-expect-error The alerts are not the domains.
+  const swapped: Handlers = { ...handlers, listDomains: handlers.listAlerts };
+  for (const handler of [fits, half, ofOthers, swapped.listDomains])
+    expect(handler).toBeTypeOf('function');
+});
+
+test('a field that the handler sends and the contract lacks does not compile', () => {
+  const listDomains = () => ({ list: listOf<Domain>(), page });
+  const withSecret = () => ({ list: listOf<Domain & { secret: string }>(), page });
+  const sometimes = (): PageRequest<Domain> | PageRequest<Domain & { secret: string }> =>
+    Math.random() < 0.5 ? listDomains() : withSecret();
+  withDeclaredFields({ ...handlers, listDomains });
+  // @ts-expect-error Every domain has a secret.
+  withDeclaredFields({ ...handlers, listDomains: withSecret });
+  // @ts-expect-error Some domains have a secret.
+  withDeclaredFields({ ...handlers, listDomains: sometimes });
+});
+
+test('a handler gets the parameters that the contract has, with their types', () => {
+  expectTypeOf<Call<'listReports'>['path']['domain_id']>().toEqualTypeOf<
+    components['parameters']['DomainIdInPath']
+  >();
+  expectTypeOf<Call<'listAlerts'>['query']['domain_id']>().toEqualTypeOf<string | undefined>();
+  // @ts-expect-error The list of domains has no domain_id.
+  expectTypeOf<Call<'listDomains'>['query']['domain_id']>().toBeString();
+});
+
+describe('a filter that nobody put into the cache’s key answered with the unfiltered page', () => {
+  test('a handler that leaves a parameter in the query does not compile', () => {
+    const list = listOf<components['schemas']['Alert']>();
+    const names: Handler<'listAlerts'> = ({ query: { domain_id, changed_after, ...rest } }) => ({
+      ...{ list, page: rest },
+    });
+    // @ts-expect-error changed_after is left in the page: nothing has used it.
+    const forgets: Handler<'listAlerts'> = ({ query: { domain_id, ...rest } }) => ({
+      ...{ list, page: rest },
+    });
+    for (const handler of [names, forgets]) expect(handler).toBeTypeOf('function');
+  });
+
+  const filters = operations.flatMap(({ operationId, parameters }) =>
+    parameters
+      .filter(({ in: place, name }) => place === 'query' && !(name in page))
+      .map(({ name }) => ({ operationId, name })),
+  );
+
+  test.each(filters)(
+    '$operationId: with another $name, another list with a total and version of its own',
+    ({ operationId, name }) => {
+      const handle = handlers[operationId as keyof Handlers] as (
+        call: object,
+      ) => PageRequest<unknown>;
+      const headWith = (query: object) => {
+        const call = { accountId: 'a', path: { domain_id: 'd' }, query: { ...page, ...query } };
+        const request = handle(call);
+        return 'list' in request
+          ? request.list.head
+          : { ...request.followed.head, ...request.after };
+      };
+      expect(headWith({ [name]: 'x' })).not.toEqual(headWith({}));
+      expect(headWith({ [name]: 'x' })).not.toEqual(headWith({ [name]: 'y' }));
+    },
+  );
+});
