@@ -4,7 +4,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { SESSION_TOUCH_MS } from '../domain/access/lifetime.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
-import { notOwner } from '../store/people/owners.ts';
+import { notOwner } from '../store/people/people.ts';
 import type { Self } from '../store/people/second-factors.ts';
 import {
   findSession,

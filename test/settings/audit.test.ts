@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { updatePlan } from '../../src/store/accounts/accounts.ts';
-import { insertAudit, operator, signedBy } from '../../src/store/accounts/audit.ts';
+import { insertAudit, operator } from '../../src/store/accounts/audit.ts';
 import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { aBareAccount, aDomain, aKey, anAlert, NOW } from '../support/builders.ts';
@@ -85,9 +85,7 @@ describe('the audit', () => {
 
   test('a subject with controls of direction reorders nothing', async () => {
     const entry = { action: 'source_marked', subject: '\u202eevil', detail: 'known' } as const;
-    await api.db.write((tx) =>
-      insertAudit(tx, { ...signedBy(operator(NOW)), accountId, ...entry }),
-    );
+    await api.db.write((tx) => insertAudit(tx, operator(NOW), { accountId, ...entry }));
     const { text } = await browser.get('/settings/audit?kind=source');
     expect(text).not.toContain('\u202e');
     expect(text).toContain('<bdi>“\ufffdevil”</bdi>');

@@ -1,7 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
-import { deletePerson } from '../../store/people/deletion.ts';
 import { invitePerson } from '../../store/people/new-people.ts';
 import { insertOneTimeLink } from '../../store/people/one-time-links.ts';
 import { findPerson } from '../../store/people/people.ts';
@@ -10,7 +9,7 @@ import {
   listPeopleOverview,
   updateSecondFactorRequired,
 } from '../../store/people/people-overview.ts';
-import { endSessionsOf, updateDisabled } from '../../store/people/person-changes.ts';
+import { deletePerson, endSessionsOf, updateDisabled } from '../../store/people/person-changes.ts';
 import { statusOf } from '../errors.ts';
 import { readField } from '../form.ts';
 import { sendPage } from '../frame/page.ts';

@@ -9,7 +9,7 @@ import { wordsOf } from '../engine/words.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertPoint, newMark } from '../lists/points.ts';
 import { alertList } from '../lists/timeline.ts';
-import { type Actor, insertAudit, operator, signedBy } from './audit.ts';
+import { type Actor, insertAudit, operator } from './audit.ts';
 
 export interface Account {
   readonly id: string;
@@ -33,7 +33,6 @@ export async function insertAccount(
   { name, plan, now, allowDuplicate = false }: NewAccount,
 ): Promise<Account> {
   const account = { id: randomUUID(), name: parseDisplayName(name, 'An account'), plan };
-  const versions = { domains_version: newVersion(), alerts_version: newVersion() };
   const mark = newMark();
   await db.write(async (tx) => {
     if (!allowDuplicate) await requireNewName(tx, account.name);
@@ -41,15 +40,20 @@ export async function insertAccount(
       .insertInto('account')
       .values({
         ...account,
-        ...versions,
+        domains_version: newVersion(),
+        alerts_version: newVersion(),
         alerts_mark: mark,
         created_at: now,
         mail_token: createMailToken(),
       })
       .execute();
     await insertPoint(tx, alertList(account.id), { position: 0, mark });
-    const entry = { action: 'account_created', subject: account.name, detail: plan } as const;
-    await insertAudit(tx, { ...signedBy(operator(now)), accountId: account.id, ...entry });
+    await insertAudit(tx, operator(now), {
+      accountId: account.id,
+      action: 'account_created',
+      subject: account.name,
+      detail: plan,
+    });
   });
   return account;
 }
@@ -57,8 +61,8 @@ export async function insertAccount(
 /** Case is compared here: the engines' `lower` know different letters. */
 async function requireNewName(tx: Tx, name: string): Promise<void> {
   await wordsOf(tx).takeTurns(tx, 'account name');
-  const wanted = name.toLowerCase();
-  const other = (await listAccounts(tx)).find((account) => account.name.toLowerCase() === wanted);
+  const accounts = await listAccounts(tx);
+  const other = accounts.find((account) => account.name.toLowerCase() === name.toLowerCase());
   if (other !== undefined)
     throw new Failure('conflict', `The account ${other.id} has the name “${other.name}” already.`);
 }
@@ -88,10 +92,7 @@ export interface PlanChange extends Account {
   readonly disabledKeys: readonly string[];
 }
 
-/**
- * Leaving Pro disables all of the account's keys in the same transaction; returning to Pro enables none
- * (1.10).
- */
+/** Leaving Pro disables all of the account's keys in the same transaction; returning to Pro enables none. */
 export async function updatePlan(
   db: Db,
   accountId: string,
@@ -101,8 +102,8 @@ export async function updatePlan(
   return await db.write(async (tx) => {
     const account = await lockAccount(tx, accountId);
     await tx.updateTable('account').set({ plan }).where('id', '=', accountId).execute();
-    const entry = { action: 'plan_changed', subject: account.name, detail: plan } as const;
-    if (account.plan !== plan) await insertAudit(tx, { ...signedBy(by), accountId, ...entry });
+    const entry = { accountId, subject: account.name, detail: plan };
+    if (account.plan !== plan) await insertAudit(tx, by, { ...entry, action: 'plan_changed' });
     const disabledKeys = plan === 'pro' ? [] : await disableApiKeys(tx, accountId, by);
     return { ...account, plan, disabledKeys };
   });
@@ -117,10 +118,7 @@ async function disableApiKeys(tx: Tx, accountId: string, by: Actor): Promise<str
     .returning(['name', 'prefix'])
     .execute();
   for (const { name: subject, prefix: detail } of keys)
-    await insertAudit(tx, {
-      ...signedBy(by),
-      ...{ accountId, action: 'key_disabled_by_plan', subject, detail },
-    });
+    await insertAudit(tx, by, { accountId, action: 'key_disabled_by_plan', subject, detail });
   return keys.map(({ name }) => name);
 }
 

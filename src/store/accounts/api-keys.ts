@@ -13,7 +13,7 @@ import type { Db, Queries, Tx } from '../engine/database.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
 import { findAccount, lockAccount } from './accounts.ts';
-import { type Actor, insertAudit, operator, signedBy } from './audit.ts';
+import { type Actor, insertAudit, operator } from './audit.ts';
 
 export interface ApiKey {
   readonly id: string;
@@ -127,7 +127,7 @@ async function auditKey(
   },
 ): Promise<void> {
   const { account_id: accountId, name: subject, prefix: detail } = key;
-  await insertAudit(tx, { ...signedBy(by), accountId, action, subject, detail });
+  await insertAudit(tx, by, { accountId, action, subject, detail });
 }
 
 /** A key of an account; throws `not_found` when the key belongs to another account. */

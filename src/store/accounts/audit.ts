@@ -31,20 +31,12 @@ export function plumbline(at: Instant): Actor {
   return { name: 'plumbline', address: null, at };
 }
 
-/** The part of an entry that is the actor's. */
-export function signedBy({ name, address, at }: Actor) {
-  return { actor: name, address, at };
-}
-
 interface NewEntry {
   readonly accountId: string;
-  readonly actor: string;
   readonly action: AuditAction;
   /** What it is done to, by the name that people know it by. */
   readonly subject: string;
   readonly detail?: string;
-  readonly at: Instant;
-  readonly address: string | null;
 }
 
 export interface AuditEntry {
@@ -61,12 +53,11 @@ export interface AuditEntry {
 /** Records a change of an account, in the transaction that makes it. */
 export async function insertAudit(
   tx: Tx,
-  { accountId, detail = '', ...entry }: NewEntry,
+  { name: actor, address, at }: Pick<Actor, 'name' | 'address' | 'at'>,
+  { accountId: account_id, action, subject, detail = '' }: NewEntry,
 ): Promise<void> {
-  await tx
-    .insertInto('audit')
-    .values({ ...entry, account_id: accountId, detail })
-    .execute();
+  const entry = { account_id, actor, address, at, action, subject, detail };
+  await tx.insertInto('audit').values(entry).execute();
 }
 
 export interface AuditFilter {
@@ -78,7 +69,7 @@ export interface AuditFilter {
   readonly until?: Instant | undefined;
 }
 
-interface Wanted extends AuditFilter {
+interface AuditQuery extends AuditFilter {
   readonly limit: number;
   /** The `seq` of the last entry of the page before. */
   readonly before?: number | undefined;
@@ -90,7 +81,7 @@ interface Wanted extends AuditFilter {
 export function listAudit(
   db: Db,
   accountId: string,
-  { limit, before, since, kind, actor, from, until }: Wanted,
+  { limit, before, since, kind, actor, from, until }: AuditQuery,
 ): Promise<AuditEntry[]> {
   let query = db
     .selectFrom('audit')

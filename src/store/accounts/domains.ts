@@ -10,7 +10,7 @@ import type { Page } from '../lists/page.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 import { findAccount } from './accounts.ts';
-import { type Actor, insertAudit, operator, signedBy } from './audit.ts';
+import { type Actor, insertAudit, operator } from './audit.ts';
 import { findOrInsertDomain } from './reported-domains.ts';
 
 /** A domain row as it is listed. */
@@ -52,7 +52,7 @@ export async function insertDomain(
     if (numUpdatedRows === 0n) throw await toTaken(tx, id, accountId);
     await touchDomainList(tx, accountId, 1);
     const action = by.name === 'plumbline' ? 'domain_claimed' : 'domain_added';
-    await insertAudit(tx, { ...signedBy(by), accountId, action, subject: parsed });
+    await insertAudit(tx, by, { accountId, action, subject: parsed });
     return (await selectDomain(tx, id)) as DomainRow;
   });
 }
@@ -139,7 +139,7 @@ export async function updateDomainStatus(
     const { account_id: accountId, name: subject } = domain;
     await touchDomainList(tx, accountId, status === 'active' ? 1 : -1);
     const action = status === 'active' ? 'domain_resumed' : 'domain_paused';
-    await insertAudit(tx, { ...signedBy(by), accountId, action, subject });
+    await insertAudit(tx, by, { accountId, action, subject });
     return domain;
   });
 }

@@ -2,7 +2,7 @@ import { createMailToken, isMailToken } from '../../domain/access/mail-token.ts'
 import { Failure } from '../../domain/failure.ts';
 import type { Db, Queries } from '../engine/database.ts';
 import { lockAccount } from './accounts.ts';
-import { type Actor, insertAudit, operator, signedBy } from './audit.ts';
+import { type Actor, insertAudit, operator } from './audit.ts';
 
 /* The address for reports that each account has of its own: <token>@<our host>. */
 
@@ -65,7 +65,7 @@ export async function updateMailToken(
       .set({ mail_token: token })
       .where('id', '=', accountId)
       .execute();
-    await insertAudit(tx, { ...signedBy(by), accountId, action: 'address_renewed', subject });
+    await insertAudit(tx, by, { accountId, action: 'address_renewed', subject });
   });
   return token;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Expression } from 'kysely';
 import { type Instant, toDay } from '../../domain/instant.ts';
-import { insertAudit, plumbline, signedBy } from '../accounts/audit.ts';
+import { insertAudit, plumbline } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { insertGap, newGapMark } from '../lists/points.ts';
 import { alertList, countItems } from '../lists/timeline.ts';
@@ -79,7 +79,7 @@ async function auditAlert(
     .select('name')
     .where('id', '=', domainId)
     .executeTakeFirstOrThrow();
-  await insertAudit(tx, { ...signedBy(plumbline(at)), accountId, action, subject, detail: type });
+  await insertAudit(tx, plumbline(at), { accountId, action, subject, detail: type });
 }
 
 /**

@@ -9,11 +9,10 @@ import {
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { lockAccount } from '../accounts/accounts.ts';
-import { type Actor, insertAudit, operator, signedBy } from '../accounts/audit.ts';
+import { type Actor, insertAudit, operator } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { addLink } from './one-time-links.ts';
-import { requireOwner } from './owners.ts';
-import { type Person, toPerson } from './people.ts';
+import { type Person, requireOwner, toPerson } from './people.ts';
 
 interface NewPerson {
   readonly accountId: string;
@@ -52,12 +51,15 @@ async function addPerson(tx: Tx, person: NewPerson, by: Actor): Promise<Person> 
   await lockAccount(tx, accountId);
   await requireOwner(tx, by);
   const count = await countPeople(tx, accountId);
-  requireRoom(count);
+  if (count >= MAX_PEOPLE_PER_ACCOUNT) {
+    const message = `An account has at most ${MAX_PEOPLE_PER_ACCOUNT} people, disabled ones included.`;
+    throw new Failure('limit_reached', message);
+  }
   if (by.personId !== undefined) await requireFewInvitations(tx, accountId);
+  const role: Role = person.role ?? (count === 0 ? 'owner' : 'member');
   const row = {
     ...{ id: randomUUID(), account_id: accountId, email, password_hash: passwordHash },
-    ...{ single_sign_on: null, disabled: 0 as const, created_at },
-    role: person.role ?? (count === 0 ? ('owner' as const) : ('member' as const)),
+    ...{ single_sign_on: null, disabled: 0 as const, created_at, role },
   };
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('person')
@@ -68,7 +70,7 @@ async function addPerson(tx: Tx, person: NewPerson, by: Actor): Promise<Person> 
     throw new Failure('conflict', `Another person has the e-mail address ${email}.`);
   }
   const action = passwordHash === null ? 'person_invited' : 'person_added';
-  await insertAudit(tx, { ...signedBy(by), accountId, action, subject: email, detail: row.role });
+  await insertAudit(tx, by, { accountId, action, subject: email, detail: role });
   return toPerson(row);
 }
 
@@ -79,12 +81,6 @@ async function countPeople(tx: Tx, accountId: string): Promise<number> {
     .where('account_id', '=', accountId)
     .executeTakeFirstOrThrow();
   return Number(count);
-}
-
-function requireRoom(count: number): void {
-  if (count < MAX_PEOPLE_PER_ACCOUNT) return;
-  const message = `An account has at most ${MAX_PEOPLE_PER_ACCOUNT} people, disabled ones included.`;
-  throw new Failure('limit_reached', message);
 }
 
 /** Operators invite as many people as an account can have. */

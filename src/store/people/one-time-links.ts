@@ -2,10 +2,9 @@ import { LINK_MS, later } from '../../domain/access/lifetime.ts';
 import { createSecret, hashSecret } from '../../domain/access/secret.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { type Actor, insertAudit, operator, signedBy } from '../accounts/audit.ts';
+import { type Actor, operator } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import type { Person } from './people.ts';
-import { lockPerson } from './person-changes.ts';
+import { auditPerson, lockPerson, type Person } from './people.ts';
 
 /**
  * Creates a one-time link with which a person chooses a password, and returns its token. An earlier link of
@@ -20,10 +19,8 @@ export async function insertOneTimeLink(
 ): Promise<string> {
   return await db.write(async (tx) => {
     const person = await lockPerson(tx, personId, by);
-    const { accountId, email } = person;
     if (by.personId !== undefined) requireInvited(person);
-    const entry = { accountId, action: 'person_link_made', subject: email } as const;
-    await insertAudit(tx, { ...signedBy(by), ...entry });
+    await auditPerson(tx, by, person, 'person_link_made');
     return await addLink(tx, personId, now);
   });
 }

@@ -1,18 +1,18 @@
 import { later, PENDING_SIGN_IN_MS } from '../../domain/access/lifetime.ts';
 import { createSecret, hashSecret } from '../../domain/access/secret.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { Db, Tx } from '../engine/database.ts';
+import type { Db } from '../engine/database.ts';
 import { wordsOf } from '../engine/words.ts';
 import { lockPersonRow } from './people.ts';
 import { type CodeProof, spendCode } from './second-factors.ts';
 import {
   addSession,
   type NewSession,
-  noLongerProof,
   type Proof,
   requireProof,
+  signInHasChanged,
 } from './sessions.ts';
-import { bindIdentity } from './single-sign-on.ts';
+import { bindAfterCode } from './single-sign-on.ts';
 
 /*
  * A person with a second factor who has entered the password, or has signed in at the OpenID provider. What ends
@@ -42,7 +42,7 @@ export async function insertPendingSignIn(
   const sha256 = hashSecret(token);
   const expires_at = later(now, PENDING_SIGN_IN_MS);
   await db.write(async (tx) => {
-    await requireProof(tx, { ...{ personId, proof }, isFactorDone: true });
+    await requireProof(tx, personId, proof);
     await tx.deleteFrom('pending_sign_in').where('expires_at', '<=', now).execute();
     await tx
       .insertInto('pending_sign_in')
@@ -99,31 +99,13 @@ export async function finishSignIn(
       .where('person_id', '=', personId)
       .where('expires_at', '>', at)
       .executeTakeFirst();
-    if (isDisabled || numDeletedRows === 0n) throw noLongerProof();
+    if (isDisabled || numDeletedRows === 0n) throw signInHasChanged();
     await spendCode(tx, { name: email, accountId, personId, address, at }, code);
-    const isHeld =
-      subject === undefined || (await bindOnce(tx, { personId, subject }, { now: at, address }));
-    return isHeld ? await addSession(tx, { ...session, isSingleSignOn: false }) : undefined;
+    const isBound =
+      subject === undefined || (await bindAfterCode(tx, { personId, subject, now: at, address }));
+    return isBound ? await addSession(tx, { ...session, isSingleSignOn: false }) : undefined;
   });
-  // After the transaction, so that the sign-in, for which no code is right any more, is gone.
-  if (opened === undefined) throw noLongerProof();
+  // Thrown after the transaction, which has deleted the pending sign-in: no code can finish it any more.
+  if (opened === undefined) throw signInHasChanged();
   return opened;
-}
-
-/**
- * Whether the person belongs to the subject now. Meanwhile they may have been bound, to this subject in another browser
- * or to another one, and somebody else to this one.
- */
-async function bindOnce(
-  tx: Tx,
-  identity: Parameters<typeof bindIdentity>[1],
-  from: Parameters<typeof bindIdentity>[2],
-): Promise<boolean> {
-  const holder = await tx
-    .selectFrom('person')
-    .select('id')
-    .where('single_sign_on', '=', identity.subject)
-    .executeTakeFirst();
-  if (holder !== undefined) return holder.id === identity.personId;
-  return await bindIdentity(tx, identity, from);
 }

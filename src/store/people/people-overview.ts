@@ -3,9 +3,10 @@ import type { Role } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { lockAccount } from '../accounts/accounts.ts';
-import { type Actor, insertAudit, operator, signedBy } from '../accounts/audit.ts';
+import { type Actor, insertAudit, operator } from '../accounts/audit.ts';
 import type { Db, Queries } from '../engine/database.ts';
-import { requireOwner } from './owners.ts';
+import { requireOwner } from './people.ts';
+import { hasSecondFactor } from './sessions.ts';
 
 /** A person as their account's owners see them. */
 export interface ListedPerson {
@@ -77,7 +78,8 @@ export async function updateSecondFactorRequired(
   await db.write(async (tx) => {
     const { name: subject } = await lockAccount(tx, accountId);
     await requireOwner(tx, by);
-    if (isRequired) await requireOwnFactor(tx, by);
+    if (isRequired && by.personId !== undefined && !(await hasSecondFactor(tx, by.personId)))
+      throw new Failure('forbidden', 'Turn on your own second factor before you require it.');
     if ((await isSecondFactorRequired(tx, accountId)) === isRequired) return;
     await tx
       .updateTable('account')
@@ -85,18 +87,6 @@ export async function updateSecondFactorRequired(
       .where('id', '=', accountId)
       .execute();
     const action = isRequired ? 'second_factor_required' : 'second_factor_optional';
-    await insertAudit(tx, { ...signedBy(by), accountId, action, subject });
+    await insertAudit(tx, by, { accountId, action, subject });
   });
-}
-
-async function requireOwnFactor(db: Queries, { personId }: Actor): Promise<void> {
-  if (personId === undefined) return;
-  const factor = await db
-    .selectFrom('second_factor')
-    .select('person_id')
-    .where('person_id', '=', personId)
-    .where('confirmed_at', 'is not', null)
-    .executeTakeFirst();
-  if (factor === undefined)
-    throw new Failure('forbidden', 'Turn on your own second factor before you require it.');
 }

@@ -1,9 +1,12 @@
+import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import { type Role, toEmailKey } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { findAccount } from '../accounts/accounts.ts';
+import { findAccount, lockAccount } from '../accounts/accounts.ts';
+import { type Actor, insertAudit } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { wordsOf } from '../engine/words.ts';
+import type { PersonTable } from './tables.ts';
 
 /** A person who signs in to the settings pages of one account. */
 export interface Person {
@@ -53,28 +56,7 @@ export async function findPerson(db: Queries, id: string): Promise<Person> {
   return toPerson(row);
 }
 
-/**
- * The person's row, locked until the transaction ends. Opening a session and ending all of them take this lock, so
- * that no session begins while they end.
- */
-export async function lockPersonRow(tx: Tx, id: string): Promise<Person> {
-  const row = tx.selectFrom('person').select('id').where('id', '=', id);
-  await row.$call(wordsOf(tx).locked).execute();
-  return await findPerson(tx, id);
-}
-
-export interface PersonRow {
-  readonly id: string;
-  readonly account_id: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly password_hash: string | null;
-  readonly single_sign_on: string | null;
-  readonly disabled: 0 | 1;
-  readonly created_at: Instant;
-}
-
-export function toPerson(row: PersonRow): Person {
+export function toPerson(row: Pick<PersonTable, (typeof COLUMNS)[number]>): Person {
   return {
     id: row.id,
     accountId: row.account_id,
@@ -85,4 +67,67 @@ export function toPerson(row: PersonRow): Person {
     hasSingleSignOn: row.single_sign_on !== null,
     createdAt: row.created_at,
   };
+}
+
+/** A person and their account, both locked for a change by the actor. People of other accounts are not found. */
+export async function lockPerson(tx: Tx, id: string, by: Actor): Promise<Person> {
+  const { accountId } = await findPerson(tx, id);
+  if (by.accountId !== undefined && by.accountId !== accountId)
+    throw new Failure('not_found', `No person has the id ${id}.`);
+  await lockAccount(tx, accountId);
+  await requireOwner(tx, by);
+  return await lockPersonRow(tx, id);
+}
+
+/**
+ * The person, whose row is locked until the transaction ends. Opening a session and ending all of them take this lock,
+ * so that no session begins while they end.
+ */
+export async function lockPersonRow(tx: Tx, id: string): Promise<Person> {
+  const row = tx.selectFrom('person').select('id').where('id', '=', id);
+  await row.$call(wordsOf(tx).locked).execute();
+  return await findPerson(tx, id);
+}
+
+/**
+ * Throws `forbidden` when the actor is a person who is not an owner of their account, or not any more. The caller has
+ * locked the account, so a change by another owner that came first is seen. Operators may do everything.
+ */
+export async function requireOwner(tx: Tx, { personId, accountId }: Actor): Promise<void> {
+  if (personId === undefined) return;
+  const owner = await tx
+    .selectFrom('person')
+    .select('id')
+    .where('id', '=', personId)
+    .where('account_id', '=', accountId ?? '')
+    .where('role', '=', 'owner')
+    .where('disabled', '=', 0)
+    .executeTakeFirst();
+  if (owner === undefined) throw notOwner();
+}
+
+export function notOwner(): Failure {
+  return new Failure('forbidden', 'Only an owner of the account can manage its people.');
+}
+
+/** Ends what lets a person in without a password: sessions, sign-ins that wait for a code, and links. */
+export async function letNobodyIn(tx: Tx, personId: string): Promise<void> {
+  await endSessions(tx, personId);
+  await tx.deleteFrom('one_time_link').where('person_id', '=', personId).execute();
+}
+
+/** Ends sessions, and sign-ins that wait for a code. */
+export async function endSessions(tx: Tx, personId: string): Promise<void> {
+  await tx.deleteFrom('session').where('person_id', '=', personId).execute();
+  await tx.deleteFrom('pending_sign_in').where('person_id', '=', personId).execute();
+}
+
+/** Records what was done to a person. */
+export async function auditPerson(
+  tx: Tx,
+  by: Pick<Actor, 'name' | 'address' | 'at'>,
+  { accountId, email }: Pick<Person, 'accountId' | 'email'>,
+  action: AuditAction,
+): Promise<void> {
+  await insertAudit(tx, by, { accountId, action, subject: email });
 }

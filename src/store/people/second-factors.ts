@@ -1,10 +1,10 @@
+import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { type Actor, insertAudit, operator, signedBy } from '../accounts/audit.ts';
+import { type Actor, operator } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { requirePassword } from './passwords.ts';
-import { findPerson, type Person } from './people.ts';
-import { endSessions, lockPerson } from './person-changes.ts';
+import { auditPerson, endSessions, findPerson, lockPerson } from './people.ts';
+import { requireProof } from './sessions.ts';
 
 export interface SecondFactor {
   readonly sealedSecret: string;
@@ -80,28 +80,22 @@ export interface Self extends Actor {
   readonly personId: string;
 }
 
-/**
- * Turns a second factor on, with the hashes of its recovery codes, and ends the person's other sessions: they
- * began without it. `passwordHash` is of the password that was entered: a session alone must not suffice to shut its
- * person out.
- */
+interface Confirmation {
+  /** The hash of the password that was entered: a session alone must not suffice to shut its person out. */
+  readonly passwordHash: string;
+  readonly proof: TotpProof;
+  readonly recoveryHashes: readonly string[];
+  readonly sessionId: string;
+}
+
+/** Turns a second factor on, and ends the person's other sessions: they began without it. */
 export async function confirmSecondFactor(
   db: Db,
-  {
-    passwordHash,
-    proof,
-    recoveryHashes,
-    sessionId,
-  }: {
-    passwordHash: string;
-    proof: TotpProof;
-    recoveryHashes: readonly string[];
-    sessionId: string;
-  },
+  { passwordHash, proof, recoveryHashes, sessionId }: Confirmation,
   by: Self,
 ): Promise<void> {
   await db.write(async (tx) => {
-    await requirePassword(tx, by.personId, passwordHash);
+    await requireProof(tx, by.personId, { password_hash: passwordHash });
     const { numUpdatedRows } = await tx
       .updateTable('second_factor')
       .set({ confirmed_at: by.at, last_step: proof.step })
@@ -113,7 +107,7 @@ export async function confirmSecondFactor(
     await replaceRecoveryCodes(tx, by.personId, recoveryHashes);
     const others = tx.deleteFrom('session').where('person_id', '=', by.personId);
     await others.where('id', '<>', sessionId).execute();
-    await auditSelf(tx, by, await findPerson(tx, by.personId), 'second_factor_on');
+    await auditSelf(tx, by, 'second_factor_on');
   });
 }
 
@@ -133,10 +127,10 @@ export async function deleteSecondFactor(
   by: Self,
 ): Promise<void> {
   await db.write(async (tx) => {
-    await requirePassword(tx, by.personId, passwordHash);
+    await requireProof(tx, by.personId, { password_hash: passwordHash });
     await spendCode(tx, by, code);
     await removeSecondFactor(tx, by.personId);
-    await auditSelf(tx, by, await findPerson(tx, by.personId), 'second_factor_off');
+    await auditSelf(tx, by, 'second_factor_off');
   });
 }
 
@@ -147,10 +141,10 @@ export async function renewRecoveryCodes(
   by: Self,
 ): Promise<void> {
   await db.write(async (tx) => {
-    await requirePassword(tx, by.personId, passwordHash);
+    await requireProof(tx, by.personId, { password_hash: passwordHash });
     await spendCode(tx, by, code);
     await replaceRecoveryCodes(tx, by.personId, recoveryHashes);
-    await auditSelf(tx, by, await findPerson(tx, by.personId), 'recovery_codes_renewed');
+    await auditSelf(tx, by, 'recovery_codes_renewed');
   });
 }
 
@@ -163,11 +157,10 @@ export async function resetSecondFactor(
   by: Actor = operator(),
 ): Promise<boolean> {
   return await db.write(async (tx) => {
-    const { accountId, email } = await lockPerson(tx, personId, by);
+    const person = await lockPerson(tx, personId, by);
     if (!(await removeSecondFactor(tx, personId))) return false;
     await endSessions(tx, personId);
-    const entry = { accountId, action: 'second_factor_reset', subject: email } as const;
-    await insertAudit(tx, { ...signedBy(by), ...entry });
+    await auditPerson(tx, by, person, 'second_factor_reset');
     return true;
   });
 }
@@ -202,7 +195,7 @@ async function spendRecovery(
     .where('sha256', '=', recoverySha256)
     .executeTakeFirst();
   if (numDeletedRows === 0n) return false;
-  await auditSelf(tx, by, await findPerson(tx, by.personId), 'recovery_code_used');
+  await auditSelf(tx, by, 'recovery_code_used');
   return true;
 }
 
@@ -227,17 +220,6 @@ async function replaceRecoveryCodes(
   await tx.insertInto('recovery_code').values(rows).execute();
 }
 
-type SelfAction =
-  | 'second_factor_on'
-  | 'second_factor_off'
-  | 'recovery_codes_renewed'
-  | 'recovery_code_used';
-
-async function auditSelf(
-  tx: Tx,
-  by: Self,
-  { accountId, email }: Person,
-  action: SelfAction,
-): Promise<void> {
-  await insertAudit(tx, { ...signedBy(by), accountId, action, subject: email });
+async function auditSelf(tx: Tx, by: Self, action: AuditAction): Promise<void> {
+  await auditPerson(tx, by, await findPerson(tx, by.personId), action);
 }

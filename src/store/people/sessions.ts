@@ -61,25 +61,23 @@ const MAX_USER_AGENT = 300;
 
 /**
  * Opens a session, and returns its token, which is stored nowhere else. Expired sessions are deleted. Throws
- * `unauthorized` when the person was disabled or their proof changed since it was verified: hashing takes
- * long enough for a change of the password to happen meanwhile.
+ * `unauthorized` when the person was disabled, or their proof or their second factor changed since they were verified:
+ * hashing takes long enough for a change of the password to happen meanwhile.
  */
 export async function insertSession(db: Db, session: NewSession): Promise<string> {
+  const { personId, proof, isFactorDone = false } = session;
   return await db.write(async (tx) => {
-    await requireProof(tx, session);
-    return await addSession(tx, { ...session, isSingleSignOn: 'single_sign_on' in session.proof });
+    await requireProof(tx, personId, proof);
+    if (!isFactorDone && (await hasSecondFactor(tx, personId))) throw signInHasChanged();
+    return await addSession(tx, { ...session, isSingleSignOn: 'single_sign_on' in proof });
   });
 }
 
-/** Throws `unauthorized` when a person's proof does not count any more, or does not suffice any more. */
-export async function requireProof(
-  tx: Tx,
-  {
-    personId,
-    proof,
-    isFactorDone = false,
-  }: Pick<NewSession, 'personId' | 'proof' | 'isFactorDone'>,
-): Promise<void> {
+/**
+ * Locks a person who is not disabled and whose proof is unchanged; else throws `unauthorized`. Of two changes that
+ * began with the same password, the second fails.
+ */
+export async function requireProof(tx: Tx, personId: string, proof: Proof): Promise<void> {
   const person = await tx
     .selectFrom('person')
     .select('id')
@@ -88,8 +86,11 @@ export async function requireProof(
     .where((eb) => eb.and(proof))
     .$call(wordsOf(tx).locked)
     .executeTakeFirst();
-  const isProof = person !== undefined && (isFactorDone || !(await hasSecondFactor(tx, personId)));
-  if (!isProof) throw noLongerProof();
+  if (person === undefined) throw signInHasChanged();
+}
+
+export function signInHasChanged(): Failure {
+  return new Failure('unauthorized', 'Your sign-in has changed meanwhile. Please sign in again.');
 }
 
 /** Whether a second factor of a person is on. */
@@ -103,12 +104,12 @@ export async function hasSecondFactor(tx: Tx, personId: string): Promise<boolean
   return factor !== undefined;
 }
 
-type OpenedSession = Omit<NewSession, 'proof' | 'isFactorDone'> & {
+type VerifiedSession = Omit<NewSession, 'proof' | 'isFactorDone'> & {
   readonly isSingleSignOn: boolean;
 };
 
 /** Opens a session of a person who has proved who they are. */
-export async function addSession(tx: Tx, session: OpenedSession): Promise<string> {
+export async function addSession(tx: Tx, session: VerifiedSession): Promise<string> {
   const { personId, before, address, userAgent, now, notice = null, isSingleSignOn } = session;
   const { token, sha256 } = createSecret();
   await tx.deleteFrom('session').where('expires_at', '<=', now).execute();
@@ -122,16 +123,9 @@ export async function addSession(tx: Tx, session: OpenedSession): Promise<string
       single_sign_on: isSingleSignOn ? 1 : 0,
     })
     .execute();
-  await tx
-    .updateTable('person')
-    .set({ last_signed_in_at: now })
-    .where('id', '=', personId)
-    .execute();
+  const signedIn = { last_signed_in_at: now };
+  await tx.updateTable('person').set(signedIn).where('id', '=', personId).execute();
   return token;
-}
-
-export function noLongerProof(): Failure {
-  return new Failure('unauthorized', 'Your sign-in has changed meanwhile. Please sign in again.');
 }
 
 const openSession = prepareQuery<{ sha256: string; now: Instant; idleSince: Instant }, OpenSession>(

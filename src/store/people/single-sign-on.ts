@@ -1,15 +1,9 @@
 import { toEmailKey } from '../../domain/access/person.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { insertAudit } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { wordsOf } from '../engine/words.ts';
+import { auditPerson } from './people.ts';
 import { hasSecondFactor } from './sessions.ts';
-
-/** Who somebody is at the OpenID provider: issuer and subject, and the e-mail address that it has verified. */
-interface Identity {
-  readonly subject: string;
-  readonly email: string;
-}
 
 /** A person whom the provider has authenticated. */
 export interface SignedOn {
@@ -20,40 +14,41 @@ export interface SignedOn {
   readonly needsCode: boolean;
 }
 
-interface From {
+/** Where and when somebody signs in. */
+interface Occasion {
   readonly now: Instant;
   readonly address: string;
 }
 
 /**
- * The person whom an OpenID provider has authenticated: the one bound to this issuer and subject, else the
- * one with this (verified) e-mail address who is not bound yet. That one is bound now, unless they have a second
- * factor: whoever has the address at the provider has not proved to be that person. undefined when there is neither.
+ * The person whom an OpenID provider has authenticated: the one bound to this issuer and subject, else the one with
+ * this (verified) e-mail address who is not bound yet. That one is bound now, unless they have a second factor: whoever
+ * has the address at the provider has not proved to be that person. undefined when there is neither.
  */
 export async function findSignedOn(
   db: Db,
-  identity: Identity,
-  from: From,
+  { subject, email }: { readonly subject: string; readonly email: string },
+  occasion: Occasion,
 ): Promise<SignedOn | undefined> {
   return await db.write(async (tx) => {
-    const { subject, email } = identity;
     await wordsOf(tx).takeTurns(tx, subject);
-    const known = await tx
-      .selectFrom('person')
-      .select(['id', 'disabled'])
-      .where('single_sign_on', '=', subject)
-      .executeTakeFirst();
-    if (known !== undefined) return known.disabled === 0 ? await toSignedOn(tx, known) : undefined;
-    const personId = await lockUnbound(tx, email);
+    const bound = await findHolder(tx, subject);
+    if (bound?.disabled === 1) return undefined;
+    const personId = bound?.id ?? (await lockUnbound(tx, email));
     if (personId === undefined) return undefined;
     const needsCode = await hasSecondFactor(tx, personId);
-    if (!needsCode) await bindIdentity(tx, { personId, subject }, from);
-    return { personId, isBound: !needsCode, needsCode };
+    const mayBind = bound === undefined && !needsCode;
+    if (mayBind) await bindIdentity(tx, { personId, subject, ...occasion });
+    return { personId, isBound: bound !== undefined || mayBind, needsCode };
   });
 }
 
-async function toSignedOn(tx: Tx, { id }: { readonly id: string }): Promise<SignedOn> {
-  return { personId: id, isBound: true, needsCode: await hasSecondFactor(tx, id) };
+async function findHolder(tx: Tx, subject: string) {
+  return await tx
+    .selectFrom('person')
+    .select(['id', 'disabled'])
+    .where('single_sign_on', '=', subject)
+    .executeTakeFirst();
 }
 
 async function lockUnbound(tx: Tx, email: string): Promise<string | undefined> {
@@ -68,14 +63,27 @@ async function lockUnbound(tx: Tx, email: string): Promise<string | undefined> {
   return person?.id;
 }
 
+interface Binding extends Occasion {
+  readonly personId: string;
+  readonly subject: string;
+}
+
+/**
+ * Binds a person whose second factor was asked for. Returns whether they belong to the subject now: meanwhile they may
+ * have been bound, to this subject in another browser or to another one, and somebody else to this one.
+ */
+export async function bindAfterCode(tx: Tx, binding: Binding): Promise<boolean> {
+  const holder = await findHolder(tx, binding.subject);
+  return holder === undefined ? await bindIdentity(tx, binding) : holder.id === binding.personId;
+}
+
 /**
  * Binds a person who is not bound yet; else returns false. Their link ends: whoever has it could otherwise sign in as
  * this person by choosing a password.
  */
-export async function bindIdentity(
+async function bindIdentity(
   tx: Tx,
-  { personId, subject }: { readonly personId: string; readonly subject: string },
-  { now: at, address }: From,
+  { personId, subject, now: at, address }: Binding,
 ): Promise<boolean> {
   const bound = await tx
     .updateTable('person')
@@ -83,11 +91,10 @@ export async function bindIdentity(
     .where('id', '=', personId)
     .where('single_sign_on', 'is', null)
     .where('disabled', '=', 0)
-    .returning(['account_id', 'email'])
+    .returning(['account_id as accountId', 'email'])
     .executeTakeFirst();
   if (bound === undefined) return false;
   await tx.deleteFrom('one_time_link').where('person_id', '=', personId).execute();
-  const entry = { actor: bound.email, address, at, action: 'single_sign_on_bound' } as const;
-  await insertAudit(tx, { ...entry, accountId: bound.account_id, subject: bound.email });
+  await auditPerson(tx, { name: bound.email, address, at }, bound, 'single_sign_on_bound');
   return true;
 }

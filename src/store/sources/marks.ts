@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Mark } from '../../domain/sources/advice.ts';
-import { type Actor, insertAudit, signedBy } from '../accounts/audit.ts';
+import { type Actor, insertAudit } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
@@ -140,12 +140,6 @@ async function auditSourceMark(
   { domain, address, mark }: Audited,
 ): Promise<void> {
   const detail = `${mark ?? 'no mark'}, ${domain}`;
-  const action = 'source_marked';
-  await insertAudit(tx, {
-    ...signedBy(by),
-    accountId: by.accountId,
-    action,
-    subject: address,
-    detail,
-  });
+  const { accountId } = by;
+  await insertAudit(tx, by, { accountId, action: 'source_marked', subject: address, detail });
 }
