@@ -98,7 +98,7 @@ async function begin(engine: string, database: string): Promise<Trial> {
   await mkdir(folder);
   const smtp = { port: await findFreePort(), address: ADDRESS };
   const { imap: port } = imap.ports;
-  const limits = { firstRetryMs: 20, maxRetryMs: 200, resultsMs: 50, maxResultsMs: 200 };
+  const limits = { firstRetryMs: 20, maxRetryMs: 200, resultsMs: 50 };
   const options = optionsOf(imap, { port, security: 'none', limits });
   const killed = new KilledProcess({ database, smtp, folder, imap: options }, cache);
   const senders = new SmtpSenders(smtp);

@@ -1,12 +1,15 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseCheckpoint, toCheckpointText } from '../../../src/intake/doors/imap/checkpoint.ts';
+import { MailboxConnection } from '../../../src/intake/doors/imap/connection.ts';
 import { readCredentials } from '../../../src/intake/doors/imap/credentials.ts';
 import { DoorFault, MailFault, toDoorFault } from '../../../src/intake/doors/imap/fault.ts';
 import { Fetches } from '../../../src/intake/doors/imap/fetches.ts';
-import { IMAP_LIMITS } from '../../../src/intake/doors/imap/limits.ts';
-import { listWindows } from '../../../src/intake/doors/imap/listing.ts';
+import {
+  parseCheckpoint,
+  toCheckpointText,
+} from '../../../src/intake/doors/imap/mailbox-reading.ts';
+import { IMAP_LIMITS } from '../../../src/intake/doors/imap/options.ts';
 import { aFolder } from '../../support/command.ts';
 
 /** An executable script, with what it prints. */
@@ -136,7 +139,8 @@ describe('a mailbox with large gaps between its UIDs', () => {
     };
     const found: number[] = [];
     const range = { from: 1, to: 900_001 };
-    for await (const { mails } of listWindows(client as never, range, IMAP_LIMITS))
+    const connection = new MailboxConnection(client as never, IMAP_LIMITS);
+    for await (const { mails } of connection.listWindows(range))
       found.push(...mails.map(({ uid }) => uid));
     expect(found).toEqual(uids);
     expect(Math.max(...asked)).toBe(IMAP_LIMITS.maxWindowUids);
@@ -160,11 +164,9 @@ describe('a server that lists mails without end', () => {
       if (!isOver) setImmediate(turn);
     };
     setImmediate(turn);
-    const windows = listWindows(
-      client as never,
-      { from: 1, to: 10_000 },
-      { ...IMAP_LIMITS, windowUids: 10_000 },
-    );
+    const limits = { ...IMAP_LIMITS, windowUids: 10_000 };
+    const connection = new MailboxConnection(client as never, limits);
+    const windows = connection.listWindows({ from: 1, to: 10_000 });
     await expect(windows.next()).rejects.toThrow(DoorFault);
     isOver = true;
     expect(told).toBeLessThanOrEqual(20_001);

@@ -1,6 +1,6 @@
+import type { ListedMail } from './connection.ts';
 import { isAnswered } from './fault.ts';
-import type { ImapLimits } from './limits.ts';
-import type { ListedMail } from './listing.ts';
+import type { ImapLimits } from './options.ts';
 
 /** Refusals end the trying so many times sooner than lost connections. */
 const LOST_PER_REFUSED = 4;

@@ -1,10 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type MailboxConnection, withConnection } from './connection.ts';
 import { type DoorFault, StoreFault, toDoorFault } from './fault.ts';
 import { Fetches } from './fetches.ts';
-import { IMAP_DOOR, type ImapGiven } from './imap-door.ts';
-import { IMAP_LIMITS, type ImapLimits } from './limits.ts';
-import type { ImapOptions } from './options.ts';
-import { runSession } from './session.ts';
+import { MailboxReading, type MailboxReadingDeps } from './mailbox-reading.ts';
+import {
+  IMAP_DOOR,
+  IMAP_LIMITS,
+  type ImapDeps,
+  type ImapLimits,
+  type ImapOptions,
+} from './options.ts';
 
 /**
  * Reads a mailbox until the signal is aborted, and connects again whenever the connection ends. Only one process may
@@ -12,7 +17,7 @@ import { runSession } from './session.ts';
  */
 export async function readMailbox(
   options: ImapOptions,
-  given: ImapGiven,
+  deps: ImapDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const limits = { ...IMAP_LIMITS, ...options.limits };
@@ -21,38 +26,51 @@ export async function readMailbox(
     const onProgress = () => {
       failures = 0;
     };
-    const onWorking = () => {
-      failures = 0;
-      return given.noteDoor(IMAP_DOOR);
-    };
+    const readingDeps = { ...deps, limits, fetches, signal, onProgress };
     try {
-      await runSession(options, { ...given, limits, fetches, signal, onProgress, onWorking });
+      await withConnection(options, readingDeps, (connection) =>
+        readAndWait(connection, options, readingDeps),
+      );
     } catch (error) {
       if (signal.aborted) return;
-      await waitAfter(toDoorFault(error, options.host), { failures, limits, given, signal });
+      const fault = toDoorFault(error, options.host);
+      const retryMs = toRetryMs(fault, failures, limits);
+      deps.log.warn({ door: IMAP_DOOR, retry_ms: retryMs }, `imap: ${fault.message}`);
+      await noteFault(fault, failures, deps);
+      // Between half the time and the whole: many clients of a server that restarts do not come at once.
+      const waitMs = retryMs * (0.5 + Math.random() / 2);
+      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
     }
   }
 }
 
-interface Failed {
-  /** In a row, before this one. */
-  readonly failures: number;
-  readonly limits: ImapLimits;
-  readonly given: ImapGiven;
-  readonly signal: AbortSignal;
+/** One connection: reads what is there, files what is done, and waits for more. */
+async function readAndWait(
+  connection: MailboxConnection,
+  options: ImapOptions,
+  deps: MailboxReadingDeps,
+): Promise<void> {
+  const reading = await MailboxReading.begin(connection, options, deps);
+  while (!deps.signal.aborted) {
+    await reading.readNew();
+    deps.onProgress();
+    await deps.noteDoor(IMAP_DOOR);
+    await connection.wait(reading, deps.signal);
+    await reading.fileDone();
+  }
 }
 
 /** Servers end connections now and then; only what lasts is a fault of the door. */
-async function waitAfter(
+async function noteFault(
   fault: DoorFault,
-  { failures, limits, given, signal }: Failed,
+  failures: number,
+  { log, noteDoor }: ImapDeps,
 ): Promise<void> {
-  const { log, noteDoor } = given;
-  const first = fault.isRefused ? limits.refusedRetryMs : limits.firstRetryMs;
-  const waitMs = Math.min(limits.maxRetryMs, first * 2 ** Math.min(failures, 20));
-  log.warn({ door: IMAP_DOOR, retry_ms: waitMs }, `imap: ${fault.message}`);
   if (failures > 0 || fault.isRefused || fault instanceof StoreFault)
     await noteDoor(IMAP_DOOR, fault.message).catch((error: unknown) => log.error({ err: error }));
-  // Between half the time and the whole: many clients of a server that restarts do not come at once.
-  await sleep(waitMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+}
+
+function toRetryMs(fault: DoorFault, failures: number, limits: ImapLimits): number {
+  const firstMs = fault.isRefused ? limits.refusedRetryMs : limits.firstRetryMs;
+  return Math.min(limits.maxRetryMs, firstMs * 2 ** Math.min(failures, 20));
 }

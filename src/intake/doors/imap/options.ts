@@ -1,4 +1,19 @@
-import type { ImapLimits } from './limits.ts';
+import type { Logger } from 'pino';
+import type { Deliver, DoorName, MailResult } from '../../../store/inbox/incoming.ts';
+import { MAX_MAIL_BYTES } from '../../limits.ts';
+
+export const IMAP_DOOR: DoorName = 'imap';
+
+/** What the door is given by the process that runs it. */
+export interface ImapDeps {
+  readonly deliver: Deliver;
+  readonly findResults: (keys: readonly string[]) => Promise<ReadonlyMap<string, MailResult>>;
+  readonly noteDoor: (door: DoorName, error?: string) => Promise<void>;
+  readonly findCheckpoint: (door: DoorName) => Promise<string | undefined>;
+  readonly updateCheckpoint: (door: DoorName, checkpoint: string) => Promise<void>;
+  readonly now: () => Date;
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+}
 
 /** One mailbox, and how to get at it. */
 export interface ImapOptions {
@@ -25,7 +40,36 @@ export interface Credentials {
   readonly tokenCommand?: string | undefined;
 }
 
-/** Names the mailbox in keys and in the checkpoint: another mailbox has other mails. */
-export function toMailboxName({ user, host, port, mailbox }: ImapOptions): string {
-  return `${user}@${host}:${port}/${mailbox}`;
-}
+const MIB = 1024 * 1024;
+
+/** The limits of the IMAP door, which reads one mailbox. */
+export const IMAP_LIMITS = {
+  /** A larger mail is not fetched. */
+  maxMailBytes: MAX_MAIL_BYTES,
+  /** Mails that are fetched by one command: so many, with so many bytes, unless it is one mail. */
+  batchMails: 50,
+  batchBytes: 4 * MIB,
+  /** UIDs that are listed by one command. The larger figure is for gaps, where few of them exist. */
+  windowUids: 200,
+  maxWindowUids: 10_000,
+  /** Mails in the inbox whose outcome is not known yet. With more the door waits. */
+  maxPending: 500,
+  /** A mail at which the connection was lost so often, or that was refused a quarter as often, stays and is named. */
+  maxLostFetches: 20,
+  /** How often the door asks for the outcome of pending mails while it waits. */
+  resultsMs: 1_000,
+  /** How often a server is asked for new mails: with IDLE, which usually tells of them, and without. */
+  idleMs: 240_000,
+  pollMs: 60_000,
+  /** Silence of the server within a command. */
+  socketMs: 120_000,
+  /** How long a command in progress may take when the process stops. */
+  stopMs: 5_000,
+  /** The first wait before connecting again. It doubles with every failure. */
+  firstRetryMs: 1_000,
+  /** After wrong credentials: servers lock out whoever tries too often. */
+  refusedRetryMs: 30_000,
+  maxRetryMs: 300_000,
+} as const;
+
+export type ImapLimits = { readonly [Name in keyof typeof IMAP_LIMITS]: number };

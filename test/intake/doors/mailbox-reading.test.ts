@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { MailboxConnection } from '../../../src/intake/doors/imap/connection.ts';
 import { DoorFault, MailFault } from '../../../src/intake/doors/imap/fault.ts';
 import { Fetches } from '../../../src/intake/doors/imap/fetches.ts';
-import { IMAP_LIMITS } from '../../../src/intake/doors/imap/limits.ts';
-import { MailboxReader } from '../../../src/intake/doors/imap/mailbox-reader.ts';
+import { MailboxReading } from '../../../src/intake/doors/imap/mailbox-reading.ts';
+import { IMAP_LIMITS } from '../../../src/intake/doors/imap/options.ts';
 import { MemoryInbox } from '../../support/imap-door.ts';
 
 /** A server whose mailbox has these mails, and that answers a FETCH of their texts as it is told to. */
@@ -40,12 +41,13 @@ async function aReader(server: Server, inbox = new MemoryInbox()) {
   const given = {
     ...{ ...inbox.toGiven(), fetches, limits: IMAP_LIMITS, log: log as never },
     ...{ now: () => new Date('2026-03-15T04:00:00Z'), signal: new AbortController().signal },
-    ...{ onProgress: () => {}, onWorking: async () => {} },
-    file: async (_outcome: string, uids: readonly number[]) => void filed.push(...uids),
+    onProgress: () => {},
   };
   const options = { host: 'mail.example.com', port: 993, user: 'u', mailbox: 'INBOX' };
   const rest = { security: 'tls', credentials: {}, done: 'move' } as const;
-  const reader = await MailboxReader.open(server as never, { ...options, ...rest }, given);
+  const connection = new MailboxConnection(server as never, IMAP_LIMITS);
+  connection.file = async (_outcome, uids) => void filed.push(...uids);
+  const reader = await MailboxReading.begin(connection, { ...options, ...rest }, given);
   return { reader, inbox, filed };
 }
 
