@@ -1,73 +1,38 @@
-import { type FSWatcher, watch } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeSystemError } from '../../../domain/system-error.ts';
-import type { Deliver, DoorName, MailResult } from '../../../store/inbox/incoming.ts';
-import { createMailboxReader } from './mbox.ts';
-import { passThrough, type Remembered } from './pass.ts';
-import { findKind } from './place.ts';
-import { Settling } from './settling.ts';
-import { SETTLED_MS } from './watched-file.ts';
+import { createMailboxReading } from './mbox.ts';
+import { createFolderPass } from './pass.ts';
+import type { Watch, WatchOptions } from './watch.ts';
+import { isFolder } from './watched-file.ts';
 
-const POLL_MS = 10_000;
-/** After a pass that delivered files: they are read soon, and then moved. */
-const SOON_MS = 1_000;
-/** A pass through a large folder takes long. Passes take at most this share of the time. */
-const PASS_SHARE = 0.05;
-/** Files whose error was told once. */
-const MAX_TOLD = 1_000;
-
-interface Given {
-  /** The path of a folder, a Maildir or a mailbox file. */
-  readonly path: string;
-  /** What becomes of files that are done. */
-  readonly done: 'move' | 'leave';
-  readonly now: () => Date;
-  readonly deliver: Deliver;
-  readonly findResults: (keys: readonly string[]) => Promise<ReadonlyMap<string, MailResult>>;
-  /** Notes that the door works, or what keeps it from working. */
-  readonly noteDoor: (door: DoorName, error?: string) => Promise<void>;
-  readonly warn: (fields: { readonly path: string }, message: string) => void;
-  /** The pause after a pass. Without it, the pause depends on how long a pass takes. */
-  readonly pollMs?: number;
-}
-
-/** What a pass needs. */
-export interface Watching extends Given {
-  readonly door: DoorName;
-  readonly signal: AbortSignal;
-  /** Logs the error of a file that is left where it is, once for each file. */
-  readonly tellOnce: (path: string, error: unknown) => void;
-}
+const POLL_MS = 2_000;
+/** A pass through a large folder takes long. The pause after it is so many times longer, and at most a minute. */
+const PAUSE_PER_PASS = 10;
+const MAX_PAUSE_MS = 60_000;
+/** Files whose error was logged once. */
+const MAX_WARNED = 1_000;
 
 /**
- * Delivers the files of a folder to the inbox, again and again. The file system's notifications only make a pass
- * begin earlier: on network file systems there are none.
+ * Delivers the files of a folder to the inbox, again and again. It asks, because network file systems have no
+ * notifications.
  */
-export function watchFolder(given: Given): { readonly stop: () => Promise<void> } {
+export function watchFolder(options: WatchOptions): { readonly stop: () => Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const { path } = given;
-  const watching = toWatching(given, signal);
-  const hints = new Hints(path);
-  const pass = createPass(watching);
-  const note = createNoting(watching);
+  const watch = toWatch(options, signal);
+  const pass = createPass(watch);
+  const note = createNoting(watch);
   const passAndRest = async () => {
     const begunAt = performance.now();
-    let isSoon = false;
-    const error = await pass().then((hasDelivered) => {
-      isSoon = hasDelivered;
-      return undefined;
-    }, toText);
-    await note(error);
-    hints.listen();
-    const passMs = performance.now() - begunAt;
-    const restMs = given.pollMs ?? Math.max(isSoon ? SOON_MS : POLL_MS, passMs / PASS_SHARE);
-    await hints.wait(restMs, signal);
+    await note(await pass().then(() => undefined, toText));
+    const pauseMs = Math.max(POLL_MS, (performance.now() - begunAt) * PAUSE_PER_PASS);
+    const restMs = options.pollMs ?? Math.min(MAX_PAUSE_MS, pauseMs);
+    await sleep(restMs, undefined, { signal, ref: false }).catch(() => undefined);
   };
   const running = (async () => {
     while (!signal.aborted) await passAndRest();
-    hints.close();
   })();
   return {
     stop: async () => {
@@ -77,37 +42,51 @@ export function watchFolder(given: Given): { readonly stop: () => Promise<void> 
   };
 }
 
-function toWatching(given: Given, signal: AbortSignal): Watching {
-  const told = new Set<string>();
-  const tellOnce = (path: string, error: unknown) => {
-    if (told.has(path) || told.size >= MAX_TOLD) return;
-    told.add(path);
-    given.warn({ path }, `The file is left where it is: ${toText(error)}.`);
+function toWatch(options: WatchOptions, signal: AbortSignal): Watch {
+  const warned = new Set<string>();
+  const warnOnce = (path: string, error: unknown) => {
+    if (warned.has(path) || warned.size >= MAX_WARNED) return;
+    warned.add(path);
+    options.warn({ path }, `The file is left where it is: ${toText(error)}.`);
   };
-  return { ...given, door: `folder:${given.path}`, signal, tellOnce };
+  return { ...options, door: `folder:${options.path}`, signal, warnOnce };
 }
 
-/** One pass through whatever is at the path now. Returns whether there are files to be moved soon. */
-function createPass(watching: Watching): () => Promise<boolean> {
-  const { path } = watching;
-  const remembered: Remembered = { settled: new Set(), settling: new Settling() };
-  const readMailbox = createMailboxReader(watching);
+/** One pass through whatever is at the path now. */
+function createPass(watch: Watch): () => Promise<void> {
+  const { path } = watch;
+  const passFolder = createFolderPass(watch);
+  const readMailbox = createMailboxReading(watch);
   return async () => {
-    const kind = await findKind(path);
-    if (kind === 'mbox') {
-      await readMailbox();
-      return false;
-    }
-    const folder = kind === 'maildir' ? join(path, 'new') : path;
-    return await passThrough(watching, { folder, kind }, remembered);
+    if (await isMailboxFile(path)) return await readMailbox();
+    const isMaildir = await isEveryFolder(['new', 'cur', 'tmp'].map((name) => join(path, name)));
+    await passFolder(isMaildir ? join(path, 'new') : path, isMaildir ? 'maildir' : 'drop');
   };
+}
+
+/**
+ * Whether a file is at the path now, and not a folder. The configured path itself may be a link. Throws an Error that
+ * says what to do when there is nothing, or something else.
+ */
+async function isMailboxFile(path: string): Promise<boolean> {
+  const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    const cure = error.code === 'ENOENT' ? '; make it, or correct PLUMBLINE_WATCH' : '';
+    throw new Error(`${describeSystemError(error)}${cure}`);
+  });
+  if (!stats.isFile() && !stats.isDirectory())
+    throw new Error('it is neither a folder nor a mailbox file');
+  return stats.isFile();
+}
+
+async function isEveryFolder(paths: readonly string[]): Promise<boolean> {
+  return (await Promise.all(paths.map(isFolder))).every(Boolean);
 }
 
 /**
  * Notes how each pass ended. What keeps the door from working is logged when it begins. A state that cannot be noted is
  * a fault of the database, which the pass has met too.
  */
-function createNoting({ noteDoor, door, warn, path }: Watching) {
+function createNoting({ noteDoor, door, warn, path }: Watch) {
   let known: string | undefined;
   return async (error: string | undefined): Promise<void> => {
     if (error !== undefined && error !== known)
@@ -121,38 +100,4 @@ function toText(error: unknown): string {
   const isSystem = (error as NodeJS.ErrnoException).syscall !== undefined;
   if (isSystem) return describeSystemError(error);
   return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
-}
-
-/** Notifications of the file system. */
-class Hints {
-  readonly #path: string;
-  #watcher: FSWatcher | undefined;
-  #woken = Promise.withResolvers<void>();
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  listen(): void {
-    if (this.#watcher !== undefined) return;
-    try {
-      this.#watcher = watch(this.#path, { persistent: false }, () => this.#woken.resolve());
-      this.#watcher.on('error', () => this.close());
-    } catch {
-      // There is nothing at the path, or the system has no notifications to spare.
-    }
-  }
-
-  /** Waits until the time is over, or something has happened and the file has had time to be complete. */
-  async wait(ms: number, signal: AbortSignal): Promise<void> {
-    const rest = (restMs: number) =>
-      sleep(restMs, undefined, { signal, ref: false }).catch(() => undefined);
-    await Promise.race([rest(ms), this.#woken.promise.then(() => rest(Math.min(ms, SETTLED_MS)))]);
-    this.#woken = Promise.withResolvers();
-  }
-
-  close(): void {
-    this.#watcher?.close();
-    this.#watcher = undefined;
-  }
 }

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { lstat, realpath } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
+import { findMessageStart } from '../../containers/mailbox.ts';
 import { MAX_MAIL_BYTES } from '../../limits.ts';
-import type { Watching } from './folder-door.ts';
-import { findMessages, type MessageRange } from './mbox-messages.ts';
-import { ASK_AGAIN_MS, MAX_IN_INBOX } from './pass.ts';
+import { Backlog, type Watch } from './watch.ts';
 import {
   Changed,
   findFile,
@@ -20,6 +18,9 @@ import {
 
 /** Messages whose state is looked up together. */
 const BATCH = 100;
+const WINDOW_BYTES = 1024 * 1024;
+/** More than a "From " line and the name of a header field have, with the blank line before them. */
+const CONTEXT_BYTES = 2_048;
 
 /** A state of the file that was read, and where its last message begins. */
 interface Known {
@@ -32,14 +33,14 @@ interface Known {
  * as the file only grows, but for the last message, which may have been incomplete. A message is known by its
  * bytes, so the same mailbox read from its beginning gives nothing new.
  */
-export function createMailboxReader(watching: Watching): () => Promise<void> {
+export function createMailboxReading(watch: Watch): () => Promise<void> {
   let known: Known | undefined;
   return async () => {
-    const file = await findFile(await realpath(watching.path));
+    const file = await findFile(await realpath(watch.path));
     if (file === undefined || !isSettled(file, Date.now()) || (await isLocked(file.path))) return;
     if (known !== undefined && toKey(known.file) === toKey(file)) return;
     const from = known !== undefined && file.size > known.file.size ? known.lastStart : 0;
-    const lastStart = await readMailbox(watching, file, from);
+    const lastStart = await readMailbox(watch, file, from);
     if (lastStart !== undefined) known = { file, lastStart };
   };
 }
@@ -51,14 +52,14 @@ async function isLocked(path: string): Promise<boolean> {
 
 /** Where the last message begins; undefined when the file changed while it was read. */
 async function readMailbox(
-  watching: Watching,
+  watch: Watch,
   file: WatchedFile,
   from: number,
 ): Promise<number | undefined> {
   try {
     const handle = await openAs(file);
     try {
-      return await deliverMessages(watching, { handle, file }, from);
+      return await deliverMessages(watch, { handle, file }, from);
     } finally {
       await handle.close();
     }
@@ -73,30 +74,26 @@ interface Mailbox {
   readonly file: WatchedFile;
 }
 
-async function deliverMessages(
-  watching: Watching,
-  mailbox: Mailbox,
-  from: number,
-): Promise<number> {
+async function deliverMessages(watch: Watch, mailbox: Mailbox, from: number): Promise<number> {
   let batch: MessageRange[] = [];
   let lastStart = from;
-  const inInbox = new Set<string>();
+  const backlog = new Backlog<void>(watch);
   for await (const range of findMessages(mailbox.handle, from, mailbox.file.size)) {
-    if (watching.signal.aborted) throw new Changed();
+    if (watch.signal.aborted) throw new Changed();
     lastStart = range.start;
     batch.push(range);
     if (batch.length < BATCH) continue;
-    for (const key of await deliverNew(watching, mailbox, batch)) inInbox.add(key);
-    await waitForRoom(watching, inInbox);
+    for (const key of await deliverNew(watch, mailbox, batch)) backlog.add(key);
+    await backlog.waitForRoom();
     batch = [];
   }
-  await deliverNew(watching, mailbox, batch);
+  await deliverNew(watch, mailbox, batch);
   return lastStart;
 }
 
 /** Returns the keys of those that it has delivered. */
 async function deliverNew(
-  watching: Watching,
+  watch: Watch,
   { handle, file }: Mailbox,
   ranges: readonly MessageRange[],
 ): Promise<string[]> {
@@ -105,20 +102,20 @@ async function deliverNew(
     const size = range.end - range.start;
     if (size <= MAX_MAIL_BYTES) keys.set(await toMessageKey(handle, range), range);
     else
-      watching.tellOnce(
+      watch.warnOnce(
         `${file.path}, offset ${range.start}`,
         new Error(`a message is larger than ${toSizeText(MAX_MAIL_BYTES)}`),
       );
   }
-  const results = await watching.findResults([...keys.keys()]);
+  const results = await watch.findResults([...keys.keys()]);
   const delivered: string[] = [];
   for (const [key, { start, end }] of keys) {
     if (results.has(key)) continue;
-    await watching.deliver({
-      door: watching.door,
+    await watch.deliver({
+      door: watch.door,
       key,
       envelope: { place: `${file.path}, offset ${start}` },
-      receivedAt: toInstant(watching.now()),
+      receivedAt: toInstant(watch.now()),
       bytes: readRange(handle, start, end),
     });
     delivered.push(key);
@@ -126,18 +123,50 @@ async function deliverNew(
   return delivered;
 }
 
-/** A mailbox can have a hundred thousand messages, and the inbox is not the place for all of them. */
-async function waitForRoom({ findResults, signal }: Watching, inInbox: Set<string>): Promise<void> {
-  while (inInbox.size >= MAX_IN_INBOX && !signal.aborted) {
-    const results = await findResults([...inInbox]);
-    for (const key of inInbox) if (results.get(key) !== 'waiting') inInbox.delete(key);
-    if (inInbox.size < MAX_IN_INBOX) return;
-    await sleep(ASK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
-  }
-}
-
 async function toMessageKey(handle: FileHandle, { start, end }: MessageRange): Promise<string> {
   const digest = createHash('sha256');
   for await (const chunk of readRange(handle, start, end)) digest.update(chunk);
   return `message ${digest.digest('hex')}`;
+}
+
+/** Where in a file a message begins and ends. */
+interface MessageRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The messages of a mailbox file between two offsets, the first of which begins a message. Only a window of the
+ * file is in memory.
+ */
+async function* findMessages(
+  handle: FileHandle,
+  from: number,
+  to: number,
+): AsyncGenerator<MessageRange> {
+  let start = from;
+  for await (const next of findStarts(handle, from, to)) {
+    if (next > start) yield { start, end: next };
+    start = next;
+  }
+  if (to > start) yield { start, end: to };
+}
+
+/** The offsets of messages after the first one. Windows overlap, so that each start has its context. */
+async function* findStarts(handle: FileHandle, from: number, to: number): AsyncGenerator<number> {
+  let next = from;
+  for (let at = from; at < to; at += WINDOW_BYTES) {
+    const begin = Math.max(from, at - CONTEXT_BYTES);
+    const window = Buffer.alloc(Math.min(to, at + WINDOW_BYTES + CONTEXT_BYTES) - begin);
+    const { bytesRead } = await handle.read(window, 0, window.length, begin);
+    const bytes = window.subarray(0, bytesRead);
+    const limit = at + WINDOW_BYTES - begin;
+    for (let found = findMessageStart(bytes, 0); found !== undefined && found <= limit; ) {
+      if (begin + found > next) {
+        next = begin + found;
+        yield next;
+      }
+      found = findMessageStart(bytes, found);
+    }
+  }
 }

@@ -1,10 +1,12 @@
 import { lstat, mkdir, rename } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { MailResult } from '../../../store/inbox/incoming.ts';
-import { isFolder, type PlaceKind } from './place.ts';
-import { Changed, findFile, toKey, type WatchedFile } from './watched-file.ts';
+import { Changed, findFile, isFolder, toKey, type WatchedFile } from './watched-file.ts';
 
 const MAX_NAMES = 10_000;
+
+/** A folder for any files, or a Maildir. */
+export type FolderKind = 'drop' | 'maildir';
 
 /**
  * Moves a file whose result is known, and never onto another file. Of a drop folder, files go to its folders
@@ -12,7 +14,7 @@ const MAX_NAMES = 10_000;
  * are: they are other people's. Returns whether the file was moved.
  */
 export async function moveDone(
-  kind: PlaceKind,
+  kind: FolderKind,
   file: WatchedFile,
   result: MailResult,
 ): Promise<boolean> {
@@ -27,10 +29,10 @@ export async function moveDone(
   return true;
 }
 
-function toTarget(kind: PlaceKind, { path }: WatchedFile, result: MailResult): string | undefined {
+function toTarget(kind: FolderKind, { path }: WatchedFile, result: MailResult): string | undefined {
   const [folder, name] = [dirname(path), basename(path)];
   if (kind === 'drop') return join(folder, result === 'processed' ? 'Processed' : 'Rejected', name);
-  if (kind === 'mbox' || result === 'ignored') return undefined;
+  if (result === 'ignored') return undefined;
   // `2,` and the flag `S`: seen.
   return join(dirname(folder), 'cur', name.includes(':2,') ? name : `${name}:2,S`);
 }

@@ -1,147 +1,121 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
 import { MAX_INCOMING_BYTES, type MailResult } from '../../../store/inbox/incoming.ts';
 import { isPseudoFolder } from '../../inputs/pseudo-file-system.ts';
-import type { Watching } from './folder-door.ts';
-import { moveDone } from './move.ts';
-import { isUnfinished, type PlaceKind } from './place.ts';
-import type { Settling } from './settling.ts';
-import { Changed, findFile, readFileBytes, toKey, type WatchedFile } from './watched-file.ts';
+import { type FolderKind, moveDone } from './move.ts';
+import { Backlog, type Watch } from './watch.ts';
+import {
+  Changed,
+  findFile,
+  readFileBytes,
+  Settling,
+  toKey,
+  type WatchedFile,
+} from './watched-file.ts';
 
 /** Files whose state is looked up together. */
 const BATCH = 100;
-/** Files or messages of a door that are in the inbox and not read. More than that wait where they are. */
-export const MAX_IN_INBOX = 500;
-export const ASK_AGAIN_MS = 200;
-/** After this time the files that are not read yet are left to the next pass. */
-const MAX_WAIT_MS = 60_000;
-
-/** What a door remembers of a folder between passes. */
-export interface Remembered {
-  /** Files that are done and stay where they are, by their keys. */
-  readonly settled: Set<string>;
-  readonly settling: Settling;
-}
-
 /** A million keys take about 150 MB. Beyond the bound the database is asked again. */
 const MAX_REMEMBERED = 200_000;
+/** Names of files that programs are still writing, by habit; and hidden files. */
+const UNFINISHED = /^\.|\.(?:tmp|part|partial|crdownload|filepart)$|~$/i;
+const TOO_LARGE = new Error(`it is larger than ${toSizeText(MAX_INCOMING_BYTES)}`);
 
 /**
  * Goes through a folder once: delivers files that are new, and moves those that are done. Only regular files in
- * the folder itself count. Returns whether it delivered any. Throws when the inbox cannot store; what was not
- * delivered is found by the next pass.
+ * the folder itself count. Throws when the inbox cannot store; what was not delivered is found by the next pass.
  */
-export async function passThrough(
-  watching: Watching,
-  { folder, kind }: { readonly folder: string; readonly kind: PlaceKind },
-  remembered: Remembered,
-): Promise<boolean> {
-  if (await isPseudoFolder(folder)) throw new Error('it is in a file system of the kernel');
-  const pass = new Pass(watching, kind, remembered);
-  let batch: WatchedFile[] = [];
-  for await (const entry of await opendir(folder, { bufferSize: BATCH })) {
-    if (watching.signal.aborted) return false;
-    if (!entry.isFile() || isUnfinished(entry.name)) continue;
-    const file = await findFile(join(folder, entry.name));
-    if (file === undefined || remembered.settled.has(toKey(file))) continue;
-    batch.push(file);
-    if (batch.length < BATCH) continue;
+export function createFolderPass(
+  watch: Watch,
+): (folder: string, kind: FolderKind) => Promise<void> {
+  /** Files that are done and stay where they are, by their keys. */
+  const remembered = new Set<string>();
+  const settling = new Settling();
+  return async (folder, kind) => {
+    if (await isPseudoFolder(folder)) throw new Error('it is in a file system of the kernel');
+    const pass = new Pass(watch, { kind, remembered, settling });
+    let batch: WatchedFile[] = [];
+    for await (const file of listFiles(folder, watch.signal)) {
+      if (remembered.has(toKey(file))) continue;
+      batch.push(file);
+      if (batch.length < BATCH) continue;
+      await pass.take(batch);
+      batch = [];
+    }
     await pass.take(batch);
-    batch = [];
+  };
+}
+
+async function* listFiles(folder: string, signal: AbortSignal): AsyncGenerator<WatchedFile> {
+  for await (const entry of await opendir(folder, { bufferSize: BATCH })) {
+    if (signal.aborted) return;
+    if (!entry.isFile() || UNFINISHED.test(entry.name)) continue;
+    const file = await findFile(join(folder, entry.name));
+    if (file !== undefined) yield file;
   }
-  await pass.take(batch);
-  return pass.hasDelivered;
+}
+
+interface PassOptions {
+  readonly kind: FolderKind;
+  readonly remembered: Set<string>;
+  readonly settling: Settling;
 }
 
 class Pass {
-  hasDelivered = false;
-  readonly #watching: Watching;
-  readonly #kind: PlaceKind;
-  readonly #remembered: Remembered;
-  readonly #inInbox = new Map<string, WatchedFile>();
+  readonly #watch: Watch;
+  readonly #options: PassOptions;
+  readonly #backlog: Backlog<WatchedFile>;
 
-  constructor(watching: Watching, kind: PlaceKind, remembered: Remembered) {
-    this.#watching = watching;
-    this.#kind = kind;
-    this.#remembered = remembered;
+  constructor(watch: Watch, options: PassOptions) {
+    this.#watch = watch;
+    this.#options = options;
+    this.#backlog = new Backlog(watch);
   }
 
   async take(files: readonly WatchedFile[]): Promise<void> {
-    const results = await this.#watching.findResults(files.map(toKey));
+    const results = await this.#watch.findResults(files.map(toKey));
     for (const file of files) {
-      if (this.#watching.signal.aborted) return;
+      if (this.#watch.signal.aborted) return;
       const result = results.get(toKey(file));
-      if (result !== undefined) await this.#settle(file, result);
-      else if (this.#remembered.settling.isOver(file)) await this.#deliver(file);
+      if (result !== undefined) await this.#finish(file, result);
+      else if (this.#options.settling.isOver(file)) await this.#deliver(file);
     }
-    await this.#waitForRoom();
+    await this.#backlog.waitForRoom((file, result) => this.#finish(file, result));
   }
 
   async #deliver(file: WatchedFile): Promise<void> {
-    const { deliver, door, now, tellOnce } = this.#watching;
-    if (file.size > MAX_INCOMING_BYTES) return tellOnce(file.path, TOO_LARGE);
+    const { deliver, door, now, warnOnce } = this.#watch;
+    if (file.size > MAX_INCOMING_BYTES) return warnOnce(file.path, TOO_LARGE);
     const key = toKey(file);
     try {
       const receivedAt = toInstant(now());
       const envelope = { place: file.path };
       await deliver({ door, key, envelope, receivedAt, bytes: readFileBytes(file) });
-      this.#inInbox.set(key, file);
-      this.hasDelivered = true;
+      this.#backlog.add(key, file);
     } catch (error) {
       if (error instanceof Changed) return;
-      if (isOfInbox(error)) throw error;
-      tellOnce(file.path, error);
+      // The database does not store, so the files after this one need not be tried.
+      if ((error as { code?: string }).code === 'unavailable') throw error;
+      warnOnce(file.path, error);
     }
   }
 
-  async #settle(file: WatchedFile, result: MailResult): Promise<void> {
-    if (result === 'waiting' || result === 'stuck') {
-      if (result === 'waiting') this.#inInbox.set(toKey(file), file);
-      return;
-    }
-    const isMoved = this.#watching.done === 'move' && (await this.#move(file, result));
-    if (isMoved) return;
-    const { settled } = this.#remembered;
-    if (settled.size < MAX_REMEMBERED) settled.add(toKey(file));
+  async #finish(file: WatchedFile, result: MailResult): Promise<void> {
+    if (result === 'waiting') this.#backlog.add(toKey(file), file);
+    if (result === 'waiting' || result === 'stuck') return;
+    const isMoved = this.#watch.done === 'move' && (await this.#move(file, result));
+    const { remembered } = this.#options;
+    if (!isMoved && remembered.size < MAX_REMEMBERED) remembered.add(toKey(file));
   }
 
   async #move(file: WatchedFile, result: MailResult): Promise<boolean> {
     try {
-      return await moveDone(this.#kind, file, result);
+      return await moveDone(this.#options.kind, file, result);
     } catch (error) {
-      if (!(error instanceof Changed)) this.#watching.tellOnce(file.path, error);
+      if (!(error instanceof Changed)) this.#watch.warnOnce(file.path, error);
       return false;
     }
   }
-
-  /** A folder can have a hundred thousand files, and the inbox is not the place for all of them. */
-  async #waitForRoom(): Promise<void> {
-    const { signal } = this.#watching;
-    const until = performance.now() + MAX_WAIT_MS;
-    while (this.#inInbox.size >= MAX_IN_INBOX && !signal.aborted) {
-      await this.#settleThose();
-      if (performance.now() > until) this.#inInbox.clear();
-      else await sleep(ASK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
-    }
-  }
-
-  async #settleThose(): Promise<void> {
-    const results = await this.#watching.findResults([...this.#inInbox.keys()]);
-    for (const [key, file] of this.#inInbox) {
-      const result = results.get(key);
-      if (result === 'waiting') continue;
-      this.#inInbox.delete(key);
-      if (result !== undefined) await this.#settle(file, result);
-    }
-  }
-}
-
-const TOO_LARGE = new Error(`it is larger than ${toSizeText(MAX_INCOMING_BYTES)}`);
-
-/** The database does not store, so the files after this one need not be tried. */
-function isOfInbox(error: unknown): boolean {
-  return (error as { code?: string }).code === 'unavailable';
 }

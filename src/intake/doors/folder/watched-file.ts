@@ -25,6 +25,10 @@ export async function findFile(path: string): Promise<WatchedFile | undefined> {
   return stats?.isFile() ? toWatched(path, stats) : undefined;
 }
 
+export async function isFolder(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined))?.isDirectory() === true;
+}
+
 function toWatched(path: string, { size, mtimeMs, ctimeMs }: Stats): WatchedFile {
   return { path, size, mtimeMs, ctimeMs };
 }
@@ -40,6 +44,29 @@ export function toKey({ path, size, mtimeMs, ctimeMs }: WatchedFile): string {
 /** Whether nothing has written to the file, or moved it, for some time, by the clock of its file system. */
 export function isSettled({ mtimeMs, ctimeMs }: WatchedFile, nowMs: number): boolean {
   return nowMs - Math.max(mtimeMs, ctimeMs) >= SETTLED_MS;
+}
+
+const MAX_SEEN = 10_000;
+
+/**
+ * Whether files have not changed for some time. The clock of the file system says so; when that is ahead of this
+ * machine's, the file has to be found in the same state again after the time.
+ */
+export class Settling {
+  readonly #seen = new Map<string, { readonly key: string; readonly at: number }>();
+
+  isOver(file: WatchedFile): boolean {
+    const key = toKey(file);
+    const seen = this.#seen.get(file.path);
+    const isSame = seen?.key === key && performance.now() - seen.at >= SETTLED_MS;
+    if (isSettled(file, Date.now()) || isSame) {
+      this.#seen.delete(file.path);
+      return true;
+    }
+    if (this.#seen.size >= MAX_SEEN) this.#seen.clear();
+    if (seen?.key !== key) this.#seen.set(file.path, { key, at: performance.now() });
+    return false;
+  }
 }
 
 /** The bytes of a file in the state in which it was found. Throws Changed, or the error of the system. */
