@@ -5,16 +5,15 @@ import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { insertAccount, listAccounts, updatePlan } from '../store/accounts/accounts.ts';
 import { listApiKeys } from '../store/accounts/api-keys.ts';
-import { findAccountId } from '../store/accounts/find-by-name.ts';
 import { findMailToken, updateMailToken } from '../store/accounts/mail-address.ts';
 import { updateSecondFactorRequired } from '../store/people/people-overview.ts';
-import { hint, type OutputOptions, print, printList, printOne } from './output/output.ts';
-import { withNewStore, withStore } from './with-store.ts';
+import { hint, type OutputOptions, printList, printOne, printResult } from './output/output.ts';
+import { withAccount, withNewStore, withStore } from './with-store.ts';
 
 const PLANS = ['pro', 'free'] as const;
 const DEMANDS = ['required', 'optional'] as const;
 
-export function addAccountCommands(account: Command): void {
+export function define(account: Command): void {
   account
     .command('create <name>')
     .description('Create an account.')
@@ -25,7 +24,7 @@ export function addAccountCommands(account: Command): void {
       const created = await withNewStore(options, ({ db }) =>
         insertAccount(db, { name, plan, now, allowDuplicate }),
       );
-      printOne({ ...created }, options);
+      printOne(created, options);
     });
 
   account
@@ -33,9 +32,8 @@ export function addAccountCommands(account: Command): void {
     .description('List all accounts.')
     .action(async (options: OutputOptions) => {
       const accounts = await withStore(({ db }) => listAccounts(db));
-      const rows = accounts.map((account) => ({ ...account }));
       const none = 'There is no account yet: plumbline account create <name>';
-      printList(rows, { none }, options);
+      printList(accounts, { none }, options);
     });
 
   account
@@ -68,14 +66,12 @@ interface AddressOptions extends OutputOptions {
 
 async function showAddress(account: string, options: AddressOptions): Promise<void> {
   const { mailHost } = readConfig(process.env);
-  const { id, token } = await withStore(async ({ db }) => {
-    const id = await findAccountId(db, account);
-    const isNew = options.new === true;
-    return { id, token: await (isNew ? updateMailToken(db, id) : findMailToken(db, id)) };
-  });
+  const { id, token } = await withAccount(account, async (db, id) => ({
+    id,
+    token: await (options.new ? updateMailToken(db, id) : findMailToken(db, id)),
+  }));
   const address = mailHost === undefined ? null : `${token}@${mailHost}`;
-  if (options.json) printOne({ id, token, address }, options);
-  else print(address ?? `${token}@<PLUMBLINE_SMTP_NAME>`);
+  printResult({ id, token, address }, address ?? `${token}@<PLUMBLINE_SMTP_NAME>`, options);
   if (mailHost === undefined) hint('PLUMBLINE_SMTP_NAME is not set: the host is unknown.', options);
 }
 
@@ -85,11 +81,10 @@ interface CreateOptions extends OutputOptions {
 }
 
 async function changePlan(account: string, plan: Plan, options: OutputOptions): Promise<void> {
-  const { changed, keys } = await withStore(async ({ db }) => {
-    const changed = await updatePlan(db, await findAccountId(db, account), plan);
-    return { changed, keys: await listApiKeys(db, changed.id) };
-  });
-  const { disabledKeys, ...row } = changed;
+  const { disabledKeys, keys, ...row } = await withAccount(account, async (db, id) => ({
+    ...(await updatePlan(db, id, plan)),
+    keys: await listApiKeys(db, id),
+  }));
   printOne(row, options);
   const off = keys.filter(({ enabled }) => !enabled).length;
   if (plan === 'free') hint(`Keys that were disabled: ${disabledKeys.length}.`, options);
@@ -106,8 +101,7 @@ async function demandSecondFactor(
   const isRequired = demand === 'required';
   if (isRequired && readConfig(process.env).secretsKeyFile === undefined)
     throw new Failure('conflict', 'Nobody can set one up: PLUMBLINE_SECRETS_KEY_FILE is not set.');
-  const id = await withStore(async ({ db }) => {
-    const accountId = await findAccountId(db, account);
+  const id = await withAccount(account, async (db, accountId) => {
     await updateSecondFactorRequired(db, accountId, isRequired);
     return accountId;
   });

@@ -3,21 +3,25 @@ import { type Evaluated, evaluate } from '../alerts/evaluate.ts';
 import { readConfig } from '../config/config.ts';
 import { explain as explainRule } from '../domain/alerts/explain.ts';
 import { RULES } from '../domain/alerts/registry.ts';
-import type { Thresholds } from '../domain/alerts/thresholds.ts';
-import { Failure } from '../domain/failure.ts';
+import type { AlertRule } from '../domain/alerts/rule.ts';
 import { toInstant } from '../domain/instant.ts';
 import { findOwnedDomain, listWatchedDomainIds } from '../store/accounts/domains.ts';
-import { findAccountId, findDomainId } from '../store/accounts/find-by-name.ts';
+import { findDomainId } from '../store/accounts/find-by-name.ts';
 import { findFacts } from '../store/alerts/alert-facts.ts';
 import { type AlertOfAccount, listAccountAlerts } from '../store/alerts/alerts.ts';
 import type { Store } from '../store/engine/open.ts';
-import { type OutputOptions, printJson, printList, printOne, printText } from './output/output.ts';
-import { toShortTime } from './output/short-time.ts';
-import { withStore } from './with-store.ts';
+import {
+  type OutputOptions,
+  printList,
+  printOne,
+  printResult,
+  toShortTime,
+} from './output/output.ts';
+import { withAccount, withStore } from './with-store.ts';
 
 const TYPES = RULES.map(({ type }) => type);
 
-export function addAlertCommands(alerts: Command): void {
+export function define(alerts: Command): void {
   alerts
     .command('evaluate')
     .description('Fire and resolve alerts now, for all active domains or for one.')
@@ -29,35 +33,32 @@ export function addAlertCommands(alerts: Command): void {
         const ids = isAll ? await listWatchedDomainIds(db) : [await findDomainId(db, domain)];
         return await evaluateNow(store, ids);
       });
-      printOne({ ...evaluated }, options);
+      printOne(evaluated, options);
     });
 
   alerts
     .command('list <account>')
     .description('List an account’s alerts, the newest 200.')
     .action(async (account: string, options: OutputOptions) => {
-      const found = await withStore(async ({ db }) =>
-        listAccountAlerts(db, await findAccountId(db, account)),
-      );
+      const found = await withAccount(account, listAccountAlerts);
       printList(found.map(toJson), { none: 'Nothing has fired.', toColumns }, options);
     });
 
   alerts
     .command('explain <domain>')
-    .addArgument(new Argument('<type>', TYPES.join(', ')).argParser(parseType))
+    .addArgument(new Argument('<type>', TYPES.join(', ')).argParser(parseRule))
     .description('Say why an alert is open, or what it needs to fire.')
-    .action(async (domain: string, type: string, options: OutputOptions) => {
+    .action(async (domain: string, rule: AlertRule, options: OutputOptions) => {
       const explained = await withStore(async (store) =>
-        explain(store, await findDomainId(store.db, domain), type),
+        explain(store, await findDomainId(store.db, domain), rule),
       );
-      if (options.json) printJson(explained);
-      else printText(explained.explanation);
+      printResult(explained, explained.explanation, options);
     });
 }
 
-/** An alert type by its name, with or without the prefix `alert.`. */
-function parseType(text: string): string {
-  const found = TYPES.find((type) => type === text || type === `alert.${text}`);
+/** The rule of an alert type, which is given with or without the prefix `alert.`. */
+function parseRule(text: string): AlertRule {
+  const found = RULES.find(({ type }) => type === text || type === `alert.${text}`);
   if (found === undefined) throw new InvalidArgumentError(`It is one of ${TYPES.join(', ')}.`);
   return found;
 }
@@ -68,21 +69,17 @@ export function evaluateNow(store: Store, domainIds: readonly string[]): Promise
   return evaluate({ store, thresholds, now: () => new Date() }, domainIds);
 }
 
-async function explain({ db, reader }: Store, domainId: string, type: string) {
-  const thresholds: Thresholds = readConfig(process.env).alertThresholds;
+async function explain({ db, reader }: Store, domainId: string, rule: AlertRule) {
+  const { type } = rule;
+  const thresholds = readConfig(process.env).alertThresholds;
   const { name, status } = await findOwnedDomain(db, domainId);
   const domain = await findFacts(reader, { domainId, now: toInstant(new Date()), thresholds });
-  const rule = RULES.find((r) => r.type === type);
-  if (rule === undefined) throw new Failure('not_found', `There is no alert type ${type}.`);
-  const said = { domain: name, type };
-  if (domain === undefined)
-    return {
-      ...said,
-      open: false,
-      explanation: [`${name} is ${status}: no alert fires for it.`],
-    };
-  const open = domain.facts.alerts.some((alert) => alert.type === type && alert.isOpen);
-  return { ...said, open, explanation: explainRule(rule, domain.facts, thresholds) };
+  const open = domain?.facts.alerts.some((alert) => alert.type === type && alert.isOpen) ?? false;
+  const explanation =
+    domain === undefined
+      ? [`${name} is ${status}: no alert fires for it.`]
+      : explainRule(rule, domain.facts, thresholds);
+  return { domain: name, type, open, explanation };
 }
 
 function toJson({ context, ...alert }: AlertOfAccount) {

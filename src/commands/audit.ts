@@ -1,14 +1,14 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { AUDIT_KINDS, type AuditKind } from '../domain/access/audit-actions.ts';
 import { addDays, type Instant, toDay } from '../domain/instant.ts';
 import { type AuditEntry, listAudit } from '../store/accounts/audit.ts';
-import { findAccountId } from '../store/accounts/find-by-name.ts';
-import { parseDay } from './document/document-list.ts';
-import { type OutputOptions, printList } from './output/output.ts';
-import { toShortTime } from './output/short-time.ts';
-import { withStore } from './with-store.ts';
+import { parseDay, parseWhole } from './arguments.ts';
+import { type OutputOptions, printList, toShortTime } from './output/output.ts';
+import { withAccount } from './with-store.ts';
 
 const DEFAULT_LIMIT = 100;
+
+const parseNumber = parseWhole(Number.MAX_SAFE_INTEGER, 'It must be a number from 1.');
 
 interface AuditOptions extends OutputOptions {
   readonly limit: number;
@@ -20,7 +20,7 @@ interface AuditOptions extends OutputOptions {
   readonly until?: Instant;
 }
 
-export function defineAudit(command: Command): void {
+export function define(command: Command): void {
   command
     .option('--limit <entries>', 'how many entries', parseNumber, DEFAULT_LIMIT)
     .option('--before <seq>', 'only entries before this one: the seq of the last one', parseNumber)
@@ -33,20 +33,13 @@ export function defineAudit(command: Command): void {
 
 async function printAudit(account: string, options: AuditOptions): Promise<void> {
   const { limit, before, kind, by: actor, from, until } = options;
-  const wanted = {
+  const filter = {
     ...{ limit, before, kind, actor, from },
     until: until && `${addDays(toDay(until), 1)}T00:00:00Z`,
   };
-  const entries = await withStore(async ({ db }) =>
-    listAudit(db, await findAccountId(db, account), wanted),
-  );
+  const entries = await withAccount(account, (db, id) => listAudit(db, id, filter));
   const none = 'Nothing was done that fits.';
   printList(entries.map(toOutput), { none, toColumns }, options);
-}
-
-function parseNumber(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It must be a number from 1.');
-  return Number(text);
 }
 
 function toOutput({ seq, at, actor, action, subject, detail, address }: AuditEntry) {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type Config, readConfig } from '../config/config.ts';
+import { findSecretsKeyFile } from '../config/secrets-key.ts';
 import { type DemoAccount, ingestDemo, insertDemoAccount } from '../demo/demo-data.ts';
 import { openEmpty } from '../demo/open-empty.ts';
 import { hashPassword } from '../domain/access/password.ts';
@@ -11,16 +12,15 @@ import { toInstant } from '../domain/instant.ts';
 import { toDatabaseError } from '../store/engine/database-error.ts';
 import { openStore, type Store } from '../store/engine/open.ts';
 import { insertPerson } from '../store/people/new-people.ts';
-import { type OutputOptions, print, printJson } from './output/output.ts';
-import { parsePostgresUrl } from './postgres-url.ts';
-import { toDemoConfig } from './serving/demo-config.ts';
-import { serveUntilStopped } from './serving/one-process.ts';
+import { parsePostgresUrl } from './arguments.ts';
+import { type OutputOptions, printResult } from './output/output.ts';
+import { serveUntilStopped } from './serving/process.ts';
 
 const DATABASE = 'demo.db';
 /** Not a secret: the demo listens on this machine only, and its data is made up. */
 const PERSON = { email: 'demo@example.com', password: 'plumb lines are straight' };
 
-export function defineDemo(command: Command): void {
+export function define(command: Command): void {
   command.addOption(
     new Option(
       '--database <url>',
@@ -41,6 +41,15 @@ export function defineDemo(command: Command): void {
 
 interface DemoOptions extends OutputOptions {
   readonly database?: string;
+}
+
+/**
+ * The configuration of a demo: its database and what belongs to it are its own, whatever is configured. Its domains are
+ * made up, so DNS has no records for them. Its requests must not use up the service's limits.
+ */
+export function toDemoConfig(config: Config, database: string): Config {
+  const secretsKeyFile = findSecretsKeyFile(undefined, database);
+  return { ...config, database, secretsKeyFile, dnsChecks: false, redis: undefined };
 }
 
 /** The database is in a new folder of its own, so removing the folder removes nothing else. */
@@ -65,8 +74,7 @@ async function fillAndServe(config: Config, store: Store, options: OutputOptions
   const database = toShownDatabase(config.database);
   const demo = await fillStore(store, new Date());
   const { url } = await serveUntilStopped(config, store);
-  if (options.json) printJson({ url, ...demo, database });
-  else print(renderWelcome(url, { ...demo, database }));
+  printResult({ url, ...demo, database }, renderWelcome(url, { ...demo, database }), options);
 }
 
 /** Opens a store whose folder is removed when it is closed. */

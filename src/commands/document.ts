@@ -2,11 +2,10 @@ import { Argument, type Command, Option } from 'commander';
 import type { DocumentId } from '../store/documents/document-list.ts';
 import { evaluateNow } from './alerts.ts';
 import { type Corrected, prefer, remove } from './document/correct.ts';
-import { parseConflict, parseId } from './document/document-id.ts';
-import { addDocumentList } from './document/document-list.ts';
-import { showDocument, writeOriginal } from './document/document-show.ts';
-import { type Given, withReader } from './document/read-again.ts';
+import { addList, parseConflict, parseId } from './document/list.ts';
+import { type RereadDeps, withReader } from './document/read-again.ts';
 import { addReread } from './document/reread.ts';
+import { showDocument, writeOriginal } from './document/show.ts';
 import { type OutputOptions, printOne, printText, tell } from './output/output.ts';
 
 const PREFER_HELP = `
@@ -19,8 +18,8 @@ contents of a report, remove its conflicts first. A report or a conflict that wa
 when it comes in again: ingest says "removed". A rejection is listed again when its input is read again.
 The original bytes are kept in any case.`;
 
-export function addDocumentCommands(document: Command): void {
-  addDocumentList(document);
+export function define(document: Command): void {
+  addList(document);
   addShow(document);
   addReread(document);
 
@@ -30,7 +29,7 @@ export function addDocumentCommands(document: Command): void {
     .description('Replace a report’s content by that of a conflict.')
     .addHelpText('after', PREFER_HELP)
     .action(async (seq: number, options: OutputOptions) => {
-      const work = (given: Given) => prefer(given, seq);
+      const work = (deps: RereadDeps) => prefer(deps, seq);
       await correct({ id: `conflict-${seq}`, verb: 'Preferred', work }, options);
     });
 
@@ -40,7 +39,7 @@ export function addDocumentCommands(document: Command): void {
     .description('Remove a report, a conflict or a rejection.')
     .addHelpText('after', REMOVE_HELP)
     .action(async (id: DocumentId, options: OutputOptions) => {
-      const work = (given: Given) => remove(given, id);
+      const work = (deps: RereadDeps) => remove(deps, id);
       await correct({ id: toText(id), verb: 'Removed', work }, options);
     });
 }
@@ -62,15 +61,15 @@ function addShow(document: Command): void {
 interface Correction {
   readonly id: string;
   readonly verb: 'Preferred' | 'Removed';
-  readonly work: (given: Given) => Promise<Corrected>;
+  readonly work: (deps: RereadDeps) => Promise<Corrected>;
 }
 
 /** Corrects, evaluates the domain's alerts as after an ingest, and prints the result. */
 async function correct({ id, verb, work }: Correction, options: OutputOptions): Promise<void> {
-  const { corrected, alerts } = await withReader(async (given) => {
-    const corrected = await work(given);
+  const { corrected, alerts } = await withReader(async (deps) => {
+    const corrected = await work(deps);
     const domainIds = corrected.domainId === null ? [] : [corrected.domainId];
-    return { corrected, alerts: await evaluateNow(given.store, domainIds) };
+    return { corrected, alerts: await evaluateNow(deps.store, domainIds) };
   });
   const { report, replacedBy, unread } = corrected;
   const replaced = replacedBy === null ? null : `conflict-${replacedBy}`;

@@ -1,4 +1,7 @@
 import type { Command } from 'commander';
+import { readConfig } from '../config/config.ts';
+import { checkReportRoute } from '../dns/route-lookup.ts';
+import type { Finding } from '../domain/dns/report-route.ts';
 import { parseDomainName } from '../domain/domain-name.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
@@ -8,14 +11,22 @@ import {
   listAllDomains,
   updateDomainStatus,
 } from '../store/accounts/domains.ts';
-import { findAccountId, findDomainId } from '../store/accounts/find-by-name.ts';
+import { findDomainId } from '../store/accounts/find-by-name.ts';
+import { listReportAddresses } from '../store/accounts/mail-address.ts';
 import { listRelatedDomains, type RelatedDomain } from '../store/accounts/related-domains.ts';
 import { countReports, listUnclaimed } from '../store/accounts/unclaimed.ts';
-import { checkDomain } from './domain/check-domain.ts';
-import { hint, type OutputOptions, printList, printOne, tell } from './output/output.ts';
-import { toShortTime } from './output/short-time.ts';
-import { UsageError } from './output/usage-error.ts';
-import { withStore } from './with-store.ts';
+import { findLastArrival, type LastArrival } from '../store/inbox/last-arrival.ts';
+import {
+  hint,
+  type OutputOptions,
+  printList,
+  printOne,
+  printResult,
+  tell,
+  toShortTime,
+} from './output/output.ts';
+import { UsageError } from './output/report-error.ts';
+import { withAccount, withStore } from './with-store.ts';
 
 /** Anybody can make reports for any number of names come in. */
 const MAX_UNCLAIMED = 1_000;
@@ -24,7 +35,7 @@ const CHECK_HELP = `
 Asks DNS for the domain's rua tag, for the record with which the host of our address says that it takes these
 reports, and for the mail servers of that host. Exit status: 0 when all is right, 1 when something is wrong.`;
 
-export function addDomainCommands(domain: Command): void {
+export function define(domain: Command): void {
   domain
     .command('add <account> <name>')
     .description('Register a domain, and claim the reports that came for it before.')
@@ -57,10 +68,10 @@ export function addDomainCommands(domain: Command): void {
     domain
       .command(`${verb} <domain>`)
       .description(`Make a domain ${status}.`)
-      .action(async (given: string, options: OutputOptions) => {
+      .action(async (name: string, options: OutputOptions) => {
         const now = toInstant(new Date());
         const changed = await withStore(async ({ db }) =>
-          updateDomainStatus(db, await findDomainId(db, given), status, now),
+          updateDomainStatus(db, await findDomainId(db, name), status, now),
         );
         printOne(toOutput(changed), options);
       });
@@ -74,8 +85,7 @@ interface ListOptions extends OutputOptions {
 async function addDomain(account: string, name: string, options: OutputOptions): Promise<void> {
   const now = toInstant(new Date());
   await requireOwnable(name);
-  await withStore(async ({ db }) => {
-    const accountId = await findAccountId(db, account);
+  await withAccount(account, async (db, accountId) => {
     const added = await insertDomain(db, { accountId, name, now });
     printOne({ ...toOutput(added), claimed_reports: await countReports(db, added.id) }, options);
     for (const other of await listRelatedDomains(db, accountId, added.name)) warn(other);
@@ -103,9 +113,7 @@ function warn({ name, accountId, relation }: RelatedDomain): void {
 }
 
 async function printDomains(account: string, options: OutputOptions): Promise<void> {
-  const domains = await withStore(async ({ db }) =>
-    listAllDomains(db, await findAccountId(db, account)),
-  );
+  const domains = await withAccount(account, listAllDomains);
   const none = 'The account has no domain yet: plumbline domain add <account> <name>';
   printList(domains.map(toOutput), { none }, options);
 }
@@ -126,6 +134,43 @@ async function printUnclaimed(options: OutputOptions): Promise<void> {
   });
   printList(rows, { none: 'Every report is of a domain that an account has.', toColumns }, options);
   if (total > rows.length) hint(`… and ${total - rows.length} more with fewer reports.`, options);
+}
+
+const NO_ADDRESS =
+  'There is no address for these reports. Set PLUMBLINE_REPORT_ADDRESS to the address of the mailbox that ' +
+  'Plumbline reads; or PLUMBLINE_SMTP_NAME, and add the domain to an account, which has an address of its own.';
+
+/** Says whether reports about a domain can come, and ends with status 1 when something is wrong. */
+async function checkDomain(name: string, options: OutputOptions): Promise<void> {
+  const config = readConfig(process.env);
+  const domain = parseDomainName(name);
+  if (domain === undefined)
+    throw new Failure('validation_error', `“${name}” is not a domain name.`);
+  const { addresses, last } = await withStore(async ({ db }) => {
+    const last = await findLastArrival(db, domain);
+    return { last, addresses: await listReportAddresses(db, last?.accountId ?? null, config) };
+  });
+  if (addresses.length === 0) throw new Failure('validation_error', NO_ADDRESS);
+  const { dnsServers, mailHost } = config;
+  const findings = await checkReportRoute(dnsServers, { domain, addresses, mailHost });
+  const ok = findings.every((finding) => finding.ok);
+  const result = { domain, ok, addresses, findings, last_report: toLast(last) };
+  printResult(result, [...findings.map(toLine), toSentence(last)], options);
+  if (!ok) process.exitCode = 1;
+}
+
+const toLine = ({ ok, text }: Finding): string => `${ok ? 'ok   ' : 'wrong'}  ${text}`;
+
+function toSentence(last: LastArrival | undefined): string {
+  if (last === undefined)
+    return 'No account has the domain, and no report came in for it: plumbline domain add <account> <name>';
+  if (last.receivedAt === null) return 'No report has come in for it yet.';
+  return `The last report came in at ${last.receivedAt}, in ${last.input}.`;
+}
+
+function toLast(last: LastArrival | undefined) {
+  if (last === undefined || last.receivedAt === null) return null;
+  return { received_at: last.receivedAt, input: last.input };
 }
 
 function toOutput({ id, name, status }: DomainRow) {

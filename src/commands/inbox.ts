@@ -1,13 +1,32 @@
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import type { Instant } from '../domain/instant.ts';
+import { listDoors } from '../store/inbox/doors.ts';
+import { findMail, listMails } from '../store/inbox/list.ts';
 import { dropMail, listStuck, retryMail } from '../store/inbox/operator.ts';
-import { addInboxDoors } from './inbox/inbox-doors.ts';
-import { addInboxList } from './inbox/inbox-list.ts';
-import { showMail, writeMail } from './inbox/inbox-show.ts';
-import { collectMails, parseMail, toMailId } from './inbox/mail-id.ts';
-import { rereadMails } from './inbox/reread-mails.ts';
-import { hint, type OutputOptions, printList, printText } from './output/output.ts';
-import { UsageError } from './output/usage-error.ts';
+import type { DoneResult, MailState } from '../store/inbox/tables.ts';
+import { parseDay, parseEach, parseWhole } from './arguments.ts';
+import { toColumns, toCountTexts, toMailId, toOutput } from './inbox/mail-output.ts';
+import { findBytes, rereadMails } from './inbox/reread-mails.ts';
+import {
+  hint,
+  type OutputOptions,
+  printBytes,
+  printList,
+  printOne,
+  printResult,
+  toShortTime,
+} from './output/output.ts';
+import { UsageError } from './output/report-error.ts';
 import { withStore } from './with-store.ts';
+
+const DEFAULT_LIMIT = 100;
+const STATES = ['waiting', 'claimed', 'stuck', 'done'] as const satisfies readonly MailState[];
+const RESULTS = [
+  'processed',
+  'rejected',
+  'ignored',
+  'dropped',
+] as const satisfies readonly DoneResult[];
 
 const RETRY_HELP = `
 A mail is stuck when a fault of this installation (no space, no memory, a database that does not respond) has kept
@@ -21,23 +40,35 @@ For mails that are done, with the parser of this version. A report that is store
 not be read becomes a report if it can be read now. Of a mail without any report, the bytes are kept for ninety
 days, unless it was a TLS report or a failure report.`;
 
-export function addInboxCommands(inbox: Command): void {
-  addInboxList(inbox);
-  addInboxDoors(inbox);
+export function define(inbox: Command): void {
+  inbox
+    .command('list')
+    .description('List the mails that came in by SMTP, by IMAP and through folders, newest first.')
+    .addOption(new Option('--state <state>', 'only these').choices(STATES))
+    .addOption(new Option('--result <result>', 'only mails with this result').choices(RESULTS))
+    .option('--since <day>', 'received on this UTC day or later', parseDay)
+    .option('--limit <mails>', 'how many mails', parseWhole(9_999), DEFAULT_LIMIT)
+    .action(async (options: ListOptions) => {
+      const mails = await withStore(({ db }) => listMails(db, options));
+      const none = 'No mail has come in, or none that matches.';
+      printList(mails.map(toOutput), { none, toColumns }, options);
+    });
+
+  inbox
+    .command('doors')
+    .description('List the doors that mails come in by, and what keeps them from working.')
+    .action(listAllDoors);
 
   inbox
     .command('show')
     .addArgument(new Argument('<mail>', 'as listed').argParser(parseMail))
     .description('Show a mail: how it came in, and what became of it.')
     .option('--original', 'write the original bytes to standard output')
-    .action(async (seq: number, options: { original?: boolean } & OutputOptions) => {
-      if (options.original) await writeMail(seq);
-      else await showMail(seq, options);
-    });
+    .action(showMail);
 
   inbox
     .command('retry')
-    .addArgument(new Argument('[mail...]', 'as listed').argParser(collectMails))
+    .addArgument(new Argument('[mail...]', 'as listed').argParser(parseEach(parseMail)))
     .description('Read mails that are stuck, or that wait for their next try, as soon as possible.')
     .option('--all', 'all that are stuck')
     .addHelpText('after', RETRY_HELP)
@@ -45,7 +76,7 @@ export function addInboxCommands(inbox: Command): void {
 
   inbox
     .command('drop')
-    .addArgument(new Argument('<mail...>', 'as listed').argParser(collectMails))
+    .addArgument(new Argument('<mail...>', 'as listed').argParser(parseEach(parseMail)))
     .description('Give up mails that wait or are stuck.')
     .addHelpText('after', DROP_HELP)
     .action(async (seqs: readonly number[], options: OutputOptions) => {
@@ -57,20 +88,58 @@ export function addInboxCommands(inbox: Command): void {
 
   inbox
     .command('reread')
-    .addArgument(new Argument('<mail...>', 'as listed').argParser(collectMails))
+    .addArgument(new Argument('<mail...>', 'as listed').argParser(parseEach(parseMail)))
     .description('Read mails again.')
     .addHelpText('after', REREAD_HELP)
     .action(rereadMails);
+}
+
+/** The number of a mail: `mail-17`. */
+function parseMail(text: string): number {
+  const [, digits] = /^mail-([1-9]\d{0,14})$/.exec(text) ?? [];
+  if (digits === undefined) throw new InvalidArgumentError('It is mail-<number>.');
+  return Number(digits);
+}
+
+interface ListOptions extends OutputOptions {
+  readonly state?: MailState;
+  readonly result?: DoneResult;
+  readonly since?: Instant;
+  readonly limit: number;
+}
+
+async function listAllDoors(options: OutputOptions): Promise<void> {
+  const doors = await withStore(({ db }) => listDoors(db));
+  const toColumns = ({ door, noted_at, last_error }: (typeof doors)[number]) => ({
+    ...{ door, 'worked (UTC)': toShortTime(noted_at) },
+    state: last_error ?? 'works',
+  });
+  printList(doors, { none: 'No door was ever open.', toColumns }, options);
+}
+
+interface ShowOptions extends OutputOptions {
+  readonly original?: boolean;
+}
+
+async function showMail(seq: number, options: ShowOptions): Promise<void> {
+  if (options.original)
+    return await printBytes(() =>
+      withStore(async ({ db }) => findBytes(db, await findMail(db, seq))),
+    );
+  const mail = toOutput(await withStore(({ db }) => findMail(db, seq)));
+  const { counts, recipients } = mail;
+  const texts = { counts: counts && toCountTexts(counts), recipients: recipients.join(', ') };
+  printOne(options.json ? mail : { ...mail, ...texts }, options);
 }
 
 interface RetryOptions extends OutputOptions {
   readonly all?: boolean;
 }
 
-async function retry(given: readonly number[], options: RetryOptions): Promise<void> {
-  if (given.length > 0 === (options.all === true)) throw new UsageError('Give mails, or --all.');
+async function retry(mails: readonly number[], options: RetryOptions): Promise<void> {
+  if (mails.length > 0 === (options.all === true)) throw new UsageError('Give mails, or --all.');
   const seqs = await withStore(async ({ db }) => {
-    const seqs = options.all ? await listStuck(db) : given;
+    const seqs = options.all ? await listStuck(db) : mails;
     for (const seq of seqs) await retryMail(db, seq);
     return seqs;
   });
@@ -80,11 +149,10 @@ async function retry(given: readonly number[], options: RetryOptions): Promise<v
 
 function printChanged(seqs: readonly number[], verb: string, options: OutputOptions): void {
   const ids = seqs.map(toMailId);
-  if (options.json)
-    printList(
-      ids.map((id) => ({ id })),
-      { none: '' },
-      options,
-    );
-  else printText([ids.length === 0 ? 'No mail is stuck.' : `${verb}: ${ids.join(', ')}`]);
+  const text = ids.length === 0 ? 'No mail is stuck.' : `${verb}: ${ids.join(', ')}`;
+  printResult(
+    ids.map((id) => ({ id })),
+    [text],
+    options,
+  );
 }

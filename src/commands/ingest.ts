@@ -1,19 +1,13 @@
-import { lstatSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
-import { type IngestedDocument, type InputToRead, ingest } from '../intake/ingest.ts';
+import { type InputToRead, ingest } from '../intake/ingest.ts';
 import { listFiles, readFile, readInput } from '../intake/inputs/files.ts';
 import { createInputParser } from '../intake/parser/input-parser.ts';
 import { lowerPriority } from '../intake/parser/priority.ts';
-import { findDomainIds } from '../store/accounts/domains.ts';
 import type { Store } from '../store/engine/open.ts';
-import { evaluateNow } from './alerts.ts';
-import { printOutcomes, type Summary } from './output/outcomes.ts';
+import { printAndEvaluate, STANDARD_INPUT, type Summary } from './output/outcomes.ts';
 import { hint, type OutputOptions, tell } from './output/output.ts';
 import { withNewStore } from './with-store.ts';
-
-const STANDARD_INPUT = '-';
 
 const STATUS_HELP = `
 Files stay where they are. Exit status: 0 when everything was dealt with, also when something was rejected (1 with
@@ -23,7 +17,7 @@ interface IngestOptions extends OutputOptions {
   readonly strict?: boolean;
 }
 
-export function defineIngest(command: Command): void {
+export function define(command: Command): void {
   command
     .option('--strict', 'end with status 1 when a document was rejected')
     .addHelpText('after', STATUS_HELP)
@@ -56,56 +50,11 @@ async function ingestPaths(
   const parser = createInputParser();
   try {
     const inputs = await withProgress(paths, options);
-    const given = { db: store.db, now: () => new Date(), parser };
-    return await printAndEvaluate(store, ingest(given, inputs), { options, paths });
+    const deps = { db: store.db, now: () => new Date(), parser };
+    return await printAndEvaluate(store, ingest(deps, inputs), { options, paths });
   } finally {
     await parser.close();
   }
-}
-
-interface Printing {
-  readonly options: OutputOptions;
-  readonly paths: readonly string[];
-}
-
-/** Prints what becomes of the documents, and evaluates the alerts of the domains that have new reports. */
-export async function printAndEvaluate(
-  store: Store,
-  documents: AsyncIterable<IngestedDocument>,
-  { options, paths }: Printing,
-): Promise<Summary> {
-  const names = new Set<string>();
-  const noted = noteStored(documents, names);
-  const summary = await printOutcomes(noted, options, (document) => toShownName(document, paths));
-  await evaluateNow(store, await findDomainIds(store.db, [...names]));
-  return summary;
-}
-
-/** Yields the documents unchanged, and records which domains have new reports. */
-async function* noteStored(
-  documents: AsyncIterable<IngestedDocument>,
-  names: Set<string>,
-): AsyncGenerator<IngestedDocument> {
-  for await (const document of documents) {
-    const { outcome, report } = document;
-    if (outcome === 'stored' && report !== null) names.add(report.policyPublished.domain);
-    yield document;
-  }
-}
-
-/**
- * In a folder that was given alone, files are named relative to it. A path that could not be read is shown as
- * it was tried, because npm starts the command in another folder.
- */
-function toShownName(
-  { input, refusal }: IngestedDocument,
-  [folder, ...others]: readonly string[],
-): string {
-  const isPath = folder !== undefined && input !== STANDARD_INPUT;
-  if (isPath && refusal?.reason === 'unreadable') return resolve(input);
-  const isAlone = folder !== undefined && others.length === 0;
-  const isFolder = isAlone && lstatSync(folder, { throwIfNoEntry: false })?.isDirectory();
-  return isFolder ? relative(folder, input) || input : input;
 }
 
 /** The inputs at the paths. On a terminal, a bar on standard error shows the progress of reading. */

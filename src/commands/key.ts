@@ -8,13 +8,11 @@ import {
   listApiKeys,
   updateApiKey,
 } from '../store/accounts/api-keys.ts';
-import { findAccountId } from '../store/accounts/find-by-name.ts';
-import type { Store } from '../store/engine/open.ts';
-import { hint, type OutputOptions, printList, printOne } from './output/output.ts';
-import { toDayText } from './output/short-time.ts';
-import { withStore } from './with-store.ts';
+import type { Db } from '../store/engine/database.ts';
+import { hint, type OutputOptions, printList, printOne, toDayText } from './output/output.ts';
+import { withAccount, withStore } from './with-store.ts';
 
-export function addKeyCommands(key: Command): void {
+export function define(key: Command): void {
   key
     .command('create <account> <name>')
     .description('Create a key, and print it once.')
@@ -29,16 +27,14 @@ export function addKeyCommands(key: Command): void {
     .command('list <account>')
     .description('List an account’s keys.')
     .action(async (account: string, options: OutputOptions) => {
-      const keys = await withStore(async ({ db }) =>
-        listApiKeys(db, await findAccountId(db, account)),
-      );
+      const keys = await withAccount(account, listApiKeys);
       const none = 'The account has no key yet: plumbline key create <account> <name>';
       printList(keys.map(toOutput), { none, toColumns }, options);
     });
 
-  addChange(key, 'disable', 'Switch a key off.', ({ db }, id) => updateApiKey(db, id, false));
-  addChange(key, 'enable', 'Switch a key on.', ({ db }, id) => updateApiKey(db, id, true));
-  addChange(key, 'delete', 'Delete a key for good.', ({ db }, id) => deleteApiKey(db, id));
+  addChange(key, 'disable', 'Switch a key off.', (db, id) => updateApiKey(db, id, false));
+  addChange(key, 'enable', 'Switch a key on.', (db, id) => updateApiKey(db, id, true));
+  addChange(key, 'delete', 'Delete a key for good.', deleteApiKey);
 }
 
 interface CreateOptions extends OutputOptions {
@@ -52,8 +48,8 @@ async function createKey(
 ): Promise<void> {
   const now = toInstant(new Date());
   const expiresAt = parseKeyExpiry(expires, now);
-  const created = await withStore(async ({ db }) =>
-    insertApiKey(db, { accountId: await findAccountId(db, account), name, now, expiresAt }),
+  const created = await withAccount(account, (db, accountId) =>
+    insertApiKey(db, { accountId, name, now, expiresAt }),
   );
   printOne({ ...toOutput(created), key: created.key }, options);
   if (!options.json)
@@ -64,13 +60,13 @@ function addChange(
   key: Command,
   verb: string,
   description: string,
-  change: (store: Store, id: string) => Promise<ApiKey>,
+  change: (db: Db, id: string) => Promise<ApiKey>,
 ): void {
   key
     .command(`${verb} <key-id>`)
     .description(description)
     .action(async (id: string, options: OutputOptions) => {
-      printOne(toOutput(await withStore((store) => change(store, id))), options);
+      printOne(toOutput(await withStore(({ db }) => change(db, id))), options);
     });
 }
 

@@ -6,7 +6,7 @@ import { toDatabaseError } from '../store/engine/database-error.ts';
 import { toPostgresError } from '../store/engine/postgres/postgres-error.ts';
 import type { Progress } from '../store/move/move.ts';
 import { hint, type OutputOptions, printJson, printList, printText } from './output/output.ts';
-import { UsageError } from './output/usage-error.ts';
+import { UsageError } from './output/report-error.ts';
 
 const HELP = `
 Stop every process of Plumbline first: while the SQLite database is moved, nothing else can open it. A move that is
@@ -16,7 +16,7 @@ interface Options extends OutputOptions {
   readonly cancel?: boolean;
 }
 
-export function defineMove(command: Command): void {
+export function define(command: Command): void {
   command
     .option('--cancel', 'let a SQLite database that was moved be used again')
     .addHelpText('after', HELP)

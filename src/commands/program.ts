@@ -1,78 +1,68 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 
-/** Adds to a command what it takes and does: its options and its action, or its subcommands. */
-type Define = (command: Command) => void;
+interface CommandModule {
+  /** Adds to a command what it takes and does: its options and its action, or its subcommands. */
+  readonly define: (command: Command) => void;
+}
 
 /**
  * How each command is called, what the help says of it, and its module. A module is loaded when its command
  * runs, because all of them take ten times as long to load as the help takes to print.
  */
-const COMMANDS: readonly (readonly [string, string, () => Promise<Define>])[] = [
-  [
-    'serve',
-    'Serve the API until the process is told to stop.',
-    async () => (await import('./serve.ts')).defineServe,
-  ],
+const COMMANDS: readonly (readonly [string, string, () => Promise<CommandModule>])[] = [
+  ['serve', 'Serve the API until the process is told to stop.', () => import('./serve.ts')],
   [
     'work',
     'Do what is not answering requests, beside one or more plumbline serve --only api.',
-    async () => (await import('./work.ts')).defineWork,
+    () => import('./work.ts'),
   ],
   [
     'demo',
     'Serve made-up data: two domains, ninety days of reports, a few alerts.',
-    async () => (await import('./demo.ts')).defineDemo,
+    () => import('./demo.ts'),
   ],
   [
     'ingest <path...>',
     'Read report files, folders (with all that is in them), or - for standard input.',
-    async () => (await import('./ingest.ts')).defineIngest,
+    () => import('./ingest.ts'),
   ],
   [
     'document',
     'Rejected documents and conflicts: what was received and is not served by the API.',
-    async () => (await import('./document.ts')).addDocumentCommands,
+    () => import('./document.ts'),
   ],
   [
     'inbox',
     'Mails that came in by SMTP, by IMAP and through folders, and what became of them.',
-    async () => (await import('./inbox.ts')).addInboxCommands,
+    () => import('./inbox.ts'),
   ],
   [
     'account',
     'Accounts and their plan. An <account> is given by its id or its name.',
-    async () => (await import('./account.ts')).addAccountCommands,
+    () => import('./account.ts'),
   ],
   [
     'domain',
     'The domains that accounts monitor. A <domain> is given by its name or its id.',
-    async () => (await import('./domain.ts')).addDomainCommands,
+    () => import('./domain.ts'),
   ],
-  [
-    'key',
-    'API keys, at most ten for each account.',
-    async () => (await import('./key.ts')).addKeyCommands,
-  ],
-  [
-    'alerts',
-    'Alerts, and why they are open.',
-    async () => (await import('./alerts.ts')).addAlertCommands,
-  ],
+  ['key', 'API keys, at most ten for each account.', () => import('./key.ts')],
+  ['alerts', 'Alerts, and why they are open.', () => import('./alerts.ts')],
   [
     'user',
     'People who sign in to the settings pages. A <user> is given by an e-mail address or an id.',
-    async () => (await import('./user.ts')).addUserCommands,
+    () => import('./user.ts'),
   ],
   [
     'audit <account>',
     'What was done in an account: who, when, from where; latest first.',
-    async () => (await import('./audit.ts')).defineAudit,
+    () => import('./audit.ts'),
   ],
   [
     'move [postgres-url]',
     'Move the SQLite database to an empty PostgreSQL database, and compare both.',
-    async () => (await import('./move.ts')).defineMove,
+    () => import('./move.ts'),
   ],
 ];
 
@@ -80,8 +70,8 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Define>])[] = 
 const MISUSED = 2;
 
 /** Runs the command with its arguments, prints what goes wrong, and returns the exit status. */
-export async function runCommand(given: readonly string[]): Promise<number> {
-  const args = toArguments(given);
+export async function runCommand(argv: readonly string[]): Promise<number> {
+  const args = expandHelp(argv);
   try {
     await createProgram().parseAsync(args, { from: 'user' });
     return Number(process.exitCode ?? 0);
@@ -106,13 +96,13 @@ function createProgram(): Command {
     .showHelpAfterError('(plumbline --help lists the commands)')
     .exitOverride();
   addCommonOptions(program);
-  const modules = new Map<Command, () => Promise<Define>>();
+  const modules = new Map<Command, () => Promise<CommandModule>>();
   for (const [syntax, description, load] of COMMANDS)
     modules.set(program.command(syntax).description(description), load);
   return program
     .hook('preSubcommand', async (_program, command) => {
-      const define = await modules.get(command)?.();
-      define?.(command);
+      const module = await modules.get(command)?.();
+      module?.define(command);
       leavesOf(command).forEach(addCommonOptions);
     })
     .hook('preAction', async (_program, command) => {
@@ -137,8 +127,8 @@ function addCommonOptions(command: Command): void {
 }
 
 /** `plumbline help account` is `plumbline account --help`, which loads the command first. */
-function toArguments(given: readonly string[]): readonly string[] {
-  return given[0] === 'help' ? [...given.slice(1), '--help'] : given;
+function expandHelp(argv: readonly string[]): readonly string[] {
+  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
 }
 
 function leavesOf(command: Command): readonly Command[] {

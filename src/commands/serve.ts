@@ -1,20 +1,18 @@
 import cluster from 'node:cluster';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { type Config, MAX_PROCESSES, readConfig } from '../config/config.ts';
 import type { DemoAccount } from '../demo/demo-data.ts';
 import { createLog } from '../http/log.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
 import type { Store } from '../store/engine/open.ts';
-import { toAround, toFirstSteps } from './output/first-steps.ts';
-import { type OutputOptions, print, printJson } from './output/output.ts';
-import { UsageError } from './output/usage-error.ts';
-import { parsePostgresUrl } from './postgres-url.ts';
-import type { serveUntilStopped } from './serving/one-process.ts';
-import { openLogged } from './serving/open-logged.ts';
-import { stopOnSignal } from './serving/stop-on-signal.ts';
+import { parsePostgresUrl, parseWhole } from './arguments.ts';
+import { type OutputOptions, print, printResult } from './output/output.ts';
+import { UsageError } from './output/report-error.ts';
+import { findNaming, renderFirstSteps } from './serving/first-steps.ts';
+import { openLogged, serveUntilStopped, stopOnSignal } from './serving/process.ts';
 import { warnOfLooseFiles } from './with-store.ts';
 
-export function defineServe(command: Command): void {
+export function define(command: Command): void {
   command
     .option('--sandbox', 'serve made-up data from memory, under one published key')
     .addOption(
@@ -33,7 +31,7 @@ export function defineServe(command: Command): void {
     )
     .addOption(
       new Option('--processes <n>', 'how many processes answer requests on one port')
-        .argParser(parseProcesses)
+        .argParser(parseWhole(MAX_PROCESSES))
         .conflicts('sandbox'),
     )
     .action(async (options: ServeOptions) => {
@@ -42,22 +40,11 @@ export function defineServe(command: Command): void {
         throw new UsageError(
           '--database is for --sandbox. PLUMBLINE_DATABASE names the database to serve.',
         );
-      if (options.sandbox) return await serveSandbox(config, options);
-      if (cluster.isWorker) return await serveShare(config);
       const count = options.processes ?? config.processes;
-      if (count > 1) return await serveInProcesses(config, count, options);
-      const log = createLog(config.logLevel);
-      const store = await openLogged(config, log);
-      const hasJobs = options.only === undefined;
-      const { url } = await serve(config, store, { hasJobs, log });
-      await announce(url, config, { store, options });
+      if (options.sandbox) await serveSandbox(config, options);
+      else if (cluster.isPrimary && count > 1) await serveInProcesses(config, count, options);
+      else await serveInThisProcess(config, options);
     });
-}
-
-function parseProcesses(text: string): number {
-  const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= MAX_PROCESSES) return count;
-  throw new InvalidArgumentError(`It must be 1 to ${MAX_PROCESSES}.`);
 }
 
 interface ServeOptions extends OutputOptions {
@@ -68,9 +55,15 @@ interface ServeOptions extends OutputOptions {
   readonly config?: string;
 }
 
-/** The server is loaded only by processes that serve. */
-const serve: typeof serveUntilStopped = async (...given) =>
-  await (await import('./serving/one-process.ts')).serveUntilStopped(...given);
+/** Serves in the only process, or in one of several on one port: then the first one has made the database. */
+async function serveInThisProcess(config: Config, options: ServeOptions): Promise<void> {
+  const { isPrimary } = cluster;
+  const log = createLog(config.logLevel);
+  const store = await openLogged(config, log, { mustExist: !isPrimary });
+  const hasJobs = isPrimary && options.only === undefined;
+  const { url } = await serveUntilStopped(config, store, { hasJobs, log });
+  if (isPrimary) await announce(url, config, { store, options });
+}
 
 /** Prints where the server listens, and for an empty database what to do first. */
 async function announce(
@@ -78,14 +71,9 @@ async function announce(
   { database }: Config,
   { store, options }: { readonly store: Store; readonly options: ServeOptions },
 ): Promise<void> {
-  if (options.json) {
-    printJson({ url });
-    return;
-  }
-  print(`Plumbline listens on ${url}`);
-  const isEmpty = (await listAccounts(store.db)).length === 0;
-  if (isEmpty && !options.quiet)
-    print(toFirstSteps(database, toAround(database, process.env, options.config)));
+  printResult({ url }, `Plumbline listens on ${url}`, options);
+  if (options.json || options.quiet || (await listAccounts(store.db)).length > 0) return;
+  print(renderFirstSteps(database, findNaming(database, process.env, options.config)));
 }
 
 /**
@@ -113,19 +101,11 @@ async function serveInProcesses(
   }
 }
 
-/** One of several processes on one port. The first one has made the database. */
-async function serveShare(config: Config): Promise<void> {
-  const log = createLog(config.logLevel);
-  const store = await openLogged(config, log, { mustExist: true });
-  await serve(config, store, { hasJobs: false, log });
-}
-
 async function serveSandbox(config: Config, options: ServeOptions): Promise<void> {
   const { openSandbox } = await import('../demo/sandbox.ts');
   const { store, account } = await openSandbox(new Date(), options.database);
-  const { url } = await serve(config, store, { isSandbox: true });
-  if (options.json) printJson({ url, ...account });
-  else print(renderSandbox(url, account));
+  const { url } = await serveUntilStopped(config, store, { isSandbox: true });
+  printResult({ url, ...account }, renderSandbox(url, account), options);
 }
 
 function renderSandbox(url: string, { key, domains }: DemoAccount): string {

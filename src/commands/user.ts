@@ -5,7 +5,7 @@ import { hashPassword } from '../domain/access/password.ts';
 import type { Role } from '../domain/access/person.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
-import { findAccountId, findPersonId } from '../store/accounts/find-by-name.ts';
+import { findPersonId } from '../store/accounts/find-by-name.ts';
 import type { Db } from '../store/engine/database.ts';
 import { insertPerson, invitePerson } from '../store/people/new-people.ts';
 import { insertOneTimeLink } from '../store/people/one-time-links.ts';
@@ -14,7 +14,7 @@ import { deletePerson, updateDisabled, updateRole } from '../store/people/person
 import { resetSecondFactor } from '../store/people/second-factors.ts';
 import { hint, type OutputOptions, printList, printOne, tell } from './output/output.ts';
 import { readNewPassword } from './password.ts';
-import { withStore } from './with-store.ts';
+import { withAccount, withStore } from './with-store.ts';
 
 interface AddOptions extends OutputOptions {
   readonly role?: Role;
@@ -24,11 +24,11 @@ interface AddOptions extends OutputOptions {
 
 const ROLES = ['owner', 'member'] as const satisfies readonly Role[];
 
-export function addUserCommands(user: Command): void {
+export function define(user: Command): void {
   user
     .command('add <account> <email>')
     .description('Add a person. Their password is asked for, unless they are invited.')
-    .addOption(new Option('--password-stdin', 'read the password from standard input'))
+    .option('--password-stdin', 'read the password from standard input')
     .addOption(
       new Option('--invite', 'print a link with which the person chooses one').conflicts(
         'passwordStdin',
@@ -41,9 +41,7 @@ export function addUserCommands(user: Command): void {
     .command('list <account>')
     .description('List an account’s people.')
     .action(async (account: string, options: OutputOptions) => {
-      const people = await withStore(async ({ db }) =>
-        listPeople(db, await findAccountId(db, account)),
-      );
+      const people = await withAccount(account, listPeople);
       const none = 'The account has no people yet: plumbline user add <account> <email>';
       printList(people.map(toOutput), { none, toColumns }, options);
     });
@@ -54,9 +52,9 @@ export function addUserCommands(user: Command): void {
       'Print a link with which the person chooses a new password, once, within 24 hours.',
     )
     .action(async (user: string, options: OutputOptions) => {
-      const reset = await withStore(async ({ db }) => {
-        const id = await findPersonId(db, user);
-        return { id, link: await createLink(db, id) };
+      const reset = await withPerson(user, async (db, id) => {
+        const token = await insertOneTimeLink(db, id, toInstant(new Date()));
+        return { id, link: toLink(token) };
       });
       printOne(reset, options);
       tellOfLink(options);
@@ -66,22 +64,20 @@ export function addUserCommands(user: Command): void {
     .command('role <user>')
     .addArgument(new Argument('<role>').choices(ROLES))
     .description('Make a person an owner of their account, or a member.')
-    .action(async (given: string, role: Role, options: OutputOptions) => {
-      const changed = await withStore(async ({ db }) =>
-        updateRole(db, await findPersonId(db, given), role),
-      );
+    .action(async (user: string, role: Role, options: OutputOptions) => {
+      const changed = await withPerson(user, (db, id) => updateRole(db, id, role));
       printOne(toOutput(changed), options);
     });
 
   user
     .command('reset-second-factor <user>')
     .description('Take a person’s second factor away, and end their sessions.')
-    .action(async (given: string, options: OutputOptions) => {
-      const { id, wasOn } = await withStore(async ({ db }) => {
-        const id = await findPersonId(db, given);
-        return { id, wasOn: await resetSecondFactor(db, id) };
-      });
-      printOne({ id, was_on: wasOn }, options);
+    .action(async (user: string, options: OutputOptions) => {
+      const reset = await withPerson(user, async (db, id) => ({
+        id,
+        was_on: await resetSecondFactor(db, id),
+      }));
+      printOne(reset, options);
     });
 
   user
@@ -95,19 +91,22 @@ export function addUserCommands(user: Command): void {
   addSwitches(user);
 }
 
-/** The account is looked up first: a wrong one is said before a password is typed. */
+function withPerson<T>(user: string, work: (db: Db, personId: string) => Promise<T>): Promise<T> {
+  return withStore(async ({ db }) => work(db, await findPersonId(db, user)));
+}
+
+/** The account is looked up first: a wrong one is reported before a password is typed. */
 async function addUser(account: string, email: string, options: AddOptions): Promise<void> {
-  await withStore(async ({ db }) => {
-    const accountId = await findAccountId(db, account);
+  await withAccount(account, async (db, accountId) => {
     const passwordHash = options.invite
       ? null
       : await hashPassword(await readNewPassword(options.passwordStdin === true));
     const now = toInstant(new Date());
-    const wanted = { accountId, email, now, role: options.role };
+    const person = { accountId, email, now, role: options.role };
     if (passwordHash !== null)
-      return printOne(toOutput(await insertPerson(db, { ...wanted, passwordHash })), options);
-    const { token, ...person } = await invitePerson(db, wanted);
-    printOne({ ...toOutput(person), link: toLink(token) }, options);
+      return printOne(toOutput(await insertPerson(db, { ...person, passwordHash })), options);
+    const { token, ...invited } = await invitePerson(db, person);
+    printOne({ ...toOutput(invited), link: toLink(token) }, options);
   });
   if (options.invite) tellOfLink(options);
 }
@@ -117,11 +116,11 @@ interface ForceOptions extends OutputOptions {
 }
 
 async function deleteUser(
-  given: string,
+  user: string,
   { force: isForced = false, ...options }: ForceOptions,
 ): Promise<void> {
-  const deleted = await withStore(async ({ db }) => {
-    const deleting = deletePerson(db, await findPersonId(db, given), undefined, { isForced });
+  const deleted = await withPerson(user, async (db, id) => {
+    const deleting = deletePerson(db, id, undefined, { isForced });
     return isForced ? await deleting : await deleting.catch(withHint(FORCE_DELETING));
   });
   printOne(toOutput(deleted), options);
@@ -132,28 +131,25 @@ function addSwitches(user: Command): void {
     .command('disable <user>')
     .description('End all of a person’s sessions, and reject their sign-in.')
     .option('--force', 'also the only owner: nobody then manages the account’s people')
-    .action(async (given: string, { force = false, ...options }: ForceOptions) =>
-      switchPerson(given, { isDisabled: true, keepsOwner: !force }, options),
+    .action(async (user: string, { force = false, ...options }: ForceOptions) =>
+      switchPerson(user, { isDisabled: true, keepsOwner: !force }, options),
     );
   user
     .command('enable <user>')
     .description('Let a person sign in again.')
-    .action(async (given: string, options: OutputOptions) =>
-      switchPerson(given, { isDisabled: false, keepsOwner: false }, options),
+    .action(async (user: string, options: OutputOptions) =>
+      switchPerson(user, { isDisabled: false, keepsOwner: false }, options),
     );
 }
 
 async function switchPerson(
-  given: string,
+  user: string,
   { isDisabled, keepsOwner }: { readonly isDisabled: boolean; readonly keepsOwner: boolean },
   options: OutputOptions,
 ): Promise<void> {
-  const changed = await withStore(async ({ db }) => {
-    const id = await findPersonId(db, given);
-    return await updateDisabled(db, id, isDisabled, undefined, { keepsOwner }).catch(
-      withHint(FORCE_DISABLING),
-    );
-  });
+  const changed = await withPerson(user, (db, id) =>
+    updateDisabled(db, id, isDisabled, undefined, { keepsOwner }).catch(withHint(FORCE_DISABLING)),
+  );
   printOne(toOutput(changed), options);
 }
 
@@ -170,10 +166,6 @@ function withHint(hint: string): (error: unknown) => never {
   };
 }
 
-async function createLink(db: Db, personId: string): Promise<string> {
-  return toLink(await insertOneTimeLink(db, personId, toInstant(new Date())));
-}
-
 function toLink(token: string): string {
   return `${toBaseUrl(readConfig(process.env))}/settings/welcome?link=${token}`;
 }
@@ -187,9 +179,9 @@ function toBaseUrl({ baseUrl, host, port }: Config): string {
 }
 
 function tellOfLink(options: OutputOptions): void {
-  const said =
+  const text =
     '\nThe link works once, within 24 hours. Anyone who has it can sign in: send it to this person only.';
-  if (!options.json) hint(said, options);
+  if (!options.json) hint(text, options);
   const config = readConfig(process.env);
   if (config.baseUrl === undefined)
     tell(

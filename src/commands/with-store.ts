@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type Config, readConfig } from '../config/config.ts';
 import { isPostgresUrl } from '../domain/database-address.ts';
+import { findAccountId } from '../store/accounts/find-by-name.ts';
+import type { Db } from '../store/engine/database.ts';
 import { toDatabaseError } from '../store/engine/database-error.ts';
 import { openStore, type Store } from '../store/engine/open.ts';
 import { findLooseMode } from '../store/engine/sqlite/database-file.ts';
@@ -14,6 +16,14 @@ export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<
   const { database, databaseOptions } = readConfig(process.env);
   const store = await openStore(database, { ...databaseOptions, mustExist: true });
   return await run(database, store, work);
+}
+
+/** The same for work on an account, which is given by its id or its name. */
+export function withAccount<T>(
+  account: string,
+  work: (db: Db, accountId: string) => Promise<T>,
+): Promise<T> {
+  return withStore(async ({ db }) => work(db, await findAccountId(db, account)));
 }
 
 /** The same for a command that begins with an empty database: it is made when it is not there. */
@@ -33,7 +43,7 @@ async function run<T>(
   store: Store,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  warnOfLooseMode(database, (text) => tell(`Warning: ${text}`));
+  warnOfLooseFiles({ database }, (text) => tell(`Warning: ${text}`));
   try {
     return await work(store);
   } catch (error) {
@@ -43,23 +53,20 @@ async function run<T>(
   }
 }
 
-/** Other users of the machine must not read reports, addresses and hashes of passwords. */
-export function warnOfLooseMode(database: string, warn: (text: string) => void): void {
-  const mode = isPostgresUrl(database) ? undefined : findLooseMode(database);
-  if (mode !== undefined)
-    warn(`Other users can access ${database} (mode ${mode}). To end that: chmod 600 ${database}`);
-}
-
-/** The same for the key of second factors as well. A configured one may be readable for the server's group. */
+/**
+ * Other users of the machine must not read reports, addresses and hashes of passwords, nor the key of second factors.
+ * A key file that was configured may be readable for the server's group.
+ */
 export function warnOfLooseFiles(
-  { database, secretsKeyFile: file }: Pick<Config, 'database' | 'secretsKeyFile'>,
+  { database, secretsKeyFile: keyFile }: Pick<Config, 'database'> & Partial<Config>,
   warn: (text: string) => void,
 ): void {
-  warnOfLooseMode(database, warn);
-  const mode = file && findLooseMode(file.path, !file.isMade);
-  if (file === undefined || mode === undefined) return;
-  const wanted = file.isMade ? '600' : '640';
-  warn(
-    `Other users can access ${file.path} (mode ${mode}). To end that: chmod ${wanted} ${file.path}`,
-  );
+  const check = (path: string, isForGroup: boolean) => {
+    const mode = findLooseMode(path, isForGroup);
+    const right = isForGroup ? '640' : '600';
+    if (mode !== undefined)
+      warn(`Other users can access ${path} (mode ${mode}). To end that: chmod ${right} ${path}`);
+  };
+  if (!isPostgresUrl(database)) check(database, false);
+  if (keyFile !== undefined) check(keyFile.path, !keyFile.isMade);
 }

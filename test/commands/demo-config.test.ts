@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toDemoConfig } from '../../src/commands/serving/demo-config.ts';
+import { toDemoConfig } from '../../src/commands/demo.ts';
 import { readConfig } from '../../src/config/config.ts';
 
 test.each([

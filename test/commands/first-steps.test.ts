@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { toAround, toFirstSteps } from '../../src/commands/output/first-steps.ts';
+import { findNaming, renderFirstSteps } from '../../src/commands/serving/first-steps.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { loadConfigFile } from '../../src/config/file.ts';
 import { aFolder } from '../support/command.ts';
@@ -22,15 +22,15 @@ test.each([
     'plumbline demo',
   ],
 ])('the first steps in %s are commands that work there', (_where, module, plumbline, demo) => {
-  const lines = toFirstSteps('/tmp/a.db', { before: '', after: '' }, module).split('\n');
+  const lines = renderFirstSteps('/tmp/a.db', { before: '', after: '' }, module).split('\n');
   const commands = lines.flatMap((line) => COMMAND.exec(line)?.[1] ?? []);
   expect(commands).toEqual([plumbline, plumbline, plumbline, plumbline]);
   expect(lines).toContain(`Or stop this, and look around with made-up data: ${demo}`);
 });
 
 test('each of the first steps names the database as it was named', () => {
-  const around = { before: 'PLUMBLINE_DATABASE=/tmp/a.db ', after: ' --config /tmp/a.env' };
-  const lines = toFirstSteps('/tmp/a.db', around, 'dist/first-steps.js').split('\n');
+  const naming = { before: 'PLUMBLINE_DATABASE=/tmp/a.db ', after: ' --config /tmp/a.env' };
+  const lines = renderFirstSteps('/tmp/a.db', naming, 'dist/first-steps.js').split('\n');
   const commands = lines.filter((line) => COMMAND.test(line));
   expect(commands).toHaveLength(4);
   for (const line of commands)
@@ -43,19 +43,19 @@ test('a database is named by what configures it, and the default one by nothing'
   const folder = await aFolder();
   const file = join(folder, 'a b.env');
   writeFileSync(file, 'PLUMBLINE_DATABASE=other.db\n');
-  const around = (given: NodeJS.ProcessEnv, config?: string) => {
+  const named = (given: NodeJS.ProcessEnv, config?: string) => {
     const env = { ...given };
     loadConfigFile(env, config);
-    return toAround(readConfig(env).database, env, config);
+    return findNaming(readConfig(env).database, env, config);
   };
   const none = { before: '', after: '' };
-  expect(around({})).toEqual(none);
-  expect(around({}, file)).toEqual({ ...none, after: ` --config '${file}'` });
-  expect(around({ PLUMBLINE_CONFIG: file })).toEqual({
+  expect(named({})).toEqual(none);
+  expect(named({}, file)).toEqual({ ...none, after: ` --config '${file}'` });
+  expect(named({ PLUMBLINE_CONFIG: file })).toEqual({
     ...none,
     before: `PLUMBLINE_CONFIG='${file}' `,
   });
   const inEnvironment = { ...none, before: `PLUMBLINE_DATABASE=${resolve('mine.db')} ` };
-  expect(around({ PLUMBLINE_DATABASE: 'mine.db' })).toEqual(inEnvironment);
-  expect(around({ PLUMBLINE_DATABASE: 'mine.db' }, file)).toEqual(inEnvironment);
+  expect(named({ PLUMBLINE_DATABASE: 'mine.db' })).toEqual(inEnvironment);
+  expect(named({ PLUMBLINE_DATABASE: 'mine.db' }, file)).toEqual(inEnvironment);
 });

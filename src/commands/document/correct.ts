@@ -14,7 +14,7 @@ import {
   findStoredReport,
   type StoredReport,
 } from '../../store/documents/stored-document.ts';
-import { type Given, readAgain } from './read-again.ts';
+import { type RereadDeps, readAgain } from './read-again.ts';
 
 /** The result of a correction. */
 export interface Corrected {
@@ -34,26 +34,26 @@ const UNCHANGED: Corrected = { report: null, domainId: null, replacedBy: null, u
  * Makes a conflict's content the report's content. Both contents are read again; when one cannot be read,
  * nothing changes.
  */
-export async function prefer(given: Given, conflictSeq: number): Promise<Corrected> {
-  const { db } = given.store;
+export async function prefer(deps: RereadDeps, conflictSeq: number): Promise<Corrected> {
+  const { db } = deps.store;
   const conflict = await findStoredConflict(db, conflictSeq);
   const report = await findStoredReport(db, conflict.report);
-  const former = await readAgain(given, report.id, report);
-  const preferred = await readAgain(given, report.id, conflict);
+  const former = await readAgain(deps, report.id, report);
+  const preferred = await readAgain(deps, report.id, conflict);
   await preferConflict(db, conflictSeq, { former, preferred });
   return { ...UNCHANGED, report: report.id, domainId: report.domain_id };
 }
 
 /** Removes a document. */
-export async function remove(given: Given, id: DocumentId): Promise<Corrected> {
-  const { db } = given.store;
-  if (id.kind === 'report') return await takeOutReport(given, id.id);
+export async function remove(deps: RereadDeps, id: DocumentId): Promise<Corrected> {
+  const { db } = deps.store;
+  if (id.kind === 'report') return await removeStoredReport(deps, id.id);
   if (id.kind === 'rejection') {
     await removeRejection(db, id.seq);
     return UNCHANGED;
   }
   const { report } = await findStoredConflict(db, id.seq);
-  await removeConflict(db, id.seq, toInstant(given.now()));
+  await removeConflict(db, id.seq, toInstant(deps.now()));
   return { ...UNCHANGED, report };
 }
 
@@ -61,15 +61,15 @@ export async function remove(given: Given, id: DocumentId): Promise<Corrected> {
  * A report whose original cannot be read any more can still be removed, because its row has its totals. A
  * conflict that cannot be read cannot replace it, so that conflict has to be removed first.
  */
-async function takeOutReport(given: Given, id: string): Promise<Corrected> {
-  const { db } = given.store;
+async function removeStoredReport(deps: RereadDeps, id: string): Promise<Corrected> {
+  const { db } = deps.store;
   const report = await findStoredReport(db, id);
-  const former = await readAgain(given, id, report).catch(toFailure);
-  const next = await readOldestConflict(given, report);
+  const former = await readAgain(deps, id, report).catch(toFailure);
+  const next = await readOldestConflict(deps, report);
   const isRead = !(former instanceof Failure);
   const { payload_sha256: payloadSha256 } = report;
   const toRemove = { id, payloadSha256, former: isRead ? former : null, next };
-  await removeReport(db, toRemove, toInstant(given.now()));
+  await removeReport(db, toRemove, toInstant(deps.now()));
   const replacedBy = next?.seq ?? null;
   const unread = isRead ? null : former.message;
   return { report: id, domainId: report.domain_id, replacedBy, unread };
@@ -82,12 +82,12 @@ export function toFailure(error: unknown): Failure {
 }
 
 async function readOldestConflict(
-  given: Given,
+  deps: RereadDeps,
   { id, conflicts: [seq] }: StoredReport,
 ): Promise<ReportToRemove['next']> {
   if (seq === undefined) return null;
-  const conflict = await findStoredConflict(given.store.db, seq);
-  const content: AggregateReport | Failure = await readAgain(given, id, conflict).catch(toFailure);
+  const conflict = await findStoredConflict(deps.store.db, seq);
+  const content: AggregateReport | Failure = await readAgain(deps, id, conflict).catch(toFailure);
   if (!(content instanceof Failure)) return { seq, content };
   const hint = `conflict-${seq} would take the report’s place: remove conflict-${seq} first.`;
   throw new Failure('conflict', `${content.message} ${hint}`);

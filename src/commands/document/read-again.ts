@@ -8,15 +8,15 @@ import type { Store } from '../../store/engine/open.ts';
 import { readOriginal } from '../../store/inputs/originals.ts';
 import { withStore } from '../with-store.ts';
 
-/** The dependencies of a correction. */
-export interface Given {
+/** The dependencies of commands that read originals again. */
+export interface RereadDeps {
   readonly store: Store;
   readonly parser: Parser;
   readonly now: () => Date;
 }
 
 /** Opens the configured database and a reading process, runs the work, and closes both. */
-export async function withReader<T>(work: (given: Given) => Promise<T>): Promise<T> {
+export async function withReader<T>(work: (deps: RereadDeps) => Promise<T>): Promise<T> {
   const parser = createInputParser();
   try {
     return await withStore((store) => work({ store, parser, now: () => new Date() }));
@@ -31,7 +31,7 @@ export async function withReader<T>(work: (given: Given) => Promise<T>): Promise
  * not in it.
  */
 export async function readAgain(
-  { store, parser }: Given,
+  { store, parser }: RereadDeps,
   reportId: string,
   { source_seq, payload_sha256, input, received_at }: DocumentLocation,
 ): Promise<AggregateReport> {

@@ -5,26 +5,26 @@ import { deleteOtherRejections } from '../../store/documents/rejections.ts';
 import type { Db } from '../../store/engine/database.ts';
 import type { StoredInput } from '../../store/inputs/inputs.ts';
 import { readOriginal } from '../../store/inputs/originals.ts';
-import type { Given } from './read-again.ts';
+import type { RereadDeps } from './read-again.ts';
 
 /** Inputs that are stored in common transactions. */
 const GROUP_INPUTS = 200;
 
 /** Reads stored inputs again, and stores what today's parser finds in them. */
 export async function* readInputs(
-  given: Given,
+  deps: RereadDeps,
   inputs: AsyncIterable<StoredInput>,
 ): AsyncGenerator<IngestedDocument> {
   let group: StoredInput[] = [];
   for await (const input of inputs) {
     const isOther = group[0]?.receivedAt !== input.receivedAt || group.length >= GROUP_INPUTS;
     if (isOther) {
-      yield* readGroup(given, group);
+      yield* readGroup(deps, group);
       group = [];
     }
     group.push(input);
   }
-  yield* readGroup(given, group);
+  yield* readGroup(deps, group);
 }
 
 /** Reasons for which the rest of an input was not read, so that nothing is known of it. */
@@ -43,17 +43,17 @@ interface Reading {
   isWhole: boolean;
 }
 
-/** Reads inputs that came in at the same time as when they came in, and at that time. */
+/** Reads inputs that were received at the same time, with that time as the clock. */
 async function* readGroup(
-  { store: { db }, parser }: Given,
+  { store: { db }, parser }: RereadDeps,
   group: readonly StoredInput[],
 ): AsyncGenerator<IngestedDocument> {
   const [first] = group;
   if (first === undefined) return;
   const receivedAt = new Date(first.receivedAt);
   const readings = new Map(group.map((input) => [`${input.seq}`, toReading(input)]));
-  const given = { db, now: () => receivedAt, parser };
-  for await (const document of ingest(given, toInputs(db, group))) {
+  const deps = { db, now: () => receivedAt, parser };
+  for await (const document of ingest(deps, toInputs(db, group))) {
     const reading = readings.get(document.input) as Reading;
     note(reading, document);
     yield { ...document, input: reading.input.name };

@@ -3,15 +3,14 @@ import { type DocumentId, listInputs } from '../../store/documents/document-list
 import { findInputOf } from '../../store/documents/stored-document.ts';
 import type { Db } from '../../store/engine/database.ts';
 import type { StoredInput } from '../../store/inputs/inputs.ts';
-import { countUndetailed, listUndetailedInputs } from '../../store/sources/days/undetailed.ts';
-import { printAndEvaluate } from '../ingest.ts';
-import { hint, type OutputOptions, printOne, tell } from '../output/output.ts';
-import { UsageError } from '../output/usage-error.ts';
-import { parseId } from './document-id.ts';
-import { addFilters, type FilterOptions, requireMatching } from './document-list.ts';
+import { parseEach } from '../arguments.ts';
+import { printAndEvaluate } from '../output/outcomes.ts';
+import { hint, type OutputOptions } from '../output/output.ts';
+import { UsageError } from '../output/report-error.ts';
+import { addFilters, type FilterOptions, parseId, requireMatching } from './list.ts';
 import { withReader } from './read-again.ts';
-import { readDetails } from './read-details.ts';
 import { readInputs } from './read-inputs.ts';
+import { rereadDetails } from './reread-details.ts';
 
 const HELP = `
 Without ids, the documents are chosen by --outcome, --reason and --since, or all rejections and conflicts with
@@ -30,7 +29,9 @@ interface RereadOptions extends OutputOptions, FilterOptions {
 export function addReread(document: Command): void {
   const reread = document
     .command('reread')
-    .addArgument(new Argument('[id...]', 'reports, conflicts or rejections').argParser(collectIds))
+    .addArgument(
+      new Argument('[id...]', 'reports, conflicts or rejections').argParser(parseEach(parseId)),
+    )
     .description('Read stored originals again, with the parser of this version.');
   addFilters(reread)
     .option('--all', 'all rejections and conflicts')
@@ -45,37 +46,14 @@ export function addReread(document: Command): void {
     .action(async (ids: readonly DocumentId[], options: RereadOptions) => {
       requireChoice(ids, options);
       if (options.sources) return await rereadDetails(options);
-      const { counts, unreadable } = await withReader((given) => {
-        const { db } = given.store;
+      const { counts, unreadable } = await withReader((deps) => {
+        const { db } = deps.store;
         const inputs = ids.length === 0 ? listInputs(db, options) : findEach(db, ids);
-        return printAndEvaluate(given.store, readInputs(given, inputs), { options, paths: [] });
+        return printAndEvaluate(deps.store, readInputs(deps, inputs), { options, paths: [] });
       });
       if (counts.documents === 0) hint('There is nothing to read again.', options);
       if (unreadable > 0) process.exitCode = 1;
     });
-}
-
-/** Adds details of source addresses to the reports that have none. */
-async function rereadDetails(options: RereadOptions): Promise<void> {
-  const done = await withReader(async (given) => {
-    const { db } = given.store;
-    const counts = { inputs: 0, reports: 0, unreadable: 0 };
-    for await (const read of readDetails(given, listUndetailedInputs(db, options.since))) {
-      counts.inputs += 1;
-      counts.reports += read.reports;
-      if (read.problem === null) continue;
-      counts.unreadable += 1;
-      tell(`${read.input}: ${read.problem}`);
-    }
-    return { ...counts, reports_left: await countUndetailed(db) };
-  });
-  printOne(done, options);
-  if (done.unreadable > 0) process.exitCode = 1;
-}
-
-/** commander passes the ids so far; undefined for the first one. */
-function collectIds(text: string, ids: readonly DocumentId[] = []): readonly DocumentId[] {
-  return [...ids, parseId(text)];
 }
 
 function requireChoice(ids: readonly DocumentId[], options: RereadOptions): void {

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { Failure } from '../../domain/failure.ts';
 import { readClaimed } from '../../intake/inbox/worker.ts';
 import { createParserProcess } from '../../intake/parser/parser-process.ts';
 import { findDomainIds } from '../../store/accounts/domains.ts';
+import type { Db } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/open.ts';
-import { findMail } from '../../store/inbox/list.ts';
+import { findMail, type ListedMail } from '../../store/inbox/list.ts';
 import { reclaimMail } from '../../store/inbox/operator.ts';
 import { findContent } from '../../store/inbox/parts.ts';
 import { evaluateNow } from '../alerts.ts';
 import { type OutputOptions, printList, tell } from '../output/output.ts';
 import { withStore } from '../with-store.ts';
-import { toOutput, toWords } from './inbox-list.ts';
-import { toGone } from './inbox-show.ts';
+import { toOutput, toResultText } from './mail-output.ts';
 
 /** How long other workers leave the mail alone when this command is killed. */
 const CLAIM_MS = 120_000;
@@ -25,7 +26,7 @@ export async function rereadMails(seqs: readonly number[], options: OutputOption
       return mails;
     });
     const rows = mails.map(toOutput);
-    const toColumns = (row: (typeof rows)[number]) => ({ id: row.id, result: toWords(row) });
+    const toColumns = (row: (typeof rows)[number]) => ({ id: row.id, result: toResultText(row) });
     printList(rows, { none: '', toColumns }, options);
     if (mails.some(({ state }) => state !== 'done')) process.exitCode = 1;
   } finally {
@@ -33,14 +34,17 @@ export async function rereadMails(seqs: readonly number[], options: OutputOption
   }
 }
 
-async function reread(store: Store, parser: ReturnType<typeof createParserProcess>, seq: number) {
+async function reread(
+  store: Store,
+  parser: ReturnType<typeof createParserProcess>,
+  seq: number,
+): Promise<ListedMail> {
   const { db } = store;
-  const known = await findMail(db, seq);
-  if ((await findContent(db, { ...known, byteCount: known.byte_count })) === undefined)
-    throw toGone(known);
+  const mail = await findMail(db, seq);
+  await findBytes(db, mail);
   const holder = { id: randomUUID(), claimMs: CLAIM_MS };
-  const mail = await reclaimMail(db, holder, seq);
-  const receivedAt = new Date(known.received_at);
+  const receivedAt = new Date(mail.received_at);
+  const claimed = await reclaimMail(db, holder, seq);
   await readClaimed(
     {
       ...{ db, parser, holder, now: () => receivedAt },
@@ -49,7 +53,15 @@ async function reread(store: Store, parser: ReturnType<typeof createParserProces
       },
       logError: (error) => tell(error instanceof Error ? error.message : String(error)),
     },
-    [mail],
+    [claimed],
   );
   return await findMail(db, seq);
+}
+
+/** The bytes of a mail. Throws `not_found` when they were not kept. */
+export async function findBytes(db: Db, mail: ListedMail): Promise<Uint8Array> {
+  const bytes = await findContent(db, { ...mail, byteCount: mail.byte_count });
+  if (bytes !== undefined) return bytes;
+  const why = mail.reason ?? mail.result ?? 'it is not complete';
+  throw new Failure('not_found', `The bytes of mail-${mail.seq} were not kept (${why}).`);
 }

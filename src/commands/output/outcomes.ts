@@ -1,7 +1,15 @@
+import { lstatSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
 import type { IngestedDocument } from '../../intake/ingest.ts';
+import { findDomainIds } from '../../store/accounts/domains.ts';
+import type { Store } from '../../store/engine/open.ts';
+import { evaluateNow } from '../alerts.ts';
 import { type OutputOptions, print, printJson, renderRows, tell } from './output.ts';
 
 /* What became of documents, printed by the commands that read them. */
+
+/** The path, and the name of the input, that stand for standard input. */
+export const STANDARD_INPUT = '-';
 
 /** How many rejected documents the table lists. */
 const MAX_SHOWN = 50;
@@ -25,7 +33,7 @@ type Outcome = keyof typeof MEANINGS;
 const OUTCOMES = Object.keys(MEANINGS) as Outcome[];
 
 /** How many documents there were, in all and with each outcome. */
-export type Counts = Record<'documents' | Outcome, number>;
+type Counts = Record<'documents' | Outcome, number>;
 
 export interface Summary {
   readonly counts: Counts;
@@ -33,37 +41,65 @@ export interface Summary {
   readonly unreadable: number;
 }
 
-/** What a document's input is called in a table. */
-export type ToName = (document: IngestedDocument) => string;
+interface Reading {
+  /** The paths that were given to the command; none when stored inputs are read again. */
+  readonly paths: readonly string[];
+  readonly options: OutputOptions;
+}
 
-/** Prints what became of each document, as lines of JSON or as tables. */
-export async function printOutcomes(
+/** What a document's input is called in a table. */
+type ToName = (document: IngestedDocument) => string;
+
+/**
+ * Prints what became of each document, as lines of JSON or as tables. Then evaluates the alerts of the domains that
+ * have new reports.
+ */
+export async function printAndEvaluate(
+  store: Store,
   documents: AsyncIterable<IngestedDocument>,
-  options: OutputOptions,
-  toName: ToName,
+  { options, paths }: Reading,
 ): Promise<Summary> {
+  const toName: ToName = (document) => toShownName(document, paths);
   const counts = Object.fromEntries(['documents', ...OUTCOMES].map((name) => [name, 0])) as Counts;
   const rejected: IngestedDocument[] = [];
+  const domainNames = new Set<string>();
   let unreadable = 0;
   for await (const document of documents) {
+    const { outcome, report, refusal } = document;
     counts.documents += 1;
-    counts[document.outcome] += 1;
-    if (options.json) printJson(toOutput(document));
-    if (document.outcome === 'rejected' && rejected.length < MAX_SHOWN) rejected.push(document);
-    if (document.refusal?.reason === 'unreadable') {
-      unreadable += 1;
-      tellUnreadable(document, options, toName);
-    }
+    counts[outcome] += 1;
+    if (outcome === 'stored' && report !== null) domainNames.add(report.policyPublished.domain);
+    if (outcome === 'rejected' && rejected.length < MAX_SHOWN) rejected.push(document);
+    if (refusal?.reason === 'unreadable') unreadable += 1;
+    printAtOnce(document, options, toName);
   }
   if (options.json) printJson({ summary: counts });
   else if (!options.quiet && counts.documents > 0)
     printTables({ counts, unreadable }, rejected, toName);
+  await evaluateNow(store, await findDomainIds(store.db, [...domainNames]));
   return { counts, unreadable };
 }
 
-/** It is not in a later list, so it is said here when there are no tables. */
-function tellUnreadable(document: IngestedDocument, { quiet }: OutputOptions, toName: ToName) {
-  if (quiet) tell(`${toName(document)}: ${document.refusal?.message}`);
+function printAtOnce(document: IngestedDocument, { json, quiet }: OutputOptions, toName: ToName) {
+  const { refusal } = document;
+  if (json) printJson(toOutput(document));
+  // It is not in a later list, so it is said here when there are no tables.
+  if (quiet && refusal?.reason === 'unreadable') tell(`${toName(document)}: ${refusal.message}`);
+}
+
+/**
+ * In a folder that was given alone, files are named relative to it. A path that could not be read is shown as
+ * it was tried, because npm starts the command in another folder.
+ */
+function toShownName(
+  { input, refusal }: IngestedDocument,
+  [folder, ...others]: readonly string[],
+): string {
+  const isPath = folder !== undefined && input !== STANDARD_INPUT;
+  if (isPath && refusal?.reason === 'unreadable') return resolve(input);
+  const isAlone = folder !== undefined && others.length === 0;
+  const isFolder = isAlone && lstatSync(folder, { throwIfNoEntry: false })?.isDirectory();
+  return isFolder ? relative(folder, input) || input : input;
 }
 
 function printTables(

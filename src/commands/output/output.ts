@@ -1,3 +1,5 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Instant } from '../../domain/instant.ts';
 import { toSafeJson, toSafeLines, toSafeText } from './safe-text.ts';
 import { renderFields, renderTable, wrap } from './table.ts';
 
@@ -7,10 +9,8 @@ export interface OutputOptions {
   readonly quiet?: boolean;
 }
 
-type Row = Readonly<Record<string, unknown>>;
-
 /** Prints a command's result: as one JSON value, or for people. */
-export function printOne(row: Row, { json }: OutputOptions): void {
+export function printOne(row: object, { json }: OutputOptions): void {
   if (json) printJson(row);
   else print(renderFields(Object.keys(row), Object.values(row).map(toText), getWidth()));
 }
@@ -19,17 +19,28 @@ interface List<T> {
   /** What is printed for an empty list. */
   readonly none: string;
   /** The columns of the table, which has to fit a terminal. Without it, those of the JSON objects. */
-  readonly toColumns?: (row: T) => Row;
+  readonly toColumns?: (row: T) => object;
 }
 
 /** Prints a list: as one JSON array, or as a table. */
-export function printList<T extends Row>(
+export function printList<T extends object>(
   rows: readonly T[],
   { none, toColumns = (row) => row }: List<T>,
   { json }: OutputOptions,
 ): void {
   if (json) printJson(rows);
   else print(rows.length === 0 ? none : renderRows(rows.map(toColumns)));
+}
+
+/** Prints a result that has a text of its own: as one JSON value, or as the text. Sentences are wrapped. */
+export function printResult(
+  value: unknown,
+  text: string | readonly string[],
+  { json }: OutputOptions,
+): void {
+  if (json) printJson(value);
+  else if (typeof text === 'string') print(text);
+  else printText(text);
 }
 
 export function printJson(value: unknown): void {
@@ -45,6 +56,19 @@ export function printText(sentences: readonly string[]): void {
   print(sentences.flatMap((sentence) => wrap(sentence, getWidth())).join('\n'));
 }
 
+/** Writes the original bytes of an input to standard output, but never to a terminal. */
+export async function printBytes(read: () => Promise<Uint8Array>): Promise<void> {
+  if (process.stdout.isTTY)
+    throw new Failure(
+      'validation_error',
+      'The original is not written to a terminal: redirect standard output to a file.',
+    );
+  const bytes = await read();
+  await new Promise<void>((resolve, reject) => {
+    process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
 /** Prints an error or a warning to standard error. */
 export function tell(line: string): void {
   process.stderr.write(`${toSafeLines(line)}\n`);
@@ -56,7 +80,7 @@ export function hint(line: string, { quiet }: OutputOptions): void {
 }
 
 /** A table as wide as the terminal. */
-export function renderRows(rows: readonly Row[]): string {
+export function renderRows(rows: readonly object[]): string {
   const head = Object.keys(rows[0] ?? {});
   const cells = rows.map((row) => Object.values(row).map(toText));
   return renderTable(head, cells, getWidth());
@@ -65,6 +89,15 @@ export function renderRows(rows: readonly Row[]): string {
 /** A pipe or a file has no width: a program such as `grep` or `cut` needs whole lines. */
 function getWidth(): number {
   return process.stdout.columns || Number(process.env['COLUMNS']) || Number.POSITIVE_INFINITY;
+}
+
+/** `2026-03-15 04:12` for a table. JSON has the whole instant. */
+export function toShortTime(at: Instant | null): string | null {
+  return at === null ? null : at.slice(0, 16).replace('T', ' ');
+}
+
+export function toDayText(at: Instant | null): string | null {
+  return at === null ? null : at.slice(0, 10);
 }
 
 function toText(value: unknown): string {

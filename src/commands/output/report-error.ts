@@ -2,10 +2,16 @@ import { ConfigError } from '../../config/variable.ts';
 import { Failure } from '../../domain/failure.ts';
 import { describeSystemError } from '../../domain/system-error.ts';
 import { type OutputOptions, printJson, tell } from './output.ts';
-import { UsageError } from './usage-error.ts';
 
 /** Exit statuses; `program.ts` has them all. */
 const [FAILED, MISUSED] = [1, 2];
+
+/** Arguments and options that do not go together. commander finds all other wrong usage by itself. */
+export class UsageError extends Failure {
+  constructor(message: string) {
+    super('validation_error', message);
+  }
+}
 
 /** Prints why a command failed, and returns the exit status. */
 export function reportError(error: unknown, { json }: OutputOptions): number {

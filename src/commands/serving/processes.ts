@@ -1,9 +1,18 @@
-import type { Address, Worker } from 'node:cluster';
+import cluster, { type Address, type Worker } from 'node:cluster';
+import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { Failure } from '../../domain/failure.ts';
-import { forkProcess, keepProcess } from './kept-process.ts';
+import { serveCounters } from '../../http/counters/primary.ts';
 
-interface Given {
+/** Between the end of a process and its replacement; doubled each time when it ends soon again. */
+const MIN_DELAY_MS = 100;
+const MAX_DELAY_MS = 30_000;
+/** A process that ran for this long did not end because it cannot start. */
+const STABLE_MS = 10_000;
+/** How long a process may take to stop. The server itself takes ten seconds at most. */
+const STOP_TIMEOUT_MS = 15_000;
+
+interface ProcessesOptions {
   /** How many processes answer requests. */
   readonly count: number;
   /** The command line of the process that does the other work, when there is one. */
@@ -22,17 +31,17 @@ export interface Processes {
  * work. When this process ends in any way, node ends the others. Throws when the first one ends before it
  * listens, because the others would end as well.
  */
-export async function startProcesses({ count, jobs, log }: Given): Promise<Processes> {
+export async function startProcesses({ count, jobs, log }: ProcessesOptions): Promise<Processes> {
   const args = process.argv.slice(2);
   const first = forkProcess(args, log);
   const url = toUrl(await listening(first));
-  const others = Array.from({ length: count - 1 }, () => keepProcess({ args, log }));
-  const kept = [keepProcess({ args, log, started: first }), ...others];
-  if (jobs !== undefined) kept.push(keepProcess({ args: jobs, log }));
+  const stops = [keepProcess(args, log, first)];
+  for (let i = 1; i < count; i++) stops.push(keepProcess(args, log));
+  if (jobs !== undefined) stops.push(keepProcess(jobs, log));
   return {
     url,
     stop: async () => {
-      await Promise.all(kept.map(({ stop }) => stop()));
+      await Promise.all(stops.map((stop) => stop()));
     },
   };
 }
@@ -48,4 +57,65 @@ async function listening(worker: Worker): Promise<Address> {
 
 function toUrl({ address, port, addressType }: Address): string {
   return `http://${addressType === 6 ? `[${address}]` : address}:${port}`;
+}
+
+/** Starts a process of this program with the arguments of a command. It ends when this process does. */
+function forkProcess(args: readonly string[], log: Logger): Worker {
+  // Each process accepts connections itself. If this one accepted and distributed them, which is node's default,
+  // one that it gave to a process that had just ended would neither be answered nor closed.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
+  cluster.setupPrimary({ args: [...args] });
+  const worker = cluster.fork();
+  serveCounters(worker);
+  // Without a listener, a process that cannot be started or told something would end this one.
+  worker.on('error', (error) => log.error({ err: error }, 'a process cannot be reached'));
+  return worker;
+}
+
+/**
+ * Keeps one process running: when it ends, another one takes its place. The returned function ends the process in an
+ * orderly way, or after a time limit, and waits until it has ended.
+ */
+function keepProcess(
+  args: readonly string[],
+  log: Logger,
+  started = forkProcess(args, log),
+): () => Promise<void> {
+  let isStopping = false;
+  let delayMs = MIN_DELAY_MS;
+  let timer: NodeJS.Timeout | undefined;
+  let worker = watch(started);
+
+  function watch(watched: Worker): Worker {
+    const startedAt = performance.now();
+    void hasEnded(watched).then(() => {
+      const { exitCode: status, signalCode: signal } = watched.process;
+      if (isStopping) return;
+      const isStable = performance.now() - startedAt > STABLE_MS;
+      delayMs = isStable ? MIN_DELAY_MS : Math.min(2 * delayMs, MAX_DELAY_MS);
+      log.error({ ended: watched.process.pid, status, signal, delayMs }, 'a process is replaced');
+      timer = setTimeout(() => {
+        worker = watch(forkProcess(args, log));
+      }, delayMs);
+    });
+    return watched;
+  }
+  return async () => {
+    isStopping = true;
+    clearTimeout(timer);
+    await end(worker);
+  };
+}
+
+/** Also when it could not be started at all. */
+async function hasEnded(worker: Worker): Promise<void> {
+  if (worker.process.pid !== undefined && !worker.isDead()) await once(worker.process, 'exit');
+}
+
+async function end(worker: Worker): Promise<void> {
+  const ended = hasEnded(worker);
+  worker.process.kill('SIGTERM');
+  const deadline = setTimeout(() => worker.process.kill('SIGKILL'), STOP_TIMEOUT_MS);
+  await ended;
+  clearTimeout(deadline);
 }

@@ -11,17 +11,17 @@ import {
 import type { Store } from '../../store/engine/open.ts';
 import { readOriginal } from '../../store/inputs/originals.ts';
 import { toReportFields } from '../../store/reports/report-row.ts';
-import { type OutputOptions, printList, printOne } from '../output/output.ts';
+import { type OutputOptions, printBytes, printList, printOne } from '../output/output.ts';
 import { withStore } from '../with-store.ts';
 import { toFailure } from './correct.ts';
-import { type Given, readAgain, withReader } from './read-again.ts';
+import { type RereadDeps, readAgain, withReader } from './read-again.ts';
 
 /** How many of a content's source addresses are shown. */
 const SOURCES_SHOWN = 5;
 
 export async function showDocument(id: DocumentId, options: OutputOptions): Promise<void> {
   if (id.kind === 'conflict') {
-    const { report, stands, conflict } = await withReader((given) => compare(given, id.seq));
+    const { report, stands, conflict } = await withReader((deps) => compare(deps, id.seq));
     const both = { id: `conflict-${id.seq}`, report, stands, conflict };
     if (options.json) printOne(both, options);
     else printList(toRows(stands, conflict), { none: '' }, options);
@@ -32,25 +32,12 @@ export async function showDocument(id: DocumentId, options: OutputOptions): Prom
 
 /** Writes the input of a document, with its original bytes, to standard output. */
 export async function writeOriginal(id: DocumentId): Promise<void> {
-  await writeBytes(async () => {
-    const { bytes } = await withStore(async ({ db }) =>
-      readOriginal(db, (await findInputOf(db, id)).seq),
-    );
-    return bytes;
-  });
-}
-
-/** Writes original bytes to standard output, but never to a terminal. */
-export async function writeBytes(read: () => Promise<Uint8Array>): Promise<void> {
-  if (process.stdout.isTTY)
-    throw new Failure(
-      'validation_error',
-      'The original is not written to a terminal: redirect standard output to a file.',
-    );
-  const bytes = await read();
-  await new Promise<void>((resolve, reject) => {
-    process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
-  });
+  await printBytes(() =>
+    withStore(async ({ db }) => {
+      const { bytes } = await readOriginal(db, (await findInputOf(db, id)).seq);
+      return bytes;
+    }),
+  );
 }
 
 /** A report or a rejection: its row's values, and where its original is. */
@@ -78,22 +65,26 @@ async function describe({ db }: Store, id: Exclude<DocumentId, { kind: 'conflict
   };
 }
 
-async function compare(given: Given, conflictSeq: number) {
-  const conflict = await findStoredConflict(given.store.db, conflictSeq);
-  const report = await findStoredReport(given.store.db, conflict.report);
+async function compare(deps: RereadDeps, conflictSeq: number) {
+  const conflict = await findStoredConflict(deps.store.db, conflictSeq);
+  const report = await findStoredReport(deps.store.db, conflict.report);
   return {
     report: report.id,
-    stands: await toShown(given, report.id, report),
-    conflict: await toShown(given, report.id, conflict),
+    stands: await toShown(deps, report.id, report),
+    conflict: await toShown(deps, report.id, conflict),
   };
 }
 
 type Shown = Readonly<Record<string, string | number | null>>;
 
 /** A content that is read again, or the reason why it cannot be read. */
-async function toShown(given: Given, reportId: string, place: DocumentLocation): Promise<Shown> {
-  const { received_at, input, member, payload_sha256 } = place;
-  const content = await readAgain(given, reportId, place).catch(toFailure);
+async function toShown(
+  deps: RereadDeps,
+  reportId: string,
+  location: DocumentLocation,
+): Promise<Shown> {
+  const { received_at, input, member, payload_sha256 } = location;
+  const content = await readAgain(deps, reportId, location).catch(toFailure);
   const shown = content instanceof Failure ? { problem: content.message } : toFields(content);
   return { received_at, input, member, payload_sha256, ...shown };
 }

@@ -3,37 +3,37 @@ import { findDefaultDatabase } from '../../config/database.ts';
 import { readConfigFile } from '../../config/file.ts';
 import { isPostgresUrl, toShownDatabase } from '../../domain/database-address.ts';
 
-/** What stands before a command and behind it, so that it uses the same database in another terminal. */
-export interface Around {
+/** What names the database of a command in another terminal: the texts before the command and after it. */
+export interface Naming {
   readonly before: string;
   readonly after: string;
 }
 
 /** How the database of this process was named: by the configuration file, or else by the environment. */
-export function toAround(database: string, env: NodeJS.ProcessEnv, config?: string): Around {
+export function findNaming(database: string, env: NodeJS.ProcessEnv, config?: string): Naming {
   const { settings, named } = readConfigFile(env, config);
   const isOfFile = settings['PLUMBLINE_DATABASE'] === database;
   if (isOfFile && named?.by === '--config')
-    return { before: '', after: ` --config ${toWord(named.file)}` };
+    return { before: '', after: ` --config ${toShellWord(named.file)}` };
   if (isOfFile && named !== undefined)
-    return { before: `PLUMBLINE_CONFIG=${toWord(named.file)} `, after: '' };
+    return { before: `PLUMBLINE_CONFIG=${toShellWord(named.file)} `, after: '' };
   // A URL may have a password, and its reader has set the environment that names it.
   const isPlain = isOfFile || isPostgresUrl(database) || database === findDefaultDatabase(env);
   return {
-    before: isPlain ? '' : `PLUMBLINE_DATABASE=${toWord(resolve(database))} `,
+    before: isPlain ? '' : `PLUMBLINE_DATABASE=${toShellWord(resolve(database))} `,
     after: '',
   };
 }
 
 /** A path as one word of a shell. */
-function toWord(path: string): string {
+function toShellWord(path: string): string {
   return /^[\w./:@%+,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** The first steps with an empty database, as commands that work where this module is: in a checkout or a package. */
-export function toFirstSteps(
+export function renderFirstSteps(
   database: string,
-  { before, after }: Around,
+  { before, after }: Naming,
   module = import.meta.url,
 ): string {
   const [command, demo] = module.endsWith('.ts')

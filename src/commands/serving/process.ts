@@ -1,0 +1,65 @@
+import cluster from 'node:cluster';
+import type { Logger } from 'pino';
+import type { Config } from '../../config/config.ts';
+import { createLog } from '../../http/log.ts';
+import type { RunningServer } from '../../http/server.ts';
+import { openStore, type Store, type StoreOptions } from '../../store/engine/open.ts';
+import { warnOfLooseFiles } from '../with-store.ts';
+
+/* What a process does that runs until it is told to stop. */
+
+/** Opens the configured database. A connection that is lost is logged. */
+export function openLogged(
+  { database, databaseOptions }: Config,
+  log: Logger,
+  options: Pick<StoreOptions, 'mustExist'> = {},
+): Promise<Store> {
+  const warn = (error: Error) => log.warn({ err: error }, 'a connection to the database was lost');
+  return openStore(database, { ...databaseOptions, ...options, warn });
+}
+
+interface ServeOptions {
+  readonly isSandbox?: boolean;
+  /** Whether the process also does the work that is not answering requests. */
+  readonly hasJobs?: boolean;
+  readonly log?: Logger;
+}
+
+/**
+ * Serves a store. On SIGTERM or SIGINT, finishes the answers in progress and closes the store, once. The server and
+ * the jobs are loaded here, because other processes of the commands need neither.
+ */
+export async function serveUntilStopped(
+  config: Config,
+  store: Store,
+  { isSandbox = false, hasJobs = true, log = createLog(config.logLevel) }: ServeOptions = {},
+): Promise<RunningServer> {
+  if (!isSandbox && cluster.isPrimary) warnOfLooseFiles(config, (text) => log.warn(text));
+  const { startServer } = await import('../../http/server.ts');
+  const { startJobs } = await import('../../jobs/jobs.ts');
+  const server = await startServer(config, { store, log, isSandbox });
+  // A sandbox does not evaluate alerts: after three days its made-up reports would count as missing.
+  const jobs = hasJobs && !isSandbox ? startJobs(config, { store, log }) : undefined;
+  stopOnSignal(log, async () => {
+    await server.stop();
+    await jobs?.stop();
+    await store.close();
+  });
+  return server;
+}
+
+/** Stops once, on the first SIGTERM or SIGINT; npm passes on a signal that the terminal has sent already. */
+export function stopOnSignal(log: Logger, stop: () => Promise<void>): void {
+  let isStopping = false;
+  const stopOnce = async () => {
+    if (isStopping) return;
+    isStopping = true;
+    log.info('stopping');
+    await stop();
+    log.flush();
+    // The channel to the first process would keep this one running.
+    cluster.worker?.disconnect();
+  };
+  process.on('SIGTERM', stopOnce);
+  process.on('SIGINT', stopOnce);
+}
