@@ -66,7 +66,7 @@ const RULES: readonly ((facts: DomainFacts) => NextStep | undefined)[] = [
   // Under `reject` what fails is not delivered, and that others try is to be expected.
   (facts) => (isRejecting(facts) ? findSubdomains(facts) : undefined),
   findFailing,
-  findMissing,
+  findTooFewData,
   findTest,
   findStronger,
 ];
@@ -127,7 +127,7 @@ function findFailing({ counts }: DomainFacts): NextStep | undefined {
   return messages > 0 && !isGood ? { kind: 'failing', counts } : undefined;
 }
 
-function findMissing({ counts, dataDays, oldest, newest }: DomainFacts): NextStep | undefined {
+function findTooFewData({ counts, dataDays, oldest, newest }: DomainFacts): NextStep | undefined {
   const { messages } = counts;
   const isLong = oldest !== null && newest !== null && oldest <= addDays(newest, 1 - WINDOW_DAYS);
   const isEnough = isLong && dataDays >= MIN_DATA_DAYS && messages >= MIN_MESSAGES;

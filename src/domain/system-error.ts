@@ -1,5 +1,5 @@
 /** What a person can do something about, in words. The operating system's codes are for programs. */
-const WORDS: Readonly<Record<string, string>> = {
+const MESSAGES: Readonly<Record<string, string>> = {
   EACCES: 'this user may not access it',
   EPERM: 'this user may not access it',
   ENOENT: 'there is no such file or folder',
@@ -29,5 +29,5 @@ const WORDS: Readonly<Record<string, string>> = {
 /** The reason of an error of the operating system, as the end of a sentence: `this user may not access it`. */
 export function describeSystemError(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
-  return WORDS[code] ?? (code === '' ? message : `error ${code}`);
+  return MESSAGES[code] ?? (code === '' ? message : `error ${code}`);
 }

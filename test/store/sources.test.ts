@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/store/engine/open.ts';
 import { findDetailedDays } from '../../src/store/sources/detailed-days.ts';
-import { readSourcesForGroups, readSourcesOfGroups } from '../../src/store/sources/grouped.ts';
-import { readSources, readSourcesOf, type SourceRow } from '../../src/store/sources/list.ts';
+import {
+  readSources,
+  readSourcesForGroups,
+  readSourcesOf,
+  type SourceRow,
+} from '../../src/store/sources/list.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';
 import { readSource } from '../../src/store/sources/source.ts';
 import {
@@ -108,17 +112,12 @@ describe('the sources of a domain in a range', () => {
       { failingOnly: false },
       { failingOnly: true },
       { failingOnly: false, mark: 'unmarked' },
-      // More days are not read at once.
       { failingOnly: false, range: { from: '2026-02-01', to: range.to } },
     ] as const) {
       const { sources, ...totals } = await list(chosen);
       expect(await readSourcesForGroups(store.reader, scope, { range, ...chosen })).toEqual({
         ...totals,
         sources: sources.map(toCounts),
-      });
-      expect(await readSourcesOfGroups(store.reader, scope, { range, ...chosen })).toEqual({
-        ...totals,
-        sources: sources.map(({ address, messages, aligned }) => ({ address, messages, aligned })),
       });
     }
   });

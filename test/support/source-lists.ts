@@ -2,8 +2,7 @@ import { expect } from 'vitest';
 import type { DayRange } from '../../src/domain/day-range.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import type { Store } from '../../src/store/engine/open.ts';
-import { readSourcesForGroups } from '../../src/store/sources/grouped.ts';
-import { readSources, type SourceRow } from '../../src/store/sources/list.ts';
+import { readSources, readSourcesForGroups, type SourceRow } from '../../src/store/sources/list.ts';
 import { sumPeriod } from '../../src/store/sources/sums.ts';
 
 /** Everything is worth sums. */

@@ -3,7 +3,7 @@ import type { PolicyPublished, ReportMetadata, ReportRecord } from './aggregate-
 /* What pages show of a report that is not in its row: it is read again from the original bytes. */
 
 /** Where a report's document is stored. */
-export interface ReportPlace {
+export interface ReportLocation {
   readonly reportId: string;
   readonly inputSeq: number;
   readonly payloadSha256: string;
@@ -43,9 +43,9 @@ export interface ReportContent extends RecordPart {
  */
 export interface ReportOriginals {
   readRecords(
-    place: ReportPlace,
+    place: ReportLocation,
     asked: { readonly records: RecordRange; readonly personId: string },
   ): Promise<ReportContent>;
   /** The report's XML document, in gzip. */
-  readDocument(place: ReportPlace, personId: string): Promise<Uint8Array>;
+  readDocument(place: ReportLocation, personId: string): Promise<Uint8Array>;
 }

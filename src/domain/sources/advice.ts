@@ -1,5 +1,5 @@
 import { addSafely } from '../safe-sum.ts';
-import { type About, type Evidence, type Facts, toFacts } from './evidence.ts';
+import { type Evidence, type EvidenceContext, type Facts, toFacts } from './evidence.ts';
 import { FAILING_RULES } from './failing-rules.ts';
 import { PASSING_RULES } from './passing-rules.ts';
 import type { Phrase } from './phrase.ts';
@@ -19,7 +19,7 @@ export interface Advice {
   readonly messages: number;
 }
 
-export interface Asked extends About {
+export interface AdviceContext extends EvidenceContext {
   readonly mark: Mark | null;
 }
 
@@ -29,7 +29,7 @@ export interface Rule {
   /** Of messages that pass by DKIM, where there is something to do about SPF. */
   readonly tone?: 'improve';
   readonly applies: (facts: Facts) => boolean;
-  readonly tell: (facts: Facts, asked: Asked) => Phrase;
+  readonly tell: (facts: Facts, asked: AdviceContext) => Phrase;
 }
 
 /** Advice is for reading: what concerns fewer messages is left out. */
@@ -39,7 +39,7 @@ const MAX_ADVICE = 6;
  * What to do about a source, in words: for messages that fail first, then by the number of messages. Messages whose
  * advice is the same text are one.
  */
-export function advise(evidence: readonly Evidence[], asked: Asked): readonly Advice[] {
+export function advise(evidence: readonly Evidence[], asked: AdviceContext): readonly Advice[] {
   const all = new Map<string, Advice>();
   for (const one of evidence) {
     if (one.messages === 0) continue;
@@ -51,7 +51,7 @@ export function advise(evidence: readonly Evidence[], asked: Asked): readonly Ad
   return [...all.values()].sort(byUrgency).slice(0, MAX_ADVICE);
 }
 
-function adviseOn(facts: Facts, asked: Asked): Advice {
+function adviseOn(facts: Facts, asked: AdviceContext): Advice {
   const passes = facts.isDkimAligned || facts.spf.isAligned;
   const rules: readonly Rule[] = passes ? PASSING_RULES : FAILING_RULES;
   // The last rule of each list applies to everything.

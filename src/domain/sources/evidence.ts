@@ -27,7 +27,7 @@ export interface AlignmentModes {
   readonly spf: 'r' | 's';
 }
 
-export interface About {
+export interface EvidenceContext {
   /** The monitored domain. */
   readonly domain: string;
   readonly modes: AlignmentModes;
@@ -54,7 +54,10 @@ export interface Facts extends Evidence {
 }
 
 /** Sorts the results of some messages by whose they are. */
-export function toFacts(evidence: Evidence, { domain, toOrganizationalDomain }: About): Facts {
+export function toFacts(
+  evidence: Evidence,
+  { domain, toOrganizationalDomain }: EvidenceContext,
+): Facts {
   const { spf, dkim, isDkimAligned } = evidence;
   // Reporters state an empty name, too.
   const from = evidence.headerFrom || domain;

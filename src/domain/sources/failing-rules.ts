@@ -1,4 +1,4 @@
-import type { Asked, Rule } from './advice.ts';
+import type { AdviceContext, Rule } from './advice.ts';
 import type { Facts } from './evidence.ts';
 import { isRecordProblem, tellKeyProblem, tellSelector } from './key-problem.ts';
 import { type Phrase, phrase } from './phrase.ts';
@@ -86,7 +86,7 @@ export const FAILING_RULES: readonly Rule[] = [
 ];
 
 /** Strict alignment wants the very same domain; relaxed alignment wants the same organisation. */
-function tellRemedies(from: string, { modes }: Asked): Phrase {
+function tellRemedies(from: string, { modes }: AdviceContext): Phrase {
   const place =
     modes.spf === 's'
       ? phrase`use ${from} itself as bounce domain there, because alignment of SPF is strict (aspf=s)`
@@ -95,7 +95,7 @@ function tellRemedies(from: string, { modes }: Asked): Phrase {
 }
 
 /** Relaxed alignment that is published already need not be published. */
-function tellStrict({ ownSpf, ownSignature, from }: Facts, { modes }: Asked): Phrase {
+function tellStrict({ ownSpf, ownSignature, from }: Facts, { modes }: AdviceContext): Phrase {
   const name = ownSignature?.domain ?? ownSpf ?? '';
   const isSpf = ownSignature === undefined;
   const isStill = (isSpf ? modes.spf : modes.dkim) === 's';
@@ -122,7 +122,7 @@ function tellBroken({ brokenSignature: broken, foreignSpf }: Facts): Phrase {
   ];
 }
 
-function tellUnknown(facts: Facts, asked: Asked): Phrase {
+function tellUnknown(facts: Facts, asked: AdviceContext): Phrase {
   const { from } = facts;
   const domain = findUsefulSpf(facts, asked);
   if (asked.mark === 'legitimate')
@@ -139,6 +139,6 @@ function tellUnknown(facts: Facts, asked: Asked): Phrase {
 }
 
 /** The domain whose SPF record helps: that of MAIL FROM, when it can be aligned. */
-function findUsefulSpf({ spfDomain, from }: Facts, { modes }: Asked): string | undefined {
+function findUsefulSpf({ spfDomain, from }: Facts, { modes }: AdviceContext): string | undefined {
   return modes.spf === 'r' || spfDomain === from ? spfDomain : undefined;
 }

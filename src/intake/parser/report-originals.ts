@@ -1,6 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
-import type { ReportOriginals, ReportPlace } from '../../domain/reports/report-content.ts';
+import type { ReportLocation, ReportOriginals } from '../../domain/reports/report-content.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import { toSizeText } from '../../domain/size.ts';
 import type { Queries } from '../../store/engine/database.ts';
@@ -30,7 +30,7 @@ export function createReportOriginals(db: Queries): ClosableReportOriginals {
   const queue = createFairQueue();
   let idle: NodeJS.Timeout | undefined;
 
-  const parseInChild = async (place: ReportPlace, requested: RequestedReport) => {
+  const parseInChild = async (place: ReportLocation, requested: RequestedReport) => {
     clearTimeout(idle);
     try {
       const bytes = await readBytes(db, place);
@@ -39,7 +39,7 @@ export function createReportOriginals(db: Queries): ClosableReportOriginals {
       idle = setTimeout(() => void child.close(), IDLE_MS).unref();
     }
   };
-  const find = async (place: ReportPlace, personId: string, what: RequestedReport['what']) => {
+  const find = async (place: ReportLocation, personId: string, what: RequestedReport['what']) => {
     const requested = { payloadSha256: place.payloadSha256, what };
     const documents =
       (await parseHere(db, place, requested)) ??
@@ -67,10 +67,10 @@ export function createReportOriginals(db: Queries): ClosableReportOriginals {
   };
 }
 
-const toMs = ({ receivedAt }: ReportPlace): number => Date.parse(receivedAt);
+const toMs = ({ receivedAt }: ReportLocation): number => Date.parse(receivedAt);
 
 /** The documents of a small input; undefined when the child has to parse it. */
-async function parseHere(db: Queries, place: ReportPlace, requested: RequestedReport) {
+async function parseHere(db: Queries, place: ReportLocation, requested: RequestedReport) {
   const size = await findOriginalSize(db, place.inputSeq);
   if (size === undefined) throw gone();
   if (size > MAX_BYTES) throw tooLarge(size);
@@ -79,7 +79,7 @@ async function parseHere(db: Queries, place: ReportPlace, requested: RequestedRe
 }
 
 /** The input's name is not in the error: it may be a path on the operator's machine. */
-async function readBytes(db: Queries, { inputSeq }: ReportPlace): Promise<Uint8Array> {
+async function readBytes(db: Queries, { inputSeq }: ReportLocation): Promise<Uint8Array> {
   try {
     return (await readOriginal(db, inputSeq)).bytes;
   } catch (error) {
@@ -89,7 +89,7 @@ async function readBytes(db: Queries, { inputSeq }: ReportPlace): Promise<Uint8A
 
 function requireRequested(
   documents: readonly IntakeDocument[],
-  { reportId }: ReportPlace,
+  { reportId }: ReportLocation,
 ): { readonly report: AggregateReport; readonly requested: RequestedContent } {
   for (const document of documents) {
     if (document.kind !== 'report') continue;

@@ -8,7 +8,7 @@ import { newMark, pointInserts } from '../lists/points.ts';
 import { itemUpserts, reportList } from '../lists/timeline.ts';
 import { boundSources, type CountedDay, toSourceUpserts } from '../sources/days/source-ips.ts';
 import { boundTexts, textInserts } from '../sources/days/texts.ts';
-import { toStaleThirds } from '../sources/periods.ts';
+import { staleUpsertsOfDays } from '../sources/periods.ts';
 import type { Arrivals, DayCount, DomainArrivals } from './arrivals.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function countArrivals(tx: Tx, { byDomain, receivedAt }: Arrivals):
   const { stored, texts } = await runListsPrepared(tx, {
     stored: dayUpserts(days.map(toDayRow)),
     sources: toSourceUpserts(days),
-    stale: toStaleThirds(days),
+    stale: staleUpsertsOfDays(days),
     texts: textInserts(byDomain.flatMap(({ domain, texts }) => texts.toRows(domain.id))),
     items: itemUpserts(
       days.map(({ domainId, day, reports }) => ({

@@ -13,7 +13,7 @@ import type { ReportRow } from './reports.ts';
  */
 
 /** Reports that are looked at for one page of a reporter, and for the counts of reporters. */
-export const LOOKED_AT = 5_000;
+export const MAX_SEARCHED = 5_000;
 /** Reporters that are listed. */
 const MAX_REPORTERS = 50;
 
@@ -30,7 +30,7 @@ export interface ListedReport extends ReportRow {
 /** An organisation's name; null for reporters without one. */
 export type Reporter = string | null;
 
-export interface WantedPage {
+export interface ReportPageQuery {
   readonly domainId: string;
   readonly from: Day;
   readonly to: Day;
@@ -60,11 +60,11 @@ export interface ReporterCount {
 }
 
 /** A page of the reports of a domain, which the caller has found to be the account's. */
-export function readReportPage(reader: Reader, wanted: WantedPage): Promise<ReportPage> {
+export function readReportPage(reader: Reader, wanted: ReportPageQuery): Promise<ReportPage> {
   return reader.readPlan(() => planPage(wanted));
 }
 
-function* planPage(wanted: WantedPage): Plan<ReportPage> {
+function* planPage(wanted: ReportPageQuery): Plan<ReportPage> {
   const { domainId, from, to, start } = wanted;
   const whole = toBounds({ ...wanted, start: undefined });
   const [sum] = yield* ask(totalOf({ id: reportList(domainId), from, to }));
@@ -85,17 +85,17 @@ function* planPage(wanted: WantedPage): Plan<ReportPage> {
       reporter,
       reports: Number(count),
     })),
-    hasMore: total > LOOKED_AT,
+    hasMore: total > MAX_SEARCHED,
   };
 }
 
-interface Rows {
+interface PageRows {
   readonly reports: readonly ListedReport[];
   /** Where the page behind these reports begins, in the direction of reading. */
   readonly end: ReportKey | undefined;
 }
 
-function* planRows(wanted: WantedPage, isNewer: boolean): Plan<Rows> {
+function* planRows(wanted: ReportPageQuery, isNewer: boolean): Plan<PageRows> {
   const { reporter, limit } = wanted;
   const bounds = toBounds(wanted);
   const direction = isNewer ? 'asc' : 'desc';
@@ -133,7 +133,7 @@ type Bounds = {
   untilSeq: number;
 };
 
-function toBounds({ domainId, from, to, start }: WantedPage): Bounds {
+function toBounds({ domainId, from, to, start }: ReportPageQuery): Bounds {
   const lower = { begin: `${from}T00:00:00Z`, seq: 0 };
   const upper = { begin: `${to}T23:59:59Z`, seq: Number.MAX_SAFE_INTEGER };
   const since = start?.direction === 'newer' ? later(start.key, lower) : lower;
@@ -185,7 +185,7 @@ function prepareRows(direction: Direction) {
   const lookAt = <P extends Bounds>(db: Kysely<Tables>, param: Param<P>) =>
     db
       .selectFrom(
-        selectBetween(db, param, direction).select(COLUMNS).limit(LOOKED_AT).as('looked_at'),
+        selectBetween(db, param, direction).select(COLUMNS).limit(MAX_SEARCHED).as('looked_at'),
       )
       .select(COLUMNS)
       .orderBy('begin_date', direction)
@@ -205,7 +205,7 @@ function prepareRows(direction: Direction) {
       selectBetween(db, param, direction)
         .select(['begin_date as begin', 'seq'])
         .limit(1)
-        .offset(LOOKED_AT - 1),
+        .offset(MAX_SEARCHED - 1),
     ),
   };
 }
@@ -227,7 +227,7 @@ const totalOf = prepareQuery<{ id: string; from: Day; to: Day }, { total: number
 export const reportersOf = prepareQuery<Bounds, ReporterCount>((db, param) =>
   db
     .selectFrom(
-      selectBetween(db, param, 'desc').select('reporter_org').limit(LOOKED_AT).as('looked_at'),
+      selectBetween(db, param, 'desc').select('reporter_org').limit(MAX_SEARCHED).as('looked_at'),
     )
     .select(({ fn }) => ['reporter_org as reporter', fn.countAll<number>().as('reports')])
     .groupBy('reporter_org')

@@ -41,7 +41,7 @@ export async function findReport(reader: Reader, scope: ReportScope): Promise<Re
 }
 
 /** What is beside a report: the name of its source, and when documents came in that contradict it. */
-export interface AroundReport {
+export interface ReportContext {
   readonly source: string;
   /** At most `MAX_CONFLICTS` of them, earliest first. */
   readonly conflictsAt: readonly Instant[];
@@ -65,10 +65,10 @@ const conflicts = prepareQuery<{ domainId: string; seq: number }, { received_at:
       .limit(MAX_CONFLICTS),
 );
 
-export async function readAroundReport(
+export async function readReportContext(
   reader: Reader,
   { domain_id: domainId, seq, source_seq }: ReportOfAccount,
-): Promise<AroundReport> {
+): Promise<ReportContext> {
   const [[source], found] = await reader.readPlan(() =>
     askAll(sourceName({ seq: source_seq }), conflicts({ domainId, seq })),
   );

@@ -31,9 +31,9 @@ const reportsHead = prepareQuery<DomainOfAccount, Head>((db, param) =>
     .where('account_id', '=', param('accountId')),
 );
 
-type WantedReports = { domainId: string } & WantedItems;
+type ReportsQuery = { domainId: string } & WantedItems;
 
-const reportsFrom = prepareColumn<WantedReports, JsonText<ReportRow>>((db, param) =>
+const reportsFrom = prepareColumn<ReportsQuery, JsonText<ReportRow>>((db, param) =>
   jsonRows(
     db,
     db
@@ -54,9 +54,9 @@ const reportsFrom = prepareColumn<WantedReports, JsonText<ReportRow>>((db, param
   ),
 );
 
-type ReportsAfter = { domainId: string } & WantedAfter;
+type ReportsAfterQuery = { domainId: string } & WantedAfter;
 
-const reportsAfter = prepareQuery<ReportsAfter, PlacedItem<ReportRow>>((db, param) =>
+const reportsAfter = prepareQuery<ReportsAfterQuery, PlacedItem<ReportRow>>((db, param) =>
   selectItems(db)
     .select('position')
     .where('domain_id', '=', param('domainId'))

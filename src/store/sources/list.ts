@@ -5,21 +5,17 @@ import type { Mark } from '../../domain/sources/advice.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import { PART, SUMS, selectParts, sumOf } from './parts.ts';
-import { planParts, type RangeParts, toLists } from './periods.ts';
-import { type Column, RANKED, type Ranked } from './ranked.ts';
+import { planParts, type RangeParts, toJsonLists } from './periods.ts';
+import { rankedSources } from './ranked.ts';
 import type { DomainScope } from './scope.ts';
 
-/** What an address is ranked by. */
-export interface RankedSource {
+/** What one address sent in a domain's name in a range: messages. */
+export interface SourceCounts {
   readonly address: string;
   readonly messages: number;
-  /** Messages that passed DMARC. */
+  /** Those that passed DMARC. */
   readonly aligned: number;
-}
-
-/** What one address sent in a domain's name in a range. */
-export interface SourceCounts extends RankedSource {
-  /** Messages for which DKIM, and SPF, passed and was aligned. */
+  /** Those for which DKIM, and SPF, passed and was aligned. */
   readonly dkim_aligned: number;
   readonly spf_aligned: number;
 }
@@ -30,7 +26,7 @@ export interface SourceRow extends SourceCounts {
   readonly last_day: Day;
 }
 
-export interface ChosenSources {
+export interface SourceFilter {
   readonly range: DayRange;
   /** Only addresses of which a message failed. */
   readonly failingOnly: boolean;
@@ -38,7 +34,7 @@ export interface ChosenSources {
   readonly mark?: Mark | 'unmarked' | undefined;
 }
 
-interface WantedSources extends ChosenSources {
+interface SourcePageQuery extends SourceFilter {
   readonly limit: number;
   readonly offset: number;
 }
@@ -57,19 +53,34 @@ export interface SourceList<Row = SourceRow> {
 
 /**
  * The addresses that sent in a domain's name in a range: most failed messages first, then most messages, then by
- * address. Reads at most 1,000 rows a day, and of periods that are summed a row an address. Throws `not_found` when the
- * account has no such domain.
+ * address. Reads at most 1,000 rows for each day, and one row for each address of a period that is summed. Throws
+ * `not_found` when the account has no such domain.
  */
 export async function readSources(
   reader: Reader,
   scope: DomainScope,
-  wanted: WantedSources,
+  query: SourcePageQuery,
 ): Promise<SourceList> {
   return await reader.readPlan(function* () {
-    const parts = yield* planParts(scope, wanted.range);
-    const list = yield* planList(parts, wanted, RANKED);
+    const parts = yield* planParts(scope, query.range);
+    const list = yield* planRanked(parts, query);
     const addresses = list.sources.map(({ address }) => address);
     return { ...list, sources: yield* planSourcesOf(parts, addresses) };
+  });
+}
+
+/** How many addresses are grouped, at most. */
+const MAX_GROUPED = 5_000;
+
+/** The first addresses of a range in the same order, without their days, for a page that groups them. */
+export async function readSourcesForGroups(
+  reader: Reader,
+  scope: DomainScope,
+  filter: SourceFilter,
+): Promise<SourceList<SourceCounts>> {
+  return await reader.readPlan(function* () {
+    const parts = yield* planParts(scope, filter.range);
+    return yield* planRanked(parts, { ...filter, limit: MAX_GROUPED, offset: 0 });
   });
 }
 
@@ -84,31 +95,24 @@ export async function readSourcesOf(
   });
 }
 
-/** A page of the ranked addresses, as the statement has them. */
-export function* planList<C extends Column>(
-  parts: RangeParts,
-  { limit, offset, failingOnly, mark }: Omit<WantedSources, 'range'>,
-  ranked: Ranked<C>,
-) {
-  const query = { domainId: parts.domainId, ...toLists(parts.cover), limit, offset };
-  const rows =
-    mark === undefined
-      ? yield* ask((failingOnly ? ranked.failing : ranked.all)(query))
-      : yield* ask((failingOnly ? ranked.failingMarked : ranked.allMarked)({ ...query, mark }));
-  const listed = toSafeCount(Number(rows[0]?.listed ?? 0));
-  return {
-    ...(yield* planTotals(parts, listed)),
-    total: Number(rows[0]?.total ?? 0),
-    sources: rows.filter(({ address }) => address !== null),
-  };
-}
-
-/** What a range has, of which `listed` messages belong to addresses. */
-export function* planTotals({ domainId, range }: RangeParts, listed: number) {
+function* planRanked(
+  { domainId, range, cover }: RangeParts,
+  { failingOnly, mark, limit, offset }: SourcePageQuery,
+): Plan<SourceList<SourceCounts>> {
+  const filter = { failingOnly: failingOnly ? 1 : 0, mark: mark ?? 'any' } as const;
+  const rows = yield* ask(
+    rankedSources({ domainId, ...toJsonLists(cover), ...filter, limit, offset }),
+  );
   const [day] = yield* ask(messagesOfRange({ domainId, from: range.from, to: range.to }));
+  const listed = toSafeCount(Number(rows[0]?.listed ?? 0));
   const messages = toSafeCount(Number(day?.messages ?? 0));
-  const hasReports = Number(day?.days ?? 0) > 0;
-  return { hasReports, messages, unlisted: Math.max(0, messages - listed) };
+  return {
+    hasReports: Number(day?.days ?? 0) > 0,
+    total: Number(rows[0]?.total ?? 0),
+    messages,
+    sources: rows.filter(({ address }) => address !== null).map(toSourceCounts),
+    unlisted: Math.max(0, messages - listed),
+  };
 }
 
 type OfRange = { domainId: string; from: Day; to: Day };
@@ -123,12 +127,13 @@ const messagesOfRange = prepareQuery<OfRange, { messages: number; days: number }
     .where('day', '<=', param('to')),
 );
 
-function* planSourcesOf(
+/** Some addresses of a range, in the given order, without those that sent nothing. */
+export function* planSourcesOf(
   { domainId, cover }: RangeParts,
   addresses: readonly string[],
 ): Plan<readonly SourceRow[]> {
   if (addresses.length === 0) return [];
-  const query = { domainId, ...toLists(cover), addresses: JSON.stringify(addresses) };
+  const query = { domainId, ...toJsonLists(cover), addresses: JSON.stringify(addresses) };
   const rows = yield* ask(sourcesOf(query));
   const found = new Map(rows.map((row) => [row.address, toSourceRow(row)]));
   return addresses.map((address) => found.get(address)).filter((row) => row !== undefined);
@@ -150,23 +155,19 @@ export const sourcesOf = prepareQuery<OfAddresses, SourceRow>((db, param) => {
     .groupBy('address');
 });
 
-/** Counts that stop where counts do (decision 1.18). */
-export function toRankedSource({ address, messages, aligned }: RankedSource): RankedSource {
-  return { address, messages: toSafeCount(messages), aligned: toSafeCount(aligned) };
-}
-
-/** The same with the other counts. */
-export function toSourceCounts(row: SourceCounts): SourceCounts {
-  const { dkim_aligned, spf_aligned } = row;
+/** Each sum stops at 2^53 − 1. */
+function toSourceCounts(row: SourceCounts): SourceCounts {
   return {
-    ...toRankedSource(row),
-    dkim_aligned: toSafeCount(dkim_aligned),
-    spf_aligned: toSafeCount(spf_aligned),
+    address: row.address,
+    messages: toSafeCount(row.messages),
+    aligned: toSafeCount(row.aligned),
+    dkim_aligned: toSafeCount(row.dkim_aligned),
+    spf_aligned: toSafeCount(row.spf_aligned),
   };
 }
 
-/** The same with its days. */
-export function toSourceRow(row: SourceRow): SourceRow {
+/** The counts of a row, and the first and last day. */
+function toSourceRow(row: SourceRow): SourceRow {
   const { first_day, last_day } = row;
   return { ...toSourceCounts(row), first_day, last_day };
 }

@@ -45,7 +45,7 @@ export async function readMarks(
   );
 }
 
-interface Marked {
+interface MarkChange {
   readonly domainId: string;
   readonly address: string;
   /** null takes the mark away. */
@@ -58,7 +58,7 @@ interface Marked {
  */
 export async function updateMark(
   db: Db,
-  { domainId, address, mark }: Marked,
+  { domainId, address, mark }: MarkChange,
   by: Actor & { readonly accountId: string },
 ): Promise<void> {
   await db.write(async (tx) => {
@@ -67,7 +67,7 @@ export async function updateMark(
     if (former === (mark ?? undefined)) return;
     if (mark === null) await deleteMark(tx, { domainId, address });
     else await replaceMark(tx, { domainId, address, mark }, by);
-    await auditSourceMark(tx, by, { domain: name, address, mark });
+    await insertMarkAudit(tx, by, { domain: name, address, mark });
   });
 }
 
@@ -83,9 +83,9 @@ async function lockOwnDomain(tx: Tx, domainId: string, accountId: string): Promi
   return domain.name;
 }
 
-type Place = Pick<Marked, 'domainId' | 'address'>;
+type SourceKey = Pick<MarkChange, 'domainId' | 'address'>;
 
-async function findMark(tx: Tx, { domainId, address }: Place): Promise<Mark | undefined> {
+async function findMark(tx: Tx, { domainId, address }: SourceKey): Promise<Mark | undefined> {
   const row = await tx
     .selectFrom('source_mark')
     .select('mark')
@@ -95,7 +95,7 @@ async function findMark(tx: Tx, { domainId, address }: Place): Promise<Mark | un
   return row?.mark;
 }
 
-async function deleteMark(tx: Tx, { domainId, address }: Place): Promise<void> {
+async function deleteMark(tx: Tx, { domainId, address }: SourceKey): Promise<void> {
   await tx
     .deleteFrom('source_mark')
     .where('domain_id', '=', domainId)
@@ -106,7 +106,7 @@ async function deleteMark(tx: Tx, { domainId, address }: Place): Promise<void> {
 /** The domain's row is locked, so that the count stays what it is. */
 async function replaceMark(
   tx: Tx,
-  { domainId, address, mark }: Place & { readonly mark: Mark },
+  { domainId, address, mark }: SourceKey & { readonly mark: Mark },
   { name, at }: Actor,
 ): Promise<void> {
   const { marks } = await tx
@@ -128,16 +128,16 @@ async function replaceMark(
     .execute();
 }
 
-interface Audited {
+interface MarkAudit {
   readonly domain: string;
   readonly address: string;
   readonly mark: Mark | null;
 }
 
-async function auditSourceMark(
+async function insertMarkAudit(
   tx: Tx,
   by: Actor & { readonly accountId: string },
-  { domain, address, mark }: Audited,
+  { domain, address, mark }: MarkAudit,
 ): Promise<void> {
   const detail = `${mark ?? 'no mark'}, ${domain}`;
   const { accountId } = by;

@@ -76,7 +76,7 @@ export async function listDomainsOfSources(db: Db, shard: Shard): Promise<string
   return rows.map(({ id }) => id);
 }
 
-interface Wanted {
+interface UnnamedQuery {
   readonly domainId: string;
   readonly now: Instant;
   readonly limit: number;
@@ -91,16 +91,17 @@ const newestDay = prepareQuery<{ domainId: string }, { day: Day }>((db, param) =
     .limit(1),
 );
 
-const counted = prepareQuery<{ domainId: string; now: Instant }, { names: number }>((db, param) =>
-  db
-    .selectFrom('source_name')
-    .select((eb) => eb.fn.countAll<number>().as('names'))
-    .where('domain_id', '=', param('domainId'))
-    .where('expires_at', '>', param('now')),
+const unexpiredCount = prepareQuery<{ domainId: string; now: Instant }, { names: number }>(
+  (db, param) =>
+    db
+      .selectFrom('source_name')
+      .select((eb) => eb.fn.countAll<number>().as('names'))
+      .where('domain_id', '=', param('domainId'))
+      .where('expires_at', '>', param('now')),
 );
 
 /** @internal A test reads its query plan. */
-export const unnamed = prepareQuery<
+export const unnamedAddresses = prepareQuery<
   { domainId: string; since: Day; now: Instant; limit: number },
   { address: string }
 >((db, param) =>
@@ -129,14 +130,14 @@ export const unnamed = prepareQuery<
 /** The addresses whose names are not known or have expired, those with most failed messages first. */
 export async function listUnnamed(
   reader: Reader,
-  { domainId, now, limit }: Wanted,
+  { domainId, now, limit }: UnnamedQuery,
 ): Promise<string[]> {
   const [[newest], [known]] = await reader.readPlan(() =>
-    askAll(newestDay({ domainId }), counted({ domainId, now })),
+    askAll(newestDay({ domainId }), unexpiredCount({ domainId, now })),
   );
   if (newest === undefined || (known?.names ?? 0) >= MAX_NAMES) return [];
   const since = addDays(newest.day, -DAYS);
-  const rows = await reader.readAll(unnamed({ domainId, since, now, limit }));
+  const rows = await reader.readAll(unnamedAddresses({ domainId, since, now, limit }));
   return rows.map(({ address }) => address);
 }
 
@@ -182,7 +183,7 @@ function toRows(domainId: string, names: readonly SourceName[]) {
   }));
 }
 
-interface Replaced {
+interface ReplacedColumns {
   readonly name?: Expression<string | null>;
   readonly expires_at: Expression<string>;
 }
@@ -190,7 +191,7 @@ interface Replaced {
 async function upsertNames(
   tx: Tx,
   rows: ReturnType<typeof toRows>,
-  replaced: Replaced,
+  replaced: ReplacedColumns,
 ): Promise<void> {
   if (rows.length === 0) return;
   await tx

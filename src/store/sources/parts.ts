@@ -27,21 +27,21 @@ export function selectParts(
   columns: readonly PartColumn[],
 ) {
   const { isIn } = wordsOf(db);
-  const isWanted =
+  const isChosen =
     addresses === undefined ? sql<SqlBool>`1 = 1` : isIn(sql.ref('address'), addresses);
   return db
     .selectFrom('domain_source_ip')
     .select(['address', ...columns.map(toDayColumn)])
     .where('domain_id', '=', domainId)
     .where(isIn(sql.ref('day'), days))
-    .where(isWanted)
+    .where(isChosen)
     .unionAll(
       db
         .selectFrom('source_sum')
         .select(['address', ...columns])
         .where('domain_id', '=', domainId)
         .where(isIn(sql.ref('period'), periods))
-        .where(isWanted),
+        .where(isChosen),
     );
 }
 

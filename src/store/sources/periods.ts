@@ -13,10 +13,10 @@ import { type BoundQuery, prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
 
-type Key = { readonly domain_id: string; readonly period: Period };
+type PeriodKey = { readonly domain_id: string; readonly period: Period };
 
 /** Writes nothing where the period is stale already, as that of the newest days is. */
-const staleUpserts = prepareRows<Key, never>(['domain_id', 'period'], (db, rows) =>
+const staleUpserts = prepareRows<PeriodKey, never>(['domain_id', 'period'], (db, rows) =>
   db
     .insertInto('source_period')
     .values(rows.map((row) => ({ ...row, state: 'stale' as const })))
@@ -31,7 +31,7 @@ const staleUpserts = prepareRows<Key, never>(['domain_id', 'period'], (db, rows)
 /**
  * Statements that mark periods of a domain stale, to be run in the transaction that changes them. Each is named once.
  */
-export function toStale(domainId: string, periods: readonly Period[]): BoundQuery<never>[] {
+export function staleUpsertsOf(domainId: string, periods: readonly Period[]): BoundQuery<never>[] {
   return staleUpserts(periods.map((period) => ({ domain_id: domainId, period })));
 }
 
@@ -44,7 +44,7 @@ interface ChangedDay {
  * Statements that mark the periods of days stale. Each change of a day's sources needs them in its transaction, which
  * holds the domain's lock.
  */
-export function toStaleThirds(days: readonly ChangedDay[]): BoundQuery<never>[] {
+export function staleUpsertsOfDays(days: readonly ChangedDay[]): BoundQuery<never>[] {
   const keys = days.map(({ domainId, day }) => ({ domain_id: domainId, period: toThird(day) }));
   const byKey = new Map(keys.map((key) => [`${key.domain_id} ${key.period}`, key]));
   return staleUpserts([...byKey.values()]);
@@ -64,7 +64,7 @@ export const statesOfYears = prepareQuery<Years, { period: Period; state: Period
 );
 
 /** The states of all periods of a range's years: at most 52 rows a year. */
-function* readStates(domainId: string, { from, to }: DayRange): Plan<PeriodStates> {
+function* planStates(domainId: string, { from, to }: DayRange): Plan<PeriodStates> {
   // Every period of a year sorts before its year and this sign.
   const years = { domainId, from: from.slice(0, 4), to: `${to.slice(0, 4)}~` };
   const rows = yield* ask(statesOfYears(years));
@@ -76,7 +76,7 @@ export function* planCover(
   domainId: string,
   range: DayRange,
 ): Plan<Cover & { readonly states: PeriodStates }> {
-  const states = yield* readStates(domainId, range);
+  const states = yield* planStates(domainId, range);
   return { ...coverRange(range, states), states };
 }
 
@@ -95,6 +95,6 @@ export function* planParts(scope: DomainScope, range: DayRange): Plan<RangeParts
 }
 
 /** A cover's days and periods as parameters of `selectParts`. */
-export function toLists({ days, periods }: Cover) {
+export function toJsonLists({ days, periods }: Cover) {
   return { days: JSON.stringify(days), periods: JSON.stringify(periods) };
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { DayRange } from '../../domain/day-range.ts';
 import type { Day } from '../../domain/instant.ts';
 import {
@@ -7,10 +8,10 @@ import {
 } from '../../domain/reports/source-pattern.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { prepareQuery } from '../engine/prepared.ts';
-import { ask, type Plan, type Reader } from '../engine/reader.ts';
+import { ask, askAll, type Plan, type Reader } from '../engine/reader.ts';
+import { wordsOf } from '../engine/words.ts';
 import { fitDetails, parseDetails, REPORTER_ID_CHARS } from './days/details.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
-import { findTexts, type TextKey } from './texts.ts';
 
 /** Messages of one source in a range that one reporter evaluated alike. */
 export interface SourcePattern extends EvaluatedPattern {
@@ -38,7 +39,7 @@ export interface SourceOfRange {
   readonly otherMessages: number;
 }
 
-export interface WantedSource {
+export interface SourceQuery {
   readonly address: string;
   readonly range: DayRange;
 }
@@ -53,12 +54,12 @@ const MAX_PATTERNS = 200;
 export async function readSource(
   reader: Reader,
   scope: DomainScope,
-  wanted: WantedSource,
+  query: SourceQuery,
 ): Promise<SourceOfRange> {
-  return await reader.readPlan(() => planSource(scope, wanted));
+  return await reader.readPlan(() => planSource(scope, query));
 }
 
-function* planSource(scope: DomainScope, { address, range }: WantedSource): Plan<SourceOfRange> {
+function* planSource(scope: DomainScope, { address, range }: SourceQuery): Plan<SourceOfRange> {
   yield* requireDomain(scope);
   const { domainId } = scope;
   const rows = yield* ask(daysOfSource({ domainId, address, from: range.from, to: range.to }));
@@ -66,7 +67,7 @@ function* planSource(scope: DomainScope, { address, range }: WantedSource): Plan
   const textOf = yield* findTexts(domainId, counted.flatMap(toTextKeys));
   const patterns = counted.flatMap((count) => {
     const [reporter, pattern] = toTextKeys(count).map(({ id }) => textOf.get(id));
-    // Without its text, a pattern is one of the others.
+    // A pattern without a text is counted in `otherMessages`.
     return pattern === undefined ? [] : [toSourcePattern(count, { reporter, pattern })];
   });
   const days = rows.map(({ day, messages, aligned }) => ({ day, messages, aligned }));
@@ -83,7 +84,7 @@ export const daysOfSource = prepareQuery<
 >((db, param) =>
   db
     .selectFrom('domain_day as data')
-    // SQLite keeps the order of cross joins, and then finds each row by its whole key. Left to itself it reads all
+    // SQLite keeps the order of a cross join, and so finds each row by its whole key. With another join it reads all
     // addresses of the range.
     .crossJoin('domain_source_ip as source')
     .select(['source.day', 'source.messages', 'source.aligned', 'source.details'])
@@ -118,7 +119,7 @@ function countPatterns(rows: readonly DayOfSource[]): CountedPattern[] {
   return [...counts.values()];
 }
 
-/** The month in which a pattern was counted last has its texts. */
+/** The keys of the names of its reporter and its pattern, in the month in which it was counted last. */
 function toTextKeys({ id, lastDay }: CountedPattern): [TextKey, TextKey] {
   const month = lastDay.slice(0, 7);
   return [
@@ -126,6 +127,33 @@ function toTextKeys({ id, lastDay }: CountedPattern): [TextKey, TextKey] {
     { month, id: id.slice(REPORTER_ID_CHARS) },
   ];
 }
+
+interface TextKey {
+  readonly month: string;
+  readonly id: string;
+}
+
+/** The stored texts with these keys, by id. */
+function* findTexts(domainId: string, keys: readonly TextKey[]): Plan<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const [month, ofMonth] of Map.groupBy(keys, (key) => key.month)) {
+    const ids = JSON.stringify(ofMonth.map(({ id }) => id));
+    for (const { id, text } of yield* ask(textsOf({ domainId, month, ids }))) found.set(id, text);
+  }
+  return found;
+}
+
+const textsOf = prepareQuery<
+  { domainId: string; month: string; ids: string },
+  { id: string; text: string }
+>((db, param) =>
+  db
+    .selectFrom('source_text')
+    .select(['id', 'text'])
+    .where('domain_id', '=', param('domainId'))
+    .where('month', '=', param('month'))
+    .where(wordsOf(db).isIn(sql.ref('id'), param('ids'))),
+);
 
 function largest(counts: readonly CountedPattern[]): CountedPattern[] {
   return counts
@@ -153,4 +181,31 @@ function toSourcePattern(
 
 function sumOf(counts: readonly { readonly messages: number }[]): number {
   return counts.reduce((sum, { messages }) => addSafely(sum, messages), 0);
+}
+
+type SourceKey = { domainId: string; address: string };
+
+/** One look into the index of addresses, however much the address sent. */
+const prepareEnd = (direction: 'asc' | 'desc') =>
+  prepareQuery<SourceKey, { day: Day }>((db, param) =>
+    db
+      .selectFrom('domain_source_ip')
+      .select('day')
+      .where('domain_id', '=', param('domainId'))
+      .where('address', '=', param('address'))
+      .orderBy('day', direction)
+      .limit(1),
+  );
+/** @internal A test reads its query plan. */
+export const firstDay = prepareEnd('asc');
+/** @internal A test reads its query plan. */
+export const lastDay = prepareEnd('desc');
+
+/** The first and the last day on which an address sent in a domain's name; null when it never did. */
+export async function readSpan(
+  reader: Reader,
+  source: SourceKey,
+): Promise<{ readonly oldest: Day | null; readonly newest: Day | null }> {
+  const [[first], [last]] = await reader.readPlan(() => askAll(firstDay(source), lastDay(source)));
+  return { oldest: first?.day ?? null, newest: last?.day ?? null };
 }

@@ -9,7 +9,7 @@ import { type SumLimits, sumPeriod } from './sums.ts';
 /** After a period that was summed, requests of the same process and other writers go first. */
 const PAUSE_MS = 20;
 
-interface Given {
+interface SumDeps {
   readonly store: Pick<Store, 'db' | 'reader'>;
   readonly now: () => Date;
   readonly logError: (error: unknown) => void;
@@ -20,7 +20,7 @@ interface Given {
  * Sums the stale periods of a shard's domains that are over, shorter ones first: one period a transaction. An error
  * with one domain is logged, and the next one follows. Returns whether it came to the end.
  */
-export async function sumShard(given: Given, { shard, mayGoOn }: ShardRun): Promise<boolean> {
+export async function sumShard(given: SumDeps, { shard, mayGoOn }: ShardRun): Promise<boolean> {
   for (const domainId of await listStaleDomains(given.store.db, shard)) {
     const isDone = await sumDomain(given, domainId, mayGoOn).catch((error: unknown) => {
       given.logError(error);
@@ -53,7 +53,7 @@ async function listStaleDomains(db: Db, shard: Shard): Promise<string[]> {
 
 /** Returns false when the run has to end. */
 async function sumDomain(
-  { store, now, limits }: Given,
+  { store, now, limits }: SumDeps,
   domainId: string,
   mayGoOn: ShardRun['mayGoOn'],
 ): Promise<boolean> {
@@ -68,13 +68,13 @@ async function sumDomain(
   return await mayGoOn();
 }
 
-interface Wanted {
+interface StaleQuery {
   readonly domainId: string;
   readonly level: Level;
   readonly now: Instant;
 }
 
-async function listStale(db: Db, { domainId, level, now }: Wanted): Promise<Period[]> {
+async function listStale(db: Db, { domainId, level, now }: StaleQuery): Promise<Period[]> {
   const rows = await db
     .selectFrom('source_period')
     .select('period')

@@ -15,7 +15,7 @@ import type { Store } from '../engine/open.ts';
 import { prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
 import { ask, type Plan, toReader } from '../engine/reader.ts';
 import { PART, SUMS, selectParts } from './parts.ts';
-import { planCover, toLists, toStale } from './periods.ts';
+import { planCover, staleUpsertsOf, toJsonLists } from './periods.ts';
 
 /*
  * Sums what addresses sent in a period. Whether it is worth it is found out before the transaction, which then reads
@@ -54,18 +54,18 @@ export async function sumPeriod(
   return await db.write((tx) => writeState(tx, of, { state, limits }));
 }
 
-interface Planned {
+interface PlannedState {
   /** The state that the period gets; `stale` when it stays as it is. */
   readonly state: PeriodState;
   /** What it is summed from. */
   readonly cover: Cover;
 }
 
-function* planState({ domainId, period }: DomainPeriod, limits: SumLimits): Plan<Planned> {
+function* planState({ domainId, period }: DomainPeriod, limits: SumLimits): Plan<PlannedState> {
   const { states, ...cover } = yield* planCover(domainId, rangeOf(period));
   if (!isDue(period, states)) return { state: 'stale', cover };
   const atMost = limits.maxRows + 1;
-  const [size] = yield* ask(sizeOf({ domainId, ...toLists(cover), atMost }));
+  const [size] = yield* ask(sizeOf({ domainId, ...toJsonLists(cover), atMost }));
   const counts = { rows: Number(size?.rows), addresses: Number(size?.addresses) };
   return { state: isWorth(counts, limits) ? 'summed' : 'days', cover };
 }
@@ -85,9 +85,9 @@ function isDue(period: Period, states: PeriodStates): boolean {
   return levelOf(period) === 'third' || !hasStale(period, states);
 }
 
-type Lists = { domainId: string; days: string; periods: string };
+type CoverLists = { domainId: string; days: string; periods: string };
 
-const sizeOf = prepareQuery<Lists & { atMost: number }, Size>((db, param) => {
+const sizeOf = prepareQuery<CoverLists & { atMost: number }, Size>((db, param) => {
   const lists = { domainId: param('domainId'), days: param('days'), periods: param('periods') };
   return db
     .selectFrom(
@@ -116,14 +116,15 @@ async function writeState(
     .where('period', '=', period)
     .execute();
   if (state === 'summed')
-    await runPrepared(tx, sumsInsert({ domainId, period, ...toLists(planned.cover) }));
+    await runPrepared(tx, sumsInsert({ domainId, period, ...toJsonLists(planned.cover) }));
   await tx
     .updateTable('source_period')
     .set({ state })
     .where('domain_id', '=', domainId)
     .where('period', '=', period)
     .execute();
-  if (levelOf(period) === 'third') await runAllPrepared(tx, toStale(domainId, toLonger(period)));
+  if (levelOf(period) === 'third')
+    await runAllPrepared(tx, staleUpsertsOf(domainId, toLonger(period)));
   return state === 'summed';
 }
 
@@ -132,7 +133,7 @@ function exactSumOf(column: string): RawBuilder<number> {
   return sql<number>`cast(sum(${sql.ref(column)}) as bigint)`;
 }
 
-const sumsInsert = prepareQuery<Lists & { period: string }, never>((db, param) => {
+const sumsInsert = prepareQuery<CoverLists & { period: string }, never>((db, param) => {
   const lists = { domainId: param('domainId'), days: param('days'), periods: param('periods') };
   return db
     .insertInto('source_sum')

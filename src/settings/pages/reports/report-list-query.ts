@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { Reporter, ReportKey, WantedPage } from '../../../store/reports/report-list.ts';
+import type { Reporter, ReportKey, ReportPageQuery } from '../../../store/reports/report-list.ts';
 import { readQuery } from '../../form.ts';
 
 /* What the address of a list of reports says beside its range. */
@@ -23,7 +23,7 @@ export function toReporterValue(reporter: Reporter | undefined): string {
 const KEY = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)-(\d{1,15})$/;
 
 /** Where the page begins. A place that is not one of ours gives the first page. */
-export function readStart(req: Request): WantedPage['start'] {
+export function readStart(req: Request): ReportPageQuery['start'] {
   for (const direction of ['older', 'newer'] as const) {
     const [, begin, seq] = KEY.exec(readQuery(req, direction)) ?? [];
     if (begin !== undefined) return { direction, key: { begin, seq: Number(seq) } };

@@ -4,7 +4,7 @@ import { findDataDays } from '../../../store/accounts/data-days.ts';
 import type { DomainRow } from '../../../store/accounts/domains.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
 import {
-  LOOKED_AT,
+  MAX_SEARCHED,
   type Reporter,
   type ReporterCount,
   type ReportPage,
@@ -96,7 +96,7 @@ function renderChoice(page: ReportPage, { path, range, reporter }: Asked): Html 
     </select>
     <button class="secondary">Show</button>
   </form>
-  ${hasMore ? html`<p class="muted">Reporters are counted in the latest ${toCount(LOOKED_AT)} of ${toCounted(total, 'report')}.</p>` : ''}`;
+  ${hasMore ? html`<p class="muted">Reporters are counted in the latest ${toCount(MAX_SEARCHED)} of ${toCounted(total, 'report')}.</p>` : ''}`;
 }
 
 function renderOption({ reporter, reports }: ReporterCount, chosen: Reporter | undefined): Html {
@@ -118,7 +118,7 @@ function sayNone({ older, newer }: ReportPage, { reporter }: Asked): string {
   if (reporter === undefined) return 'No report is on this page.';
   const sides = [older && 'older', newer && 'newer'].filter((side) => side !== undefined);
   if (sides.length === 0) return 'This reporter sent no report that covers this range.';
-  return `No report of this reporter is among those that were looked at, ${toCount(LOOKED_AT)} at most. There may be some among ${sides.join(' and ')} ones.`;
+  return `No report of this reporter is among those that were looked at, ${toCount(MAX_SEARCHED)} at most. There may be some among ${sides.join(' and ')} ones.`;
 }
 
 function renderPages({ older, newer }: ReportPage, asked: Asked): Html | '' {

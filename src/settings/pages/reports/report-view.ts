@@ -8,8 +8,8 @@ import type {
 import type { ReportContent } from '../../../domain/reports/report-content.ts';
 import { toWarningText } from '../../../domain/reports/warning-words.ts';
 import {
-  type AroundReport,
   MAX_CONFLICTS,
+  type ReportContext,
   type ReportOfAccount,
 } from '../../../store/reports/report-of-account.ts';
 import type { Html } from '../../frame/page.ts';
@@ -46,7 +46,7 @@ interface Read {
 /** Who sent the report, what it covers, and how it came in. */
 export function renderMetadata(
   report: ReportOfAccount,
-  { source, conflictsAt }: AroundReport,
+  { source, conflictsAt }: ReportContext,
   { content, now }: Read,
 ): Html {
   const { total_messages: messages, aligned_messages: aligned, received_at } = report;
@@ -87,7 +87,7 @@ function renderErrors({ errors }: ReportMetadata): Html {
     ${more > 0 ? html`<li>${toCount(more)} more</li>` : ''}</ul>`;
 }
 
-function renderConflicts(conflictsAt: AroundReport['conflictsAt']): Html | '' {
+function renderConflicts(conflictsAt: ReportContext['conflictsAt']): Html | '' {
   const count = conflictsAt.length;
   if (count === 0) return '';
   const words = count === MAX_CONFLICTS ? `${count} or more` : toCount(count);

@@ -1,11 +1,11 @@
 import type { RequestHandler, Response } from 'express';
 import { html } from 'hono/html';
 import { Failure } from '../../../domain/failure.ts';
-import type { ReportContent, ReportPlace } from '../../../domain/reports/report-content.ts';
+import type { ReportContent, ReportLocation } from '../../../domain/reports/report-content.ts';
 import {
   findReport,
   type ReportOfAccount,
-  readAroundReport,
+  readReportContext,
 } from '../../../store/reports/report-of-account.ts';
 import { readQuery } from '../../form.ts';
 import { type Html, sendPage } from '../../frame/page.ts';
@@ -28,7 +28,7 @@ export function showReport({ store: { reader }, reportReader, now }: Given): Req
     const { accountId, personId } = visitorOf(res);
     const ids = { domainId: String(req.params['id']), reportId: String(req.params['report']) };
     const report = await findReport(reader, { accountId, ...ids });
-    const around = await readAroundReport(reader, report);
+    const around = await readReportContext(reader, report);
     const from = toFirstRecord(readQuery(req, 'from'));
     const wanted = { from, count: RECORDS_PER_PAGE };
     const content = await reportReader
@@ -44,7 +44,7 @@ export function showReport({ store: { reader }, reportReader, now }: Given): Req
   };
 }
 
-export function toPlace(report: ReportOfAccount): ReportPlace {
+export function toPlace(report: ReportOfAccount): ReportLocation {
   const { id, source_seq, payload_sha256, received_at } = report;
   return {
     reportId: id,

@@ -25,7 +25,7 @@ export async function renderFailingSources(
 ): Promise<Html> {
   const range = toShort(ofPage);
   const wanted = { range, limit: SHOWN };
-  const found = await readFailing(given.store.reader, scope.domainId, wanted);
+  const found = await readFailing(given.store.reader, scope, wanted);
   const sources = await describe(given, scope, found.sources);
   const path = toPath(scope.domainId);
   const more = found.total - sources.length;

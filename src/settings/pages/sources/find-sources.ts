@@ -8,9 +8,9 @@ import {
   toOrganisation,
 } from '../../../domain/sources/groups.ts';
 import type { Counts, Source } from '../../../domain/sources/source.ts';
-import { readSourcesForGroups, readSourcesOfGroups } from '../../../store/sources/grouped.ts';
 import {
   readSources,
+  readSourcesForGroups,
   readSourcesOf,
   type SourceCounts,
   type SourceList,
@@ -71,7 +71,7 @@ async function findPage(given: Given, { scope, range, choice, perPage }: Wanted)
   return { ...found, sources, groups: undefined, groupTitle: undefined, cutAt: undefined };
 }
 
-/** Of all addresses only what they are grouped by is looked up; of those that are shown, everything. */
+/** Only what the addresses are grouped by is looked up: their networks or their names. */
 async function findGroups(given: Given, wanted: Wanted, group: Grouping): Promise<Found> {
   const { scope, range, choice } = wanted;
   const found = await readSourcesForGroups(given.store.reader, scope, { range, ...choice });
@@ -89,7 +89,7 @@ async function findWithin(
 ): Promise<Found> {
   const { scope, range, choice } = wanted;
   const { reader } = given.store;
-  const found = await readSourcesOfGroups(reader, scope, { range, ...choice });
+  const found = await readSourcesForGroups(reader, scope, { range, ...choice });
   const toName = await NAMERS[group](given, scope);
   const own = found.sources.map(toAddress).filter((address) => toName(address).key === within);
   const rows = await readSourcesOf(reader, scope, { range, addresses: toPage(own, wanted) });

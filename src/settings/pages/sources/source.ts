@@ -12,8 +12,7 @@ import { listDnsRecords, toDnsFacts } from '../../../store/alerts/dns-records.ts
 import { findDetailedDays } from '../../../store/sources/detailed-days.ts';
 import { readMarks, type SourceMark } from '../../../store/sources/marks.ts';
 import { findNames } from '../../../store/sources/names.ts';
-import { readSource, type SourcePattern } from '../../../store/sources/source.ts';
-import { readSpan } from '../../../store/sources/span.ts';
+import { readSource, readSpan, type SourcePattern } from '../../../store/sources/source.ts';
 import { sendPage } from '../../frame/page.ts';
 import { toDomainRange } from '../../frame/range.ts';
 import { toDomainText } from '../../frame/words.ts';

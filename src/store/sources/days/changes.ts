@@ -1,6 +1,6 @@
 import type { Tx } from '../../engine/database.ts';
 import { prepareQuery, runAllPrepared } from '../../engine/prepared.ts';
-import { toStaleThirds } from '../periods.ts';
+import { staleUpsertsOfDays } from '../periods.ts';
 import {
   addPattern,
   fitDetails,
@@ -40,7 +40,7 @@ export async function changeSources(
     if (row === undefined || source === undefined) return [];
     return [sourceUpdate({ domainId, day, address, ...toBounded(change(toCounts(row), source)) })];
   });
-  await runAllPrepared(tx, [...updates, ...toStaleThirds([{ domainId, day }])]);
+  await runAllPrepared(tx, [...updates, ...staleUpsertsOfDays([{ domainId, day }])]);
 }
 
 /** What becomes of a row's counts. */
@@ -100,9 +100,9 @@ function clamp(count: number, max: number): number {
   return Math.min(Math.max(0, count), max);
 }
 
-type Place = { domainId: string; day: string; address: string };
+type SourceKey = { domainId: string; day: string; address: string };
 
-const sourceRow = prepareQuery<Place, Row>((db, param) =>
+const sourceRow = prepareQuery<SourceKey, Row>((db, param) =>
   db
     .selectFrom('domain_source_ip')
     .select(['messages', 'aligned', 'dkim_aligned', 'spf_aligned', 'details'])
@@ -111,7 +111,7 @@ const sourceRow = prepareQuery<Place, Row>((db, param) =>
     .where('address', '=', param('address')),
 );
 
-const sourceUpdate = prepareQuery<Place & Row, never>((db, param) =>
+const sourceUpdate = prepareQuery<SourceKey & Row, never>((db, param) =>
   db
     .updateTable('domain_source_ip')
     .set({

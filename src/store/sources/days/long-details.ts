@@ -22,15 +22,16 @@ export async function shortenDetails(tx: Tx, { domainId, day }: DomainDay): Prom
   await runAllPrepared(tx, updates);
 }
 
-type Wanted = { domainId: string; day: string; chars: number };
+type LongDetailsQuery = { domainId: string; day: string; chars: number };
 
-const longDetails = prepareQuery<Wanted, { address: string; details: string }>((db, param) =>
-  db
-    .selectFrom('domain_source_ip')
-    .select(['address', 'details'])
-    .where('domain_id', '=', param('domainId'))
-    .where('day', '=', param('day'))
-    .where(({ fn }) => fn<number>('length', ['details']), '>', param('chars')),
+const longDetails = prepareQuery<LongDetailsQuery, { address: string; details: string }>(
+  (db, param) =>
+    db
+      .selectFrom('domain_source_ip')
+      .select(['address', 'details'])
+      .where('domain_id', '=', param('domainId'))
+      .where('day', '=', param('day'))
+      .where(({ fn }) => fn<number>('length', ['details']), '>', param('chars')),
 );
 
 type Update = { domainId: string; day: string; address: string; details: string };

@@ -92,11 +92,11 @@ const MAX_SOURCES_AT_ONCE = 1_000;
  */
 export async function insertDetails(db: Db, reports: readonly AggregateReport[]): Promise<number> {
   let inserted = 0;
-  for (const some of toParts(reports)) inserted += await db.write((tx) => insertSome(tx, some));
+  for (const some of toBatches(reports)) inserted += await db.write((tx) => insertSome(tx, some));
   return inserted;
 }
 
-function toParts(reports: readonly AggregateReport[]): AggregateReport[][] {
+function toBatches(reports: readonly AggregateReport[]): AggregateReport[][] {
   const parts: AggregateReport[][] = [];
   let [part, sources]: [AggregateReport[], number] = [[], 0];
   for (const report of reports) {
@@ -113,7 +113,7 @@ function toParts(reports: readonly AggregateReport[]): AggregateReport[][] {
 }
 
 /** What reports of one domain say. */
-interface Found {
+interface AddedDetails {
   readonly days: Map<Day, SourcesOfDay>;
   readonly texts: SourceTexts;
 }
@@ -123,13 +123,13 @@ async function insertSome(tx: Tx, reports: readonly AggregateReport[]): Promise<
   const domains = await lockReportedDomains(tx, [...names]);
   let inserted = 0;
   for (const domain of domains) {
-    const found: Found = { days: new Map(), texts: new SourceTexts() };
+    const found: AddedDetails = { days: new Map(), texts: new SourceTexts() };
     for (const report of reports)
       if (report.policyPublished.domain === domain.name && (await claim(tx, domain, report))) {
         addReport(found, report);
         inserted += 1;
       }
-    await writeFound(tx, domain.id, found);
+    await writeDetails(tx, domain.id, found);
   }
   return inserted;
 }
@@ -157,7 +157,7 @@ const storedReport = prepareQuery<{ domainId: string; id: string }, StoredReport
     .where('id', '=', param('id')),
 );
 
-function addReport({ days, texts }: Found, report: AggregateReport): void {
+function addReport({ days, texts }: AddedDetails, report: AggregateReport): void {
   const { begin_date, reporter_org } = toReportFields(report);
   const day = toDay(begin_date);
   const sources: SourcesOfDay = days.get(day) ?? new Map();
@@ -165,7 +165,11 @@ function addReport({ days, texts }: Found, report: AggregateReport): void {
   days.set(day, sources);
 }
 
-async function writeFound(tx: Tx, domainId: string, { days, texts }: Found): Promise<void> {
+async function writeDetails(
+  tx: Tx,
+  domainId: string,
+  { days, texts }: AddedDetails,
+): Promise<void> {
   for (const [day, sources] of days)
     await changeSources(tx, { domainId, day }, { sources, change: addDetails });
   const inserted = await runAllPrepared(tx, textInserts(texts.toRows(domainId)));
