@@ -9,8 +9,8 @@ export const listAlerts = (({ accountId, query }) => {
   const { domain_id: domainId, changed_after: cursor, ...page } = query;
   const scope = { accountId, domainId };
   if (cursor === undefined) return { list: alertsOf(scope) as PagedList<ServedAlert>, page };
-  const after = { parameter: 'changed_after', cursor };
-  return { followed: followAlerts(scope) as FollowedList<ServedAlert>, after, page };
+  const followed = followAlerts(scope) as FollowedList<ServedAlert>;
+  return { list: { followed, parameter: 'changed_after', cursor }, page };
 }) satisfies Handler<'listAlerts'>;
 
 /** The store knows that a context is an object; the rule of the alert's type has made it. */

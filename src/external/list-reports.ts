@@ -5,6 +5,5 @@ export const listReports = (({ accountId, path, query }) => {
   const { received_after: cursor, ...page } = query;
   const domain = { accountId, domainId: path.domain_id };
   if (cursor === undefined) return { list: reportsOf(domain), page };
-  const after = { parameter: 'received_after', cursor };
-  return { followed: followReports(domain), after, page };
+  return { list: { followed: followReports(domain), parameter: 'received_after', cursor }, page };
 }) satisfies Handler<'listReports'>;

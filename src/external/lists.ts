@@ -3,17 +3,18 @@ import { Failure } from '../domain/failure.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import { findFollowedHead, readFollowedPage } from '../store/lists/followed.ts';
 import type { Head } from '../store/lists/heads.ts';
-import { findHead, type PageOf, readCurrentPage } from '../store/lists/page.ts';
+import {
+  findHead,
+  type Page,
+  type PagedList,
+  type PageOf,
+  readCurrentPage,
+} from '../store/lists/page.ts';
 import { type Operation, toInvalid, type ValidRequest } from './contract.ts';
 import { listAlerts } from './list-alerts.ts';
 import { listDomains } from './list-domains.ts';
 import { listReports } from './list-reports.ts';
-import {
-  type FollowedListRequest,
-  type PageRequest,
-  type WholeListRequest,
-  withDeclaredFields,
-} from './operation.ts';
+import { type ListAfter, type PageRequest, withDeclaredFields } from './operation.ts';
 
 export const handlers = withDeclaredFields({ listDomains, listReports, listAlerts });
 
@@ -39,16 +40,12 @@ export async function openList(
 ): Promise<OpenList> {
   // The schemas that have validated the parameters are those that the handler's types were generated from.
   const handle = handlers[operation.operationId] as (call: object) => PageRequest<unknown>;
-  const request = handle({ accountId, ...parameters });
-  return 'list' in request
-    ? await openWhole(reader, request)
-    : await openFollowed(reader, request, operation);
+  const { list, page } = handle({ accountId, ...parameters });
+  if (!('followed' in list)) return await openWhole(reader, list, page);
+  return await openAfter(reader, list, { page, operation });
 }
 
-async function openWhole(
-  reader: Reader,
-  { list, page }: WholeListRequest<unknown>,
-): Promise<OpenList> {
+async function openWhole(reader: Reader, list: PagedList<unknown>, page: Page): Promise<OpenList> {
   const head = await findHead(reader, list);
   if (head === undefined) throw new Failure('not_found', 'No such domain.');
   return {
@@ -68,16 +65,16 @@ function toNewest(listId: string | undefined, { position, mark }: Head): string 
 }
 
 /** Throws `validation_error` for a text that is no cursor of the list, and for one that the list never gave out. */
-async function openFollowed(
+async function openAfter(
   reader: Reader,
-  { followed, after, page }: FollowedListRequest<unknown>,
-  operation: Operation,
+  { followed, parameter, cursor }: ListAfter<unknown>,
+  { page, operation }: { readonly page: Page; readonly operation: Operation },
 ): Promise<OpenList> {
-  const start = parseStart(followed.id, after.cursor);
-  if (start === undefined) throw toInvalid(operation, after.parameter);
+  const start = parseStart(followed.id, cursor);
+  if (start === undefined) throw toInvalid(operation, parameter);
   const head = await findFollowedHead(reader, followed, start);
   if (head === 'no_list') throw new Failure('not_found', 'No such domain.');
-  if (head === 'no_point') throw toUnknown(after.parameter);
+  if (head === 'no_point') throw toUnknown(parameter);
   return {
     head,
     // A client asks for a cursor once: then it has the next one.

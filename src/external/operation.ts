@@ -24,21 +24,16 @@ export type Handler<O extends OperationId> = (
   call: Call<O>,
 ) => PageRequest<ItemOf<O>, PageOf<QueryOf<O>>>;
 
-export type PageRequest<Item, P extends Page = Page> =
-  | WholeListRequest<Item, P>
-  | FollowedListRequest<Item, P>;
-
-export interface WholeListRequest<Item, P extends Page = Page> {
-  readonly list: PagedList<Item>;
+export interface PageRequest<Item, P extends Page = Page> {
+  readonly list: PagedList<Item> | ListAfter<Item>;
   readonly page: P;
 }
 
-/** A page of what came to a list after a cursor. */
-export interface FollowedListRequest<Item, P extends Page = Page> {
+/** What came to a list after a cursor, and the name of the parameter that has the cursor. */
+export interface ListAfter<Item> {
   readonly followed: FollowedList<Item>;
-  /** The cursor, and the name of the parameter that has it. */
-  readonly after: { readonly parameter: string; readonly cursor: string };
-  readonly page: P;
+  readonly parameter: string;
+  readonly cursor: string;
 }
 
 /** What is left of a query when the list is named: no other parameter than `limit` and `offset`. */
@@ -64,7 +59,10 @@ type DeclaredFields<H extends Handlers> = {
     ? unknown
     : { readonly 'v1.yaml has no such field': UndeclaredField<O, H[O]> };
 };
-type UndeclaredField<O extends OperationId, H> = H extends (call: never) => infer Request
-  ? Exclude<FieldOf<Request>, keyof ItemOf<O>>
+type UndeclaredField<O extends OperationId, H extends Handlers[O]> = Exclude<
+  FieldOf<ReturnType<H>['list']>,
+  keyof ItemOf<O>
+>;
+type FieldOf<List> = List extends PagedList<infer Item> | ListAfter<infer Item>
+  ? keyof Item
   : never;
-type FieldOf<Request> = Request extends PageRequest<infer Item> ? keyof Item : never;

@@ -91,13 +91,12 @@ describe('a filter that nobody put into the cache’s key answered with the unfi
       ) => PageRequest<unknown>;
       const headWith = (query: object) => {
         const call = { accountId: 'a', path: { domain_id: 'd' }, query: { ...page, ...query } };
-        const request = handle(call);
-        return 'list' in request
-          ? request.list.head
-          : { ...request.followed.head, ...request.after };
+        const { list } = handle(call);
+        return 'head' in list ? list.head : { ...list.followed.head, after: list.cursor };
       };
-      expect(headWith({ [name]: 'x' })).not.toEqual(headWith({}));
-      expect(headWith({ [name]: 'x' })).not.toEqual(headWith({ [name]: 'y' }));
+      const cure = `the handler has to name a list with ${name}, with a head of its own in store/`;
+      expect(headWith({ [name]: 'x' }), cure).not.toEqual(headWith({}));
+      expect(headWith({ [name]: 'x' }), cure).not.toEqual(headWith({ [name]: 'y' }));
     },
   );
 });
