@@ -1,18 +1,13 @@
-import type { Instant } from '../../domain/instant.ts';
+import type { ExpressionBuilder } from 'kysely';
 import { prepareColumn } from '../engine/prepared.ts';
 import { isVersion } from '../lists/heads.ts';
-import { type JsonText, jsonRows } from '../lists/json.ts';
+import { type JsonText, jsonRows, type RowOf } from '../lists/json.ts';
 import type { PagedList } from '../lists/page.ts';
-import type { DomainStatus } from '../tables.ts';
+import type { Tables } from '../tables.ts';
 import { domainsHead, type PageOfAccount, selectPage } from './domains.ts';
 
 /** A domain as it is listed. */
-export interface ListedDomain {
-  readonly id: string;
-  readonly domain: string;
-  readonly status: DomainStatus;
-  readonly last_report_at: Instant | null;
-}
+export type ListedDomain = RowOf<ReturnType<typeof toFields>>;
 
 type WantedDomains = PageOfAccount & { version: string };
 
@@ -25,14 +20,19 @@ const domainsFrom = prepareColumn<WantedDomains, JsonText<ListedDomain>>((db, pa
         version: param('version'),
       }),
     ),
-    (ref) => ({
-      id: ref('id'),
-      domain: ref('name'),
-      status: ref('status'),
-      last_report_at: ref('last_report_at'),
-    }),
+    toFields,
   ),
 );
+
+/** The fields of a listed domain. */
+function toFields(ref: ExpressionBuilder<Tables, 'domain'>['ref']) {
+  return {
+    id: ref('id'),
+    domain: ref('name'),
+    status: ref('status'),
+    last_report_at: ref('last_report_at'),
+  };
+}
 
 /** An account's active domains, by name. */
 export function domainsOf(accountId: string): PagedList<ListedDomain> {

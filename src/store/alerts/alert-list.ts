@@ -1,22 +1,14 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
-import type { Instant } from '../../domain/instant.ts';
 import { type BoundQuery, prepareColumn, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedList, PlacedItem, WantedAfter } from '../lists/followed.ts';
 import { type Head, isVersion } from '../lists/heads.ts';
-import { asJson, type JsonText, jsonRow, jsonRows } from '../lists/json.ts';
+import { asJson, type JsonText, jsonRow, jsonRows, type RowOf } from '../lists/json.ts';
 import type { PagedList, WantedItems } from '../lists/page.ts';
 import { alertList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
 /** An alert as it is listed. */
-export interface ListedAlert {
-  readonly id: string;
-  readonly domain_id: string;
-  readonly type: string;
-  readonly fired_at: Instant;
-  readonly resolved_at: Instant | null;
-  readonly context: Readonly<Record<string, unknown>>;
-}
+export type ListedAlert = RowOf<ReturnType<ReturnType<typeof fieldsOf>>>;
 
 /** The owner of the alerts: an account or one of its domains. */
 export interface AlertScope {
@@ -95,7 +87,7 @@ function fieldsOf(db: Kysely<Tables>) {
     type: ref('type'),
     fired_at: ref('fired_at'),
     resolved_at: ref('resolved_at'),
-    context: asJson<ListedAlert['context']>(db, ref('context')),
+    context: asJson<Readonly<Record<string, unknown>>>(db, ref('context')),
   });
 }
 

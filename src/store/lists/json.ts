@@ -41,7 +41,11 @@ export function jsonRows<
   return rows as Compilable<{ readonly item: JsonText<RowOf<Fields>> }>;
 }
 
-type RowOf<Fields> = {
+/**
+ * What is read of the fields of a row. A list derives its item's type from its fields, so the type has every field that
+ * is sent.
+ */
+export type RowOf<Fields> = {
   readonly [K in keyof Fields]: Fields[K] extends Expression<infer Value> ? Value : never;
 };
 

@@ -1,24 +1,14 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
-import type { Instant } from '../../domain/instant.ts';
 import { prepareColumn, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedList, PlacedItem, WantedAfter } from '../lists/followed.ts';
 import { type Head, isVersion } from '../lists/heads.ts';
-import { type JsonText, jsonRow, jsonRows } from '../lists/json.ts';
+import { type JsonText, jsonRow, jsonRows, type RowOf } from '../lists/json.ts';
 import type { PagedList, WantedItems } from '../lists/page.ts';
 import { reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
 /** A report as it is listed. */
-export interface ReportRow {
-  readonly id: string;
-  readonly reporter_org: string | null;
-  readonly reporter_email: string | null;
-  readonly begin_date: Instant;
-  readonly end_date: Instant;
-  readonly record_count: number;
-  readonly total_messages: number;
-  readonly aligned_messages: number;
-}
+export type ReportRow = RowOf<ReturnType<typeof toFields>>;
 
 type DomainOfAccount = { domainId: string; accountId: string };
 
