@@ -1,9 +1,8 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { type Evaluated, evaluate } from '../alerts/evaluate.ts';
 import { readConfig } from '../config/config.ts';
-import { explain as explainRule } from '../domain/alerts/explain.ts';
 import { RULES } from '../domain/alerts/registry.ts';
-import type { AlertRule } from '../domain/alerts/rule.ts';
+import { type AlertRule, explainRule } from '../domain/alerts/rule.ts';
 import { toInstant } from '../domain/instant.ts';
 import { findOwnedDomain, listWatchedDomainIds } from '../store/accounts/domains.ts';
 import { findDomainId } from '../store/accounts/find-by-name.ts';

@@ -1,4 +1,4 @@
-import { type Instant, toInstant } from '../domain/instant.ts';
+import { toInstant } from '../domain/instant.ts';
 import type { Store } from '../store/engine/open.ts';
 import {
   listDomainsOfSources,
@@ -22,7 +22,7 @@ const HOUR_MS = 3_600_000;
  */
 const KEPT_MS = { name: 7 * 24 * HOUR_MS, none: 24 * HOUR_MS, noAnswer: 6 * HOUR_MS };
 
-interface Given {
+interface NameWatchDeps {
   readonly store: Store;
   readonly lookUpName: LookUpName;
   readonly now: () => Date;
@@ -36,15 +36,18 @@ interface Given {
  * expire. An error with one domain is logged, and the next one follows. Each round begins with another domain, so that
  * none is left out for ever where there is more to look up than a round may. Returns whether it came to the end.
  */
-export async function nameShard(given: Given, { shard, mayGoOn }: ShardRun): Promise<boolean> {
+export async function nameShard(
+  deps: NameWatchDeps,
+  { shard, mayGoOn }: ShardRun,
+): Promise<boolean> {
   let left = PER_SHARD;
-  const domains = await listDomainsOfSources(given.store.db, shard);
-  for (const domainId of rotate(domains, given.random ?? Math.random)) {
+  const domains = await listDomainsOfSources(deps.store.db, shard);
+  for (const domainId of rotate(domains, deps.random ?? Math.random)) {
     if (left <= 0) return true;
     const limit = Math.min(left, PER_DOMAIN);
     left -= limit;
-    const done = await nameDomain(given, { domainId, limit, mayGoOn }).catch((error: unknown) => {
-      given.logError(error);
+    const done = await nameDomain(deps, { domainId, limit, mayGoOn }).catch((error: unknown) => {
+      deps.logError(error);
       return limit;
     });
     if (done === undefined) return false;
@@ -66,7 +69,7 @@ interface Domain {
 
 /** How many addresses were looked up; undefined when the run has to end. */
 async function nameDomain(
-  { store, lookUpName, now }: Given,
+  { store, lookUpName, now }: NameWatchDeps,
   { domainId, limit, mayGoOn }: Domain,
 ): Promise<number | undefined> {
   const at = toInstant(now());
@@ -85,9 +88,5 @@ async function nameDomain(
 function toName(address: string, name: string | null | undefined, now: Date): SourceName {
   const keptMs =
     name === undefined ? KEPT_MS.noAnswer : name === null ? KEPT_MS.none : KEPT_MS.name;
-  return { address, name, expiresAt: toExpiry(now, keptMs) };
-}
-
-function toExpiry(now: Date, keptMs: number): Instant {
-  return toInstant(new Date(now.getTime() + keptMs));
+  return { address, name, expiresAt: toInstant(new Date(now.getTime() + keptMs)) };
 }

@@ -20,7 +20,7 @@ const LATELY_MS = 30 * 60_000;
 /** The longest wait without renewing the lease. */
 const STEP_MS = 5_000;
 
-interface Watching {
+interface RecordWatchDeps {
   readonly store: Store;
   readonly thresholds: Thresholds;
   readonly now: () => Date;
@@ -34,8 +34,11 @@ interface Watching {
  *
  * @internal Tests and the benchmark call it too.
  */
-export async function checkDomain(given: Watching, { id, name }: DomainToCheck): Promise<void> {
-  const { store, thresholds, now, lookUp, evaluate } = given;
+export async function checkDomain(
+  deps: RecordWatchDeps,
+  { id, name }: DomainToCheck,
+): Promise<void> {
+  const { store, thresholds, now, lookUp, evaluate } = deps;
   const answers = await Promise.all(
     RECORD_TYPES.map(async (type) => ({ type, value: await lookUp(type, name) })),
   );
@@ -55,7 +58,7 @@ export async function checkDomain(given: Watching, { id, name }: DomainToCheck):
   if (errors.length > 0) throw errors[0];
 }
 
-interface Distributed extends Watching {
+interface ShardWatchDeps extends RecordWatchDeps {
   readonly logError: (error: unknown) => void;
   /** The time over which the checks of a shard are distributed. */
   readonly overMs: number;
@@ -66,8 +69,8 @@ interface Distributed extends Watching {
  * resolvers are not flooded. A slow answer delays no other check. The number of checks in progress is bounded
  * by their rate and their time limit. Returns whether it came to the end.
  */
-export async function checkShard(given: Distributed, run: ShardRun): Promise<boolean> {
-  const { store, logError, overMs, now } = given;
+export async function checkShard(deps: ShardWatchDeps, run: ShardRun): Promise<boolean> {
+  const { store, logError, overMs, now } = deps;
   const at = now();
   const domains = await listDomainsToCheck(store.db, {
     shard: run.shard,
@@ -79,7 +82,7 @@ export async function checkShard(given: Distributed, run: ShardRun): Promise<boo
   try {
     for (const [i, domain] of domains.entries()) {
       if (!(await waitUntil(begunAt + (overMs * i) / domains.length, run))) return false;
-      const check = checkDomain(given, domain).catch(logError);
+      const check = checkDomain(deps, domain).catch(logError);
       underWay.add(check);
       void check.finally(() => underWay.delete(check));
     }

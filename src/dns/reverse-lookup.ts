@@ -1,19 +1,15 @@
-import { Resolver } from 'node:dns/promises';
 import { isIPv4 } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDomainName } from '../domain/domain-name.ts';
 import { parseIpAddress } from '../domain/ip-address.ts';
+import { type Answer, askInTime, type Dns } from './resolver.ts';
 
 /** The name of an address; null when it has none that leads back to it; undefined when no server answered in time. */
-export type LookUpName = (address: string) => Promise<string | null | undefined>;
+export type LookUpName = (address: string) => Promise<Answer<string>>;
 
-const OPTIONS = { timeout: 3_000, tries: 2 } as const;
 /** All queries about one address may take so long. */
 const DEADLINE_MS = 10_000;
 /** Names of one address that are tried: anybody can publish thousands for an address of theirs. */
 const MAX_NAMES = 5;
-/** The name does not exist, or has no record of the type. */
-const ABSENT = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
  * Asks the given servers, or the system's. Whoever has an address can publish any name for it, so only a name that has
@@ -21,35 +17,20 @@ const ABSENT = new Set(['ENOTFOUND', 'ENODATA']);
  */
 export function createNameLookUp(
   servers: readonly string[],
-  {
-    deadlineMs = DEADLINE_MS,
-    timeout = OPTIONS.timeout,
-  }: { deadlineMs?: number; timeout?: number } = {},
+  deadlineMs: number = DEADLINE_MS,
 ): LookUpName {
-  return async (address) => {
-    const resolver = new Resolver({ ...OPTIONS, timeout });
-    if (servers.length > 0) resolver.setServers(servers);
-    const done = new AbortController();
-    const late = sleep(deadlineMs, undefined, { signal: done.signal }).catch(() => undefined);
-    try {
-      return await Promise.race([findName(resolver, address), late]);
-    } finally {
-      done.abort();
-      resolver.cancel();
-    }
-  };
+  return (address) => askInTime(servers, deadlineMs, (dns) => findName(dns, address));
 }
 
-async function findName(resolver: Resolver, address: string): Promise<string | null | undefined> {
-  // `reverse` would read /etc/hosts, too, and take a failure of the server for an answer.
-  const found = await orAbsent(resolver.resolvePtr(toPointerName(address)));
-  if (found === undefined) return undefined;
-  const names = found.map((text) => parseDomainName(text)).filter((name) => name !== undefined);
+async function findName(dns: Dns, address: string): Promise<Answer<string>> {
+  const pointers = await dns.findPointers(toPointerName(address));
+  if (pointers === undefined) return undefined;
+  const names = (pointers ?? [])
+    .map((text) => parseDomainName(text))
+    .filter((name) => name !== undefined);
   let isSure = true;
   for (const name of names.sort().slice(0, MAX_NAMES)) {
-    const addresses = await orAbsent(
-      isIPv4(address) ? resolver.resolve4(name) : resolver.resolve6(name),
-    );
+    const addresses = await dns.findAddresses(name, isIPv4(address) ? 4 : 6);
     if (addresses?.some((one) => parseIpAddress(one) === address)) return name;
     isSure &&= addresses !== undefined;
   }
@@ -70,12 +51,4 @@ function toDigits(groups: string): string {
     .split(':')
     .map((group) => group.padStart(4, '0'))
     .join('');
-}
-
-async function orAbsent(answer: Promise<string[]>): Promise<string[] | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    return ABSENT.has((error as NodeJS.ErrnoException).code ?? '') ? [] : undefined;
-  }
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { evaluate } from '../alerts/evaluate.ts';
-import { evaluateShard } from '../alerts/evaluate-shard.ts';
+import { evaluate, evaluateShard } from '../alerts/evaluate.ts';
 import type { Config } from '../config/config.ts';
 import { nameShard } from '../dns/name-watch.ts';
 import { createLookUp } from '../dns/record-lookup.ts';

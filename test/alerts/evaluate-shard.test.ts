@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { evaluateShard } from '../../src/alerts/evaluate-shard.ts';
+import { evaluateShard } from '../../src/alerts/evaluate.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import { allShardRuns } from '../support/shard-runs.ts';
 import { openTestStore } from '../support/store.ts';
@@ -16,30 +16,30 @@ async function aDueWorld() {
     await world.receive([reportOf(world.name, day(n), [sent])], `${day(n + 1)}T06:00:00Z`);
   }
   const logged: unknown[] = [];
-  const given = { ...world.given, logError: (error: unknown) => void logged.push(error) };
-  return { ...world, store, given, logged };
+  const deps = { ...world.deps, logError: (error: unknown) => void logged.push(error) };
+  return { ...world, store, deps, logged };
 }
 
 test('the runs on all shards evaluate every domain', async () => {
-  const { given, alerts, logged } = await aDueWorld();
-  for (const run of allShardRuns()) expect(await evaluateShard(given, run)).toBe(true);
+  const { deps, alerts, logged } = await aDueWorld();
+  for (const run of allShardRuns()) expect(await evaluateShard(deps, run)).toBe(true);
   expect(await alerts()).toHaveLength(1);
   expect(logged).toEqual([]);
 });
 
 test('an error with a domain is logged, and the run comes to its end', async () => {
-  const { given, logged } = await aDueWorld();
+  const { deps, logged } = await aDueWorld();
   const now = () => {
     throw new Error('the clock is broken');
   };
-  for (const run of allShardRuns()) expect(await evaluateShard({ ...given, now }, run)).toBe(true);
+  for (const run of allShardRuns()) expect(await evaluateShard({ ...deps, now }, run)).toBe(true);
   expect(logged.map(String)).toEqual([expect.stringMatching(/clock/)]);
 });
 
 test('a run that has ended evaluates nothing more, and is not complete', async () => {
-  const { given, alerts } = await aDueWorld();
+  const { deps, alerts } = await aDueWorld();
   const ends = [];
-  for (const run of allShardRuns({ steps: 0 })) ends.push(await evaluateShard(given, run));
+  for (const run of allShardRuns({ steps: 0 })) ends.push(await evaluateShard(deps, run));
   expect(ends.filter((isComplete) => !isComplete)).toHaveLength(1);
   expect(await alerts()).toEqual([]);
 });

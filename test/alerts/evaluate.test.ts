@@ -148,7 +148,7 @@ describe('evaluate', () => {
     await world.receive(reports, `${day(9)}T06:00:00Z`);
     const ids = await store.db.selectFrom('domain').select('id').execute();
     const all = [...ids.map(({ id }) => id), 'none'];
-    expect(await evaluate(world.given, all)).toMatchObject({ fired: 0 });
+    expect(await evaluate(world.deps, all)).toMatchObject({ fired: 0 });
   });
 
   test('the configured thresholds apply', async () => {
@@ -158,8 +158,8 @@ describe('evaluate', () => {
       `${day(12)}T06:00:00Z`,
     );
     expect(await world.evaluate()).toMatchObject({ fired: 0 });
-    const thresholds = { ...world.given.thresholds, dropPoints: 3 };
-    expect(await evaluate({ ...world.given, thresholds }, [world.id])).toMatchObject({ fired: 1 });
+    const thresholds = { ...world.deps.thresholds, dropPoints: 3 };
+    expect(await evaluate({ ...world.deps, thresholds }, [world.id])).toMatchObject({ fired: 1 });
   });
 });
 

@@ -1,5 +1,5 @@
 import { receiveSources } from '../../scripts/receive.ts';
-import { evaluate, type Given } from '../../src/alerts/evaluate.ts';
+import { type EvaluateDeps, evaluate } from '../../src/alerts/evaluate.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant } from '../../src/domain/instant.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
@@ -49,7 +49,7 @@ export async function aWorld(store: Store, { name = `d${++count}.example` } = {}
   const { db } = store;
   const account = await insertAccount(db, { name: 'A', plan: 'pro', now, allowDuplicate: true });
   const { id } = await insertDomain(db, { accountId: account.id, name, now });
-  const given: Given = { store, thresholds: DEFAULT_THRESHOLDS, now: () => new Date(now) };
+  const deps: EvaluateDeps = { store, thresholds: DEFAULT_THRESHOLDS, now: () => new Date(now) };
   const receive = async (reports: readonly AggregateReport[], at: Instant) => {
     now = at;
     const documents = reports.map((content) => ({ member: [], content }));
@@ -60,16 +60,16 @@ export async function aWorld(store: Store, { name = `d${++count}.example` } = {}
     id,
     accountId: account.id,
     name,
-    given,
+    deps,
     receive,
     setNow: (at: Instant) => {
       now = at;
     },
-    evaluate: () => evaluate(given, [id]),
+    evaluate: () => evaluate(deps, [id]),
     /** Stores the reports of a day on the next morning, and evaluates alerts. */
     day: async (day: Day, sent: readonly Sent[]) => {
       await receive([reportOf(name, day, sent)], `${addDays(day, 1)}T06:00:00Z`);
-      return await evaluate(given, [id]);
+      return await evaluate(deps, [id]);
     },
     alerts: () => listOf(store, id),
   };

@@ -80,7 +80,7 @@ test('a worker loads no server', async () => {
   await printed(worker, /works on/);
   worker.kill('SIGTERM');
   const { modules, packages } = toLoaded((await ended).stderr);
-  expect(modules).toContain('src/alerts/evaluate-shard.ts');
+  expect(modules).toContain('src/alerts/evaluate.ts');
   expect(
     modules.filter((path) =>
       /^src\/(server|app|external|settings|intake\/(?:document|report|containers\/open))\b/.test(

@@ -47,9 +47,9 @@ async function aWatchedWorld(zone: Zone) {
   const { address, asked } = await serveDns(zone);
   const world = await aWorld(store, { name: 'example.com' });
   const given = {
-    ...world.given,
+    ...world.deps,
     lookUp: createLookUp([address], TIMEOUT_MS),
-    evaluate: (domainId: string) => evaluate(world.given, [domainId]),
+    evaluate: (domainId: string) => evaluate(world.deps, [domainId]),
   };
   /** Types of the open alerts after a check this many minutes after the start. */
   const check = async (minutes: number) => {

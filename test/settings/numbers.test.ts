@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { evaluate } from '../../src/alerts/evaluate.ts';
-import { explain } from '../../src/domain/alerts/explain.ts';
 import { RULES } from '../../src/domain/alerts/registry.ts';
+import { explainRule } from '../../src/domain/alerts/rule.ts';
 import { DEFAULT_THRESHOLDS as thresholds } from '../../src/domain/alerts/thresholds.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import type { SourceTally } from '../../src/domain/reports/aggregate-report.ts';
@@ -52,7 +52,7 @@ async function readFigures(id: string) {
   const page = toReadable(text);
   const find = (pattern: RegExp) => pattern.exec(page)?.slice(1);
   const facts = await findFacts(api.store.reader, { domainId: id, now: NOW, thresholds });
-  const said = facts === undefined ? [] : explain(regression, facts.facts, thresholds);
+  const said = facts === undefined ? [] : explainRule(regression, facts.facts, thresholds);
   const explained =
     /on 2026-03-14 ([\d.]+) % of (\d+) messages passed, ([\d.]+) points under the ([\d.]+) %/;
   const alerts = await api.get(`/v1/external/alerts?domain_id=${id}`, account);

@@ -1,4 +1,4 @@
-import { evaluate, type Given } from '../../../src/alerts/evaluate.ts';
+import { type EvaluateDeps, evaluate } from '../../../src/alerts/evaluate.ts';
 import { checkDomain } from '../../../src/dns/record-watch.ts';
 import { RULES } from '../../../src/domain/alerts/registry.ts';
 import { DEFAULT_THRESHOLDS as thresholds } from '../../../src/domain/alerts/thresholds.ts';
@@ -62,21 +62,21 @@ async function replay(): Promise<Fired[]> {
     domains.push({ id, name: year.name, year });
   }
   const due = planArrivals();
-  const given: Given = { store, thresholds, now };
+  const deps: EvaluateDeps = { store, thresholds, now };
   for (let hour = 24; hour < (YEAR_DAYS + 3) * 24; hour++) {
     clock = Date.parse(FIRST_DAY) + hour * HOUR_MS;
     await receive(store.db, due.get(hour) ?? [], { hour, at: toInstant(now()) });
     await evaluate(
-      given,
+      deps,
       domains.map(({ id }) => id),
     );
     // Two checks a day are enough to detect a change within a day.
     if (hour % 12 !== 0) continue;
     const lookUp = toLookUp(Math.floor(hour / 24));
     const watching = {
-      ...given,
+      ...deps,
       lookUp,
-      evaluate: (domainId: string) => evaluate(given, [domainId]),
+      evaluate: (domainId: string) => evaluate(deps, [domainId]),
     };
     for (const domain of domains) await checkDomain(watching, domain);
   }

@@ -4,7 +4,8 @@
  */
 export type Resolution = 'recovered' | 'new_normal' | 'paused' | 'reports_corrected';
 
-const WORDS: Readonly<Record<Resolution, string>> = {
+/** The reasons in words. */
+export const RESOLUTION_TEXTS: Readonly<Record<Resolution, string>> = {
   recovered: 'what it was about has ended',
   new_normal: 'it has lasted so long that it counts as normal',
   paused: 'the domain was paused and resumed, and its alerts start again',
@@ -12,11 +13,6 @@ const WORDS: Readonly<Record<Resolution, string>> = {
     'later reports, a correction or other thresholds have changed the figures, and it would not fire any more',
 };
 
-/** The reason in words. */
-export function toWords(resolution: Resolution): string {
-  return WORDS[resolution];
-}
-
 export function isResolution(value: unknown): value is Resolution {
-  return typeof value === 'string' && Object.hasOwn(WORDS, value);
+  return typeof value === 'string' && Object.hasOwn(RESOLUTION_TEXTS, value);
 }

@@ -1,7 +1,6 @@
-import type { Instant } from '../instant.ts';
-import { type Day, daysBetween, toDay } from '../instant.ts';
+import { type Day, daysBetween, type Instant, toDay } from '../instant.ts';
 import type { Facts, KnownAlert } from './facts.ts';
-import type { Resolution } from './resolution.ts';
+import { isResolution, RESOLUTION_TEXTS, type Resolution } from './resolution.ts';
 import type { Thresholds } from './thresholds.ts';
 
 /**
@@ -32,6 +31,18 @@ export interface AlertRule<Type extends string = string> {
   ) => Resolution | undefined;
   /** How far it is from firing or resolving, in sentences with figures. */
   readonly explain: (facts: Facts, thresholds: Thresholds) => readonly string[];
+}
+
+/** How far a type is from firing or resolving, and why its last alert resolved, in sentences with figures. */
+export function explainRule(rule: AlertRule, facts: Facts, thresholds: Thresholds): string[] {
+  const sentences = [...rule.explain(facts, thresholds)];
+  const alerts = alertsOf(facts, rule.type);
+  if (alerts.some(({ isOpen }) => isOpen)) return sentences;
+  const last = alerts.toSorted((a, b) => ((a.resolvedAt ?? '') < (b.resolvedAt ?? '') ? 1 : -1))[0];
+  const resolution = last?.context['resolution'];
+  if (!isResolution(resolution)) return sentences;
+  const why = `${resolution} (${RESOLUTION_TEXTS[resolution]})`;
+  return [...sentences, `The last one resolved at ${last?.resolvedAt}: ${why}.`];
 }
 
 /** Alerts of one type, open ones and recent ones, latest first. */

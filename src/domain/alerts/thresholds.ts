@@ -1,4 +1,4 @@
-/** The figures of decisions.md, section 4. Points are of a pass rate from 0 to 100. */
+/** The defaults of the variables `PLUMBLINE_ALERT_…`. Points are of a pass rate from 0 to 100. */
 export const DEFAULT_THRESHOLDS = {
   /** A day older than this fires nothing. */
   maxAgeDays: 4,

@@ -6,8 +6,21 @@ export type RecordValue = string | null;
 export const RECORD_TYPES = ['dmarc', 'spf'] as const satisfies readonly RecordType[];
 
 const VERSIONS = { dmarc: /^v\s*=\s*dmarc1\s*(;|$)/i, spf: /^v=spf1(\s|$)/i } as const;
-/** Tags whose value is a word. The case of words does not matter; addresses keep theirs. */
-const WORDS = new Set(['v', 'p', 'sp', 'np', 'adkim', 'aspf', 'fo', 'pct', 't', 'psd', 'rf', 'ri']);
+/** Tags whose value is a keyword, so its case does not matter; addresses keep theirs. */
+const KEYWORD_TAGS = new Set([
+  'v',
+  'p',
+  'sp',
+  'np',
+  'adkim',
+  'aspf',
+  'fo',
+  'pct',
+  't',
+  'psd',
+  'rf',
+  'ri',
+]);
 const STRENGTHS = ['absent', 'none', 'quarantine', 'reject'] as const;
 export type Policy = (typeof STRENGTHS)[number];
 
@@ -32,13 +45,15 @@ export function isSameRecord(type: RecordType, a: RecordValue, b: RecordValue): 
 
 function toCanonical(type: RecordType, value: RecordValue): string | null {
   if (value === null) return null;
-  const lines = value.split('\n').map((line) => (type === 'dmarc' ? toTags(line) : toTerms(line)));
+  const lines = value
+    .split('\n')
+    .map((line) => (type === 'dmarc' ? toCanonicalDmarc(line) : toCanonicalSpf(line)));
   return lines.sort().join('\n');
 }
 
-function toTags(line: string): string {
+function toCanonicalDmarc(line: string): string {
   return parseTags(line)
-    .map(([name, text]) => `${name}=${WORDS.has(name) ? text.toLowerCase() : text}`)
+    .map(([name, text]) => `${name}=${KEYWORD_TAGS.has(name) ? text.toLowerCase() : text}`)
     .sort()
     .join(';');
 }
@@ -54,7 +69,7 @@ function parseTags(line: string): [name: string, text: string][] {
     });
 }
 
-function toTerms(line: string): string {
+function toCanonicalSpf(line: string): string {
   return line.toLowerCase().split(/\s+/).filter(Boolean).sort().join(' ');
 }
 
@@ -63,8 +78,8 @@ function toTerms(line: string): string {
  * none. A record whose `p` is missing or unknown requests no policy (RFC 9989).
  */
 export function toPolicies(value: RecordValue): { readonly p: Policy; readonly sp: Policy } {
-  if (value === null || value.includes('\n')) return { p: 'absent', sp: 'absent' };
-  const tags = new Map(parseTags(value).reverse());
+  const tags = toTags(value);
+  if (tags === undefined) return { p: 'absent', sp: 'absent' };
   const p = toPolicy(tags.get('p'));
   return { p, sp: tags.has('sp') ? toPolicy(tags.get('sp')) : p };
 }
@@ -73,6 +88,12 @@ export function toPolicies(value: RecordValue): { readonly p: Policy; readonly s
 export function findPolicyTag(value: RecordValue, tag: 'p' | 'sp'): Policy | null {
   const [, text] = parseTags(value ?? '').find(([name]) => name === tag) ?? [];
   return toKnownPolicy(text) ?? null;
+}
+
+/** The first tag of each name. undefined when there is no record, or more than one. */
+function toTags(value: RecordValue): ReadonlyMap<string, string> | undefined {
+  if (value === null || value.includes('\n')) return undefined;
+  return new Map(parseTags(value).reverse());
 }
 
 function toPolicy(text?: string): Policy {
@@ -88,8 +109,8 @@ function toKnownPolicy(text = ''): Policy | undefined {
  * when there is none (RFC 7489, 6.3).
  */
 export function toAlignmentModes(value: RecordValue): Record<'dkim' | 'spf', 'r' | 's'> {
-  const tags = new Map(value === null || value.includes('\n') ? [] : parseTags(value).reverse());
-  const toMode = (tag: string) => (tags.get(tag)?.toLowerCase() === 's' ? 's' : 'r');
+  const tags = toTags(value);
+  const toMode = (tag: string) => (tags?.get(tag)?.toLowerCase() === 's' ? 's' : 'r');
   return { dkim: toMode('adkim'), spf: toMode('aspf') };
 }
 
@@ -98,10 +119,10 @@ export function toAlignmentModes(value: RecordValue): Record<'dkim' | 'spf', 'r'
  * below 100 (RFC 7489). Several records count as none.
  */
 export function findTestTags(value: RecordValue): readonly string[] {
-  const tags = new Map(value === null || value.includes('\n') ? [] : parseTags(value).reverse());
-  const pct = tags.get('pct') ?? '';
+  const tags = toTags(value);
+  const pct = tags?.get('pct') ?? '';
   return [
-    ...(tags.get('t')?.toLowerCase() === 'y' ? ['t=y'] : []),
+    ...(tags?.get('t')?.toLowerCase() === 'y' ? ['t=y'] : []),
     ...(/^\d{1,2}$/.test(pct) ? [`pct=${pct}`] : []),
   ];
 }

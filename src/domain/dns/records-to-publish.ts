@@ -9,7 +9,7 @@ export interface RecordToPublish {
   readonly value: string;
 }
 
-interface Wanted {
+interface ReportDestination {
   readonly domain: string;
   /** The address that reports are to be sent to. */
   readonly address: string;
@@ -20,29 +20,24 @@ interface Wanted {
 }
 
 /** In the order in which a person sets them up. */
-export function listRecordsToPublish(wanted: Wanted): readonly RecordToPublish[] {
-  const { domain, address, isOtherOwner, mailHost } = wanted;
+export function listRecordsToPublish({
+  domain,
+  address,
+  isOtherOwner,
+  mailHost,
+}: ReportDestination): readonly RecordToPublish[] {
   const host = toHost(address);
-  const name = toAuthorisationName(domain, host);
-  const rua = {
-    check: 'rua',
-    type: 'TXT',
-    name: `_dmarc.${domain}`,
-    value: toRuaTag(address),
-  } as const;
-  const authorisation = {
-    check: 'authorisation',
-    type: 'TXT',
-    name,
-    value: AUTHORISATION,
-  } as const;
-  const mx = { check: 'mx', type: 'MX', name: host, value: `10 ${mailHost}` } as const;
-  return [
-    rua,
-    ...(isOtherOwner ? [authorisation] : []),
-    // Where mail to another host goes is not known here.
-    ...(mailHost === undefined ? [] : [mx]),
+  const records: RecordToPublish[] = [
+    { check: 'rua', type: 'TXT', name: `_dmarc.${domain}`, value: toRuaTag(address) },
   ];
+  if (isOtherOwner) {
+    const name = toAuthorisationName(domain, host);
+    records.push({ check: 'authorisation', type: 'TXT', name, value: AUTHORISATION });
+  }
+  // Where mail to another host goes is not known here.
+  if (mailHost !== undefined)
+    records.push({ check: 'mx', type: 'MX', name: host, value: `10 ${mailHost}` });
+  return records;
 }
 
 /** The whole record of a domain that has none: it asks for reports and changes nothing else. */

@@ -39,27 +39,28 @@ export function checkRoute(facts: RouteFacts): readonly Finding[] {
   return [checkRua(facts), ...checkAuthorisation(facts, host), checkExchangers(facts, host)];
 }
 
-type Named = Pick<RouteFacts, 'record' | 'addresses'>;
-
 /** The host that reports are or shall be sent to. */
-export function findReportHost(facts: Named): string {
+export function findReportHost(facts: Pick<RouteFacts, 'record' | 'addresses'>): string {
   return toHost(findUsed(facts) ?? facts.addresses[0] ?? '');
 }
 
 /** That of our addresses which the domain's record names. */
-function findUsed({ record, addresses }: Named): string | undefined {
+function findUsed({
+  record,
+  addresses,
+}: Pick<RouteFacts, 'record' | 'addresses'>): string | undefined {
   const named = findReportAddresses(record ?? null);
   return addresses.find((address) => named.includes(toComparable(address)));
 }
 
 function checkRua({ domain, record, addresses }: RouteFacts): Finding {
-  const [wanted = ''] = addresses;
+  const [ownAddress = ''] = addresses;
   const at = `_dmarc.${domain}`;
   const check = 'rua';
   if (record === undefined)
     return { check, ok: false, text: `No DNS server answered for the TXT record of ${at}.` };
   if (record === null) {
-    const text = `There is no DMARC record. Publish a TXT record at ${at}: ${toFirstRecord(wanted)}`;
+    const text = `There is no DMARC record. Publish a TXT record at ${at}: ${toFirstRecord(ownAddress)}`;
     return { check, ok: false, text };
   }
   if (record.includes('\n')) {
@@ -69,15 +70,15 @@ function checkRua({ domain, record, addresses }: RouteFacts): Finding {
   const used = findUsed({ record, addresses });
   if (used !== undefined)
     return { check, ok: true, text: `The record at ${at} asks for reports to ${used}.` };
-  return { check, ok: false, text: `The record at ${at} ${toRuaAdvice(record, wanted)}` };
+  return { check, ok: false, text: `The record at ${at} ${toRuaAdvice(record, ownAddress)}` };
 }
 
 /** A record has one rua tag (RFC 9990), so that a second address goes into the one that is there. */
-function toRuaAdvice(record: string, wanted: string): string {
-  if (!hasReportTag(record)) return `has no rua tag. Add to it: ${toRuaTag(wanted)}`;
+function toRuaAdvice(record: string, ownAddress: string): string {
+  if (!hasReportTag(record)) return `has no rua tag. Add to it: ${toRuaTag(ownAddress)}`;
   const named = findReportAddresses(record);
   const others = named.length === 0 ? 'no mail address' : `only ${named.join(', ')}`;
-  return `names ${others} in its rua tag. Add to that tag, after a comma: mailto:${wanted}`;
+  return `names ${others} in its rua tag. Add to that tag, after a comma: mailto:${ownAddress}`;
 }
 
 /** Needed for a host of another owner, because anybody could have reports sent to anybody. */
@@ -102,8 +103,8 @@ function checkExchangers({ exchangers, mailHost }: RouteFacts, host: string): Fi
   if (found === undefined)
     return { check, ok: false, text: `No DNS server answered for the MX records of ${host}.` };
   if (found === null || found.length === 0) {
-    const wanted = mailHost === undefined ? 'your mail server' : mailHost;
-    const text = `Mail to ${host} goes nowhere: it has no MX record. Publish one: ${host} MX 10 ${wanted}`;
+    const exchanger = mailHost ?? 'your mail server';
+    const text = `Mail to ${host} goes nowhere: it has no MX record. Publish one: ${host} MX 10 ${exchanger}`;
     return { check, ok: false, text };
   }
   return { check, ok: true, text: `Mail to ${host} goes to ${found.join(', ')}.` };

@@ -7,7 +7,7 @@ import {
 } from '../../domain/dns/records-to-publish.ts';
 import { toHost } from '../../domain/dns/report-addresses.ts';
 import type { Finding } from '../../domain/dns/report-route.ts';
-import { isOfSameOwner } from '../../domain/dns/same-owner.ts';
+import { isOfSameOwner } from '../../domain/dns/organizational-domain.ts';
 import { toInstant } from '../../domain/instant.ts';
 import type { DomainRow } from '../../store/accounts/domains.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';

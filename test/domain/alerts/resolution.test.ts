@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { explain } from '../../../src/domain/alerts/explain.ts';
 import type { Facts, KnownAlert } from '../../../src/domain/alerts/facts.ts';
 import { RULES } from '../../../src/domain/alerts/registry.ts';
 import { isResolution } from '../../../src/domain/alerts/resolution.ts';
+import { explainRule } from '../../../src/domain/alerts/rule.ts';
 import { DEFAULT_THRESHOLDS } from '../../../src/domain/alerts/thresholds.ts';
 import { UNKNOWN_RECORD } from '../../../src/domain/dns/dns-watch.ts';
 import { addDays } from '../../../src/domain/instant.ts';
@@ -132,7 +132,7 @@ describe('explain', () => {
   const say = (change: Partial<Facts>) => {
     const alert = afterwards(type, change) as KnownAlert;
     const known = facts({ ...OF_TYPE[type], ...change, alerts: [alert] });
-    return explain(rule, known, DEFAULT_THRESHOLDS).join(' ');
+    return explainRule(rule, known, DEFAULT_THRESHOLDS).join(' ');
   };
 
   test('names the reason of the last resolution, and does not contradict itself', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOfSameOwner } from '../../src/domain/dns/same-owner.ts';
+import { isOfSameOwner } from '../../../src/domain/dns/organizational-domain.ts';
 
 test.each([
   ['mail.example.com', 'example.com', true],

@@ -1,0 +1,79 @@
+import { Resolver } from 'node:dns/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How long one server may take, and how often all of them are asked. */
+const TIMEOUT_MS = 3_000;
+const TRIES = 2;
+
+/** The name does not exist or has no record of the type: an answer like any other (NXDOMAIN, NODATA). */
+const ABSENT = new Set(['ENOTFOUND', 'ENODATA']);
+
+/** The records; null when there are none; undefined when no server answered in time (SERVFAIL, timeout). */
+export type Answer<T> = T | null | undefined;
+
+/** What is asked of DNS. No question rejects. */
+export interface Dns {
+  readonly findTexts: (name: string) => Promise<Answer<readonly string[]>>;
+  /** In the order in which they are to be tried. A null MX (RFC 7505) is no exchanger. */
+  readonly findExchangers: (name: string) => Promise<Answer<readonly string[]>>;
+  readonly findAddresses: (name: string, family: 4 | 6) => Promise<Answer<readonly string[]>>;
+  readonly findPointers: (name: string) => Promise<Answer<readonly string[]>>;
+}
+
+/** Asks the given servers, or the system's when none are given. */
+export function createDns(servers: readonly string[], timeoutMs: number = TIMEOUT_MS): Dns {
+  return toDns(createResolver(servers, timeoutMs), toAnswer);
+}
+
+/** All questions of `work` together have a deadline. One without an answer by then has none. */
+export async function askInTime<T>(
+  servers: readonly string[],
+  deadlineMs: number,
+  work: (dns: Dns) => Promise<T>,
+): Promise<T> {
+  const resolver = createResolver(servers, TIMEOUT_MS);
+  const done = new AbortController();
+  const deadline = sleep(deadlineMs, undefined, { signal: done.signal }).catch(() => undefined);
+  try {
+    return await work(toDns(resolver, (query) => Promise.race([toAnswer(query), deadline])));
+  } finally {
+    done.abort();
+    resolver.cancel();
+  }
+}
+
+function createResolver(servers: readonly string[], timeout: number): Resolver {
+  const resolver = new Resolver({ timeout, tries: TRIES });
+  if (servers.length > 0) resolver.setServers(servers);
+  return resolver;
+}
+
+function toDns(resolver: Resolver, ask: <T>(query: Promise<T>) => Promise<Answer<T>>): Dns {
+  return {
+    findTexts: async (name) => {
+      const texts = await ask(resolver.resolveTxt(name));
+      if (!texts) return texts;
+      // A text is sent in strings of at most 255 bytes (RFC 7208, 3.3).
+      return texts.map((strings) => strings.join(''));
+    },
+    findExchangers: async (name) => {
+      const records = await ask(resolver.resolveMx(name));
+      if (!records) return records;
+      if (records.length === 0) return null;
+      const sorted = records.toSorted((a, b) => a.priority - b.priority);
+      return sorted.map(({ exchange }) => exchange).filter((exchange) => exchange !== '');
+    },
+    findAddresses: (name, family) =>
+      ask(family === 4 ? resolver.resolve4(name) : resolver.resolve6(name)),
+    // `reverse` would read /etc/hosts, too, and take a failure of the server for an answer.
+    findPointers: (name) => ask(resolver.resolvePtr(name)),
+  };
+}
+
+async function toAnswer<T>(query: Promise<T>): Promise<Answer<T>> {
+  try {
+    return await query;
+  } catch (error) {
+    return ABSENT.has((error as NodeJS.ErrnoException).code ?? '') ? null : undefined;
+  }
+}
