@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import { html } from 'hono/html';
+import { isOfSameOwner } from '../../domain/dns/organizational-domain.ts';
 import {
   listRecordsToPublish,
   type RecordToPublish,
@@ -7,7 +8,6 @@ import {
 } from '../../domain/dns/records-to-publish.ts';
 import { toHost } from '../../domain/dns/report-addresses.ts';
 import type { Finding } from '../../domain/dns/report-route.ts';
-import { isOfSameOwner } from '../../domain/dns/organizational-domain.ts';
 import { toInstant } from '../../domain/instant.ts';
 import type { DomainRow } from '../../store/accounts/domains.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
