@@ -3,7 +3,7 @@ import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { isPseudo } from '../../inputs/pseudo-file-system.ts';
 
 /** A file is taken when it has not changed for so long. */
-export const SETTLED_MS = 2_000;
+const SETTLED_MS = 2_000;
 const CHUNK_BYTES = 1024 * 1024;
 /** If a pipe or link replaces the file meanwhile, opening must not wait for the pipe or follow the link. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;

@@ -39,7 +39,7 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
 /** The files of the certificate cannot be used; the message says which one, and why. */
 class CertificateFault extends Error {}
 
-/** OpenSSL's own words say what it did, not what is wrong with the file. */
+/** OpenSSL's own message says what it did, not what is wrong with the file. */
 function parse<T>(read: () => T, text: string): T {
   try {
     return read();
@@ -69,7 +69,7 @@ export function findExpiry({ cert }: Certificate, file: string, now: Date): stri
   return undefined;
 }
 
-interface Watched {
+interface WatchOptions {
   readonly onRenewed: (certificate: Certificate) => void;
   /** The files cannot be used: the former certificate stays. */
   readonly onFault: (error: Error) => void;
@@ -82,7 +82,7 @@ interface Watched {
  */
 export function watchCertificate(
   files: CertificateFiles,
-  { onRenewed, onFault, lookMs = LOOK_MS }: Watched,
+  { onRenewed, onFault, lookMs = LOOK_MS }: WatchOptions,
 ): () => void {
   let known: string | undefined;
   const look = async () => {

@@ -10,7 +10,7 @@ import { createRecipients, type Recipient } from './recipients.ts';
 import { noSpace, notStored, Reply } from './reply.ts';
 import type { Session, Sessions } from './sessions.ts';
 
-export interface SmtpGiven {
+export interface SmtpDeps {
   readonly deliver: Deliver;
   readonly findAccountByToken: (token: string) => Promise<string | undefined>;
   /** Whether there is space for more mails. Without it there always is. */
@@ -19,28 +19,26 @@ export interface SmtpGiven {
   readonly log: Pick<Logger, 'debug' | 'info' | 'error'>;
 }
 
-interface HandlersGiven extends SmtpGiven {
+interface HandlersDeps extends SmtpDeps {
   readonly limits: SmtpLimits;
   readonly sessions: Sessions;
   readonly disconnect: (id: string, reply: Reply) => void;
 }
 
-type Callback = (error?: Error | null) => void;
-
 /** What smtp-server asks at each step of a session. */
 export class Handlers {
-  readonly #given: HandlersGiven;
+  readonly #deps: HandlersDeps;
   readonly #findRecipient: (address: string) => Promise<Recipient>;
   readonly #receiving: Receiving;
   readonly #storing = new Set<Promise<void>>();
-  #toldFullMs = Number.NEGATIVE_INFINITY;
+  #loggedFullMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     { name, recipients }: { name: string; recipients: readonly string[] },
-    given: HandlersGiven,
+    deps: HandlersDeps,
   ) {
-    const { findAccountByToken, limits } = given;
-    this.#given = given;
+    const { findAccountByToken, limits } = deps;
+    this.#deps = deps;
     this.#findRecipient = createRecipients({
       addresses: recipients,
       host: name,
@@ -51,7 +49,7 @@ export class Handlers {
 
   toOptions() {
     return {
-      onConnect: (session, callback) => answer(callback, () => this.#open(session)),
+      onConnect: (session, callback) => void this.#open(session).then(() => callback(), callback),
       onMailFrom: (_address, session, callback) =>
         void this.#begin(session).then(() => callback(), callback),
       onRcptTo: ({ address }, session, callback) =>
@@ -61,7 +59,7 @@ export class Handlers {
         this.#storing.add(done);
         void done.finally(() => this.#storing.delete(done));
       },
-      onClose: ({ id }) => this.#given.sessions.close(id),
+      onClose: ({ id }) => this.#deps.sessions.close(id),
     } satisfies SMTPServerOptions;
   }
 
@@ -70,33 +68,33 @@ export class Handlers {
     await Promise.all(this.#storing);
   }
 
-  #open({ id, remoteAddress }: SMTPServerSession): void {
-    this.#given.sessions.open(id, remoteAddress);
+  async #open({ id, remoteAddress }: SMTPServerSession): Promise<void> {
+    this.#deps.sessions.open(id, remoteAddress);
   }
 
   async #begin({ id }: SMTPServerSession): Promise<void> {
     const session = this.#require(id);
     session.messages += 1;
     session.accountId = undefined;
-    if (session.messages > this.#given.limits.maxMessages)
+    if (session.messages > this.#deps.limits.maxMessages)
       throw new Reply(421, 'Too many messages in one connection');
     this.#receiving.requireRoom(session.address);
     await this.#requireSpace();
   }
 
-  /** A fault of the database is told as what it is when the message is stored. */
+  /** A fault of the database is not a lack of space: it is answered when the message is stored. */
   async #requireSpace(): Promise<void> {
-    const { hasRoom } = this.#given;
+    const { hasRoom } = this.#deps;
     if ((await hasRoom?.().catch(() => true)) ?? true) return;
-    this.#tellFull();
+    this.#logFull();
     throw noSpace();
   }
 
-  /** Once in some time: clients can ask as often as they like. */
-  #tellFull(): void {
-    if (performance.now() - this.#toldFullMs < TELL_AGAIN_MS) return;
-    this.#toldFullMs = performance.now();
-    this.#given.log.error('smtp: the inbox is full: messages are refused until some are read');
+  /** Once a minute: clients can ask as often as they like. */
+  #logFull(): void {
+    if (performance.now() - this.#loggedFullMs < LOG_AGAIN_MS) return;
+    this.#loggedFullMs = performance.now();
+    this.#deps.log.error('smtp: the inbox is full: messages are refused until some are read');
   }
 
   async #addRecipient(address: string, { id }: SMTPServerSession): Promise<void> {
@@ -116,17 +114,17 @@ export class Handlers {
 
   #toRecipientReply(error: unknown, session: Session): Reply {
     if (!(error instanceof Reply)) {
-      this.#given.log.error({ err: error }, 'smtp: an address could not be looked up');
+      this.#deps.log.error({ err: error }, 'smtp: an address could not be looked up');
       return notStored();
     }
     session.unknownRecipients += 1;
-    return session.unknownRecipients > this.#given.limits.maxUnknownRecipients
+    return session.unknownRecipients > this.#deps.limits.maxUnknownRecipients
       ? new Reply(421, 'Too many unknown recipients')
       : error;
   }
 
   async #receive(stream: MessageStream, smtp: SMTPServerSession): Promise<void> {
-    const { limits, disconnect } = this.#given;
+    const { limits, disconnect } = this.#deps;
     const session = this.#require(smtp.id);
     const envelope = toEnvelope(smtp);
     const message = new Message(stream, {
@@ -147,7 +145,7 @@ export class Handlers {
     message: Message,
     { envelope, session, id }: { envelope: Envelope; session: Session; id: string },
   ): Promise<Reply | undefined> {
-    const { deliver, now, log, disconnect } = this.#given;
+    const { deliver, now, log, disconnect } = this.#deps;
     try {
       const cut = () => disconnect(id, new Reply(421, 'Too slow'));
       this.#receiving.add(message, { address: session.address, disconnect: cut });
@@ -174,7 +172,7 @@ export class Handlers {
   #log(about: { envelope: Envelope; message: Message; refusal: Reply | undefined }): void {
     const { envelope, message, refusal } = about;
     const { sender = '', recipients = [], remoteAddress } = envelope;
-    this.#given.log.info({
+    this.#deps.log.info({
       door: 'smtp',
       remote_address: remoteAddress,
       sender: toLogText(sender),
@@ -185,24 +183,14 @@ export class Handlers {
   }
 
   #require(id: string): Session {
-    const session = this.#given.sessions.find(id);
+    const session = this.#deps.sessions.find(id);
     if (session === undefined) throw new Reply(421, 'The connection is closed');
     return session;
   }
 }
 
 const LOGGED_RECIPIENTS = 5;
-const TELL_AGAIN_MS = 60_000;
-
-function answer(callback: Callback, step: () => void): void {
-  try {
-    step();
-  } catch (error) {
-    callback(error as Error);
-    return;
-  }
-  callback();
-}
+const LOG_AGAIN_MS = 60_000;
 
 function toEnvelope({ envelope, remoteAddress }: SMTPServerSession): Envelope {
   const { mailFrom, rcptTo } = envelope;

@@ -1,4 +1,3 @@
-import { LineBreaks } from './line-breaks.ts';
 import { Reply } from './reply.ts';
 
 /** smtp-server's stream of one message, dots already removed. Only `CR LF . CR LF` ends it. */
@@ -89,5 +88,34 @@ export class Message {
     for (const event of ['end', 'error', 'close']) stream.once(event, () => resolve());
     stream.resume();
     await promise;
+  }
+}
+
+const CR = 0x0d;
+const LF = 0x0a;
+
+/**
+ * Finds CR without LF and LF without CR in a message that comes in chunks. RFC 5321, section 2.3.8: the two occur
+ * together only. A mail system that takes `LF . CR LF` for the end of the message lets a client smuggle in a
+ * second message with another sender.
+ */
+class LineBreaks {
+  #afterCr = false;
+
+  /** Whether the chunk, after those before it, has a bare CR or LF. The last byte is judged with the next chunk. */
+  hasBare(chunk: Uint8Array): boolean {
+    let afterCr = this.#afterCr;
+    for (let i = 0; i < chunk.length; i += 1) {
+      const byte = chunk[i];
+      if (afterCr !== (byte === LF)) return true;
+      afterCr = byte === CR;
+    }
+    this.#afterCr = afterCr;
+    return false;
+  }
+
+  /** Whether the message ended with a bare CR. */
+  get endsWithCr(): boolean {
+    return this.#afterCr;
   }
 }

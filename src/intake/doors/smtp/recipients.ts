@@ -4,7 +4,7 @@ import { Reply } from './reply.ts';
 /** What `store/accounts/mail-address.ts` makes: 16 letters and digits. */
 const TOKEN = /^[a-z0-9]{16}$/;
 
-export interface RecipientsGiven {
+interface RecipientsOptions {
   /** The configured addresses. */
   readonly addresses: readonly string[];
   /** The host of the accounts' own addresses, `<token>@<host>`. */
@@ -19,7 +19,7 @@ export interface Recipient {
 }
 
 /** Accepts the configured addresses and those of accounts. Throws a Reply, 550, for every other. */
-export function createRecipients({ addresses, host, findAccountByToken }: RecipientsGiven) {
+export function createRecipients({ addresses, host, findAccountByToken }: RecipientsOptions) {
   const known = new Set(addresses.map(toCanonical));
   const ourHost = toCanonicalHost(host);
   return async (address: string): Promise<Recipient> => {

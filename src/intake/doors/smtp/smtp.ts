@@ -1,13 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import {
-  type Certificate,
   type CertificateFiles,
   findExpiry,
   readCertificate,
   watchCertificate,
 } from './certificate.ts';
-import { Handlers, type SmtpGiven } from './handlers.ts';
+import { Handlers, type SmtpDeps } from './handlers.ts';
 import { SMTP_LIMITS, type SmtpLimits } from './limits.ts';
 import { Reply } from './reply.ts';
 import { Sessions } from './sessions.ts';
@@ -39,12 +38,12 @@ export interface RunningSmtp {
  * The mail exchanger for report addresses. It only receives: no authentication, no relaying, and it never sends a
  * mail. A message is accepted (250) after `deliver` stored it. Throws the error of listening, or of the certificate.
  */
-export async function startSmtp(options: SmtpOptions, given: SmtpGiven): Promise<RunningSmtp> {
+export async function startSmtp(options: SmtpOptions, deps: SmtpDeps): Promise<RunningSmtp> {
   const limits = { ...SMTP_LIMITS, ...options.limits };
   let certificate = options.certificate && (await readCertificate(options.certificate));
   const disconnect = (id: string, reply: Reply) => disconnectFrom(server, id, reply);
   const sessions = new Sessions(limits, disconnect);
-  const handlers = new Handlers(options, { ...given, limits, sessions, disconnect });
+  const handlers = new Handlers(options, { ...deps, limits, sessions, disconnect });
   const server = new SMTPServer({
     ...toServerOptions(options, limits),
     ...certificate,
@@ -54,20 +53,25 @@ export async function startSmtp(options: SmtpOptions, given: SmtpGiven): Promise
   // The net server would drop more without an answer. Between the two figures clients are told.
   server.server.maxConnections = limits.maxConnections * 2;
   await listen(server, options);
-  server.on('error', (error) => given.log.debug({ err: error }, 'smtp: a connection failed'));
-  const onRenewed = (renewed: Certificate) => {
-    certificate = renewed;
-    server.updateSecureContext(renewed);
-  };
-  const { certificate: files } = options;
-  const stopWatching = files
-    ? renew(files, { ...given, onRenewed, lookMs: options.certificateLookMs })
-    : () => {};
+  server.on('error', (error) => deps.log.debug({ err: error }, 'smtp: a connection failed'));
+  const { certificate: files, certificateLookMs: lookMs } = options;
+  const stopWatching =
+    files &&
+    watchCertificate(files, {
+      ...(lookMs !== undefined && { lookMs }),
+      onRenewed: (renewed) => {
+        certificate = renewed;
+        server.updateSecureContext(renewed);
+        deps.log.info('smtp: the certificate was renewed');
+      },
+      onFault: ({ message }) =>
+        deps.log.error({ door: 'smtp' }, `smtp: the former certificate is used: ${message}`),
+    });
   return {
     port: (server.server.address() as AddressInfo).port,
-    findFault: () => certificate && findExpiry(certificate, files?.certFile ?? '', given.now()),
+    findFault: () => certificate && findExpiry(certificate, files?.certFile ?? '', deps.now()),
     stop: async () => {
-      stopWatching();
+      stopWatching?.();
       sessions.stop();
       sessions.endIdle(new Reply(421, 'The server stops'));
       await new Promise<void>((resolve) => server.close(resolve));
@@ -127,22 +131,5 @@ function listen(server: SMTPServer, { port, host }: SmtpOptions): Promise<void> 
       server.off('error', reject);
       resolve();
     });
-  });
-}
-
-interface Renewing extends Pick<SmtpGiven, 'log'> {
-  readonly onRenewed: (certificate: Certificate) => void;
-  readonly lookMs: number | undefined;
-}
-
-function renew(files: CertificateFiles, { log, onRenewed, lookMs }: Renewing): () => void {
-  return watchCertificate(files, {
-    onRenewed: (certificate) => {
-      onRenewed(certificate);
-      log.info('smtp: the certificate was renewed');
-    },
-    onFault: ({ message }) =>
-      log.error({ door: 'smtp' }, `smtp: the former certificate is used: ${message}`),
-    ...(lookMs === undefined ? {} : { lookMs }),
   });
 }
