@@ -1,5 +1,6 @@
 import type { ClaimedMail } from '../../store/inbox/claims.ts';
 import type { Done } from '../../store/inbox/done.ts';
+import { parseEnvelope } from '../../store/inbox/envelope.ts';
 import type { IngestedDocument } from '../ingest.ts';
 
 /** A sender can put any number of domains into one mail. Real reports have one. */
@@ -62,4 +63,19 @@ export class MailReading {
       keepsBytes: result === 'ignored' && this.#ignored?.refusal?.reason === 'no_report',
     };
   }
+}
+
+/**
+ * What the input of a mail is called, in lists of documents: its number in the inbox, which makes it unique, and
+ * what a person knows it by.
+ */
+export function toInputName({
+  seq,
+  door,
+  envelope,
+}: Pick<ClaimedMail, 'seq' | 'door' | 'envelope'>): string {
+  const { sender, place } = parseEnvelope(envelope);
+  const [kind] = door.split(':', 1);
+  const known = place ?? (sender === undefined ? '' : `from ${sender === '' ? '<>' : sender}`);
+  return `mail-${seq} ${kind} ${known}`.trimEnd();
 }

@@ -4,13 +4,14 @@ import type { Done } from '../../store/inbox/done.ts';
 import { readContent } from '../../store/inbox/parts.ts';
 import { type IngestedDocument, type InputToRead, ingest } from '../ingest.ts';
 import type { Parser } from '../parser/parser.ts';
-import { toInputName } from './input-name.ts';
-import { MailReading } from './mail-reading.ts';
+import { MailReading, toInputName } from './mail-reading.ts';
 
 interface ReadMailsDeps {
   readonly db: Db;
   readonly now: () => Date;
   readonly parser: Parser;
+  /** No mail is begun after it is aborted. */
+  readonly signal?: AbortSignal;
 }
 
 /** What has become of some mails. */
@@ -27,20 +28,20 @@ export interface ReadMails {
 
 /**
  * Reads mails and stores their reports, in the way in which `plumbline ingest` does. Never throws: the mails
- * before an error are done. With `signal`, no mail is begun after it is aborted.
+ * before an error are done.
  */
 export async function readMails(
-  { db, now, parser }: ReadMailsDeps,
+  { db, now, parser, signal }: ReadMailsDeps,
   mails: readonly ClaimedMail[],
-  signal?: AbortSignal,
 ): Promise<ReadMails> {
   const readings = new Map(mails.map((mail) => [toInputName(mail), new MailReading(mail)]));
-  const given = { db, now, parser, keeps: 'reports' as const };
+  const deps = { db, now, parser, keeps: 'reports' as const };
   let failed: { readonly error: unknown } | undefined;
   try {
     const { inputs, fault } = await loadInputs(db, mails);
     failed = fault;
-    for await (const document of ingest(given, begin(inputs, signal))) note(readings, document);
+    for await (const document of ingest(deps, untilAborted(inputs, signal)))
+      note(readings, document);
     for (const reading of readings.values()) reading.end();
   } catch (error) {
     failed = { error };
@@ -72,7 +73,7 @@ async function loadInputs(db: Db, mails: readonly ClaimedMail[]): Promise<Loaded
   return { inputs, fault };
 }
 
-async function* begin(
+async function* untilAborted(
   inputs: readonly InputToRead[],
   signal?: AbortSignal,
 ): AsyncGenerator<InputToRead> {
@@ -82,7 +83,7 @@ async function* begin(
   }
 }
 
-/** Documents come input after input: one of the next input says that all of the one before are stored. */
+/** Documents come input after input: with the first of an input, all of the inputs before it are stored. */
 function note(readings: ReadonlyMap<string, MailReading>, document: IngestedDocument): void {
   for (const [name, reading] of readings) {
     if (name === document.input) {

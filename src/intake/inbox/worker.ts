@@ -12,12 +12,12 @@ import {
 import { finishMails } from '../../store/inbox/done.ts';
 import { trimKept } from '../../store/inbox/room.ts';
 import { tidyInbox } from '../../store/inbox/tidy.ts';
+import type { Parser } from '../parser/parser.ts';
 import type { ParserProcess } from '../parser/parser-process.ts';
 import { type ReadMails, readMails } from './read-mails.ts';
 
 /** What is in memory at once: so many mails, with so many bytes together, or one larger mail. */
-const MAILS_AT_ONCE = 64;
-const BYTES_AT_ONCE = 8 * 1024 * 1024;
+const CLAIM = { mails: 64, bytes: 8 * 1024 * 1024 };
 /** How long a claim lasts when its worker is killed. */
 const CLAIM_MS = 120_000;
 /** How often a worker looks for mails that another process has stored. */
@@ -26,17 +26,20 @@ const POLL_MS = 5_000;
 const REST_MS = 10_000;
 const TIDY_MS = 3_600_000;
 const TRIM_MS = 60_000;
-/** The reading process takes memory. It ends when nothing has come in for this time. */
+/** The parser's process takes memory. It ends when nothing has come in for this time. */
 const IDLE_MS = 60_000;
 
-interface InboxWorkerDeps {
+interface ReadDeps {
   readonly db: Db;
   readonly now: () => Date;
-  /** Reads in a process of its own: nothing is parsed in a process that serves. */
-  readonly parser: ParserProcess;
   /** Evaluates alerts, and gives accounts the domains that are theirs, after reports were stored. */
   readonly afterStored: (read: Pick<ReadMails, 'stored' | 'unclaimed'>) => Promise<void>;
   readonly logError: (error: unknown, message: string) => void;
+  /** Parses in a process of its own: nothing is parsed in a process that serves. */
+  readonly parser: ParserProcess;
+}
+
+interface InboxWorkerDeps extends ReadDeps {
   readonly claimMs?: number;
   readonly pollMs?: number;
   readonly restMs?: number;
@@ -50,51 +53,40 @@ export interface InboxWorker {
 }
 
 /** Reads the mails of the inbox, a few at a time. Any number of workers can share one inbox. */
-export function startInboxWorker(given: InboxWorkerDeps): InboxWorker {
-  const { parser, logError, pollMs = POLL_MS, restMs = REST_MS } = given;
-  const holder: Holder = { id: randomUUID(), claimMs: given.claimMs ?? CLAIM_MS };
+export function startInboxWorker(deps: InboxWorkerDeps): InboxWorker {
+  const { db, parser, logError, pollMs = POLL_MS, restMs = REST_MS } = deps;
+  const holder: Holder = { id: randomUUID(), claimMs: deps.claimMs ?? CLAIM_MS };
   const stopping = new AbortController();
   const { signal } = stopping;
-  let [waking, isWoken] = [new AbortController(), false];
-  let [tidiedAt, trimmedAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  /** Aborted when a mail is stored after the worker began to look. */
+  let waking = new AbortController();
   let readAt = performance.now();
 
-  const rest = async (ms: number) => {
-    waking = new AbortController();
-    const either = AbortSignal.any([signal, waking.signal]);
-    // A mail may have been stored since the worker looked.
-    if (!isWoken) await sleep(ms, undefined, { signal: either }).catch(() => undefined);
-    isWoken = false;
-  };
-  const tidy = async () => {
-    if (performance.now() - trimmedAt >= TRIM_MS) {
-      trimmedAt = performance.now();
-      await trimKept(given.db);
-    }
-    if (performance.now() - tidiedAt < TIDY_MS) return;
-    tidiedAt = performance.now();
-    await tidyInbox(given.db);
-  };
+  const rest = (ms: number, until = signal) =>
+    sleep(ms, undefined, { signal: until }).catch(() => undefined);
+  const trim = atMostEvery(TRIM_MS, () => trimKept(db));
+  const tidy = atMostEvery(TIDY_MS, () => tidyInbox(db));
   const workOnce = async () => {
-    const step = await readSome({ ...given, holder, signal });
-    if (step !== 'idle') readAt = performance.now();
+    waking = new AbortController();
+    const mails = await claimMails(db, { holder, ...CLAIM });
+    const hasMails = mails.length > 0;
+    const isRead = hasMails && (await readClaimed({ ...deps, holder, signal }, mails));
+    if (hasMails) readAt = performance.now();
     else if (performance.now() - readAt > IDLE_MS) await parser.close();
+    await trim();
     await tidy();
-    if (step === 'idle') await rest(pollMs);
-    if (step === 'failed') await sleep(restMs, undefined, { signal }).catch(() => undefined);
+    if (hasMails) return isRead ? undefined : await rest(restMs);
+    await rest(pollMs, AbortSignal.any([signal, waking.signal]));
   };
   const working = (async () => {
     while (!signal.aborted)
       await workOnce().catch(async (error: unknown) => {
         logError(error, 'the inbox could not be read');
-        await sleep(restMs, undefined, { signal }).catch(() => undefined);
+        await rest(restMs);
       });
   })();
   return {
-    wake: () => {
-      isWoken = true;
-      waking.abort();
-    },
+    wake: () => waking.abort(),
     stop: async () => {
       stopping.abort();
       await working;
@@ -103,30 +95,34 @@ export function startInboxWorker(given: InboxWorkerDeps): InboxWorker {
   };
 }
 
-interface Working extends InboxWorkerDeps {
+function atMostEvery(ms: number, work: () => Promise<void>): () => Promise<void> {
+  let begunAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (performance.now() - begunAt < ms) return;
+    begunAt = performance.now();
+    await work();
+  };
+}
+
+interface ReadClaimedDeps extends Omit<ReadDeps, 'parser'> {
+  readonly parser: Parser;
   readonly holder: Holder;
   readonly signal?: AbortSignal;
 }
 
-/** Claims some mails, reads them, and records what became of them. */
-async function readSome(working: Working): Promise<'idle' | 'read' | 'failed'> {
-  const { db, holder } = working;
-  const wanted = { holder, mails: MAILS_AT_ONCE, bytes: BYTES_AT_ONCE };
-  const mails = await claimMails(db, wanted);
-  if (mails.length === 0) return 'idle';
-  return await readClaimed(working, mails);
-}
-
-/** Reads mails that this holder has claimed. */
+/**
+ * Reads mails that this holder has claimed, and records what became of them. Returns false when a fault of our own
+ * kept some of them from being read.
+ */
 export async function readClaimed(
-  working: Working,
+  deps: ReadClaimedDeps,
   mails: readonly ClaimedMail[],
-): Promise<'read' | 'failed'> {
-  const stopRenewing = keepClaims(working, mails);
+): Promise<boolean> {
+  const stopRenewing = keepClaims(deps, mails);
   try {
-    const read = await readMails(working, mails, working.signal);
-    await settle(working, read);
-    return 'error' in read ? 'failed' : 'read';
+    const read = await readMails(deps, mails);
+    await record(deps, read);
+    return !('error' in read);
   } finally {
     stopRenewing();
   }
@@ -136,10 +132,10 @@ export async function readClaimed(
  * Alerts come before the record that a mail is done, so that they are evaluated even when the process is killed
  * in between: the mail is then read again.
  */
-async function settle(working: Working, read: ReadMails): Promise<void> {
-  const { db, holder, logError } = working;
+async function record(deps: ReadClaimedDeps, read: ReadMails): Promise<void> {
+  const { db, holder, logError } = deps;
   const { done, unread } = read;
-  await working.afterStored(read).catch((error: unknown) => {
+  await deps.afterStored(read).catch((error: unknown) => {
     // The hourly evaluation makes up for it. The reports are stored.
     logError(error, 'alerts could not be evaluated');
   });
@@ -153,7 +149,10 @@ async function settle(working: Working, read: ReadMails): Promise<void> {
 }
 
 /** Renews claims until the returned function is called. */
-function keepClaims({ db, holder, logError }: Working, mails: readonly ClaimedMail[]): () => void {
+function keepClaims(
+  { db, holder, logError }: ReadClaimedDeps,
+  mails: readonly ClaimedMail[],
+): () => void {
   const renew = () =>
     renewClaims(db, holder, toSeqs(mails)).catch((error: unknown) =>
       logError(error, 'claims of mails could not be renewed'),

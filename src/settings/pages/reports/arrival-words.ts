@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { toSafeText } from '../../frame/words.ts';
 
-/** The name of the source of a mail of the inbox: intake/inbox/source-name.ts. */
+/** The name of the source of a mail of the inbox: intake/inbox/mail-reading.ts. */
 const FROM_INBOX = /^mail-\d+ (smtp|imap|folder)(?: (.*))?$/s;
 const MAX_NAME = 160;
 
