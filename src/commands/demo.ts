@@ -10,7 +10,7 @@ import { hashPassword } from '../domain/access/password.ts';
 import { isPostgresUrl, toShownDatabase } from '../domain/database-address.ts';
 import { toInstant } from '../domain/instant.ts';
 import { toDatabaseError } from '../store/engine/database-error.ts';
-import { openStore, type Store } from '../store/engine/open.ts';
+import type { Store } from '../store/engine/open.ts';
 import { insertPerson } from '../store/people/new-people.ts';
 import { parsePostgresUrl } from './arguments.ts';
 import { type OutputOptions, printResult } from './output/output.ts';
@@ -27,15 +27,13 @@ export function define(command: Command): void {
       'an empty PostgreSQL database for the demo, which is not removed',
     ).argParser(parsePostgresUrl),
   );
-  command.action(async (options: DemoOptions) => {
-    if (options.database !== undefined) return await serveDemoOn(options.database, options);
+  command.action(async ({ database, ...options }: DemoOptions) => {
+    if (database !== undefined) return await serveDemo(database, options);
+    // The folder is new, so removing it removes nothing else.
     const folder = await mkdtemp(join(tmpdir(), 'plumbline-demo-'));
-    try {
-      await serveDemo(folder, options);
-    } catch (error) {
-      await rm(folder, { recursive: true, force: true });
-      throw error;
-    }
+    await serveDemo(join(folder, DATABASE), options, () =>
+      rm(folder, { recursive: true, force: true }),
+    );
   });
 }
 
@@ -52,39 +50,30 @@ export function toDemoConfig(config: Config, database: string): Config {
   return { ...config, database, secretsKeyFile, dnsChecks: false, redis: undefined };
 }
 
-/** The database is in a new folder of its own, so removing the folder removes nothing else. */
-async function serveDemo(folder: string, options: OutputOptions): Promise<void> {
-  const config = toDemoConfig(readConfig(process.env), join(folder, DATABASE));
-  await fillAndServe(config, await openTemporaryStore(config.database, folder), options);
-}
-
-/** On a database that is given. Only an empty one is filled. */
-async function serveDemoOn(database: string, options: OutputOptions): Promise<void> {
+/** Serves made-up data from an empty database. Afterwards, `removeDatabase` is called. */
+async function serveDemo(
+  database: string,
+  options: OutputOptions,
+  removeDatabase = async () => {},
+): Promise<void> {
   const config = toDemoConfig(readConfig(process.env), database);
-  const store = await openEmpty(database, config.databaseOptions);
+  const opened = await openEmpty(database, config.databaseOptions).catch(async (error) => {
+    await removeDatabase();
+    throw error;
+  });
+  const close = async () => {
+    await opened.close();
+    await removeDatabase();
+  };
+  const store = { ...opened, close };
   try {
-    await fillAndServe(config, store, options);
+    const shown = { ...(await fillStore(store, new Date())), database: toShownDatabase(database) };
+    const { url } = await serveUntilStopped(config, store);
+    printResult({ url, ...shown }, renderWelcome(url, shown), options);
   } catch (error) {
-    await store.close();
+    await close();
     throw toDatabaseError(database, error);
   }
-}
-
-async function fillAndServe(config: Config, store: Store, options: OutputOptions): Promise<void> {
-  const database = toShownDatabase(config.database);
-  const demo = await fillStore(store, new Date());
-  const { url } = await serveUntilStopped(config, store);
-  printResult({ url, ...demo, database }, renderWelcome(url, { ...demo, database }), options);
-}
-
-/** Opens a store whose folder is removed when it is closed. */
-async function openTemporaryStore(path: string, folder: string): Promise<Store> {
-  const store = await openStore(path);
-  const close = async () => {
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
-  };
-  return { ...store, close };
 }
 
 interface Demo extends DemoAccount {
@@ -96,12 +85,8 @@ async function fillStore(store: Store, today: Date): Promise<Demo> {
   const account = await insertDemoAccount(store.db, { today });
   const passwordHash = await hashPassword(PERSON.password);
   const { account_id: accountId } = account;
-  await insertPerson(store.db, {
-    accountId,
-    email: PERSON.email,
-    passwordHash,
-    now: toInstant(today),
-  });
+  const { email } = PERSON;
+  await insertPerson(store.db, { accountId, email, passwordHash, now: toInstant(today) });
   await ingestDemo(store, account, today);
   return { ...account, ...PERSON };
 }
@@ -112,13 +97,9 @@ function renderWelcome(
 ): string {
   const get = (path: string) =>
     `  curl -H "Authorization: Bearer ${key}" "${url}/v1/external${path}"`;
+  const end = isPostgresUrl(database) ? '.' : ',\nwhich is removed when the demo ends.';
   return `
-Plumbline's demo listens on ${url}, with made-up data in ${database}${
-    isPostgresUrl(database)
-      ? '.'
-      : `,
-which is removed when the demo ends.`
-  }
+Plumbline's demo listens on ${url}, with made-up data in ${database}${end}
 
 Sign in to the settings pages, where people see their domains and manage their keys:
 

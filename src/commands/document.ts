@@ -29,8 +29,10 @@ export function define(document: Command): void {
     .description('Replace a report’s content by that of a conflict.')
     .addHelpText('after', PREFER_HELP)
     .action(async (seq: number, options: OutputOptions) => {
-      const work = (deps: RereadDeps) => prefer(deps, seq);
-      await correct({ id: `conflict-${seq}`, verb: 'Preferred', work }, options);
+      const id = `conflict-${seq}`;
+      const toSentence = ({ report }: Corrected) =>
+        `Preferred ${id}: report ${report} has its content now.`;
+      await correct({ id, toSentence, work: (deps) => prefer(deps, seq) }, options);
     });
 
   document
@@ -38,9 +40,14 @@ export function define(document: Command): void {
     .addArgument(new Argument('<id>', 'a report, conflict or rejection').argParser(parseId))
     .description('Remove a report, a conflict or a rejection.')
     .addHelpText('after', REMOVE_HELP)
-    .action(async (id: DocumentId, options: OutputOptions) => {
-      const work = (deps: RereadDeps) => remove(deps, id);
-      await correct({ id: toText(id), verb: 'Removed', work }, options);
+    .action(async (document: DocumentId, options: OutputOptions) => {
+      const id = document.kind === 'report' ? document.id : `${document.kind}-${document.seq}`;
+      const toSentence = ({ report }: Corrected, replaced: string | null) => {
+        if (id !== report) return `Removed ${id}.`;
+        const next = replaced === null ? '' : ` The content of ${replaced} takes its place.`;
+        return `Removed report ${id}.${next}`;
+      };
+      await correct({ id, toSentence, work: (deps) => remove(deps, document) }, options);
     });
 }
 
@@ -60,12 +67,15 @@ function addShow(document: Command): void {
 
 interface Correction {
   readonly id: string;
-  readonly verb: 'Preferred' | 'Removed';
   readonly work: (deps: RereadDeps) => Promise<Corrected>;
+  readonly toSentence: (corrected: Corrected, replaced: string | null) => string;
 }
 
 /** Corrects, evaluates the domain's alerts as after an ingest, and prints the result. */
-async function correct({ id, verb, work }: Correction, options: OutputOptions): Promise<void> {
+async function correct(
+  { id, work, toSentence }: Correction,
+  options: OutputOptions,
+): Promise<void> {
   const { corrected, alerts } = await withReader(async (deps) => {
     const corrected = await work(deps);
     const domainIds = corrected.domainId === null ? [] : [corrected.domainId];
@@ -74,26 +84,10 @@ async function correct({ id, verb, work }: Correction, options: OutputOptions): 
   const { report, replacedBy, unread } = corrected;
   const replaced = replacedBy === null ? null : `conflict-${replacedBy}`;
   const { fired, resolved } = alerts;
-  if (!options.json) printText([toSentence({ id, verb, report, replaced })]);
+  if (!options.json) printText([toSentence(corrected, replaced)]);
   printOne({ id, report, replaced_by: replaced, fired, resolved }, options);
   if (unread !== null)
     tell(
       `The report could not be read, so each source address of its day lost as many messages as the report had: ${unread}`,
     );
-}
-
-interface Done extends Pick<Correction, 'id' | 'verb'> {
-  readonly report: string | null;
-  readonly replaced: string | null;
-}
-
-function toSentence({ id, verb, report, replaced }: Done): string {
-  if (verb === 'Preferred') return `Preferred ${id}: report ${report} has its content now.`;
-  if (id !== report) return `Removed ${id}.`;
-  const next = replaced === null ? '' : ` The content of ${replaced} takes its place.`;
-  return `Removed report ${id}.${next}`;
-}
-
-function toText(id: DocumentId): string {
-  return id.kind === 'report' ? id.id : `${id.kind}-${id.seq}`;
 }

@@ -1,4 +1,7 @@
 import { isIPv6 } from 'node:net';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { Argument, type Command, Option } from 'commander';
 import { type Config, readConfig } from '../config/config.ts';
 import { hashPassword } from '../domain/access/password.ts';
@@ -13,7 +16,6 @@ import { listPeople, type Person } from '../store/people/people.ts';
 import { deletePerson, updateDisabled, updateRole } from '../store/people/person-changes.ts';
 import { resetSecondFactor } from '../store/people/second-factors.ts';
 import { hint, type OutputOptions, printList, printOne, tell } from './output/output.ts';
-import { readNewPassword } from './password.ts';
 import { withAccount, withStore } from './with-store.ts';
 
 interface AddOptions extends OutputOptions {
@@ -64,10 +66,9 @@ export function define(user: Command): void {
     .command('role <user>')
     .addArgument(new Argument('<role>').choices(ROLES))
     .description('Make a person an owner of their account, or a member.')
-    .action(async (user: string, role: Role, options: OutputOptions) => {
-      const changed = await withPerson(user, (db, id) => updateRole(db, id, role));
-      printOne(toOutput(changed), options);
-    });
+    .action((user: string, role: Role, options: OutputOptions) =>
+      changePerson(user, options, (db, id) => updateRole(db, id, role)),
+    );
 
   user
     .command('reset-second-factor <user>')
@@ -86,13 +87,46 @@ export function define(user: Command): void {
       'Delete a person who has neither a password nor single sign-on. The e-mail address is free again.',
     )
     .option('--force', 'also a person who has: the audit goes on to name the e-mail address')
-    .action(deleteUser);
+    .action((user: string, { force: isForced = false, ...options }: ForceOptions) =>
+      changePerson(user, options, async (db, id) => {
+        const deleting = deletePerson(db, id, undefined, { isForced });
+        return isForced ? await deleting : await deleting.catch(withHint(FORCE_DELETING));
+      }),
+    );
 
-  addSwitches(user);
+  user
+    .command('disable <user>')
+    .description('End all of a person’s sessions, and reject their sign-in.')
+    .option('--force', 'also the only owner: nobody then manages the account’s people')
+    .action((user: string, { force = false, ...options }: ForceOptions) =>
+      changePerson(user, options, (db, id) => {
+        const disabling = updateDisabled(db, id, true, undefined, { keepsOwner: !force });
+        return disabling.catch(withHint(FORCE_DISABLING));
+      }),
+    );
+
+  user
+    .command('enable <user>')
+    .description('Let a person sign in again.')
+    .action((user: string, options: OutputOptions) =>
+      changePerson(user, options, (db, id) => updateDisabled(db, id, false)),
+    );
+}
+
+interface ForceOptions extends OutputOptions {
+  readonly force?: boolean;
 }
 
 function withPerson<T>(user: string, work: (db: Db, personId: string) => Promise<T>): Promise<T> {
   return withStore(async ({ db }) => work(db, await findPersonId(db, user)));
+}
+
+async function changePerson(
+  user: string,
+  options: OutputOptions,
+  change: (db: Db, personId: string) => Promise<Person>,
+): Promise<void> {
+  printOne(toOutput(await withPerson(user, change)), options);
 }
 
 /** The account is looked up first: a wrong one is reported before a password is typed. */
@@ -111,46 +145,33 @@ async function addUser(account: string, email: string, options: AddOptions): Pro
   if (options.invite) tellOfLink(options);
 }
 
-interface ForceOptions extends OutputOptions {
-  readonly force?: boolean;
-}
-
-async function deleteUser(
-  user: string,
-  { force: isForced = false, ...options }: ForceOptions,
-): Promise<void> {
-  const deleted = await withPerson(user, async (db, id) => {
-    const deleting = deletePerson(db, id, undefined, { isForced });
-    return isForced ? await deleting : await deleting.catch(withHint(FORCE_DELETING));
-  });
-  printOne(toOutput(deleted), options);
-}
-
-function addSwitches(user: Command): void {
-  user
-    .command('disable <user>')
-    .description('End all of a person’s sessions, and reject their sign-in.')
-    .option('--force', 'also the only owner: nobody then manages the account’s people')
-    .action(async (user: string, { force = false, ...options }: ForceOptions) =>
-      switchPerson(user, { isDisabled: true, keepsOwner: !force }, options),
+/** A new password: read from standard input when that is requested, else typed twice on the terminal. */
+async function readNewPassword(isFromStdin: boolean): Promise<string> {
+  if (isFromStdin) return (await text(process.stdin)).replace(/\r?\n$/, '');
+  if (!process.stdin.isTTY) {
+    throw new Failure(
+      'validation_error',
+      'There is no terminal to ask for a password: use --password-stdin or --invite.',
     );
-  user
-    .command('enable <user>')
-    .description('Let a person sign in again.')
-    .action(async (user: string, options: OutputOptions) =>
-      switchPerson(user, { isDisabled: false, keepsOwner: false }, options),
-    );
+  }
+  const password = await ask('Password: ');
+  if ((await ask('The same again: ')) !== password) {
+    throw new Failure('validation_error', 'The two passwords are not the same.');
+  }
+  return password;
 }
 
-async function switchPerson(
-  user: string,
-  { isDisabled, keepsOwner }: { readonly isDisabled: boolean; readonly keepsOwner: boolean },
-  options: OutputOptions,
-): Promise<void> {
-  const changed = await withPerson(user, (db, id) =>
-    updateDisabled(db, id, isDisabled, undefined, { keepsOwner }).catch(withHint(FORCE_DISABLING)),
-  );
-  printOne(toOutput(changed), options);
+/** Asks on the terminal, and does not show what is typed. */
+async function ask(question: string): Promise<string> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  process.stderr.write(question);
+  try {
+    return await lines.question('');
+  } finally {
+    lines.close();
+    tell('');
+  }
 }
 
 const FORCE_DELETING =
@@ -179,9 +200,9 @@ function toBaseUrl({ baseUrl, host, port }: Config): string {
 }
 
 function tellOfLink(options: OutputOptions): void {
-  const text =
+  const warning =
     '\nThe link works once, within 24 hours. Anyone who has it can sign in: send it to this person only.';
-  if (!options.json) hint(text, options);
+  if (!options.json) hint(warning, options);
   const config = readConfig(process.env);
   if (config.baseUrl === undefined)
     tell(

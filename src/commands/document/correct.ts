@@ -14,7 +14,7 @@ import {
   findStoredReport,
   type StoredReport,
 } from '../../store/documents/stored-document.ts';
-import { type RereadDeps, readAgain } from './read-again.ts';
+import { type RereadDeps, readAgain, toFailure } from './read-again.ts';
 
 /** The result of a correction. */
 export interface Corrected {
@@ -73,12 +73,6 @@ async function removeStoredReport(deps: RereadDeps, id: string): Promise<Correct
   const replacedBy = next?.seq ?? null;
   const unread = isRead ? null : former.message;
   return { report: id, domainId: report.domain_id, replacedBy, unread };
-}
-
-/** Returns an expected failure, for a caller that continues without the result, and throws any other error. */
-export function toFailure(error: unknown): Failure {
-  if (error instanceof Failure) return error;
-  throw error;
 }
 
 async function readOldestConflict(

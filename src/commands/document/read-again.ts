@@ -47,3 +47,9 @@ export async function readAgain(
   const [reason = 'The content is not in it.'] = reasons;
   throw new Failure('not_found', `${input} cannot be read again as this report. ${reason}`);
 }
+
+/** Returns an expected failure, for a caller that continues without the result, and throws any other error. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  throw error;
+}

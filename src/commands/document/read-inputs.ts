@@ -5,7 +5,7 @@ import { deleteOtherRejections } from '../../store/documents/rejections.ts';
 import type { Db } from '../../store/engine/database.ts';
 import type { StoredInput } from '../../store/inputs/inputs.ts';
 import { readOriginal } from '../../store/inputs/originals.ts';
-import type { RereadDeps } from './read-again.ts';
+import { type RereadDeps, toFailure } from './read-again.ts';
 
 /** Inputs that are stored in common transactions. */
 const GROUP_INPUTS = 200;
@@ -51,7 +51,9 @@ async function* readGroup(
   const [first] = group;
   if (first === undefined) return;
   const receivedAt = new Date(first.receivedAt);
-  const readings = new Map(group.map((input) => [`${input.seq}`, toReading(input)]));
+  const readings = new Map<string, Reading>();
+  for (const input of group)
+    readings.set(`${input.seq}`, { input, rejected: new Set(), documents: 0, isWhole: true });
   const deps = { db, now: () => receivedAt, parser };
   for await (const document of ingest(deps, toInputs(db, group))) {
     const reading = readings.get(document.input) as Reading;
@@ -60,10 +62,6 @@ async function* readGroup(
   }
   for (const { input, rejected, isWhole } of readings.values())
     if (isWhole) await deleteOtherRejections(db, input.seq, rejected);
-}
-
-function toReading(input: StoredInput): Reading {
-  return { input, rejected: new Set(), documents: 0, isWhole: true };
 }
 
 function note(reading: Reading, { outcome, refusal }: IngestedDocument): void {
@@ -76,14 +74,11 @@ function note(reading: Reading, { outcome, refusal }: IngestedDocument): void {
 async function* toInputs(db: Db, inputs: readonly StoredInput[]): AsyncGenerator<InputToRead> {
   for (const { seq } of inputs) {
     const name = `${seq}`;
-    const read = async () => ({ name, bytes: (await readStored(db, seq)).bytes });
+    const read = async () => {
+      const original = await readOriginal(db, seq).catch(toFailure);
+      if (original instanceof Failure) throw new Refusal('unreadable', original.message);
+      return { name, bytes: original.bytes };
+    };
     yield { name, read };
   }
-}
-
-function readStored(db: Db, seq: number) {
-  return readOriginal(db, seq).catch((error: unknown) => {
-    if (error instanceof Failure) throw new Refusal('unreadable', error.message);
-    throw error;
-  });
 }

@@ -13,8 +13,7 @@ import { readOriginal } from '../../store/inputs/originals.ts';
 import { toReportFields } from '../../store/reports/report-row.ts';
 import { type OutputOptions, printBytes, printList, printOne } from '../output/output.ts';
 import { withStore } from '../with-store.ts';
-import { toFailure } from './correct.ts';
-import { type RereadDeps, readAgain, withReader } from './read-again.ts';
+import { type RereadDeps, readAgain, toFailure, withReader } from './read-again.ts';
 
 /** How many of a content's source addresses are shown. */
 const SOURCES_SHOWN = 5;
