@@ -1,4 +1,4 @@
-import type { Load } from './load.ts';
+import type { Load } from './paths.ts';
 import type { Contender } from './race.ts';
 import type { Scenario } from './scenarios.ts';
 

@@ -1,23 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import type { Measured } from './cpu.ts';
 import { sendByOwnClient } from './own-client.ts';
+import type { Load } from './paths.ts';
 import { sendByWrk } from './wrk.ts';
-
-/** What a load asks for, request after request. */
-export interface Paths {
-  readonly kind: 'same' | 'random' | 'walk';
-  /** The whole path; for other kinds, everything up to the offset. */
-  readonly path: string;
-  /** Offsets are below it. */
-  readonly below: number;
-  /** How far a walk goes with each request. */
-  readonly step: number;
-}
-
-export interface Load {
-  readonly paths: Paths;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 2);
 

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { Load, Paths } from './load.ts';
+import type { Load, Paths } from './paths.ts';
 
 const CONNECTIONS = 8;
 const HEAD_END = Buffer.from('\r\n\r\n');

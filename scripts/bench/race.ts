@@ -4,7 +4,8 @@ import { SERVER_NODE_OPTIONS } from '../server-node-options.ts';
 import type { Recorded } from './bare.ts';
 import { type Measured, startMeasured } from './cpu.ts';
 import type { BenchDatabase } from './databases.ts';
-import { type Cost, cpuPerRequest, type Load, warmUp } from './load.ts';
+import { type Cost, cpuPerRequest, warmUp } from './load.ts';
+import type { Load } from './paths.ts';
 import { type Scenario, toExample } from './scenarios.ts';
 
 /** A server that takes part in a comparison. */

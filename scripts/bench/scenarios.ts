@@ -1,5 +1,5 @@
 import type { BenchDatabase } from './databases.ts';
-import type { Load, Paths } from './load.ts';
+import type { Load, Paths } from './paths.ts';
 
 /** One kind of request, and how many times the cost of bare node:http it may have. */
 export interface Scenario {

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Load, Paths } from './load.ts';
+import type { Load, Paths } from './paths.ts';
 
 /** One thread with eight connections. Returns the number of requests; throws when one was refused. */
 export async function sendByWrk(url: string, load: Load, seconds: number): Promise<number> {
