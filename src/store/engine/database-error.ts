@@ -12,8 +12,9 @@ export function toDatabaseError(database: string, error: unknown): unknown {
     : toSqliteError(database, error);
 }
 
-/** What an engine says of a value that it cannot store. Another document would not meet this error. */
-const DATA_ERRORS = /^(?:SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG)|(?:22|23|54)[0-9A-Z]{3}$)/;
+/** What an engine says of a value that it cannot store. Another document would not meet this error; it would a trigger's. */
+const DATA_ERRORS =
+  /^(?:SQLITE_(?:CONSTRAINT_(?!TRIGGER)|MISMATCH|TOOBIG)|(?:22|23|54)[0-9A-Z]{3}$)/;
 
 /** Whether an error is about the stored values. All others are the database's: no space, no access, busy. */
 export function isOfValues(error: unknown): boolean {
