@@ -1,34 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { LRUCache } from 'lru-cache';
-import { type Coding, type Compression, chooseCoding, compress } from '../domain/content-coding.ts';
+import { type Compression, chooseCoding, compress } from '../domain/content-coding.ts';
 import { toOwnBytes } from './page-cache.ts';
 
 /** Below this size, compression saves less than a packet. */
 const MIN_BYTES = 1_400;
 /** A page up to this size is compressed at once: handing it to another thread costs more than compressing it. */
 const MAX_SYNC_BYTES = 64 * 1024;
-/** How many values of `Accept-Encoding` are remembered; clients send a few. */
-const MAX_VALUES = 100;
-
-const choices = new LRUCache<string, Coding>({
-  max: MAX_VALUES,
-  memoMethod: choose,
-});
 
 /** The compression for an answer of this size; undefined for none. */
 export function chooseCompression(
   { headers }: IncomingMessage,
   byteCount: number,
 ): Compression | undefined {
-  const accepted = headers['accept-encoding'];
-  if (typeof accepted !== 'string' || byteCount < MIN_BYTES) return undefined;
-  const choice = choices.memo(accepted);
+  if (byteCount < MIN_BYTES) return undefined;
+  const choice = chooseCoding({ headers }, ['br', 'gzip']);
   return choice === 'identity' ? undefined : choice;
-}
-
-function choose(accepted: string): Coding {
-  return chooseCoding({ headers: { 'accept-encoding': accepted } }, ['br', 'gzip']);
 }
 
 /**

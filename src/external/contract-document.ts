@@ -32,7 +32,7 @@ const SHAPE_LENGTH = 8;
 
 /**
  * A version of the schema of an operation's 200. It is part of every entity tag, so that a client with a tag of an
- * older release gets the fields that the new one added (decision 43). A change of descriptions alone does not
+ * older release gets the fields that the new one added. A change of descriptions alone does not
  * change it.
  */
 export function hashShape({ responses }: DeclaredOperation): string {

@@ -11,7 +11,7 @@ import {
   readContract,
   toDeprecationHeaders,
 } from './contract-document.ts';
-import { describe, type Parameters, parseQuery, toPathValues } from './parameters.ts';
+import { describeValue, type Parameters, parseQuery, toValues } from './parameters.ts';
 
 /** Valid paths whose operation is remembered. openapi-backend takes 45 µs to find one, more than the rest of a 304. */
 const MAX_PATHS = 1_000;
@@ -69,7 +69,8 @@ export async function openContract(document?: ContractDocument) {
     if (method !== 'GET' && method !== 'HEAD')
       throw new Failure('method_not_allowed', 'This path answers only to GET and HEAD.');
     const { operation } = route;
-    const parameters = { path: route.path, query: parseQuery(search, operation.parameters) };
+    const query = toValues('query', parseQuery(search), operation.parameters);
+    const parameters = { path: route.path, query };
     const validators = api.validator.getRequestValidatorsForOperation(operation.operationId) ?? [];
     for (const validate of validators)
       if (!validate(parameters)) throw toFailure(operation, validate.errors);
@@ -88,7 +89,7 @@ function createAjv(): Ajv {
 
 function toOperation(declared: DeclaredOperation): Operation {
   // Throws for a parameter of a type that is not read yet.
-  declared.parameters.forEach(describe);
+  declared.parameters.forEach(describeValue);
   return { ...declared, shape: hashShape(declared), headers: toDeprecationHeaders(declared) };
 }
 
@@ -109,7 +110,7 @@ function findRoute(api: OpenAPIBackend, operations: readonly Operation[], path: 
   } catch {
     // No valid percent-encoding: the parameters stay missing, which is not valid.
   }
-  return { operation, path: toPathValues(texts, operation.parameters) };
+  return { operation, path: toValues('path', Object.entries(texts), operation.parameters) };
 }
 
 /** The error that names the wrong parameter and what the contract allows. */
@@ -124,5 +125,8 @@ function toFailure(operation: Operation, errors?: readonly ErrorObject[] | null)
 export function toInvalid({ parameters }: Pick<Operation, 'parameters'>, name: string): Failure {
   const parameter = parameters.find((one) => one.name === name && one.in !== 'header');
   if (parameter === undefined) return new Failure('validation_error', 'Invalid request.');
-  return new Failure('validation_error', `"${name}" must be ${describe(parameter)}, given once.`);
+  return new Failure(
+    'validation_error',
+    `"${name}" must be ${describeValue(parameter)}, given once.`,
+  );
 }

@@ -77,7 +77,7 @@ function isKnown(ifNoneMatch: string, tag: string): boolean {
   return ifNoneMatch.match(TAG)?.includes(tag) ?? false;
 }
 
-/** The list's entity tag. It changes with the list, its total, and the schema of the answer (decision 43). */
+/** The list's entity tag. It changes with the list, its total, and the schema of the answer. */
 function toTag(version: string, { shape }: Operation): string {
   return `"${version}.${shape}"`;
 }

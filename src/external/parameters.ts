@@ -25,39 +25,31 @@ export interface Parameters {
   readonly query: Values;
 }
 
-/** The values of path parameters. */
-export function toPathValues(
-  texts: Readonly<Record<string, string>>,
-  parameters: readonly Parameter[],
-): Values {
-  const values = parameters
-    .filter(({ in: place, name }) => place === 'path' && texts[name] !== undefined)
-    .map((parameter) => [parameter.name, toValue(texts[parameter.name] as string, parameter)]);
-  return Object.fromEntries(values);
-}
+type Pairs = readonly (readonly [name: string, text: string])[];
 
-/** The values of query parameters, in the contract's order, so that equal values have one text. */
-export function parseQuery(search: string, parameters: readonly Parameter[]): Values {
+export function parseQuery(search: string): Pairs {
   // URLSearchParams removes one leading `?`. Without the added one, it would remove a `?` that is part of a
   // name.
-  const pairs = search === '' ? [] : [...new URLSearchParams(`?${search}`)];
-  const query: Record<string, Value> = {};
-  for (const parameter of parameters) {
-    if (parameter.in !== 'query') continue;
-    const value = findValue(pairs, parameter) ?? parameter.schema.default;
-    if (value !== undefined) query[parameter.name] = value;
-  }
-  return query;
+  return search === '' ? [] : [...new URLSearchParams(`?${search}`)];
 }
 
-/**
- * The value of a query parameter. One that is repeated, or in brackets, has a list, which no parameter of the contract
- * allows.
- */
-function findValue(
-  pairs: readonly (readonly [name: string, text: string])[],
-  parameter: Parameter,
-): Value | undefined {
+/** The values of all parameters in one place, in the contract's order, so that equal values have one text. */
+export function toValues(
+  place: keyof Parameters,
+  pairs: Pairs,
+  parameters: readonly Parameter[],
+): Values {
+  const values: Record<string, Value> = {};
+  for (const parameter of parameters) {
+    if (parameter.in !== place) continue;
+    const value = findValue(pairs, parameter) ?? parameter.schema.default;
+    if (value !== undefined) values[parameter.name] = value;
+  }
+  return values;
+}
+
+/** A parameter that is repeated, or in brackets, has a list of values, which no parameter of the contract allows. */
+function findValue(pairs: Pairs, parameter: Parameter): Value | undefined {
   const { name } = parameter;
   const found = pairs.filter(([key]) => key === name || key.startsWith(`${name}[`));
   const [first] = found;
@@ -86,7 +78,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /** What the contract allows, for messages: `a whole number from 1 to 200, in decimal digits`. */
-export function describe({ name, schema }: Parameter): string {
+export function describeValue({ name, schema }: Parameter): string {
   const { type, format = '', pattern, minimum = 0, maximum, maxLength } = schema;
   if (schema['x-expected'] !== undefined) return schema['x-expected'];
   if (type === 'integer') {

@@ -15,7 +15,7 @@ const OF_FILES = [
 
 /** Says nothing about the store, so that one engine is enough. */
 const OF_NO_STORE = [
-  'test/external/{components,contract-document,deprecation,examples,operations,limits,parameters,fuzz}.test.ts',
+  'test/external/{components,contract,contract-document,deprecation,examples,operations,limits,parameters,fuzz}.test.ts',
   'test/external/{page-bytes,page-cache}.test.ts',
   'test/settings/{busy-store,style}.test.ts',
   'test/settings/frame/*.test.ts',
