@@ -62,7 +62,7 @@ describe('401', () => {
     }
   });
 
-  test('a key in the query, a cookie or another header is ignored (1.9)', async () => {
+  test('a key in the query, a cookie or another header is ignored', async () => {
     const { key } = account;
     for (const name of ['api_key', 'key', 'access_token', 'Authorization', 'token']) {
       expect((await api.get(`${PATH}?${name}=${key}`)).status).toBe(401);
@@ -72,7 +72,7 @@ describe('401', () => {
     expect((await api.get(PATH, { headers })).status).toBe(401);
   });
 
-  test('the same body and headers for every cause (1.9)', async () => {
+  test('the same body and headers for every cause', async () => {
     const disabled = await aKey(api.db, account.id);
     await updateApiKey(api.db, disabled.keyId, false);
     const deleted = await aKey(api.db, account.id);
@@ -155,7 +155,7 @@ describe('the states of a key (description, 3.3), each from the next request on'
     expect(await status(key)).toBe(401);
   });
 
-  test('leaving Pro disables all of the account’s keys, and no others (1.10)', async () => {
+  test('leaving Pro disables all of the account’s keys, and no others', async () => {
     const second = await aKey(api.db, account.id);
     const theirs = await anAccount(api.db);
     await updatePlan(api.db, account.id, 'free');
@@ -164,7 +164,7 @@ describe('the states of a key (description, 3.3), each from the next request on'
     ]);
   });
 
-  test('returning to Pro leaves them disabled until the user enables them (1.10)', async () => {
+  test('returning to Pro leaves them disabled until the user enables them', async () => {
     await updatePlan(api.db, account.id, 'free');
     await updatePlan(api.db, account.id, 'pro');
     expect(await status()).toBe(401);
@@ -172,7 +172,7 @@ describe('the states of a key (description, 3.3), each from the next request on'
     expect(await status()).toBe(200);
   });
 
-  test('an enabled key of an account that is not on Pro is not accepted (1.10)', async () => {
+  test('an enabled key of an account that is not on Pro is not accepted', async () => {
     await api.db.write((tx) => tx.updateTable('account').set({ plan: 'free' }).execute());
     const [key] = await listApiKeys(api.db, account.id);
     expect(key?.enabled).toBe(true);

@@ -71,7 +71,7 @@ describe('405', () => {
   const shared = shareAccount();
 
   test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])(
-    '%s on every path: no operation writes (1.2)',
+    '%s on every path: no operation writes',
     async (method) => {
       const { db, get, id, key } = shared;
       const domain = await aDomain(db, id);
@@ -90,7 +90,7 @@ describe('405', () => {
   });
 });
 
-describe('the order of checks (1.1)', () => {
+describe('the order of checks', () => {
   const UNKNOWN = '/v1/external/nothing';
 
   test('the limit per address comes before the key', async () => {
@@ -248,7 +248,7 @@ describe('500', () => {
   });
 });
 
-describe('X-Request-Id (1.14)', () => {
+describe('X-Request-Id', () => {
   const shared = shareAccount();
 
   test.each(['a', 'nightly-sync_0042', 'A'.repeat(64), '-', '_'])('%s is kept', async (id) => {

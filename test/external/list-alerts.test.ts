@@ -58,7 +58,7 @@ describe('GET /v1/external/alerts', () => {
       expect(await resolvedAt()).toBe('2026-03-16T00:00:00Z');
     });
 
-    test('types that the contract does not name are served, whatever their context (1.16)', async () => {
+    test('types that the contract does not name are served, whatever their context', async () => {
       const { db, owner, read } = await serveAlerts();
       const context = { sources: [{ ip: '192.0.2.1', message_count: 5 }], none: null, ok: true };
       await anAlert(db, owner, { type: 'alert.of_tomorrow', context });
@@ -74,7 +74,7 @@ describe('GET /v1/external/alerts', () => {
       await expect(read()).rejects.toThrow('x-schema-by-type');
     });
 
-    test('newest first: by fired_at, and among equals by creation (1.7)', async () => {
+    test('newest first: by fired_at, and among equals by creation', async () => {
       const { db, owner, otherOwner, read } = await serveAlerts();
       const a = await anAlert(db, owner, { firedAt: '2026-03-15T00:00:00Z' });
       const b = await anAlert(db, otherOwner, { firedAt: '2026-03-15T00:00:00Z' });
@@ -143,7 +143,7 @@ describe('GET /v1/external/alerts', () => {
       expect(body).toEqual({ data: [], total: 0 });
     });
 
-    test('alerts of a paused domain stay readable (1.6)', async () => {
+    test('alerts of a paused domain stay readable', async () => {
       const { db, owner, read } = await serveAlerts();
       await anAlert(db, owner);
       await updateDomainStatus(db, owner.domainId, 'paused');
@@ -209,7 +209,7 @@ describe('GET /v1/external/alerts', () => {
           await anAlert(db, { accountId: theirs.id, domainId });
         },
       ],
-    ])('when %s, the ETags change: %j (1.12)', async (_what, wanted, act) => {
+    ])('when %s, the ETags change: %j', async (_what, wanted, act) => {
       const world = await serveAlerts();
       const { db, owner, otherOwner, read } = world;
       const open = await anAlert(db, owner);
@@ -227,7 +227,7 @@ describe('GET /v1/external/alerts', () => {
   });
 
   describe('404', () => {
-    test('a domain_id of another account and an unknown one: the same bytes (1.5)', async () => {
+    test('a domain_id of another account and an unknown one: the same bytes', async () => {
       const { db, get, read } = await serveAlerts();
       const theirs = await anAccount(db);
       const foreign = await aDomain(db, theirs.id);

@@ -45,7 +45,7 @@ describe('GET /v1/external/domains', () => {
       expect(body.data.map((d: { domain: string }) => d.domain)).toEqual(['mine.example']);
     });
 
-    test('lists only active domains; a resumed one is back (1.6)', async () => {
+    test('lists only active domains; a resumed one is back', async () => {
       const { db, get } = await serveApi();
       const { id, key } = await anAccount(db);
       await aDomain(db, id, { name: 'a.example' });
@@ -80,7 +80,7 @@ describe('GET /v1/external/domains', () => {
       expect(await lastReportAt()).toBe('2026-03-16T00:00:00Z');
     });
 
-    test('is ordered by name, byte by byte, and paged without a gap (1.7)', async () => {
+    test('is ordered by name, byte by byte, and paged without a gap', async () => {
       const { db, get } = await serveApi();
       const { id, key } = await anAccount(db);
       const names = ['10.example', '2.example', 'a-b.example', 'a.b.example', 'a.example'];
@@ -148,7 +148,7 @@ describe('GET /v1/external/domains', () => {
         ({ db, domain }) => updateDomainStatus(db, domain.id, 'active'),
       ],
       ['another account adds a domain', false, ({ db, theirs }) => aDomain(db, theirs.id)],
-    ])('when %s, the ETag changes: %s (1.12)', async (_what, changes, act) => {
+    ])('when %s, the ETag changes: %s', async (_what, changes, act) => {
       const { db, get } = await serveApi();
       const { id, key } = await anAccount(db);
       const theirs = await anAccount(db);

@@ -81,7 +81,7 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
       expect((await read()).body.data[0].end_date).toBe('2026-03-13T00:00:00Z');
     });
 
-    test('newest first: by begin_date, and among equals by arrival (1.7)', async () => {
+    test('newest first: by begin_date, and among equals by arrival', async () => {
       const { db, read } = await serveReports();
       const [older, newer] = ['2026-03-13T00:00:00Z', '2026-03-14T00:00:00Z'];
       const [first, second] = [aReport({ begin: newer }), aReport({ begin: newer })];
@@ -135,7 +135,7 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
       }
     }, 60_000);
 
-    test('reports of a paused domain stay readable by id (1.6)', async () => {
+    test('reports of a paused domain stay readable by id', async () => {
       const { db, domain, read } = await serveReports();
       await receive(db, [aReport()]);
       await updateDomainStatus(db, domain.id, 'paused');
@@ -226,7 +226,7 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
         false,
         ({ db, account, domain }) => anAlert(db, { accountId: account.id, domainId: domain.id }),
       ],
-    ])('when %s, the ETag changes: %s (1.12)', async (_what, changes, act) => {
+    ])('when %s, the ETag changes: %s', async (_what, changes, act) => {
       const world = await serveReports();
       const known = aReport();
       await receive(world.db, [known]);

@@ -41,7 +41,7 @@ async function askAll(query: string) {
   return answers;
 }
 
-/** Texts that are not a number of items: those of decision 1.3, and similar ones. */
+/** Texts that are not a number of items. */
 const MALFORMED = [
   'abc',
   '',
@@ -159,7 +159,7 @@ describe('offset, on every list', () => {
     '9223372036854775808',
     '99999999999999999999',
     '9'.repeat(400),
-  ])('%s is past the end: an empty page and the true total (1.4)', async (value) => {
+  ])('%s is past the end: an empty page and the true total', async (value) => {
     for (const { status, body } of await askAll(`offset=${value}`)) {
       expect(status).toBe(200);
       expect(body).toEqual({ data: [], total: 3 });

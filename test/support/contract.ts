@@ -122,7 +122,7 @@ export function findWrong(schema: Schema, value: unknown): string | undefined {
 const ajv = new Ajv({ strict: true, strictTypes: false });
 addFormatsModule.default(ajv);
 ajv.addFormat('uuid', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-// Decision 1.8: UTC, whole seconds, `Z`.
+// UTC, whole seconds, `Z` (v1.yaml, Time).
 ajv.addFormat('date-time', {
   validate: (text: string) =>
     /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) &&
