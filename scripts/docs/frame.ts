@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html';
-import { renderMark } from '../../src/settings/frame/mark.ts';
+import { renderLogo } from '../../src/settings/frame/logo.ts';
 import { PAGES, type Page } from './pages.ts';
 
 /** The file names of what pages load, each with a hash of its content. */
@@ -33,7 +33,7 @@ export async function renderPage(framed: Framed): Promise<string> {
   </head>
   <body class="${layout}">
     <a class="skip" href="#main">Skip to content</a>
-    <header><a class="brand" href="./">${renderMark()}Plumbline <span>API</span></a></header>
+    <header><a class="brand" href="./">${renderLogo()}Plumbline <span>API</span></a></header>
     <nav aria-label="Documentation"><ul>${PAGES.map((item) => renderLink(item, page))}</ul></nav>
     ${raw(main)}
     ${layout === 'guide' ? renderNext(page) : ''}

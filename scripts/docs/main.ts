@@ -15,7 +15,7 @@ const SOURCES = [
   'scripts/contract/changelog.ts',
   'src/settings/frame/assets/icon.svg',
   'src/settings/frame/assets/style/{palette,brand,unseen}.css',
-  'src/settings/frame/mark.ts',
+  'src/settings/frame/logo.ts',
   'CHANGELOG.md',
   'package.json',
   'redocly.yaml',

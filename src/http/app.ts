@@ -20,7 +20,7 @@ import { answerErrors } from '../external/errors.ts';
 import { type ApiRequest, toRequestId } from '../external/request.ts';
 import { send, toBody } from '../external/send.ts';
 import type { ClosableReportOriginals } from '../intake/parser/report-originals.ts';
-import { type IpDatabase, openIpDatabase } from '../settings/pages/sources/ip-database.ts';
+import { type IpDatabase, openIpDatabase } from '../settings/ip-database.ts';
 import { createSettings } from '../settings/settings.ts';
 import { isReadable, type Store } from '../store/engine/open.ts';
 import type { Counters } from './counters/counters.ts';

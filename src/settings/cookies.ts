@@ -8,53 +8,33 @@ import { PENDING_SIGN_IN_MS, SESSION_MS } from '../domain/access/lifetime.ts';
  */
 type CookieName = 'session' | 'flow' | 'pending';
 
-const OPTIONS = { httpOnly: true, sameSite: 'lax', path: '/' } as const satisfies CookieOptions;
-const FLOW_SECONDS = 10 * 60;
+const MAX_AGE_SECONDS: Readonly<Record<CookieName, number>> = {
+  session: SESSION_MS / 1000,
+  flow: 10 * 60,
+  pending: PENDING_SIGN_IN_MS / 1000,
+};
 
 /**
  * Lax, not Strict: with Strict, a link from a mail or a chat would show the sign-in page to people who are
  * signed in.
  */
-export function setSessionCookie(req: Request, res: Response, token: string): void {
-  setCookie(req, res, { name: 'session', value: token, maxAge: SESSION_MS / 1000 });
-}
+const OPTIONS = { httpOnly: true, sameSite: 'lax', path: '/' } as const satisfies CookieOptions;
 
-export function setFlowCookie(req: Request, res: Response, value: string): void {
-  setCookie(req, res, { name: 'flow', value, maxAge: FLOW_SECONDS });
-}
-
-export function setPendingCookie(req: Request, res: Response, token: string): void {
-  setCookie(req, res, { name: 'pending', value: token, maxAge: PENDING_SIGN_IN_MS / 1000 });
-}
-
-export function clearCookie(req: Request, res: Response, name: CookieName): void {
-  setCookie(req, res, { name, value: '', maxAge: 0 });
-}
-
-/** The token in the request's session cookie; the session may be closed. */
-export function readSessionToken(req: Request): string | undefined {
-  return readCookie(req, 'session');
+/** An empty value deletes the cookie. */
+export function setCookie(req: Request, res: Response, name: CookieName, value: string): void {
+  const maxAge = value === '' ? 0 : MAX_AGE_SECONDS[name];
+  const options = { ...OPTIONS, secure: req.secure, maxAge };
+  res.append('Set-Cookie', stringifySetCookie(fullNameOf(req, name), value, options));
 }
 
 export function readCookie(req: Request, name: CookieName): string | undefined {
-  return parseCookie(req.headers.cookie ?? '')[toFullName(req, name)] || undefined;
-}
-
-interface Cookie {
-  readonly name: CookieName;
-  readonly value: string;
-  readonly maxAge: number;
-}
-
-function setCookie(req: Request, res: Response, { name, value, maxAge }: Cookie): void {
-  const options = { ...OPTIONS, secure: req.secure, maxAge };
-  res.append('Set-Cookie', stringifySetCookie(toFullName(req, name), value, options));
+  return parseCookie(req.headers.cookie ?? '')[fullNameOf(req, name)] || undefined;
 }
 
 /**
  * `__Host-` on HTTPS: the browser then accepts the cookie only from this host, over TLS and for all paths, so
  * that another host of the domain cannot set one. Plain HTTP (this machine, a trial) does not support it.
  */
-function toFullName({ secure }: Request, name: CookieName): string {
+function fullNameOf({ secure }: Request, name: CookieName): string {
   return secure ? `__Host-plumbline-${name}` : `plumbline-${name}`;
 }

@@ -2,8 +2,8 @@ import type { ErrorRequestHandler } from 'express';
 import { html } from 'hono/html';
 import { Failure, type FailureCode } from '../domain/failure.ts';
 import { isOfConnection } from '../store/engine/postgres/postgres-error.ts';
+import type { SettingsDeps } from './deps.ts';
 import { sendPage, type View } from './frame/page.ts';
-import type { Given } from './given.ts';
 import { findVisitor } from './visitor.ts';
 
 /** Error codes as pages for people; the API's table is in external/errors.ts. */
@@ -28,7 +28,7 @@ export function statusOf({ code }: Failure): number {
 }
 
 /** An error as a page. A defect is logged in full, and the page contains none of its text. */
-export function answerErrors({ logError }: Given): ErrorRequestHandler {
+export function answerErrors({ logError }: SettingsDeps): ErrorRequestHandler {
   return async (error: unknown, req, res, next) => {
     const failure = toFailure(error);
     if (failure === undefined || failure.cause !== undefined) logError(error, req);

@@ -3,18 +3,15 @@ import type { Request, RequestHandler } from 'express';
 import { Failure } from '../domain/failure.ts';
 import { findVisitor } from './visitor.ts';
 
-/*
- * Forged requests from other sites are rejected by two checks: the origin that the browser sends, and a token
- * that only our own pages contain.
- */
+/* Two checks reject requests that other sites forge: the origin that the browser sends, and a token of our own pages. */
 
-const READING = new Set(['GET', 'HEAD']);
+const SAFE_METHODS = new Set(['GET', 'HEAD']);
 
 /** Rejects a form that the browser did not send from one of our pages. */
 export function refuseForeignForms(baseUrl: string | undefined): RequestHandler {
   const ownHost = baseUrl === undefined ? undefined : new URL(baseUrl).host;
   return (req, _res, next) => {
-    if (!READING.has(req.method) && !isOwn(req, ownHost)) throw foreign();
+    if (!SAFE_METHODS.has(req.method) && !isOwn(req, ownHost)) throw notOurForm();
     next();
   };
 }
@@ -33,15 +30,15 @@ function isOwn({ headers, host }: Request, ownHost: string | undefined): boolean
 /** Rejects a signed-in person's form without the token of their session. */
 export const requireFormToken: RequestHandler = (req, res, next) => {
   const visitor = findVisitor(res);
-  if (visitor !== undefined && !READING.has(req.method)) {
-    const given = Buffer.from(String(req.body?.['form_token'] ?? ''));
-    const wanted = Buffer.from(visitor.formToken);
-    if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) throw foreign();
+  if (visitor !== undefined && !SAFE_METHODS.has(req.method)) {
+    const sent = Buffer.from(String(req.body?.['form_token'] ?? ''));
+    const expected = Buffer.from(visitor.formToken);
+    if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) throw notOurForm();
   }
   next();
 };
 
-function foreign(): Failure {
+function notOurForm(): Failure {
   return new Failure(
     'forbidden',
     'This form did not come from a page of your session. Go back, load the page again, and retry.',

@@ -1,30 +1,32 @@
 import { type RequestHandler, Router } from 'express';
 import helmet from 'helmet';
 import { Failure } from '../domain/failure.ts';
+import type { PageHandler, SettingsDeps } from './deps.ts';
 import { answerErrors } from './errors.ts';
 import { refuseForeignForms, requireFormToken } from './forgery.ts';
-import { parseForm } from './form.ts';
 import { serveAssets } from './frame/assets.ts';
-import type { Given } from './given.ts';
+import { createLimits, type LimitName, type Limits } from './limits.ts';
 import { showAccount } from './pages/account.ts';
 import {
   askToDelete,
   createApiKey,
+  disableApiKey,
+  enableApiKey,
   removeApiKey,
   showApiKeys,
-  switchApiKey,
 } from './pages/api-keys.ts';
 import { showAudit } from './pages/audit.ts';
 import { showDomain } from './pages/domain.ts';
 import { checkRoute } from './pages/domain-route.ts';
 import { showOverview } from './pages/overview.ts';
 import {
+  disablePerson,
+  enablePerson,
   invite,
   renewLink,
   requireFactor,
   showPeople,
   signOutPerson,
-  switchPerson,
   withdraw,
 } from './pages/people.ts';
 import { sendOriginal } from './pages/reports/original.ts';
@@ -38,26 +40,13 @@ import {
   turnOff,
 } from './pages/second-factor.ts';
 import { changePassword, endOtherSessions, endSession, showSecurity } from './pages/security.ts';
-import { markSource } from './pages/sources/mark.ts';
-import { showSource } from './pages/sources/source.ts';
+import { markSource, showSource } from './pages/sources/source.ts';
 import { showSources } from './pages/sources/sources.ts';
+import { parseForm } from './request.ts';
 import { checkCode, requirePending, showCode } from './sign-in/code.ts';
 import { showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
 import { createSingleSignOn } from './sign-in/single-sign-on.ts';
 import { choosePassword, showWelcome } from './sign-in/welcome.ts';
-import {
-  limitChanges,
-  limitChecks,
-  limitInvitations,
-  limitReadings,
-  limitSources,
-  limitSuccesses,
-  throttleAddress,
-  throttleCodes,
-  throttleEmail,
-  throttleSingleSignOn,
-  throttleVisitor,
-} from './throttle.ts';
 import {
   recogniseVisitor,
   requireOwnerRole,
@@ -65,120 +54,122 @@ import {
   requireVisitor,
 } from './visitor.ts';
 
+type Route = readonly [
+  method: 'get' | 'post',
+  path: string,
+  handler: PageHandler,
+  ...limits: readonly LimitName[],
+];
+
+/** For people who are not signed in. */
+const SIGN_IN: readonly Route[] = [
+  ['get', '/sign-in', showSignIn],
+  [
+    'post',
+    '/sign-in',
+    signIn,
+    ...(['failed-by-address-password', 'failed-by-email'] as const),
+    ...(['signed-in-by-address', 'signed-in-by-email'] as const),
+  ],
+  ['get', '/sign-in/code', showCode],
+  ['post', '/sign-in/code', checkCode, 'failed-by-address-code', 'failed-codes'],
+  ['post', '/sign-out', signOut],
+  ['get', '/welcome', showWelcome],
+  ['post', '/welcome', choosePassword],
+];
+
+/** About a person's own sign-in. */
+const SECURITY: readonly Route[] = [
+  ['get', '/security', showSecurity],
+  ['post', '/security/password', changePassword, 'failed-by-visitor'],
+  ['post', '/security/sessions/others', endOtherSessions],
+  ['post', '/security/sessions/:id', endSession],
+  ['get', '/second-factor', showSecondFactor],
+  ['post', '/second-factor/start', startSetUp],
+  ['post', '/second-factor/confirm', confirmSetUp, 'failed-by-visitor'],
+  ['post', '/second-factor/codes', renewCodes, 'failed-by-visitor', 'failed-codes'],
+  ['post', '/second-factor/off', turnOff, 'failed-by-visitor', 'failed-codes'],
+];
+
+const PAGES: readonly Route[] = [
+  ['get', '/overview', showOverview],
+  ['get', '/domains/:id', showDomain],
+  ['post', '/domains/:id/check', checkRoute, 'dns-checks'],
+  ['get', '/domains/:id/sources', showSources, 'source-pages'],
+  ['get', '/domains/:id/sources/:address', showSource, 'source-pages'],
+  ['post', '/domains/:id/sources/:address/mark', markSource],
+  ['get', '/domains/:id/reports', showReports],
+  ['get', '/domains/:id/reports/:report', showReport, 'report-readings'],
+  ['get', '/domains/:id/reports/:report/original', sendOriginal, 'report-readings'],
+  ['get', '/account', showAccount],
+  ['get', '/audit', showAudit],
+  ['get', '/integrations/api-keys', showApiKeys],
+  ['post', '/integrations/api-keys', createApiKey],
+  ['post', '/integrations/api-keys/:id/enable', enableApiKey],
+  ['post', '/integrations/api-keys/:id/disable', disableApiKey],
+  ['get', '/integrations/api-keys/:id/delete', askToDelete],
+  ['post', '/integrations/api-keys/:id/delete', removeApiKey],
+];
+
+/** For owners only. */
+const PEOPLE: readonly Route[] = [
+  ['get', '/people', showPeople],
+  ['post', '/people', invite, 'invitations'],
+  ['post', '/people/second-factor', requireFactor],
+  ['post', '/people/:id/link', renewLink],
+  ['post', '/people/:id/withdraw', withdraw],
+  ['post', '/people/:id/enable', enablePerson],
+  ['post', '/people/:id/disable', disablePerson],
+  ['post', '/people/:id/sign-out', signOutPerson],
+];
+
 /** Everything under `/settings`: pages rendered on the server that work without JavaScript. */
-export function createSettings(given: Given): Router {
-  const router = createRouter();
+export function createSettings(deps: SettingsDeps): Router {
+  const router = Router({ caseSensitive: true });
+  const limits = createLimits(deps);
+  const addRoutes = (routes: readonly Route[]) => {
+    for (const [method, path, handler, ...names] of routes) {
+      const answer: RequestHandler = (req, res) => handler(deps, req, res);
+      router[method](path, ...names.map((name) => limits[name]), answer);
+    }
+  };
   router.use(pageHeaders);
   router.use('/assets', serveAssets());
-  router.use((_req, res, next) => {
-    res.set('Cache-Control', 'no-store');
-    next();
-  });
-  router.use(refuseForeignForms(given.baseUrl), parseForm, recogniseVisitor(given));
-  router.use(requireFormToken);
-  const codes = throttleCodes(given);
-  addSignInRoutes(router, given, codes);
+  router.use(forbidCaching, refuseForeignForms(deps.baseUrl), parseForm);
+  router.use(recogniseVisitor(deps), requireFormToken);
+  router.use('/sign-in/code', requirePending(deps));
+  addRoutes(SIGN_IN);
+  addSingleSignOn(router, deps, limits);
   router.use(requireVisitor, requireSecondFactor);
   // Before the limit of changes: whoever has a person's session must not keep them from ending it.
-  addSecurity(router, given, codes);
-  router.post('/{*page}', limitChanges(given));
-  addPages(router, given);
-  addApiKeys(router, given);
-  addPeople(router, given);
+  addRoutes(SECURITY);
+  router.post('/{*page}', limits.changes);
+  router.get('/', (_req, res) => res.redirect(303, '/settings/overview'));
+  addRoutes(PAGES);
+  router.use('/people', requireOwnerRole);
+  addRoutes(PEOPLE);
   router.use(() => {
     throw new Failure('not_found', 'There is no such page.');
   });
-  router.use(answerErrors(given));
+  router.use(answerErrors(deps));
   return router;
 }
 
-/** The routes for people who are not signed in. */
-function addSignInRoutes(router: Router, given: Given, codes: RequestHandler): void {
-  router.get('/sign-in', showSignIn(given));
-  const guesses = [
-    throttleAddress(given, 'password'),
-    throttleEmail(given),
-    ...limitSuccesses(given),
-  ];
-  router.post('/sign-in', guesses, signIn(given));
-  router.use('/sign-in/code', requirePending(given));
-  router.get('/sign-in/code', showCode);
-  router.post('/sign-in/code', throttleAddress(given, 'code'), codes, checkCode(given));
-  router.post('/sign-out', signOut(given));
-  router.get('/welcome', showWelcome(given));
-  router.post('/welcome', choosePassword(given));
-  if (given.singleSignOn !== undefined) {
-    const { leave, comeBack } = createSingleSignOn({ ...given, ...given.singleSignOn });
-    router.use('/single-sign-on', throttleSingleSignOn(given), throttleAddress(given, 'provider'));
-    router.get('/single-sign-on', leave);
-    router.get('/single-sign-on/callback', comeBack);
-  }
+function addSingleSignOn(router: Router, deps: SettingsDeps, limits: Limits): void {
+  if (deps.singleSignOn === undefined) return;
+  const { leave, comeBack } = createSingleSignOn({ ...deps, ...deps.singleSignOn });
+  const path = '/single-sign-on';
+  router.use(path, limits['single-sign-on'], limits['failed-by-address-provider']);
+  router.get(path, leave);
+  router.get(`${path}/callback`, comeBack);
 }
 
-function addPages(router: Router, given: Given): void {
-  router.get('/', (_req, res) => res.redirect(303, '/settings/overview'));
-  router.get('/overview', showOverview(given));
-  router.get('/domains/:id', showDomain(given));
-  const sources = limitSources(given);
-  router.get('/domains/:id/sources', sources, showSources(given));
-  router.get('/domains/:id/sources/:address', sources, showSource(given));
-  router.post('/domains/:id/sources/:address/mark', markSource(given));
-  router.post('/domains/:id/check', limitChecks(given), checkRoute(given));
-  addReports(router, given);
-  router.get('/account', showAccount(given));
-  router.get('/audit', showAudit(given));
-}
+const forbidCaching: RequestHandler = (_req, res, next) => {
+  res.set('Cache-Control', 'no-store');
+  next();
+};
 
-function addSecurity(router: Router, given: Given, codes: RequestHandler): void {
-  router.get('/security', showSecurity(given));
-  const guesses = throttleVisitor(given);
-  router.post('/security/password', guesses, changePassword(given));
-  router.get('/second-factor', showSecondFactor(given));
-  router.post('/second-factor/start', startSetUp(given));
-  router.post('/second-factor/confirm', guesses, confirmSetUp(given));
-  router.post('/second-factor/codes', guesses, codes, renewCodes(given));
-  router.post('/second-factor/off', guesses, codes, turnOff(given));
-  router.post('/security/sessions/others', endOtherSessions(given));
-  router.post('/security/sessions/:id', endSession(given));
-}
-
-function addReports(router: Router, given: Given): void {
-  const readings = limitReadings(given);
-  router.get('/domains/:id/reports', showReports(given));
-  router.get('/domains/:id/reports/:report', readings, showReport(given));
-  router.get('/domains/:id/reports/:report/original', readings, sendOriginal(given));
-}
-
-function addApiKeys(router: Router, given: Given): void {
-  const keys = createRouter();
-  keys.get('/', showApiKeys(given));
-  keys.post('/', createApiKey(given));
-  keys.post('/:id/enable', switchApiKey(given, true));
-  keys.post('/:id/disable', switchApiKey(given, false));
-  keys.get('/:id/delete', askToDelete(given));
-  keys.post('/:id/delete', removeApiKey(given));
-  router.use('/integrations/api-keys', keys);
-}
-
-function addPeople(router: Router, given: Given): void {
-  const people = createRouter();
-  people.use(requireOwnerRole);
-  people.get('/', showPeople(given));
-  people.post('/', limitInvitations(given), invite(given));
-  people.post('/second-factor', requireFactor(given));
-  people.post('/:id/link', renewLink(given));
-  people.post('/:id/withdraw', withdraw(given));
-  people.post('/:id/enable', switchPerson(given, false));
-  people.post('/:id/disable', switchPerson(given, true));
-  people.post('/:id/sign-out', signOutPerson(given));
-  router.use('/people', people);
-}
-
-function createRouter(): Router {
-  return Router({ caseSensitive: true });
-}
-
-/** No inline code and no other origins. Pico's marks are `data:` images. */
+/** No inline code and no other origins. Pico's symbols are `data:` images. */
 const pageHeaders = helmet({
   // With `no-referrer` browsers would send `Origin: null` with our own forms (Fetch, 3.2).
   referrerPolicy: { policy: 'same-origin' },

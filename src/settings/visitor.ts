@@ -12,8 +12,9 @@ import {
   updateNotice,
   updateSeen,
 } from '../store/people/sessions.ts';
-import { readSessionToken } from './cookies.ts';
-import type { Given } from './given.ts';
+import { readCookie } from './cookies.ts';
+import type { SettingsDeps } from './deps.ts';
+import { addressOf, idOf } from './request.ts';
 
 /** A signed-in person, for one request. */
 export interface Visitor extends OpenSession {
@@ -21,19 +22,16 @@ export interface Visitor extends OpenSession {
   readonly formToken: string;
 }
 
-/**
- * Finds the session of a request. Each request reads the store, so a session that was ended is rejected at
- * once.
- */
-export function recogniseVisitor(given: Given): RequestHandler {
-  const { store, now } = given;
+/** Finds the session of a request in the store each time, so a session that was ended is rejected at once. */
+export function recogniseVisitor(deps: SettingsDeps): RequestHandler {
+  const { store, now } = deps;
   return async (req, res, next) => {
-    const token = readSessionToken(req);
+    const token = readCookie(req, 'session');
     const at = now();
     const session = token && (await findSession(store.reader, token, toInstant(at)));
     if (token && session) {
       res.locals['visitor'] = { ...session, formToken: toFormToken(token) };
-      await noteSeen(req, session, given);
+      await recordSeen(req, session, deps);
     }
     next();
   };
@@ -47,16 +45,16 @@ function toFormToken(sessionToken: string): string {
 }
 
 /** How long a page waits for this write, in milliseconds. An ingest holds the write lock for 250 at the most. */
-const MAX_NOTE_MS = 500;
+const MAX_WAIT_MS = 500;
 
 /**
  * Records that the session is in use, and that this page shows its notice. A page is shown without waiting for
  * the end of this when the database stays busy; its notice may then be shown twice.
  */
-async function noteSeen(
+async function recordSeen(
   req: Request,
   session: OpenSession,
-  { store, now, logError }: Given,
+  { store, now, logError }: SettingsDeps,
 ): Promise<void> {
   const { id, lastSeenAt, notice } = session;
   const at = now();
@@ -64,17 +62,28 @@ async function noteSeen(
   const hasShownNotice = notice !== null && req.method === 'GET';
   if (!isOld && !hasShownNotice) return;
   const write = updateSeen(store.db, id, { now: toInstant(at), hasShownNotice });
-  const noted = write.catch((error: unknown) => logError(error, req));
-  await Promise.race([noted, sleep(MAX_NOTE_MS, undefined, { ref: false })]);
+  const recorded = write.catch((error: unknown) => logError(error, req));
+  await Promise.race([recorded, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
 }
 
-/** Sets the message of the next page. The action itself is done, so a busy database is ignored here. */
-export async function leaveNotice(given: Given, res: Response, notice: string): Promise<void> {
+interface NextPage {
+  readonly path: string;
+  /** The message that the next page shows. */
+  readonly notice: string;
+}
+
+/** The answer to a form that was done, so a database that is too busy for the notice is ignored here. */
+export async function redirectWithNotice(
+  { store }: SettingsDeps,
+  res: Response,
+  { path, notice }: NextPage,
+): Promise<void> {
   try {
-    await updateNotice(given.store.db, visitorOf(res).id, notice);
+    await updateNotice(store.db, visitorOf(res).id, notice);
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
   }
+  res.redirect(303, path);
 }
 
 export function findVisitor(res: Response): Visitor | undefined {
@@ -121,12 +130,16 @@ export const requireOwnerRole: RequestHandler = (_req, res, next) => {
 };
 
 /** The visitor as the actor in the audit. */
-export function actorOf(req: Request, res: Response, { now }: Given): Self & { accountId: string } {
+export function actorOf(
+  req: Request,
+  res: Response,
+  { now }: SettingsDeps,
+): Self & { accountId: string } {
   const { email, accountId, personId } = visitorOf(res);
   return { name: email, accountId, personId, address: addressOf(req), at: toInstant(now()) };
 }
 
-/** The address that the app has determined (client-address.ts); empty when the connection is closed. */
-export function addressOf(req: Request): string {
-  return req.ip ?? '';
+/** The domain that a path names, which may be another account's: the store compares both ids. */
+export function domainScopeOf(req: Request, res: Response) {
+  return { accountId: visitorOf(res).accountId, domainId: idOf(req) };
 }

@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openIpDatabase } from '../../src/settings/pages/sources/ip-database.ts';
+import { openIpDatabase } from '../../src/settings/ip-database.ts';
 import { anMmdb } from '../support/mmdb.ts';
 import { aDatabasePath } from '../support/store.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { toDomainRange } from '../../src/settings/frame/range.ts';
+import { readRange } from '../../src/settings/frame/range.ts';
 import { renderFilters } from '../../src/settings/pages/sources/filters.ts';
 import { updateNames } from '../../src/store/sources/names.ts';
 import { type Api, startApi } from '../support/api.ts';
@@ -264,7 +264,7 @@ describe('networks', () => {
   });
 
   test('are no choice without a database, nor organisations without names', async () => {
-    const range = toDomainRange(
+    const range = readRange(
       { originalUrl: '' } as never,
       { oldest: null, newest: null },
       new Date(),

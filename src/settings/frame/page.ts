@@ -2,17 +2,15 @@ import type { Response } from 'express';
 import { html } from 'hono/html';
 import { findVisitor, type Visitor } from '../visitor.ts';
 import { assetPath } from './assets.ts';
-import { renderMark } from './mark.ts';
-import { toSafePage } from './words.ts';
-
-/** Markup with escaped values; `hono/html` makes no other. */
-export type Html = ReturnType<typeof html>;
+import { renderFormToken } from './forms.ts';
+import { renderLogo } from './logo.ts';
+import { type Html, toSafePage } from './text.ts';
 
 export interface View {
   readonly title: string;
   readonly main: Html;
   /** The link of the menu that is marked as current. */
-  readonly place?: Place;
+  readonly current?: PageName;
   /** Default 200. */
   readonly status?: number;
 }
@@ -31,7 +29,7 @@ const MENU = {
   },
 } as const;
 
-type Place = { [G in keyof typeof MENU]: keyof (typeof MENU)[G] }[keyof typeof MENU];
+type PageName = { [G in keyof typeof MENU]: keyof (typeof MENU)[G] }[keyof typeof MENU];
 
 type Links = Readonly<Record<string, readonly [string, string]>>;
 
@@ -47,9 +45,12 @@ const HTMX = JSON.stringify({
 });
 
 /** Sends a page: with the menu to signed-in people, without it to others. */
-export async function sendPage(res: Response, { title, main, place, status }: View): Promise<void> {
+export async function sendPage(
+  res: Response,
+  { title, main, current, status }: View,
+): Promise<void> {
   const visitor = findVisitor(res);
-  const body = visitor === undefined ? renderBare(main) : renderFramed(visitor, main, place);
+  const body = visitor === undefined ? renderBare(main) : renderFramed(visitor, main, current);
   const page = await html`<!doctype html>
 <html lang="en">
   <head>
@@ -76,23 +77,23 @@ export async function sendPage(res: Response, { title, main, place, status }: Vi
 
 function renderBare(main: Html): Html {
   return html`<body class="bare">
-    <header><span class="brand">${renderMark()}Plumbline</span></header>
+    <header><span class="brand">${renderLogo()}Plumbline</span></header>
     <main id="main">${main}</main>
   </body>`;
 }
 
-function renderFramed(visitor: Visitor, main: Html, place: Place | undefined): Html {
+function renderFramed(visitor: Visitor, main: Html, current: PageName | undefined): Html {
   return html`<body class="framed">
     <a class="skip" href="#main">Skip to content</a>
     <header>
-      <a class="brand" href="/settings/overview">${renderMark()}Plumbline</a>
+      <a class="brand" href="/settings/overview">${renderLogo()}Plumbline</a>
       <span class="who"><span class="email">${visitor.email}</span></span>
       <form method="post" action="/settings/sign-out">
         ${renderFormToken(visitor)}
         <button class="quiet">Sign out</button>
       </form>
     </header>
-    <nav aria-label="Settings">${Object.entries(MENU).map(([group, links]) => renderGroup(group, toShown(links, visitor), place))}</nav>
+    <nav aria-label="Settings">${Object.entries(MENU).map(([group, links]) => renderGroup(group, linksOf(links, visitor), current))}</nav>
     <main id="main" tabindex="-1">${main}</main>
     <div id="notice" role="status">${renderNotice(visitor.notice)}</div>
     <dialog id="dialog" aria-labelledby="dialog-title"></dialog>
@@ -100,18 +101,18 @@ function renderFramed(visitor: Visitor, main: Html, place: Place | undefined): H
 }
 
 /** Only owners can open the page of people. */
-function toShown(links: Links, { role }: Visitor): Links {
+function linksOf(links: Links, { role }: Visitor): Links {
   return Object.fromEntries(
     Object.entries(links).filter(([name]) => role === 'owner' || name !== 'people'),
   );
 }
 
-function renderGroup(group: string, links: Links, place: Place | undefined): Html {
+function renderGroup(group: string, links: Links, current: PageName | undefined): Html {
   return html`<section>
     <h2>${group}</h2>
     <ul>${Object.entries(links).map(
       ([name, [path, text]]) =>
-        html`<li><a href="${path}" ${name === place ? html`aria-current="page"` : ''}>${text}</a></li>`,
+        html`<li><a href="${path}" ${name === current ? html`aria-current="page"` : ''}>${text}</a></li>`,
     )}</ul>
   </section>`;
 }
@@ -119,15 +120,4 @@ function renderGroup(group: string, links: Links, place: Place | undefined): Htm
 /** A message that one page shows, once. */
 function renderNotice(notice: string | null): Html | '' {
   return notice === null ? '' : html`<p>${notice}</p>`;
-}
-
-/** The field in a form that is also for people who are not signed in: then there is none. */
-export function renderTokenIfAny(res: Response): Html | '' {
-  const visitor = findVisitor(res);
-  return visitor === undefined ? '' : renderFormToken(visitor);
-}
-
-/** A hidden field that every form of a signed-in person must contain (forgery.ts). */
-export function renderFormToken({ formToken }: Visitor): Html {
-  return html`<input type="hidden" name="form_token" value="${formToken}">`;
 }

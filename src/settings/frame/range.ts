@@ -3,9 +3,9 @@ import { html } from 'hono/html';
 import { countDays } from '../../domain/day-range.ts';
 import { addDays, type Day, isDay, toDay, toInstant } from '../../domain/instant.ts';
 import type { DataDays } from '../../store/accounts/data-days.ts';
-import { readQuery } from '../form.ts';
-import type { Html } from './page.ts';
-import { toCounted, toDate } from './words.ts';
+import { readQuery } from '../request.ts';
+import { renderHiddenFields } from './forms.ts';
+import { formatDay, type Html, pluralize } from './text.ts';
 
 /** Numbers of days to choose from. Each range ends with the newest day that has data. */
 const CHOICES = [7, 30, 90, 365] as const;
@@ -18,7 +18,7 @@ interface Longest {
   readonly text: string;
 }
 const TEN_YEARS: Longest = { days: 3_660, text: 'A range has ten years at most' };
-/** For a page that adds up what each address sent (decisions 95, 103). */
+/** For a page that adds up what each address sent (decision 95). */
 export const ONE_YEAR: Longest = { days: 366, text: 'This list has 366 days at most' };
 
 /** The days that a domain's page is about, both ends included. */
@@ -35,7 +35,7 @@ export interface DomainRange extends DataDays {
  * notice. Reports lag by days, so a range ends with the newest day that has data, and with today when there is none. A
  * longer range than the longest is its last days, with a notice.
  */
-export function toDomainRange(
+export function readRange(
   req: Request,
   dataDays: DataDays,
   now: Date,
@@ -45,42 +45,45 @@ export function toDomainRange(
     readQuery(req, name),
   );
   const end = dataDays.newest ?? toDay(toInstant(now));
-  if (from !== '' || to !== '') return { ...dataDays, ...toCustom({ from, to }, end, longest) };
+  if (from !== '' || to !== '') return { ...dataDays, ...parseDays({ from, to }, end, longest) };
   const choice = CHOICES.find((known) => String(known) === days);
   const notice = `“${days.slice(0, 20)}” is no range: these are ${DEFAULT} days.`;
-  const isGiven = choice !== undefined || days === '';
-  return { ...dataDays, ...toChosen(choice ?? DEFAULT, end), notice: isGiven ? null : notice };
+  const isKnown = choice !== undefined || days === '';
+  return { ...dataDays, ...lastDays(choice ?? DEFAULT, end), notice: isKnown ? null : notice };
 }
 
 type Chosen = Omit<DomainRange, keyof DataDays>;
 
-function toChosen(choice: Choice, to: Day): Chosen {
+function lastDays(choice: Choice, to: Day): Chosen {
   return { from: addDays(to, 1 - choice), to, choice, notice: null };
 }
 
-function toCustom({ from, to }: { from: Day; to: Day }, end: Day, longest: Longest): Chosen {
+function parseDays({ from, to }: { from: Day; to: Day }, end: Day, longest: Longest): Chosen {
   const instead = `these are ${DEFAULT} days.`;
-  const byDefault = toChosen(DEFAULT, end);
+  const byDefault = lastDays(DEFAULT, end);
   if (!isDay(from) || !isDay(to) || from < '1980' || to >= '9999')
     return { ...byDefault, notice: `A range needs two days, such as ${end}: ${instead}` };
   if (from > to) return { ...byDefault, notice: `The range ends before it begins: ${instead}` };
   const earliest = addDays(to, 1 - longest.days);
   if (from >= earliest) return { from, to, choice: 'custom', notice: null };
-  const notice = `${longest.text}: this one begins on ${toDate(earliest)}.`;
+  const notice = `${longest.text}: this one begins on ${formatDay(earliest)}.`;
   return { from: earliest, to, choice: 'custom', notice };
 }
 
-/** Parameters that a page has beside its range. */
-type Query = Readonly<Record<string, string>>;
+/** Parameters of a query. */
+type Parameters = Readonly<Record<string, string>>;
+
+export function toRangeParameters({ choice, from, to }: DomainRange): Parameters {
+  return choice === 'custom' ? { from, to } : { days: String(choice) };
+}
 
 /** The query of the same range on another page, without a question mark: `days=90`. */
-export function toRangeQuery({ choice, from, to }: DomainRange, other: Query = {}): string {
-  const own = choice === 'custom' ? { from, to } : { days: String(choice) };
-  return new URLSearchParams({ ...other, ...own }).toString();
+export function toRangeQuery(range: DomainRange, other: Parameters = {}): string {
+  return new URLSearchParams({ ...other, ...toRangeParameters(range) }).toString();
 }
 
 /** Links to the ranges of a page, and a form for any other. Both keep the page's other parameters. */
-export function renderRanges(path: string, range: DomainRange, other: Query = {}): Html {
+export function renderRanges(path: string, range: DomainRange, other: Parameters = {}): Html {
   const links = CHOICES.map((choice) => {
     const query = toRangeQuery({ ...range, choice }, other);
     const text = choice === 365 ? '1 year' : `${choice} days`;
@@ -89,7 +92,7 @@ export function renderRanges(path: string, range: DomainRange, other: Query = {}
   return html`<div class="range">
     <nav class="ranges" aria-label="Range">${links}</nav>
     <form method="get" action="${path}" class="dates" aria-label="Any range">
-      ${Object.entries(other).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+      ${renderHiddenFields(other)}
       <input type="date" name="from" value="${range.from}" required aria-label="From">
       <span aria-hidden="true">–</span>
       <input type="date" name="to" value="${range.to}" required aria-label="To, included">
@@ -100,11 +103,11 @@ export function renderRanges(path: string, range: DomainRange, other: Query = {}
 }
 
 /** In place of a chart or a list of a range without reports: where there are some. */
-export function renderEmptyRange(path: string, range: DomainRange, other: Query = {}): Html {
+export function renderEmptyRange(path: string, range: DomainRange, other: Parameters = {}): Html {
   const { newest: to } = range;
   if (to === null) return html`<p class="empty">No report has come in yet.</p>`;
   const count = countDays(range);
   const custom = { ...range, choice: 'custom', from: addDays(to, 1 - count), to } as const;
-  return html`<p class="empty">No report covers this range; the newest is of ${toDate(to)}.
-    <a href="${path}?${toRangeQuery(custom, other)}">Show the ${toCounted(count, 'day')} up to then</a></p>`;
+  return html`<p class="empty">No report covers this range; the newest is of ${formatDay(to)}.
+    <a href="${path}?${toRangeQuery(custom, other)}">Show the ${pluralize(count, 'day')} up to then</a></p>`;
 }

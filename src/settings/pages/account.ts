@@ -1,43 +1,40 @@
-import type { RequestHandler } from 'express';
 import { html } from 'hono/html';
 import { findMailToken } from '../../store/accounts/mail-address.ts';
 import { listPeople, type Person } from '../../store/people/people.ts';
-import { type Html, sendPage } from '../frame/page.ts';
-import { renderText, renderTime } from '../frame/words.ts';
-import type { Given } from '../given.ts';
+import type { PageHandler } from '../deps.ts';
+import { sendPage } from '../frame/page.ts';
+import { type Html, renderText, renderTime } from '../frame/text.ts';
 import { visitorOf } from '../visitor.ts';
 
 const PLANS = { pro: 'Pro', free: 'Free' } as const;
 
 /** The account's name, plan and people. Owners change people, and the operator changes all. */
-export function showAccount({ store, now, mailHost }: Given): RequestHandler {
-  return async (_req, res) => {
-    const { accountId, accountName, plan, personId, role } = visitorOf(res);
-    const people = await listPeople(store.db, accountId);
-    const token = mailHost === undefined ? '' : await findMailToken(store.db, accountId);
-    const main = html`<p class="trail">Settings / Account</p>
-      <h1>Account</h1>
-      <section class="card" aria-label="Account">
-        <dl>
-          <dt>Name</dt><dd>${accountName}</dd>
-          <dt>Plan</dt><dd><span class="badge ${plan === 'pro' ? 'good' : ''}">${PLANS[plan]}</span></dd>
-          <dt>Account id</dt><dd><code>${accountId}</code></dd>
-        </dl>
-      </section>
-      ${mailHost === undefined ? '' : renderAddress(`${token}@${mailHost}`)}
-      <section class="card" aria-labelledby="people">
-        <h2 id="people">People</h2>
-        <ul class="people">${people.map((person) => renderPerson(person, personId, now()))}</ul>
-        ${
-          role === 'owner'
-            ? html`<p><a href="/settings/people">Invite, disable and sign out people</a></p>`
-            : html`<p class="muted">Owners of the account add people.</p>`
-        }
-        <p class="muted">The operator of this Plumbline changes the plan.</p>
-      </section>`;
-    await sendPage(res, { title: 'Account', place: 'account', main });
-  };
-}
+export const showAccount: PageHandler = async ({ store, now, mailHost }, _req, res) => {
+  const { accountId, accountName, plan, personId, role } = visitorOf(res);
+  const people = await listPeople(store.db, accountId);
+  const token = mailHost === undefined ? '' : await findMailToken(store.db, accountId);
+  const main = html`<p class="trail">Settings / Account</p>
+    <h1>Account</h1>
+    <section class="card" aria-label="Account">
+      <dl>
+        <dt>Name</dt><dd>${accountName}</dd>
+        <dt>Plan</dt><dd><span class="badge ${plan === 'pro' ? 'good' : ''}">${PLANS[plan]}</span></dd>
+        <dt>Account id</dt><dd><code>${accountId}</code></dd>
+      </dl>
+    </section>
+    ${mailHost === undefined ? '' : renderAddress(`${token}@${mailHost}`)}
+    <section class="card" aria-labelledby="people">
+      <h2 id="people">People</h2>
+      <ul class="people">${people.map((person) => renderPerson(person, personId, now()))}</ul>
+      ${
+        role === 'owner'
+          ? html`<p><a href="/settings/people">Invite, disable and sign out people</a></p>`
+          : html`<p class="muted">Owners of the account add people.</p>`
+      }
+      <p class="muted">The operator of this Plumbline changes the plan.</p>
+    </section>`;
+  await sendPage(res, { title: 'Account', current: 'account', main });
+};
 
 function renderAddress(address: string): Html {
   return html`<section class="card" aria-labelledby="address">

@@ -3,19 +3,19 @@ import { type AlertType, isAlertType } from '../../domain/alerts/registry.ts';
 import { addDays } from '../../domain/instant.ts';
 import { parseIpAddress } from '../../domain/ip-address.ts';
 import type { ListedAlert } from '../../store/alerts/alert-list.ts';
-import type { Html } from '../frame/page.ts';
 import {
+  formatCount,
+  formatDay,
+  formatPercentage,
+  formatTime,
+  type Html,
+  pluralize,
   renderDomainName,
   renderText,
   renderTime,
-  toCount,
-  toCounted,
-  toDate,
-  toExact,
-  toPercentage,
   toSafeText,
-} from '../frame/words.ts';
-import { toPath } from './sources/source-words.ts';
+} from '../frame/text.ts';
+import { toSourcePath } from './sources/source-words.ts';
 
 /** Ten addresses fit in, and two long records. */
 const MAX_WORDS = 1_500;
@@ -38,7 +38,7 @@ const WORDS: Readonly<Record<AlertType, Words>> = {
   'alert.policy_weakened': { title: 'Policy weakened', tell: tellPolicy },
 };
 
-/** An alert for display: title, time, its context as text, and its domain where that is given. */
+/** An alert for display: title, time, its context as text, and its domain where that is deps. */
 export function renderAlert(alert: ListedAlert & { readonly domain?: string }, now: Date): Html {
   const { title, tell } = findWords(alert.type);
   const isOpen = alert.resolved_at === null;
@@ -72,7 +72,7 @@ function renderSourceLinks({ domain_id, context }: ListedAlert): Html | '' {
   if (addresses.length === 0) return '';
   const links = addresses.map(
     (address, i) =>
-      html`${i === 0 ? '' : ', '}<a href="${toPath(domain_id, address)}${range}">${address}</a>`,
+      html`${i === 0 ? '' : ', '}<a href="${toSourcePath(domain_id, address)}${range}">${address}</a>`,
   );
   return html`<p>Look at ${links}.</p>`;
 }
@@ -92,13 +92,13 @@ function tellRegression(context: Context): string {
   const [prev, curr] = ['prev_pass_rate', 'curr_pass_rate'].map((name) => toRate(context[name]));
   const fall = `The pass rate fell by ${drop} points, from ${prev} to ${curr}.`;
   if (typeof messages !== 'number' || typeof failed !== 'number') return fall;
-  const when = typeof day === 'string' ? ` on ${toDate(day)}` : '';
-  return `${fall} ${toCount(failed)} of ${toCounted(messages, 'message')} failed${when}.`;
+  const when = typeof day === 'string' ? ` on ${formatDay(day)}` : '';
+  return `${fall} ${formatCount(failed)} of ${pluralize(messages, 'message')} failed${when}.`;
 }
 
 function tellMissing(context: Context): string {
   const last = context['last_report_at'];
-  const since = typeof last === 'string' ? ` The last one came on ${toExact(last)}.` : '';
+  const since = typeof last === 'string' ? ` The last one came on ${formatTime(last)}.` : '';
   const average = toNumber(context['previous_daily_average']);
   return `No report for ${toNumber(context['hours_since_last_report'])} hours; before, ${average} came on an average day.${since}`;
 }
@@ -107,7 +107,7 @@ function tellSource(context: Context): string {
   const sources = listSources(context);
   const more = Number(context['additional_sources'] ?? 0);
   const list = sources.map(({ ip, failed_count }) => `${ip} (${toNumber(failed_count)} failed)`);
-  if (more > 0) list.push(`${toCount(more)} more`);
+  if (more > 0) list.push(`${formatCount(more)} more`);
   return `${toNumber(context['failed_count'])} of ${toNumber(context['message_count'])} messages from addresses not seen before failed: ${list.join(', ')}.`;
 }
 
@@ -136,9 +136,9 @@ function listContext(context: Context): string {
 }
 
 function toRate(value: unknown): string {
-  return typeof value === 'number' ? toPercentage(value) : '?';
+  return typeof value === 'number' ? formatPercentage(value) : '?';
 }
 
 function toNumber(value: unknown): string {
-  return typeof value === 'number' ? toCount(value) : '?';
+  return typeof value === 'number' ? formatCount(value) : '?';
 }

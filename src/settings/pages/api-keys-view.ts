@@ -5,11 +5,12 @@ import { later } from '../../domain/access/lifetime.ts';
 import type { Failure } from '../../domain/failure.ts';
 import { toDay, toInstant } from '../../domain/instant.ts';
 import type { ApiKey } from '../../store/accounts/api-keys.ts';
-import { type Html, renderFormToken } from '../frame/page.ts';
-import { renderTime } from '../frame/words.ts';
+import { renderTable } from '../frame/elements.ts';
+import { renderCopyable, renderField, renderFormToken, renderOptions } from '../frame/forms.ts';
+import { type Html, renderTime } from '../frame/text.ts';
 import type { Visitor } from '../visitor.ts';
 
-const PATH = '/settings/integrations/api-keys';
+export const KEYS_PATH = '/settings/integrations/api-keys';
 
 export interface CreatedKey {
   readonly name: string;
@@ -61,18 +62,9 @@ function renderCreated({ name, key }: CreatedKey, baseUrl: string): Html {
   return html`<section class="card new-key" aria-labelledby="new-key" data-secret>
     <h2 id="new-key">Your new key “${name}”</h2>
     <p><strong>Copy it now: it will not be shown again.</strong> Leaving this page loses it for good.</p>
-    ${renderCopyable({ id: 'key', label: 'API key', text: key })}
+    ${renderCopyable({ id: 'key', label: 'API key', text: key, isFocused: true })}
     ${renderCopyable({ id: 'curl', label: 'Try it in a terminal', text: curl })}
   </section>`;
-}
-
-/** A field with a copy button; without JavaScript, its text is selected by one click. */
-function renderCopyable({ id, label, text }: { id: string; label: string; text: string }): Html {
-  return html`<label for="${id}">${label}</label>
-    <div class="copyable">
-      <textarea id="${id}" rows="1" readonly autocomplete="off" spellcheck="false" ${id === 'key' ? html`autofocus` : ''}>${text}</textarea>
-      <button type="button" class="secondary" data-copy="${id}" aria-label="Copy: ${label}">Copy</button>
-    </div>`;
 }
 
 function renderCreation(page: ApiKeysPage): Html {
@@ -89,17 +81,17 @@ function renderCreation(page: ApiKeysPage): Html {
 }
 
 function renderForm({ visitor, refused, now }: ApiKeysPage): Html {
-  const wrong = refused?.field === 'name' ? refused.failure : undefined;
   return html`<section class="card" aria-labelledby="create">
     <h2 id="create">Create a key</h2>
-    <form method="post" action="${PATH}" hx-post="${PATH}" ${SWAP} autocomplete="off">
+    <form method="post" action="${KEYS_PATH}" hx-post="${KEYS_PATH}" ${SWAP} autocomplete="off">
       ${renderFormToken(visitor)}
-      <label for="name">Name</label>
-      <input id="name" name="name" required maxlength="100" value="${refused?.name ?? ''}" aria-describedby="name-help"
-        ${wrong ? html`aria-invalid="true" autofocus` : ''}>
-      <small id="name-help" ${wrong ? html`role="alert"` : ''}>${
-        wrong?.message ?? 'Where it will be used, for example “Security dashboard”.'
-      }</small>
+      ${renderField({
+        id: 'name',
+        label: 'Name',
+        attributes: html`required maxlength="100" value="${refused?.name ?? ''}"`,
+        help: 'Where it will be used, for example “Security dashboard”.',
+        problem: refused?.field === 'name' ? refused.failure.message : undefined,
+      })}
       ${renderExpiry(refused, now)}
       <button>Create key</button>
     </form>
@@ -121,10 +113,7 @@ function renderExpiry(refused: RefusedKey | undefined, now: Date): Html {
   const wrong = refused?.field === 'expires' ? refused.failure : undefined;
   return html`<div class="filter">
     <div><label for="expires">Expires</label>
-      <select id="expires" name="expires">${options.map(
-        ([value, text]) =>
-          html`<option value="${value}" ${value === refused?.expires ? html`selected` : ''}>${text}</option>`,
-      )}</select></div>
+      <select id="expires" name="expires">${renderOptions(options, refused?.expires)}</select></div>
     <div><label for="last-day">Last day, if you choose one</label>
       <input id="last-day" name="last_day" type="date" min="${toDay(toInstant(now))}" value="${refused?.lastDay ?? ''}"
         ${wrong ? html`aria-invalid="true" aria-describedby="expiry-help" autofocus` : ''}></div>
@@ -152,15 +141,19 @@ function renderKeys({ keys, visitor, now }: ApiKeysPage): Html {
       <h2 id="list">Keys</h2>
       <p class="muted">${keys.length} of ${MAX_KEYS_PER_ACCOUNT}</p>
     </div>
-    <table class="keys cards" role="table">
-      <thead role="rowgroup"><tr role="row">
-        <th role="columnheader" scope="col">Name</th><th role="columnheader" scope="col">Key</th>
-        <th role="columnheader" scope="col">Created</th><th role="columnheader" scope="col">Last used</th>
-        <th role="columnheader" scope="col">Expires</th>
-        <th role="columnheader" scope="col">On</th><th role="columnheader" scope="col"><span class="unseen">Delete</span></th>
-      </tr></thead>
-      <tbody role="rowgroup">${keys.map((key) => renderKey(key, visitor, now))}</tbody>
-    </table>
+    ${renderTable(
+      'keys cards',
+      [
+        'Name',
+        'Key',
+        'Created',
+        'Last used',
+        'Expires',
+        'On',
+        html`<span class="unseen">Delete</span>`,
+      ],
+      keys.map((key) => renderKey(key, visitor, now)),
+    )}
   </section>`;
 }
 
@@ -173,8 +166,8 @@ function renderKey(key: ApiKey, visitor: Visitor, now: Date): Html {
     <td role="cell" data-label="Last used">${lastUsedAt === null ? 'never' : renderTime(lastUsedAt, now)}</td>
     <td role="cell" data-label="Expires">${renderExpires(key, now)}</td>
     <td role="cell" class="switch">${renderSwitch(key, visitor)}</td>
-    <td role="cell" class="delete"><a href="${PATH}/${id}/delete" aria-label="Delete “${name}”"
-      hx-get="${PATH}/${id}/delete" hx-target="#dialog" hx-select="#confirm" hx-swap="innerHTML">Delete</a></td>
+    <td role="cell" class="delete"><a href="${KEYS_PATH}/${id}/delete" aria-label="Delete “${name}”"
+      hx-get="${KEYS_PATH}/${id}/delete" hx-target="#dialog" hx-select="#confirm" hx-swap="innerHTML">Delete</a></td>
   </tr>`;
 }
 
@@ -193,7 +186,7 @@ function renderExpires({ expiresAt }: ApiKey, now: Date): Html | string {
 
 /** A switch that works without JavaScript. Its state is in `aria-checked`. */
 function renderSwitch({ id, name, enabled }: ApiKey, visitor: Visitor): Html {
-  const action = `${PATH}/${id}/${enabled ? 'disable' : 'enable'}`;
+  const action = `${KEYS_PATH}/${id}/${enabled ? 'disable' : 'enable'}`;
   const isBlocked = visitor.plan !== 'pro' && !enabled;
   return html`<form method="post" action="${action}" hx-post="${action}" ${SWAP}>
     ${renderFormToken(visitor)}
@@ -207,9 +200,9 @@ export function renderDeletion({ id, name, prefix }: ApiKey, visitor: Visitor): 
   return html`<section class="card" id="confirm">
     <h1 id="dialog-title">Delete “${name}”?</h1>
     <p>Requests with <code>${prefix}…</code> are rejected at once. A deleted key cannot be restored.</p>
-    <form method="post" action="${PATH}/${id}/delete" class="choices">
+    <form method="post" action="${KEYS_PATH}/${id}/delete" class="choices">
       ${renderFormToken(visitor)}
-      <a href="${PATH}" role="button" class="secondary" data-close>Keep it</a>
+      <a href="${KEYS_PATH}" role="button" class="secondary" data-close>Keep it</a>
       <button class="danger">Delete key</button>
     </form>
   </section>`;

@@ -1,12 +1,66 @@
 import { html } from 'hono/html';
-import type { AuditKind } from '../../domain/access/audit-actions.ts';
+import type { AuditAction, AuditKind } from '../../domain/access/audit-actions.ts';
 import type { Day } from '../../domain/instant.ts';
 import type { AuditEntry } from '../../store/accounts/audit.ts';
-import type { Html } from '../frame/page.ts';
-import { toExact } from '../frame/words.ts';
-import { KIND_WORDS, renderAction, toActorName } from './audit-words.ts';
+import { renderTable } from '../frame/elements.ts';
+import { renderOptions } from '../frame/forms.ts';
+import { formatTime, type Html, labelOf, toSafeText } from '../frame/text.ts';
+import { findAlertTitle } from './alert-words.ts';
 
 const PATH = '/settings/audit';
+
+/** The kinds of entries, as the filter names them. */
+const KIND_LABELS = {
+  key: 'API keys',
+  person: 'People',
+  account: 'The account',
+  domain: 'Domains',
+  alert: 'Alerts',
+  source: 'Sources',
+} as const satisfies Record<AuditKind, string>;
+
+const PLANS: Readonly<Record<string, string>> = { pro: 'Pro', free: 'Free' };
+
+/** The text between the actor and the subject. */
+const VERBS = {
+  key_created: 'created the key',
+  key_enabled: 'turned on the key',
+  key_disabled: 'turned off the key',
+  key_disabled_by_plan: 'turned off, by leaving Pro, the key',
+  key_deleted: 'deleted the key',
+  person_added: 'added',
+  person_invited: 'invited',
+  person_deleted: 'deleted',
+  person_link_made: 'made a sign-in link for',
+  person_enabled: 'enabled',
+  person_disabled: 'disabled',
+  person_role_changed: 'changed the role of',
+  person_sessions_ended: 'ended all sessions of',
+  password_changed: 'changed the password of',
+  single_sign_on_bound: 'signed in at the OpenID provider for the first time as',
+  second_factor_on: 'turned on the second factor of',
+  second_factor_off: 'turned off the second factor of',
+  second_factor_reset: 'reset the second factor of',
+  recovery_codes_renewed: 'made new recovery codes for',
+  recovery_code_used: 'used a recovery code of',
+  account_created: 'created the account',
+  plan_changed: 'changed the plan of',
+  address_renewed: 'made a new address for reports of',
+  second_factor_required: 'required a second factor of everybody in',
+  second_factor_optional: 'made the second factor optional in',
+  domain_added: 'added the domain',
+  domain_claimed: 'gave this account the domain',
+  domain_paused: 'paused the domain',
+  domain_resumed: 'resumed the domain',
+  alert_fired: 'fired an alert of',
+  alert_resolved: 'resolved an alert of',
+  source_marked: 'marked the source',
+} as const satisfies Record<AuditAction, string>;
+
+const ACTORS: Readonly<Record<string, string>> = {
+  operator: 'The operator',
+  plumbline: 'Plumbline',
+};
 
 /** What the filter's form was sent with; empty where nothing was chosen. */
 export interface AuditForm {
@@ -34,7 +88,7 @@ export function renderAudit(page: AuditPage): Html {
     <p class="lead">What was done in this account, by whom, and when. Times are UTC.</p>
     ${renderFilter(page)}
     <section class="card" aria-label="Entries">
-      ${entries.length === 0 ? html`<p class="muted">${toNothing(form, searchedTo)}</p>` : renderEntries(entries)}
+      ${entries.length === 0 ? html`<p class="muted">${describeNone(form, searchedTo)}</p>` : renderTable('audit cards', ['When', 'What', 'From'], entries.map(renderEntry))}
     </section>
     ${renderPaging(page)}`;
 }
@@ -47,15 +101,15 @@ function renderFilter({ form, actors }: AuditPage): Html {
   const isFiltered = toQuery(form) !== '';
   return html`<form method="get" action="${PATH}" class="card filter">
     <div><label for="kind">What</label>
-      <select id="kind" name="kind">
-        <option value="">Everything</option>
-        ${Object.entries(KIND_WORDS).map(([value, text]) => renderOption(value, text, kind))}
-      </select></div>
+      <select id="kind" name="kind">${renderOptions(
+        [['', 'Everything'], ...Object.entries(KIND_LABELS)],
+        kind || undefined,
+      )}</select></div>
     <div><label for="actor">By</label>
-      <select id="actor" name="actor">
-        <option value="">Everybody</option>
-        ${known.map((one) => renderOption(one, toActorName(one), actor))}
-      </select></div>
+      <select id="actor" name="actor">${renderOptions(
+        [['', 'Everybody'], ...known.map((one) => [one, nameActor(one)] as const)],
+        actor || undefined,
+      )}</select></div>
     <div><label for="from">From</label><input id="from" name="from" type="date" value="${from}"></div>
     <div><label for="until">Until</label><input id="until" name="until" type="date" value="${until}"></div>
     <div class="go"><button class="secondary">Show</button>
@@ -63,35 +117,40 @@ function renderFilter({ form, actors }: AuditPage): Html {
   </form>`;
 }
 
-function renderOption(value: string, text: string, chosen: string): Html {
-  return html`<option value="${value}" ${value === chosen ? html`selected` : ''}>${text}</option>`;
-}
-
-function renderEntries(entries: readonly AuditEntry[]): Html {
-  return html`<table class="audit cards" role="table">
-    <thead role="rowgroup"><tr role="row">
-      <th role="columnheader" scope="col">When</th><th role="columnheader" scope="col">What</th>
-      <th role="columnheader" scope="col">From</th>
-    </tr></thead>
-    <tbody role="rowgroup">${entries.map(renderEntry)}</tbody>
-  </table>`;
-}
-
 function renderEntry(entry: AuditEntry): Html {
   const { at, actor, address } = entry;
   return html`<tr role="row">
-    <td role="cell" class="at"><time datetime="${at}">${toExact(at)}</time></td>
-    <td role="cell" class="what"><strong>${toActorName(actor)}</strong> ${renderAction(entry)}</td>
-    <td role="cell" class="from">${toOrigin(actor, address)}</td>
+    <td role="cell" class="at"><time datetime="${at}">${formatTime(at)}</time></td>
+    <td role="cell" class="what"><strong>${nameActor(actor)}</strong> ${renderAction(entry)}</td>
+    <td role="cell" class="from">${describeOrigin(actor, address)}</td>
   </tr>`;
 }
 
-function toOrigin(actor: string, address: string | null): string {
+/** Who acted. */
+function nameActor(actor: string): string {
+  return labelOf(ACTORS, actor);
+}
+
+/** “created the key “nightly” plb_live_abcd…”. */
+function renderAction({ action, subject, detail }: AuditEntry): Html {
+  return html`${VERBS[action]} <strong><bdi>“${toSafeText(subject)}”</bdi></strong>${renderDetail(action, detail)}`;
+}
+
+function renderDetail(action: AuditAction, detail: string): Html | string {
+  if (detail === '') return '';
+  if (action.startsWith('key_')) return html` <code>${detail}…</code>`;
+  if (action.startsWith('alert_')) return `: ${findAlertTitle(detail)}`;
+  if (action === 'plan_changed' || action === 'account_created')
+    return ` (${labelOf(PLANS, detail)})`;
+  return ` (${toSafeText(detail)})`;
+}
+
+function describeOrigin(actor: string, address: string | null): string {
   if (address !== null) return address;
   return actor === 'plumbline' ? 'by itself' : 'by command';
 }
 
-function toNothing(form: AuditForm, searchedTo: number | undefined): string {
+function describeNone(form: AuditForm, searchedTo: number | undefined): string {
   if (toQuery(form) === '') return 'Nothing yet.';
   return searchedTo === undefined
     ? 'Nothing that fits.'

@@ -1,11 +1,11 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request } from 'express';
 import { type AuditKind, isAuditKind } from '../../domain/access/audit-actions.ts';
 import { addDays, type Day, isDay } from '../../domain/instant.ts';
 import { type AuditFilter, findSearchEnd, listAudit } from '../../store/accounts/audit.ts';
 import { listPeople } from '../../store/people/people.ts';
-import { readQuery } from '../form.ts';
+import type { PageHandler } from '../deps.ts';
 import { sendPage } from '../frame/page.ts';
-import type { Given } from '../given.ts';
+import { readQuery } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
 import { type AuditForm, renderAudit } from './audit-view.ts';
 
@@ -14,29 +14,27 @@ const PER_PAGE = 50;
 const MAX_ACTOR_LENGTH = 254;
 
 /** What was done in the account: when, by whom, and from where; latest first. */
-export function showAudit({ store: { db } }: Given): RequestHandler {
-  return async (req, res) => {
-    const { accountId } = visitorOf(res);
-    const form = readForm(req);
-    const before = readBefore(req);
-    const filter = toFilter(form);
-    const isFiltered = Object.values(filter).some((value) => value !== undefined);
-    const end = isFiltered ? await findSearchEnd(db, accountId, before) : undefined;
-    const wanted = { ...filter, limit: PER_PAGE + 1, before, since: end?.seq };
-    const entries = await listAudit(db, accountId, wanted);
-    const people = await listPeople(db, accountId);
-    const main = renderAudit({
-      entries: entries.slice(0, PER_PAGE),
-      hasOlder: entries.length > PER_PAGE,
-      // What is earlier than the first wanted day need not be searched.
-      searchedTo: end !== undefined && end.at >= (filter.from ?? '') ? end.seq : undefined,
-      isFirst: readQuery(req, 'before') === '',
-      form,
-      actors: people.map(({ email }) => email),
-    });
-    await sendPage(res, { title: 'Audit', place: 'audit', main });
-  };
-}
+export const showAudit: PageHandler = async ({ store: { db } }, req, res) => {
+  const { accountId } = visitorOf(res);
+  const form = readForm(req);
+  const before = readBefore(req);
+  const filter = toFilter(form);
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  const end = isFiltered ? await findSearchEnd(db, accountId, before) : undefined;
+  const limit = PER_PAGE + 1;
+  const entries = await listAudit(db, accountId, { ...filter, limit, before, since: end?.seq });
+  const people = await listPeople(db, accountId);
+  const main = renderAudit({
+    entries: entries.slice(0, PER_PAGE),
+    hasOlder: entries.length > PER_PAGE,
+    // Entries before the first day of the filter need not be searched.
+    searchedTo: end !== undefined && end.at >= (filter.from ?? '') ? end.seq : undefined,
+    isFirst: readQuery(req, 'before') === '',
+    form,
+    actors: people.map(({ email }) => email),
+  });
+  await sendPage(res, { title: 'Audit', current: 'audit', main });
+};
 
 function readBefore(req: Request): number | undefined {
   const before = readQuery(req, 'before');

@@ -1,4 +1,3 @@
-import type { RequestHandler } from 'express';
 import { html } from 'hono/html';
 import { isOfSameOwner } from '../../domain/dns/organizational-domain.ts';
 import {
@@ -17,44 +16,41 @@ import {
   type RouteCheck,
   updateRouteCheck,
 } from '../../store/alerts/route-checks.ts';
-import { type Html, renderFormToken } from '../frame/page.ts';
-import { renderTime } from '../frame/words.ts';
-import type { Given } from '../given.ts';
-import { leaveNotice, type Visitor, visitorOf } from '../visitor.ts';
+import type { PageHandler, SettingsDeps } from '../deps.ts';
+import { renderAction } from '../frame/forms.ts';
+import { type Html, renderTime } from '../frame/text.ts';
+import { domainScopeOf, redirectWithNotice, type Visitor } from '../visitor.ts';
 
 /** Asks DNS, for ten seconds at most, and stores what it says for the domain's page. */
-export function checkRoute(given: Given): RequestHandler {
-  const { db, reader } = given.store;
-  return async (req, res) => {
-    const { accountId } = visitorOf(res);
-    const scope = { accountId, domainId: String(req.params['id']) };
-    const { id, name: domain } = await findDomain(reader, scope);
-    const addresses = await listReportAddresses(db, accountId, given);
-    if (addresses.length > 0) {
-      const findings = await given.checkRoute({ domain, addresses, mailHost: given.mailHost });
-      const isRight = findings.every(({ ok }) => ok);
-      await updateRouteCheck(db, id, { checkedAt: toInstant(given.now()), findings });
-      await leaveNotice(given, res, isRight ? 'DNS is right.' : 'Something in DNS is not right.');
-    }
-    res.redirect(303, `/settings/domains/${id}`);
-  };
-}
+export const checkRoute: PageHandler = async (deps, req, res) => {
+  const { db, reader } = deps.store;
+  const scope = domainScopeOf(req, res);
+  const { id, name: domain } = await findDomain(reader, scope);
+  const path = `/settings/domains/${id}`;
+  const addresses = await listReportAddresses(db, scope.accountId, deps);
+  if (addresses.length === 0) return res.redirect(303, path);
+  const findings = await deps.checkRoute({ domain, addresses, mailHost: deps.mailHost });
+  await updateRouteCheck(db, id, { checkedAt: toInstant(deps.now()), findings });
+  const isRight = findings.every(({ ok }) => ok);
+  const notice = isRight ? 'DNS is right.' : 'Something in DNS is not right.';
+  await redirectWithNotice(deps, res, { path, notice });
+};
 
 /**
  * What to publish for a domain's reports to come, and what DNS said when somebody last asked. A page itself never
  * waits for DNS. Nothing when there is no address for reports: then an operator takes them in.
  */
 export async function renderRoute(
-  given: Given,
+  deps: SettingsDeps,
   { id, name: domain, last_report_at }: DomainRow,
   visitor: Visitor,
 ): Promise<Html | ''> {
-  const { store, mailHost } = given;
-  const [address] = await listReportAddresses(store.db, visitor.accountId, given);
+  const { store, mailHost } = deps;
+  const [address] = await listReportAddresses(store.db, visitor.accountId, deps);
   if (address === undefined) return '';
   const isOtherOwner = !(await isOfSameOwner(toHost(address), domain));
   const records = listRecordsToPublish({ domain, address, isOtherOwner, mailHost });
-  const now = given.now();
+  const now = deps.now();
   return html`<section class="card" aria-labelledby="route">
     <h2 id="route">Do reports come in?</h2>
     <p>${
@@ -65,9 +61,7 @@ export async function renderRoute(
     <ul class="findings">${records.map(renderRecord)}</ul>
     <p class="muted">A domain that has no DMARC record needs a whole one: <code>${toFirstRecord(address)}</code></p>
     ${renderCheck(await findRouteCheck(store.db, id), now)}
-    <form method="post" action="/settings/domains/${id}/check">
-      ${renderFormToken(visitor)}<button class="secondary">Check DNS now</button>
-    </form>
+    ${renderAction(visitor, { path: `/settings/domains/${id}/check`, text: 'Check DNS now', look: 'secondary' })}
   </section>`;
 }
 

@@ -1,4 +1,3 @@
-import type { RequestHandler } from 'express';
 import { html } from 'hono/html';
 import { addUp } from '../../domain/alerts/rate.ts';
 import { addDays, toDay, toInstant } from '../../domain/instant.ts';
@@ -10,28 +9,30 @@ import { readDomain } from '../../store/accounts/overview.ts';
 import { alertsOf, type ListedAlert } from '../../store/alerts/alert-list.ts';
 import { parseItems, readPage } from '../../store/lists/page.ts';
 import { type ReportRow, reportsOf } from '../../store/reports/reports.ts';
+import type { PageHandler } from '../deps.ts';
 import { toColumns } from '../frame/charts/columns.ts';
 import { renderIncidents, toIncidents } from '../frame/charts/incidents.ts';
 import { renderNumbers } from '../frame/charts/numbers.ts';
 import { renderPassRate } from '../frame/charts/pass-rate.ts';
 import { renderVolume } from '../frame/charts/volume.ts';
-import { type Html, sendPage } from '../frame/page.ts';
+import { sendPage } from '../frame/page.ts';
 import {
   type DomainRange,
+  readRange,
   renderEmptyRange,
   renderRanges,
-  toDomainRange,
   toRangeQuery,
 } from '../frame/range.ts';
 import {
+  formatCount,
+  formatDomainName,
+  formatPassRate,
+  type Html,
+  pluralize,
   renderDomainName,
   renderTime,
-  toCount,
-  toCounted,
-  toDomainText,
-  toPassRate,
-} from '../frame/words.ts';
-import type { Given } from '../given.ts';
+} from '../frame/text.ts';
+import { idOf } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
 import { findAlertTitle, renderAlert } from './alert-words.ts';
 import { renderRoute } from './domain-route.ts';
@@ -45,28 +46,26 @@ const LATEST_ALERTS = { limit: 10, offset: 0 };
 type Read = Awaited<ReturnType<typeof readDomain>>;
 
 /** One domain: its next step, its alerts as text, its days as charts, its latest reports, and what they need in DNS. */
-export function showDomain(given: Given): RequestHandler {
-  const { db, reader } = given.store;
-  return async (req, res) => {
-    const at = given.now();
-    const visitor = visitorOf(res);
-    const scope = { accountId: visitor.accountId, domainId: String(req.params['id']) };
-    const range = toDomainRange(req, await findDataDays(reader, scope), at);
-    const read = await readDomain(reader, scope, { ...range, window: toWindow(range, at) });
-    const { domain } = read;
-    const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
-    const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
-    const [address] = await listReportAddresses(db, visitor.accountId, given);
-    const main = html`${renderHead(domain, at)}
-      ${renderStep(read, range, { ...domain, address, now: at })}
-      ${renderAlerts(parseItems(alerts), at)}
-      ${renderTraffic(read, range)}
-      ${await renderFailingSources(given, scope, range)}
-      ${renderReports(domain, parseItems(reports), reports.total)}
-      ${await renderRoute(given, domain, visitor)}`;
-    await sendPage(res, { title: toDomainText(domain.name), place: 'overview', main });
-  };
-}
+export const showDomain: PageHandler = async (deps, req, res) => {
+  const { db, reader } = deps.store;
+  const at = deps.now();
+  const visitor = visitorOf(res);
+  const scope = { accountId: visitor.accountId, domainId: idOf(req) };
+  const range = readRange(req, await findDataDays(reader, scope), at);
+  const read = await readDomain(reader, scope, { ...range, window: toWindow(range, at) });
+  const { domain } = read;
+  const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
+  const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
+  const [address] = await listReportAddresses(db, visitor.accountId, deps);
+  const main = html`${renderHead(domain, at)}
+    ${renderStep(read, range, { ...domain, address, now: at })}
+    ${renderAlerts(parseItems(alerts), at)}
+    ${renderTraffic(read, range)}
+    ${await renderFailingSources(deps, scope, range)}
+    ${renderReports(domain, parseItems(reports), reports.total)}
+    ${await renderRoute(deps, domain, visitor)}`;
+  await sendPage(res, { title: formatDomainName(domain.name), current: 'overview', main });
+};
 
 /** The days that the next step depends on: a month that ends with the newest day that has data. */
 function toWindow({ newest }: DomainRange, now: Date) {
@@ -130,7 +129,7 @@ function renderCharts(
   const total = addUp(days);
   const columns = toColumns(days, range);
   const { incidents, more } = toIncidents(past.map(toFired), range);
-  return html`<p class="figures"><b>${toPassRate(total)}</b> of <b>${toCount(total.messages)}</b> messages passed DMARC.
+  return html`<p class="figures"><b>${formatPassRate(total)}</b> of <b>${formatCount(total.messages)}</b> messages passed DMARC.
       <a href="${path}/sources?${toRangeQuery(range)}">See who sent them</a></p>
     ${renderPassRate(columns, incidents)}
     ${renderIncidents(incidents, { count: more, isAll: !isPastCut })}
@@ -149,7 +148,7 @@ function renderReports({ id }: DomainRow, rows: readonly ReportRow[], total: num
   return html`<section class="card" aria-labelledby="reports">
     <div class="beside"><h2 id="reports">Latest reports</h2>
       <a href="/settings/domains/${id}/reports">All reports</a></div>
-    <p class="muted">${rows.length === total ? 'All' : `The latest ${rows.length}`} of ${toCounted(total, 'report')}.</p>
+    <p class="muted">${rows.length === total ? 'All' : `The latest ${rows.length}`} of ${pluralize(total, 'report')}.</p>
     ${renderReportTable(id, rows)}
   </section>`;
 }

@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import type { DoorOverview, InboxOverview } from '../../store/inbox/overview.ts';
-import type { Html } from '../frame/page.ts';
-import { renderTime, toCounted } from '../frame/words.ts';
+import { type Html, pluralize, renderTime } from '../frame/text.ts';
 
 const KINDS = {
   smtp: 'Mail to Plumbline (SMTP)',
@@ -22,8 +21,8 @@ export function renderInbox({ doors, waiting, stuck }: InboxOverview, now: Date)
       </tr></thead>
       <tbody role="rowgroup">${doors.map((door) => renderDoor(door, now))}</tbody>
     </table>
-    <p class="muted">${toCounted(waiting, 'mail')} to be read.${
-      stuck === 0 ? '' : ` ${toCounted(stuck, 'mail')} cannot be read: tell the operator.`
+    <p class="muted">${pluralize(waiting, 'mail')} to be read.${
+      stuck === 0 ? '' : ` ${pluralize(stuck, 'mail')} cannot be read: tell the operator.`
     }</p>
   </section>`;
 }

@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
 import { toFirstRecord } from '../../domain/dns/records-to-publish.ts';
 import { type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
-import type { Html } from '../frame/page.ts';
-import { toCount, toCounted, toDate, toPassRate } from '../frame/words.ts';
+import { formatCount, formatDay, formatPassRate, type Html, pluralize } from '../frame/text.ts';
 
 /** A step in words, and the page that it begins on. */
 interface Words {
@@ -75,12 +74,12 @@ function toWords(step: NextStep, { name, address }: StepOf): Words {
       );
     case 'silent':
       return {
-        text: `No report covers a day after ${toDate(step.newest)}: make sure that DNS still asks for them.`,
+        text: `No report covers a day after ${formatDay(step.newest)}: make sure that DNS still asks for them.`,
         link: ROUTE,
       };
     case 'wait':
       return {
-        text: `Wait for more reports: ${toCounted(step.dataDays, 'day')} of ${WINDOW_DAYS} have data, with ${toCounted(step.messages, 'message')}.`,
+        text: `Wait for more reports: ${pluralize(step.dataDays, 'day')} of ${WINDOW_DAYS} have data, with ${pluralize(step.messages, 'message')}.`,
       };
     case 'failing':
       return toFailing(step.counts);
@@ -111,10 +110,10 @@ function toMissing(address: string | undefined, name: string): Words {
   return { text, code: address === undefined ? 'v=DMARC1; p=none' : toFirstRecord(address) };
 }
 
-function toFailing(counts: Parameters<typeof toPassRate>[0]): Words {
-  const failed = toCount(counts.messages - counts.aligned);
+function toFailing(counts: Parameters<typeof formatPassRate>[0]): Words {
+  const failed = formatCount(counts.messages - counts.aligned);
   return {
-    text: `${failed} of ${toCounted(counts.messages, 'message')} failed in ${WINDOW_DAYS} days (${toPassRate(counts)} passed): find out who sent them.`,
+    text: `${failed} of ${pluralize(counts.messages, 'message')} failed in ${WINDOW_DAYS} days (${formatPassRate(counts)} passed): find out who sent them.`,
     link: SOURCES,
   };
 }

@@ -1,4 +1,3 @@
-import type { RequestHandler } from 'express';
 import { html } from 'hono/html';
 import { addUp } from '../../domain/alerts/rate.ts';
 import { addDays, type Day, toDay, toInstant } from '../../domain/instant.ts';
@@ -8,19 +7,20 @@ import { listReportAddresses } from '../../store/accounts/mail-address.ts';
 import { readOverview } from '../../store/accounts/overview.ts';
 import type { AlertOfAccount } from '../../store/alerts/alerts.ts';
 import { readInboxOverview } from '../../store/inbox/overview.ts';
-import { readQuery } from '../form.ts';
+import type { PageHandler } from '../deps.ts';
 import { type ChartDay, type Column, toColumns } from '../frame/charts/columns.ts';
 import { renderSparkline } from '../frame/charts/sparkline.ts';
-import { type Html, sendPage } from '../frame/page.ts';
+import { sendPage } from '../frame/page.ts';
 import {
+  formatDay,
+  formatDomainName,
+  formatPassRate,
+  type Html,
+  pluralize,
   renderDomainName,
   renderTime,
-  toCounted,
-  toDate,
-  toDomainText,
-  toPassRate,
-} from '../frame/words.ts';
-import type { Given } from '../given.ts';
+} from '../frame/text.ts';
+import { readQuery } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
 import { renderAlert } from './alert-words.ts';
 import { renderInbox } from './inbox-view.ts';
@@ -34,29 +34,27 @@ const READ_DAYS = 90;
 type Read = Awaited<ReturnType<typeof readOverview>>;
 
 /** An overview of the account: open alerts first, then its domains, then how reports come in. */
-export function showOverview(given: Given): RequestHandler {
-  const { store, now } = given;
-  return async (req, res) => {
-    const at = now();
-    const { accountId } = visitorOf(res);
-    const page = toPageNumber(readQuery(req, 'page'));
-    const today = toDay(toInstant(at));
-    const read = await readOverview(store.reader, accountId, {
-      since: addDays(today, 1 - READ_DAYS),
-      alertLimit: MAX_ALERTS,
-      limit: DOMAINS_PER_PAGE,
-      offset: (page - 1) * DOMAINS_PER_PAGE,
-    });
-    const [address] = await listReportAddresses(store.db, accountId, given);
-    const rows = toSummaries(read, today).map((row) => renderDomain(row, address, at));
-    const main = html`<h1>Overview</h1>
-      ${page === 1 && read.total > 0 ? renderAlerts(read.alerts, at) : ''}
-      ${renderDomains(rows, given.mailHost !== undefined)}
-      ${renderPages(page, Math.ceil(read.total / DOMAINS_PER_PAGE))}
-      ${page === 1 ? renderInbox(await readInboxOverview(store.db), at) : ''}`;
-    await sendPage(res, { title: 'Overview', place: 'overview', main });
-  };
-}
+export const showOverview: PageHandler = async (deps, req, res) => {
+  const { store, now } = deps;
+  const at = now();
+  const { accountId } = visitorOf(res);
+  const page = toPageNumber(readQuery(req, 'page'));
+  const today = toDay(toInstant(at));
+  const read = await readOverview(store.reader, accountId, {
+    since: addDays(today, 1 - READ_DAYS),
+    alertLimit: MAX_ALERTS,
+    limit: DOMAINS_PER_PAGE,
+    offset: (page - 1) * DOMAINS_PER_PAGE,
+  });
+  const [address] = await listReportAddresses(store.db, accountId, deps);
+  const rows = toSummaries(read, today).map((row) => renderDomain(row, address, at));
+  const main = html`<h1>Overview</h1>
+    ${page === 1 && read.total > 0 ? renderAlerts(read.alerts, at) : ''}
+    ${renderDomains(rows, deps.mailHost !== undefined)}
+    ${renderPages(page, Math.ceil(read.total / DOMAINS_PER_PAGE))}
+    ${page === 1 ? renderInbox(await readInboxOverview(store.db), at) : ''}`;
+  await sendPage(res, { title: 'Overview', current: 'overview', main });
+};
 
 /** A domain with its month, which ends with the newest day that has data. */
 interface Summary {
@@ -102,7 +100,7 @@ function renderAlerts(alerts: readonly AlertOfAccount[], now: Date): Html {
     return html`<section class="card calm"><p>No alert is open. Those that have resolved are on the pages of their domains.</p></section>`;
   }
   return html`<section class="card" aria-labelledby="alerts">
-    <h2 id="alerts">${toCounted(alerts.length, 'open alert')}${alerts.length === MAX_ALERTS ? ' (the latest)' : ''}</h2>
+    <h2 id="alerts">${pluralize(alerts.length, 'open alert')}${alerts.length === MAX_ALERTS ? ' (the latest)' : ''}</h2>
     <ul class="alerts">${alerts.map((alert) => renderAlert(withContext(alert), now))}</ul>
   </section>`;
 }
@@ -152,13 +150,13 @@ function renderDomain(
 }
 
 function renderRate(columns: readonly Column[], name: string): Html {
-  const text = toPassRate(addUp(columns));
-  return html`<span class="rate">${renderSparkline(columns, toDomainText(name))}<b>${text}</b></span>`;
+  const text = formatPassRate(addUp(columns));
+  return html`<span class="rate">${renderSparkline(columns, formatDomainName(name))}<b>${text}</b></span>`;
 }
 
 function renderNoRate(newest: Day | null): Html {
   if (newest === null) return html`<span class="muted none">–</span>`;
-  return html`<span class="muted">The newest report is of ${toDate(newest)}</span>`;
+  return html`<span class="muted">The newest report is of ${formatDay(newest)}</span>`;
 }
 
 function renderPages(page: number, pages: number): Html | '' {

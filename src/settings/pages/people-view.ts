@@ -2,13 +2,14 @@ import { html } from 'hono/html';
 import { MAX_PEOPLE_PER_ACCOUNT } from '../../domain/access/person.ts';
 import type { Failure } from '../../domain/failure.ts';
 import type { ListedPerson } from '../../store/people/people-overview.ts';
-import { type Html, renderFormToken } from '../frame/page.ts';
-import { renderText, renderTime, toCount } from '../frame/words.ts';
+import { renderTable } from '../frame/elements.ts';
+import { renderAction, renderCopyable, renderFormToken } from '../frame/forms.ts';
+import { formatCount, type Html, renderText, renderTime } from '../frame/text.ts';
 import type { Visitor } from '../visitor.ts';
 
-const PATH = '/settings/people';
+export const PEOPLE_PATH = '/settings/people';
 
-export interface MadeLink {
+interface MadeLink {
   readonly email: string;
   /** Shown this once. */
   readonly url: string;
@@ -45,11 +46,7 @@ function renderLink({ email, url }: MadeLink): Html {
     <h2 id="link-title">Give this link to ${renderText(email, 254)}</h2>
     <p><strong>Copy it now: it will not be shown again.</strong> It works once, within 24 hours. Plumbline sends no mail: hand it
       over yourself, and to this person only, because anyone who has it can sign in.</p>
-    <label for="link">Link</label>
-    <div class="copyable">
-      <textarea id="link" rows="2" readonly autocomplete="off" spellcheck="false">${url}</textarea>
-      <button type="button" class="secondary" data-copy="link" aria-label="Copy: Link">Copy</button>
-    </div>
+    ${renderCopyable({ id: 'link', label: 'Link', text: url, rows: 2 })}
   </section>`;
 }
 
@@ -57,7 +54,7 @@ function renderInvitation({ visitor, refused }: PeoplePage): Html {
   const isWrong = refused !== undefined;
   return html`<section class="card" aria-labelledby="invite">
     <h2 id="invite">Invite a person</h2>
-    <form method="post" action="${PATH}" autocomplete="off">
+    <form method="post" action="${PEOPLE_PATH}" autocomplete="off">
       ${renderFormToken(visitor)}
       <label for="email">E-mail</label>
       <div class="beside">
@@ -79,14 +76,14 @@ function renderList({ people, visitor, now }: PeoplePage): Html {
       <h2 id="list">People</h2>
       <p class="muted">${people.length} of ${MAX_PEOPLE_PER_ACCOUNT}</p>
     </div>
-    <table class="people-table cards" role="table">
-      <thead role="rowgroup"><tr role="row">
-        <th role="columnheader" scope="col">Person</th><th role="columnheader" scope="col">Last sign-in</th>
-        <th role="columnheader" scope="col">Sessions</th><th role="columnheader" scope="col">Second factor</th>
-        <th role="columnheader" scope="col"><span class="unseen">Change</span></th>
-      </tr></thead>
-      <tbody role="rowgroup">${people.map((person) => renderPerson(person, visitor, now))}</tbody>
-    </table>
+    ${renderTable(
+      'people-table cards',
+      [
+        ...['Person', 'Last sign-in', 'Sessions', 'Second factor'],
+        html`<span class="unseen">Change</span>`,
+      ],
+      people.map((person) => renderPerson(person, visitor, now)),
+    )}
   </section>`;
 }
 
@@ -95,7 +92,7 @@ function renderPerson(person: ListedPerson, visitor: Visitor, now: Date): Html {
   return html`<tr role="row" class="${isDisabled ? 'off' : 'on'}">
     <th role="rowheader" scope="row">${renderText(email, 254)} ${renderBadges(person, visitor)}</th>
     <td role="cell" data-label="Last sign-in">${lastSignedInAt === null ? 'never' : renderTime(lastSignedInAt, now)}</td>
-    <td role="cell" data-label="Sessions">${toCount(sessions)}</td>
+    <td role="cell" data-label="Sessions">${formatCount(sessions)}</td>
     <td role="cell" data-label="Second factor">${hasSecondFactor ? html`<span class="badge good">On</span>` : 'off'}</td>
     <td role="cell" class="actions">${renderActions(person, visitor)}</td>
   </tr>`;
@@ -109,23 +106,19 @@ function renderBadges({ id, role, isDisabled, isInvited }: ListedPerson, visitor
 }
 
 function renderActions(person: ListedPerson, visitor: Visitor): Html | string {
-  const { id, isDisabled, isInvited, sessions } = person;
+  const { id, email, isDisabled, isInvited, sessions } = person;
   if (id === visitor.personId) return html`<a href="/settings/security">Your sessions</a>`;
-  const withdrawal = isInvited ? renderAction(person, visitor, ['withdraw', 'Withdraw']) : '';
-  if (isDisabled) return html`${renderAction(person, visitor, ['enable', 'Enable'])} ${withdrawal}`;
-  if (isInvited) return html`${renderAction(person, visitor, ['link', 'New link'])} ${withdrawal}`;
-  return html`${sessions > 0 ? renderAction(person, visitor, ['sign-out', 'Sign out']) : ''}
-    ${renderAction(person, visitor, ['disable', 'Disable'])}`;
-}
-
-function renderAction(
-  { id, email }: ListedPerson,
-  visitor: Visitor,
-  [verb, text]: readonly [verb: string, text: string],
-): Html {
-  return html`<form method="post" action="${PATH}/${id}/${verb}">
-    ${renderFormToken(visitor)}<button class="quiet" aria-label="${text}: ${email}">${text}</button>
-  </form>`;
+  const action = (verb: string, text: string) =>
+    renderAction(visitor, {
+      path: `${PEOPLE_PATH}/${id}/${verb}`,
+      text,
+      look: 'quiet',
+      label: `${text}: ${email}`,
+    });
+  const withdrawal = isInvited ? action('withdraw', 'Withdraw') : '';
+  if (isDisabled) return html`${action('enable', 'Enable')} ${withdrawal}`;
+  if (isInvited) return html`${action('link', 'New link')} ${withdrawal}`;
+  return html`${sessions > 0 ? action('sign-out', 'Sign out') : ''} ${action('disable', 'Disable')}`;
 }
 
 function renderRequirement({ visitor, isRequired }: PeoplePage): Html {
@@ -142,7 +135,7 @@ function renderRequirement({ visitor, isRequired }: PeoplePage): Html {
     } It is not required for single sign-on, whose provider asks for further factors.</p>
     ${
       isRequired || hasOwn
-        ? html`<form method="post" action="${PATH}/second-factor">
+        ? html`<form method="post" action="${PEOPLE_PATH}/second-factor">
             ${renderFormToken(visitor)}
             <input type="hidden" name="required" value="${isRequired ? 'no' : 'yes'}">
             <button class="secondary">${isRequired ? 'Make it optional' : 'Require it'}</button>

@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { invitePerson } from '../../store/people/new-people.ts';
@@ -10,126 +10,108 @@ import {
   updateSecondFactorRequired,
 } from '../../store/people/people-overview.ts';
 import { deletePerson, endSessionsOf, updateDisabled } from '../../store/people/person-changes.ts';
+import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { statusOf } from '../errors.ts';
-import { readField } from '../form.ts';
 import { sendPage } from '../frame/page.ts';
-import type { Given } from '../given.ts';
-import { actorOf, leaveNotice, visitorOf } from '../visitor.ts';
-import { type MadeLink, type RefusedInvitation, renderPeople } from './people-view.ts';
-
-const PATH = '/settings/people';
+import { baseUrlOf, idOf, readField } from '../request.ts';
+import { actorOf, redirectWithNotice, visitorOf } from '../visitor.ts';
+import { PEOPLE_PATH, type RefusedInvitation, renderPeople } from './people-view.ts';
 
 /** The people of the account, for its owners. */
-export function showPeople(given: Given): RequestHandler {
-  return async (req, res) => await sendPeople(given, req, res);
-}
+export const showPeople: PageHandler = async (deps, req, res) => {
+  await sendPeople(deps, req, res);
+};
 
 /** Adds a person and shows their link in the answer itself: Plumbline sends no mail, and stores only its hash. */
-export function invite(given: Given): RequestHandler {
-  return async (req, res) => {
-    const email = readField(req, 'email');
-    const by = actorOf(req, res, given);
-    const person = { accountId: by.accountId, email, now: by.at };
-    try {
-      const { email: invited, token } = await invitePerson(given.store.db, person, by);
-      await sendPeople(given, req, res, { link: { email: invited, token } });
-    } catch (error) {
-      if (!(error instanceof Failure) || !REFUSALS.has(error.code)) throw error;
-      await sendPeople(given, req, res, { refused: { failure: toOwnWords(error), email } });
-    }
-  };
-}
+export const invite: PageHandler = async (deps, req, res) => {
+  const email = readField(req, 'email');
+  const by = actorOf(req, res, deps);
+  const person = { accountId: by.accountId, email, now: by.at };
+  try {
+    const { email: invited, token } = await invitePerson(deps.store.db, person, by);
+    await sendPeople(deps, req, res, { link: { email: invited, token } });
+  } catch (error) {
+    if (!(error instanceof Failure) || !REFUSALS.has(error.code)) throw error;
+    await sendPeople(deps, req, res, { refused: { failure: hideOwner(error), email } });
+  }
+};
 
 const REFUSALS: ReadonlySet<string> = new Set(['validation_error', 'conflict', 'limit_reached']);
 
 /** An owner must not learn which addresses other accounts have. Their own people are on the page. */
-function toOwnWords(failure: Failure): Failure {
+function hideOwner(failure: Failure): Failure {
   if (failure.code !== 'conflict') return failure;
   const message =
     'This address cannot be invited: somebody has it already. The operator of this Plumbline can help.';
   return new Failure('conflict', message);
 }
 
-/** A new link for a person who has not chosen a password yet. */
-export function renewLink(given: Given): RequestHandler {
-  return async (req, res) => {
-    const by = actorOf(req, res, given);
-    const token = await insertOneTimeLink(given.store.db, toId(req), by.at, by);
-    const { email } = await findPerson(given.store.db, toId(req));
-    await sendPeople(given, req, res, { link: { email, token } });
-  };
-}
+/** Shows a new link for a person who has not chosen a password yet. */
+export const renewLink: PageHandler = async (deps, req, res) => {
+  const by = actorOf(req, res, deps);
+  const token = await insertOneTimeLink(deps.store.db, idOf(req), by.at, by);
+  const { email } = await findPerson(deps.store.db, idOf(req));
+  await sendPeople(deps, req, res, { link: { email, token } });
+};
 
 /** Frees the address of a person who has neither a password nor single sign-on. */
-export function withdraw(given: Given): RequestHandler {
-  return async (req, res) => {
-    const by = actorOf(req, res, given);
-    const { email } = await deletePerson(given.store.db, toId(req), by);
-    await goBack(given, res, `The invitation of ${email} is withdrawn.`);
-  };
-}
+export const withdraw: PageHandler = async (deps, req, res) => {
+  const { email } = await deletePerson(deps.store.db, idOf(req), actorOf(req, res, deps));
+  const notice = `The invitation of ${email} is withdrawn.`;
+  await redirectWithNotice(deps, res, { path: PEOPLE_PATH, notice });
+};
 
-export function switchPerson(given: Given, isDisabled: boolean): RequestHandler {
-  return async (req, res) => {
-    const by = actorOf(req, res, given);
-    const { email } = await updateDisabled(given.store.db, toId(req), isDisabled, by);
-    const notice = isDisabled
-      ? `${email} is disabled, and signed out everywhere.`
-      : `${email} can sign in again.`;
-    await goBack(given, res, notice);
-  };
-}
+export const enablePerson: PageHandler = async (deps, req, res) => {
+  const { email } = await updateDisabled(deps.store.db, idOf(req), false, actorOf(req, res, deps));
+  const notice = `${email} can sign in again.`;
+  await redirectWithNotice(deps, res, { path: PEOPLE_PATH, notice });
+};
 
-export function signOutPerson(given: Given): RequestHandler {
-  return async (req, res) => {
-    const by = actorOf(req, res, given);
-    const { email } = await endSessionsOf(given.store.db, toId(req), by);
-    await goBack(given, res, `${email} is signed out everywhere.`);
-  };
-}
+export const disablePerson: PageHandler = async (deps, req, res) => {
+  const { email } = await updateDisabled(deps.store.db, idOf(req), true, actorOf(req, res, deps));
+  const notice = `${email} is disabled, and signed out everywhere.`;
+  await redirectWithNotice(deps, res, { path: PEOPLE_PATH, notice });
+};
+
+/** Who ends their own sessions is signed out: the next page asks them to sign in. */
+export const signOutPerson: PageHandler = async (deps, req, res) => {
+  const { email } = await endSessionsOf(deps.store.db, idOf(req), actorOf(req, res, deps));
+  const notice = `${email} is signed out everywhere.`;
+  await redirectWithNotice(deps, res, { path: PEOPLE_PATH, notice });
+};
 
 /** Says whether everybody who signs in with a password needs a second factor. */
-export function requireFactor(given: Given): RequestHandler {
-  return async (req, res) => {
-    const by = actorOf(req, res, given);
-    const isRequired = readField(req, 'required') === 'yes';
-    await updateSecondFactorRequired(given.store.db, by.accountId, isRequired, by);
-    const notice = isRequired ? 'A second factor is required.' : 'A second factor is optional.';
-    await goBack(given, res, notice);
-  };
-}
+export const requireFactor: PageHandler = async (deps, req, res) => {
+  const by = actorOf(req, res, deps);
+  const isRequired = readField(req, 'required') === 'yes';
+  await updateSecondFactorRequired(deps.store.db, by.accountId, isRequired, by);
+  const notice = isRequired ? 'A second factor is required.' : 'A second factor is optional.';
+  await redirectWithNotice(deps, res, { path: PEOPLE_PATH, notice });
+};
 
 interface Shown {
-  readonly link?: Omit<MadeLink, 'url'> & { readonly token: string };
+  readonly link?: { readonly email: string; readonly token: string };
   readonly refused?: RefusedInvitation;
 }
 
 async function sendPeople(
-  { store: { db }, baseUrl, now }: Given,
+  deps: SettingsDeps,
   req: Request,
   res: Response,
   { link, refused }: Shown = {},
 ): Promise<void> {
   const visitor = visitorOf(res);
-  const origin = baseUrl ?? `${req.protocol}://${req.host}`;
+  const { db } = deps.store;
+  const now = deps.now();
+  const toUrl = (token: string) => `${baseUrlOf(deps, req)}/settings/welcome?link=${token}`;
   const main = renderPeople({
     visitor,
-    people: await listPeopleOverview(db, visitor.accountId, toInstant(now())),
+    people: await listPeopleOverview(db, visitor.accountId, toInstant(now)),
     isRequired: await isSecondFactorRequired(db, visitor.accountId),
-    link: link && { email: link.email, url: `${origin}/settings/welcome?link=${link.token}` },
+    link: link && { email: link.email, url: toUrl(link.token) },
     refused,
-    now: now(),
+    now,
   });
   const status = refused === undefined ? 200 : statusOf(refused.failure);
-  await sendPage(res, { title: 'People', place: 'people', status, main });
-}
-
-async function goBack(given: Given, res: Response, notice: string): Promise<void> {
-  await leaveNotice(given, res, notice);
-  // Who ends their own sessions is signed out: the next page says so by asking to sign in.
-  res.redirect(303, PATH);
-}
-
-function toId(req: Request): string {
-  return String(req.params['id']);
+  await sendPage(res, { title: 'People', current: 'people', status, main });
 }

@@ -1,11 +1,21 @@
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
 import type { Instant } from '../../domain/instant.ts';
-import { type Html, renderFormToken } from '../frame/page.ts';
-import { renderTime, toCounted } from '../frame/words.ts';
+import {
+  renderAction,
+  renderCopyable,
+  renderField,
+  renderFormToken,
+  renderUsername,
+} from '../frame/forms.ts';
+import { type Html, pluralize, renderTime } from '../frame/text.ts';
 import { mustSetUp, type Visitor } from '../visitor.ts';
 
-const PATH = '/settings/second-factor';
+export const FACTOR_PATH = '/settings/second-factor';
 
+const PASSWORD_ATTRIBUTES = html`type="password" required autocomplete="current-password"`;
+const CODE_ATTRIBUTES = html`required maxlength="40" autocomplete="one-time-code" autocapitalize="none" spellcheck="false"`;
+
+/** Where the person is with their second factor. */
 export type FactorState =
   /** The person signs in at the OpenID provider, which asks for further factors itself. */
   | { readonly kind: 'no-password' }
@@ -69,7 +79,7 @@ function renderOff(visitor: Visitor): Html {
   return html`<section class="card" aria-labelledby="off">
     <h2 id="off">Your second factor is off</h2>
     <p>You need an authenticator app: any one that makes six-digit codes (TOTP), on your phone or in your password manager.</p>
-    <form method="post" action="${PATH}/start">${renderFormToken(visitor)}<button>Set it up</button></form>
+    ${renderAction(visitor, { path: `${FACTOR_PATH}/start`, text: 'Set it up' })}
   </section>`;
 }
 
@@ -83,16 +93,27 @@ function renderSetUp({ visitor, problem }: FactorPage, { secret, qr }: Waiting):
   </section>
   <section class="card" aria-labelledby="confirm">
     <h2 id="confirm">2. Enter your password and the code that it shows</h2>
-    <form method="post" action="${PATH}/confirm" class="narrow" autocomplete="off">
+    <form method="post" action="${FACTOR_PATH}/confirm" class="narrow" autocomplete="off">
       ${renderFormToken(visitor)}
-      <input type="text" name="username" autocomplete="username" value="${visitor.email}" hidden>
-      ${renderPasswordField(problem?.field === 'password' ? problem : undefined)}
-      ${renderCodeField(problem?.field === 'code' ? problem : undefined)}
+      ${renderUsername(visitor.email)}
+      ${renderField({
+        id: 'password',
+        label: 'Password',
+        attributes: PASSWORD_ATTRIBUTES,
+        problem: problem?.field === 'password' ? problem.message : undefined,
+      })}
+      ${renderField({
+        id: 'code',
+        label: 'Code',
+        attributes: CODE_ATTRIBUTES,
+        help: 'Six digits, new every 30 seconds.',
+        problem: problem?.field === 'code' ? problem.message : undefined,
+      })}
       <button>Turn on</button>
     </form>
     <p class="muted">You are then signed out everywhere else, and get recovery codes.</p>
   </section>
-  <form method="post" action="${PATH}/start">${renderFormToken(visitor)}<button class="quiet">Make another code</button></form>`;
+  ${renderAction(visitor, { path: `${FACTOR_PATH}/start`, text: 'Make another code', look: 'quiet' })}`;
 }
 
 type Waiting = Extract<FactorState, { kind: 'waiting' }>;
@@ -102,41 +123,25 @@ function toGroups(secret: string): string {
   return secret.replace(/(.{4})(?=.)/g, '$1 ');
 }
 
-function renderPasswordField(problem: Problem | undefined): Html {
-  return html`<label for="password">Password</label>
-    <input id="password" name="password" type="password" required autocomplete="current-password"
-      ${problem ? html`aria-invalid="true" aria-describedby="password-help" autofocus` : ''}>
-    ${problem ? html`<small id="password-help" role="alert">${problem.message}</small>` : ''}`;
-}
-
-function renderCodeField(problem: Problem | undefined): Html {
-  return html`<label for="code">Code</label>
-    <input id="code" name="code" required maxlength="40" autocomplete="one-time-code" autocapitalize="none" spellcheck="false"
-      aria-describedby="code-help" ${problem ? html`aria-invalid="true" autofocus` : ''}>
-    <small id="code-help" ${problem ? html`role="alert"` : ''}>${problem?.message ?? 'Six digits, new every 30 seconds.'}</small>`;
-}
-
 function renderOn({ visitor, problem, now }: FactorPage, state: On): Html {
   const few = state.recoveryCodes < 4;
   return html`<section class="card" aria-labelledby="on">
     <div class="beside"><h2 id="on">Your second factor is on</h2><span class="badge good">On</span></div>
     <p>Since ${renderTime(state.since, now)}. Signing in with your password asks for a code of your app.</p>
-    <p>${few ? html`<span class="badge warn">Few left</span>` : ''} ${toCounted(state.recoveryCodes, 'recovery code')} left,
+    <p>${few ? html`<span class="badge warn">Few left</span>` : ''} ${pluralize(state.recoveryCodes, 'recovery code')} left,
       for when you do not have the app.</p>
   </section>
   <section class="card" aria-labelledby="change">
     <h2 id="change">Change it</h2>
-    <form method="post" action="${PATH}/codes" class="narrow" autocomplete="off">
+    <form method="post" action="${FACTOR_PATH}/codes" class="narrow" autocomplete="off">
       ${renderFormToken(visitor)}
-      <input type="text" name="username" autocomplete="username" value="${visitor.email}" hidden>
+      ${renderUsername(visitor.email)}
       ${problem ? html`<p class="wrong" role="alert">${problem.message}</p>` : ''}
-      <label for="password">Password</label>
-      <input id="password" name="password" type="password" required autocomplete="current-password">
-      <label for="code">Code of your app, or a recovery code</label>
-      <input id="code" name="code" required maxlength="40" autocomplete="one-time-code" autocapitalize="none" spellcheck="false">
+      ${renderField({ id: 'password', label: 'Password', attributes: PASSWORD_ATTRIBUTES })}
+      ${renderField({ id: 'code', label: 'Code of your app, or a recovery code', attributes: CODE_ATTRIBUTES })}
       <div class="choices start">
         <button class="secondary">Make new recovery codes</button>
-        <button class="danger" formaction="${PATH}/off">Turn off</button>
+        <button class="danger" formaction="${FACTOR_PATH}/off">Turn off</button>
       </div>
     </form>
     <p class="muted">New phone? Turn it off, and set it up again.</p>
@@ -153,11 +158,23 @@ export function renderNewCodes(codes: readonly string[]): Html {
       <h2 id="codes">Keep these ${codes.length} codes</h2>
       <p><strong>They are not shown again.</strong> Each signs you in once when you do not have your app. Print them, or keep them
         in your password manager. Codes from before do not work any more.</p>
-      <label for="recovery">Recovery codes</label>
-      <div class="copyable">
-        <textarea id="recovery" rows="${codes.length}" readonly autocomplete="off" spellcheck="false">${codes.join('\n')}</textarea>
-        <button type="button" class="secondary" data-copy="recovery" aria-label="Copy: Recovery codes">Copy</button>
-      </div>
-      <a href="${PATH}" role="button">I have kept them</a>
+      ${renderCopyable({ id: 'recovery', label: 'Recovery codes', text: codes.join('\n'), rows: codes.length })}
+      <a href="${FACTOR_PATH}" role="button">I have kept them</a>
     </section>`;
+}
+
+/**
+ * A QR code as an image of SVG: one path of squares, dark on light in every colour scheme, because readers of codes
+ * expect it so.
+ */
+export async function renderQr(text: string, label: string): Promise<Html> {
+  const { encode } = await import('uqr');
+  // The quiet zone around the code is four modules wide (ISO/IEC 18004).
+  const { data, size } = encode(text, { ecc: 'M', border: 4 });
+  const squares = data.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
+  );
+  return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}" shape-rendering="crispEdges">
+    <path fill="white" d="M0 0h${size}v${size}h-${size}z"/><path fill="black" d="${raw(squares.join(''))}"/>
+  </svg>`;
 }

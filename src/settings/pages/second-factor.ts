@@ -1,5 +1,4 @@
-import type { Request, RequestHandler, Response } from 'express';
-import { isPassword } from '../../domain/access/password.ts';
+import type { Request, Response } from 'express';
 import {
   createRecoveryCode,
   hashRecoveryCode,
@@ -18,39 +17,37 @@ import {
   renewRecoveryCodes,
   startSecondFactor,
 } from '../../store/people/second-factors.ts';
-import { readField } from '../form.ts';
+import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { sendPage } from '../frame/page.ts';
-import { renderQr } from '../frame/qr.ts';
-import type { Given } from '../given.ts';
+import { leaveCodeUncounted } from '../limits.ts';
+import { readField } from '../request.ts';
 import { findCodeProof, findTotpProof, unsealSecret } from '../sign-in/code-proof.ts';
-import { leaveCodeUncounted } from '../throttle.ts';
-import { actorOf, leaveNotice, visitorOf } from '../visitor.ts';
+import { findByPassword } from '../sign-in/password.ts';
+import { actorOf, redirectWithNotice, visitorOf } from '../visitor.ts';
 import {
+  FACTOR_PATH,
   type FactorState,
   type Problem,
   renderNewCodes,
+  renderQr,
   renderSecondFactor,
 } from './second-factor-view.ts';
 
-const PATH = '/settings/second-factor';
-const PLACE = { title: 'Second factor', place: 'security' } as const;
-
-export function showSecondFactor(given: Given): RequestHandler {
-  return async (_req, res) => await sendSecondFactor(given, res);
-}
+/** Setting up, changing and turning off the second factor of one's own sign-in. */
+export const showSecondFactor: PageHandler = async (deps, _req, res) => {
+  await sendSecondFactor(deps, res);
+};
 
 /** Makes a secret. It is in use only after a code of it was entered. */
-export function startSetUp(given: Given): RequestHandler {
-  return async (_req, res) => {
-    const { personId } = visitorOf(res);
-    const { seal } = await openForSecret(given);
-    await startSecondFactor(given.store.db, personId, seal(await createTotpSecret(), personId));
-    res.redirect(303, PATH);
-  };
-}
+export const startSetUp: PageHandler = async (deps, _req, res) => {
+  const { personId } = visitorOf(res);
+  const { seal } = await openForSecret(deps);
+  await startSecondFactor(deps.store.db, personId, seal(await createTotpSecret(), personId));
+  res.redirect(303, FACTOR_PATH);
+};
 
 /** The key is read again: nothing may be encrypted with one whose file is lost. */
-async function openForSecret({ store, openSealing }: Given): Promise<Sealing> {
+async function openForSecret({ store, openSealing }: SettingsDeps): Promise<Sealing> {
   if (openSealing === undefined) throw new Failure('forbidden', 'None can be set up here.');
   const mayMake = async () => !(await hasSecondFactors(store.db));
   return await openSealing({ isFresh: true, mayMake }).catch((cause: unknown) => {
@@ -64,48 +61,42 @@ async function openForSecret({ store, openSealing }: Given): Promise<Sealing> {
  * Turns the second factor on, with the password and a code. The recovery codes are in this answer only: their hashes
  * are stored.
  */
-export function confirmSetUp(given: Given): RequestHandler {
-  return async (req, res) => {
-    const { personId, id: sessionId } = visitorOf(res);
-    const { db } = given.store;
-    const factor = await findSecondFactor(db, personId);
-    if (factor === undefined || factor.confirmedAt !== null) return res.redirect(303, PATH);
-    const passwordHash = await findPasswordHash(given, req, res);
-    if (passwordHash === undefined) return await sendSecondFactor(given, res, WRONG_PASSWORD);
-    const code = readTotpCode(readField(req, 'code'));
-    const proof = code && (await findTotpProof(given, { personId, factor, code }));
-    if (!proof) return await sendSecondFactor(given, res, WRONG_CODE);
-    const codes = createCodes();
-    const wanted = { passwordHash, proof, sessionId, recoveryHashes: codes.map(toHash) };
-    await confirmSecondFactor(db, wanted, actorOf(req, res, given));
-    await sendNewCodes(res, codes);
-  };
-}
+export const confirmSetUp: PageHandler = async (deps, req, res) => {
+  const { personId, id: sessionId } = visitorOf(res);
+  const { db } = deps.store;
+  const factor = await findSecondFactor(db, personId);
+  if (factor === undefined || factor.confirmedAt !== null) return res.redirect(303, FACTOR_PATH);
+  const passwordHash = await readPasswordHash(deps, req, res);
+  if (passwordHash === undefined) return await sendSecondFactor(deps, res, WRONG_PASSWORD);
+  const code = readTotpCode(readField(req, 'code'));
+  const proof = code && (await findTotpProof(deps, { personId, factor, code }));
+  if (!proof) return await sendSecondFactor(deps, res, WRONG_CODE);
+  const codes = createCodes();
+  const factorProof = { passwordHash, proof, sessionId, recoveryHashes: codes.map(toHash) };
+  await confirmSecondFactor(db, factorProof, actorOf(req, res, deps));
+  await sendNewCodes(res, codes);
+};
 
-export function renewCodes(given: Given): RequestHandler {
-  return async (req, res) => {
-    const proofs = await readProofs(given, req, res);
-    if ('field' in proofs) return await sendSecondFactor(given, res, proofs);
-    const codes = createCodes();
-    const wanted = { ...proofs, recoveryHashes: codes.map(toHash) };
-    const renewed = renewRecoveryCodes(given.store.db, wanted, actorOf(req, res, given));
-    const refused = await renewed.catch(orWrongCode);
-    if (refused !== undefined) return await sendSecondFactor(given, res, refused);
-    await sendNewCodes(res, codes);
-  };
-}
+export const renewCodes: PageHandler = async (deps, req, res) => {
+  const proofs = await readProofs(deps, req, res);
+  if ('field' in proofs) return await sendSecondFactor(deps, res, proofs);
+  const codes = createCodes();
+  const renewal = { ...proofs, recoveryHashes: codes.map(toHash) };
+  const renewed = renewRecoveryCodes(deps.store.db, renewal, actorOf(req, res, deps));
+  const refused = await renewed.catch(toWrongCode);
+  if (refused !== undefined) return await sendSecondFactor(deps, res, refused);
+  await sendNewCodes(res, codes);
+};
 
-export function turnOff(given: Given): RequestHandler {
-  return async (req, res) => {
-    const proofs = await readProofs(given, req, res);
-    if ('field' in proofs) return await sendSecondFactor(given, res, proofs);
-    const removed = deleteSecondFactor(given.store.db, proofs, actorOf(req, res, given));
-    const refused = await removed.catch(orWrongCode);
-    if (refused !== undefined) return await sendSecondFactor(given, res, refused);
-    await leaveNotice(given, res, 'Your second factor is off.');
-    res.redirect(303, PATH);
-  };
-}
+export const turnOff: PageHandler = async (deps, req, res) => {
+  const proofs = await readProofs(deps, req, res);
+  if ('field' in proofs) return await sendSecondFactor(deps, res, proofs);
+  const removed = deleteSecondFactor(deps.store.db, proofs, actorOf(req, res, deps));
+  const refused = await removed.catch(toWrongCode);
+  if (refused !== undefined) return await sendSecondFactor(deps, res, refused);
+  const notice = 'Your second factor is off.';
+  await redirectWithNotice(deps, res, { path: FACTOR_PATH, notice });
+};
 
 interface Proofs {
   readonly passwordHash: string;
@@ -116,30 +107,32 @@ const WRONG_PASSWORD: Problem = { field: 'password', message: 'This is not your 
 const WRONG_CODE: Problem = { field: 'code', message: 'This code is wrong, or was used already.' };
 
 /** The password and the code of the form, or what the form then says. */
-async function readProofs(given: Given, req: Request, res: Response): Promise<Proofs | Problem> {
-  const passwordHash = await findPasswordHash(given, req, res);
+async function readProofs(
+  deps: SettingsDeps,
+  req: Request,
+  res: Response,
+): Promise<Proofs | Problem> {
+  const passwordHash = await readPasswordHash(deps, req, res);
   if (passwordHash === undefined) {
     leaveCodeUncounted(res);
     return WRONG_PASSWORD;
   }
-  const code = await findCodeProof(given, visitorOf(res).personId, readField(req, 'code'));
+  const code = await findCodeProof(deps, visitorOf(res).personId, readField(req, 'code'));
   return code === undefined ? WRONG_CODE : { passwordHash, code };
 }
 
 /** The hash of the password in the form; undefined when it is not the person's. */
-async function findPasswordHash(
-  { store }: Given,
+async function readPasswordHash(
+  deps: SettingsDeps,
   req: Request,
   res: Response,
 ): Promise<string | undefined> {
-  const known = await findCredentials(store.db, visitorOf(res).email);
-  const passwordHash = known?.passwordHash ?? null;
-  const isRight = await isPassword(readField(req, 'password'), passwordHash);
-  return isRight && passwordHash !== null ? passwordHash : undefined;
+  const person = await findByPassword(deps, visitorOf(res).email, readField(req, 'password'));
+  return person?.passwordHash;
 }
 
 /** A recovery code is compared when it is used up. */
-function orWrongCode(error: unknown): Problem {
+function toWrongCode(error: unknown): Problem {
   if (error instanceof Failure && error.code === 'unauthorized') return WRONG_CODE;
   throw error;
 }
@@ -151,36 +144,45 @@ function createCodes(): string[] {
 const toHash = (code: string) => hashRecoveryCode(code) as string;
 
 async function sendNewCodes(res: Response, codes: readonly string[]): Promise<void> {
-  await sendPage(res, { ...PLACE, title: 'Recovery codes', main: renderNewCodes(codes) });
+  await sendPage(res, {
+    title: 'Recovery codes',
+    current: 'security',
+    main: renderNewCodes(codes),
+  });
 }
 
-async function sendSecondFactor(given: Given, res: Response, problem?: Problem): Promise<void> {
+async function sendSecondFactor(
+  deps: SettingsDeps,
+  res: Response,
+  problem?: Problem,
+): Promise<void> {
   const visitor = visitorOf(res);
-  const state = await findState(given, visitor, res.req);
-  const main = renderSecondFactor({ visitor, state, problem, now: given.now() });
-  await sendPage(res, { ...PLACE, status: problem === undefined ? 200 : 422, main });
+  const state = await findState(deps, visitor, res.req);
+  const main = renderSecondFactor({ visitor, state, problem, now: deps.now() });
+  const status = problem === undefined ? 200 : 422;
+  await sendPage(res, { title: 'Second factor', current: 'security', status, main });
 }
 
 async function findState(
-  given: Given,
+  deps: SettingsDeps,
   { personId, email }: { readonly personId: string; readonly email: string },
   req: { readonly id: string },
 ): Promise<FactorState> {
-  const { db } = given.store;
+  const { db } = deps.store;
   const factor = await findSecondFactor(db, personId);
   if (factor?.confirmedAt != null)
     return { kind: 'on', since: factor.confirmedAt, recoveryCodes: factor.recoveryCodes };
   const credentials = await findCredentials(db, email);
   if (credentials?.passwordHash == null) return { kind: 'no-password' };
-  if (given.openSealing === undefined) return { kind: 'unavailable' };
+  if (deps.openSealing === undefined) return { kind: 'unavailable' };
   if (factor === undefined) return { kind: 'off' };
   try {
-    const secret = await unsealSecret(given, personId, factor.sealedSecret);
+    const secret = await unsealSecret(deps, personId, factor.sealedSecret);
     const qr = await renderQr(await toTotpUri(secret, email), 'QR code for your authenticator app');
     return { kind: 'waiting', secret, qr };
   } catch (error) {
     // The key of the secret that waits is gone: the person begins again with a new secret.
-    given.logError(error, req);
+    deps.logError(error, req);
     return { kind: 'off' };
   }
 }

@@ -1,24 +1,22 @@
-import type { RequestHandler, Response } from 'express';
+import type { Response } from 'express';
 import { html } from 'hono/html';
-import { isPassword } from '../../domain/access/password.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { updatePassword } from '../../store/people/passwords.ts';
-import { findCredentials } from '../../store/people/people.ts';
 import {
   deleteOtherSessions,
   deleteSession,
   listSessions,
   type SessionRow,
 } from '../../store/people/sessions.ts';
-import { readField } from '../form.ts';
-import { type Html, renderFormToken, sendPage } from '../frame/page.ts';
-import { toBrowser } from '../frame/user-agent.ts';
-import { renderTime, toCounted } from '../frame/words.ts';
-import type { Given } from '../given.ts';
-import { readNewHash, renderNewPassword } from '../sign-in/new-password.ts';
+import type { PageHandler, SettingsDeps } from '../deps.ts';
+import { renderAction, renderField, renderFormToken, renderUsername } from '../frame/forms.ts';
+import { sendPage } from '../frame/page.ts';
+import { type Html, pluralize, renderTime } from '../frame/text.ts';
+import { addressOf, idOf, readField } from '../request.ts';
+import { findByPassword, readNewHash, renderNewPassword } from '../sign-in/password.ts';
 import { openSession } from '../sign-in/sign-in.ts';
-import { addressOf, leaveNotice, type Visitor, visitorOf } from '../visitor.ts';
+import { redirectWithNotice, type Visitor, visitorOf } from '../visitor.ts';
 
 const PATH = '/settings/security';
 
@@ -28,78 +26,67 @@ interface Problem {
   readonly failure: Failure;
 }
 
-export function showSecurity(given: Given): RequestHandler {
-  return async (_req, res) => await sendSecurity(given, res);
-}
+export const showSecurity: PageHandler = async (deps, _req, res) => {
+  await sendSecurity(deps, res);
+};
 
 /** All sessions opened with the old password end. The person continues in a new session. */
-export function changePassword(given: Given): RequestHandler {
-  return async (req, res) => {
-    const { db } = given.store;
-    const { email, personId, id: sessionId } = visitorOf(res);
-    const known = await findCredentials(db, email);
-    const current = known?.passwordHash ?? null;
-    if (!(await isPassword(readField(req, 'current'), current)) || current === null) {
-      const failure = new Failure('validation_error', 'This is not your password.');
-      return await sendSecurity(given, res, { field: 'current', failure });
-    }
-    const passwordHash = await readNewHash(req);
-    if (passwordHash instanceof Failure) {
-      return await sendSecurity(given, res, { field: 'new', failure: passwordHash });
-    }
-    const at = { now: toInstant(given.now()), address: addressOf(req) };
-    const proof = { replaced: current, sessionId };
-    await updatePassword(db, personId, { passwordHash, ...proof, ...at });
-    const person = { personId, proof: { password_hash: passwordHash }, isFactorDone: true };
-    await openSession(given, req, res, { ...person, notice: 'Your password is changed.' });
-    res.redirect(303, PATH);
-  };
-}
+export const changePassword: PageHandler = async (deps, req, res) => {
+  const { db } = deps.store;
+  const { email, personId, id: sessionId } = visitorOf(res);
+  const current = await findByPassword(deps, email, readField(req, 'current'));
+  if (current === undefined) {
+    const failure = new Failure('validation_error', 'This is not your password.');
+    return await sendSecurity(deps, res, { field: 'current', failure });
+  }
+  const passwordHash = await readNewHash(req);
+  if (passwordHash instanceof Failure) {
+    return await sendSecurity(deps, res, { field: 'new', failure: passwordHash });
+  }
+  const at = { now: toInstant(deps.now()), address: addressOf(req) };
+  const proof = { replaced: current.passwordHash, sessionId };
+  await updatePassword(db, personId, { passwordHash, ...proof, ...at });
+  const person = { personId, proof: { password_hash: passwordHash }, isFactorDone: true };
+  await openSession(deps, req, res, { ...person, notice: 'Your password is changed.' });
+  res.redirect(303, PATH);
+};
 
-export function endSession(given: Given): RequestHandler {
-  return async (req, res) => {
-    const { personId } = visitorOf(res);
-    const id = String(req.params['id']);
-    await deleteSession(given.store.db, personId, id).catch(sayStillOpen);
-    await goBack(given, res, 'The session has ended.');
-  };
-}
+export const endSession: PageHandler = async (deps, req, res) => {
+  const { personId } = visitorOf(res);
+  const id = idOf(req);
+  await deleteSession(deps.store.db, personId, id).catch(sayStillOpen);
+  await redirectWithNotice(deps, res, { path: PATH, notice: 'The session has ended.' });
+};
 
-export function endOtherSessions(given: Given): RequestHandler {
-  return async (_req, res) => {
-    const ended = await deleteOtherSessions(given.store.db, visitorOf(res)).catch(sayStillOpen);
-    await goBack(given, res, `${toCounted(ended, 'other session')} ended.`);
-  };
-}
+export const endOtherSessions: PageHandler = async (deps, _req, res) => {
+  const ended = await deleteOtherSessions(deps.store.db, visitorOf(res)).catch(sayStillOpen);
+  const notice = `${pluralize(ended, 'other session')} ended.`;
+  await redirectWithNotice(deps, res, { path: PATH, notice });
+};
 
 function sayStillOpen(error: unknown): never {
   if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
   throw new Failure('unavailable', 'No session was ended: all are still open. Please try again.');
 }
 
-async function goBack(given: Given, res: Response, notice: string): Promise<void> {
-  await leaveNotice(given, res, notice);
-  res.redirect(303, PATH);
-}
-
-async function sendSecurity(given: Given, res: Response, problem?: Problem): Promise<void> {
+async function sendSecurity(deps: SettingsDeps, res: Response, problem?: Problem): Promise<void> {
   const visitor = visitorOf(res);
-  const now = given.now();
-  const sessions = await listSessions(given.store.db, visitor.personId, toInstant(now));
+  const now = deps.now();
+  const sessions = await listSessions(deps.store.db, visitor.personId, toInstant(now));
   const main = html`<p class="trail">Settings / Account</p>
     <h1>Sign-in &amp; sessions</h1>
     ${renderSessions(sessions, visitor, now)}
     ${renderFactor(visitor)}
     ${renderPassword(visitor, problem)}`;
   const status = problem === undefined ? 200 : 422;
-  await sendPage(res, { title: 'Sign-in & sessions', place: 'security', status, main });
+  await sendPage(res, { title: 'Sign-in & sessions', current: 'security', status, main });
 }
 
 function renderSessions(sessions: readonly SessionRow[], visitor: Visitor, now: Date): Html {
   return html`<section class="card" aria-labelledby="sessions">
     <div class="beside">
       <h2 id="sessions">Where you are signed in</h2>
-      ${sessions.length > 1 ? renderEnd('/others', 'Sign out everywhere else', visitor) : ''}
+      ${sessions.length > 1 ? renderAction(visitor, { path: `${PATH}/sessions/others`, text: 'Sign out everywhere else', look: 'secondary' }) : ''}
     </div>
     <ul class="sessions">${sessions.map((session) => renderSession(session, visitor, now))}</ul>
   </section>`;
@@ -121,37 +108,65 @@ function renderSession(session: SessionRow, visitor: Visitor, now: Date): Html {
   const { id, user_agent, address, created_at, last_seen_at } = session;
   return html`<li>
     <div>
-      <strong title="${user_agent}">${toBrowser(user_agent)}</strong>
+      <strong title="${user_agent}">${nameBrowser(user_agent)}</strong>
       <p class="muted">${address}, since ${renderTime(created_at, now)}, last seen ${renderTime(last_seen_at, now)}</p>
     </div>
     ${
       id === visitor.id
         ? html`<span class="badge good">This one</span>`
-        : renderEnd(`/${id}`, 'Sign out', visitor)
+        : renderAction(visitor, {
+            path: `${PATH}/sessions/${id}`,
+            text: 'Sign out',
+            look: 'secondary',
+          })
     }
   </li>`;
 }
 
-function renderEnd(path: string, text: string, visitor: Visitor): Html {
-  return html`<form method="post" action="${PATH}/sessions${path}">
-    ${renderFormToken(visitor)}<button class="secondary">${text}</button>
-  </form>`;
-}
-
 function renderPassword(visitor: Visitor, problem: Problem | undefined): Html {
-  const wrong = problem?.field === 'current' ? problem.failure : undefined;
   return html`<section class="card" aria-labelledby="password">
     <h2 id="password">Change your password</h2>
     <form method="post" action="${PATH}/password" class="narrow">
       ${renderFormToken(visitor)}
-      <input type="text" name="username" autocomplete="username" value="${visitor.email}" hidden>
-      <label for="current">Current password</label>
-      <input id="current" name="current" type="password" required autocomplete="current-password"
-        ${wrong ? html`aria-invalid="true" aria-describedby="current-help" autofocus` : ''}>
-      ${wrong ? html`<small id="current-help" role="alert">${wrong.message}</small>` : ''}
+      ${renderUsername(visitor.email)}
+      ${renderField({
+        id: 'current',
+        label: 'Current password',
+        attributes: html`type="password" required autocomplete="current-password"`,
+        problem: problem?.field === 'current' ? problem.failure.message : undefined,
+      })}
       ${renderNewPassword(problem?.field === 'new' ? problem.failure : undefined)}
       <button>Change password</button>
     </form>
     <p class="muted">You stay signed in here, and are signed out everywhere else.</p>
   </section>`;
+}
+
+/** Browsers whose user agent also names other browsers come first. */
+const BROWSERS = [
+  ['Edg', 'Edge'],
+  ['OPR', 'Opera'],
+  ['Firefox', 'Firefox'],
+  ['Chrome', 'Chrome'],
+  ['Safari', 'Safari'],
+  ['curl', 'curl'],
+] as const;
+
+const SYSTEMS = [
+  ['Android', 'Android'],
+  ['iPhone', 'iPhone'],
+  ['iPad', 'iPad'],
+  ['Windows', 'Windows'],
+  ['Macintosh', 'macOS'],
+  ['CrOS', 'ChromeOS'],
+  ['Linux', 'Linux'],
+] as const;
+
+/** “Firefox on Windows”: enough to recognise one's own sessions. */
+function nameBrowser(userAgent: string): string {
+  const find = (names: typeof BROWSERS | typeof SYSTEMS) =>
+    names.find(([token]) => userAgent.includes(token))?.[1];
+  const [browser, system] = [find(BROWSERS), find(SYSTEMS)];
+  if (browser === undefined) return 'Unknown browser';
+  return system === undefined ? browser : `${browser} on ${system}`;
 }

@@ -8,14 +8,14 @@ import {
   type SecondFactor,
   type TotpProof,
 } from '../../store/people/second-factors.ts';
-import type { Given } from '../given.ts';
+import type { SettingsDeps } from '../deps.ts';
 
 /**
  * What a person has proved by a code of their app or a recovery code; undefined for a wrong one. Whether a recovery
  * code is one of theirs shows when it is used up.
  */
 export async function findCodeProof(
-  given: Given,
+  deps: SettingsDeps,
   personId: string,
   text: string,
 ): Promise<CodeProof | undefined> {
@@ -24,25 +24,25 @@ export async function findCodeProof(
     const recoverySha256 = hashRecoveryCode(text);
     return recoverySha256 === undefined ? undefined : { recoverySha256 };
   }
-  const factor = await findSecondFactor(given.store.db, personId);
+  const factor = await findSecondFactor(deps.store.db, personId);
   if (factor === undefined || factor.confirmedAt === null) return undefined;
-  return await findTotpProof(given, { personId, factor, code });
+  return await findTotpProof(deps, { personId, factor, code });
 }
 
 /** undefined when the code is wrong or was used already. */
 export async function findTotpProof(
-  given: Given,
+  deps: SettingsDeps,
   { personId, factor, code }: { personId: string; factor: SecondFactor; code: string },
 ): Promise<TotpProof | undefined> {
   const { sealedSecret, lastStep } = factor;
-  const secret = await unsealSecret(given, personId, sealedSecret);
-  const step = await findTotpStep(secret, code, { now: given.now(), lastStep });
+  const secret = await unsealSecret(deps, personId, sealedSecret);
+  const step = await findTotpStep(secret, code, { now: deps.now(), lastStep });
   return step === undefined ? undefined : { sealedSecret, step };
 }
 
 /** Throws `unavailable` when the key that the secret was encrypted with is not there. */
 export async function unsealSecret(
-  { openSealing }: Given,
+  { openSealing }: SettingsDeps,
   personId: string,
   sealedSecret: string,
 ): Promise<string> {

@@ -7,17 +7,19 @@ import {
   finishSignIn,
   type PendingSignIn,
 } from '../../store/people/pending-sign-ins.ts';
-import { clearCookie, readCookie, setSessionCookie } from '../cookies.ts';
-import { readField, readQuery } from '../form.ts';
-import { type Html, renderTokenIfAny, sendPage } from '../frame/page.ts';
-import type { Given } from '../given.ts';
+import { readCookie, setCookie } from '../cookies.ts';
+import type { PageHandler, SettingsDeps } from '../deps.ts';
+import { renderTokenIfAny } from '../frame/forms.ts';
+import { sendPage } from '../frame/page.ts';
+import type { Html } from '../frame/text.ts';
+import { readField, readQuery } from '../request.ts';
 import { findCodeProof } from './code-proof.ts';
-import { toBrowserFacts, toOwnPage } from './sign-in.ts';
+import { browserOf, toOwnPage } from './sign-in.ts';
 
 const PATH = '/settings/sign-in/code';
 
 /** The second page of signing in. Without a sign-in that waits for a code, the first one. */
-export function requirePending({ store: { db }, now }: Given): RequestHandler {
+export function requirePending({ store: { db }, now }: SettingsDeps): RequestHandler {
   return async (req, res, next) => {
     const token = readCookie(req, 'pending');
     const pending = token && (await findPendingSignIn(db, token, toInstant(now())));
@@ -36,31 +38,33 @@ function pendingOf(res: Response): PendingSignIn {
   return findPending(res) as PendingSignIn;
 }
 
-export const showCode: RequestHandler = async (req, res) => {
+export const showCode: PageHandler = async (_deps, req, res) => {
   await sendCode(res, { next: readQuery(req, 'next') });
 };
 
 /** Opens the session when the code is right. A code works once. */
-export function checkCode(given: Given): RequestHandler {
-  return async (req, res) => {
-    const next = readField(req, 'next');
-    const session = await finish(given, req, res);
-    if (session === undefined) return await sendCode(res, { next, isWrong: true });
-    clearCookie(req, res, 'pending');
-    setSessionCookie(req, res, session);
-    res.redirect(303, toOwnPage(next));
-  };
-}
+export const checkCode: PageHandler = async (deps, req, res) => {
+  const next = readField(req, 'next');
+  const session = await finish(deps, req, res);
+  if (session === undefined) return await sendCode(res, { next, isWrong: true });
+  setCookie(req, res, 'pending', '');
+  setCookie(req, res, 'session', session);
+  res.redirect(303, toOwnPage(next));
+};
 
 /** The new session's token; undefined for a wrong code, or one that was used already. */
-async function finish(given: Given, req: Request, res: Response): Promise<string | undefined> {
-  const { store, now } = given;
+async function finish(
+  deps: SettingsDeps,
+  req: Request,
+  res: Response,
+): Promise<string | undefined> {
+  const { store, now } = deps;
   const pending = pendingOf(res);
-  const code = await findCodeProof(given, pending.personId, readField(req, 'code'));
+  const code = await findCodeProof(deps, pending.personId, readField(req, 'code'));
   if (code === undefined) return undefined;
   const token = readCookie(req, 'pending') ?? '';
   const at = toInstant(now());
-  const session = { ...pending, ...toBrowserFacts(req), now: at };
+  const session = { ...pending, ...browserOf(req), now: at };
   try {
     return await finishSignIn(store.db, session, { token, code });
   } catch (error) {

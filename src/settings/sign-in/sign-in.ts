@@ -1,10 +1,8 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { html } from 'hono/html';
-import { isPassword } from '../../domain/access/password.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { insertPendingSignIn } from '../../store/people/pending-sign-ins.ts';
-import { findCredentials } from '../../store/people/people.ts';
 import { findSecondFactor } from '../../store/people/second-factors.ts';
 import {
   deleteSessionOf,
@@ -12,42 +10,36 @@ import {
   type NewSession,
   type Proof,
 } from '../../store/people/sessions.ts';
-import { clearCookie, readSessionToken, setPendingCookie, setSessionCookie } from '../cookies.ts';
-import { readField, readQuery } from '../form.ts';
-import { type Html, renderTokenIfAny, sendPage } from '../frame/page.ts';
-import type { Given } from '../given.ts';
-import { addressOf, findVisitor } from '../visitor.ts';
+import { readCookie, setCookie } from '../cookies.ts';
+import type { PageHandler, SettingsDeps } from '../deps.ts';
+import { renderTokenIfAny } from '../frame/forms.ts';
+import { sendPage } from '../frame/page.ts';
+import type { Html } from '../frame/text.ts';
+import { addressOf, readField, readQuery } from '../request.ts';
+import { findVisitor } from '../visitor.ts';
+import { findByPassword } from './password.ts';
 
 const HOME = '/settings/overview';
 const CODE_PAGE = '/settings/sign-in/code';
 /** Only paths of this site, so that the parameter cannot redirect to another one. */
 const OWN_PAGE = /^\/settings(\/[a-z0-9-]+)+$/;
 
-export function showSignIn(given: Given): RequestHandler {
-  return async (req, res) => {
-    if (findVisitor(res) !== undefined) res.redirect(303, HOME);
-    else await sendSignIn(given, res, { next: readQuery(req, 'next') });
-  };
-}
+export const showSignIn: PageHandler = async (deps, req, res) => {
+  if (findVisitor(res) !== undefined) res.redirect(303, HOME);
+  else await sendSignIn(deps, res, { next: readQuery(req, 'next') });
+};
 
 /** One answer for every cause, after the same time, so that it does not show who has an account. */
-export function signIn(given: Given): RequestHandler {
-  return async (req, res) => {
-    const [email, next] = [readField(req, 'email'), readField(req, 'next')];
-    const person = await findCredentials(given.store.db, email);
-    const passwordHash = person?.passwordHash ?? null;
-    const isRight = await isPassword(readField(req, 'password'), passwordHash);
-    if (person === undefined || passwordHash === null || !isRight) {
-      return await sendSignIn(given, res, { next, email, isWrong: true });
-    }
-    const { personId } = person;
-    await letIn(given, req, res, { personId, passwordHash, next: toOwnPage(next) });
-  };
-}
+export const signIn: PageHandler = async (deps, req, res) => {
+  const [email, next] = [readField(req, 'email'), readField(req, 'next')];
+  const person = await findByPassword(deps, email, readField(req, 'password'));
+  if (person === undefined) return await sendSignIn(deps, res, { next, email, isWrong: true });
+  await letIn(deps, req, res, { ...person, next: toOwnPage(next) });
+};
 
 /** Opens a session for a person whose password is right, or asks for the code of their second factor first. */
 export async function letIn(
-  given: Given,
+  deps: SettingsDeps,
   req: Request,
   res: Response,
   {
@@ -56,59 +48,57 @@ export async function letIn(
     ...person
   }: { personId: string; passwordHash: string; next: string; notice?: string },
 ): Promise<void> {
-  const { db } = given.store;
+  const { db } = deps.store;
   const proof = { password_hash: passwordHash };
   const factor = await findSecondFactor(db, person.personId);
   if (factor === undefined || factor.confirmedAt === null) {
-    await openSession(given, req, res, { ...person, proof });
+    await openSession(deps, req, res, { ...person, proof });
     return res.redirect(303, next);
   }
-  await askForCode(given, req, res, { personId: person.personId, proof, next });
+  await askForCode(deps, req, res, { personId: person.personId, proof, next });
 }
 
 /** Leads a person who has proved the first factor to the page that asks for the second. */
 export async function askForCode(
-  { store: { db }, now }: Given,
+  { store: { db }, now }: SettingsDeps,
   req: Request,
   res: Response,
   { next, ...person }: { personId: string; proof: Proof; subject?: string; next: string },
 ): Promise<void> {
   const token = await insertPendingSignIn(db, { ...person, now: toInstant(now()) });
-  setPendingCookie(req, res, token);
+  setCookie(req, res, 'pending', token);
   res.redirect(303, `${CODE_PAGE}?next=${next}`);
 }
 
 /** Always opens a new session with a new token. The browser's former session ends. */
 export async function openSession(
-  { store: { db }, now }: Given,
+  { store: { db }, now }: SettingsDeps,
   req: Request,
   res: Response,
   person: Pick<NewSession, 'personId' | 'proof' | 'isFactorDone' | 'notice'>,
 ): Promise<void> {
   const token = await insertSession(db, {
     ...person,
-    ...toBrowserFacts(req),
+    ...browserOf(req),
     now: toInstant(now()),
   });
-  setSessionCookie(req, res, token);
+  setCookie(req, res, 'session', token);
 }
 
 /** What a session keeps of the request that opens it. */
-export function toBrowserFacts(req: Request) {
+export function browserOf(req: Request) {
   const userAgent = req.headers['user-agent'] ?? '';
-  return { before: readSessionToken(req), address: addressOf(req), userAgent };
+  return { before: readCookie(req, 'session'), address: addressOf(req), userAgent };
 }
 
-export function signOut({ store: { db } }: Given): RequestHandler {
-  return async (req, res) => {
-    const token = readSessionToken(req);
-    // The cookie is deleted only after the session has ended. Otherwise the session could stay open
-    // unnoticed.
-    if (token !== undefined) await deleteSessionOf(db, token).catch(failStillSignedIn);
-    clearCookie(req, res, 'session');
-    res.redirect(303, '/settings/sign-in');
-  };
-}
+export const signOut: PageHandler = async ({ store: { db } }, req, res) => {
+  const token = readCookie(req, 'session');
+  // The cookie is deleted only after the session has ended. Otherwise the session could stay open
+  // unnoticed.
+  if (token !== undefined) await deleteSessionOf(db, token).catch(failStillSignedIn);
+  setCookie(req, res, 'session', '');
+  res.redirect(303, '/settings/sign-in');
+};
 
 function failStillSignedIn(error: unknown): never {
   if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
@@ -127,9 +117,9 @@ export function toOwnPage(next: string): string {
   return OWN_PAGE.test(next) ? next : HOME;
 }
 
-async function sendSignIn(given: Given, res: Response, attempt: Attempt): Promise<void> {
+async function sendSignIn(deps: SettingsDeps, res: Response, attempt: Attempt): Promise<void> {
   const status = attempt.isWrong ? 401 : 200;
-  const main = renderSignIn(attempt, given.singleSignOn !== undefined, renderTokenIfAny(res));
+  const main = renderSignIn(attempt, deps.singleSignOn !== undefined, renderTokenIfAny(res));
   await sendPage(res, { title: 'Sign in', status, main });
 }
 

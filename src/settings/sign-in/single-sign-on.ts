@@ -3,13 +3,12 @@ import type * as openid from 'openid-client';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { findSignedOn, type SignedOn } from '../../store/people/single-sign-on.ts';
-import { clearCookie, readCookie, setFlowCookie } from '../cookies.ts';
-import { readQuery } from '../form.ts';
-import type { Given } from '../given.ts';
-import { addressOf } from '../visitor.ts';
+import { readCookie, setCookie } from '../cookies.ts';
+import type { SettingsDeps } from '../deps.ts';
+import { addressOf, readQuery } from '../request.ts';
 import { askForCode, openSession, toOwnPage } from './sign-in.ts';
 
-type GivenProvider = Given & NonNullable<Given['singleSignOn']>;
+type GivenProvider = SettingsDeps & NonNullable<SettingsDeps['singleSignOn']>;
 
 /** The values that the provider must return. They are kept in the browser's cookie meanwhile. */
 interface Flow {
@@ -23,9 +22,9 @@ const CALLBACK = '/settings/single-sign-on/callback';
 const TIMEOUT_SECONDS = 10;
 
 /** Signing in at an OpenID provider: authorization code, PKCE, state and nonce (OpenID Connect Core, 3.1). */
-export function createSingleSignOn(given: GivenProvider) {
-  const provider = createProvider(given);
-  return { leave: leaveFor(given, provider), comeBack: comeBackFrom(given, provider) };
+export function createSingleSignOn(deps: GivenProvider) {
+  const provider = createProvider(deps);
+  return { leave: leaveFor(deps, provider), comeBack: comeBackFrom(deps, provider) };
 }
 
 type Provider = () => Promise<openid.Configuration>;
@@ -55,7 +54,7 @@ function createProvider({ issuer, clientId, clientSecret }: GivenProvider): Prov
   };
 }
 
-function leaveFor(given: GivenProvider, provider: Provider): RequestHandler {
+function leaveFor(deps: GivenProvider, provider: Provider): RequestHandler {
   return async (req, res) => {
     const openid = await loadOpenid();
     const flow: Flow = {
@@ -64,37 +63,37 @@ function leaveFor(given: GivenProvider, provider: Provider): RequestHandler {
       verifier: openid.randomPKCECodeVerifier(),
       next: toOwnPage(readQuery(req, 'next')),
     };
-    const url = openid.buildAuthorizationUrl(await orSignInFailure(given, req, provider()), {
-      redirect_uri: given.baseUrl + CALLBACK,
+    const url = openid.buildAuthorizationUrl(await orSignInFailure(deps, req, provider()), {
+      redirect_uri: deps.baseUrl + CALLBACK,
       scope: 'openid email',
       state: flow.state,
       nonce: flow.nonce,
       code_challenge: await openid.calculatePKCECodeChallenge(flow.verifier),
       code_challenge_method: 'S256',
     });
-    setFlowCookie(req, res, Buffer.from(JSON.stringify(flow)).toString('base64url'));
+    setCookie(req, res, 'flow', Buffer.from(JSON.stringify(flow)).toString('base64url'));
     res.redirect(303, url.href);
   };
 }
 
-function comeBackFrom(given: GivenProvider, provider: Provider): RequestHandler {
+function comeBackFrom(deps: GivenProvider, provider: Provider): RequestHandler {
   return async (req, res) => {
     const flow = readFlow(req);
-    clearCookie(req, res, 'flow');
-    const url = toCallbackUrl(given, req);
-    const config = await orSignInFailure(given, req, provider());
-    const identity = await orSignInFailure(given, req, identify(config, url, flow));
+    setCookie(req, res, 'flow', '');
+    const url = toCallbackUrl(deps, req);
+    const config = await orSignInFailure(deps, req, provider());
+    const identity = await orSignInFailure(deps, req, identify(config, url, flow));
     if (identity === undefined) throw notKnown();
-    const from = { now: toInstant(given.now()), address: addressOf(req) };
-    const person = await findSignedOn(given.store.db, identity, from);
+    const from = { now: toInstant(deps.now()), address: addressOf(req) };
+    const person = await findSignedOn(deps.store.db, identity, from);
     if (person === undefined) throw notKnown();
-    await letIn(given, req, res, { ...person, subject: identity.subject, next: flow.next });
+    await letIn(deps, req, res, { ...person, subject: identity.subject, next: flow.next });
   };
 }
 
 /** A second factor that is on is asked for after single sign-on, too; its code binds a person who is not bound yet. */
 async function letIn(
-  given: Given,
+  deps: SettingsDeps,
   req: Request,
   res: Response,
   { personId, isBound, needsCode, subject, next }: SignedOn & { subject: string; next: string },
@@ -102,9 +101,9 @@ async function letIn(
   const proof = { single_sign_on: isBound ? subject : null };
   if (needsCode) {
     const unbound = isBound ? undefined : { subject };
-    return await askForCode(given, req, res, { personId, proof, ...unbound, next });
+    return await askForCode(deps, req, res, { personId, proof, ...unbound, next });
   }
-  await openSession(given, req, res, { personId, proof });
+  await openSession(deps, req, res, { personId, proof });
   res.redirect(303, next);
 }
 
@@ -151,7 +150,11 @@ function toFlow(text: string): Flow {
 }
 
 /** Errors of the provider are logged for the operator. The person sees only that sign-in failed. */
-async function orSignInFailure<T>({ logError }: Given, req: Request, work: Promise<T>): Promise<T> {
+async function orSignInFailure<T>(
+  { logError }: SettingsDeps,
+  req: Request,
+  work: Promise<T>,
+): Promise<T> {
   try {
     return await work;
   } catch (error) {

@@ -1,43 +1,41 @@
-import type { RequestHandler, Response } from 'express';
+import type { Response } from 'express';
 import { html } from 'hono/html';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { findLinkHolder } from '../../store/people/one-time-links.ts';
 import { updatePassword } from '../../store/people/passwords.ts';
-import { readField, readQuery } from '../form.ts';
-import { renderTokenIfAny, sendPage } from '../frame/page.ts';
-import type { Given } from '../given.ts';
-import { addressOf } from '../visitor.ts';
-import { readNewHash, renderNewPassword } from './new-password.ts';
+import type { PageHandler, SettingsDeps } from '../deps.ts';
+import { renderTokenIfAny } from '../frame/forms.ts';
+import { sendPage } from '../frame/page.ts';
+import { addressOf, readField, readQuery } from '../request.ts';
+import { readNewHash, renderNewPassword } from './password.ts';
 import { letIn } from './sign-in.ts';
 
 /** The page of a one-time link, for an invitation or a forgotten password. Opening it changes nothing. */
-export function showWelcome(given: Given): RequestHandler {
-  return async (req, res) => await sendWelcome(given, res, { link: readQuery(req, 'link') });
-}
+export const showWelcome: PageHandler = async (deps, req, res) => {
+  await sendWelcome(deps, res, { link: readQuery(req, 'link') });
+};
 
 /** Uses the link: stores the person's new password, ends their other sessions, and opens one here. */
-export function choosePassword(given: Given): RequestHandler {
-  return async (req, res) => {
-    const link = readField(req, 'link');
-    const { personId } = await findHolder(given, link);
-    const passwordHash = await readNewHash(req);
-    if (passwordHash instanceof Failure) {
-      return await sendWelcome(given, res, { link, problem: passwordHash });
-    }
-    const at = { now: toInstant(given.now()), address: addressOf(req) };
-    await updatePassword(given.store.db, personId, { passwordHash, link, ...at });
-    const person = { personId, passwordHash, notice: 'Your password is saved.' };
-    await letIn(given, req, res, { ...person, next: '/settings/overview' });
-  };
-}
+export const choosePassword: PageHandler = async (deps, req, res) => {
+  const link = readField(req, 'link');
+  const { personId } = await findHolder(deps, link);
+  const passwordHash = await readNewHash(req);
+  if (passwordHash instanceof Failure) {
+    return await sendWelcome(deps, res, { link, problem: passwordHash });
+  }
+  const at = { now: toInstant(deps.now()), address: addressOf(req) };
+  await updatePassword(deps.store.db, personId, { passwordHash, link, ...at });
+  const person = { personId, passwordHash, notice: 'Your password is saved.' };
+  await letIn(deps, req, res, { ...person, next: '/settings/overview' });
+};
 
 async function sendWelcome(
-  given: Given,
+  deps: SettingsDeps,
   res: Response,
   { link, problem }: { link: string; problem?: Failure },
 ): Promise<void> {
-  const { email } = await findHolder(given, link);
+  const { email } = await findHolder(deps, link);
   const main = html`<section class="card">
     <h1>Choose a password</h1>
     <p>for <strong>${email}</strong></p>
@@ -52,7 +50,7 @@ async function sendWelcome(
   await sendPage(res, { title: 'Choose a password', status: problem ? 422 : 200, main });
 }
 
-async function findHolder({ store, now }: Given, link: string) {
+async function findHolder({ store, now }: SettingsDeps, link: string) {
   const holder = await findLinkHolder(store.db, link, toInstant(now()));
   if (holder === undefined) {
     throw new Failure(

@@ -2,9 +2,9 @@ import type { Request } from 'express';
 import { describe, expect, test } from 'vitest';
 import { daysBetween } from '../../../src/domain/instant.ts';
 import {
+  readRange,
   renderEmptyRange,
   renderRanges,
-  toDomainRange,
   toRangeQuery,
 } from '../../../src/settings/frame/range.ts';
 import { toReadable } from '../../support/visitor.ts';
@@ -13,7 +13,7 @@ const NOW = new Date('2026-03-15T12:00:00Z');
 const DATA = { oldest: '2024-01-02', newest: '2026-03-13' };
 
 const ask = (query: string, data: typeof DATA | { oldest: null; newest: null } = DATA) =>
-  toDomainRange({ originalUrl: `/x${query}` } as Request, data, NOW);
+  readRange({ originalUrl: `/x${query}` } as Request, data, NOW);
 
 describe('a range', () => {
   test.each([

@@ -2,8 +2,8 @@ import { scaleLinear, scaleUtc } from 'd3-scale';
 import { utcDay } from 'd3-time';
 import { countDays } from '../../../domain/day-range.ts';
 import { addDays, type Day } from '../../../domain/instant.ts';
-import { toShortCount, toShortDates } from '../words.ts';
-import { type Column, toPlace } from './columns.ts';
+import { formatAxisDays, formatShortCount } from '../text.ts';
+import { type Column, toPosition } from './columns.ts';
 
 /** A label at an axis, and where: from 0 (left or top) to 1. */
 export interface Tick {
@@ -32,7 +32,7 @@ export function toRateAxis(rates: readonly number[]): Axis {
 export function toCountAxis(counts: readonly number[]): Axis {
   const scale = scaleLinear([0, Math.max(1, ...counts)], [1, 0]).nice(TICKS - 1);
   const ticks = scale.ticks(TICKS - 1).filter(Number.isInteger);
-  return { toY: scale, ticks: ticks.map((at) => ({ at: scale(at), text: toShortCount(at) })) };
+  return { toY: scale, ticks: ticks.map((at) => ({ at: scale(at), text: formatShortCount(at) })) };
 }
 
 /** Dates along the axis, at the beginnings of days, weeks, months or years, by the length of the range. */
@@ -40,8 +40,8 @@ export function toDateTicks(columns: readonly Column[]): Tick[] {
   const [from, to] = [columns[0]?.from, columns.at(-1)?.to];
   if (from === undefined || to === undefined) return [];
   const days = findDates(from, to).map((date) => date.toISOString().slice(0, 10));
-  const texts = toShortDates(days);
-  return days.map((day, i) => ({ at: toPlace(columns, day), text: texts[i] as string }));
+  const texts = formatAxisDays(days);
+  return days.map((day, i) => ({ at: toPosition(columns, day), text: texts[i] as string }));
 }
 
 function findDates(from: Day, to: Day): Date[] {

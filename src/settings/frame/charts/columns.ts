@@ -63,7 +63,7 @@ export function findColumn(columns: readonly Column[], day: Day): number {
 }
 
 /** Where the middle of a day lies along the axis, from 0 to 1. */
-export function toPlace(columns: readonly Column[], day: Day): number {
+export function toPosition(columns: readonly Column[], day: Day): number {
   const index = findColumn(columns, day);
   const { from, to } = columns[index] as Column;
   const within = (daysBetween(from, day) + 0.5) / countDays({ from, to });

@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import type { Day } from '../../../domain/instant.ts';
-import type { Html } from '../page.ts';
-import { toCounted, toDate } from '../words.ts';
+import { formatDay, type Html, pluralize } from '../text.ts';
 
 /** An alert as a chart marks it. */
 export interface Incident {
@@ -56,9 +55,9 @@ function toEnd({ resolved_at }: Fired, to: Day): Day | null {
 
 function tell({ fired_at, resolved_at, day }: Fired): string {
   const isOwn = day === undefined || day === fired_at.slice(0, 10);
-  const about = isOwn ? '' : `about ${toDate(day)}, `;
-  const end = resolved_at === null ? 'open' : `resolved ${toDate(resolved_at)}`;
-  return `${about}fired ${toDate(fired_at)}, ${end}`;
+  const about = isOwn ? '' : `about ${formatDay(day)}, `;
+  const end = resolved_at === null ? 'open' : `resolved ${formatDay(resolved_at)}`;
+  return `${about}fired ${formatDay(fired_at)}, ${end}`;
 }
 
 /** Alerts that the chart does not mark. */
@@ -78,6 +77,6 @@ export function renderIncidents(incidents: readonly Incident[], more: Unmarked):
 }
 
 function renderUnmarked({ count, isAll }: Unmarked): Html {
-  const number = toCounted(count, 'earlier alert');
+  const number = pluralize(count, 'earlier alert');
   return html`<p class="muted">${isAll ? '' : 'At least '}${number} of this range ${count === 1 ? 'is' : 'are'} not marked.</p>`;
 }

@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
-import type { Html } from '../page.ts';
-import { toCount, toPassRate, toPeriod } from '../words.ts';
+import { formatCount, formatPassRate, formatPeriod, type Html } from '../text.ts';
 import type { Columns } from './columns.ts';
 
 const HEADS = { day: 'Day', week: 'Week', month: 'Month', quarter: 'Quarter' } as const;
@@ -12,9 +11,9 @@ export function renderNumbers({ unit, columns }: Columns): Html {
     .toReversed()
     .map(
       (column) => html`<tr>
-        <th scope="row">${toPeriod(column)}</th>
-        <td>${toCount(column.messages)}</td><td>${toCount(column.messages - column.aligned)}</td>
-        <td>${toPassRate(column)}</td>
+        <th scope="row">${formatPeriod(column)}</th>
+        <td>${formatCount(column.messages)}</td><td>${formatCount(column.messages - column.aligned)}</td>
+        <td>${formatPassRate(column)}</td>
       </tr>`,
     );
   return html`<details>

@@ -1,10 +1,9 @@
 import { line } from 'd3-shape';
 import { html } from 'hono/html';
 import { addUp, toPassRate } from '../../../domain/alerts/rate.ts';
-import type { Html } from '../page.ts';
-import { tellPassed, toPeriod } from '../words.ts';
+import { describePassed, formatPeriod, type Html } from '../text.ts';
 import { toRateAxis } from './axes.ts';
-import { type Column, type Columns, findColumn, toPlace } from './columns.ts';
+import { type Column, type Columns, findColumn, toPosition } from './columns.ts';
 import type { Incident } from './incidents.ts';
 import { renderPlot, toPercent } from './plot.ts';
 
@@ -28,7 +27,7 @@ export function renderPassRate({ unit, columns }: Columns, incidents: readonly I
     incident.begins === null ? html`` : toMark(incident, incident.begins, 'fired'),
     incident.ends === null ? html`` : toMark(incident, incident.ends, 'resolved'),
   ]);
-  const all = tellPassed(addUp(columns));
+  const all = describePassed(addUp(columns));
   return renderPlot({
     ...{
       caption: `Pass rate by ${unit}`,
@@ -37,15 +36,15 @@ export function renderPassRate({ unit, columns }: Columns, incidents: readonly I
     },
     ...{ columns, axis, marks },
     shapes: html`<path class="line" d="${path ?? ''}"/>`,
-    tell: (column) => `${toPeriod(column)}: ${tellPassed(column)}`,
+    tell: (column) => `${formatPeriod(column)}: ${describePassed(column)}`,
   });
 }
 
 /** The days that an incident lasted, behind the line. */
 function renderBand(columns: readonly Column[], { begins, ends }: Incident): Html {
   const [first, last] = [columns[0]?.from ?? '', columns.at(-1)?.to ?? ''];
-  const from = begins === null ? 0 : toPlace(columns, begins < first ? first : begins);
-  const to = ends === null ? 1 : toPlace(columns, ends > last ? last : ends);
+  const from = begins === null ? 0 : toPosition(columns, begins < first ? first : begins);
+  const to = ends === null ? 1 : toPosition(columns, ends > last ? last : ends);
   return html`<rect class="incident" x="${toPercent(from)}" width="${toPercent(Math.max(0, to - from))}" height="100%"/>`;
 }
 

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Html } from '../page.ts';
+import type { Html } from '../text.ts';
 import { type Axis, type Tick, toDateTicks } from './axes.ts';
 import type { Column } from './columns.ts';
 

@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import { addUp } from '../../../domain/alerts/rate.ts';
-import type { Html } from '../page.ts';
-import { tellPassed } from '../words.ts';
+import { describePassed, type Html } from '../text.ts';
 import type { Column } from './columns.ts';
 
 /** The least height of failures in a column, in hundredths, so that one in a thousand is visible. */
@@ -15,7 +14,7 @@ export function renderSparkline(columns: readonly Column[], name: string): Html 
     const failed = aligned === messages ? 0 : Math.round(Math.max(MIN_FAILED, share) * 10) / 10;
     return html`${renderBar('failed', i, [0, failed])}${renderBar('passed', i, [failed, 100 - failed])}`;
   });
-  const words = `Pass rate of ${name}, ${columns.length} days: ${tellPassed(addUp(columns))}`;
+  const words = `Pass rate of ${name}, ${columns.length} days: ${describePassed(addUp(columns))}`;
   return html`<svg class="spark" viewBox="0 0 ${columns.length} 100" preserveAspectRatio="none" role="img" aria-label="${words}">${bars}</svg>`;
 }
 

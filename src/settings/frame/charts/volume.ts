@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import { addUp } from '../../../domain/alerts/rate.ts';
-import type { Html } from '../page.ts';
-import { tellFailed, toPeriod } from '../words.ts';
+import { describeFailed, formatPeriod, type Html } from '../text.ts';
 import { toCountAxis } from './axes.ts';
 import type { Columns } from './columns.ts';
 import { renderPlot } from './plot.ts';
@@ -20,12 +19,12 @@ export function renderVolume({ unit, columns }: Columns): Html {
     const failed = aligned === messages ? 0 : Math.max(MIN_FAILED, share);
     return html`${renderBar('failed', { i, y: top, height: failed })}${renderBar('passed', { i, y: top + failed, height: 100 - top - failed })}`;
   });
-  const all = tellFailed(addUp(columns));
+  const all = describeFailed(addUp(columns));
   return renderPlot({
     ...{ caption: `Messages by ${unit}`, words: `Messages by ${unit}; in all ${all}`, total: all },
     ...{ columns, axis },
     shapes: html`${bars}`,
-    tell: (column) => `${toPeriod(column)}: ${tellFailed(column)}`,
+    tell: (column) => `${formatPeriod(column)}: ${describeFailed(column)}`,
   });
 }
 

@@ -1,13 +1,12 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import type { RequestHandler } from 'express';
 import { Failure } from '../../../domain/failure.ts';
 import { toDay } from '../../../domain/instant.ts';
 import { findReport, type ReportOfAccount } from '../../../store/reports/report-of-account.ts';
-import type { Given } from '../../given.ts';
+import type { PageHandler } from '../../deps.ts';
 import { visitorOf } from '../../visitor.ts';
-import { toPlace } from './report.ts';
+import { locationOf, reportScopeOf } from './report.ts';
 
 /** Each occupies up to 8 MB while it is sent. */
 const MAX_SENDING = 8;
@@ -20,50 +19,36 @@ const MAX_SEND_MS = 300_000;
  * The XML document of a report, and nothing else of its source, which may contain reports of other accounts (decision
  * 96). It is sent as a file to save: no browser shows it as a page.
  */
-export function sendOriginal(given: Given): RequestHandler {
-  const { store, reportReader } = given;
-  const sending = createPlaces();
-  return async (req, res) => {
-    const { accountId, personId } = visitorOf(res);
-    const ids = { domainId: String(req.params['id']), reportId: String(req.params['report']) };
-    const report = await findReport(store.reader, { accountId, ...ids });
-    sending.take(personId);
-    try {
-      const gzip = await reportReader.readDocument(toPlace(report), personId);
-      res.set({
-        'Content-Type': 'application/octet-stream',
-        'Content-Disposition': `attachment; filename="${toFileName(report)}"`,
-        'Content-Security-Policy': "sandbox; default-src 'none'",
-      });
-      const signal = AbortSignal.timeout(MAX_SEND_MS);
-      // A client that goes away is no error of ours.
-      await pipeline(Readable.from([gzip]), createGunzip(), res, { signal }).catch(() => undefined);
-    } finally {
-      sending.leave(personId);
-    }
-  };
+export const sendOriginal: PageHandler = async ({ store, reportReader }, req, res) => {
+  const { personId } = visitorOf(res);
+  const report = await findReport(store.reader, reportScopeOf(req, res));
+  startSending(personId);
+  try {
+    const gzip = await reportReader.readDocument(locationOf(report), personId);
+    res.set({
+      'Content-Type': 'application/octet-stream',
+      'Content-Disposition': `attachment; filename="${toFileName(report)}"`,
+      'Content-Security-Policy': "sandbox; default-src 'none'",
+    });
+    const signal = AbortSignal.timeout(MAX_SEND_MS);
+    // A client that goes away is no error of ours.
+    await pipeline(Readable.from([gzip]), createGunzip(), res, { signal }).catch(() => undefined);
+  } finally {
+    sending.splice(sending.indexOf(personId), 1);
+  }
+};
+
+/** The persons to whom this process is sending an original; somebody who is sent two is in it twice. */
+const sending: string[] = [];
+
+function startSending(personId: string): void {
+  const own = sending.filter((other) => other === personId).length;
+  if (own >= MAX_OF_PERSON || sending.length >= MAX_SENDING)
+    throw new Failure('unavailable', 'Too many originals are being sent. Please try again soon.');
+  sending.push(personId);
 }
 
-/** Who is being sent originals, of which `take` throws `unavailable` when they are too many. */
-function createPlaces() {
-  const persons: string[] = [];
-  return {
-    take(personId: string): void {
-      const own = persons.filter((other) => other === personId).length;
-      if (own >= MAX_OF_PERSON || persons.length >= MAX_SENDING) throw tooMany();
-      persons.push(personId);
-    },
-    leave(personId: string): void {
-      persons.splice(persons.indexOf(personId), 1);
-    },
-  };
-}
-
-function tooMany(): Failure {
-  return new Failure('unavailable', 'Too many originals are being sent. Please try again soon.');
-}
-
-/** Only of characters that mean nothing to a header, a file system or a shell. */
+/** It has only characters that mean nothing to a header, a file system or a shell. */
 function toFileName({ domain, begin_date, id }: ReportOfAccount): string {
   const name = domain.replace(/[^a-z0-9.-]/g, '_').slice(0, 100);
   return `${name}-${toDay(begin_date)}-${id.slice(0, 8)}.xml`;

@@ -9,12 +9,12 @@ import type {
 import { passesDmarc } from '../../../domain/reports/alignment.ts';
 import type { ReportContent, ShownRecord } from '../../../domain/reports/report-content.ts';
 import type { ReportOfAccount } from '../../../store/reports/report-of-account.ts';
-import type { Html } from '../../frame/page.ts';
-import { renderText, toCount, toCounted, toKnownWord } from '../../frame/words.ts';
-import { toPath } from '../sources/source-words.ts';
+import { renderTable } from '../../frame/elements.ts';
+import { formatCount, type Html, labelOf, pluralize, renderText } from '../../frame/text.ts';
+import { toSourcePath } from '../sources/source-words.ts';
 
 export const RECORDS_PER_PAGE = 100;
-/** The reader has cut texts already: domain/reports/largest-records.ts. */
+/** The parser has cut texts already: domain/reports/largest-records.ts. */
 const MAX_TEXT = 300;
 
 /** A part of the report's records, those with the most failed messages first. */
@@ -23,38 +23,29 @@ export function renderRecords(report: ReportOfAccount, content: ReportContent, f
   const { record_count: count } = report;
   return html`<section class="card" aria-labelledby="records">
     <h2 id="records">Records</h2>
-    <p class="muted">${toCounted(count, 'record')}, those with the most failed messages first.${
-      count > listed ? ` The first ${toCount(listed)} are shown; the XML has all.` : ''
+    <p class="muted">${pluralize(count, 'record')}, those with the most failed messages first.${
+      count > listed ? ` The first ${formatCount(listed)} are shown; the XML has all.` : ''
     }</p>
     ${
       records.length === 0
         ? html`<p class="empty">${listed === 0 ? 'The report has no records.' : 'There are no more records.'}</p>`
-        : renderTable(report, records)
+        : renderTable(
+            'records cards',
+            ['Source', ['Messages', 'number'], 'DMARC', 'DKIM', 'SPF'],
+            records.map((record) => renderRecord(report, record)),
+          )
     }
-    ${renderPages(report, { from, shown: records.length, listed })}
+    ${renderParts(report, { from, shown: records.length, listed })}
   </section>`;
-}
-
-function renderTable(report: ReportOfAccount, records: readonly ShownRecord[]): Html {
-  return html`<table class="records cards" role="table">
-    <thead role="rowgroup"><tr role="row">
-      <th role="columnheader" scope="col">Source</th>
-      <th role="columnheader" scope="col" class="number">Messages</th>
-      <th role="columnheader" scope="col">DMARC</th>
-      <th role="columnheader" scope="col">DKIM</th>
-      <th role="columnheader" scope="col">SPF</th>
-    </tr></thead>
-    <tbody role="rowgroup">${records.map((record) => renderRecord(report, record))}</tbody>
-  </table>`;
 }
 
 function renderRecord(report: ReportOfAccount, record: ShownRecord): Html {
   const { sourceIp, count, policyEvaluated, identifiers, authResults, omitted } = record;
   return html`<tr role="row">
     <th role="rowheader" scope="row">${renderSource(report, sourceIp)}${renderIdentifiers(identifiers)}</th>
-    <td role="cell" data-label="Messages" class="number">${toCount(count)}</td>
+    <td role="cell" data-label="Messages" class="number">${formatCount(count)}</td>
     <td role="cell" data-label="DMARC">${renderOutcome(policyEvaluated)}${
-      omitted === 0 ? '' : html`<p class="muted">${toCount(omitted)} more in the XML</p>`
+      omitted === 0 ? '' : html`<p class="muted">${formatCount(omitted)} more in the XML</p>`
     }</td>
     <td role="cell" data-label="DKIM">${renderAligned(policyEvaluated.dkim)}${renderList(authResults.dkim.map(renderDkim))}</td>
     <td role="cell" data-label="SPF">${renderAligned(policyEvaluated.spf)}${renderList(authResults.spf.map(renderSpf))}</td>
@@ -65,7 +56,7 @@ function renderRecord(report: ReportOfAccount, record: ShownRecord): Html {
 function renderSource({ domain_id, begin_date }: ReportOfAccount, address: string | null): Html {
   if (address === null) return html`No address`;
   const day = toDay(begin_date);
-  return html`<a href="${toPath(domain_id, address)}?from=${day}&to=${day}">${address}</a>`;
+  return html`<a href="${toSourcePath(domain_id, address)}?from=${day}&to=${day}">${address}</a>`;
 }
 
 function renderIdentifiers({ headerFrom, envelopeFrom, envelopeTo }: Identifiers): Html {
@@ -91,11 +82,11 @@ const DISPOSITIONS: Readonly<Record<string, string>> = {
 /** Whether the messages passed, what the receiver did with them, and why it did not follow the policy. */
 function renderOutcome(evaluated: PolicyEvaluated): Html {
   const { disposition, reasons } = evaluated;
-  const words =
-    disposition === null ? 'disposition not stated' : toKnownWord(DISPOSITIONS, disposition);
+  const label =
+    disposition === null ? 'disposition not stated' : labelOf(DISPOSITIONS, disposition);
   return html`${passesDmarc(evaluated) ? html`<span class="badge good">Passed</span>` : html`<span class="badge warn">Failed</span>`}
     ${renderList([
-      renderText(words),
+      renderText(label),
       ...reasons.map(
         ({ type, comment }) =>
           html`${renderText(type ?? 'reason not named')}${comment === null ? '' : html`: ${renderText(comment, MAX_TEXT)}`}`,
@@ -138,22 +129,22 @@ function renderList(items: readonly Html[]): Html {
     : html`<ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`;
 }
 
-interface Place {
+interface ShownPart {
   readonly from: number;
   readonly shown: number;
   readonly listed: number;
 }
 
-function renderPages(
+function renderParts(
   { domain_id, id }: ReportOfAccount,
-  { from, shown, listed }: Place,
+  { from, shown, listed }: ShownPart,
 ): Html | '' {
   if (from === 0 && shown >= listed) return '';
   const link = (to: number, text: string) =>
     html`<a href="/settings/domains/${domain_id}/reports/${id}?from=${to}#records">${text}</a>`;
   return html`<nav class="pages" aria-label="Pages of records">
     ${from === 0 ? '' : link(Math.max(0, from - RECORDS_PER_PAGE), 'Previous')}
-    ${shown === 0 ? '' : html`<span>${toCount(from + 1)} to ${toCount(from + shown)} of ${toCount(listed)}</span>`}
+    ${shown === 0 ? '' : html`<span>${formatCount(from + 1)} to ${formatCount(from + shown)} of ${formatCount(listed)}</span>`}
     ${from + shown >= listed ? '' : link(from + RECORDS_PER_PAGE, 'Next')}
   </nav>`;
 }

@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { Request } from 'express';
 import { html } from 'hono/html';
 import { findDataDays } from '../../../store/accounts/data-days.ts';
 import type { DomainRow } from '../../../store/accounts/domains.ts';
@@ -7,126 +7,161 @@ import {
   MAX_SEARCHED,
   type Reporter,
   type ReporterCount,
+  type ReportKey,
   type ReportPage,
+  type ReportPageQuery,
   readReportPage,
 } from '../../../store/reports/report-list.ts';
-import { type Html, sendPage } from '../../frame/page.ts';
+import type { PageHandler } from '../../deps.ts';
+import { renderTrail } from '../../frame/elements.ts';
+import { renderHiddenFields, renderOptions } from '../../frame/forms.ts';
+import { sendPage } from '../../frame/page.ts';
 import {
   type DomainRange,
+  readRange,
   renderEmptyRange,
   renderRanges,
-  toDomainRange,
+  toRangeParameters,
   toRangeQuery,
 } from '../../frame/range.ts';
 import {
+  formatCount,
+  formatDay,
+  formatDomainName,
+  type Html,
+  pluralize,
   renderDomainName,
-  toCount,
-  toCounted,
-  toDate,
-  toDomainText,
   toSafeText,
-} from '../../frame/words.ts';
-import type { Given } from '../../given.ts';
-import { visitorOf } from '../../visitor.ts';
-import { readReporter, readStart, toKeyValue, toReporterValue } from './report-list-query.ts';
+} from '../../frame/text.ts';
+import { readQuery } from '../../request.ts';
+import { domainScopeOf } from '../../visitor.ts';
 import { renderReportTable } from './report-table.ts';
 
 const PER_PAGE = 50;
 const MAX_CHOICE = 60;
 
-/** What a page of the list was asked for. */
-interface Asked {
+/** What a page of the list shows. */
+interface ListQuery {
   readonly path: string;
   readonly range: DomainRange;
+  /** Of the reporter alone; undefined for every reporter, null for those without a name. */
   readonly reporter: Reporter | undefined;
   readonly isFirst: boolean;
 }
 
 /** All reports of a domain: by range and by reporter, page by page. */
-export function showReports({ store: { reader }, now }: Given): RequestHandler {
-  return async (req, res) => {
-    const { accountId } = visitorOf(res);
-    const scope = { accountId, domainId: String(req.params['id']) };
-    const domain = await findDomain(reader, scope);
-    const range = toDomainRange(req, await findDataDays(reader, scope), now());
-    const [reporter, start] = [readReporter(req), readStart(req)];
-    const wanted = { domainId: domain.id, from: range.from, to: range.to, reporter, start };
-    const page = await readReportPage(reader, { ...wanted, limit: PER_PAGE });
-    const path = `/settings/domains/${domain.id}/reports`;
-    const asked = { path, range, reporter, isFirst: start === undefined };
-    const title = `Reports of ${toDomainText(domain.name)}`;
-    await sendPage(res, { title, place: 'overview', main: renderMain(domain, page, asked) });
-  };
+export const showReports: PageHandler = async ({ store: { reader }, now }, req, res) => {
+  const scope = domainScopeOf(req, res);
+  const domain = await findDomain(reader, scope);
+  const range = readRange(req, await findDataDays(reader, scope), now());
+  const [reporter, start] = [readReporter(req), readStart(req)];
+  const page = await readReportPage(reader, {
+    ...{ domainId: domain.id, from: range.from, to: range.to, reporter, start },
+    limit: PER_PAGE,
+  });
+  const path = `/settings/domains/${domain.id}/reports`;
+  const query = { path, range, reporter, isFirst: start === undefined };
+  const title = `Reports of ${formatDomainName(domain.name)}`;
+  await sendPage(res, { title, current: 'overview', main: renderMain(domain, page, query) });
+};
+
+const UNNAMED = 'unnamed';
+const NAMED = 'name:';
+
+function readReporter(req: Request): Reporter | undefined {
+  const value = readQuery(req, 'reporter');
+  if (value === UNNAMED) return null;
+  return value.startsWith(NAMED) ? value.slice(NAMED.length) : undefined;
 }
 
-function renderMain(domain: DomainRow, page: ReportPage, asked: Asked): Html {
-  const { path, range, reporter } = asked;
-  const other = reporter === undefined ? {} : { reporter: toReporterValue(reporter) };
-  return html`${renderTrail(domain)}
+/** The value of the parameter. */
+function toReporterValue(reporter: Reporter): string {
+  return reporter === null ? UNNAMED : `${NAMED}${reporter}`;
+}
+
+const KEY = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)-(\d{1,15})$/;
+
+/** Where the page begins. A value that is not one of ours gives the first page. */
+function readStart(req: Request): ReportPageQuery['start'] {
+  for (const direction of ['older', 'newer'] as const) {
+    const [, begin, seq] = KEY.exec(readQuery(req, direction)) ?? [];
+    if (begin !== undefined) return { direction, key: { begin, seq: Number(seq) } };
+  }
+  return undefined;
+}
+
+function toKeyValue({ begin, seq }: ReportKey): string {
+  return `${begin}-${seq}`;
+}
+
+function renderMain(domain: DomainRow, page: ReportPage, query: ListQuery): Html {
+  const { path, range, reporter } = query;
+  const other = toParameters(reporter);
+  return html`${renderTrail(domain, 'Reports')}
     <h1>Reports</h1>
-    <p class="lead">${renderDomainName(domain.name)}, ${toDate(range.from)} to ${toDate(range.to)}</p>
+    <p class="lead">${renderDomainName(domain.name)}, ${formatDay(range.from)} to ${formatDay(range.to)}</p>
     <section class="card" aria-label="Reports">
       ${renderRanges(path, range, other)}
       ${
         page.total === 0
           ? renderEmptyRange(path, range, other)
-          : html`${renderChoice(page, asked)}${renderRows(domain.id, page, asked)}`
+          : html`${renderChoice(page, query)}${renderRows(domain.id, page, query)}`
       }
     </section>`;
 }
 
-function renderTrail({ id, name }: DomainRow): Html {
-  return html`<p class="trail"><a href="/settings/overview">Overview</a> /
-    <a href="/settings/domains/${id}">${renderDomainName(name)}</a> / Reports</p>`;
+function toParameters(reporter: Reporter | undefined): Readonly<Record<string, string>> {
+  return reporter === undefined ? {} : { reporter: toReporterValue(reporter) };
 }
 
 /** The reporters of the range, to choose one of. */
-function renderChoice(page: ReportPage, { path, range, reporter }: Asked): Html {
+function renderChoice(page: ReportPage, { path, range, reporter }: ListQuery): Html {
   const { reporters, total, hasMore } = page;
   const isListed = reporter === undefined || reporters.some((one) => one.reporter === reporter);
   const listed = isListed ? reporters : [{ reporter, reports: 0 }, ...reporters];
+  const options = listed.map(
+    (one) => [toReporterValue(one.reporter), describeReporter(one)] as const,
+  );
   return html`<form method="get" action="${path}" class="reporter">
-    ${[...new URLSearchParams(toRangeQuery(range))].map(
-      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
-    )}
+    ${renderHiddenFields(toRangeParameters(range))}
     <label for="reporter">Reporter</label>
-    <select id="reporter" name="reporter">
-      <option value="">All, ${toCounted(total, 'report')}</option>
-      ${listed.map((one) => renderOption(one, reporter))}
-    </select>
+    <select id="reporter" name="reporter">${renderOptions(
+      [['', `All, ${pluralize(total, 'report')}`], ...options],
+      reporter === undefined ? undefined : toReporterValue(reporter),
+    )}</select>
     <button class="secondary">Show</button>
   </form>
-  ${hasMore ? html`<p class="muted">Reporters are counted in the latest ${toCount(MAX_SEARCHED)} of ${toCounted(total, 'report')}.</p>` : ''}`;
+  ${hasMore ? html`<p class="muted">Reporters are counted in the latest ${formatCount(MAX_SEARCHED)} of ${pluralize(total, 'report')}.</p>` : ''}`;
 }
 
-function renderOption({ reporter, reports }: ReporterCount, chosen: Reporter | undefined): Html {
+function describeReporter({ reporter, reports }: ReporterCount): string {
   const name = reporter === null ? 'Unnamed reporter' : toSafeText(reporter, MAX_CHOICE);
-  return html`<option value="${toReporterValue(reporter)}" ${reporter === chosen ? html`selected` : ''}>${name}, ${toCount(reports)}</option>`;
+  return `${name}, ${formatCount(reports)}`;
 }
 
-function renderRows(domainId: string, page: ReportPage, asked: Asked): Html {
+function renderRows(domainId: string, page: ReportPage, query: ListQuery): Html {
   return html`${
     page.reports.length > 0
       ? renderReportTable(domainId, page.reports)
-      : html`<p class="empty">${sayNone(page, asked)}</p>`
+      : html`<p class="empty">${describeNone(page, query)}</p>`
   }
-  ${renderPages(page, asked)}`;
+  ${renderPages(page, query)}`;
 }
 
 /** A page of a reporter is looked for in a part of the range, and others may be on either side of it. */
-function sayNone({ older, newer }: ReportPage, { reporter }: Asked): string {
+function describeNone({ older, newer }: ReportPage, { reporter }: ListQuery): string {
   if (reporter === undefined) return 'No report is on this page.';
   const sides = [older && 'older', newer && 'newer'].filter((side) => side !== undefined);
   if (sides.length === 0) return 'This reporter sent no report that covers this range.';
-  return `No report of this reporter is among those that were looked at, ${toCount(MAX_SEARCHED)} at most. There may be some among ${sides.join(' and ')} ones.`;
+  return `No report of this reporter is among those that were looked at, ${formatCount(MAX_SEARCHED)} at most. There may be some among ${sides.join(' and ')} ones.`;
 }
 
-function renderPages({ older, newer }: ReportPage, asked: Asked): Html | '' {
-  const { path, range, reporter, isFirst } = asked;
+function renderPages({ older, newer }: ReportPage, query: ListQuery): Html | '' {
+  const { path, range, reporter, isFirst } = query;
   if (isFirst && older === undefined) return '';
   const link = (text: string, start: Readonly<Record<string, string>>) => {
-    const other = reporter === undefined ? {} : { reporter: toReporterValue(reporter) };
-    return html`<a href="${path}?${toRangeQuery(range, { ...other, ...start })}">${text}</a>`;
+    const other = { ...toParameters(reporter), ...start };
+    return html`<a href="${path}?${toRangeQuery(range, other)}">${text}</a>`;
   };
   return html`<nav class="pages" aria-label="Pages of reports">
     ${isFirst ? '' : link('Newest', {})}

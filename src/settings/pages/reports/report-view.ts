@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { html } from 'hono/html';
 import { Failure } from '../../../domain/failure.ts';
 import type {
@@ -12,21 +13,20 @@ import {
   type ReportContext,
   type ReportOfAccount,
 } from '../../../store/reports/report-of-account.ts';
-import type { Html } from '../../frame/page.ts';
 import {
+  formatCount,
+  formatPassRate,
+  formatTime,
+  type Html,
+  labelOf,
+  pluralize,
   renderText,
   renderTime,
-  toCount,
-  toCounted,
-  toExact,
-  toKnownWord,
-  toPassRate,
-} from '../../frame/words.ts';
-import { toArrivalWords } from './arrival-words.ts';
+  toSafeText,
+} from '../../frame/text.ts';
 
 const MAX_ERRORS = 10;
 const MAX_TEXT = 300;
-/** Of a word or a name. */
 const MAX_WORD = 60;
 const MAX_NAME = 120;
 
@@ -56,15 +56,15 @@ export function renderMetadata(
       <h2 id="metadata">Metadata</h2>
       ${read && html`<a href="/settings/domains/${report.domain_id}/reports/${report.id}/original" download>Download the XML</a>`}
     </div>
-    <p class="figures"><b>${toPassRate({ messages, aligned })}</b> of <b>${toCount(messages)}</b> messages passed DMARC</p>
+    <p class="figures"><b>${formatPassRate({ messages, aligned })}</b> of <b>${formatCount(messages)}</b> messages passed DMARC</p>
     <dl class="facts">
       ${renderTerm('Reporter', toText(report.reporter_org, MAX_NAME) ?? 'not named')}
       ${renderTerm('E-mail', toText(report.reporter_email, MAX_NAME))}
       ${renderTerm('Contact', toText(read?.metadata.extraContactInfo ?? null))}
       ${renderTerm('Report id', toText(report.report_id, 512) ?? 'none')}
-      ${renderTerm('Window', `${toExact(report.begin_date)} to ${toExact(report.end_date)}`)}
-      ${renderTerm('Received', html`${toExact(received_at)}, ${renderTime(received_at, now)}`)}
-      ${renderTerm('Came as', html`<bdi>${toArrivalWords(source)}</bdi>`)}
+      ${renderTerm('Window', `${formatTime(report.begin_date)} to ${formatTime(report.end_date)}`)}
+      ${renderTerm('Received', html`${formatTime(received_at)}, ${renderTime(received_at, now)}`)}
+      ${renderTerm('Came as', html`<bdi>${describeArrival(source)}</bdi>`)}
       ${renderTerm('In it', toText(report.member))}
       ${read ? renderVersions(read) : ''}
       ${renderTerm('SHA-256', html`<code>${report.payload_sha256}</code>`)}
@@ -84,19 +84,19 @@ function renderVersions({ metadata, version, xmlNamespace }: ReportContent): Htm
 function renderErrors({ errors }: ReportMetadata): Html {
   const more = errors.length - MAX_ERRORS;
   return html`<ul>${errors.slice(0, MAX_ERRORS).map((error) => html`<li>${renderText(error, MAX_TEXT)}</li>`)}
-    ${more > 0 ? html`<li>${toCount(more)} more</li>` : ''}</ul>`;
+    ${more > 0 ? html`<li>${formatCount(more)} more</li>` : ''}</ul>`;
 }
 
 function renderConflicts(conflictsAt: ReportContext['conflictsAt']): Html | '' {
   const count = conflictsAt.length;
   if (count === 0) return '';
-  const words = count === MAX_CONFLICTS ? `${count} or more` : toCount(count);
-  return html`<p class="note"><span class="badge warn">Conflict</span> ${words} other ${count === 1 ? 'document' : 'documents'}
+  const number = count === MAX_CONFLICTS ? `${count} or more` : formatCount(count);
+  return html`<p class="note"><span class="badge warn">Conflict</span> ${number} other ${count === 1 ? 'document' : 'documents'}
     with the same reporter, id and window, but other content, came in ${count === 1 ? 'at' : 'from'}
-    ${toExact(conflictsAt[0] as string)}. This one counts; an operator can prefer another.</p>`;
+    ${formatTime(conflictsAt[0] as string)}. This one counts; an operator can prefer another.</p>`;
 }
 
-/** Mistakes of the reporter, in words; nothing when there are none. `warnings` is the JSON of the report's row. */
+/** Mistakes of the reporter; nothing when there are none. `warnings` is the JSON of the report's row. */
 export function renderWarnings(warnings: string): Html | '' {
   const found = JSON.parse(warnings) as readonly Warning[];
   if (found.length === 0) return '';
@@ -107,9 +107,8 @@ export function renderWarnings(warnings: string): Html | '' {
 }
 
 function renderWarning({ code, count, where }: Warning): Html {
-  const place = where === null ? '' : ` at ${where}`;
-  const times =
-    count === 1 ? `Once${place}` : `${toCounted(count, 'time')}${where && `, first${place}`}`;
+  const at = where === null ? '' : ` at ${where}`;
+  const times = count === 1 ? `Once${at}` : `${pluralize(count, 'time')}${where && `, first${at}`}`;
   return html`<li><div>${toWarningText(code) ?? renderText(code)} <small>${renderText(times)}</small></div></li>`;
 }
 
@@ -120,7 +119,7 @@ const YES_OR_NO: Readonly<Record<string, string>> = { y: 'y (yes)', n: 'n (no)' 
 export function renderPolicy(policy: PolicyPublished): Html {
   const { p, sp, np, adkim, aspf, pct, fo, testing, discoveryMethod } = policy;
   const named = (names: Readonly<Record<string, string>>, value: string | null) =>
-    toText(value === null ? null : toKnownWord(names, value), MAX_WORD);
+    toText(value === null ? null : labelOf(names, value), MAX_WORD);
   return html`<section class="card" aria-labelledby="policy">
     <h2 id="policy">Policy published</h2>
     <dl class="facts">
@@ -129,10 +128,32 @@ export function renderPolicy(policy: PolicyPublished): Html {
       ${renderTerm('Non-existent subdomains (np)', toText(np, MAX_WORD))}
       ${renderTerm('DKIM alignment (adkim)', named(ALIGNMENT, adkim))}
       ${renderTerm('SPF alignment (aspf)', named(ALIGNMENT, aspf))}
-      ${renderTerm('Share of messages (pct)', pct === null ? null : `${toCount(pct)}%`)}
+      ${renderTerm('Share of messages (pct)', pct === null ? null : `${formatCount(pct)}%`)}
       ${renderTerm('Failure reports (fo)', toText(fo, MAX_WORD))}
       ${renderTerm('Testing', named(YES_OR_NO, testing))}
       ${renderTerm('Found by', toText(discoveryMethod, MAX_WORD))}
     </dl>
   </section>`;
+}
+
+/** The name of the input that a mail of the inbox is: intake/inbox/input-name.ts. */
+const FROM_INBOX = /^mail-\d+ (smtp|imap|folder)(?: (.*))?$/s;
+const MAX_INPUT_NAME = 160;
+
+/**
+ * How a report came in, from the name of its input. Folders of the operator's machine are not named: the person may be
+ * a customer.
+ */
+function describeArrival(input: string): string {
+  const [, door, known = ''] = FROM_INBOX.exec(input) ?? [];
+  if (door === 'smtp') return joinArrival('A mail by SMTP', known);
+  if (door === 'imap') return joinArrival('A mail of a mailbox', known);
+  if (door === 'folder') return joinArrival('A file of a watched folder', basename(known));
+  return joinArrival('A file', basename(input));
+}
+
+function joinArrival(kind: string, known: string): string {
+  const text = toSafeText(known, MAX_INPUT_NAME);
+  if (text === '') return kind;
+  return text.startsWith('from ') ? `${kind}, ${text}` : `${kind}: ${text}`;
 }

@@ -1,4 +1,4 @@
-import type { RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { html } from 'hono/html';
 import { Failure } from '../../../domain/failure.ts';
 import type { ReportContent, ReportLocation } from '../../../domain/reports/report-content.ts';
@@ -7,11 +7,12 @@ import {
   type ReportOfAccount,
   readReportContext,
 } from '../../../store/reports/report-of-account.ts';
-import { readQuery } from '../../form.ts';
-import { type Html, sendPage } from '../../frame/page.ts';
-import { renderDomainName, toDomainText } from '../../frame/words.ts';
-import type { Given } from '../../given.ts';
-import { visitorOf } from '../../visitor.ts';
+import type { PageHandler } from '../../deps.ts';
+import { renderTrail } from '../../frame/elements.ts';
+import { sendPage } from '../../frame/page.ts';
+import { formatDomainName, type Html, renderDomainName } from '../../frame/text.ts';
+import { readQuery } from '../../request.ts';
+import { domainScopeOf, visitorOf } from '../../visitor.ts';
 import { RECORDS_PER_PAGE, renderRecords } from './records-view.ts';
 import { renderReporter } from './report-table.ts';
 import { renderMetadata, renderPolicy, renderWarnings } from './report-view.ts';
@@ -23,28 +24,34 @@ const RETRY_SECONDS = 5;
  * One report: what is stored of it, and what is read again from its original, which may fail. What is
  * stored is then shown alone.
  */
-export function showReport({ store: { reader }, reportReader, now }: Given): RequestHandler {
-  return async (req, res) => {
-    const { accountId, personId } = visitorOf(res);
-    const ids = { domainId: String(req.params['id']), reportId: String(req.params['report']) };
-    const report = await findReport(reader, { accountId, ...ids });
-    const around = await readReportContext(reader, report);
-    const from = toFirstRecord(readQuery(req, 'from'));
-    const wanted = { from, count: RECORDS_PER_PAGE };
-    const content = await reportReader
-      .readRecords(toPlace(report), { records: wanted, personId })
-      .catch(toFailure);
-    const main = html`${renderHead(report)}
-      ${renderMetadata(report, around, { content, now: now() })}
-      ${content instanceof Failure ? '' : renderPolicy(content.policyPublished)}
-      ${content instanceof Failure ? renderProblem(content) : renderRecords(report, content, from)}
-      ${renderWarnings(report.warnings)}`;
-    const title = `Report of ${toDomainText(report.domain)}`;
-    await sendPage(res, { title, place: 'overview', main, status: toStatus(res, content) });
-  };
+export const showReport: PageHandler = async (
+  { store: { reader }, reportReader, now },
+  req,
+  res,
+) => {
+  const { personId } = visitorOf(res);
+  const report = await findReport(reader, reportScopeOf(req, res));
+  const around = await readReportContext(reader, report);
+  const from = parseFirstRecord(readQuery(req, 'from'));
+  const content = await reportReader
+    .readRecords(locationOf(report), { records: { from, count: RECORDS_PER_PAGE }, personId })
+    .catch(catchFailure);
+  const main = html`${renderHead(report)}
+    ${renderMetadata(report, around, { content, now: now() })}
+    ${content instanceof Failure ? '' : renderPolicy(content.policyPublished)}
+    ${content instanceof Failure ? renderProblem(content) : renderRecords(report, content, from)}
+    ${renderWarnings(report.warnings)}`;
+  const title = `Report of ${formatDomainName(report.domain)}`;
+  await sendPage(res, { title, current: 'overview', main, status: statusOf(res, content) });
+};
+
+/** The report that a path names, which may be another account's: the store compares all ids. */
+export function reportScopeOf(req: Request, res: Response) {
+  return { ...domainScopeOf(req, res), reportId: String(req.params['report']) };
 }
 
-export function toPlace(report: ReportOfAccount): ReportLocation {
+/** Where the report's original is. */
+export function locationOf(report: ReportOfAccount): ReportLocation {
   const { id, source_seq, payload_sha256, received_at } = report;
   return {
     reportId: id,
@@ -55,17 +62,17 @@ export function toPlace(report: ReportOfAccount): ReportLocation {
 }
 
 /** The index of the first record that is shown, at the beginning of a page. */
-function toFirstRecord(text: string): number {
+function parseFirstRecord(text: string): number {
   if (!/^\d{1,6}$/.test(text)) return 0;
   return Math.floor(Number(text) / RECORDS_PER_PAGE) * RECORDS_PER_PAGE;
 }
 
-function toFailure(error: unknown): Failure {
+function catchFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   throw error;
 }
 
-function toStatus(res: Response, content: ReportContent | Failure): number {
+function statusOf(res: Response, content: ReportContent | Failure): number {
   if (!(content instanceof Failure) || content.code !== 'unavailable') return 200;
   res.set('Retry-After', String(RETRY_SECONDS));
   return 503;
@@ -73,9 +80,8 @@ function toStatus(res: Response, content: ReportContent | Failure): number {
 
 function renderHead(report: ReportOfAccount): Html {
   const { domain_id: id, domain } = report;
-  return html`<p class="trail"><a href="/settings/overview">Overview</a> /
-      <a href="/settings/domains/${id}">${renderDomainName(domain)}</a> /
-      <a href="/settings/domains/${id}/reports">Reports</a> / Report</p>
+  const list = html`<a href="/settings/domains/${id}/reports">Reports</a>`;
+  return html`${renderTrail({ id, name: domain }, list, 'Report')}
     <h1 class="domain-name">${renderReporter(report)}</h1>
     <p class="lead">An aggregate report about ${renderDomainName(domain)}</p>`;
 }

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { Grouping } from '../../../domain/sources/groups.ts';
-import { readQuery } from '../../form.ts';
+import { readQuery } from '../../request.ts';
 
 const MARKS = ['legitimate', 'unknown', 'unmarked'] as const;
 const GROUPINGS = ['network', 'organisation'] as const satisfies readonly Grouping[];

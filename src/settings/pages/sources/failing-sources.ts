@@ -1,12 +1,11 @@
 import { html } from 'hono/html';
 import { addDays, daysBetween } from '../../../domain/instant.ts';
 import { readFailing } from '../../../store/sources/failing.ts';
-import type { Html } from '../../frame/page.ts';
+import type { SettingsDeps } from '../../deps.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
-import { toCounted, toDate } from '../../frame/words.ts';
-import type { Given } from '../../given.ts';
+import { formatDay, type Html, pluralize } from '../../frame/text.ts';
 import { describe, type Scope } from './find-sources.ts';
-import { toPath } from './source-words.ts';
+import { toSourcePath } from './source-words.ts';
 import { renderSourceTable } from './sources-view.ts';
 
 const SHOWN = 5;
@@ -19,23 +18,23 @@ const LAST_DAYS = 30;
  * the way to all sources.
  */
 export async function renderFailingSources(
-  given: Given,
+  deps: SettingsDeps,
   scope: Scope,
   ofPage: DomainRange,
 ): Promise<Html> {
   const range = toShort(ofPage);
   const wanted = { range, limit: SHOWN };
-  const found = await readFailing(given.store.reader, scope, wanted);
-  const sources = await describe(given, scope, found.sources);
-  const path = toPath(scope.domainId);
+  const found = await readFailing(deps.store.reader, scope, wanted);
+  const sources = await describe(deps, scope, found.sources);
+  const path = toSourcePath(scope.domainId);
   const more = found.total - sources.length;
   return html`<section class="card" aria-labelledby="failing">
     <div class="beside">
-      <h2 id="failing">Failing sources${range === ofPage ? '' : html` <span class="muted">${toDate(range.from)} to ${toDate(range.to)}</span>`}</h2>
+      <h2 id="failing">Failing sources${range === ofPage ? '' : html` <span class="muted">${formatDay(range.from)} to ${formatDay(range.to)}</span>`}</h2>
       <a href="${path}?${toRangeQuery(ofPage)}">All sources</a>
     </div>
     ${sources.length === 0 ? html`<p class="muted">No address had failed messages in this range.</p>` : renderSourceTable(sources, scope.domainId, range)}
-    ${more > 0 ? html`<p class="muted"><a href="${path}?${toRangeQuery(range, { failing: '1' })}">${toCounted(more, 'more failing source')}</a></p>` : ''}
+    ${more > 0 ? html`<p class="muted"><a href="${path}?${toRangeQuery(range, { failing: '1' })}">${pluralize(more, 'more failing source')}</a></p>` : ''}
   </section>`;
 }
 

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import type { Html } from '../../frame/page.ts';
+import type { SettingsDeps } from '../../deps.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
-import type { Given } from '../../given.ts';
+import type { Html } from '../../frame/text.ts';
 import { type Choice, toParameters } from './choice.ts';
 import type { Found } from './find-sources.ts';
 
@@ -39,7 +39,7 @@ const MARKED: readonly Option[] = [
 ];
 
 /** Links to other choices. Groups need a database of networks, or names that are looked up. */
-export function renderFilters(view: ListView, { findNetwork, dnsChecks }: Given): Html {
+export function renderFilters(view: ListView, { findNetwork, dnsChecks }: SettingsDeps): Html {
   const grouped = [
     GROUPED.addresses,
     ...(findNetwork === undefined ? [] : [GROUPED.network]),

@@ -18,8 +18,8 @@ import {
 } from '../../../store/sources/list.ts';
 import { readMarks } from '../../../store/sources/marks.ts';
 import { findNames, readAllNames } from '../../../store/sources/names.ts';
+import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
-import type { Given } from '../../given.ts';
 import type { Choice } from './choice.ts';
 
 export interface Scope {
@@ -52,30 +52,33 @@ export interface Found {
 }
 
 /** The store pages sources by itself. Groups are not in its query, so for these a bounded number is read. */
-export async function findSources(given: Given, wanted: Wanted): Promise<Found> {
+export async function findSources(deps: SettingsDeps, wanted: Wanted): Promise<Found> {
   const { group, within } = wanted.choice;
-  if (group === undefined) return await findPage(given, wanted);
+  if (group === undefined) return await findPage(deps, wanted);
   return within === undefined
-    ? await findGroups(given, wanted, group)
-    : await findWithin(given, wanted, { group, within });
+    ? await findGroups(deps, wanted, group)
+    : await findWithin(deps, wanted, { group, within });
 }
 
-async function findPage(given: Given, { scope, range, choice, perPage }: Wanted): Promise<Found> {
+async function findPage(
+  deps: SettingsDeps,
+  { scope, range, choice, perPage }: Wanted,
+): Promise<Found> {
   const { failingOnly, mark, page } = choice;
   const offset = (page - 1) * perPage;
-  const found = await readSources(given.store.reader, scope, {
+  const found = await readSources(deps.store.reader, scope, {
     ...{ range, failingOnly, mark, offset },
     limit: perPage,
   });
-  const sources = await describe(given, scope, found.sources);
+  const sources = await describe(deps, scope, found.sources);
   return { ...found, sources, groups: undefined, groupTitle: undefined, cutAt: undefined };
 }
 
 /** Only what the addresses are grouped by is looked up: their networks or their names. */
-async function findGroups(given: Given, wanted: Wanted, group: Grouping): Promise<Found> {
+async function findGroups(deps: SettingsDeps, wanted: Wanted, group: Grouping): Promise<Found> {
   const { scope, range, choice } = wanted;
-  const found = await readSourcesForGroups(given.store.reader, scope, { range, ...choice });
-  const toName = await NAMERS[group](given, scope);
+  const found = await readSourcesForGroups(deps.store.reader, scope, { range, ...choice });
+  const toName = await NAMERS[group](deps, scope);
   const groups = groupSources(found.sources.map(toCounted), ({ address }) => toName(address));
   const shown = { sources: [], groups: toPage(groups, wanted), groupTitle: undefined };
   return { ...found, ...shown, cutAt: toCut(found), total: groups.length };
@@ -83,17 +86,17 @@ async function findGroups(given: Given, wanted: Wanted, group: Grouping): Promis
 
 /** The addresses of one group. */
 async function findWithin(
-  given: Given,
+  deps: SettingsDeps,
   wanted: Wanted,
   { group, within }: { readonly group: Grouping; readonly within: string },
 ): Promise<Found> {
   const { scope, range, choice } = wanted;
-  const { reader } = given.store;
+  const { reader } = deps.store;
   const found = await readSourcesForGroups(reader, scope, { range, ...choice });
-  const toName = await NAMERS[group](given, scope);
+  const toName = await NAMERS[group](deps, scope);
   const own = found.sources.map(toAddress).filter((address) => toName(address).key === within);
   const rows = await readSourcesOf(reader, scope, { range, addresses: toPage(own, wanted) });
-  const sources = await describe(given, scope, rows);
+  const sources = await describe(deps, scope, rows);
   const groupTitle = own[0] && toName(own[0]).title;
   const shown = { sources, groups: undefined, groupTitle };
   return { ...found, ...shown, cutAt: toCut(found), total: own.length };
@@ -107,7 +110,7 @@ function toCut({ total, sources }: SourceList<unknown>): number | undefined {
   return total > sources.length ? sources.length : undefined;
 }
 
-type Namer = (given: Given, scope: Scope) => Promise<(address: string) => GroupName>;
+type Namer = (deps: SettingsDeps, scope: Scope) => Promise<(address: string) => GroupName>;
 
 const NAMERS: Readonly<Record<Grouping, Namer>> = {
   network:
@@ -130,7 +133,7 @@ function toCounted(row: SourceCounts): Counts & { readonly address: string } {
 
 /** Rows with what is known of their addresses. Nothing is looked up here. */
 export async function describe(
-  { store, findNetwork }: Given,
+  { store, findNetwork }: SettingsDeps,
   { domainId }: Scope,
   rows: readonly SourceRow[],
 ): Promise<readonly Source[]> {

@@ -1,8 +1,14 @@
 import { html } from 'hono/html';
 import type { Reporter, Results } from '../../../domain/sources/breakdown.ts';
 import type { Signature } from '../../../domain/sources/evidence.ts';
-import type { Html } from '../../frame/page.ts';
-import { renderDomainName, renderText, toCount, toCounted, toPassRate } from '../../frame/words.ts';
+import {
+  formatCount,
+  formatPassRate,
+  type Html,
+  pluralize,
+  renderDomainName,
+  renderText,
+} from '../../frame/text.ts';
 import { renderName } from './source-words.ts';
 
 /** What concerns fewer messages is counted only. */
@@ -30,7 +36,7 @@ export function renderResults(results: readonly Results[], otherMessages: number
           <tbody role="rowgroup">${results.slice(0, MAX_ROWS).map(renderResult)}</tbody>
         </table>`
     }
-    ${left > 0 ? html`<p class="muted">${toCounted(left, 'message')} more, of which this page has no details.</p>` : ''}
+    ${left > 0 ? html`<p class="muted">${pluralize(left, 'message')} more, of which this page has no details.</p>` : ''}
   </section>`;
 }
 
@@ -42,7 +48,7 @@ function renderResult(result: Results): Html {
     <td role="cell" data-label="SPF"><div>${renderWord(spf.result)} ${renderDomain(spf.domain)} ${renderAligned(spf.isAligned)}</div></td>
     <td role="cell" data-label="DKIM"><div>${renderSignatures(result)}</div></td>
     <td role="cell" data-label="Disposition">${renderWord(disposition)}</td>
-    <td role="cell" class="number" data-label="Messages">${toCount(messages)}</td>
+    <td role="cell" class="number" data-label="Messages">${formatCount(messages)}</td>
     <td role="cell" data-label="DMARC"><span class="badge ${tone}">${word}</span></td>
   </tr>`;
 }
@@ -83,15 +89,15 @@ export function renderReporters(reporters: readonly Reporter[]): Html | '' {
       </tr></thead>
       <tbody>${reporters.slice(0, MAX_ROWS).map(renderReporter)}</tbody>
     </table>
-    ${left > 0 ? html`<p class="muted">${toCounted(left, 'more reporter')} saw fewer messages.</p>` : ''}
+    ${left > 0 ? html`<p class="muted">${pluralize(left, 'more reporter')} saw fewer messages.</p>` : ''}
   </section>`;
 }
 
 function renderReporter({ name, messages, aligned }: Reporter): Html {
   return html`<tr>
     <th scope="row">${name ? renderText(name, MAX_REPORTER) : 'Unnamed reporter'}</th>
-    <td class="number">${toCount(messages)}</td>
-    <td class="number">${toCount(messages - aligned)}</td>
-    <td class="number">${toPassRate({ messages, aligned })}</td>
+    <td class="number">${formatCount(messages)}</td>
+    <td class="number">${formatCount(messages - aligned)}</td>
+    <td class="number">${formatPassRate({ messages, aligned })}</td>
   </tr>`;
 }

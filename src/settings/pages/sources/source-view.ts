@@ -10,20 +10,21 @@ import type { SourceDay } from '../../../store/sources/source.ts';
 import { toColumns } from '../../frame/charts/columns.ts';
 import { renderNumbers } from '../../frame/charts/numbers.ts';
 import { renderVolume } from '../../frame/charts/volume.ts';
-import { type Html, renderFormToken } from '../../frame/page.ts';
+import { renderFormToken } from '../../frame/forms.ts';
 import { type DomainRange, renderRanges, toRangeQuery } from '../../frame/range.ts';
 import {
+  formatCount,
+  formatDay,
+  formatPassRate,
+  type Html,
+  pluralize,
   renderDomainName,
   renderText,
   renderTime,
-  toCount,
-  toCounted,
-  toDate,
-  toPassRate,
-} from '../../frame/words.ts';
+} from '../../frame/text.ts';
 import type { Visitor } from '../../visitor.ts';
 import { renderReporters, renderResults } from './results-view.ts';
-import { listKnown, renderMarkBadge, renderPhrase, toPath } from './source-words.ts';
+import { listKnown, renderMarkBadge, renderPhrase, toSourcePath } from './source-words.ts';
 
 export interface SourcePage {
   readonly domain: DomainRow;
@@ -45,7 +46,7 @@ export interface SourcePage {
 
 export function renderSource(page: SourcePage): Html {
   const { domain, address, mark, range } = page;
-  const list = `${toPath(domain.id)}?${toRangeQuery(range)}`;
+  const list = `${toSourcePath(domain.id)}?${toRangeQuery(range)}`;
   return html`<p class="trail"><a href="/settings/overview">Overview</a> / <a href="/settings/domains/${domain.id}">${renderDomainName(domain.name)}</a> / <a href="${list}">Sources</a> / Address</p>
     <h1 class="domain-name">${address}${renderMarkBadge(mark?.mark)}</h1>
     ${renderLead(page)}
@@ -62,14 +63,14 @@ function renderLead({ known, span }: SourcePage): Html {
     oldest === null || newest === null
       ? 'Nothing is stored about this address.'
       : oldest === newest
-        ? `Seen on ${toDate(newest)}.`
-        : `First seen on ${toDate(oldest)}, last on ${toDate(newest)}.`;
+        ? `Seen on ${formatDay(newest)}.`
+        : `First seen on ${formatDay(oldest)}, last on ${formatDay(newest)}.`;
   return html`<p class="lead">${texts.map((text) => html`${text} · `)}${seen}</p>`;
 }
 
 function renderTraffic(page: SourcePage): Html {
   const { domain, address, range, days, span } = page;
-  const path = toPath(domain.id, address);
+  const path = toSourcePath(domain.id, address);
   const total = addUp(days);
   const columns = toColumns(days, range);
   return html`<section class="card" aria-labelledby="traffic">
@@ -78,7 +79,7 @@ function renderTraffic(page: SourcePage): Html {
     ${
       days.length === 0
         ? renderNothing(path, span.newest)
-        : html`<p class="figures"><b>${toPassRate(total)}</b> of <b>${toCount(total.messages)}</b> messages passed DMARC</p>
+        : html`<p class="figures"><b>${formatPassRate(total)}</b> of <b>${formatCount(total.messages)}</b> messages passed DMARC</p>
           ${renderVolume(columns)}
           <p class="legend"><span class="passed">Passed</span><span class="failed">Failed</span></p>
           ${renderNumbers(columns)}`
@@ -90,14 +91,14 @@ function renderNothing(path: string, newest: Day | null): Html {
   if (newest === null)
     return html`<p class="empty">This address sent nothing in the name of this domain, or less than a thousand others on the same day.</p>`;
   return html`<p class="empty">This address sent nothing in this range.
-    <a href="${path}?from=${newest}&to=${newest}">Show ${toDate(newest)}, when it was last seen</a></p>`;
+    <a href="${path}?from=${newest}&to=${newest}">Show ${formatDay(newest)}, when it was last seen</a></p>`;
 }
 
 function renderDetails(page: SourcePage): Html {
   const { breakdown, otherMessages, detailsSince, range } = page;
   const isPartial = detailsSince !== null && range.from < detailsSince;
   return html`${renderResults(breakdown.results, otherMessages)}
-    ${isPartial ? html`<p class="muted">Reports of days before ${toDate(detailsSince)} were stored without details. The operator can read them again.</p>` : ''}
+    ${isPartial ? html`<p class="muted">Reports of days before ${formatDay(detailsSince)} were stored without details. The operator can read them again.</p>` : ''}
     ${renderReporters(breakdown.reporters)}`;
 }
 
@@ -115,7 +116,7 @@ function renderAdvice(advice: readonly Advice[]): Html | '' {
       const [word, style] = TONES[tone];
       return html`<li>
         <span class="badge ${style}">${word}</span>
-        <div><strong>${title}</strong> <span class="muted">${toCounted(messages, 'message')}</span><p>${renderPhrase(text)}</p></div>
+        <div><strong>${title}</strong> <span class="muted">${pluralize(messages, 'message')}</span><p>${renderPhrase(text)}</p></div>
       </li>`;
     })}</ul>
   </section>`;
@@ -137,7 +138,7 @@ function renderMark({ domain, address, mark, visitor, now }: SourcePage): Html {
         ? 'Nobody has marked it yet. A mark is for the people of your account; it changes no alert.'
         : html`${renderText(mark.markedBy, 254)} marked it as <strong>${mark.mark}</strong> ${renderTime(mark.markedAt, now)}.`
     }</p>
-    <form method="post" action="${toPath(domain.id, address)}/mark" class="choices start">
+    <form method="post" action="${toSourcePath(domain.id, address)}/mark" class="choices start">
       ${renderFormToken(visitor)}
       ${choices.map(([choice, text]) => html`<button name="mark" value="${choice}" class="secondary">${text}</button>`)}
     </form>

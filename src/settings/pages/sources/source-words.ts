@@ -4,14 +4,13 @@ import { toNetworkTitle } from '../../../domain/sources/groups.ts';
 import type { Network } from '../../../domain/sources/network.ts';
 import type { Phrase } from '../../../domain/sources/phrase.ts';
 import type { Source } from '../../../domain/sources/source.ts';
-import type { Html } from '../../frame/page.ts';
-import { renderDomainName, renderText, toSafeText } from '../../frame/words.ts';
+import { type Html, renderDomainName, renderText, toSafeText } from '../../frame/text.ts';
 
 /** The longest name of the DNS. */
 const MAX_NAME = 253;
 
 /** The path of a domain's sources, or of one of them. An IPv6 address has colons, which a path need not allow. */
-export function toPath(domainId: string, address?: string): string {
+export function toSourcePath(domainId: string, address?: string): string {
   const list = `/settings/domains/${domainId}/sources`;
   return address === undefined ? list : `${list}/${encodeURIComponent(address)}`;
 }

@@ -1,55 +1,78 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request } from 'express';
 import { toAlignmentModes } from '../../../domain/dns/dns-record.ts';
 import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { parseIpAddress } from '../../../domain/ip-address.ts';
-import { type Advice, advise } from '../../../domain/sources/advice.ts';
+import { type Advice, advise, type Mark } from '../../../domain/sources/advice.ts';
 import type { Reported } from '../../../domain/sources/breakdown.ts';
 import { toBreakdown } from '../../../domain/sources/breakdown.ts';
 import type { DomainRow } from '../../../store/accounts/domains.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
 import { listDnsRecords, toDnsFacts } from '../../../store/alerts/dns-records.ts';
 import { findDetailedDays } from '../../../store/sources/detailed-days.ts';
-import { readMarks, type SourceMark } from '../../../store/sources/marks.ts';
+import { readMarks, type SourceMark, updateMark } from '../../../store/sources/marks.ts';
 import { findNames } from '../../../store/sources/names.ts';
 import { readSource, readSpan, type SourcePattern } from '../../../store/sources/source.ts';
+import type { PageHandler, SettingsDeps } from '../../deps.ts';
 import { sendPage } from '../../frame/page.ts';
-import { toDomainRange } from '../../frame/range.ts';
-import { toDomainText } from '../../frame/words.ts';
-import type { Given } from '../../given.ts';
-import { visitorOf } from '../../visitor.ts';
+import { readRange } from '../../frame/range.ts';
+import { formatDomainName } from '../../frame/text.ts';
+import { idOf, readField } from '../../request.ts';
+import { actorOf, domainScopeOf, redirectWithNotice, visitorOf } from '../../visitor.ts';
 import { renderSource } from './source-view.ts';
+import { toSourcePath } from './source-words.ts';
 
 /** One address: what it sent in a domain's name in the chosen range, who reported it, and what to do about it. */
-export function showSource(given: Given): RequestHandler {
-  const { reader } = given.store;
-  return async (req, res) => {
-    const visitor = visitorOf(res);
-    const address = readAddress(req);
-    const scope = { accountId: visitor.accountId, domainId: String(req.params['id']) };
-    const domain = await findDomain(reader, scope);
-    const dataDays = await findDetailedDays(reader, scope);
-    const range = toDomainRange(req, dataDays, given.now());
-    const { days, patterns, otherMessages } = await readSource(reader, scope, { address, range });
-    const reported = patterns.map(toReported);
-    const mark = (await readMarks(reader, domain.id)).get(address);
-    const name = (await findNames(reader, domain.id, [address])).get(address);
-    const main = renderSource({
-      ...{ domain, address, range, days, mark, visitor, otherMessages },
-      known: { name, network: given.findNetwork?.(address) },
-      span: await readSpan(reader, { domainId: domain.id, address }),
-      detailsSince: dataDays.detailsSince,
-      breakdown: toBreakdown(reported),
-      advice: await toAdvice(given, { domain, reported, mark }),
-      now: given.now(),
-    });
-    const title = `${address} · ${toDomainText(domain.name)}`;
-    await sendPage(res, { title, place: 'overview', main });
-  };
+export const showSource: PageHandler = async (deps, req, res) => {
+  const { reader } = deps.store;
+  const visitor = visitorOf(res);
+  const address = readAddress(req);
+  const scope = domainScopeOf(req, res);
+  const domain = await findDomain(reader, scope);
+  const dataDays = await findDetailedDays(reader, scope);
+  const range = readRange(req, dataDays, deps.now());
+  const { days, patterns, otherMessages } = await readSource(reader, scope, { address, range });
+  const reported = patterns.map(toReported);
+  const mark = (await readMarks(reader, domain.id)).get(address);
+  const name = (await findNames(reader, domain.id, [address])).get(address);
+  const main = renderSource({
+    ...{ domain, address, range, days, mark, visitor, otherMessages },
+    known: { name, network: deps.findNetwork?.(address) },
+    span: await readSpan(reader, { domainId: domain.id, address }),
+    detailsSince: dataDays.detailsSince,
+    breakdown: toBreakdown(reported),
+    advice: await findAdvice(deps, { domain, reported, mark }),
+    now: deps.now(),
+  });
+  const title = `${address} · ${formatDomainName(domain.name)}`;
+  await sendPage(res, { title, current: 'overview', main });
+};
+
+/** What a form can say of a source, and the notice of the next page. */
+const MARK_NOTICES = {
+  legitimate: 'is marked as legitimate.',
+  unknown: 'is marked as unknown.',
+  none: 'has no mark any more.',
+} as const satisfies Record<Mark | 'none', string>;
+
+/** Marks a source for everybody of the account. */
+export const markSource: PageHandler = async (deps, req, res) => {
+  const address = readAddress(req);
+  const choice = readField(req, 'mark');
+  if (!isMarkChoice(choice)) throw new Failure('validation_error', 'There is no such mark.');
+  const domainId = idOf(req);
+  const mark = choice === 'none' ? null : choice;
+  await updateMark(deps.store.db, { domainId, address, mark }, actorOf(req, res, deps));
+  const notice = `${address} ${MARK_NOTICES[choice]}`;
+  await redirectWithNotice(deps, res, { path: toSourcePath(domainId, address), notice });
+};
+
+function isMarkChoice(text: string): text is keyof typeof MARK_NOTICES {
+  return Object.hasOwn(MARK_NOTICES, text);
 }
 
 /** The address in a path, in its canonical text. Throws `not_found` when it is none. */
-export function readAddress(req: Request): string {
+function readAddress(req: Request): string {
   const address = parseIpAddress(String(req.params['address']));
   if (address === undefined) throw new Failure('not_found', 'There is no such address.');
   return address;
@@ -65,16 +88,16 @@ function toReported(pattern: SourcePattern): Reported {
   };
 }
 
-interface Judged {
+interface Evidence {
   readonly domain: DomainRow;
   readonly reported: readonly Reported[];
   readonly mark: SourceMark | undefined;
 }
 
 /** By the domain's DMARC record, where the worker knows it. */
-async function toAdvice(
-  { store }: Given,
-  { domain, reported, mark }: Judged,
+async function findAdvice(
+  { store }: SettingsDeps,
+  { domain, reported, mark }: Evidence,
 ): Promise<readonly Advice[]> {
   const records = await store.reader.readAll(listDnsRecords({ domainId: domain.id }));
   const record = toDnsFacts(records).dmarc?.confirmed?.value ?? null;

@@ -2,11 +2,17 @@ import { html } from 'hono/html';
 import type { SourceGroup } from '../../../domain/sources/groups.ts';
 import type { Counts, Source } from '../../../domain/sources/source.ts';
 import type { DetailedDays } from '../../../store/sources/detailed-days.ts';
-import type { Html } from '../../frame/page.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
-import { renderText, toCount, toCounted, toDate, toPassRate } from '../../frame/words.ts';
+import {
+  formatCount,
+  formatDay,
+  formatPassRate,
+  type Html,
+  pluralize,
+  renderText,
+} from '../../frame/text.ts';
 import { type ListView, toListPath } from './filters.ts';
-import { listKnown, renderMarkBadge, toPath } from './source-words.ts';
+import { listKnown, renderMarkBadge, toSourcePath } from './source-words.ts';
 
 /** A network can have any name. */
 const MAX_TITLE = 80;
@@ -18,9 +24,9 @@ export function renderFound(view: ListView, { detailsSince }: DetailedDays): Htm
   return html`${renderSummary(view)}
     ${renderItems(view)}
     ${renderPages(view)}
-    ${found.unlisted === 0 ? '' : renderNote(`${toCounted(found.unlisted, 'message')} of this range came from addresses that are not listed (the 1,000 largest of a day are kept), or came without an address.`)}
-    ${found.cutAt === undefined ? '' : renderNote(`These are of the ${toCount(found.cutAt)} addresses with most failed messages.`)}
-    ${isPartial ? renderNote(`Reports of days before ${toDate(detailsSince)} were stored without details, so DKIM and SPF are too low for them. The operator can read them again.`) : ''}`;
+    ${found.unlisted === 0 ? '' : renderNote(`${pluralize(found.unlisted, 'message')} of this range came from addresses that are not listed (the 1,000 largest of a day are kept), or came without an address.`)}
+    ${found.cutAt === undefined ? '' : renderNote(`These are of the ${formatCount(found.cutAt)} addresses with most failed messages.`)}
+    ${isPartial ? renderNote(`Reports of days before ${formatDay(detailsSince)} were stored without details, so DKIM and SPF are too low for them. The operator can read them again.`) : ''}`;
 }
 
 const MARKED = {
@@ -37,8 +43,8 @@ function renderSummary(view: ListView): Html {
   const { choice, found, range } = view;
   const what =
     found.groups === undefined
-      ? toCounted(found.total, 'address').replace('addresss', 'addresses')
-      : toCounted(found.total, choice.group === 'network' ? 'network' : 'organisation');
+      ? pluralize(found.total, 'address').replace('addresss', 'addresses')
+      : pluralize(found.total, choice.group === 'network' ? 'network' : 'organisation');
   const title = choice.within === undefined ? undefined : (found.groupTitle ?? 'Not known');
   return html`${
     title === undefined
@@ -46,7 +52,7 @@ function renderSummary(view: ListView): Html {
       : html`<p class="muted"><a href="${toListPath(view, { within: undefined })}">All ${choice.group === 'network' ? 'networks' : 'organisations'}</a> / ${renderText(title, MAX_TITLE)}</p>`
   }
     <h2 id="list">${what}${choice.failingOnly ? ' with failed messages' : ''}${choice.mark === undefined ? '' : MARKED[choice.mark]}</h2>
-    <p class="muted">${toDate(range.from)} to ${toDate(range.to)}, ${toCounted(found.messages, 'message')} in all</p>`;
+    <p class="muted">${formatDay(range.from)} to ${formatDay(range.to)}, ${pluralize(found.messages, 'message')} in all</p>`;
 }
 
 function renderItems(view: ListView): Html {
@@ -75,7 +81,7 @@ export function renderSourceTable(
   range: DomainRange,
 ): Html {
   const rows = sources.map((source) =>
-    renderSource(source, `${toPath(domainId, source.address)}?${toRangeQuery(range)}`),
+    renderSource(source, `${toSourcePath(domainId, source.address)}?${toRangeQuery(range)}`),
   );
   return renderTable('Address', 'Seen', rows);
 }
@@ -111,7 +117,7 @@ function renderKnown(known: readonly Html[]): Html | '' {
 }
 
 function renderSeen(first: string, last: string): Html {
-  const day = (text: string) => html`<time datetime="${text}">${toDate(text)}</time>`;
+  const day = (text: string) => html`<time datetime="${text}">${formatDay(text)}</time>`;
   return first === last ? day(last) : html`${day(first)} <span class="until">– ${day(last)}</span>`;
 }
 
@@ -120,17 +126,17 @@ function renderGroup(group: SourceGroup, view: ListView): Html {
   return html`<tr role="row">
     <th role="rowheader" scope="row"><a href="${toListPath(view, { within: key })}">${title === undefined ? 'Not known' : renderText(title, MAX_TITLE)}</a></th>
     ${renderCounts(group)}
-    <td role="cell" class="number" data-label="Addresses">${toCount(sources)}</td>
+    <td role="cell" class="number" data-label="Addresses">${formatCount(sources)}</td>
   </tr>`;
 }
 
 function renderCounts({ messages, aligned, dkimAligned, spfAligned }: Counts): Html {
   const failed = messages - aligned;
-  return html`<td role="cell" class="number" data-label="Messages">${toCount(messages)}</td>
-    <td role="cell" class="number" data-label="Passed">${toCount(aligned)}</td>
-    <td role="cell" class="number${failed > 0 ? ' wrong' : ''}" data-label="Failed">${toCount(failed)}</td>
-    <td role="cell" class="number" data-label="DKIM aligned">${toPassRate({ messages, aligned: dkimAligned })}</td>
-    <td role="cell" class="number" data-label="SPF aligned">${toPassRate({ messages, aligned: spfAligned })}</td>`;
+  return html`<td role="cell" class="number" data-label="Messages">${formatCount(messages)}</td>
+    <td role="cell" class="number" data-label="Passed">${formatCount(aligned)}</td>
+    <td role="cell" class="number${failed > 0 ? ' wrong' : ''}" data-label="Failed">${formatCount(failed)}</td>
+    <td role="cell" class="number" data-label="DKIM aligned">${formatPassRate({ messages, aligned: dkimAligned })}</td>
+    <td role="cell" class="number" data-label="SPF aligned">${formatPassRate({ messages, aligned: spfAligned })}</td>`;
 }
 
 function renderPages(view: ListView): Html | '' {

@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
 import type { Reader, Response } from 'maxmind';
-import { type Network, toNetwork } from '../../../domain/sources/network.ts';
-import { describeSystemError } from '../../../domain/system-error.ts';
+import { type Network, toNetwork } from '../domain/sources/network.ts';
+import { describeSystemError } from '../domain/system-error.ts';
 
 /** The network of an address; undefined when the database does not have it. */
 export type FindNetwork = (address: string) => Network | undefined;

@@ -1,3 +1,4 @@
+import type { Request, Response } from 'express';
 import type { Store as LimitStore } from 'express-rate-limit';
 import type { OpenSealing } from '../domain/access/sealing.ts';
 import type { Finding, RouteFacts } from '../domain/dns/report-route.ts';
@@ -6,8 +7,10 @@ import type { Network } from '../domain/sources/network.ts';
 import type { ReportAddresses } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/engine/open.ts';
 
-/** The dependencies of the settings pages. */
-export interface Given extends ReportAddresses {
+/** Answers one request for a page or of a form. */
+export type PageHandler = (deps: SettingsDeps, req: Request, res: Response) => Promise<void>;
+
+export interface SettingsDeps extends ReportAddresses {
   readonly store: Store;
   readonly now: () => Date;
   /** The service's public URL; without it, the URL is taken from the request. */

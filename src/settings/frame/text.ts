@@ -2,7 +2,9 @@ import { domainToUnicode } from 'node:url';
 import { html } from 'hono/html';
 import { type Counts, toPassRate as toRate } from '../../domain/alerts/rate.ts';
 import type { Day, Instant } from '../../domain/instant.ts';
-import type { Html } from './page.ts';
+
+/** Markup with escaped values; `hono/html` makes no other. */
+export type Html = ReturnType<typeof html>;
 
 const UNITS = [
   ['year', 31_536_000],
@@ -18,18 +20,18 @@ const formats = once(() => ({
   count: new Intl.NumberFormat('en'),
   short: new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 }),
   day: new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }),
-  dayOnly: toFormat({ day: 'numeric', month: 'short' }),
-  month: toFormat({ month: 'short', year: 'numeric' }),
-  year: toFormat({ year: 'numeric' }),
+  dayOnly: createDateFormat({ day: 'numeric', month: 'short' }),
+  month: createDateFormat({ month: 'short', year: 'numeric' }),
+  year: createDateFormat({ year: 'numeric' }),
 }));
 
 /** An instant in relative form, with the exact time as its title. */
 export function renderTime(instant: Instant, now: Date): Html {
-  return html`<time datetime="${instant}" title="${toExact(instant)}">${toRelative(instant, now)}</time>`;
+  return html`<time datetime="${instant}" title="${formatTime(instant)}">${formatRelative(instant, now)}</time>`;
 }
 
 /** “3 minutes ago”. */
-function toRelative(instant: Instant, now: Date): string {
+function formatRelative(instant: Instant, now: Date): string {
   const seconds = (Date.parse(instant) - now.getTime()) / 1000;
   const unit = UNITS.find(([, size]) => Math.abs(seconds) >= size);
   if (unit === undefined) return 'just now';
@@ -37,32 +39,32 @@ function toRelative(instant: Instant, now: Date): string {
 }
 
 /** “15 Mar 2026, 04:12:09 UTC”. */
-export function toExact(instant: Instant): string {
-  return `${toDate(instant)}, ${instant.slice(11, 19)} UTC`;
+export function formatTime(instant: Instant): string {
+  return `${formatDay(instant)}, ${instant.slice(11, 19)} UTC`;
 }
 
 /** “15 Mar 2026”, of an instant or a day, in UTC. */
-export function toDate(instant: Instant): string {
+export function formatDay(instant: Instant): string {
   return formats().day.format(new Date(instant));
 }
 
 /** “12,345”. */
-export function toCount(value: number): string {
+export function formatCount(value: number): string {
   return formats().count.format(value);
 }
 
 /** “1 message”, “2 messages”. */
-export function toCounted(value: number, one: string): string {
-  return `${toCount(value)} ${value === 1 ? one : `${one}s`}`;
+export function pluralize(value: number, one: string): string {
+  return `${formatCount(value)} ${value === 1 ? one : `${one}s`}`;
 }
 
 /** “1.5K”: round numbers at an axis. */
-export function toShortCount(value: number): string {
-  return value < 10_000 ? toCount(value) : formats().short.format(value);
+export function formatShortCount(value: number): string {
+  return value < 10_000 ? formatCount(value) : formats().short.format(value);
 }
 
 /** Days as labels of an axis: years, months, or days of a month, whatever tells them apart. */
-export function toShortDates(days: readonly Day[]): string[] {
+export function formatAxisDays(days: readonly Day[]): string[] {
   const { year, month, dayOnly } = formats();
   const isEach = (end: string) => days.length > 1 && days.every((day) => day.endsWith(end));
   const format = isEach('-01-01') ? year : isEach('-01') ? month : dayOnly;
@@ -70,30 +72,30 @@ export function toShortDates(days: readonly Day[]): string[] {
 }
 
 /** “9–15 Mar 2026”, or one day. */
-export function toPeriod({ from, to }: { readonly from: Day; readonly to: Day }): string {
+export function formatPeriod({ from, to }: { readonly from: Day; readonly to: Day }): string {
   return formats().day.formatRange(new Date(from), new Date(to)).replace(/\s/g, ' ');
 }
 
 /** A pass rate as every page, the API and the commands round it: at most two decimals (decision 98). */
-export function toPassRate(counts: Counts): string {
-  return counts.messages === 0 ? '–' : toPercentage(toRate(counts));
+export function formatPassRate(counts: Counts): string {
+  return counts.messages === 0 ? '–' : formatPercentage(toRate(counts));
 }
 
 /** “98.04%” of a pass rate from 0 to 100. */
-export function toPercentage(rate: number): string {
-  return `${toCount(rate)}%`;
+export function formatPercentage(rate: number): string {
+  return `${formatCount(rate)}%`;
 }
 
 /** “98.04% of 816 messages passed”. */
-export function tellPassed(counts: Counts): string {
+export function describePassed(counts: Counts): string {
   if (counts.messages === 0) return 'no messages';
-  return `${toPassRate(counts)} of ${toCounted(counts.messages, 'message')} passed`;
+  return `${formatPassRate(counts)} of ${pluralize(counts.messages, 'message')} passed`;
 }
 
 /** “816 messages, 16 failed”. */
-export function tellFailed({ messages, aligned }: Counts): string {
+export function describeFailed({ messages, aligned }: Counts): string {
   if (messages === 0) return 'no messages';
-  return `${toCounted(messages, 'message')}, ${toCount(messages - aligned)} failed`;
+  return `${pluralize(messages, 'message')}, ${formatCount(messages - aligned)} failed`;
 }
 
 /**
@@ -132,7 +134,7 @@ export function toSafePage(page: string): string {
 }
 
 /** What a page says for a word of a report; a word that is not in the table stays as it is. */
-export function toKnownWord(words: Readonly<Record<string, string>>, word: string): string {
+export function labelOf(words: Readonly<Record<string, string>>, word: string): string {
   return Object.hasOwn(words, word) ? (words[word] as string) : word;
 }
 
@@ -148,7 +150,7 @@ const FROM_RIGHT = /[\p{sc=Hebr}\p{sc=Arab}\p{sc=Syrc}\p{sc=Thaa}\p{sc=Nkoo}\u05
  * A domain name as text: an internationalised one in Unicode with its A-labels beside it (RFC 5890). One that is
  * written from right to left has only its A-labels, because in plain text its labels would change places.
  */
-export function toDomainText(name: string): string {
+export function formatDomainName(name: string): string {
   const known = toSafeText(name, MAX_NAME);
   const unicode = findUnicode(name);
   return unicode === undefined || FROM_RIGHT.test(unicode) ? known : `${unicode} (${known})`;
@@ -173,7 +175,7 @@ function findUnicode(name: string): string | undefined {
   return isPlain && unicode !== name.toLowerCase() ? unicode : undefined;
 }
 
-function toFormat(parts: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+function createDateFormat(parts: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat('en-GB', { ...parts, timeZone: 'UTC' });
 }
 

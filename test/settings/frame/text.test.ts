@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import {
+  formatDomainName,
   renderDomainName,
   renderText,
-  toDomainText,
   toSafePage,
   toSafeText,
-} from '../../../src/settings/frame/words.ts';
+} from '../../../src/settings/frame/text.ts';
 
 describe('toSafeText', () => {
   test.each([
@@ -66,7 +66,7 @@ describe('a domain name', () => {
     ['my-xn--name.example', 'my-xn--name.example'],
     ['evil\u202e.example', 'evil\ufffd.example'],
   ])('%s', (name, text) => {
-    expect(toDomainText(name)).toBe(text);
+    expect(formatDomainName(name)).toBe(text);
   });
 
   test('on a page has its labels in their order, whatever their direction', () => {

@@ -1,0 +1,88 @@
+import type { Response } from 'express';
+import { html } from 'hono/html';
+import { findVisitor, type Visitor } from '../visitor.ts';
+import type { Html } from './text.ts';
+
+/** A hidden field that every form of a signed-in person must contain (forgery.ts). */
+export function renderFormToken({ formToken }: Visitor): Html {
+  return html`<input type="hidden" name="form_token" value="${formToken}">`;
+}
+
+/** The field in a form that is also for people who are not signed in: then there is none. */
+export function renderTokenIfAny(res: Response): Html | '' {
+  const visitor = findVisitor(res);
+  return visitor === undefined ? '' : renderFormToken(visitor);
+}
+
+interface Action {
+  readonly path: string;
+  readonly text: string;
+  /** The class of the button. */
+  readonly look?: 'secondary' | 'quiet';
+  /** For those who do not see what the button stands beside. */
+  readonly label?: string;
+}
+
+/** A form that is only a button. */
+export function renderAction(visitor: Visitor, { path, text, look, label }: Action): Html {
+  return html`<form method="post" action="${path}">
+    ${renderFormToken(visitor)}<button ${look ? html`class="${look}"` : ''} ${label ? html`aria-label="${label}"` : ''}>${text}</button>
+  </form>`;
+}
+
+interface Field {
+  /** The field's name as well. */
+  readonly id: string;
+  readonly label: string;
+  readonly attributes: Html;
+  readonly help?: string;
+  /** Why the value was rejected, shown in place of the help. */
+  readonly problem?: string | undefined;
+}
+
+export function renderField({ id, label, attributes, help, problem }: Field): Html {
+  const text = problem ?? help;
+  return html`<label for="${id}">${label}</label>
+    <input id="${id}" name="${id}" ${attributes} ${text ? html`aria-describedby="${id}-help"` : ''}
+      ${problem ? html`aria-invalid="true" autofocus` : ''}>
+    ${text ? html`<small id="${id}-help" ${problem ? html`role="alert"` : ''}>${text}</small>` : ''}`;
+}
+
+/** For password managers: whose password the form is about. */
+export function renderUsername(email: string): Html {
+  return html`<input type="text" name="username" autocomplete="username" value="${email}" hidden>`;
+}
+
+/** The options of a `select`. */
+export function renderOptions(
+  options: readonly (readonly [value: string, text: string])[],
+  chosen: string | undefined,
+): readonly Html[] {
+  return options.map(
+    ([value, text]) =>
+      html`<option value="${value}" ${value === chosen ? html`selected` : ''}>${text}</option>`,
+  );
+}
+
+export function renderHiddenFields(fields: Readonly<Record<string, string>>): readonly Html[] {
+  return Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  );
+}
+
+interface Copyable {
+  readonly id: string;
+  readonly label: string;
+  readonly text: string;
+  readonly rows?: number;
+  readonly isFocused?: boolean;
+}
+
+/** A field with a copy button; without JavaScript, its text is selected by one click. */
+export function renderCopyable({ id, label, text, rows = 1, isFocused }: Copyable): Html {
+  return html`<label for="${id}">${label}</label>
+    <div class="copyable">
+      <textarea id="${id}" rows="${rows}" readonly autocomplete="off" spellcheck="false" ${isFocused ? html`autofocus` : ''}>${text}</textarea>
+      <button type="button" class="secondary" data-copy="${id}" aria-label="Copy: ${label}">Copy</button>
+    </div>`;
+}

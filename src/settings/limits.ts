@@ -1,0 +1,140 @@
+import { hash } from 'node:crypto';
+import type { Request, RequestHandler, Response } from 'express';
+import { type Options, type RateLimitInfo, rateLimit } from 'express-rate-limit';
+import { toEmailKey } from '../domain/access/person.ts';
+import { toClientNetwork } from '../domain/client-address.ts';
+import { Failure } from '../domain/failure.ts';
+import type { SettingsDeps } from './deps.ts';
+import { readField } from './request.ts';
+import { findPending } from './sign-in/code.ts';
+import { visitorOf } from './visitor.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** An office with one address has many people, each with failed attempts of their own. */
+const FAILURES_PER_ADDRESS = 30;
+/** At one guess in 90 seconds, a password of twelve characters is not found. */
+const FAILURES_PER_PERSON = 10;
+const SUCCESSES_PER_ADDRESS = 300;
+
+type KeyOf = (req: Request, res: Response) => string;
+
+const addressOf: KeyOf = ({ ip = '' }) => toClientNetwork(ip);
+const emailOf: KeyOf = (req) => hash('sha256', toEmailKey(readField(req, 'email')));
+const personOf: KeyOf = (_req, res) => visitorOf(res).personId;
+const accountOf: KeyOf = (_req, res) => visitorOf(res).accountId;
+/** Of a sign-in that waits for its code, or of a signed-in person. */
+const personOfCode: KeyOf = (_req, res) => (findPending(res) ?? visitorOf(res)).personId;
+
+/** 303 is a success, and so is 200 with new recovery codes. 503 means that nothing was checked, so it is neither. */
+const SUCCESSES: ReadonlySet<number> = new Set([200, 303, 503]);
+const isSuccess = ({ statusCode }: Response) => SUCCESSES.has(statusCode);
+
+type Counted = Partial<Options>;
+
+const ALL: Counted = {};
+const FAILED: Counted = {
+  skipSuccessfulRequests: true,
+  requestWasSuccessful: (_req, res) => isSuccess(res),
+};
+const FAILED_CODES: Counted = {
+  skipSuccessfulRequests: true,
+  requestWasSuccessful: (_req, res) => isSuccess(res) || res.locals['isCodeUncounted'] === true,
+};
+const SIGNED_IN: Counted = {
+  skipFailedRequests: true,
+  requestWasSuccessful: (_req, { statusCode }) => statusCode === 303,
+};
+
+interface Limit {
+  /** The most requests of a window that count. */
+  readonly max: number;
+  readonly keyOf: KeyOf;
+  readonly counted: Counted;
+  /** Default 15 minutes. */
+  readonly windowMs?: number;
+}
+
+/** Each limit by the name under which its requests are counted. */
+const LIMITS = {
+  // Unknown e-mail addresses count like known ones.
+  'failed-by-address-password': { max: FAILURES_PER_ADDRESS, keyOf: addressOf, counted: FAILED },
+  'failed-by-address-provider': { max: FAILURES_PER_ADDRESS, keyOf: addressOf, counted: FAILED },
+  'failed-by-address-code': { max: FAILURES_PER_ADDRESS, keyOf: addressOf, counted: FAILED },
+  'failed-by-email': { max: FAILURES_PER_PERSON, keyOf: emailOf, counted: FAILED },
+  // A signed-in person's wrong passwords: an unattended session must not allow guessing the password.
+  'failed-by-visitor': { max: FAILURES_PER_PERSON, keyOf: personOf, counted: FAILED },
+  // Of somebody who has entered the password or signed in at the provider. Three codes of a million are right at any
+  // time, so whoever knows the password finds one within a day with a probability of 0.15 %.
+  'failed-codes': { max: 5, keyOf: personOfCode, counted: FAILED_CODES },
+  // Each sign-in occupies a thread for its hash and writes a session.
+  'signed-in-by-address': { max: SUCCESSES_PER_ADDRESS, keyOf: addressOf, counted: SIGNED_IN },
+  'signed-in-by-email': { max: 60, keyOf: emailOf, counted: SIGNED_IN },
+  // Each request may cause a request to the provider.
+  'single-sign-on': { max: SUCCESSES_PER_ADDRESS, keyOf: addressOf, counted: ALL },
+  // Each check sends queries to DNS servers of others, and may wait for ten seconds.
+  'dns-checks': { max: 30, keyOf: personOf, counted: ALL },
+  // Reading a report again from its original costs up to some seconds of CPU.
+  'report-readings': { max: 300, keyOf: personOf, counted: ALL },
+  // The list of a year in which each day has a thousand other addresses costs half a second.
+  'source-pages': { max: 300, keyOf: personOf, counted: ALL },
+  // Forms, except those about the own sign-in: they write, and the audit grows with them.
+  changes: { max: 600, keyOf: personOf, counted: ALL },
+  // Refused ones included: a refusal says that somebody has the address.
+  invitations: { max: 50, keyOf: accountOf, counted: ALL, windowMs: DAY_MS },
+} as const satisfies Readonly<Record<string, Limit>>;
+
+export type LimitName = keyof typeof LIMITS;
+export type Limits = Readonly<Record<LimitName, RequestHandler>>;
+
+/** Routes that share a limit count together. */
+export function createLimits({ createStore }: Pick<SettingsDeps, 'createStore'>): Limits {
+  const limits = Object.entries(LIMITS).map(([name, limit]) => {
+    const store = createStore?.(name);
+    return [name, createLimit(limit, store && { store })];
+  });
+  return Object.fromEntries(limits);
+}
+
+/** The password was wrong: whether the code is right was not found out. */
+export function leaveCodeUncounted(res: Response): void {
+  res.locals['isCodeUncounted'] = true;
+}
+
+/**
+ * Counts each request when it arrives, and subtracts it later when it need not count. So concurrent requests
+ * are counted too.
+ */
+function createLimit(
+  { max, keyOf, counted, windowMs = 15 * MINUTE_MS }: Limit,
+  store: Partial<Options> | undefined,
+): RequestHandler {
+  return rateLimit({
+    limit: max,
+    ...store,
+    windowMs,
+    keyGenerator: keyOf,
+    standardHeaders: false,
+    legacyHeaders: false,
+    ...counted,
+    handler: (req, res, next) => {
+      const leftMs = findLeftMs(req) ?? windowMs;
+      res.set('Retry-After', String(Math.ceil(leftMs / 1000)));
+      next(new Failure('rate_limited', `Too many attempts. Try again in ${formatWait(leftMs)}.`));
+    },
+  });
+}
+
+/** How long the window goes on in which a request was counted; undefined when its counter does not say. */
+function findLeftMs(req: Request): number | undefined {
+  const { rateLimit: info } = req as Request & { readonly rateLimit?: RateLimitInfo };
+  return info?.resetTime && Math.max(1, info.resetTime.getTime() - Date.now());
+}
+
+/** “15 minutes”, “4 hours”: never too short. */
+function formatWait(ms: number): string {
+  const minutes = Math.ceil(ms / MINUTE_MS);
+  const [count, unit] = minutes <= 90 ? [minutes, 'minute'] : [Math.ceil(minutes / 60), 'hour'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}

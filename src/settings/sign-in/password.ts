@@ -1,0 +1,53 @@
+import type { Request } from 'express';
+import { html } from 'hono/html';
+import { hashPassword, isPassword, PASSWORD_RULE } from '../../domain/access/password.ts';
+import { Failure } from '../../domain/failure.ts';
+import { findCredentials } from '../../store/people/people.ts';
+import type { SettingsDeps } from '../deps.ts';
+import { renderField } from '../frame/forms.ts';
+import type { Html } from '../frame/text.ts';
+import { readField } from '../request.ts';
+
+/** The person whose e-mail address and password these are; it takes the same time when there is none. */
+export async function findByPassword(
+  { store }: SettingsDeps,
+  email: string,
+  password: string,
+): Promise<{ readonly personId: string; readonly passwordHash: string } | undefined> {
+  const person = await findCredentials(store.db, email);
+  const passwordHash = person?.passwordHash ?? null;
+  const isRight = await isPassword(password, passwordHash);
+  if (person === undefined || passwordHash === null || !isRight) return undefined;
+  return { personId: person.personId, passwordHash };
+}
+
+/** The fields for a new password, typed twice. */
+export function renderNewPassword(problem: Failure | undefined): Html {
+  return html`${renderField({
+    id: 'new',
+    label: 'New password',
+    attributes: html`type="password" required minlength="12" autocomplete="new-password"`,
+    help: PASSWORD_RULE,
+    problem: problem?.message,
+  })}
+    <label for="again">The same again</label>
+    <input id="again" name="again" type="password" required autocomplete="new-password">`;
+}
+
+/** The hash of the new password, or the error that the form then shows. */
+export async function readNewHash(req: Request): Promise<string | Failure> {
+  try {
+    return await hashPassword(readNewPassword(req));
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'validation_error') return error;
+    throw error;
+  }
+}
+
+function readNewPassword(req: Request): string {
+  const password = readField(req, 'new');
+  if (password !== readField(req, 'again')) {
+    throw new Failure('validation_error', 'The two passwords are not the same.');
+  }
+  return password;
+}
