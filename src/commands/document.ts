@@ -3,7 +3,7 @@ import type { DocumentId } from '../store/documents/document-list.ts';
 import { evaluateNow } from './alerts.ts';
 import { type Corrected, prefer, remove } from './document/correct.ts';
 import { addList, parseConflict, parseId } from './document/list.ts';
-import { type RereadDeps, withReader } from './document/read-again.ts';
+import { type RereadDeps, withParser } from './document/read-again.ts';
 import { addReread } from './document/reread.ts';
 import { showDocument, writeOriginal } from './document/show.ts';
 import { type OutputOptions, printOne, printText, tell } from './output/output.ts';
@@ -76,7 +76,7 @@ async function correct(
   { id, work, toSentence }: Correction,
   options: OutputOptions,
 ): Promise<void> {
-  const { corrected, alerts } = await withReader(async (deps) => {
+  const { corrected, alerts } = await withParser(async (deps) => {
     const corrected = await work(deps);
     const domainIds = corrected.domainId === null ? [] : [corrected.domainId];
     return { corrected, alerts: await evaluateNow(deps.store, domainIds) };

@@ -85,7 +85,7 @@ function startEach(config: Config, { store, log }: JobsDeps): readonly Job[] {
     dnsChecks && hourly('dns', (run) => checkShard(dns, run), DNS_PACE_MS),
     // Looks up the names of source addresses.
     dnsChecks && hourly('names', (run) => nameShard(names, run)),
-    // Reads the mails that the doors delivered.
+    // Reads the mails that the doors delivered, and each hour deletes what is not kept any longer.
     { name: 'inbox', stop: inbox.stop },
     ...watched.map((path) => ({ name: `folder ${path}`, ...startFolderDoor(path, config, doors) })),
     smtp && { name: `smtp ${smtp.name}:${smtp.port}`, ...startSmtpDoor(smtp, doors) },

@@ -96,6 +96,8 @@ function keepClaiming(
 /**
  * Says before each step whether the lease is still held and the process goes on. Renews the lease when it is time
  * to, so a process that was suspended for longer than its lease learns it before its next step.
+ *
+ * @internal Tests call it too.
  */
 export function createMayGoOn(
   claim: Claim,

@@ -12,7 +12,7 @@ const ROOT = new URL('../../', import.meta.url).href;
 const SOURCE = `${ROOT}src/`;
 const PACKAGE = /\/node_modules\/((?:@[^/]+\/)?[^/]+)/;
 /** The modules that serve, read and evaluate. */
-const OTHERS = /^src\/(server|app|docs|alerts|demo|external|intake|settings)\b/;
+const OTHERS = /^src\/(http|jobs|alerts|demo|external|intake|settings)\b/;
 
 interface Loaded {
   /** The product's modules, by path. */
@@ -83,7 +83,7 @@ test('a worker loads no server', async () => {
   expect(modules).toContain('src/alerts/evaluate.ts');
   expect(
     modules.filter((path) =>
-      /^src\/(server|app|external|settings|intake\/(?:document|report|containers\/open))\b/.test(
+      /^src\/(http\/(?:server|app)|external|settings|intake\/(?:document|report|containers\/open))\b/.test(
         path,
       ),
     ),

@@ -15,8 +15,8 @@ export interface RereadDeps {
   readonly now: () => Date;
 }
 
-/** Opens the configured database and a reading process, runs the work, and closes both. */
-export async function withReader<T>(work: (deps: RereadDeps) => Promise<T>): Promise<T> {
+/** Opens the configured database and a parser, runs the work, and closes both. */
+export async function withParser<T>(work: (deps: RereadDeps) => Promise<T>): Promise<T> {
   const parser = createInputParser();
   try {
     return await withStore((store) => work({ store, parser, now: () => new Date() }));

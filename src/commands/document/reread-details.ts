@@ -11,7 +11,7 @@ import {
   listUndetailedInputs,
 } from '../../store/sources/days/undetailed.ts';
 import { type OutputOptions, printOne, tell } from '../output/output.ts';
-import { type RereadDeps, withReader } from './read-again.ts';
+import { type RereadDeps, withParser } from './read-again.ts';
 
 /** Reports of a large input that are held in memory at the same time, and source addresses of theirs. */
 const REPORTS_AT_ONCE = 200;
@@ -21,7 +21,7 @@ const ADDRESSES_AT_ONCE = 4_000;
 export async function rereadDetails(
   options: OutputOptions & { readonly since?: Instant },
 ): Promise<void> {
-  const done = await withReader(async (deps) => {
+  const done = await withParser(async (deps) => {
     const { db } = deps.store;
     const counts = { inputs: 0, reports: 0, unreadable: 0 };
     for await (const input of listUndetailedInputs(db, options.since)) {

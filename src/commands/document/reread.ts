@@ -8,7 +8,7 @@ import { printAndEvaluate } from '../output/outcomes.ts';
 import { hint, type OutputOptions } from '../output/output.ts';
 import { UsageError } from '../output/report-error.ts';
 import { addFilters, type FilterOptions, parseId, requireMatching } from './list.ts';
-import { withReader } from './read-again.ts';
+import { withParser } from './read-again.ts';
 import { readInputs } from './read-inputs.ts';
 import { rereadDetails } from './reread-details.ts';
 
@@ -46,7 +46,7 @@ export function addReread(document: Command): void {
     .action(async (ids: readonly DocumentId[], options: RereadOptions) => {
       requireChoice(ids, options);
       if (options.sources) return await rereadDetails(options);
-      const { counts, unreadable } = await withReader((deps) => {
+      const { counts, unreadable } = await withParser((deps) => {
         const { db } = deps.store;
         const inputs = ids.length === 0 ? listInputs(db, options) : findEach(db, ids);
         return printAndEvaluate(deps.store, readInputs(deps, inputs), { options, paths: [] });

@@ -13,14 +13,14 @@ import { readOriginal } from '../../store/inputs/originals.ts';
 import { toReportFields } from '../../store/reports/report-row.ts';
 import { type OutputOptions, printBytes, printList, printOne } from '../output/output.ts';
 import { withStore } from '../with-store.ts';
-import { type RereadDeps, readAgain, toFailure, withReader } from './read-again.ts';
+import { type RereadDeps, readAgain, toFailure, withParser } from './read-again.ts';
 
 /** How many of a content's source addresses are shown. */
 const SOURCES_SHOWN = 5;
 
 export async function showDocument(id: DocumentId, options: OutputOptions): Promise<void> {
   if (id.kind === 'conflict') {
-    const { report, stands, conflict } = await withReader((deps) => compare(deps, id.seq));
+    const { report, stands, conflict } = await withParser((deps) => compare(deps, id.seq));
     const both = { id: `conflict-${id.seq}`, report, stands, conflict };
     if (options.json) printOne(both, options);
     else printList(toRows(stands, conflict), { none: '' }, options);
