@@ -20,9 +20,7 @@ insert into distribution values
   ('source_mark', 'domain_id'),
   ('list_point', 'list_id'),
   ('list_gap', 'list_id'),
-  ('list_gap_block', 'list_id'),
   ('list_day', 'list_id'),
-  ('list_month', 'list_id'),
   ('source', 'sha256'),
   ('source_part', 'source_seq');
 

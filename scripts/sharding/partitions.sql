@@ -17,9 +17,7 @@ insert into division values
   ('domain_receipt', 'domain_id'),
   ('list_point', 'list_id'),
   ('list_gap', 'list_id'),
-  ('list_gap_block', 'list_id'),
-  ('list_day', 'list_id'),
-  ('list_month', 'list_id');
+  ('list_day', 'list_id');
 
 -- Foreign keys are made again at the end, when the tables that they name are the divided ones.
 create temporary table reference on commit drop as

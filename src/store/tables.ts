@@ -48,11 +48,9 @@ export interface Tables {
   source_name: SourceNameTable;
   source_mark: SourceMarkTable;
   dns_record: DnsRecordTable;
-  list_month: ListMonthTable;
   list_day: ListDayTable;
   list_point: ListPointTable;
   list_gap: ListGapTable;
-  list_gap_block: ListGapBlockTable;
   alert: AlertTable;
   person: PersonTable;
   session: SessionTable;
@@ -258,12 +256,6 @@ interface DnsRecordTable {
 }
 
 /** How many items of a list are in a month or on a day, to find a deep page (timeline.ts). */
-interface ListMonthTable {
-  list_id: string;
-  month: string;
-  items: number;
-}
-
 interface ListDayTable {
   list_id: string;
   day: Day;
@@ -285,13 +277,6 @@ interface ListGapTable {
 }
 
 /** The gaps of 1,024 positions: how many, and the sum of their marks. */
-interface ListGapBlockTable {
-  list_id: string;
-  block: number;
-  gaps: number;
-  marks: number;
-}
-
 interface AlertTable {
   seq: GeneratedAlways<number>;
   id: string;

@@ -27,7 +27,7 @@ test('every key of a table of tenants begins with the domain or the list', async
   const names = new Set(divided.map(({ name }) => name));
   expect([...names].sort()).toEqual([
     ...['alert', 'conflict', 'dns_record', 'domain_day', 'domain_receipt', 'domain_source_ip'],
-    ...['list_day', 'list_gap', 'list_gap_block', 'list_month', 'list_point', 'report'],
+    ...['list_day', 'list_gap', 'list_point', 'report'],
     ...['source_mark', 'source_name', 'source_period', 'source_sum', 'source_text'],
     'undetailed_report',
   ]);

@@ -14,7 +14,7 @@ const TABLES = ['source', 'report', 'conflict', 'rejection', 'domain', 'domain_d
 
 async function countRows(db: Store['db']): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const table of [...TABLES, 'list_day', 'list_month'] as const) {
+  for (const table of [...TABLES, 'list_day'] as const) {
     counts[table] = (await db.selectFrom(table).selectAll().execute()).length;
   }
   return counts;

@@ -155,10 +155,6 @@ async function holdCounts(db: Store['db']): Promise<void> {
       sql`select list_id, day, items from list_day`,
       sql`select list_id, substr(at, 1, 10), count(*) from (${listed}) as listed group by 1, 2`,
     ],
-    [
-      sql`select list_id, month, items from list_month`,
-      sql`select list_id, substr(at, 1, 7), count(*) from (${listed}) as listed group by 1, 2`,
-    ],
   ] as const;
   for (const [counted, wanted] of pairs) {
     expect((await db.write((tx) => sql`${counted} except ${wanted}`.execute(tx))).rows).toEqual([]);
@@ -167,7 +163,7 @@ async function holdCounts(db: Store['db']): Promise<void> {
 }
 
 test.each(storesOfHistories({ few: [20, 4, 4], full: [60, 10, 40] }))(
-  '$where: heads, days, months and pages are correct after any sequence of changes',
+  '$where: heads, days and pages are correct after any sequence of changes',
   async ({ open, count: numRuns }) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25, size: 'max' }), async (steps) => {

@@ -6,33 +6,24 @@ import type { BoundQuery } from '../../src/store/engine/prepared.ts';
 import { type Plan, type Reader, runPlan } from '../../src/store/engine/reader.ts';
 import { type Head, newVersion } from '../../src/store/lists/heads.ts';
 import { findHead, parseItems, readCurrentPage, readPage } from '../../src/store/lists/page.ts';
-import { findPlace, type Place } from '../../src/store/lists/places.ts';
+import { findPageStart, type PageStart } from '../../src/store/lists/timeline.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
 import { aDomain, anAccount, aReport, receive } from '../support/builders.ts';
 import { aDatabase, aStore } from '../support/store.ts';
 
 /** Three items on 2 March, one on 1 March, two on 28 February; and how many queries have asked for them. */
 function aCountedList() {
-  const months = [
-    { period: '2026-03', items: 4 },
-    { period: '2026-02', items: 2 },
+  const days = [
+    { day: '2026-03-02', items: 3 },
+    { day: '2026-03-01', items: 1 },
+    { day: '2026-02-28', items: 2 },
   ];
-  const days: Readonly<Record<string, object[]>> = {
-    '2026-03-01': [
-      { period: '2026-03-02', items: 3 },
-      { period: '2026-03-01', items: 1 },
-    ],
-    '2026-02-01': [{ period: '2026-02-28', items: 2 }],
-  };
   let queries = 0;
-  const read = ({ params }: BoundQuery<unknown>) => {
-    queries += 1;
-    return days[String(params['first'])] ?? months;
+  const read = (asked: readonly BoundQuery<unknown>[]) => {
+    queries += asked.length;
+    return asked.map(() => days);
   };
-  return {
-    run: (plan: Plan<Place>) => runPlan(plan, (queries) => queries.map(read)),
-    asked: () => queries,
-  };
+  return { run: (plan: Plan<PageStart>) => runPlan(plan, read), asked: () => queries };
 }
 
 test.each([
@@ -43,25 +34,24 @@ test.each([
   [5, '2026-02-28T23:59:59Z', 1],
 ])('the page at offset %i begins %s, after %i items', (offset, until, skip) => {
   const list = { id: 'reports:x', version: newVersion() };
-  expect(aCountedList().run(findPlace(list, offset))).toEqual({ until, skip });
+  expect(aCountedList().run(findPageStart(list, offset))).toEqual({ until, skip });
 });
 
 test('the counts of one version are read once, those of another version are read again', () => {
   const { run, asked } = aCountedList();
   const list = { id: 'reports:x', version: newVersion() };
-  run(findPlace(list, 1));
+  run(findPageStart(list, 1));
+  expect(asked()).toBe(1);
+  run(findPageStart(list, 2));
+  run(findPageStart(list, 5));
+  expect(asked()).toBe(1);
+  run(findPageStart({ ...list, version: newVersion() }, 1));
   expect(asked()).toBe(2);
-  run(findPlace(list, 2));
-  expect(asked()).toBe(2);
-  run(findPlace(list, 5));
-  expect(asked()).toBe(3);
-  run(findPlace({ ...list, version: newVersion() }, 1));
-  expect(asked()).toBe(5);
 });
 
 test('the first page needs no counts', () => {
   const { run, asked } = aCountedList();
-  run(findPlace({ id: 'reports:x', version: newVersion() }, 0));
+  run(findPageStart({ id: 'reports:x', version: newVersion() }, 0));
   expect(asked()).toBe(0);
 });
 

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { parseStart, toCursor } from '../../src/domain/cursor.ts';
-import { BLOCK, insertGap } from '../../src/store/lists/points.ts';
+import { insertGap } from '../../src/store/lists/points.ts';
 import { followReports } from '../../src/store/reports/reports.ts';
 import { aDomain, anAccount, aReport, receive } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 import { readAfter } from './read-after.ts';
 
-test('pages behind any point are exact over many blocks, with gaps anywhere', async () => {
+const BLOCK = 1_024;
+
+test('pages behind any point are exact over thousands of positions, with gaps anywhere', async () => {
   const store = await aStore();
   const { id: accountId } = await anAccount(store.db);
   const domain = await aDomain(store.db, accountId);

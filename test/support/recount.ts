@@ -21,10 +21,6 @@ const PAIRS = {
     sql`select list_id, day, items from list_day where list_id like 'reports:%'`,
     sql`select 'reports:' || domain_id, substr(begin_date, 1, 10), count(*) from report group by 1, 2`,
   ],
-  list_month: [
-    sql`select list_id, month, items from list_month where list_id like 'reports:%'`,
-    sql`select 'reports:' || domain_id, substr(begin_date, 1, 7), count(*) from report group by 1, 2`,
-  ],
   domain_receipt: [
     sql`select domain_id, day, reports from domain_receipt`,
     sql`select domain_id, substr(received_at, 1, 10), count(*) from report group by 1, 2`,
@@ -45,10 +41,6 @@ const PAIRS = {
       union select 'alerts:' || id, alerts_position, alerts_mark from account) as newest`,
     sql`select list_id, position, mark from list_point p
       where position = (select max(position) from list_point where list_id = p.list_id)`,
-  ],
-  gaps: [
-    sql`select list_id, block, gaps, marks from list_gap_block`,
-    sql`select list_id, position / 1024, count(*), sum(mark) from list_gap group by 1, 2`,
   ],
   given_twice: [
     sql`select domain_id, position from report group by 1, 2 having count(*) > 1`,

@@ -51,8 +51,6 @@ interface Wanted {
 
 function toStatements({ domainId, reports, now }: Wanted): string[] {
   const list = reportList(domainId);
-  const count = (period: string) =>
-    `select '${list}', ${period}, count(*) from report where domain_id = '${domainId}' group by 2`;
   return [
     `insert into source (sha256, name, received_at, byte_count, content, encoding)
       values ('${domainId}', 'bench', '${now}', 0, '', 'as_is')`,
@@ -65,8 +63,8 @@ function toStatements({ domainId, reports, now }: Wanted): string[] {
         '[]', n
       from (select n, to_char(date '${FIRST_DAY}' + (n::bigint * ${DAYS} / ${reports + 1})::int,
         'YYYY-MM-DD') as day from generate_series(1, ${reports}) as n) as made`,
-    `insert into list_month (list_id, month, items) ${count('substr(begin_date, 1, 7)')}`,
-    `insert into list_day (list_id, day, items) ${count('substr(begin_date, 1, 10)')}`,
+    `insert into list_day (list_id, day, items)
+      select '${list}', substr(begin_date, 1, 10), count(*) from report where domain_id = '${domainId}' group by 2`,
     `insert into list_point (list_id, position, mark) values ('${list}', ${reports}, 'bench')`,
     `update domain set reports_total = ${reports}, reports_version = 'bench${reports}',
       reports_position = ${reports}, reports_mark = 'bench' where id = '${domainId}'`,

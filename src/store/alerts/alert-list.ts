@@ -1,9 +1,9 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import { type BoundQuery, prepareColumn, prepareQuery } from '../engine/prepared.ts';
-import type { FollowedList, PlacedItem, WantedAfter } from '../lists/followed.ts';
+import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type Head, isVersion } from '../lists/heads.ts';
 import { asJson, type JsonText, jsonRow, jsonRows, type RowOf } from '../lists/json.ts';
-import type { PagedList, WantedItems } from '../lists/page.ts';
+import type { PagedList, ItemsQuery } from '../lists/page.ts';
 import { alertList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
@@ -92,7 +92,7 @@ function fieldsOf(db: Kysely<Tables>) {
 }
 
 function alertsFrom(owner: 'account' | 'domain') {
-  type Wanted = { owner: string } & WantedItems;
+  type Wanted = { owner: string } & ItemsQuery;
   return prepareColumn<Wanted, JsonText<ListedAlert>>((db, param) =>
     jsonRows(
       db,
@@ -112,10 +112,10 @@ function alertsFrom(owner: 'account' | 'domain') {
   );
 }
 
-type After = { owner: string } & WantedAfter;
+type After = { owner: string } & ItemsAfterQuery;
 
 function alertsAfter(owner: 'account' | 'domain') {
-  return prepareQuery<After, PlacedItem<ListedAlert>>((db, param) =>
+  return prepareQuery<After, FollowedItem<ListedAlert>>((db, param) =>
     selectItems(db)
       .select(`${owner}_position as position`)
       .where(`${owner}_id`, '=', param('owner'))

@@ -138,16 +138,10 @@ async function subtractRead(
 }
 
 async function uncountItem(tx: Tx, { domainId, day }: DomainDay): Promise<void> {
-  const [listId, month] = [reportList(domainId), day.slice(0, 7)];
-  const less = { items: sql<number>`items - 1` };
-  const dayItems = tx.updateTable('list_day').set(less).where('list_id', '=', listId);
-  await dayItems.where('day', '=', day).execute();
-  const monthItems = tx.updateTable('list_month').set(less).where('list_id', '=', listId);
-  await monthItems.where('month', '=', month).execute();
-  const emptyDay = tx.deleteFrom('list_day').where('list_id', '=', listId).where('items', '<=', 0);
-  await emptyDay.where('day', '=', day).execute();
-  const emptyMonth = tx.deleteFrom('list_month').where('list_id', '=', listId);
-  await emptyMonth.where('month', '=', month).where('items', '<=', 0).execute();
+  const items = tx.updateTable('list_day').where('list_id', '=', reportList(domainId));
+  await items.set({ items: sql<number>`items - 1` }).where('day', '=', day).execute();
+  const none = tx.deleteFrom('list_day').where('list_id', '=', reportList(domainId));
+  await none.where('day', '=', day).where('items', '<=', 0).execute();
 }
 
 async function uncountReceipt(tx: Tx, { domain_id, received_at }: ReportRow): Promise<void> {

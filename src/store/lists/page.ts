@@ -2,9 +2,9 @@ import type { BoundQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import type { Head } from './heads.ts';
 import type { JsonText } from './json.ts';
-import { END_OF_TIME, findPlace, type Place } from './places.ts';
+import { END_OF_TIME, findPageStart, type PageStart } from './timeline.ts';
 
-/** The wanted part of a list: `limit` items after the first `offset`. */
+/** The requested part of a list: `limit` items after the first `offset`. */
 export type Page = {
   readonly limit: number;
   readonly offset: number;
@@ -16,12 +16,12 @@ export interface PagedList<Item> {
   readonly id?: string;
   /** The list's total and version. No row when the list does not exist for the caller. */
   readonly head: BoundQuery<Head>;
-  /** The items from a place on while the list has this version; none when it has another. */
-  readonly items: (wanted: WantedItems) => BoundQuery<JsonText<Item>>;
+  /** The items from a start on while the list has this version; none when it has another. */
+  readonly items: (query: ItemsQuery) => BoundQuery<JsonText<Item>>;
 }
 
 /** In a list without an id, all items before the page are skipped. */
-export type WantedItems = Place & {
+export type ItemsQuery = PageStart & {
   readonly limit: number;
   readonly version: string;
 };
@@ -58,10 +58,11 @@ export async function readCurrentPage<Item>(
   list: PagedList<Item>,
   { page, head }: { readonly page: Page; readonly head: Head },
 ): Promise<PageOf<Item>> {
-  const step = findPlaceOf(list, page, head).next([]);
-  const place = step.done ? step.value : undefined;
-  if (place !== undefined) {
-    const query = toQuery(list, { page, head, place });
+  // The generator is done at once when it needs no counts.
+  const step = findStartOf(list, page, head).next([]);
+  const start = step.done ? step.value : undefined;
+  if (start !== undefined) {
+    const query = list.items({ limit: page.limit, version: head.version, ...start });
     const items = await reader.readNoOlder(
       (from) => from.readAll(query),
       (found) => found.length > 0,
@@ -78,34 +79,22 @@ export async function readCurrentPage<Item>(
 function* planPage<Item>(list: PagedList<Item>, page: Page): Plan<PageOf<Item>> {
   const [head] = yield* ask(list.head);
   if (head === undefined) throw new Error('The list was removed while its page was read.');
-  // Whatever the engine does to find out that nothing is left, the head knows already.
-  const place = yield* findPlaceOf(list, page, head);
-  if (place === undefined) return { ...head, items: [] };
-  return { ...head, items: yield* ask(toQuery(list, { page, head, place })) };
+  const start = yield* findStartOf(list, page, head);
+  // The head says that nothing is left, so no query has to find it out.
+  if (start === undefined) return { ...head, items: [] };
+  const { version } = head;
+  return { ...head, items: yield* ask(list.items({ limit: page.limit, version, ...start })) };
 }
 
 /** Where a page begins; undefined behind the end of the list. */
-function* findPlaceOf(
+function* findStartOf(
   { id }: PagedList<unknown>,
   { offset }: Page,
   { total, version }: Head,
-): Plan<Place | undefined> {
+): Plan<PageStart | undefined> {
   if (offset >= total) return undefined;
-  return id === undefined ? toSkipping(offset) : yield* findPlace({ id, version }, offset);
-}
-
-function toSkipping(offset: number): Place {
-  return { until: END_OF_TIME, skip: offset };
-}
-
-interface PlacedPage {
-  readonly page: Page;
-  readonly head: Head;
-  readonly place: Place;
-}
-
-function toQuery<Item>({ items }: PagedList<Item>, { page, head, place }: PlacedPage) {
-  return items({ limit: page.limit, version: head.version, ...place });
+  if (id === undefined) return { until: END_OF_TIME, skip: offset };
+  return yield* findPageStart({ id, version }, offset);
 }
 
 /** The items of a page as objects. */

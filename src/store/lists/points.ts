@@ -13,9 +13,6 @@ import { runAllPrepared } from '../engine/prepared.ts';
  * restore from a backup.
  */
 
-/** How many positions have their gaps counted together (followed.ts). */
-export const BLOCK = 1_024;
-
 export function newMark(): string {
   return randomBytes(6).toString('base64url');
 }
@@ -38,18 +35,8 @@ export const pointInserts = prepareRows<NewPoint, never>(
 
 /** Notes that a list has no item at a position any more. */
 export async function insertGap(tx: Tx, listId: string, position: number): Promise<void> {
-  const mark = newGapMark();
-  await tx.insertInto('list_gap').values({ list_id: listId, position, mark }).execute();
-  await tx
-    .insertInto('list_gap_block')
-    .values({ list_id: listId, block: Math.floor(position / BLOCK), gaps: 1, marks: mark })
-    .onConflict((oc) =>
-      oc.columns(['list_id', 'block']).doUpdateSet((eb) => ({
-        gaps: eb('list_gap_block.gaps', '+', 1),
-        marks: eb('list_gap_block.marks', '+', mark),
-      })),
-    )
-    .execute();
+  const row = { list_id: listId, position, mark: newGapMark() };
+  await tx.insertInto('list_gap').values(row).execute();
 }
 
 /**

@@ -1,18 +1,20 @@
+import { LRUCache } from 'lru-cache';
 import type { Day } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepareRows } from '../engine/many-rows.ts';
-import { type BoundQuery, runAllPrepared } from '../engine/prepared.ts';
+import { prepareQuery, runAllPrepared } from '../engine/prepared.ts';
+import { ask, type Plan } from '../engine/reader.ts';
 
 /*
- * Lists that are ordered by time, newest first, count their items by month and by day. places.ts finds pages
- * with these counts.
+ * Lists that are ordered by time, newest first, count their items by day. The cost of `offset` grows with the number of
+ * skipped rows. So the day on which a page begins is found with these counts, and rows are skipped only inside that day.
  */
 
 export const reportList = (domainId: string) => `reports:${domainId}`;
 /** The list of an account or of a domain. */
 export const alertList = (ownerId: string) => `alerts:${ownerId}`;
 
-/** Adds items to the counts of a list's months and days. */
+/** Adds items to the counts of a list's days. */
 export async function countItems(
   tx: Tx,
   listId: string,
@@ -23,24 +25,8 @@ export async function countItems(
 
 type ItemsOfDay = { readonly listId: string; readonly day: Day; readonly items: number };
 
-/** Statements that add items to the counts of lists' months and days. A list has a day once. */
-export function itemUpserts(days: readonly ItemsOfDay[]): BoundQuery<never>[] {
-  return [...dayUpserts(days), ...monthUpserts(toMonths(days))];
-}
-
-type ItemsOfMonth = { readonly listId: string; readonly month: string; readonly items: number };
-
-function toMonths(days: readonly ItemsOfDay[]): ItemsOfMonth[] {
-  const months = new Map<string, ItemsOfMonth>();
-  for (const { listId, day, items } of days) {
-    const month = day.slice(0, 7);
-    const key = `${listId} ${month}`;
-    months.set(key, { listId, month, items: (months.get(key)?.items ?? 0) + items });
-  }
-  return [...months.values()];
-}
-
-const dayUpserts = prepareRows<ItemsOfDay, never>(['listId', 'day', 'items'], (db, rows) =>
+/** Statements that add items to the counts of lists' days. A list has a day once. */
+export const itemUpserts = prepareRows<ItemsOfDay, never>(['listId', 'day', 'items'], (db, rows) =>
   db
     .insertInto('list_day')
     .values(rows.map(({ listId, day, items }) => ({ list_id: listId, day, items })))
@@ -51,13 +37,62 @@ const dayUpserts = prepareRows<ItemsOfDay, never>(['listId', 'day', 'items'], (d
     ),
 );
 
-const monthUpserts = prepareRows<ItemsOfMonth, never>(['listId', 'month', 'items'], (db, rows) =>
+/** Where a page of a list begins. */
+export type PageStart = {
+  /** The latest instant that can be on the page. */
+  readonly until: string;
+  /** How many items from that instant on come before the page. */
+  readonly skip: number;
+};
+
+/** Later than every instant. */
+export const END_OF_TIME = '9999-12-31T23:59:59Z';
+
+/** Where the page at an offset below the list's total begins. The version is that of the snapshot that is read. */
+export function* findPageStart(
+  { id, version }: { readonly id: string; readonly version: string },
+  offset: number,
+): Plan<PageStart> {
+  if (offset === 0) return { until: END_OF_TIME, skip: 0 };
+  const days = counted.get(version) ?? countBefore(yield* ask(daysOf({ id })));
+  counted.set(version, days);
+  const found = days.find(({ before, items }) => before + items > offset);
+  if (found === undefined) throw new Error('The counts of a list are less than its total.');
+  return { until: `${found.day}T23:59:59Z`, skip: offset - found.before };
+}
+
+interface CountedDay {
+  readonly day: Day;
+  readonly items: number;
+  /** How many items of the list come before the day's. */
+  readonly before: number;
+}
+
+/** Of all lists together, about 8 MB. */
+const MAX_DAYS = 100_000;
+
+/**
+ * The days of lists, by the list's version: reading three years of them takes 0.5 ms. A version is random and never
+ * used again, so it stands for one state of one list, whichever database it is in.
+ */
+const counted = new LRUCache<string, readonly CountedDay[]>({
+  maxSize: MAX_DAYS,
+  sizeCalculation: (days) => days.length + 1,
+});
+
+const daysOf = prepareQuery<{ id: string }, { day: Day; items: number }>((db, param) =>
   db
-    .insertInto('list_month')
-    .values(rows.map(({ listId, month, items }) => ({ list_id: listId, month, items })))
-    .onConflict((oc) =>
-      oc
-        .columns(['list_id', 'month'])
-        .doUpdateSet((eb) => ({ items: eb('list_month.items', '+', eb.ref('excluded.items')) })),
-    ),
+    .selectFrom('list_day')
+    .select(['day', 'items'])
+    .where('list_id', '=', param('id'))
+    .orderBy('day', 'desc'),
 );
+
+function countBefore(days: readonly { day: Day; items: number }[]): CountedDay[] {
+  let passed = 0;
+  return days.map(({ day, items }) => {
+    const before = passed;
+    passed += items;
+    return { day, items, before };
+  });
+}

@@ -19,6 +19,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0013-source-names': late(() => import('./0013-source-names.ts')),
   '0014-people': late(() => import('./0014-people.ts')),
   '0015-source-sums': late(() => import('./0015-source-sums.ts')),
+  '0016-lists': late(() => import('./0016-lists.ts')),
 };
 
 function late(load: () => Promise<Migration>): Migration {

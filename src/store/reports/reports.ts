@@ -1,9 +1,9 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import { prepareColumn, prepareQuery } from '../engine/prepared.ts';
-import type { FollowedList, PlacedItem, WantedAfter } from '../lists/followed.ts';
+import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type Head, isVersion } from '../lists/heads.ts';
 import { type JsonText, jsonRow, jsonRows, type RowOf } from '../lists/json.ts';
-import type { PagedList, WantedItems } from '../lists/page.ts';
+import type { PagedList, ItemsQuery } from '../lists/page.ts';
 import { reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
@@ -21,7 +21,7 @@ const reportsHead = prepareQuery<DomainOfAccount, Head>((db, param) =>
     .where('account_id', '=', param('accountId')),
 );
 
-type ReportsQuery = { domainId: string } & WantedItems;
+type ReportsQuery = { domainId: string } & ItemsQuery;
 
 const reportsFrom = prepareColumn<ReportsQuery, JsonText<ReportRow>>((db, param) =>
   jsonRows(
@@ -44,9 +44,9 @@ const reportsFrom = prepareColumn<ReportsQuery, JsonText<ReportRow>>((db, param)
   ),
 );
 
-type ReportsAfterQuery = { domainId: string } & WantedAfter;
+type ReportsAfterQuery = { domainId: string } & ItemsAfterQuery;
 
-const reportsAfter = prepareQuery<ReportsAfterQuery, PlacedItem<ReportRow>>((db, param) =>
+const reportsAfter = prepareQuery<ReportsAfterQuery, FollowedItem<ReportRow>>((db, param) =>
   selectItems(db)
     .select('position')
     .where('domain_id', '=', param('domainId'))
