@@ -12,7 +12,10 @@ export function toDatabaseError(database: string, error: unknown): unknown {
     : toSqliteError(database, error);
 }
 
-/** What an engine says of a value that it cannot store. Another document would not meet this error; it would a trigger's. */
+/**
+ * What an engine says of a value that it cannot store. Another document would not meet this error. A trigger is the
+ * operator's own, and may refuse every value.
+ */
 const DATA_ERRORS =
   /^(?:SQLITE_(?:CONSTRAINT_(?!TRIGGER)|MISMATCH|TOOBIG)|(?:22|23|54)[0-9A-Z]{3}$)/;
 
