@@ -3,7 +3,7 @@ import { type BoundQuery, prepareColumn, prepareQuery } from '../engine/prepared
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type Head, isVersion } from '../lists/heads.ts';
 import { asJson, type JsonText, jsonRow, jsonRows, type RowOf } from '../lists/json.ts';
-import type { PagedList, ItemsQuery } from '../lists/page.ts';
+import type { ItemsQuery, PagedList } from '../lists/page.ts';
 import { alertList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 

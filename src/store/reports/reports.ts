@@ -3,7 +3,7 @@ import { prepareColumn, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type Head, isVersion } from '../lists/heads.ts';
 import { type JsonText, jsonRow, jsonRows, type RowOf } from '../lists/json.ts';
-import type { PagedList, ItemsQuery } from '../lists/page.ts';
+import type { ItemsQuery, PagedList } from '../lists/page.ts';
 import { reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
