@@ -130,23 +130,23 @@ function readSingleSignOn(environment: Environment, baseUrl?: string): SingleSig
 }
 
 /** Pages and links begin at the root of the service, so a path would be lost. */
-function parseOrigin(given: string): string | undefined {
-  if (!URL.canParse(given)) return undefined;
-  const { protocol, origin, pathname, search, hash } = new URL(given);
+function parseOrigin(value: string): string | undefined {
+  if (!URL.canParse(value)) return undefined;
+  const { protocol, origin, pathname, search, hash } = new URL(value);
   const isRoot = `${pathname}${search}${hash}` === '/';
   return isRoot && (protocol === 'https:' || protocol === 'http:') ? origin : undefined;
 }
 
 /** Plain HTTP is allowed for a provider on this machine only. */
-function parseIssuer(given: string): string | undefined {
-  if (!URL.canParse(given)) return undefined;
-  const { protocol, hostname } = new URL(given);
+function parseIssuer(value: string): string | undefined {
+  if (!URL.canParse(value)) return undefined;
+  const { protocol, hostname } = new URL(value);
   const isSafe = protocol === 'https:' || (protocol === 'http:' && hostname === '127.0.0.1');
-  return isSafe ? given : undefined;
+  return isSafe ? value : undefined;
 }
 
-function isNetwork(given: string): boolean {
-  const [address = '', bits, ...rest] = given.split('/');
+function isNetwork(value: string): boolean {
+  const [address = '', bits, ...rest] = value.split('/');
   const version = isIP(address);
   if (version === 0 || rest.length > 0) return false;
   return (
@@ -155,7 +155,7 @@ function isNetwork(given: string): boolean {
 }
 
 /** An address, with or without a port, in the form that node:dns accepts. */
-function isDnsServer(given: string): boolean {
-  const [, bracketed, plain] = /^(?:\[(.+)\]|([^:]+))(?::\d{1,5})?$/.exec(given) ?? [];
-  return isIP(given) !== 0 || isIP(bracketed ?? '') === 6 || isIP(plain ?? '') === 4;
+function isDnsServer(value: string): boolean {
+  const [, bracketed, plain] = /^(?:\[(.+)\]|([^:]+))(?::\d{1,5})?$/.exec(value) ?? [];
+  return isIP(value) !== 0 || isIP(bracketed ?? '') === 6 || isIP(plain ?? '') === 4;
 }

@@ -14,7 +14,7 @@ const VARIABLES = {
   // A path, or a URL. A URL of another kind is a mistake.
   database: parsed(
     'PLUMBLINE_DATABASE',
-    (given) => (/^[a-z][\w+.-]*:\/\//i.test(given) ? parsePostgresUrl(given) : given),
+    (value) => (/^[a-z][\w+.-]*:\/\//i.test(value) ? parsePostgresUrl(value) : value),
     URL_RULE,
   ),
   replica: parsed('PLUMBLINE_DATABASE_READ', parsePostgresUrl, URL_RULE),
@@ -50,18 +50,18 @@ export function readDatabase(environment: Environment): DatabaseConfig {
   );
   const databaseOptions = {
     replica,
-    password: toPassword(password, passwordFile),
+    password: createPasswordReader(password, passwordFile),
     maxConnections,
   };
   return { database, databaseOptions };
 }
 
-function parsePostgresUrl(given: string): string | undefined {
-  return isPostgresUrl(given) && URL.canParse(given) ? given : undefined;
+function parsePostgresUrl(value: string): string | undefined {
+  return isPostgresUrl(value) && URL.canParse(value) ? value : undefined;
 }
 
 /** A file is read again for each connection, so that a new password needs no restart. */
-function toPassword(password?: string, file?: string): (() => string) | undefined {
+function createPasswordReader(password?: string, file?: string): (() => string) | undefined {
   if (file !== undefined) return () => readPasswordFile('PLUMBLINE_DATABASE_PASSWORD_FILE', file);
   return password === undefined ? undefined : () => password;
 }

@@ -25,9 +25,9 @@ export class Environment {
   read<V extends Variables>(variables: V): ValuesOf<V> {
     const values = Object.entries(variables).map(([key, { name, parse, rule, fallback }]) => {
       this.#names.push(name);
-      const given = this.#env[name] || undefined;
-      const value = given === undefined ? fallback : parse(given);
-      this.refuse(given !== undefined && value === undefined, `${name}: ${rule}`);
+      const text = this.#env[name] || undefined;
+      const value = text === undefined ? fallback : parse(text);
+      this.refuse(text !== undefined && value === undefined, `${name}: ${rule}`);
       return [key, value];
     });
     return Object.fromEntries(values) as ValuesOf<V>;

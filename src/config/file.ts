@@ -12,12 +12,12 @@ const BESIDE_PACKAGE = fileURLToPath(new URL('../../.env', import.meta.url));
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * Adds the settings of the configuration file to the environment, which has precedence. The file is the given
- * one, else the one that PLUMBLINE_CONFIG names, else the installation's `.env`. Throws a ConfigError when a
+ * Adds the settings of the configuration file to the environment, which has precedence. The file is that of
+ * `--config`, else the one that PLUMBLINE_CONFIG names, else the installation's `.env`. Throws a ConfigError when a
  * file that is named cannot be read.
  */
-export function loadConfigFile(env: NodeJS.ProcessEnv, given?: string): void {
-  const { settings } = readConfigFile(env, given);
+export function loadConfigFile(env: NodeJS.ProcessEnv, option?: string): void {
+  const { settings } = readConfigFile(env, option);
   for (const [name, value] of Object.entries(settings)) env[name] ??= value;
 }
 
@@ -30,16 +30,16 @@ interface ConfigFile {
 type NamedBy = '--config' | 'PLUMBLINE_CONFIG';
 
 /** The settings of the configuration file, with whole paths for the database and other files. */
-export function readConfigFile(env: NodeJS.ProcessEnv, given?: string): ConfigFile {
-  const path = given ?? (env['PLUMBLINE_CONFIG'] || undefined);
-  const by = given === undefined ? 'PLUMBLINE_CONFIG' : '--config';
+export function readConfigFile(env: NodeJS.ProcessEnv, option?: string): ConfigFile {
+  const path = option ?? (env['PLUMBLINE_CONFIG'] || undefined);
+  const by = option === undefined ? 'PLUMBLINE_CONFIG' : '--config';
   const file = resolve(path ?? BESIDE_PACKAGE);
   const settings = readSettings(file, path && by);
   const { PLUMBLINE_DATABASE: database } = settings;
-  if (database !== undefined) settings['PLUMBLINE_DATABASE'] = toDatabase(database, file);
+  if (database !== undefined) settings['PLUMBLINE_DATABASE'] = resolveDatabase(database, file);
   for (const name of FILES) {
-    const given = settings[name];
-    if (given) settings[name] = resolve(dirname(file), given);
+    const path = settings[name];
+    if (path) settings[name] = resolve(dirname(file), path);
   }
   return { settings, named: path === undefined ? undefined : { file, by } };
 }
@@ -90,7 +90,7 @@ const FILES = [
 ];
 
 /** A relative path in a configuration file begins at the file, wherever the command is started. */
-function toDatabase(path: string, file: string): string {
+function resolveDatabase(path: string, file: string): string {
   const isPath = path !== '' && path !== ':memory:' && !isPostgresUrl(path);
   return !isPath ? path : resolve(dirname(file), path);
 }

@@ -137,9 +137,9 @@ function readImap(environment: Environment): ImapConfig | undefined {
  * `imaps://user@host/INBOX`; without a mailbox it is INBOX. `imap` is upgraded by STARTTLS, and stays in plain text on
  * this machine only. undefined for any other text, and for a URL with a password, which would show up in messages.
  */
-function parseImapUrl(given: string): ImapMailbox | undefined {
-  if (!/^imaps?:\/\//i.test(given) || !URL.canParse(given)) return undefined;
-  const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(given);
+function parseImapUrl(value: string): ImapMailbox | undefined {
+  if (!/^imaps?:\/\//i.test(value) || !URL.canParse(value)) return undefined;
+  const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(value);
   const host = hostname.replace(/^\[(.+)\]$/, '$1').toLowerCase();
   const [user, mailbox] = [decodeName(username), decodeName(pathname.slice(1))];
   if (host === '' || !user || mailbox === undefined) return undefined;

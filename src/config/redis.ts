@@ -63,9 +63,9 @@ export function readRedis(environment: Environment): RedisConfig | undefined {
 }
 
 /** undefined when something in the URL has no meaning. */
-function parseRedisUrl(given: string): RedisServer | undefined {
-  if (!URL.canParse(given)) return undefined;
-  const url = new URL(given);
+function parseRedisUrl(value: string): RedisServer | undefined {
+  if (!URL.canParse(value)) return undefined;
+  const url = new URL(value);
   const { protocol, hostname, port, pathname, search, hash } = url;
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const [username, password] = [decodeUrlPart(url.username), decodeUrlPart(url.password)];

@@ -1,13 +1,15 @@
 import { evaluate } from '../alerts/evaluate.ts';
 import { DEFAULT_THRESHOLDS as thresholds } from '../domain/alerts/thresholds.ts';
+import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { ingest } from '../intake/ingest.ts';
 import { localParser } from '../intake/parser/parser.ts';
-import { insertAccount } from '../store/accounts/accounts.ts';
+import { insertAccount, listAccounts } from '../store/accounts/accounts.ts';
 import { insertApiKey } from '../store/accounts/api-keys.ts';
 import { insertDomain } from '../store/accounts/domains.ts';
+import { listUnclaimed } from '../store/accounts/unclaimed.ts';
 import type { Db } from '../store/engine/database.ts';
-import type { Store } from '../store/engine/open.ts';
+import { openStore, type Store } from '../store/engine/open.ts';
 import { type DemoDay, demoDays } from './reports.ts';
 import { DOMAINS } from './traffic.ts';
 
@@ -17,7 +19,29 @@ export interface DemoAccount {
   readonly domains: readonly { readonly id: string; readonly domain: string }[];
 }
 
-interface Wanted {
+/**
+ * Opens a database for made-up data. Throws `conflict` when it has accounts or reports, because the sandbox's
+ * published key must not get into it.
+ */
+export async function openEmpty(...database: Parameters<typeof openStore>): Promise<Store> {
+  const store = await openStore(...database);
+  try {
+    await requireEmpty(store.db);
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function requireEmpty(db: Db): Promise<void> {
+  const accounts = await listAccounts(db);
+  const { total } = await listUnclaimed(db, { limit: 1 });
+  if (accounts.length > 0 || total > 0)
+    throw new Failure('conflict', 'The database has data already: give an empty one.');
+}
+
+interface DemoAccountOptions {
   readonly today: Date;
   /** The key and the domains' ids, when they must not be random. */
   readonly key?: string;
@@ -27,11 +51,11 @@ interface Wanted {
 /** Creates the account of the made-up data, with its key and its domains. */
 export async function insertDemoAccount(
   db: Db,
-  { today, key: wanted, ids }: Wanted,
+  { today, key: fixedKey, ids }: DemoAccountOptions,
 ): Promise<DemoAccount> {
   const now = toInstant(today);
   const { id: accountId } = await insertAccount(db, { name: 'Demo account', plan: 'pro', now });
-  const { key } = await insertApiKey(db, { accountId, name: 'Demo key', now, key: wanted });
+  const { key } = await insertApiKey(db, { accountId, name: 'Demo key', now, key: fixedKey });
   const domains: { id: string; domain: string }[] = [];
   for (const { name } of DOMAINS) {
     const { id } = await insertDomain(db, { accountId, name, now, id: ids?.[name] });
@@ -54,17 +78,13 @@ export async function ingestDemo(
 }
 
 async function ingestDay({ db }: Store, { receivedAt, files }: DemoDay): Promise<void> {
-  const inputs = files.values().map(({ name, bytes }) => ({
-    name,
-    read: async () => ({ name, bytes }),
-  }));
   // These bytes are generated here, so they can be read in this process.
-  const given = { db, now: () => receivedAt, parser: localParser };
-  for await (const { outcome, input } of ingest(given, toAsync(inputs))) {
+  const deps = { db, now: () => receivedAt, parser: localParser };
+  for await (const { outcome, input } of ingest(deps, toInputs(files))) {
     if (outcome !== 'stored') throw new Error(`The demo's ${input} was ${outcome}.`);
   }
 }
 
-async function* toAsync<T>(values: Iterable<T>): AsyncGenerator<T> {
-  yield* values;
+async function* toInputs(files: DemoDay['files']) {
+  for (const file of files) yield { name: file.name, read: async () => file };
 }

@@ -4,9 +4,9 @@ import {
   type DemoDomain,
   type DemoRecord,
   DOMAINS,
+  listRecords,
   REPORTERS,
   type Reporter,
-  toRecords,
 } from './traffic.ts';
 
 const DAY_MS = 86_400_000;
@@ -38,7 +38,7 @@ function toFile(domain: DemoDomain, reporter: Reporter, when: { day: Date; daysA
     reporter,
     begin,
     end,
-    records: toRecords(domain, reporter, when.daysAgo),
+    records: listRecords(domain, reporter, when.daysAgo),
   });
   const name = `${reporter.domain}!${domain.name}!${begin}!${end}.xml`;
   switch (reporter.delivery) {

@@ -1,10 +1,10 @@
-import { toInstant } from '../domain/instant.ts';
+import { type Instant, toInstant } from '../domain/instant.ts';
 import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../domain/sandbox.ts';
 import { insertDomain } from '../store/accounts/domains.ts';
 import { insertAlert, settleAlert } from '../store/alerts/alerts.ts';
+import type { Db } from '../store/engine/database.ts';
 import type { Store } from '../store/engine/open.ts';
-import { type DemoAccount, ingestDemo, insertDemoAccount } from './demo-data.ts';
-import { openEmpty } from './open-empty.ts';
+import { type DemoAccount, ingestDemo, insertDemoAccount, openEmpty } from './demo-data.ts';
 
 const WAITING = 'waiting.example';
 
@@ -23,39 +23,32 @@ export async function openSandbox(today: Date, database = ':memory:'): Promise<S
   const ids = SANDBOX_DOMAIN_IDS;
   const account = await insertDemoAccount(store.db, { today, key: SANDBOX_KEY, ids });
   await ingestDemo(store, account, today);
-  const given = { accountId: account.account_id, now: toInstant(today) };
-  const { id } = await insertDomain(store.db, { ...given, name: WAITING, id: ids[WAITING] });
-  const domainId = account.domains[0]?.id as string;
-  await insertNotice(store, { ...given, domainId });
-  await insertAddedRecord(store, { ...given, domainId, today });
+  const [accountId, now] = [account.account_id, toInstant(today)];
+  const { id } = await insertDomain(store.db, { accountId, name: WAITING, now, id: ids[WAITING] });
+  const owner = { accountId, domainId: account.domains[0]?.id as string };
+  await insertUnlistedAlert(store.db, owner, now);
+  await insertAddedRecord(store.db, owner, today);
   return {
     store,
     account: { ...account, domains: [...account.domains, { id, domain: WAITING }] },
   };
 }
 
-/** Types are added at any time (decision 1.16). This one tests that a client accepts an unknown type. */
-async function insertNotice(
-  { db }: Store,
-  { accountId, domainId, now }: { accountId: string; domainId: string; now: string },
-): Promise<void> {
-  await insertAlert(db, {
-    accountId,
-    domainId,
-    type: 'alert.sandbox_notice',
-    firedAt: now,
-    context: { note: 'Clients do not know this type. It is an alert like any other.' },
-  });
+interface AlertOwner {
+  readonly accountId: string;
+  readonly domainId: string;
+}
+
+/** Later versions add types, so clients have to accept one that they do not know. */
+async function insertUnlistedAlert(db: Db, owner: AlertOwner, firedAt: Instant): Promise<void> {
+  const context = { note: 'Clients do not know this type. It is an alert like any other.' };
+  await insertAlert(db, { ...owner, type: 'alert.sandbox_notice', firedAt, context });
 }
 
 const DAY_MS = 86_400_000;
 
 /** A value of a context may be null: a record that was added had no value before. */
-async function insertAddedRecord(
-  { db }: Store,
-  { accountId, domainId, today }: { accountId: string; domainId: string; today: Date },
-): Promise<void> {
-  const firedAt = toInstant(new Date(today.getTime() - 10 * DAY_MS));
+async function insertAddedRecord(db: Db, owner: AlertOwner, today: Date): Promise<void> {
   const context = {
     record_type: 'spf',
     record_name: 'example.com',
@@ -63,8 +56,9 @@ async function insertAddedRecord(
     previous_value: null,
     current_value: 'v=spf1 ip4:192.0.2.10 include:news.example -all',
   };
-  const added = { accountId, domainId, type: 'alert.dns_record_changed', firedAt, context };
-  const id = await insertAlert(db, added);
+  const firedAt = toInstant(new Date(today.getTime() - 10 * DAY_MS));
+  const type = 'alert.dns_record_changed';
+  const id = await insertAlert(db, { ...owner, type, firedAt, context });
   const resolvedAt = toInstant(new Date(today.getTime() - 3 * DAY_MS));
   const resolved = JSON.stringify({ ...context, resolution: 'new_normal' });
   await db.write((tx) => settleAlert(tx, id, { resolved_at: resolvedAt, context: resolved }));

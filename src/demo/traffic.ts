@@ -80,7 +80,7 @@ export interface DemoRecord {
 }
 
 /** What one reporter counted for a domain on a day. */
-export function toRecords(domain: DemoDomain, reporter: Reporter, daysAgo: number): DemoRecord[] {
+export function listRecords(domain: DemoDomain, reporter: Reporter, daysAgo: number): DemoRecord[] {
   const isQuiet = QUIET_DAYS.has(daysAgo % DAYS_OF_WEEK);
   return domain.senders
     .filter(({ seen }) => seen === undefined || isBetween(daysAgo, seen))
@@ -98,7 +98,7 @@ function isBetween(daysAgo: number, [first, last]: readonly [number, number]): b
   return daysAgo <= first && daysAgo >= last;
 }
 
-/** A number from 0 to 1 that depends only on the words. */
-function chanceOf(...words: readonly (string | number)[]): number {
-  return hash('sha256', words.join(' '), 'buffer').readUInt32BE(0) / 2 ** 32;
+/** A number from 0 to 1 that depends only on the inputs. */
+function chanceOf(...inputs: readonly (string | number)[]): number {
+  return hash('sha256', inputs.join(' '), 'buffer').readUInt32BE(0) / 2 ** 32;
 }

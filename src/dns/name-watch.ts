@@ -78,14 +78,14 @@ async function nameDomain(
     if (!(await mayGoOn())) return undefined;
     const some = addresses.slice(from, from + TOGETHER);
     const names = await Promise.all(
-      some.map(async (address) => toName(address, await lookUpName(address), now())),
+      some.map(async (address) => toSourceName(address, await lookUpName(address), now())),
     );
     await updateNames(store.db, { domainId, now: at }, names);
   }
   return (await mayGoOn()) ? addresses.length : undefined;
 }
 
-function toName(address: string, name: string | null | undefined, now: Date): SourceName {
+function toSourceName(address: string, name: string | null | undefined, now: Date): SourceName {
   const keptMs =
     name === undefined ? KEPT_MS.noAnswer : name === null ? KEPT_MS.none : KEPT_MS.name;
   return { address, name, expiresAt: toInstant(new Date(now.getTime() + keptMs)) };

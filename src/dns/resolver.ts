@@ -22,7 +22,7 @@ export interface Dns {
 
 /** Asks the given servers, or the system's when none are given. */
 export function createDns(servers: readonly string[], timeoutMs: number = TIMEOUT_MS): Dns {
-  return toDns(createResolver(servers, timeoutMs), toAnswer);
+  return askWith(createResolver(servers, timeoutMs), toAnswer);
 }
 
 /** All questions of `work` together have a deadline. One without an answer by then has none. */
@@ -35,7 +35,7 @@ export async function askInTime<T>(
   const done = new AbortController();
   const deadline = sleep(deadlineMs, undefined, { signal: done.signal }).catch(() => undefined);
   try {
-    return await work(toDns(resolver, (query) => Promise.race([toAnswer(query), deadline])));
+    return await work(askWith(resolver, (query) => Promise.race([toAnswer(query), deadline])));
   } finally {
     done.abort();
     resolver.cancel();
@@ -48,7 +48,7 @@ function createResolver(servers: readonly string[], timeout: number): Resolver {
   return resolver;
 }
 
-function toDns(resolver: Resolver, ask: <T>(query: Promise<T>) => Promise<Answer<T>>): Dns {
+function askWith(resolver: Resolver, ask: <T>(query: Promise<T>) => Promise<Answer<T>>): Dns {
   return {
     findTexts: async (name) => {
       const texts = await ask(resolver.resolveTxt(name));

@@ -47,7 +47,7 @@ export function parseAddress(text: string): string | undefined {
   return toIpv4(address) ?? address;
 }
 
-/** A household or a small network has a /64, so a limit per single IPv6 address would have no effect (1.13). */
+/** A household or a small network has a /64, so a limit per single IPv6 address would have no effect. */
 const IPV6_SUBNET = 64;
 
 /** What limits count an address under: an IPv4 address, or the /64 network of an IPv6 address. */

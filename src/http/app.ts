@@ -79,7 +79,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   app.set('trust proxy', config.trustedProxies.length > 0 ? config.trustedProxies : false);
 
   app.use('/docs', serveDocs(deps.site));
-  app.get('/', showBrowsersIn(isSandbox ? '/docs/' : '/settings'));
+  app.get('/', redirectBrowsersTo(isSandbox ? '/docs/' : '/settings'));
   const pages = isSandbox ? undefined : await openPages(deps);
   if (pages !== undefined) app.use('/settings', createSettings({ ...common, ...pages.deps }));
   app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
@@ -105,14 +105,15 @@ async function openCounters({ config, log, isSandbox }: AppDeps): Promise<Counte
   if (isSandbox) return undefined;
   if (config.redis !== undefined)
     return (await import('./counters/redis.ts')).countInRedis(config.redis, log);
-  if (cluster.isWorker) return (await import('./counters/primary.ts')).countInPrimary(log);
+  if (cluster.worker !== undefined)
+    return (await import('./counters/primary.ts')).countInPrimary(cluster.worker, log);
   return undefined;
 }
 
 /** What only the settings pages need. */
 async function openPages({ config, store, log }: AppDeps) {
   const { dnsServers = [], secretsKeyFile } = config;
-  const reportReader = openLate(store);
+  const reportReader = createLazyReportReader(store);
   const openSealing = secretsKeyFile && createSealings(secretsKeyFile);
   const networks = await openNetworks(config, log);
   const close = async () => {
@@ -131,7 +132,7 @@ async function openPages({ config, store, log }: AppDeps) {
 }
 
 /** What reads reports is loaded for the first page that needs it. */
-function openLate({ db }: Store): ClosableReportOriginals {
+function createLazyReportReader({ db }: Store): ClosableReportOriginals {
   let opened: Promise<ClosableReportOriginals> | undefined;
   const open = () => {
     opened ??= import('../intake/parser/report-originals.ts').then((module) =>
@@ -203,7 +204,7 @@ function answerExpressErrors(answer: AnswerError): ErrorRequestHandler {
 }
 
 /** Redirects a browser to the settings pages, or to the docs in a sandbox, which has no settings pages. */
-function showBrowsersIn(path: string): RequestHandler {
+function redirectBrowsersTo(path: string): RequestHandler {
   return (req, res, next) => {
     if (req.headers.accept?.includes('text/html')) res.redirect(303, path);
     else next();

@@ -63,7 +63,7 @@ export function answerClientError(error: ParserError, socket: Socket): void {
   // Where node's own handler of these errors looks for the answer in progress.
   const { _httpMessage: pending } = socket as { _httpMessage?: ServerResponse | null };
   if (pending) pending.once('close', () => answerClientError(error, socket));
-  else end(socket, toClientError(error));
+  else end(socket, findClientError(error));
 }
 
 /** CONNECT never reaches Express either: node gives it to this listener, or closes the connection. */
@@ -86,7 +86,7 @@ interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
 
-function toClientError({ code = '', rawPacket }: ParserError): ClientError {
+function findClientError({ code = '', rawPacket }: ParserError): ClientError {
   if (code === 'HPE_INVALID_METHOD' && isUnknownMethod(rawPacket)) return UNKNOWN_METHOD;
   return CLIENT_ERRORS[code] ?? BAD_REQUEST;
 }

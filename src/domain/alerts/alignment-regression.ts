@@ -32,7 +32,7 @@ interface Regression {
  */
 function replay(facts: Facts, thresholds: Thresholds): Regression[] {
   const found: Regression[] = [];
-  const mayFire = toMayFire(facts, thresholds);
+  const mayFire = mayFireOn(facts, thresholds);
   for (const [index, day] of facts.days.entries()) {
     const open = found.at(-1);
     if (open?.ending === null) open.ending = findEnding(open, { index, day }, thresholds);
@@ -44,7 +44,7 @@ function replay(facts: Facts, thresholds: Thresholds): Regression[] {
   return found;
 }
 
-function toMayFire(facts: Facts, thresholds: Thresholds): (day: Day) => boolean {
+function mayFireOn(facts: Facts, thresholds: Thresholds): (day: Day) => boolean {
   const fired = new Set(alertsOf(facts, TYPE).map(({ context }) => context['day']));
   return (day) =>
     isFresh(day, facts, thresholds) || (fired.has(day) && isWatched(day, facts.watchedSince));

@@ -15,7 +15,7 @@ export const dnsRecordChanged: AlertRule<typeof TYPE> = {
       const change = facts.dns[type]?.change ?? null;
       if (change === null || !isRecent(change, facts.now, thresholds)) return [];
       const isKnown = findOpen(facts, TYPE, type) !== undefined;
-      return mayStand(change, isKnown, facts, thresholds)
+      return mayBeOpen(change, isKnown, facts, thresholds)
         ? [toOccurrence(type, change, facts)]
         : [];
     }),
@@ -29,7 +29,7 @@ export const dnsRecordChanged: AlertRule<typeof TYPE> = {
 };
 
 /** A change fires while it is fresh. Once it has fired, it stays open for as long as the thresholds allow. */
-export function mayStand(
+export function mayBeOpen(
   { at }: DnsChange,
   isKnown: boolean,
   facts: Facts,

@@ -51,7 +51,7 @@ function hasHistory(day: Day, { days }: Facts): boolean {
 
 function toOccurrence(day: Day, facts: Facts, thresholds: Thresholds): Occurrence {
   const sources = newSources(facts, thresholds).filter((source) => source.day === day);
-  const listed = sources.map(toListed).sort(byFailed);
+  const listed = sources.map(toListedSource).sort(byFailed);
   const sum = (key: 'message_count' | 'failed_count') =>
     listed.reduce((total, source) => addSafely(total, source[key]), 0);
   const context = {
@@ -81,11 +81,14 @@ function isOver(
   return false;
 }
 
-function toListed({ address, messages, aligned }: FailingSource) {
+function toListedSource({ address, messages, aligned }: FailingSource) {
   return { ip: address, message_count: messages, failed_count: messages - aligned };
 }
 
-function byFailed(a: ReturnType<typeof toListed>, b: ReturnType<typeof toListed>): number {
+function byFailed(
+  a: ReturnType<typeof toListedSource>,
+  b: ReturnType<typeof toListedSource>,
+): number {
   return b.failed_count - a.failed_count || (a.ip < b.ip ? -1 : 1);
 }
 

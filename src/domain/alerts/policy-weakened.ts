@@ -1,6 +1,6 @@
 import { findWeakerTag, toPolicies, toRecordName } from '../dns/dns-record.ts';
 import type { DnsChange } from '../dns/dns-watch.ts';
-import { explainRecord, mayStand } from './dns-record-changed.ts';
+import { explainRecord, mayBeOpen } from './dns-record-changed.ts';
 import type { Facts } from './facts.ts';
 import { type AlertRule, findOpen, type Occurrence } from './rule.ts';
 
@@ -12,7 +12,7 @@ export const policyWeakened: AlertRule<typeof TYPE> = {
   findOccurrences: (facts, thresholds) => {
     const change = facts.dns.dmarc?.weakening ?? null;
     const isKnown = findOpen(facts, TYPE, '') !== undefined;
-    if (change === null || !mayStand(change, isKnown, facts, thresholds)) return [];
+    if (change === null || !mayBeOpen(change, isKnown, facts, thresholds)) return [];
     return [toOccurrence(change, facts)];
   },
   findEnding: (_alert, { dns }) => (dns.dmarc?.weakening == null ? 'recovered' : undefined),

@@ -21,12 +21,12 @@ export function addUp(days: readonly Counts[]): Counts {
  * that none did. Everything that shows a rate uses this (decision 98). There must be messages.
  */
 export function toPassRate(counts: Counts): number {
-  return toHundredths(counts) / 100;
+  return toHundredthsOfRate(counts) / 100;
 }
 
 /** By how many points the pass rate is below the one before: the difference of the two as they are rounded. */
 export function toDrop(before: Counts, after: Counts): number {
-  return (toHundredths(before) - toHundredths(after)) / 100;
+  return (toHundredthsOfRate(before) - toHundredthsOfRate(after)) / 100;
 }
 
 /**
@@ -35,13 +35,13 @@ export function toDrop(before: Counts, after: Counts): number {
  */
 export function isDrop(before: Counts, after: Counts, points: number): boolean {
   const { over, under } = difference(before, after);
-  return over * 10_000n >= toHundreds(points) * under;
+  return over * 10_000n >= toHundredthsOfPoints(points) * under;
 }
 
 /** Whether the pass rate is at most `points` below the one before. */
 export function isWithin(before: Counts, after: Counts, points: number): boolean {
   const { over, under } = difference(before, after);
-  return over * 10_000n <= toHundreds(points) * under;
+  return over * 10_000n <= toHundredthsOfPoints(points) * under;
 }
 
 /** The rate before minus the rate after, as a fraction. */
@@ -51,12 +51,12 @@ function difference(before: Counts, after: Counts): { over: bigint; under: bigin
 }
 
 /** Thresholds have at most two decimals. */
-function toHundreds(points: number): bigint {
+function toHundredthsOfPoints(points: number): bigint {
   return BigInt(Math.round(points * 100));
 }
 
 /** The pass rate in hundredths of a percent. */
-function toHundredths({ messages, aligned }: Counts): number {
+function toHundredthsOfRate({ messages, aligned }: Counts): number {
   const [over, under] = [BigInt(aligned) * 10_000n, BigInt(messages)];
   const rounded = Number((over * 2n + under) / (under * 2n));
   if (rounded === 10_000 && aligned < messages) return 9_999;

@@ -6,7 +6,7 @@ import { reportsMissing } from './reports-missing.ts';
 import type { AlertRule } from './rule.ts';
 
 /**
- * Every alert type. A new type is a file in this folder and a line here. It compiles when it has its words
+ * Every alert type. A new type is a file in this folder and a line here. It compiles when it has its texts
  * (settings) and the schema of its context (external) too.
  */
 export const RULES = [

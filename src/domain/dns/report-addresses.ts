@@ -6,7 +6,7 @@ const MAILTO = /^mailto:([^!]+)(?:![0-9]+[kmgt]?)?$/i;
 const MAX_ADDRESSES = 50;
 
 /**
- * The addresses that a DMARC record asks aggregate reports to be sent to, as `toComparable` gives them. Several
+ * The addresses that a DMARC record asks aggregate reports to be sent to, as `normalizeAddress` gives them. Several
  * records count as none.
  */
 export function findReportAddresses(record: RecordValue): readonly string[] {
@@ -14,7 +14,7 @@ export function findReportAddresses(record: RecordValue): readonly string[] {
   const uris = (findRua(record) ?? '')
     .split(',', MAX_ADDRESSES)
     .map((uri) => MAILTO.exec(uri.trim())?.[1]);
-  return uris.filter((address) => address !== undefined).map(toComparable);
+  return uris.filter((address) => address !== undefined).map(normalizeAddress);
 }
 
 /** Whether a DMARC record has a tag for aggregate reports, whatever is in it. */
@@ -30,7 +30,7 @@ function findRua(record: string): string | undefined {
 }
 
 /** An address as addresses are compared here: decoded, in lower case. */
-export function toComparable(address: string): string {
+export function normalizeAddress(address: string): string {
   return decode(address.trim()).toLowerCase();
 }
 
@@ -45,7 +45,7 @@ function decode(text: string): string {
 
 /** The domain of an address, without a dot at the end. */
 export function toHost(address: string): string {
-  return toComparable(address)
+  return normalizeAddress(address)
     .slice(address.lastIndexOf('@') + 1)
     .replace(/\.$/, '');
 }

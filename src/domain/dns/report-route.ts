@@ -5,7 +5,7 @@ import {
   toFirstRecord,
   toRuaTag,
 } from './records-to-publish.ts';
-import { findReportAddresses, hasReportTag, toComparable, toHost } from './report-addresses.ts';
+import { findReportAddresses, hasReportTag, normalizeAddress, toHost } from './report-addresses.ts';
 
 /* Whether reports about a domain can reach us, from what DNS says (RFC 9990; RFC 7489, section 7.1). */
 
@@ -50,7 +50,7 @@ function findUsed({
   addresses,
 }: Pick<RouteFacts, 'record' | 'addresses'>): string | undefined {
   const named = findReportAddresses(record ?? null);
-  return addresses.find((address) => named.includes(toComparable(address)));
+  return addresses.find((address) => named.includes(normalizeAddress(address)));
 }
 
 function checkRua({ domain, record, addresses }: RouteFacts): Finding {

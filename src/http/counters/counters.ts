@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 const OPEN_TIMEOUT_MS = 1_000;
 const RETRY_MS = 2_000;
 /**
- * A time limit is counted in intervals of this length, of which one turn of the event loop counts at most one: an
+ * A time limit is counted in intervals of this length, of which one iteration of the event loop counts at most one: an
  * answer that this process was too busy to read is not late.
  */
 const TICK_MS = 10;

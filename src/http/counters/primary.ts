@@ -11,7 +11,7 @@ import { Counters, incrementIn, type LimitedClient, type SharedCounter } from '.
 /** A primary that is alive only counts and passes on connections. */
 const TIME_LIMIT_MS = 2_000;
 
-interface Request {
+interface CountRequest {
   readonly type: 'plumbline:count';
   readonly hits: readonly Hit[];
 }
@@ -21,7 +21,7 @@ interface Hit extends LimitedClient {
   readonly change: 1 | -1;
 }
 
-interface Response {
+interface CountResponse {
   readonly type: 'plumbline:counted';
   readonly counts: readonly Count[];
 }
@@ -36,11 +36,14 @@ interface Count {
 /** A process is the primary of one cluster, whose workers share these. */
 const limits = new Map<string, MemoryStore>();
 
+/** Either end of the channel. */
+export type Channel = Pick<Worker, 'on' | 'off' | 'send'>;
+
 /** Counts for a worker, in the primary process. */
-export function serveCounters(worker: Pick<Worker, 'on' | 'send'>): void {
-  worker.on('message', (message: Request | null) => {
+export function serveCounters(worker: Channel): void {
+  worker.on('message', (message: CountRequest | null) => {
     if (message?.type !== 'plumbline:count') return;
-    const response: Response = { type: 'plumbline:counted', counts: message.hits.map(count) };
+    const response: CountResponse = { type: 'plumbline:counted', counts: message.hits.map(count) };
     // With a callback, a worker that has ended meanwhile is no error.
     worker.send(response, () => {});
   });
@@ -63,20 +66,10 @@ function createLimit(limit: string, windowMs: number): MemoryStore {
   return store;
 }
 
-/** The part of `process` that a worker has. */
-export interface Channel {
-  readonly send: (message: Request, done: () => void) => unknown;
-  readonly on: (event: 'message', listener: (message: Response | null) => void) => unknown;
-  readonly off: (event: 'message', listener: (message: Response | null) => void) => unknown;
-}
-
-/** Counts in the primary process, which calls `serveCounters`. For a worker of node:cluster. */
-export async function countInPrimary(
-  log: Logger,
-  channel = process as unknown as Channel,
-): Promise<Counters> {
+/** Counts in the primary process, which calls `serveCounters`. */
+export async function countInPrimary(primary: Channel, log: Logger): Promise<Counters> {
   const name = 'the primary process';
-  const create = () => createPrimaryCounter(channel);
+  const create = () => createPrimaryCounter(primary);
   const counters = new Counters(log, { name, timeLimitMs: TIME_LIMIT_MS, create });
   await counters.connect();
   return counters;
@@ -85,12 +78,12 @@ export async function countInPrimary(
 /** Never used again, so that an answer to an earlier connection is not taken for another one. */
 let lastId = 0;
 
-function createPrimaryCounter(channel: Channel): SharedCounter {
+function createPrimaryCounter(primary: Channel): SharedCounter {
   const waiting = new Map<number, (info: ClientRateLimitInfo) => void>();
   let unsent: Hit[] = [];
   const send = () => {
     // With a callback, a primary that has ended is no error here. Its answer will be late.
-    channel.send({ type: 'plumbline:count', hits: unsent }, () => {});
+    primary.send({ type: 'plumbline:count', hits: unsent }, () => {});
     unsent = [];
   };
   const ask = (client: LimitedClient, change: 1 | -1) =>
@@ -100,7 +93,7 @@ function createPrimaryCounter(channel: Channel): SharedCounter {
       unsent.push({ ...client, id: lastId, change });
       waiting.set(lastId, resolve);
     });
-  const receive = (message: Response | null) => {
+  const receive = (message: CountResponse | null) => {
     if (message?.type !== 'plumbline:counted') return;
     for (const { id, totalHits, resetAt } of message.counts) {
       waiting.get(id)?.({ totalHits, resetTime: new Date(resetAt) });
@@ -108,9 +101,9 @@ function createPrimaryCounter(channel: Channel): SharedCounter {
     }
   };
   return {
-    open: async () => void channel.on('message', receive),
+    open: async () => void primary.on('message', receive),
     increment: (client) => ask(client, 1),
     decrement: (client) => ask(client, -1),
-    close: () => void channel.off('message', receive),
+    close: () => void primary.off('message', receive),
   };
 }

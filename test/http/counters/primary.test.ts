@@ -12,7 +12,10 @@ const BACK = 'limits are counted by the primary process again';
 /** The time limit of a count, and then the time until the next attempt. */
 const [TIME_LIMIT_MS, RETRY_MS] = [2_000, 2_000];
 
-type Message = Parameters<Channel['send']>[0];
+interface Message {
+  readonly hits: readonly unknown[];
+}
+
 let limits = 0;
 
 /** A worker whose messages reach the primary's side of this process, while that answers. */
@@ -30,8 +33,8 @@ async function aWorker() {
     },
   });
   const send = (message: unknown) => setImmediate(() => worker.emit('message', message));
-  serveCounters(Object.assign(primary, { send }) as unknown as Parameters<typeof serveCounters>[0]);
-  const counters = await countInPrimary(log, channel as unknown as Channel);
+  serveCounters(Object.assign(primary, { send }) as unknown as Channel);
+  const counters = await countInPrimary(channel as unknown as Channel, log);
   sent.length = 0;
   limits += 1;
   const store = counters.createStore(`limit-${limits}`);
