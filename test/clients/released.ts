@@ -33,8 +33,9 @@ export function copyReleased(version: string): string {
 /** What both versions of a client use: libraries that Cargo compiles for minutes, and what pip installs. */
 const SHARED = ['rust/build', 'python/build/venv', 'python-openapi-generator/build/venv'];
 
+/** Shares what was built for the current contract, if it was. */
 function share(current: string, released: string): void {
-  mkdirSync(current, { recursive: true });
+  if (!existsSync(current)) return;
   mkdirSync(dirname(released), { recursive: true });
   symlinkSync(current, released);
 }

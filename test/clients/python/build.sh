@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Generator, checker and what the client needs are pinned in requirements.txt.
 set -euo pipefail
-python3 -m venv build/venv
+# The client of an earlier contract uses this one's.
+[ -x build/venv/bin/pip ] || python3 -m venv build/venv
 export PATH="$PWD/build/venv/bin:$PATH"
 pip install --quiet --requirement requirements.txt
 openapi-python-client generate --path ../../../openapi/v1.yaml \
