@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import { hashApiKey, isApiKey } from '../domain/access/api-key.ts';
 import { isExpired } from '../domain/access/key-expiry.ts';
 import { Failure } from '../domain/failure.ts';
@@ -35,26 +34,10 @@ export function createAuthentication({ store, now, logError }: AuthenticationDep
   return { authenticate, flush };
 }
 
-interface Known {
-  readonly authorization: string;
-  readonly sha256: string;
-}
-
-/**
- * The last text that can be a key's of each connection. A client that keeps its connection has its key checked and
- * hashed once.
- */
-const known = new WeakMap<Socket, Known>();
-
 /** The SHA-256 of the request's key; undefined when there is none, or a text that is not a key. */
-function findHash({ headers, socket }: IncomingMessage): string | undefined {
-  const { authorization = '' } = headers;
-  const last = known.get(socket);
-  if (last?.authorization === authorization) return last.sha256;
-  const key = BEARER.exec(authorization)?.[1];
-  const sha256 = key !== undefined && isApiKey(key) ? hashApiKey(key) : undefined;
-  if (sha256 !== undefined) known.set(socket, { authorization, sha256 });
-  return sha256;
+function findHash({ headers }: IncomingMessage): string | undefined {
+  const key = BEARER.exec(headers.authorization ?? '')?.[1];
+  return key !== undefined && isApiKey(key) ? hashApiKey(key) : undefined;
 }
 
 /** Most keys do not expire, and need no clock. */

@@ -9,13 +9,8 @@ type ErrorBody = components['schemas']['ErrorBody'];
 /** The contract has no 503: a database that stays busy is a 500. */
 type Code = Exclude<FailureCode, 'unavailable'> | 'internal_error';
 
-interface Answer {
-  readonly status: number;
-  readonly headers?: readonly string[];
-}
-
 /** The one table from error codes to answers. */
-const ANSWERS: Readonly<Record<Code, Answer>> = {
+const ANSWERS: Readonly<Record<Code, { status: number; headers?: readonly string[] }>> = {
   unauthorized: { status: 401, headers: ['WWW-Authenticate', 'Bearer'] },
   forbidden: { status: 403 },
   plan_required: { status: 403 },
@@ -39,7 +34,13 @@ export function answerErrors(logError: (error: unknown, req: ApiRequest) => void
     if (res.headersSent) return false;
     const message =
       code === 'internal_error' ? 'Unexpected server error.' : (error as Failure).message;
-    sendError(req, res, { code, message });
+    const { status, headers = [] } = ANSWERS[code];
+    const body: ErrorBody = { error: { code, message } };
+    send(req, res, {
+      status,
+      headers: ['Cache-Control', 'no-store', ...headers],
+      body: toBody(body),
+    });
     return true;
   };
 }
@@ -47,18 +48,4 @@ export function answerErrors(logError: (error: unknown, req: ApiRequest) => void
 function toCode(error: unknown): Code {
   if (!(error instanceof Failure) || error.code === 'unavailable') return 'internal_error';
   return error.code;
-}
-
-function sendError(
-  req: ApiRequest,
-  res: ServerResponse,
-  error: { code: Code; message: string },
-): void {
-  const { status, headers = [] } = ANSWERS[error.code];
-  const body: ErrorBody = { error };
-  send(req, res, {
-    status,
-    headers: ['Cache-Control', 'no-store', ...headers],
-    body: toBody(body),
-  });
 }

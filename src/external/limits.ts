@@ -10,29 +10,29 @@ export type CreateStore = (limit: string) => Store;
 
 /** Protection against floods: requests per minute from one address, whatever they contain. */
 export function limitPerAddress(limit: number, createStore?: CreateStore) {
-  const count = createCount(createStore?.('address'));
+  const counts = openCounts(createStore?.('address'));
   return async (req: ApiRequest): Promise<void> => {
-    req.ipLimit = { name: 'ip', limit, ...(await count(toClientNetwork(req.ip ?? ''))) };
+    req.ipLimit = { name: 'ip', limit, ...(await counts.increment(toClientNetwork(req.ip ?? ''))) };
     check(req.ipLimit, 'from this IP address');
   };
 }
 
 /** Requests per minute with one API key. */
 export function limitPerKey(limit: number, createStore?: CreateStore) {
-  const count = createCount(createStore?.('key'));
+  const counts = openCounts(createStore?.('key'));
   return async (req: ApiRequest, keyId: string): Promise<void> => {
-    req.keyLimit = { name: 'key', limit, ...(await count(keyId)) };
+    req.keyLimit = { name: 'key', limit, ...(await counts.increment(keyId)) };
     check(req.keyLimit, 'with this API key');
   };
 }
 
 /**
- * Counts the requests of a client. Windows are fixed: they begin with a client's first request, and a rejected one does
- * not extend them. Of express-rate-limit only the stores are used: its middleware takes three times as long as counting.
+ * Windows are fixed: they begin with a client's first request, and a rejected one does not extend them. Of
+ * express-rate-limit only the stores are used: its middleware takes three times as long as counting.
  */
-function createCount(store: Store = new MemoryStore()) {
+function openCounts(store: Store = new MemoryStore()): Store {
   void store.init?.({ windowMs: WINDOW_MS } as Options);
-  return async (client: string) => await store.increment(client);
+  return store;
 }
 
 function check({ limit, totalHits }: AppliedLimit, whose: string): void {

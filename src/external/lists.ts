@@ -11,12 +11,8 @@ import {
   readCurrentPage,
 } from '../store/lists/page.ts';
 import { type Operation, toInvalid, type ValidRequest } from './contract.ts';
-import { listAlerts } from './list-alerts.ts';
-import { listDomains } from './list-domains.ts';
-import { listReports } from './list-reports.ts';
-import { type ListAfter, type PageRequest, withDeclaredFields } from './operation.ts';
-
-export const handlers = withDeclaredFields({ listDomains, listReports, listAlerts });
+import { handlers } from './handlers.ts';
+import type { ListAfter, PageRequest } from './operation.ts';
 
 /** A list at a page. The head is enough to decide whether the page has to be read. */
 export interface OpenList {
@@ -74,7 +70,11 @@ async function openAfter(
   if (start === undefined) throw toInvalid(operation, parameter);
   const head = await findFollowedHead(reader, followed, start);
   if (head === 'no_list') throw new Failure('not_found', 'No such domain.');
-  if (head === 'no_point') throw toUnknown(parameter);
+  if (head === 'no_point') {
+    // The database was restored from a backup, for example.
+    const cure = 'is a cursor that this list never gave out. Start again with "start".';
+    throw new Failure('validation_error', `"${parameter}" ${cure}`);
+  }
   return {
     head,
     // A client asks for a cursor once: then it has the next one.
@@ -84,10 +84,4 @@ async function openAfter(
       return { ...read, cursor: toCursor(followed.id, point) };
     },
   };
-}
-
-/** The database was restored from a backup, for example. */
-function toUnknown(parameter: string): Failure {
-  const cure = 'is a cursor that this list never gave out. Start again with "start".';
-  return new Failure('validation_error', `"${parameter}" ${cure}`);
 }

@@ -60,9 +60,9 @@ export function createPages(maxBytes: number) {
     const { version } = list.head;
     const ifNoneMatch = req.headers['if-none-match'];
     if (ifNoneMatch !== undefined && isKnown(ifNoneMatch, toTag(version, operation)))
-      return send(req, res, { status: 304, headers: toListHeaders(version, operation) });
-    const page = await findPage(req, request, list);
-    send(req, res, { status: 200, headers: toPageHeaders(page, operation), body: page.body });
+      return send(req, res, { status: 304, headers: toHeaders(operation, { version }) });
+    const { body, ...page } = await findPage(req, request, list);
+    send(req, res, { status: 200, headers: toHeaders(operation, page), body });
   };
 }
 
@@ -90,20 +90,16 @@ async function toPage(req: ApiRequest, kept: KeptPage): Promise<Page> {
   return { version, cursor, body: await compressed[compression], compression };
 }
 
-function toPageHeaders(page: Page, operation: Operation): readonly string[] {
-  const { version, cursor, compression } = page;
-  return [
-    ...toListHeaders(version, operation),
-    ...(cursor === undefined ? [] : ['Plumbline-Cursor', cursor]),
-    ...(compression === undefined ? [] : ['Content-Encoding', compression]),
-  ];
-}
-
-function toListHeaders(version: string, operation: Operation): readonly string[] {
+function toHeaders(
+  operation: Operation,
+  { version, cursor, compression }: Pick<Page, 'version'> & Partial<Page>,
+): readonly string[] {
   return [
     ...['ETag', `W/${toTag(version, operation)}`],
     ...['Cache-Control', 'private, no-cache'],
     ...['Vary', 'Authorization, Accept-Encoding'],
     ...operation.headers,
+    ...(cursor === undefined ? [] : ['Plumbline-Cursor', cursor]),
+    ...(compression === undefined ? [] : ['Content-Encoding', compression]),
   ];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { components, operations as declared } from '../../generated/v1.d.ts';
-import { handlers } from '../../src/external/lists.ts';
+import { handlers } from '../../src/external/handlers.ts';
 import {
   type Call,
   type Handler,
@@ -79,19 +79,19 @@ describe('a filter that nobody put into the cache’s key answered with the unfi
 
   const filters = operations.flatMap(({ operationId, parameters }) =>
     parameters
-      .filter(({ in: place, name }) => place === 'query' && !(name in page))
-      .map(({ name }) => ({ operationId, name })),
+      .filter(({ in: place, name }) => place !== 'header' && !(name in page))
+      .map(({ in: place, name }) => ({ operationId, place, name })),
   );
 
   test.each(filters)(
     '$operationId: with another $name, another list with a total and version of its own',
-    ({ operationId, name }) => {
+    ({ operationId, place, name }) => {
       const handle = handlers[operationId as keyof Handlers] as (
         call: object,
       ) => PageRequest<unknown>;
-      const headWith = (query: object) => {
-        const call = { accountId: 'a', path: { domain_id: 'd' }, query: { ...page, ...query } };
-        const { list } = handle(call);
+      const headWith = (values: object) => {
+        const call = { accountId: 'a', path: {}, query: page };
+        const { list } = handle({ ...call, [place]: { ...call[place as 'query'], ...values } });
         return 'head' in list ? list.head : { ...list.followed.head, after: list.cursor };
       };
       const cure = `the handler has to name a list with ${name}, with a head of its own in store/`;
