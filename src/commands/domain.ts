@@ -28,7 +28,7 @@ import {
 import { UsageError } from './output/report-error.ts';
 import { withAccount, withStore } from './with-store.ts';
 
-/** Anybody can make reports for any number of names come in. */
+/** Anybody can send reports about any number of names. */
 const MAX_UNCLAIMED = 1_000;
 
 const CHECK_HELP = `

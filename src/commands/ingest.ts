@@ -35,7 +35,7 @@ export function define(command: Command): void {
     });
 }
 
-/** Why `--strict` ends with status 1, where the table is not printed. What is unreadable was told before. */
+/** Why `--strict` ends with status 1, when no table is printed. Unreadable inputs were printed before. */
 function tellRejected(count: number): void {
   if (count > 0)
     tell(`Documents that were rejected: ${count}. plumbline document list --outcome rejected`);

@@ -7,7 +7,7 @@ import { hint, type OutputOptions, printResult } from './output/output.ts';
 import { openLogged, stopOnSignal } from './serving/process.ts';
 import { warnOfLooseFiles } from './with-store.ts';
 
-/** It listens on no port: another process takes over the work of one that does not respond. */
+/** The process listens on no port. When it does not respond, its leases expire, and another process does its work. */
 export function define(command: Command): void {
   command.action(async (options: OutputOptions) => {
     const config = readConfig(process.env);

@@ -17,7 +17,7 @@ import { keepRunning, type Running } from './running.ts';
 
 /** How soon a port that could not be listened on is tried again: another process may have it. */
 const RETRY_MS = 30_000;
-/** How often an open door says so. */
+/** How often the state of an open door is noted. */
 const NOTE_MS = 60_000;
 
 interface DoorDeps {

@@ -16,7 +16,7 @@ import { type ShardJob, startShardJob } from './leased-job.ts';
 import type { Running } from './running.ts';
 
 const HOUR_MS = 3_600_000;
-/** A process that works alone begins a shard whenever this has passed, and has done all within the hour. */
+/** The time from the beginning of one shard to the next, so that one process alone checks all of them in an hour. */
 const DNS_PACE_MS = HOUR_MS / SHARDS.length;
 
 interface JobsDeps {

@@ -119,7 +119,7 @@ export function createMayGoOn(
   };
 }
 
-/** One clock stands still while the machine sleeps, and the other can be set. */
+/** Two clocks: the steady one stops while the machine sleeps, and the wall clock can be set back. */
 function readTimes() {
   return [performance.now(), Date.now()] as const;
 }

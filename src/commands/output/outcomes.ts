@@ -83,13 +83,13 @@ export async function printAndEvaluate(
 function printAtOnce(document: IngestedDocument, { json, quiet }: OutputOptions, toName: ToName) {
   const { refusal } = document;
   if (json) printJson(toOutput(document));
-  // It is not in a later list, so it is said here when there are no tables.
+  // Nothing of it is stored, so no list has it. Without tables it is printed here.
   if (quiet && refusal?.reason === 'unreadable') tell(`${toName(document)}: ${refusal.message}`);
 }
 
 /**
- * In a folder that was given alone, files are named relative to it. A path that could not be read is shown as
- * it was tried, because npm starts the command in another folder.
+ * When the only path is a folder, files are named relative to it. A path that could not be read is shown as
+ * an absolute path, because npm starts the command in another folder.
  */
 function toShownName(
   { input, refusal }: IngestedDocument,
