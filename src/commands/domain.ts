@@ -6,6 +6,12 @@ import { parseDomainName } from '../domain/domain-name.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import {
+  countReports,
+  findLastArrival,
+  type LastArrival,
+  listUnclaimed,
+} from '../store/accounts/domain-reports.ts';
+import {
   type DomainRow,
   insertDomain,
   listAllDomains,
@@ -14,8 +20,6 @@ import {
 import { findDomainId } from '../store/accounts/find-by-name.ts';
 import { listReportAddresses } from '../store/accounts/mail-address.ts';
 import { listRelatedDomains, type RelatedDomain } from '../store/accounts/related-domains.ts';
-import { countReports, listUnclaimed } from '../store/accounts/unclaimed.ts';
-import { findLastArrival, type LastArrival } from '../store/inbox/last-arrival.ts';
 import {
   hint,
   type OutputOptions,

@@ -5,9 +5,9 @@ import { findReportAddresses } from '../domain/dns/report-addresses.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { plumbline } from '../store/accounts/audit.ts';
+import { isUnclaimed } from '../store/accounts/domain-reports.ts';
 import { insertDomain } from '../store/accounts/domains.ts';
 import { findMailToken } from '../store/accounts/mail-address.ts';
-import { isUnclaimed } from '../store/accounts/unclaimed.ts';
 import type { Db } from '../store/engine/database.ts';
 
 /** A domain whose record does not name the account is not looked up again for this time. */

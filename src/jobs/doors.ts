@@ -9,7 +9,7 @@ import { findAccountByToken } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/engine/open.ts';
 import { findCheckpoint, noteDoor, updateCheckpoint } from '../store/inbox/doors.ts';
 import type { Deliver, DoorName } from '../store/inbox/incoming.ts';
-import { findResults } from '../store/inbox/results.ts';
+import { findResults } from '../store/inbox/mails.ts';
 import { createRoom } from '../store/inbox/room.ts';
 import type { Leases } from '../store/work/leases.ts';
 import { startExclusiveJob } from './leased-job.ts';

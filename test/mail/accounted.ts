@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Db } from '../../src/store/engine/database.ts';
-import { parseEnvelope } from '../../src/store/inbox/envelope.ts';
+import { parseEnvelope } from '../../src/store/inbox/incoming.ts';
 import { listMiscounts } from '../support/recount.ts';
 import type { TestDovecot } from './dovecot.ts';
 import type { SmtpSenders } from './smtp-senders.ts';

@@ -14,7 +14,7 @@ import { openStore } from '../../src/store/engine/open.ts';
 import { deliver } from '../../src/store/inbox/deliver.ts';
 import { findCheckpoint, noteDoor, updateCheckpoint } from '../../src/store/inbox/doors.ts';
 import type { Deliver, DoorName } from '../../src/store/inbox/incoming.ts';
-import { findResults } from '../../src/store/inbox/results.ts';
+import { findResults } from '../../src/store/inbox/mails.ts';
 
 export interface MailProcessOptions {
   readonly database: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findDataDays } from '../../src/store/accounts/data-days.ts';
+import { findDataDays } from '../../src/store/accounts/domain-reports.ts';
 import { readDomain, readOverview } from '../../src/store/accounts/overview.ts';
 import type { BoundQuery } from '../../src/store/engine/prepared.ts';
 import { type Plan, type Reader, runPlan } from '../../src/store/engine/reader.ts';

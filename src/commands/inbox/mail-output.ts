@@ -1,4 +1,4 @@
-import type { ListedMail } from '../../store/inbox/list.ts';
+import type { ListedMail } from '../../store/inbox/mails.ts';
 import { toShortTime } from '../output/output.ts';
 
 export const toMailId = (seq: number): string => `mail-${seq}`;

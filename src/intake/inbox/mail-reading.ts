@@ -1,6 +1,6 @@
 import type { ClaimedMail } from '../../store/inbox/claims.ts';
 import type { Done } from '../../store/inbox/done.ts';
-import { parseEnvelope } from '../../store/inbox/envelope.ts';
+import { parseEnvelope } from '../../store/inbox/incoming.ts';
 import type { IngestedDocument } from '../ingest.ts';
 
 /** A sender can put any number of domains into one mail. Real reports have one. */

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { addUp } from '../../domain/alerts/rate.ts';
 import { addDays, toDay, toInstant } from '../../domain/instant.ts';
 import { findNextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
-import { findDataDays } from '../../store/accounts/data-days.ts';
+import { findDataDays } from '../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../store/accounts/domains.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
 import { readDomain } from '../../store/accounts/overview.ts';

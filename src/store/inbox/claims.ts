@@ -1,9 +1,7 @@
 import { toInstant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
-import { toCut } from './envelope.ts';
-import type { DoorName } from './incoming.ts';
-import type { InboxMailTable } from './tables.ts';
+import { type DoorName, toCut } from './incoming.ts';
 
 /*
  * Which worker reads which mail. A claim ends by itself: `due_at` of a claimed mail is when others may claim it.
@@ -21,6 +19,12 @@ const FIRST_PAUSE_MS = 60_000;
 const MAX_PAUSE_MS = 6 * 3_600_000;
 const MAX_ERROR_CHARS = 500;
 
+/** The columns of a `ClaimedMail`. */
+export const CLAIMED_COLUMNS = [
+  ...(['seq', 'id', 'door', 'envelope', 'byte_count as byteCount'] as const),
+  ...(['sha256', 'account_id as accountId', 'tries'] as const),
+] as const;
+
 export interface ClaimedMail {
   readonly seq: number;
   readonly id: string;
@@ -35,13 +39,13 @@ export interface ClaimedMail {
 
 /** Who claims: one worker. */
 export interface Holder {
-  /** Another text for each worker. */
+  /** Different for each worker. */
   readonly id: string;
   /** How long its claims last when they are not renewed. */
   readonly claimMs: number;
 }
 
-interface Wanted {
+interface ClaimOptions {
   readonly holder: Holder;
   readonly mails: number;
   /** The bytes of all claimed mails together, unless it is one mail. */
@@ -52,25 +56,25 @@ interface Wanted {
  * Claims mails that are due, the longest waiting first. A mail that was claimed before is claimed alone, so
  * that one that ends its worker again and again does not use up the tries of others.
  */
-export async function claimMails(db: Db, wanted: Wanted): Promise<ClaimedMail[]> {
+export async function claimMails(db: Db, options: ClaimOptions): Promise<ClaimedMail[]> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     if ((await listDue(db, await readNow(db), 1)).length === 0) return [];
-    const claimed = await db.write((tx) => claimSome(tx, wanted));
+    const claimed = await db.write((tx) => claimSome(tx, options));
     if (claimed.length > 0) return claimed;
   }
   return [];
 }
 
-/** Other workers may have claimed what this one has chosen; there may be more. */
+/** Other workers may have claimed the mails that this one has chosen: then it looks for others, so many times. */
 const MAX_ATTEMPTS = 10;
 
-async function claimSome(tx: Tx, wanted: Wanted): Promise<ClaimedMail[]> {
+async function claimSome(tx: Tx, options: ClaimOptions): Promise<ClaimedMail[]> {
   const nowMs = await readClockMs(tx);
   const now = toInstant(new Date(nowMs));
-  const due = await listDue(tx, now, wanted.mails);
+  const due = await listDue(tx, now, options.mails);
   await giveUp(tx, due, now);
-  const chosen = choose(due, wanted);
-  return chosen.length === 0 ? [] : await claim(tx, chosen, { ...wanted, nowMs });
+  const chosen = choose(due, options);
+  return chosen.length === 0 ? [] : await claim(tx, chosen, { ...options, nowMs });
 }
 
 interface DueMail {
@@ -90,7 +94,7 @@ async function listDue(db: Pick<Db, 'selectFrom'>, now: string, limit: number): 
     .execute();
 }
 
-/** A mail whose last claim has ended without a word: the worker has ended too. */
+/** Mails whose last claim has ended without a result, because their worker ended, are stuck. */
 async function giveUp(tx: Tx, due: readonly DueMail[], now: string): Promise<void> {
   const spent = due.filter(({ tries }) => tries >= MAX_TRIES).map(({ seq }) => seq);
   if (spent.length === 0) return;
@@ -107,13 +111,13 @@ async function giveUp(tx: Tx, due: readonly DueMail[], now: string): Promise<voi
     .execute();
 }
 
-function choose(due: readonly DueMail[], { bytes }: Wanted): number[] {
+function choose(due: readonly DueMail[], { bytes }: ClaimOptions): number[] {
   const able = due.filter(({ tries }) => tries < MAX_TRIES);
   if (able[0] !== undefined && able[0].tries > 0) return [able[0].seq];
   const chosen: number[] = [];
   let size = 0;
   for (const { seq, tries, byte_count } of able) {
-    size += Number(byte_count);
+    size += byte_count;
     if (tries > 0 || (chosen.length > 0 && size > bytes)) break;
     chosen.push(seq);
   }
@@ -124,7 +128,7 @@ function choose(due: readonly DueMail[], { bytes }: Wanted): number[] {
 async function claim(
   tx: Tx,
   seqs: readonly number[],
-  { holder, nowMs }: Wanted & { nowMs: number },
+  { holder, nowMs }: ClaimOptions & { nowMs: number },
 ): Promise<ClaimedMail[]> {
   const rows = await tx
     .updateTable('inbox_mail')
@@ -138,29 +142,10 @@ async function claim(
     .where('due_at', '<=', toInstant(new Date(nowMs)))
     .returning(CLAIMED_COLUMNS)
     .execute();
-  return rows.map(toClaimed).sort((a, b) => a.seq - b.seq);
+  return rows.sort((a, b) => a.seq - b.seq);
 }
 
-export const CLAIMED_COLUMNS = [
-  ...(['seq', 'id', 'door', 'envelope', 'byte_count', 'sha256'] as const),
-  ...(['account_id', 'tries'] as const),
-] as const;
-
-type ClaimedRow = Pick<
-  InboxMailTable,
-  'id' | 'door' | 'envelope' | 'byte_count' | 'sha256' | 'account_id'
-> & { readonly seq: number; readonly tries: number };
-
-export function toClaimed({ byte_count, account_id, door, ...row }: ClaimedRow): ClaimedMail {
-  return {
-    ...row,
-    door: door as DoorName,
-    byteCount: Number(byte_count),
-    accountId: account_id,
-  };
-}
-
-/** Makes claims last longer. Those that have ended meanwhile, and that others have, are left out. */
+/** Makes claims last longer. Claims that have ended, and mails that other workers have claimed since, stay as they are. */
 export async function renewClaims(db: Db, holder: Holder, seqs: readonly number[]): Promise<void> {
   await db.write(async (tx) => {
     const due_at = toInstant(new Date((await readClockMs(tx)) + holder.claimMs));
@@ -201,13 +186,13 @@ export async function failMails(
   });
 }
 
-/** Mails that failed together are not tried again all at the same time. */
+/** At random, so that mails that failed together are not all tried again at the same time. */
 function toPauseMs(tries: number): number {
   const pauseMs = Math.min(FIRST_PAUSE_MS * 4 ** (tries - 1), MAX_PAUSE_MS);
   return pauseMs * (0.8 + Math.random() * 0.4);
 }
 
-/** The mails that this holder still has. */
+/** An update of the mails that this holder still has. */
 export function changeClaimed(tx: Tx, holder: Holder, seqs: readonly number[]) {
   return tx
     .updateTable('inbox_mail')

@@ -1,11 +1,10 @@
-import { createHash, hash, randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { toSizeText } from '../../domain/size.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
-import { toEnvelopeText } from './envelope.ts';
-import { type Incoming, MAX_INCOMING_BYTES } from './incoming.ts';
+import { hashKey, type Incoming, MAX_INCOMING_BYTES, toEnvelopeText } from './incoming.ts';
 import { deleteParts, insertPart, type Part, toParts } from './parts.ts';
 
 /**
@@ -92,14 +91,9 @@ function toMail({ door, envelope, receivedAt, accountId, key }: Incoming) {
     envelope: toEnvelopeText(envelope),
     received_at: receivedAt,
     account_id: accountId ?? null,
-    key_sha256: key === undefined ? null : toKeyHash(key),
+    key_sha256: key === undefined ? null : hashKey(key),
     state: 'waiting' as const,
   };
-}
-
-/** Keys have any length. */
-export function toKeyHash(key: string): string {
-  return hash('sha256', key, 'hex');
 }
 
 type NewMail = ReturnType<typeof toMail> & {
@@ -121,11 +115,11 @@ async function insertMail(tx: Tx, mail: NewMail, last: Part): Promise<boolean> {
   await insertPart(tx, last);
   const { parts } = await tx
     .selectFrom('inbox_part')
-    .select((eb) => eb.fn.countAll().as('parts'))
+    .select((eb) => eb.fn.countAll<number>().as('parts'))
     .where('mail_id', '=', mail.id)
     .executeTakeFirstOrThrow();
   // It took so long to come in that its first parts were taken for those of a mail that never will.
-  if (Number(parts) !== last.part + 1)
+  if (parts !== last.part + 1)
     throw new Failure('unavailable', 'The mail took too long to come in.');
   return true;
 }

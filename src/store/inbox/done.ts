@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../engine/database.ts';
 import { type ClaimedMail, changeClaimed, type Holder, readNow } from './claims.ts';
-import { toCut } from './envelope.ts';
+import { toCut } from './incoming.ts';
 import { deleteParts, PART_BYTES } from './parts.ts';
 import type { DoneResult } from './tables.ts';
 

@@ -2,8 +2,8 @@ import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import type { Db, Queries } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
-import { toCut } from './envelope.ts';
 import type { DoorName } from './incoming.ts';
+import { toCut } from './incoming.ts';
 
 /* What doors note about themselves, for operators and, without the errors, for the settings pages. */
 

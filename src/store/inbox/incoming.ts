@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Instant } from '../../domain/instant.ts';
 
 /* What the doors (SMTP, IMAP, folders) and the inbox agree on. */
@@ -18,7 +19,7 @@ export interface Envelope {
   readonly recipients?: readonly string[] | undefined;
   /** SMTP: the client's address. */
   readonly remoteAddress?: string | undefined;
-  /** Where the mail was: IMAP `INBOX/4711` (mailbox and UID); a folder's file, by its path. */
+  /** IMAP: mailbox and UID, such as `INBOX/4711`. A folder: the path of the file. */
   readonly place?: string | undefined;
 }
 
@@ -56,3 +57,28 @@ export type MailResult =
   | 'rejected'
   /** There is no aggregate report in it: other people's mail, TLS-RPT, failure reports, auto-replies, bounces. */
   | 'ignored';
+
+/** The longest address has 254 characters (RFC 5321, 4.5.3.1). */
+const MAX_CHARS = 320;
+const MAX_RECIPIENTS = 20;
+
+/** An envelope as it is stored: bounded, whatever came in. */
+export function toEnvelopeText({ recipients, ...texts }: Envelope): string {
+  const cut = Object.entries(texts).map(([name, text]) => [name, text && toCut(text)]);
+  const some = recipients?.slice(0, MAX_RECIPIENTS).map((recipient) => toCut(recipient));
+  return JSON.stringify({ ...Object.fromEntries(cut), recipients: some });
+}
+
+/** The beginning of a text. Half a character at its end and U+0000 are replaced: PostgreSQL does not store them. */
+export function toCut(text: string, chars = MAX_CHARS): string {
+  return text.slice(0, chars).toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+export function parseEnvelope(text: string): Envelope {
+  return JSON.parse(text);
+}
+
+/** The stored form of a key, which can have any length. */
+export function hashKey(key: string): string {
+  return hash('sha256', key, 'hex');
+}

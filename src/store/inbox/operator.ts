@@ -2,7 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
-import { CLAIMED_COLUMNS, type ClaimedMail, type Holder, readNow, toClaimed } from './claims.ts';
+import { CLAIMED_COLUMNS, type ClaimedMail, type Holder, readNow } from './claims.ts';
 import { deleteParts } from './parts.ts';
 import type { MailState } from './tables.ts';
 
@@ -53,13 +53,12 @@ export async function reclaimMail(db: Db, holder: Holder, seq: number): Promise<
   return await db.write(async (tx) => {
     await requireState(tx, seq, ['done']);
     const due_at = toInstant(new Date((await readClockMs(tx)) + holder.claimMs));
-    const row = await tx
+    return await tx
       .updateTable('inbox_mail')
       .set({ state: 'claimed', claimed_by: holder.id, due_at, tries: 1, ...UNDONE })
       .where('seq', '=', seq)
       .returning(CLAIMED_COLUMNS)
       .executeTakeFirstOrThrow();
-    return toClaimed(row);
   });
 }
 

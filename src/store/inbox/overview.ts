@@ -1,7 +1,8 @@
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Queries } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
-import type { DoorKind } from './incoming.ts';
+import type { DoorKind, DoorName } from './incoming.ts';
+import type { MailState } from './tables.ts';
 
 /** The doors of one kind, for people who may not see what came in for others. */
 export interface DoorOverview {
@@ -21,18 +22,15 @@ export interface InboxOverview {
 /** How reports come in, in all: doors that have said something of themselves, and what waits in the inbox. */
 export async function readInboxOverview(db: Queries): Promise<InboxOverview> {
   const states = await listOpenDoors(db);
-  const byKind = Map.groupBy(states, ({ door }) => toKind(door));
+  const byKind = Map.groupBy(states, ({ door }) => door.split(':', 1)[0] as DoorKind);
   const doors: DoorOverview[] = [];
   for (const [kind, some] of byKind) {
     const failing = some.find(({ last_error }) => last_error !== null);
     const lasts = await Promise.all(some.map(({ door }) => findLastMailAt(db, door)));
+    const known = lasts.filter((at) => at !== null);
     doors.push({
       kind,
-      lastMailAt:
-        lasts
-          .filter((at) => at !== null)
-          .toSorted()
-          .at(-1) ?? null,
+      lastMailAt: known.toSorted().at(-1) ?? null,
       failsSince: failing?.noted_at ?? null,
     });
   }
@@ -53,9 +51,7 @@ async function listOpenDoors(db: Queries) {
     .execute();
 }
 
-const toKind = (door: string): DoorKind => door.split(':', 1)[0] as DoorKind;
-
-async function findLastMailAt(db: Queries, door: string): Promise<Instant | null> {
+async function findLastMailAt(db: Queries, door: DoorName): Promise<Instant | null> {
   const last = await db
     .selectFrom('inbox_mail')
     .select('received_at')
@@ -66,7 +62,7 @@ async function findLastMailAt(db: Queries, door: string): Promise<Instant | null
   return last?.received_at ?? null;
 }
 
-/** More are not counted: the page needs no exact number of a hundred thousand. */
+/** More mails than this are not counted: the page needs no exact number. */
 const MAX_COUNTED = 10_000;
 
 async function countUnread(db: Queries): Promise<Pick<InboxOverview, 'waiting' | 'stuck'>> {
@@ -78,9 +74,9 @@ async function countUnread(db: Queries): Promise<Pick<InboxOverview, 'waiting' |
   const rows = await db
     .with('unread', () => unread)
     .selectFrom('unread')
-    .select((eb) => ['state', eb.fn.countAll().as('mails')])
+    .select((eb) => ['state', eb.fn.countAll<number>().as('mails')])
     .groupBy('state')
     .execute();
-  const count = (state: string) => Number(rows.find((row) => row.state === state)?.mails ?? 0);
+  const count = (state: MailState) => rows.find((row) => row.state === state)?.mails ?? 0;
   return { waiting: count('waiting') + count('claimed'), stuck: count('stuck') };
 }

@@ -1,6 +1,6 @@
 import type { Generated, GeneratedAlways } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
-import type { MailResult } from './incoming.ts';
+import type { DoorName, MailResult } from './incoming.ts';
 
 /* The rows of the inbox. */
 
@@ -11,9 +11,9 @@ export type DoneResult = Exclude<MailResult, 'waiting' | 'stuck'> | 'dropped';
 /** A mail that came in through a door. The row stays for some time after the mail is done. */
 export interface InboxMailTable {
   seq: GeneratedAlways<number>;
-  /** Of its parts. */
+  /** Its parts have it as `mail_id`. */
   id: string;
-  door: string;
+  door: DoorName;
   /** JSON: see incoming.ts. */
   envelope: string;
   received_at: Instant;
@@ -50,7 +50,7 @@ export interface InboxPartTable {
 
 /** What a door notes about itself. */
 export interface DoorStateTable {
-  door: string;
+  door: DoorName;
   /** When it last said that it works. */
   noted_at: Instant;
   last_error: string | null;

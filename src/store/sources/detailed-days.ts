@@ -1,5 +1,5 @@
 import { addDays, type Day } from '../../domain/instant.ts';
-import { type DataDays, dataDays } from '../accounts/data-days.ts';
+import { type DataDays, dataDays } from '../accounts/domain-reports.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import { type DomainScope, requireDomain } from './scope.ts';

@@ -18,7 +18,7 @@ import { watchFolder } from '../../../src/intake/doors/folder/folder-door.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
 import { deliver } from '../../../src/store/inbox/deliver.ts';
 import { noteDoor } from '../../../src/store/inbox/doors.ts';
-import { findResults } from '../../../src/store/inbox/results.ts';
+import { findResults } from '../../../src/store/inbox/mails.ts';
 import { aFolder } from '../../support/command.ts';
 import { aReportMail, aReportXml, listMailRows } from '../../support/inbox.ts';
 import { aWorker } from '../../support/inbox-worker.ts';

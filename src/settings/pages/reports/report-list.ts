@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
-import { findDataDays } from '../../../store/accounts/data-days.ts';
+import { findDataDays } from '../../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../../store/accounts/domains.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
 import {

@@ -1,30 +1,17 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { Queries } from '../engine/database.ts';
-import { parseEnvelope } from './envelope.ts';
-import type { Envelope } from './incoming.ts';
-import type { DoneResult, MailState } from './tables.ts';
+import type { Db, Queries } from '../engine/database.ts';
+import { type Envelope, hashKey, type MailResult, parseEnvelope } from './incoming.ts';
+import type { DoneResult, InboxMailTable, MailState } from './tables.ts';
 
 /** A mail of the inbox as operators see it. */
-export interface ListedMail {
-  readonly seq: number;
-  /** That of its parts. */
-  readonly id: string;
-  readonly door: string;
+export type ListedMail = Omit<MailRow, 'envelope' | 'counts'> & {
   readonly envelope: Envelope;
-  readonly received_at: Instant;
-  readonly byte_count: number;
-  readonly sha256: string;
-  readonly account_id: string | null;
-  readonly state: MailState;
-  readonly due_at: Instant | null;
-  readonly tries: number;
-  readonly last_error: string | null;
-  readonly result: DoneResult | null;
+  /** How many documents had each outcome. */
   readonly counts: Readonly<Record<string, number>> | null;
-  readonly reason: string | null;
-  readonly done_at: Instant | null;
-}
+};
+
+type MailRow = Awaited<ReturnType<ReturnType<typeof selectMails>['execute']>>[number];
 
 export interface MailFilter {
   readonly state?: MailState;
@@ -61,13 +48,37 @@ function selectMails(db: Queries) {
     .select(['result', 'counts', 'reason', 'done_at']);
 }
 
-type MailRow = Awaited<ReturnType<ReturnType<typeof selectMails>['execute']>>[number];
-
 function toListed(row: MailRow): ListedMail {
   return {
     ...row,
     envelope: parseEnvelope(row.envelope),
-    byte_count: Number(row.byte_count),
     counts: row.counts === null ? null : JSON.parse(row.counts),
   };
+}
+
+/** Keys in one statement: every engine limits the number of parameters. */
+const KEYS_AT_ONCE = 500;
+
+/** What became of the mails with these keys. A key that is not in the inbox is not in the answer. */
+export async function findResults(
+  db: Db,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, MailResult>> {
+  const found = new Map<string, MailResult>();
+  for (let from = 0; from < keys.length; from += KEYS_AT_ONCE) {
+    const byHash = new Map(keys.slice(from, from + KEYS_AT_ONCE).map((key) => [hashKey(key), key]));
+    const rows = await db
+      .selectFrom('inbox_mail')
+      .select(['key_sha256', 'state', 'result'])
+      .where('key_sha256', 'in', [...byHash.keys()])
+      .execute();
+    for (const row of rows) found.set(byHash.get(row.key_sha256 ?? '') ?? '', toResult(row));
+  }
+  return found;
+}
+
+/** A door leaves a mail that was dropped as it leaves one that is not a report. */
+function toResult({ state, result }: Pick<InboxMailTable, 'state' | 'result'>): MailResult {
+  if (state !== 'done') return state === 'stuck' ? 'stuck' : 'waiting';
+  return result === null || result === 'dropped' ? 'ignored' : result;
 }

@@ -1,0 +1,112 @@
+import type { Day, Instant } from '../../domain/instant.ts';
+import type { Db, Queries } from '../engine/database.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
+import { findInputNames } from '../inputs/inputs.ts';
+
+/* What is known of the reports of domains without reading them: how many there are, of which days, and the last one. */
+
+/** The first and the last day that a domain's reports begin on; null when there are none. */
+export interface DataDays {
+  readonly oldest: Day | null;
+  readonly newest: Day | null;
+}
+
+/** Two look-ups in an index: `min` and `max` of one query would read all days on SQLite. */
+export const dataDays = prepareQuery<{ accountId: string; domainId: string }, DataDays>(
+  (db, param) =>
+    db
+      .selectFrom('domain')
+      .select((eb) => {
+        const days = eb.selectFrom('domain_day').whereRef('domain_id', '=', 'domain.id');
+        return [
+          days.select(({ fn }) => fn.min('day').as('day')).as('oldest'),
+          days.select(({ fn }) => fn.max('day').as('day')).as('newest'),
+        ];
+      })
+      .where('id', '=', param('domainId'))
+      .where('account_id', '=', param('accountId')),
+);
+
+/** Both are null too when the account has no such domain. */
+export async function findDataDays(
+  reader: Reader,
+  scope: { readonly accountId: string; readonly domainId: string },
+): Promise<DataDays> {
+  const [days] = await reader.readAll(dataDays(scope));
+  return days ?? { oldest: null, newest: null };
+}
+
+/** A domain that reports came in for and that no account has. */
+export interface UnclaimedDomain {
+  readonly name: string;
+  readonly reports: number;
+  readonly lastReportAt: Instant | null;
+}
+
+/** The unclaimed domains with the most reports, and how many there are in all. */
+export async function listUnclaimed(
+  db: Db,
+  { limit }: { limit: number },
+): Promise<{ total: number; domains: UnclaimedDomain[] }> {
+  const unclaimed = db.selectFrom('domain').where('account_id', 'is', null);
+  const { total } = await unclaimed
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  const domains = await unclaimed
+    .select(['name', 'reports_total as reports', 'last_report_at as lastReportAt'])
+    .orderBy('reports_total', 'desc')
+    .orderBy('name')
+    .limit(limit)
+    .execute();
+  return { total, domains };
+}
+
+/** How many reports a domain has. */
+export async function countReports(db: Db, domainId: string): Promise<number> {
+  const { reports } = await db
+    .selectFrom('domain')
+    .select('reports_total as reports')
+    .where('id', '=', domainId)
+    .executeTakeFirstOrThrow();
+  return reports;
+}
+
+/** Whether reports came in for a name that no account has. */
+export async function isUnclaimed(db: Db, name: string): Promise<boolean> {
+  const domain = await db
+    .selectFrom('domain')
+    .select('account_id')
+    .where('name', '=', name)
+    .executeTakeFirst();
+  return domain?.account_id === null;
+}
+
+/** The last report that came in for a domain. */
+export interface LastArrival {
+  readonly accountId: string | null;
+  readonly receivedAt: Instant | null;
+  /** What it came in: the name of a mail or a file. */
+  readonly input: string | null;
+}
+
+/** undefined when the domain is not known: no account has it, and no report came in for it. */
+export async function findLastArrival(db: Queries, name: string): Promise<LastArrival | undefined> {
+  const domain = await db
+    .selectFrom('domain')
+    .select(['id', 'account_id', 'reports_position'])
+    .where('name', '=', name)
+    .executeTakeFirst();
+  if (domain === undefined) return undefined;
+  const last = await db
+    .selectFrom('report')
+    .select(['received_at', 'source_seq'])
+    .where('domain_id', '=', domain.id)
+    .orderBy('position', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  const { account_id: accountId } = domain;
+  if (last === undefined) return { accountId, receivedAt: null, input: null };
+  const toInputName = await findInputNames(db, [last.source_seq]);
+  return { accountId, receivedAt: last.received_at, input: toInputName(last.source_seq) };
+}
