@@ -6,7 +6,7 @@ export type Compression = 'br' | 'gzip';
 /** How the bytes of a body are encoded (RFC 9110, section 8.4). */
 export type Coding = Compression | 'identity';
 
-/** For what is named by a hash of its content. */
+/** The Cache-Control of a resource whose URL has a hash of its content. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 /**
@@ -22,7 +22,7 @@ export function chooseCoding(
   return (best as Coding | undefined) ?? 'identity';
 }
 
-/** Compresses in another thread. `options` are those of node:zlib; without them Brotli takes its time. */
+/** Compresses in another thread. `options` are those of node:zlib; without them Brotli compresses most, and slowly. */
 export function compress(
   bytes: Buffer,
   compression: Compression,

@@ -10,7 +10,7 @@ export interface Point {
   readonly mark: string;
 }
 
-/** Where a client begins to follow a list: before its first change, or behind a point that it was given. */
+/** Where a client begins to follow a list: before its first change, or after a point from an earlier answer. */
 export type Start = 'start' | Point;
 
 /** The first byte of every cursor of this form. Cursors then begin with a letter, `p`. */
@@ -28,7 +28,7 @@ export function toCursor(listId: string, { position, mark }: Point): string {
   return bytes.toString('base64url');
 }
 
-/** undefined for a text that is not a cursor of this list. Whether the list gave it out, only its points know. */
+/** undefined for a text that is not a cursor of this list. Whether the list has such a point is not checked here. */
 export function parseStart(listId: string, text: string): Start | undefined {
   if (text === 'start') return text;
   const bytes = Buffer.from(text, 'base64url');
@@ -39,7 +39,7 @@ export function parseStart(listId: string, text: string): Start | undefined {
   return toCursor(listId, point) === text ? point : undefined;
 }
 
-/** How many lists' tags are remembered: every page of a list that can be followed needs its tag. */
+/** How many lists' tags are cached. Every page of a list that can be followed needs the list's tag. */
 const MAX_TAGS = 1_000;
 const tags = new LRUCache<string, Uint8Array>({
   max: MAX_TAGS,

@@ -1,4 +1,4 @@
-/** The codes of expected errors. The API's codes are those of the description, section 7. */
+/** The codes of expected errors. Those of the API are in the contract (openapi/v1.yaml). */
 export type FailureCode =
   | 'unauthorized'
   | 'forbidden'

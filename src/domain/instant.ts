@@ -1,4 +1,4 @@
-/** UTC, RFC 3339, whole seconds, `Z`: on the wire and in the store (decision 1.8). */
+/** A time in UTC, RFC 3339, with whole seconds and `Z`. The API and the store have the same text. */
 export type Instant = string;
 /** A UTC day, `YYYY-MM-DD`. */
 export type Day = string;
@@ -19,7 +19,7 @@ export function toDay(instant: Instant): Day {
 
 const DAY_MS = 86_400_000;
 
-/** Whether a text is a day of the calendar: 31 February is none, though `Date.parse` reads it as a day in March. */
+/** Whether a text is a day of the calendar. 31 February is not, although `Date.parse` reads it as a day in March. */
 export function isDay(text: string): text is Day {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
   const time = Date.parse(text);
@@ -34,6 +34,17 @@ export function addDays(day: Day, days: number): Day {
 /** How many days the second day is after the first. */
 export function daysBetween(from: Day, to: Day): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
+}
+
+/** The days from one to another. Both ends are included. */
+export interface DayRange {
+  readonly from: Day;
+  readonly to: Day;
+}
+
+/** How many days a range has, both ends included. */
+export function countDays({ from, to }: DayRange): number {
+  return daysBetween(from, to) + 1;
 }
 
 /** How many whole hours lie between the two instants. */

@@ -8,15 +8,15 @@ import {
 } from './dns/dns-record.ts';
 import { addDays, type Day, daysBetween } from './instant.ts';
 
-/** A month of reports, over which a rate is looked at. */
+/** The days of reports over which the pass rate is taken. */
 export const WINDOW_DAYS = 30;
-/** Days of the window that have to have data before a policy is made stronger. */
+/** How many days of the window need data before a stronger policy is advised. */
 const MIN_DATA_DAYS = 20;
-/** Fewer messages say little about who else sends. */
+/** With fewer messages, some senders may not have been seen. */
 const MIN_MESSAGES = 1_000;
-/** Nobody can make every message pass: forwarders and mailing lists break signatures. */
+/** Not 100, because forwarders and mailing lists break signatures, whatever the domain's owner does. */
 const GOOD_PERCENT = 99;
-/** Reporters lag by days. */
+/** Days without reports after which they count as missing. Reporters lag by days. */
 const SILENT_DAYS = 7;
 
 /** What is known of a domain when its next step is chosen. */
@@ -63,7 +63,7 @@ const RULES: readonly ((facts: DomainFacts) => NextStep | undefined)[] = [
   findAlert,
   findSilence,
   ({ record }) => (record === null ? { kind: 'publish_record' } : undefined),
-  // Under `reject` what fails is not delivered, and that others try is to be expected.
+  // With `reject`, messages that fail are not delivered, so failures of others need no step.
   (facts) => (isRejecting(facts) ? findSubdomains(facts) : undefined),
   findFailing,
   findTooFewData,
@@ -79,7 +79,7 @@ export function findNextStep(facts: DomainFacts): NextStep {
   return { kind: 'nothing' };
 }
 
-/** In the order in which they are to be looked at; a type that is not here comes last. */
+/** Alert types in the order of their urgency; a type that is not here comes last. */
 const ALERTS = [
   'alert.new_failing_source',
   'alert.alignment_regression',
@@ -106,7 +106,7 @@ function isRejecting(facts: DomainFacts): boolean {
   return policyOf(facts) === 'reject' && findTest(facts) === undefined;
 }
 
-/** With `p=none` there is nothing to apply. */
+/** Tags that keep a policy from all or some mail. With `p=none` there is no policy to apply. */
 function findTest({ record = null }: DomainFacts): NextStep | undefined {
   const { p: policy } = toPolicies(record);
   const tags = findTestTags(record);
@@ -114,7 +114,7 @@ function findTest({ record = null }: DomainFacts): NextStep | undefined {
   return isTest ? { kind: 'enforce', policy, tags } : undefined;
 }
 
-/** A policy for the domain protects no subdomain that a weaker `sp` is for. */
+/** The domain's policy does not protect subdomains when `sp` is weaker. */
 function findSubdomains({ record = null }: DomainFacts): NextStep {
   const { sp } = toPolicies(record);
   if (sp === 'reject') return { kind: 'nothing' };

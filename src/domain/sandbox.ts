@@ -1,6 +1,5 @@
 /*
- * Public values. The key is valid in a sandbox only: other stores never contain it, because their keys are
- * random.
+ * Public values. The key is valid only in a sandbox. No other store contains it, because keys are random there.
  */
 
 /** The published key of every `plumbline serve --sandbox`. */

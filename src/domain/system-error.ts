@@ -1,4 +1,4 @@
-/** What a person can do something about, in words. The operating system's codes are for programs. */
+/** Errors of the operating system that a person can do something about, by code. */
 const MESSAGES: Readonly<Record<string, string>> = {
   EACCES: 'this user may not access it',
   EPERM: 'this user may not access it',

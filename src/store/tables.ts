@@ -23,10 +23,10 @@ import type {
  * lower-case UUID text; flags are 0 or 1. `seq` counts arrivals and breaks ties.
  *
  * The *head* of a list (`…_total`, `…_version`) is stored in the row that owns the list and changes in the
- * same transaction as the list: see heads.ts.
+ * same transaction as the list: see lists/heads.ts.
  *
- * On PostgreSQL, the keys of what belongs to a domain or a list begin with it (decision 90). Statements name the
- * domain wherever they know it.
+ * On PostgreSQL, the primary key of a table whose rows belong to a domain or a list begins with the domain or the list
+ * (decision 90). So statements name the domain wherever they know it.
  */
 export interface Tables {
   account: AccountTable;
@@ -91,7 +91,7 @@ interface ApiKeyTable {
   enabled: 0 | 1;
   created_at: Instant;
   last_used_at: Instant | null;
-  /** From then on the key is not accepted; null for a key that does not expire. */
+  /** When the key stops being accepted; null for a key that does not expire. */
   expires_at: Generated<Instant | null>;
 }
 
@@ -118,7 +118,7 @@ interface DomainTable {
   alerts_mark: string;
 }
 
-/** What came in, a file or a mail, with its original bytes: for a large source, the first mebibyte. */
+/** An input: a file or a mail that came in, with its original bytes. A large input has its first mebibyte here. */
 interface SourceTable {
   seq: GeneratedAlways<number>;
   sha256: string;
@@ -127,21 +127,21 @@ interface SourceTable {
   received_at: Instant;
   byte_count: number;
   content: Uint8Array;
-  /** How every part of the content is compressed; `as_is` for bytes that were compressed already. */
+  /** How each part of the content is compressed; `as_is`: not again, because the input is compressed already. */
   encoding: 'as_is' | 'zstd';
 }
 
-/** The rest of a large source, one mebibyte a part. */
+/** The rest of a large input, one mebibyte in each part. */
 interface SourcePartTable {
   source_seq: number;
-  /** From 1: the first part is the source's own `content`. */
+  /** From 1, because part 0 is `content` in the input's own row. */
   part: number;
   content: Uint8Array;
 }
 
 interface ReportTable {
   seq: GeneratedAlways<number>;
-  /** Made from the report's identity: see domain/report-identity.ts. */
+  /** Made from the report's identity: see domain/reports/report-identity.ts. */
   id: string;
   domain_id: string;
   source_seq: number;
@@ -160,11 +160,11 @@ interface ReportTable {
   version: string | null;
   /** JSON: a list of `Warning`. */
   warnings: string;
-  /** In the order in which the domain's reports arrived or were corrected: see lists/points.ts. */
+  /** Its position in the order in which the domain's reports arrived or were corrected: see lists/points.ts. */
   position: number;
 }
 
-/** A document with the identity of a stored report and other content. */
+/** A document that has the identity of a stored report, and other content. */
 interface ConflictTable {
   seq: GeneratedAlways<number>;
   /** The domain of its report. */
@@ -179,7 +179,7 @@ interface ConflictTable {
 interface RejectionTable {
   seq: GeneratedAlways<number>;
   source_seq: number;
-  /** Its position among the documents of its source, from 0. */
+  /** Its position among the documents of its input, from 0. */
   ordinal: number;
   member: string | null;
   reason: string;
@@ -188,7 +188,7 @@ interface RejectionTable {
   received_at: Instant;
 }
 
-/** A payload that an operator removed: it is not stored again when it comes in again. */
+/** A payload that an operator removed. When it comes in again, it is not stored. */
 interface RemovedPayloadTable {
   report_id: string;
   payload_sha256: string;
@@ -202,7 +202,7 @@ interface DomainDayTable {
   reports: number;
   messages: number;
   aligned: number;
-  /** At least the number of its rows in `domain_source_ip`; 0 when no report named a source. */
+  /** An upper bound of the number of the day's rows in `domain_source_ip`; 0 when no report named a source. */
   sources: Generated<number>;
 }
 
@@ -216,11 +216,11 @@ interface DomainSourceIpTable {
   /** Messages for which DKIM, and SPF, passed and was aligned. */
   dkim_aligned: Generated<number>;
   spf_aligned: Generated<number>;
-  /** Messages by pattern: see reports/source-details.ts. */
+  /** Messages by pattern: see sources/days/details.ts. */
   details: Generated<string>;
 }
 
-/** What the ids in the details of a domain's sources mean, on the days of one month (reports/source-texts.ts). */
+/** A text that `details` of a domain's sources refer to by id, in one month: see sources/days/texts.ts. */
 interface SourceTextTable {
   domain_id: string;
   /** `YYYY-MM`. */
@@ -231,7 +231,7 @@ interface SourceTextTable {
   text: string;
 }
 
-/** A report that was stored before there were details of sources, and that was not read again yet. */
+/** A report that was stored before there were details of sources, and that has not been read again since. */
 interface UndetailedReportTable {
   domain_id: string;
   day: Day;
@@ -239,14 +239,14 @@ interface UndetailedReportTable {
   source_seq: number;
 }
 
-/** How many reports came in for a domain on one day, whatever they cover. */
+/** How many reports came in for a domain on one day, whichever days they cover. */
 interface DomainReceiptTable {
   domain_id: string;
   day: Day;
   reports: number;
 }
 
-/** The state of one of a domain's records in DNS, or (`route`) of all that reports need. */
+/** The state of one of a domain's records in DNS, or (`route`) of all records that reports need to reach us. */
 interface DnsRecordTable {
   domain_id: string;
   record_type: 'dmarc' | 'spf' | 'route';
@@ -289,7 +289,7 @@ interface AlertTable {
   resolved_at: Instant | null;
   /** JSON object. */
   context: string;
-  /** In the order in which the alerts of its account, and of its domain, fired or resolved: see lists/points.ts. */
+  /** Its positions in the order in which alerts of the account, and of the domain, fired or resolved: see lists/points.ts. */
   account_position: Generated<number>;
   domain_position: Generated<number>;
   /** A random number for each change of an open alert's context. */
@@ -303,6 +303,6 @@ export interface LeaseTable {
   /** The process that has the lease. */
   holder: string | null;
   expires_at: Instant | null;
-  /** When the last run that was completed began. */
+  /** When the last completed run began. */
   ran_at: Instant | null;
 }

@@ -58,7 +58,7 @@ test.each([
   ['a page of newer ones', QUERIES.asc.all(WANTED)],
   ['a page of a reporter', QUERIES.desc.named({ ...WANTED, reporter: 'R' })],
   ['a page without a reporter’s name', QUERIES.desc.unnamed(WANTED)],
-  ['where the reports that are looked at end', QUERIES.desc.lastLookedAt(BOUNDS)],
+  ['where the reports that are looked at end', QUERIES.desc.lastSearched(BOUNDS)],
   ['the reporters', reportersOf(BOUNDS)],
 ])('%s is read from the index of the list, from the range only', async (_what, query) => {
   const plan = await explain(store, query as BoundQuery<unknown>);

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { DayRange } from '../../src/domain/day-range.ts';
+import type { DayRange } from '../../src/domain/instant.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import type { Store } from '../../src/store/engine/open.ts';
 import { readSources, readSourcesForGroups, type SourceRow } from '../../src/store/sources/list.ts';

@@ -57,7 +57,7 @@ export interface ReportRecord {
   readonly authResults: AuthResults;
 }
 
-/** Results with alignment folded in. Words are lower case; null means "not stated". */
+/** Results with alignment included. They are lower case; null means "not stated". */
 export interface PolicyEvaluated {
   readonly disposition: string | null;
   readonly dkim: string | null;
@@ -122,6 +122,6 @@ export interface Warning {
   readonly code: string;
   /** How often it occurred in the document. */
   readonly count: number;
-  /** Where it occurred first, for example "line 12, column 5"; null when it has no single place. */
+  /** Where it occurred first, for example "line 12, column 5"; null when it is about the whole document. */
   readonly where: string | null;
 }

@@ -2,16 +2,15 @@ import type { PolicyEvaluated, ReportRecord, Tally } from './aggregate-report.ts
 
 /**
  * Whether a record's messages passed DMARC: one aligned pass is enough.
- * `policyEvaluated` has alignment folded in and `authResults` does not, so a raw SPF pass for
- * somebody else's domain never counts (RFC 9990, policy_evaluated).
+ * `policyEvaluated` includes alignment and `authResults` does not, so a raw SPF pass for
+ * another owner's domain never counts (RFC 9990, policy_evaluated).
  */
 export function passesDmarc({ dkim, spf }: Pick<PolicyEvaluated, 'dkim' | 'spf'>): boolean {
   return dkim === 'pass' || spf === 'pass';
 }
 
 /**
- * The largest number of messages that one report may count (decision 1.18), so that sums over many reports
- * stay exact.
+ * The largest number of messages that one report may count, so that sums over many reports stay exact.
  */
 export const MAX_REPORT_MESSAGES = 1e12;
 

@@ -11,14 +11,14 @@ export const MAX_LISTED_RECORDS = 1_000;
 /** Characters of the texts of one part. A usual record has some 200. */
 const PART_CHARS = 100_000;
 
-/** What is kept of one record: entries of each list, characters of a name, and of a text. */
+/** How much is kept of one record: entries of each list, characters of a name, and characters of a text. */
 interface Cut {
   readonly entries: number;
   readonly name: number;
   readonly text: number;
 }
 const USUAL: Cut = { entries: 10, name: 255, text: 300 };
-/** For records behind the first `PART_CHARS` characters of a part, which only a hostile report has. */
+/** For records after the first `PART_CHARS` characters of a part. Only a hostile report has so many. */
 const TIGHT: Cut = { entries: 1, name: 60, text: 60 };
 
 /**
@@ -32,7 +32,7 @@ export class LargestRecords {
 
   add(record: ReportRecord): void {
     if (this.#last !== undefined && byWeight(this.#last, record) <= 0) return;
-    // Copied, because a text of the parser keeps a piece of the document in memory.
+    // Copied, because a text from the parser is a slice that keeps the document's chunk in memory.
     this.#kept.push(JSON.parse(JSON.stringify(cut(record, USUAL))));
     if (this.#kept.length < 2 * MAX_LISTED_RECORDS) return;
     this.#kept = this.#sorted();
@@ -81,7 +81,7 @@ function cut(record: ReportRecord & { readonly omitted?: number }, to: Cut): Sho
   };
 }
 
-/** Written by people; all other texts are names and words. */
+/** Fields that people write. All others are names, or words that the standards define. */
 const TEXTS: ReadonlySet<string> = new Set(['comment', 'humanResult']);
 
 function cutTexts<T extends object>(object: T, { name, text }: Cut): T {

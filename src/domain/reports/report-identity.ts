@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { AggregateReport } from './aggregate-report.ts';
 
 /**
- * What makes two documents the same report (decisions, section 3): domain, lower-case org_name, report_id,
- * begin, end. A report without a report_id is the same only as a document with the same bytes.
+ * What makes two documents the same report: domain, lower-case org_name, report_id, begin and end. A report without a
+ * report_id is the same only as a document with the same bytes.
  */
 function toReportIdentity(report: AggregateReport): string {
   const { metadata, policyPublished, payloadSha256 } = report;

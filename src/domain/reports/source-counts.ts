@@ -60,7 +60,7 @@ export class SourceCounts {
   largest(limit = MAX_SOURCES): SourceTally[] {
     const kept = new Set<Pattern>();
     for (const [, pattern] of largestPatterns(this.#patterns, MAX_PATTERNS)) kept.add(pattern);
-    // Without a spread, which takes longer than all the rest.
+    // Field by field: copying by a spread takes longer than the rest of this function.
     return this.#largest(limit).map(([address, counts]) => ({
       address,
       messages: counts.messages,

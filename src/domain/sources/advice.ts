@@ -32,12 +32,12 @@ export interface Rule {
   readonly tell: (facts: Facts, asked: AdviceContext) => Phrase;
 }
 
-/** Advice is for reading: what concerns fewer messages is left out. */
+/** How many pieces of advice are shown: those about most messages. */
 const MAX_ADVICE = 6;
 
 /**
- * What to do about a source, in words: for messages that fail first, then by the number of messages. Messages whose
- * advice is the same text are one.
+ * What to do about a source. Advice on failing messages comes first, then advice about more messages. Messages with the
+ * same advice are counted together.
  */
 export function advise(evidence: readonly Evidence[], asked: AdviceContext): readonly Advice[] {
   const all = new Map<string, Advice>();

@@ -24,7 +24,7 @@ export interface Breakdown {
   readonly reporters: readonly Reporter[];
 }
 
-/** Adds up what reporters said: by results, and by reporter. */
+/** Adds up messages by results, and by reporter. */
 export function toBreakdown(reported: readonly Reported[]): Breakdown {
   const results = new Map<string, Results>();
   const reporters = new Map<string | null, Reporter>();

@@ -34,7 +34,7 @@ export interface EvidenceContext {
   readonly toOrganizationalDomain: ToOrganizationalDomain;
 }
 
-/** Evidence with what the advice asks of it. */
+/** Evidence with the facts that the rules of advice ask for. */
 export interface Facts extends Evidence {
   /** The domain that messages had in the header From: alignment is with it. */
   readonly from: string;
@@ -42,7 +42,7 @@ export interface Facts extends Evidence {
   readonly spfDomain: string | undefined;
   /** The domain that SPF passed for without alignment, of another organisation. */
   readonly foreignSpf: string | undefined;
-  /** The same of the own organisation, but not `from`: then alignment was strict. */
+  /** The domain of the own organisation, other than `from`, that SPF passed for without alignment: it was strict. */
   readonly ownSpf: string | undefined;
   /** A signature that passed without alignment, of another organisation. */
   readonly foreignSignature: Signature | undefined;
@@ -53,13 +53,13 @@ export interface Facts extends Evidence {
   readonly brokenSignature: Signature | undefined;
 }
 
-/** Sorts the results of some messages by whose they are. */
+/** Derives from results whose domains they are for. */
 export function toFacts(
   evidence: Evidence,
   { domain, toOrganizationalDomain }: EvidenceContext,
 ): Facts {
   const { spf, dkim, isDkimAligned } = evidence;
-  // Reporters state an empty name, too.
+  // Some reporters state an empty name.
   const from = evidence.headerFrom || domain;
   const isOwn = (name: string | null): name is string =>
     !!name && toOrganizationalDomain(name) === toOrganizationalDomain(from);

@@ -8,7 +8,7 @@ export type Grouping = 'network' | 'organisation';
 
 /** The group of a source. */
 export interface GroupName {
-  /** Names the group among those of one grouping; `-` for sources of which nothing is known. */
+  /** Identifies the group within its grouping; `-` for sources whose network or name is not known. */
   readonly key: string;
   readonly title: string | undefined;
 }
@@ -65,7 +65,7 @@ export function toOrganisation(
   return { key: domain, title: domain };
 }
 
-/** By number where there is one, because one network may have its name written in several ways. */
+/** The group of a source's network. Its key is the network's number if known, because names vary in spelling. */
 export function toNetworkName(network: Network | undefined): GroupName {
   const title = network && toNetworkTitle(network);
   if (network === undefined || title === undefined) return UNKNOWN_GROUP;

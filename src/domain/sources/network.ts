@@ -1,4 +1,4 @@
-/** What an offline database says of the network of an address. `null` means that it does not say. */
+/** The network of an address, from an offline database. `null` means that the database does not say. */
 export interface Network {
   /** The number of its autonomous system. */
   readonly asn: number | null;
@@ -8,8 +8,8 @@ export interface Network {
 }
 
 /**
- * A record of an MMDB file in the shapes that GeoLite2, DB-IP and IPinfo use, each with other names for the same.
- * undefined when it says nothing of these.
+ * The network of a record of an MMDB file. GeoLite2, DB-IP and IPinfo name the same fields differently. undefined when
+ * the record has none of them.
  */
 export function toNetwork(record: unknown): Network | undefined {
   if (!isFields(record)) return undefined;
@@ -38,7 +38,7 @@ function toNumber(value: unknown): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** Longer text is a mistake of the file. */
+/** Longer names are cut. */
 const MAX_CHARACTERS = 200;
 
 function findText(fields: Fields, names: readonly string[]): string | null {

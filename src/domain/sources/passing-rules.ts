@@ -1,7 +1,6 @@
 import type { Rule } from './advice.ts';
-import { isRecordProblem, tellKeyProblem, tellSelector } from './key-problem.ts';
 import { phrase } from './phrase.ts';
-import { tellSpfProblem } from './spf-problem.ts';
+import { isRecordProblem, tellKeyProblem, tellSelector, tellSpfProblem } from './record-problem.ts';
 
 /** What to do about messages that pass DMARC. The first rule that applies counts. */
 export const PASSING_RULES: readonly Rule[] = [

@@ -1,5 +1,4 @@
-import { countDays, type DayRange } from '../day-range.ts';
-import { addDays, type Day } from '../instant.ts';
+import { addDays, countDays, type Day, type DayRange } from '../instant.ts';
 
 /*
  * The periods for which the store keeps sums of what addresses sent, so that a long range reads few rows (decision
@@ -9,8 +8,8 @@ import { addDays, type Day } from '../instant.ts';
 export type Period = string;
 
 /**
- * `stale`: to be summed, because days of it changed. `summed`: the sums are those of its days. `days`: its days are so
- * few rows, or so many addresses, that sums are not worth their space.
+ * `stale`: days of it changed, so it has to be summed. `summed`: the stored sums are correct. `days`: it has no sums,
+ * because its days have so few rows, or so many addresses, that sums are not worth their space.
  */
 export type PeriodState = 'stale' | 'summed' | 'days';
 
@@ -67,7 +66,7 @@ export interface Cover {
 }
 
 /**
- * The longest periods within a range whose sums are right, and the days that belong to none of them. `states` has all
+ * The longest periods within a range whose sums are correct, and the days that belong to none of them. `states` has all
  * periods of the range's years.
  */
 export function coverRange({ from, to }: DayRange, states: PeriodStates): Cover {
@@ -75,7 +74,9 @@ export function coverRange({ from, to }: DayRange, states: PeriodStates): Cover 
   const days: Day[] = [];
   let left = countDays({ from, to });
   for (let day = from; left > 0; ) {
-    const period = periodsFrom(day).find((one) => rangeOf(one).to <= to && isRight(one, states));
+    const period = periodsFrom(day).find(
+      (one) => rangeOf(one).to <= to && hasCorrectSums(one, states),
+    );
     if (period === undefined) days.push(day);
     else periods.push(period);
     const covered = period === undefined ? 1 : countDays(rangeOf(period));
@@ -92,8 +93,8 @@ function periodsFrom(day: Day): readonly Period[] {
   return [third, ...toLonger(third)].filter((one) => rangeOf(one).from === day).reverse();
 }
 
-/** A change makes only its third of a month stale. The sums of a longer period are right when no third is. */
-function isRight(period: Period, states: PeriodStates): boolean {
+/** A change makes only its third of a month stale. So a longer period's sums are correct when no third is stale. */
+function hasCorrectSums(period: Period, states: PeriodStates): boolean {
   return states.get(period) === 'summed' && !hasStale(period, states);
 }
 
@@ -107,10 +108,10 @@ function thirdsOf(period: Period): readonly Period[] {
   return monthsOf(period).flatMap((month) => [0, 1, 2].map((third) => `${month}-${third}`));
 }
 
-/** Reports of a day come in for some days. */
+/** Reports of a day still come in for some days after it. */
 const LATE_DAYS = 3;
 
-/** Whether a period has ended so long ago that most of its reports are there. */
+/** Whether a period ended so long ago that most of its reports have come in. */
 export function isOver(period: Period, today: Day): boolean {
   return rangeOf(period).to < addDays(today, -LATE_DAYS);
 }

@@ -1,7 +1,7 @@
-/** Text for people in which names are set apart, because they are not ours and can contain anything. */
+/** Text for people. Names are separate parts, because they come from reports and DNS and can contain anything. */
 export type Phrase = readonly (string | { readonly name: string })[];
 
-/** phrase`SPF passes for ${domain}.`: what is filled in is a name. */
+/** Makes a phrase, in which every inserted value is a name: phrase`SPF passes for ${domain}.` */
 export function phrase(texts: TemplateStringsArray, ...names: readonly string[]): Phrase {
   const parts = texts.flatMap((text, i) => {
     const name = names[i];

@@ -1,7 +1,6 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
-import { countDays } from '../../domain/day-range.ts';
-import { addDays, type Day, isDay, toDay, toInstant } from '../../domain/instant.ts';
+import { addDays, countDays, type Day, isDay, toDay, toInstant } from '../../domain/instant.ts';
 import type { DataDays } from '../../store/accounts/domain-reports.ts';
 import { readQuery } from '../request.ts';
 import { renderHiddenFields } from './forms.ts';

@@ -1,15 +1,15 @@
 import type { Tx } from '../engine/database.ts';
 import type { Tables } from '../tables.ts';
 
-/** The row of a report that was not inserted, because another one has its id. */
+/** The row of a report that was not inserted, because a stored report has its id. */
 type OtherReport = Pick<
   Tables['report'],
   'domain_id' | 'id' | 'source_seq' | 'member' | 'payload_sha256' | 'received_at'
 >;
 
 /**
- * Stores what has the identity of a stored report, whose content has the hash `storedSha256`. The same content again is
- * a duplicate, which changes nothing. Other content is stored as a conflict.
+ * Stores a document that has the identity of a stored report. `storedSha256` is the hash of the stored content. The same
+ * content again is a duplicate, which changes nothing. Other content is stored as a conflict.
  */
 export async function insertConflict(
   tx: Tx,
@@ -36,7 +36,7 @@ export async function insertConflict(
 
 type ConflictKey = Pick<Tables['conflict'], 'domain_id' | 'report_seq' | 'payload_sha256'>;
 
-/** Throws when it was not stored for another reason than that it is stored already. */
+/** Throws when the conflict is not stored: then the insertion failed for another reason than that it was there already. */
 async function requireConflict(tx: Tx, key: ConflictKey): Promise<void> {
   const conflicts = tx.selectFrom('conflict').select('seq');
   await conflicts.where(({ and }) => and(key)).executeTakeFirstOrThrow();

@@ -10,7 +10,7 @@ import { prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts
 import type { Tables } from '../tables.ts';
 
 /*
- * The original bytes of an input, kept so that a better parser can read them again. They are stored in parts,
+ * The original bytes of an input, kept so that a newer parser can read them again. They are stored in parts,
  * each compressed by itself, so that no transaction writes more than one part whatever the input's size.
  */
 

@@ -7,17 +7,17 @@ import type { Tables } from '../tables.ts';
 import type { ReportRow } from './reports.ts';
 
 /*
- * A domain's reports in a range of days, for a page of people: newest window first, then latest arrival, as the API
- * has them. A page begins behind a place in that order, so its cost depends on its length only. A reporter is searched
- * in a limited number of reports at once, because organisations have no index.
+ * A domain's reports in a range of days, for a settings page: newest window first, then latest arrival, in the API's
+ * order. A page begins after a given report, so its cost depends on its length only. The reports of one reporter are
+ * searched in a limited number of reports, because organisations have no index.
  */
 
-/** Reports that are looked at for one page of a reporter, and for the counts of reporters. */
+/** How many reports are searched for one page of a reporter, and counted by reporter. */
 export const MAX_SEARCHED = 5_000;
-/** Reporters that are listed. */
+/** How many reporters are listed. */
 const MAX_REPORTERS = 50;
 
-/** A report's place in the list. */
+/** A report's position in the order of the list. */
 export interface ReportKey {
   readonly begin: Instant;
   readonly seq: number;
@@ -36,7 +36,7 @@ export interface ReportPageQuery {
   readonly to: Day;
   /** undefined: every reporter. */
   readonly reporter: Reporter | undefined;
-  /** Older reports than this one, or newer ones; none: the newest. */
+  /** The page has the reports that are older, or newer, than this one. Without it, the page has the newest reports. */
   readonly start?: { readonly direction: 'older' | 'newer'; readonly key: ReportKey } | undefined;
   readonly limit: number;
 }
@@ -44,13 +44,13 @@ export interface ReportPageQuery {
 export interface ReportPage {
   /** In the order of the list. */
   readonly reports: readonly ListedReport[];
-  /** Where the next older and newer pages begin; undefined when there is none. */
+  /** The reports after which the next older and newer pages begin; undefined when there is no such page. */
   readonly older: ReportKey | undefined;
   readonly newer: ReportKey | undefined;
-  /** Reports of the range, of all reporters. */
+  /** How many reports the range has, of all reporters. */
   readonly total: number;
   readonly reporters: readonly ReporterCount[];
-  /** Whether the range has more reports than were looked at for the reporters' counts. */
+  /** Whether the range has more reports than were counted by reporter. */
   readonly hasMore: boolean;
 }
 
@@ -59,21 +59,21 @@ export interface ReporterCount {
   readonly reports: number;
 }
 
-/** A page of the reports of a domain, which the caller has found to be the account's. */
-export function readReportPage(reader: Reader, wanted: ReportPageQuery): Promise<ReportPage> {
-  return reader.readPlan(() => planPage(wanted));
+/** A page of the reports of a domain. The caller has checked that it is the account's. */
+export function readReportPage(reader: Reader, query: ReportPageQuery): Promise<ReportPage> {
+  return reader.readPlan(() => planPage(query));
 }
 
-function* planPage(wanted: ReportPageQuery): Plan<ReportPage> {
-  const { domainId, from, to, start } = wanted;
-  const whole = toBounds({ ...wanted, start: undefined });
+function* planPage(query: ReportPageQuery): Plan<ReportPage> {
+  const { domainId, from, to, start } = query;
+  const whole = toBounds({ ...query, start: undefined });
   const [sum] = yield* ask(totalOf({ id: reportList(domainId), from, to }));
   const total = Number(sum?.total ?? 0);
   const reporters = yield* ask(reportersOf(whole));
   const isNewer = start?.direction === 'newer';
-  const { reports, end } = yield* planRows(wanted, isNewer);
+  const { reports, end } = yield* planRows(query, isNewer);
   const [first, last] = [reports[0], reports.at(-1)];
-  // A page that was left has something on that side: what the start names, when nothing was found.
+  // On the side that the user comes from there is always a page. When this page is empty, it begins with the start.
   const edges = isNewer
     ? { newer: end, older: last ? toKey(last) : shift(start.key, 1) }
     : { newer: start && (first ? toKey(first) : shift(start.key, -1)), older: end };
@@ -91,13 +91,13 @@ function* planPage(wanted: ReportPageQuery): Plan<ReportPage> {
 
 interface PageRows {
   readonly reports: readonly ListedReport[];
-  /** Where the page behind these reports begins, in the direction of reading. */
+  /** The report after which the next page begins, in the direction of reading. */
   readonly end: ReportKey | undefined;
 }
 
-function* planRows(wanted: ReportPageQuery, isNewer: boolean): Plan<PageRows> {
-  const { reporter, limit } = wanted;
-  const bounds = toBounds(wanted);
+function* planRows(query: ReportPageQuery, isNewer: boolean): Plan<PageRows> {
+  const { reporter, limit } = query;
+  const bounds = toBounds(query);
   const direction = isNewer ? 'asc' : 'desc';
   const asked = { ...bounds, limit: limit + 1 };
   const found =
@@ -113,18 +113,18 @@ function* planRows(wanted: ReportPageQuery, isNewer: boolean): Plan<PageRows> {
   const last = page.at(-1);
   if (found.length > limit && last !== undefined) return { reports, end: toKey(last) };
   if (reporter === undefined) return { reports, end: undefined };
-  const [end] = yield* ask(QUERIES[direction].lastLookedAt(bounds));
+  const [end] = yield* ask(QUERIES[direction].lastSearched(bounds));
   return { reports, end };
 }
 
-/** The place beside another, from which a page begins with the other's report. */
+/** The position next to a report's, so that a page that begins after it begins with that report. */
 function shift({ begin, seq }: ReportKey, by: 1 | -1): ReportKey {
   return { begin, seq: Math.max(0, seq + by) };
 }
 
 const toKey = ({ begin_date, seq }: ListedReport): ReportKey => ({ begin: begin_date, seq });
 
-/** The places between which reports are searched, both excluded. */
+/** The positions between which reports are searched, both excluded. */
 type Bounds = {
   domainId: string;
   sinceBegin: Instant;
@@ -144,7 +144,7 @@ function toBounds({ domainId, from, to, start }: ReportPageQuery): Bounds {
   };
 }
 
-/** A place comes from an address, which may name one outside the range. */
+/** The start comes from a URL, so it may be outside the range. */
 const later = (a: ReportKey, b: ReportKey): ReportKey => (a.begin >= b.begin ? a : b);
 const earlier = (a: ReportKey, b: ReportKey): ReportKey => (a.begin <= b.begin ? a : b);
 
@@ -162,7 +162,7 @@ const COLUMNS = [
 
 type Direction = 'asc' | 'desc';
 
-/** The rows between two places, in order. */
+/** The rows between two positions, in order. */
 function selectBetween<P extends Bounds>(
   db: Kysely<Tables>,
   param: Param<P>,
@@ -182,10 +182,10 @@ function selectBetween<P extends Bounds>(
 }
 
 function prepareRows(direction: Direction) {
-  const lookAt = <P extends Bounds>(db: Kysely<Tables>, param: Param<P>) =>
+  const selectSearched = <P extends Bounds>(db: Kysely<Tables>, param: Param<P>) =>
     db
       .selectFrom(
-        selectBetween(db, param, direction).select(COLUMNS).limit(MAX_SEARCHED).as('looked_at'),
+        selectBetween(db, param, direction).select(COLUMNS).limit(MAX_SEARCHED).as('searched'),
       )
       .select(COLUMNS)
       .orderBy('begin_date', direction)
@@ -195,13 +195,13 @@ function prepareRows(direction: Direction) {
       selectBetween(db, param, direction).select(COLUMNS).limit(param('limit')),
     ),
     named: prepareQuery<Bounds & { limit: number; reporter: string }, ListedReport>((db, param) =>
-      lookAt(db, param).where('reporter_org', '=', param('reporter')).limit(param('limit')),
+      selectSearched(db, param).where('reporter_org', '=', param('reporter')).limit(param('limit')),
     ),
     unnamed: prepareQuery<Bounds & { limit: number }, ListedReport>((db, param) =>
-      lookAt(db, param).where('reporter_org', 'is', null).limit(param('limit')),
+      selectSearched(db, param).where('reporter_org', 'is', null).limit(param('limit')),
     ),
-    /** The last report that is looked at for a page of a reporter, when there may be more behind it. */
-    lastLookedAt: prepareQuery<Bounds, ReportKey>((db, param) =>
+    /** The last report that is searched for a page of a reporter; none when all reports were searched. */
+    lastSearched: prepareQuery<Bounds, ReportKey>((db, param) =>
       selectBetween(db, param, direction)
         .select(['begin_date as begin', 'seq'])
         .limit(1)
@@ -227,7 +227,7 @@ const totalOf = prepareQuery<{ id: string; from: Day; to: Day }, { total: number
 export const reportersOf = prepareQuery<Bounds, ReporterCount>((db, param) =>
   db
     .selectFrom(
-      selectBetween(db, param, 'desc').select('reporter_org').limit(MAX_SEARCHED).as('looked_at'),
+      selectBetween(db, param, 'desc').select('reporter_org').limit(MAX_SEARCHED).as('searched'),
     )
     .select(({ fn }) => ['reporter_org as reporter', fn.countAll<number>().as('reports')])
     .groupBy('reporter_org')

@@ -5,7 +5,7 @@ import { askAll, type Reader } from '../engine/reader.ts';
 import type { Tables } from '../tables.ts';
 import type { ReportRow } from './reports.ts';
 
-/** A report, and where its document is stored. */
+/** A report with its domain, and where its document is stored. */
 export interface ReportOfAccount
   extends ReportRow,
     Pick<
@@ -33,14 +33,14 @@ const oneReport = prepareQuery<ReportScope, ReportOfAccount>((db, param) =>
     .where('domain.account_id', '=', param('accountId')),
 );
 
-/** Throws `not_found`, in the same words whether another account has the report or nobody. */
+/** Throws `not_found`, with the same message whether another account has the report or it does not exist. */
 export async function findReport(reader: Reader, scope: ReportScope): Promise<ReportOfAccount> {
   const [report] = await reader.readAll(oneReport(scope));
   if (report === undefined) throw new Failure('not_found', 'No such report.');
   return report;
 }
 
-/** What is beside a report: the name of its source, and when documents came in that contradict it. */
+/** The name of a report's input, and when conflicting documents came in. */
 export interface ReportContext {
   readonly source: string;
   /** At most `MAX_CONFLICTS` of them, earliest first. */
@@ -61,7 +61,7 @@ const conflicts = prepareQuery<{ domainId: string; seq: number }, { received_at:
       .select('received_at')
       .where('domain_id', '=', param('domainId'))
       .where('report_seq', '=', param('seq'))
-      // Without an order, so that no more of them are read.
+      // Without an order, because sorting would read all conflicts of the report.
       .limit(MAX_CONFLICTS),
 );
 

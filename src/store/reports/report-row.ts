@@ -1,7 +1,7 @@
 import { secondsToInstant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 
-/** The columns of a report that are read from its document. Contents of one report have the same identity. */
+/** The columns of a report that come from its document. */
 export function toContentRow(report: AggregateReport) {
   return {
     ...toReportFields(report),
@@ -11,7 +11,7 @@ export function toContentRow(report: AggregateReport) {
   };
 }
 
-/** A report's metadata and counts, under the names that they have everywhere. */
+/** A report's metadata and counts, by their column names. */
 export function toReportFields({ metadata, tally }: AggregateReport) {
   return {
     reporter_org: metadata.orgName,

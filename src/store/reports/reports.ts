@@ -87,7 +87,7 @@ export function reportsOf(domain: DomainOfAccount): PagedList<ReportRow> {
   };
 }
 
-/** The same reports in the order of their arrival. A corrected one has arrived when it was corrected. */
+/** The same reports in the order of their arrival. A report that was corrected comes where it was corrected. */
 export function followReports(domain: DomainOfAccount): FollowedList<ReportRow> {
   const { domainId } = domain;
   return {

@@ -6,8 +6,8 @@ import { type DomainScope, requireDomain } from './scope.ts';
 
 export interface DetailedDays extends DataDays {
   /**
-   * The first day from which every report has details of its sources (decision 93); null when all have them.
-   * On the days before, counts of aligned DKIM and SPF and patterns are incomplete.
+   * The first day from which every report has details of its sources (decision 93); null when all reports have them.
+   * On the days before it, counts of aligned DKIM and SPF and patterns are incomplete.
    */
   readonly detailsSince: Day | null;
 }

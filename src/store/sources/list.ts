@@ -1,5 +1,4 @@
-import type { DayRange } from '../../domain/day-range.ts';
-import type { Day } from '../../domain/instant.ts';
+import type { Day, DayRange } from '../../domain/instant.ts';
 import { toSafeCount } from '../../domain/safe-sum.ts';
 import type { Mark } from '../../domain/sources/advice.ts';
 import { prepareQuery } from '../engine/prepared.ts';

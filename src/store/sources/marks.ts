@@ -7,7 +7,7 @@ import { prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
 import { wordsOf } from '../engine/words.ts';
 
-/** Marks of a domain: more than people set, and few enough to read with each page. */
+/** How many marks a domain can have: more than people set, and few enough to read all of them with each page. */
 const MAX_MARKS = 1_000;
 
 export interface SourceMark {
@@ -48,7 +48,7 @@ export async function readMarks(
 interface MarkChange {
   readonly domainId: string;
   readonly address: string;
-  /** null takes the mark away. */
+  /** null removes the mark. */
   readonly mark: Mark | null;
 }
 
@@ -103,7 +103,7 @@ async function deleteMark(tx: Tx, { domainId, address }: SourceKey): Promise<voi
     .execute();
 }
 
-/** The domain's row is locked, so that the count stays what it is. */
+/** The domain's row is locked, so no other transaction changes the count meanwhile. */
 async function replaceMark(
   tx: Tx,
   { domainId, address, mark }: SourceKey & { readonly mark: Mark },

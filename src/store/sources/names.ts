@@ -7,13 +7,13 @@ import { wordsOf } from '../engine/words.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 
 /*
- * Names of sources in DNS, which a job looks up and pages read. Each belongs to a domain, as all that is said of
- * sources does, so an address that sends for several domains is looked up for each.
+ * Names of sources in DNS, which a job looks up and pages read. A name belongs to a domain and an address, so an address
+ * that sends for several domains is looked up for each of them.
  */
 
-/** Unexpired names of a domain, none or some. A job that has so many looks up no more of them. */
+/** Unexpired names of a domain, including addresses without a name. With so many, the job looks up no more. */
 const MAX_NAMES = 5_000;
-/** What was sent lately, up to the newest day that has data, is looked up. */
+/** Addresses are looked up when they sent something in so many days, up to the newest day that has data. */
 const DAYS = 30;
 type OfAddresses = { domainId: string; addresses: string };
 
@@ -49,7 +49,7 @@ export const allNames = prepareQuery<{ domainId: string }, NameRow>((db, param) 
     .$narrowType<{ name: string }>(),
 );
 
-/** The names of all of a domain's sources: some thousands, read in order of the key in a third of the time. */
+/** The names of all of a domain's sources, some thousands: a third of the time of looking each up by its key. */
 export async function readAllNames(reader: Reader, domainId: string): Promise<Names> {
   const rows = await reader.readAll(allNames({ domainId }));
   return toNames(rows);
@@ -148,10 +148,10 @@ export interface SourceName {
   readonly expiresAt: Instant;
 }
 
-/** How long a name that has expired stays when nothing is sent from its address any more. */
+/** How many days an expired name is kept. Names of addresses that still send are looked up again before that. */
 const KEPT_DAYS = 7;
 
-/** Stores names of a domain, in place of former ones, and deletes those that expired long ago. */
+/** Stores names of a domain, which replace former ones, and deletes names that expired long ago. */
 export async function updateNames(
   db: Db,
   { domainId, now }: { readonly domainId: string; readonly now: Instant },

@@ -2,14 +2,14 @@ import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from
 import { wordsOf } from '../engine/words.ts';
 import type { Tables } from '../tables.ts';
 
-/** What is added up of an address. */
+/** The columns of an address that are added up. */
 export const SUMS = ['messages', 'aligned', 'dkim_aligned', 'spf_aligned'] as const;
 
-/** What a part has of an address: a day is its own first and last one. */
+/** The columns that a part of a range, a day or a period, has for an address. A day is its own first and last day. */
 export const PART = [...SUMS, 'first_day', 'last_day'] as const;
 export type PartColumn = (typeof PART)[number];
 
-/** The days and the periods of a cover are JSON arrays of texts. So are addresses: without them, all are read. */
+/** `days`, `periods` and `addresses` are JSON arrays of texts. Without `addresses`, all addresses are read. */
 export interface PartsOf {
   readonly domainId: Expression<string>;
   readonly days: Expression<string>;
@@ -18,8 +18,8 @@ export interface PartsOf {
 }
 
 /**
- * What each address sent on each of the days and in each of the periods: a row for each part that has it. Each column
- * costs: the rows of a range are sorted with all of them.
+ * What each address sent on each of the days and in each of the periods, one row for each address and part. Only the
+ * needed columns are selected, because the rows of a range are sorted with all of them.
  */
 export function selectParts(
   db: Kysely<Tables>,
@@ -50,8 +50,8 @@ function toDayColumn(column: PartColumn) {
 }
 
 /**
- * The sum of a column, or of an expression, as a floating-point number: exact up to 2^53, where counts stop (decision
- * 1.18). The sum of many counts of that size would be more than an int64.
+ * The sum of a column, or of an expression, as a floating-point number, which is exact up to 2^53. Counts stop at
+ * 2^53 − 1. An int64 would overflow, because it cannot have the sum of many counts of that size.
  */
 export function sumOf(counted: string | RawBuilder<number>): RawBuilder<number> {
   const value = typeof counted === 'string' ? sql.ref(counted) : counted;

@@ -1,5 +1,4 @@
-import type { DayRange } from '../../domain/day-range.ts';
-import type { Day } from '../../domain/instant.ts';
+import type { Day, DayRange } from '../../domain/instant.ts';
 import {
   type Cover,
   coverRange,
@@ -15,7 +14,7 @@ import { type DomainScope, requireDomain } from './scope.ts';
 
 type PeriodKey = { readonly domain_id: string; readonly period: Period };
 
-/** Writes nothing where the period is stale already, as that of the newest days is. */
+/** Writes nothing for a period that is stale already. The period of the newest days nearly always is. */
 const staleUpserts = prepareRows<PeriodKey, never>(['domain_id', 'period'], (db, rows) =>
   db
     .insertInto('source_period')
@@ -28,9 +27,7 @@ const staleUpserts = prepareRows<PeriodKey, never>(['domain_id', 'period'], (db,
     ),
 );
 
-/**
- * Statements that mark periods of a domain stale, to be run in the transaction that changes them. Each is named once.
- */
+/** Statements that set periods of a domain to stale. Run them in the transaction that changes the periods' sums. */
 export function staleUpsertsOf(domainId: string, periods: readonly Period[]): BoundQuery<never>[] {
   return staleUpserts(periods.map((period) => ({ domain_id: domainId, period })));
 }
@@ -41,7 +38,7 @@ interface ChangedDay {
 }
 
 /**
- * Statements that mark the periods of days stale. Each change of a day's sources needs them in its transaction, which
+ * Statements that set the periods of days to stale. Every transaction that changes a day's sources runs them, while it
  * holds the domain's lock.
  */
 export function staleUpsertsOfDays(days: readonly ChangedDay[]): BoundQuery<never>[] {
@@ -65,13 +62,13 @@ export const statesOfYears = prepareQuery<Years, { period: Period; state: Period
 
 /** The states of all periods of a range's years: at most 52 rows a year. */
 function* planStates(domainId: string, { from, to }: DayRange): Plan<PeriodStates> {
-  // Every period of a year sorts before its year and this sign.
+  // `~` sorts after every character that follows a year in a period.
   const years = { domainId, from: from.slice(0, 4), to: `${to.slice(0, 4)}~` };
   const rows = yield* ask(statesOfYears(years));
   return new Map(rows.map(({ period, state }) => [period, state]));
 }
 
-/** What to read instead of all days of a range. */
+/** The periods and days that a range consists of, with the states of all periods of its years. */
 export function* planCover(
   domainId: string,
   range: DayRange,
@@ -80,7 +77,7 @@ export function* planCover(
   return { ...coverRange(range, states), states };
 }
 
-/** What to read of a domain for a range, found once for all statements of a plan. */
+/** A range of a domain with its cover, for all statements of a plan. */
 export interface RangeParts {
   readonly domainId: string;
   readonly range: DayRange;

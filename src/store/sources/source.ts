@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { DayRange } from '../../domain/day-range.ts';
-import type { Day } from '../../domain/instant.ts';
+import type { Day, DayRange } from '../../domain/instant.ts';
 import {
   type EvaluatedPattern,
   isAligned,

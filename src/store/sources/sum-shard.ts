@@ -20,10 +20,10 @@ interface SumDeps {
  * Sums the stale periods of a shard's domains that are over, shorter ones first: one period a transaction. An error
  * with one domain is logged, and the next one follows. Returns whether it came to the end.
  */
-export async function sumShard(given: SumDeps, { shard, mayGoOn }: ShardRun): Promise<boolean> {
-  for (const domainId of await listStaleDomains(given.store.db, shard)) {
-    const isDone = await sumDomain(given, domainId, mayGoOn).catch((error: unknown) => {
-      given.logError(error);
+export async function sumShard(deps: SumDeps, { shard, mayGoOn }: ShardRun): Promise<boolean> {
+  for (const domainId of await listStaleDomains(deps.store.db, shard)) {
+    const isDone = await sumDomain(deps, domainId, mayGoOn).catch((error: unknown) => {
+      deps.logError(error);
       return true;
     });
     if (!isDone) return false;
@@ -31,7 +31,7 @@ export async function sumShard(given: SumDeps, { shard, mayGoOn }: ShardRun): Pr
   return true;
 }
 
-/** Domains of accounts: nobody looks at the sources of others. */
+/** Only domains of accounts, because nobody can see the sources of unclaimed domains. */
 async function listStaleDomains(db: Db, shard: Shard): Promise<string[]> {
   const rows = await db
     .selectFrom('domain')
@@ -63,7 +63,7 @@ async function sumDomain(
       const isWritten = await sumPeriod(store, { domainId, period }, limits);
       await sleep(isWritten ? PAUSE_MS : 0);
     }
-  // Reading SQLite lets nothing else run, not even when it is awaited.
+  // Yields to the event loop: reading SQLite blocks it, even when the read is awaited.
   await sleep(0);
   return await mayGoOn();
 }

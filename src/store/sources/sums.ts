@@ -18,8 +18,8 @@ import { PART, SUMS, selectParts } from './parts.ts';
 import { planCover, staleUpsertsOf, toJsonLists } from './periods.ts';
 
 /*
- * Sums what addresses sent in a period. Whether it is worth it is found out before the transaction, which then reads
- * what it writes: rows up to `maxRows`.
+ * Sums what addresses sent in a period. Whether sums are worth their space is decided before the transaction, so that
+ * the transaction reads at most `maxRows` rows.
  */
 
 /** A period of a domain. */
@@ -28,21 +28,21 @@ export interface DomainPeriod {
   readonly period: Period;
 }
 
-/** What is worth sums. */
+/** Which periods get sums. */
 export interface SumLimits {
-  /** Fewer rows are read as fast as their sums. */
+  /** Fewer rows than this are read as fast as their sums. */
   readonly minRows: number;
-  /** With more rows the transaction would be long. */
+  /** With more rows than this, the transaction would take too long. */
   readonly maxRows: number;
-  /** With fewer rows an address, sums are almost as many as the rows. */
+  /** With fewer rows for each address, there are almost as many sums as rows. */
   readonly minRowsOfAddress: number;
 }
 
 const LIMITS: SumLimits = { minRows: 500, maxRows: 20_000, minRowsOfAddress: 2 };
 
 /**
- * Sums a stale period, or finds that its days are to be read. A longer period waits for its thirds of months. Returns
- * whether sums were written.
+ * Sums a stale period, or gives it the state `days`. A longer period stays stale until its thirds of months are not.
+ * Returns whether sums were written.
  */
 export async function sumPeriod(
   { db, reader }: Pick<Store, 'db' | 'reader'>,
@@ -55,7 +55,7 @@ export async function sumPeriod(
 }
 
 interface PlannedState {
-  /** The state that the period gets; `stale` when it stays as it is. */
+  /** The state that the period gets; `stale` when nothing is to be done yet. */
   readonly state: PeriodState;
   /** What it is summed from. */
   readonly cover: Cover;
@@ -107,7 +107,7 @@ async function writeState(
   { state, limits }: { readonly state: PeriodState; readonly limits: SumLimits },
 ): Promise<boolean> {
   await lockDomain(tx, domainId);
-  // What came in since leaves no mark, because the period is stale already.
+  // Planned again under the lock: reports may have come in since, and the state, stale before, does not show it.
   const planned = await toReader(tx).readPlan(() => planState({ domainId, period }, limits));
   if (planned.state !== state) return false;
   await tx
@@ -128,7 +128,7 @@ async function writeState(
   return state === 'summed';
 }
 
-/** Of 92 days at most, so it fits into an int64. Sums of sums are then the same as those of days. */
+/** An exact integer. The sum of at most 92 days fits into an int64. So sums of sums equal sums of days. */
 function exactSumOf(column: string): RawBuilder<number> {
   return sql<number>`cast(sum(${sql.ref(column)}) as bigint)`;
 }

@@ -2,13 +2,13 @@ import type { Day, Instant } from '../../domain/instant.ts';
 import type { Mark } from '../../domain/sources/advice.ts';
 import type { Period, PeriodState } from '../../domain/sources/periods.ts';
 
-/* What is known of the sources of a domain beside what they sent each day. */
+/* Tables about the sources of a domain, except what they sent each day (`domain_source_ip`, in store/tables.ts). */
 
 /** The name of a source in DNS, as it was when it was last looked up. */
 export interface SourceNameTable {
   domain_id: string;
   address: string;
-  /** Lower case, without a dot at the end. null when there is none that leads back to the address, or no answer. */
+  /** Lower case, without a dot at the end. null when no name resolves back to the address, or no server answered. */
   name: string | null;
   /** When to look it up again. */
   expires_at: Instant;
@@ -31,7 +31,7 @@ export interface SourcePeriodTable {
   state: PeriodState;
 }
 
-/** What one address sent in a domain's name in a period; right while `source_period` says so. */
+/** What one address sent in a domain's name in a period; valid while the period's state is `summed`. */
 export interface SourceSumTable {
   domain_id: string;
   period: Period;

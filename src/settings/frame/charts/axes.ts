@@ -1,7 +1,6 @@
 import { scaleLinear, scaleUtc } from 'd3-scale';
 import { utcDay } from 'd3-time';
-import { countDays } from '../../../domain/day-range.ts';
-import { addDays, type Day } from '../../../domain/instant.ts';
+import { addDays, countDays, type Day } from '../../../domain/instant.ts';
 import { formatAxisDays, formatShortCount } from '../text.ts';
 import { type Column, toPosition } from './columns.ts';
 

@@ -1,7 +1,13 @@
 import { type TimeInterval, utcDay, utcMonday, utcMonth } from 'd3-time';
 import { addUp, type Counts } from '../../../domain/alerts/rate.ts';
-import { countDays } from '../../../domain/day-range.ts';
-import { addDays, type Day, daysBetween, toDay, toInstant } from '../../../domain/instant.ts';
+import {
+  addDays,
+  countDays,
+  type Day,
+  daysBetween,
+  toDay,
+  toInstant,
+} from '../../../domain/instant.ts';
 
 /** The totals of the reports of one day. */
 export interface ChartDay extends Counts {

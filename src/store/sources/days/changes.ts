@@ -11,8 +11,8 @@ import {
 import type { DomainDay, SourceOfDay, SourcesOfDay } from './source-ips.ts';
 
 /*
- * Changes of stored sources that depend on what is stored. The caller holds the domain's lock, so rows may be
- * read and then written. Every change keeps the counts of a row between 0 and its messages.
+ * Changes of stored sources whose result depends on the stored rows. The caller holds the domain's lock, so that no
+ * other transaction changes a row between reading and writing it. Counts of a row stay between 0 and its messages.
  */
 
 /** The counts of an address's day. */
@@ -24,7 +24,7 @@ interface Counts {
   readonly patterns: PatternCounts;
 }
 
-/** Writes what `change` makes of the stored rows of addresses. An address without a row stays without one. */
+/** Replaces the stored rows of addresses by what `change` returns for them. An address without a row gets none. */
 export async function changeSources(
   tx: Tx,
   { domainId, day }: DomainDay,
@@ -43,12 +43,12 @@ export async function changeSources(
   await runAllPrepared(tx, [...updates, ...staleUpsertsOfDays([{ domainId, day }])]);
 }
 
-/** What becomes of a row's counts. */
+/** Returns the new counts of a row. */
 export type Change = (counts: Counts, source: SourceOfDay) => Counts;
 
 /**
- * Subtracts what a report's address sent. The row may hold less than that: its sum stopped at 2^53 − 1, or the
- * address was dropped meanwhile and counted from zero.
+ * Subtracts what an address of a report sent. The row may have less than that, because its sum stopped at 2^53 − 1 or
+ * because the address was dropped meanwhile and counted again from zero.
  */
 export const subtractMessages: Change = (counts, { messages, aligned }) => ({
   ...counts,
@@ -56,7 +56,7 @@ export const subtractMessages: Change = (counts, { messages, aligned }) => ({
   aligned: counts.aligned - aligned,
 });
 
-/** Subtracts what a report says of its messages. */
+/** Subtracts a report's patterns and its counts of aligned messages. */
 export const subtractDetails: Change = (counts, { dkimAligned, spfAligned, patterns }) => ({
   ...counts,
   dkim_aligned: counts.dkim_aligned - dkimAligned,
@@ -64,7 +64,7 @@ export const subtractDetails: Change = (counts, { dkimAligned, spfAligned, patte
   patterns: withPatterns(counts.patterns, patterns, -1),
 });
 
-/** Adds what a report says of its messages, which are counted already. */
+/** Adds a report's patterns and its counts of aligned messages. Its messages are counted already. */
 export const addDetails: Change = (counts, { dkimAligned, spfAligned, patterns }) => ({
   ...counts,
   dkim_aligned: counts.dkim_aligned + dkimAligned,

@@ -2,8 +2,8 @@ import { addSafely } from '../../../domain/safe-sum.ts';
 
 /*
  * The column `details`: an address's messages of one day by pattern. A report's entries are appended to the
- * text, so that intake does not read what is there; entries of one pattern are added up when the text is read.
- * An entry has the ids of the reporter and of the pattern (source-texts.ts), messages in base 36, and a comma.
+ * text, so that intake does not have to read it; entries of one pattern are added up when the text is read.
+ * An entry has the ids of the reporter and of the pattern (texts.ts), messages in base 36, and a comma.
  */
 
 /** Messages by the ids of their reporter and pattern, joined. */
@@ -21,7 +21,7 @@ const BASE = 36;
  * @internal Tests make more.
  */
 export const MAX_PATTERNS_OF_DAY = 64;
-/** A longer text has more patterns than that, or many entries of one pattern. */
+/** A text longer than this has more patterns than that, or many entries of one pattern. */
 export const LONG_DETAILS = 2 * MAX_PATTERNS_OF_DAY * (ID_CHARS + 3);
 
 export function parseDetails(details: string): PatternCounts {
@@ -44,8 +44,8 @@ export function renderDetails(counts: PatternCounts, limit = MAX_PATTERNS_OF_DAY
 }
 
 /**
- * The same counts, largest first, whose sum is not larger than the messages of their source. An address that
- * was dropped and counted from zero has fewer messages than its reports.
+ * The counts, largest first, cut so that their sum is not larger than the messages of their source. The sum can be
+ * larger for an address that was dropped and counted again from zero.
  */
 export function fitDetails(counts: PatternCounts, messages: number): PatternCounts {
   const fitting: PatternCounts = new Map();

@@ -3,12 +3,12 @@ import { prepareQuery, runAllPrepared, runPrepared } from '../../engine/prepared
 import { LONG_DETAILS, parseDetails, renderDetails } from './details.ts';
 import type { DomainDay } from './source-ips.ts';
 
-/* Details grow with each report (source-details.ts). Long ones are added up, and the largest patterns kept. */
+/* Details grow with each report (details.ts). The entries of long ones are added up, and the largest patterns kept. */
 
-/** Looking for long details reads the day's sources, so not every report is followed by it. */
+/** Looking for long details reads all sources of the day, so it is done once in so many reports. */
 const REPORTS_BETWEEN = 32;
 
-/** Whether the number of a day's reports has passed one at which long details are looked for. */
+/** Whether the number of a day's reports has passed a multiple of `REPORTS_BETWEEN`. */
 export function isTimeToShorten([before, after]: readonly [number, number]): boolean {
   return Math.floor(before / REPORTS_BETWEEN) < Math.floor(after / REPORTS_BETWEEN);
 }

@@ -32,7 +32,7 @@ export interface DomainDay {
   readonly day: Day;
 }
 
-/** `toId` gives the id of a pattern of the report that the sources are of. */
+/** Adds the sources of a report to a day. `toId` returns the id of a pattern of the report. */
 export function addSources(
   to: SourcesOfDay,
   sources: readonly SourceTally[],
@@ -54,7 +54,7 @@ function noMessages(): SourceOfDay {
   return { messages: 0, aligned: 0, dkimAligned: 0, spfAligned: 0, patterns: new Map() };
 }
 
-/** What came to a day. */
+/** What reports of a transaction add to a day. */
 export interface ArrivedSources extends DomainDay {
   readonly sources: SourcesOfDay;
 }
@@ -64,7 +64,7 @@ export function toSourceUpserts(days: readonly ArrivedSources[]): BoundQuery<nev
   return sourceUpserts(days.flatMap(toRows));
 }
 
-/** A day whose sources have been added, of which there may be up to `atMost`. */
+/** A day to which sources were added. It has at most `atMost` of them now. */
 export interface CountedDay extends DomainDay {
   readonly atMost: number;
   /** The number of the day's reports before and after. */

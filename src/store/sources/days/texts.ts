@@ -7,10 +7,10 @@ import { PATTERN_ID_CHARS, REPORTER_ID_CHARS } from './details.ts';
 
 /*
  * The texts that the details of sources refer to: patterns, and names of reporters (decision 92). Each month of a
- * domain has its own, so that a month in which many were made up has no effect on another one.
+ * domain has texts of its own, so that invented patterns in one month take no room from another month.
  */
 
-/** How many texts a domain keeps for one month. What refers to further ones is shown without them. */
+/** How many texts a domain keeps for one month. Messages that refer to further texts are shown without them. */
 const MAX_TEXTS_OF_MONTH = 10_000;
 /** Characters kept of the name of a reporter. */
 const MAX_REPORTER = 200;
@@ -32,7 +32,7 @@ export class SourceTexts {
   readonly #patternIds = new Map<string, string>();
   size = 0;
 
-  /** Adds the texts of a report of a day. Returns what gives the id of a pattern of its sources. */
+  /** Adds the name of a report's reporter. Returns a function that adds a pattern and returns the id of both. */
   ofReport(day: Day, orgName: string | null): (pattern: string) => string {
     const reporterText = toReporterText(orgName);
     const reporter = this.#reporterIds.get(reporterText) ?? toId(reporterText, REPORTER_ID_CHARS);
@@ -93,7 +93,7 @@ export const textInserts = prepareRows<TextRow, StoredText>(
       .returning(['domain_id', 'month', 'id']),
 );
 
-/** Deletes texts that were just inserted from months that had enough. */
+/** Deletes texts that were just inserted into months that have more than their maximum. */
 export async function boundTexts(tx: Tx, inserted: readonly StoredText[]): Promise<void> {
   const byMonth = Map.groupBy(inserted, ({ domain_id, month }) => `${domain_id} ${month}`);
   const months = [...byMonth.values()].map((texts) => {

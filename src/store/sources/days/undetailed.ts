@@ -11,9 +11,9 @@ import { addSources, type SourcesOfDay } from './source-ips.ts';
 import { boundTexts, SourceTexts, textInserts } from './texts.ts';
 
 /*
- * Reports that were stored before their sources had details (decision 93). Each has a row in
- * `undetailed_report` until its original was read again, and the transaction that adds its details deletes that
- * row. So nothing is added twice, whenever the reading ends and whoever else reads.
+ * Reports that were stored before their sources had details (decision 93). Each has a row in `undetailed_report` until
+ * its original is read again. The transaction that adds its details deletes that row, so nothing is added twice when
+ * the reading is interrupted or when two processes read.
  */
 
 interface UndetailedReport {
@@ -45,10 +45,10 @@ export async function countUndetailed(db: Queries): Promise<number> {
   return Number(reports);
 }
 
-/** Sources in one query. */
-const SOURCES_AT_ONCE = 100;
+/** Inputs in one query. */
+const INPUTS_AT_ONCE = 100;
 
-/** The inputs of reports without details that were received at a time or later, as they came in. */
+/** The inputs of reports without details that were received at `since` or later, in the order in which they came in. */
 export async function* listUndetailedInputs(
   db: Db,
   since: Instant = '',
@@ -76,19 +76,19 @@ async function listSeqs(db: Db, after: number): Promise<number[]> {
     .distinct()
     .where('source_seq', '>', after)
     .orderBy('source_seq')
-    .limit(SOURCES_AT_ONCE)
+    .limit(INPUTS_AT_ONCE)
     .execute();
   return rows.map(({ source_seq }) => Number(source_seq));
 }
 
-/** The bounds of one transaction: reports, and addresses of theirs. */
+/** The bounds of one transaction: reports, and addresses of these reports. */
 const MAX_REPORTS = 50;
 const MAX_SOURCES_AT_ONCE = 1_000;
 
 /**
  * Adds details of reports that were read again to the stored sources of their days, in bounded transactions.
  * Messages do not change. A report that is not stored, whose content is not the stored one, or that has details
- * already, is left as it is. Returns how many reports got details.
+ * already, does not change. Returns how many reports got details.
  */
 export async function insertDetails(db: Db, reports: readonly AggregateReport[]): Promise<number> {
   let inserted = 0;
@@ -112,7 +112,7 @@ function toBatches(reports: readonly AggregateReport[]): AggregateReport[][] {
   return part.length === 0 ? parts : [...parts, part];
 }
 
-/** What reports of one domain say. */
+/** The details of reports of one domain. */
 interface AddedDetails {
   readonly days: Map<Day, SourcesOfDay>;
   readonly texts: SourceTexts;
@@ -134,7 +134,7 @@ async function insertSome(tx: Tx, reports: readonly AggregateReport[]): Promise<
   return inserted;
 }
 
-/** Whether the report is stored with this content and has no details. They are then this transaction's to add. */
+/** Returns true when the report is stored with this content and without details, which this transaction then adds. */
 async function claim(tx: Tx, domain: ReportedDomain, report: AggregateReport): Promise<boolean> {
   const domainId = domain.id;
   const [stored] = await runPrepared(tx, storedReport({ domainId, id: toReportId(report) }));

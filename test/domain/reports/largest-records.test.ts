@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ReportRecord } from '../../src/domain/reports/aggregate-report.ts';
-import { LargestRecords, MAX_LISTED_RECORDS } from '../../src/domain/reports/largest-records.ts';
+import type { ReportRecord } from '../../../src/domain/reports/aggregate-report.ts';
+import { LargestRecords, MAX_LISTED_RECORDS } from '../../../src/domain/reports/largest-records.ts';
 
 function aRecord(count: number, passes = true, selector = 's1'): ReportRecord {
   const result = { domain: 'example.com', selector, result: 'pass', humanResult: null };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { PolicyEvaluated } from '../../src/domain/reports/aggregate-report.ts';
-import { addToTally, EMPTY_TALLY, passesDmarc } from '../../src/domain/reports/alignment.ts';
+import type { PolicyEvaluated } from '../../../src/domain/reports/aggregate-report.ts';
+import { addToTally, EMPTY_TALLY, passesDmarc } from '../../../src/domain/reports/alignment.ts';
 
 const evaluated = (dkim: string | null, spf: string | null): PolicyEvaluated => ({
   disposition: null,

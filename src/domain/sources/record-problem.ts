@@ -1,4 +1,4 @@
-import type { Signature } from './evidence.ts';
+import type { Facts, Signature } from './evidence.ts';
 import { type Phrase, phrase } from './phrase.ts';
 
 /** Results that say that a record was not found or could not be read (RFC 7208, 2.6; RFC 8601, 2.7.1). */
@@ -24,4 +24,9 @@ export function tellKeyProblem(broken: Signature | undefined): Phrase {
 export function tellSelector(signature: Signature | undefined): Phrase {
   const selector = signature?.selector;
   return selector ? phrase` (selector ${selector})` : [];
+}
+
+/** What to do about an SPF record that receivers could not read. */
+export function tellSpfProblem({ spfDomain = '', spf: { result } }: Facts): Phrase {
+  return phrase`Receivers could not read the SPF record of ${spfDomain} (${result ?? ''}), so they did not learn whether it allows this address: check that there is only one, that its syntax is right, and that it needs at most ten DNS look-ups, all of which are answered.`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { ReportRecord } from '../../src/domain/reports/aggregate-report.ts';
-import { MAX_SOURCES, SourceCounts } from '../../src/domain/reports/source-counts.ts';
-import { parsePattern, toPattern } from '../../src/domain/reports/source-pattern.ts';
+import type { ReportRecord } from '../../../src/domain/reports/aggregate-report.ts';
+import { MAX_SOURCES, SourceCounts } from '../../../src/domain/reports/source-counts.ts';
+import { parsePattern, toPattern } from '../../../src/domain/reports/source-pattern.ts';
 
 function aRecord(sourceIp: string | null, count: number, dkim = 'fail'): ReportRecord {
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { toReportId } from '../../src/domain/reports/report-identity.ts';
-import { aReport } from '../support/builders.ts';
+import { toReportId } from '../../../src/domain/reports/report-identity.ts';
+import { aReport } from '../../support/builders.ts';
 
 const BASE = {
   domain: 'example.com',
