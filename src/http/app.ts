@@ -9,9 +9,6 @@ import express, {
 } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import { createSealings } from '../config/secrets-key.ts';
-import { ConfigError } from '../config/variable.ts';
-import { checkReportRoute } from '../dns/route-lookup.ts';
 import { toClientAddress } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
 import { createExternalApi } from '../external/api.ts';
@@ -19,13 +16,11 @@ import type { ContractDocument } from '../external/contract-document.ts';
 import { answerErrors } from '../external/errors.ts';
 import { type ApiRequest, toRequestId } from '../external/request.ts';
 import { send, toBody } from '../external/send.ts';
-import type { ClosableReportOriginals } from '../intake/parser/report-originals.ts';
-import { type IpDatabase, openIpDatabase } from '../settings/ip-database.ts';
-import { createSettings } from '../settings/settings.ts';
 import { isReadable, type Store } from '../store/engine/open.ts';
 import type { Counters } from './counters/counters.ts';
 import { serveDocs } from './docs.ts';
 import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
+import { openSettings } from './settings.ts';
 
 type AppConfig = Pick<
   Config,
@@ -80,18 +75,22 @@ export async function createApp(deps: AppDeps): Promise<App> {
 
   app.use('/docs', serveDocs(deps.site));
   app.get('/', redirectBrowsersTo(isSandbox ? '/docs/' : '/settings'));
-  const pages = isSandbox ? undefined : await openPages(deps);
-  if (pages !== undefined) app.use('/settings', createSettings({ ...common, ...pages.deps }));
+  const settings = isSandbox ? undefined : await openSettings(common, log);
+  if (settings !== undefined) app.use('/settings', settings.router);
   app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
   app.get('/readyz', answerReady(deps, counters));
   app.use(() => {
     throw new Failure('not_found', 'No such path.');
   });
-  app.use(answerExpressErrors(answerErrors(logError)));
+  const answerError = answerErrors(logError);
+  const onError: ErrorRequestHandler = (error: unknown, req, res, next) => {
+    if (!answerError(error, req, res)) next(error);
+  };
+  app.use(onError);
   const isTrusted: IsTrusted = (address) => app.get('trust proxy fn')(address, 0);
   const flush = async () => {
     await external.flush();
-    await pages?.close();
+    await settings?.close();
     counters?.close();
   };
   return { listener: listen(app, external.listener, { log, isTrusted }), isTrusted, flush };
@@ -108,56 +107,6 @@ async function openCounters({ config, log, isSandbox }: AppDeps): Promise<Counte
   if (cluster.worker !== undefined)
     return (await import('./counters/primary.ts')).countInPrimary(cluster.worker, log);
   return undefined;
-}
-
-/** What only the settings pages need. */
-async function openPages({ config, store, log }: AppDeps) {
-  const { dnsServers = [], secretsKeyFile } = config;
-  const reportReader = createLazyReportReader(store);
-  const openSealing = secretsKeyFile && createSealings(secretsKeyFile);
-  const networks = await openNetworks(config, log);
-  const close = async () => {
-    await reportReader.close();
-    networks?.close();
-  };
-  return {
-    deps: {
-      ...{ reportReader, openSealing },
-      findNetwork: networks?.find,
-      checkRoute: (about: Parameters<typeof checkReportRoute>[1]) =>
-        checkReportRoute(dnsServers, about),
-    },
-    close,
-  };
-}
-
-/** What reads reports is loaded for the first page that needs it. */
-function createLazyReportReader({ db }: Store): ClosableReportOriginals {
-  let opened: Promise<ClosableReportOriginals> | undefined;
-  const open = () => {
-    opened ??= import('../intake/parser/report-originals.ts').then((module) =>
-      module.createReportOriginals(db),
-    );
-    return opened;
-  };
-  return {
-    readRecords: async (...asked) => (await open()).readRecords(...asked),
-    readDocument: async (...asked) => (await open()).readDocument(...asked),
-    close: async () => (await opened)?.close(),
-  };
-}
-
-/** A file that cannot be used is an error at start: pages without networks would be noticed late. */
-async function openNetworks(
-  { ipDatabase: file }: AppConfig,
-  log: Logger,
-): Promise<IpDatabase | undefined> {
-  if (file === undefined) return undefined;
-  const warn = (error: Error) =>
-    log.warn({ err: error }, 'the database of networks stays the former');
-  return await openIpDatabase(file, { warn }).catch((error: Error) => {
-    throw new ConfigError(`PLUMBLINE_IP_DATABASE: ${error.message}`);
-  });
 }
 
 /** In any case, as Express would match it. */
@@ -193,14 +142,6 @@ function findAddress({ socket, headers }: ApiRequest, isTrusted: IsTrusted): str
   const header = headers['x-forwarded-for'];
   const forwardedFor = Array.isArray(header) ? header.join(',') : header;
   return toClientAddress({ peer: socket.remoteAddress ?? '', forwardedFor, isTrusted });
-}
-
-type AnswerError = ReturnType<typeof answerErrors>;
-
-function answerExpressErrors(answer: AnswerError): ErrorRequestHandler {
-  return (error: unknown, req, res, next) => {
-    if (!answer(error, req, res)) next(error);
-  };
 }
 
 /** Redirects a browser to the settings pages, or to the docs in a sandbox, which has no settings pages. */
