@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { Refusal } from '../domain/reports/refusal.ts';
 import { toSizeText } from '../domain/size.ts';
 
@@ -12,7 +12,7 @@ export type Content = AsyncIterable<Uint8Array>;
 const HEAD_BYTES = 4096;
 const SLICE_BYTES = 64 * 1024;
 /** Parsing takes about 20 ms for a mebibyte. Other requests should not wait longer than that. */
-const SLICES_PER_TURN = 16;
+const SLICES_AT_ONCE = 16;
 
 export async function* toContent(bytes: Uint8Array): Content {
   if (bytes.length > 0) yield bytes;
@@ -66,7 +66,7 @@ export async function* slice(content: Content): Content {
     for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
       yield chunk.subarray(at, at + SLICE_BYTES);
       slices += 1;
-      if (slices % SLICES_PER_TURN === 0) await nextTurn();
+      if (slices % SLICES_AT_ONCE === 0) await yieldToOthers();
     }
   }
 }

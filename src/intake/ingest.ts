@@ -10,7 +10,6 @@ import type { Db } from '../store/engine/database.ts';
 import { keepOriginal, type Original } from '../store/inputs/originals.ts';
 import { estimateBytes } from './budget.ts';
 import { NOTHING } from './containers/finding.ts';
-import { ahead } from './inputs/ahead.ts';
 import type { IntakeDocument } from './intake-document.ts';
 import type { Parser } from './parser/parser.ts';
 
@@ -140,6 +139,24 @@ async function* toBatches(documents: AsyncIterable<ReadDocument>): AsyncGenerato
 function sizeOf({ original, ordinal, document }: ReadDocument): number {
   const content = ordinal === 0 ? (original?.content.length ?? 0) : 0;
   return content + estimateBytes(document.kind === 'report' ? document.report : undefined);
+}
+
+/** The same items, each requested while the one before it is in use. At most one item is held. */
+async function* ahead<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
+  const iterator = items[Symbol.asyncIterator]();
+  let next = iterator.next();
+  try {
+    for (;;) {
+      const { done, value } = await next;
+      if (done) return;
+      next = iterator.next();
+      // The error is thrown when the item is awaited.
+      next.catch(() => undefined);
+      yield value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
 }
 
 async function* store(

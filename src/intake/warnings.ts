@@ -9,7 +9,7 @@ export interface XmlLocation {
   readonly column: number;
 }
 
-/** The place at the end of a text that begins at a place. */
+/** The location at the end of a text that begins at a location. */
 export function advance({ line, column }: XmlLocation, text: string): XmlLocation {
   const lines = text.split(/\r\n?|\n/);
   const last = lines.at(-1)?.length ?? 0;
@@ -28,10 +28,10 @@ export class WarningLog {
     this.#met = new Map(inherited === undefined ? [] : inherited.#met);
   }
 
-  /** Counts the warning. Its place is only computed the first time. */
-  add(code: WarningCode, place?: XmlLocation | (() => XmlLocation)): void {
+  /** Counts the warning. Its location is only computed the first time. */
+  add(code: WarningCode, location?: XmlLocation | (() => XmlLocation)): void {
     const known = this.#met.get(code);
-    const where = known === undefined ? toWhere(place) : known.where;
+    const where = known === undefined ? toWhere(location) : known.where;
     this.#met.set(code, { code, count: (known?.count ?? 0) + 1, where });
   }
 
@@ -44,7 +44,7 @@ export class WarningLog {
   }
 }
 
-function toWhere(place: XmlLocation | (() => XmlLocation) | undefined): string | null {
-  if (place === undefined) return null;
-  return renderLocation(typeof place === 'function' ? place() : place);
+function toWhere(location: XmlLocation | (() => XmlLocation) | undefined): string | null {
+  if (location === undefined) return null;
+  return renderLocation(typeof location === 'function' ? location() : location);
 }

@@ -12,7 +12,7 @@ interface Nothing {
   readonly isQuiet: boolean;
 }
 
-/** What was found at one place in an input. */
+/** What was found in an input. */
 export type Finding = IntakeDocument | Nothing;
 
 /** At most this many are remembered until a report is found. Further ones are not reported. */

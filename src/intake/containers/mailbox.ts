@@ -15,25 +15,19 @@ export function* splitMailbox(bytes: Uint8Array, budget: Budget): Generator<Uint
   const box = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let start = 0;
   if (box.toString('latin1', 0, 5) === 'From ')
-    for (let at = box.indexOf(MESSAGE_START); at >= 0; at = box.indexOf(MESSAGE_START, at + 1)) {
-      budget.checkCpu();
-      if (!isStart(box, at)) continue;
-      yield box.subarray(start, at + 1);
-      start = at + 1;
+    for (const next of findMessageStarts(box, budget)) {
+      yield box.subarray(start, next);
+      start = next;
     }
   yield box.subarray(start);
 }
 
-/** Where the next message begins, after an offset; undefined when there is none. */
-export function findMessageStart(box: Buffer, after: number): number | undefined {
-  for (let at = box.indexOf(MESSAGE_START, after); at >= 0; at = box.indexOf(MESSAGE_START, at + 1))
-    if (isStart(box, at)) return at + 1;
-  return undefined;
-}
-
-/** Whether a message begins after this line feed. */
-function isStart(box: Buffer, newline: number): boolean {
-  return isAfterBlankLine(box, newline) && beginsMessage(box, newline + 1);
+/** Where messages begin, other than at the beginning of the bytes. */
+export function* findMessageStarts(box: Buffer, budget?: Budget): Generator<number> {
+  for (let at = box.indexOf(MESSAGE_START); at >= 0; at = box.indexOf(MESSAGE_START, at + 1)) {
+    budget?.checkCpu();
+    if (isAfterBlankLine(box, at) && beginsMessage(box, at + 1)) yield at + 1;
+  }
 }
 
 function isAfterBlankLine(box: Buffer, newline: number): boolean {

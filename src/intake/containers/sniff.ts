@@ -1,4 +1,4 @@
-import { decodeHead } from '../document/decode.ts';
+import { decodeHead } from '../document/xml-text.ts';
 import { isGzip, isZlib } from './gzip.ts';
 
 export type Kind =

@@ -27,11 +27,11 @@ export class Element implements XmlLocation {
   /** Whether more text, other than blanks, came after the limit. */
   #isCut = false;
 
-  constructor(name: string, { shape, place, log, isAbsent = false }: ElementOptions) {
+  constructor(name: string, { shape, location, log, isAbsent = false }: ElementOptions) {
     this.name = name;
     this.shape = shape;
-    this.line = place.line;
-    this.column = place.column;
+    this.line = location.line;
+    this.column = location.column;
     this.isAbsent = isAbsent;
     this.#log = log;
   }
@@ -81,7 +81,9 @@ export class Element implements XmlLocation {
   /** The only child with the name, or an empty element. */
   child(name: string): Element {
     const [first] = this.all(name);
-    return first ?? new Element(name, { shape: LEAF, place: this, log: this.#log, isAbsent: true });
+    return (
+      first ?? new Element(name, { shape: LEAF, location: this, log: this.#log, isAbsent: true })
+    );
   }
 
   /** A child's text without surrounding blanks; null when it is missing or blank. */
@@ -112,7 +114,7 @@ export class Element implements XmlLocation {
 
 interface ElementOptions {
   readonly shape: Shape;
-  readonly place: XmlLocation;
+  readonly location: XmlLocation;
   readonly log: WarningLog;
   readonly isAbsent?: boolean;
 }

@@ -46,7 +46,7 @@ export class TextRepair {
   /** The end of the CDATA section or comment that the text is in. */
   #terminator: string | null = null;
 
-  /** `here` returns the place of the next text. */
+  /** `here` returns the location of the next text. */
   constructor(log: WarningLog, here: () => XmlLocation) {
     this.#log = log;
     this.#here = here;
@@ -92,7 +92,7 @@ export class TextRepair {
     return REPLACEMENT;
   }
 
-  /** The place is only computed when a code occurs for the first time. */
+  /** The location is only computed when a code occurs for the first time. */
   #warn(code: WarningCode, { text, at }: Found): void {
     this.#log.add(code, () => advance(this.#here(), text.slice(0, at)));
   }

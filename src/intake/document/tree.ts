@@ -1,15 +1,15 @@
 import type { WarningLog, XmlLocation } from '../warnings.ts';
 import { Element } from './element.ts';
 import { FEEDBACK } from './shape.ts';
-import type { XmlListener } from './xml.ts';
 
 const START: XmlLocation = { line: 1, column: 0 };
 
 /**
  * The elements of a report that are kept, as a tree. Each record is passed on as soon as it is complete and
- * then released, so that a report of any length needs the memory of one record.
+ * then released, so that a report of any length needs the memory of one record. Names are local names, without a
+ * prefix. A location is valid only during the call.
  */
-export class ReportTree implements XmlListener {
+export class ReportTree {
   readonly #log: WarningLog;
   readonly #onRecord: (record: Element) => void;
   readonly #open: Element[] = [];
@@ -21,17 +21,17 @@ export class ReportTree implements XmlListener {
   constructor(log: WarningLog, onRecord: (record: Element) => void) {
     this.#log = log;
     this.#onRecord = onRecord;
-    this.root = new Element('feedback', { shape: FEEDBACK, place: START, log, isAbsent: true });
+    this.root = new Element('feedback', { shape: FEEDBACK, location: START, log, isAbsent: true });
   }
 
-  open(name: string, place: XmlLocation): void {
+  open(name: string, location: XmlLocation): void {
     const parent = this.#open.at(-1);
     const shape = parent === undefined ? FEEDBACK : parent.shape.children.get(name);
     if (this.#ignored > 0 || shape === undefined) {
       this.#ignored += 1;
       return;
     }
-    const element = new Element(name, { shape, place, log: this.#log });
+    const element = new Element(name, { shape, location, log: this.#log });
     this.#open.push(element);
     if (parent === undefined) this.root = element;
   }

@@ -8,16 +8,7 @@ import {
 } from '../limits.ts';
 import { renderLocation, type WarningLog, type XmlLocation } from '../warnings.ts';
 import { cutText } from './copy-text.ts';
-
-/**
- * Gets the content of the root element. Names are local names, without a prefix. A place is valid only during
- * the call.
- */
-export interface XmlListener {
-  open(name: string, place: XmlLocation): void;
-  text(text: string): void;
-  close(): void;
-}
+import type { ReportTree } from './tree.ts';
 
 const ROOT = 'feedback';
 /** Children of the root whose elements are counted separately. */
@@ -33,11 +24,11 @@ const MISMATCH = 'unexpected close tag.';
  * within the limits. Namespaces are ignored. Anything after the root is cut off, unless it is a second
  * report.
  */
-export class XmlReader {
+export class XmlParser {
   /** The namespace of the root, as found. */
   namespace: string | null = null;
   readonly #parser = new SaxesParser();
-  readonly #listener: XmlListener;
+  readonly #tree: ReportTree;
   readonly #log: WarningLog;
   #depth = 0;
   #isRootClosed = false;
@@ -51,8 +42,8 @@ export class XmlReader {
   /** Characters since the last event, to limit a single text, tag or comment. */
   #pending = 0;
 
-  constructor(listener: XmlListener, log: WarningLog) {
-    this.#listener = listener;
+  constructor(tree: ReportTree, log: WarningLog) {
+    this.#tree = tree;
     this.#log = log;
     // At most six handlers: with the eighth the parser's object loses its fast properties, with the seventh
     // most of its speed (60 MB then take 2 to 4 s instead of 0.5 s).
@@ -64,8 +55,8 @@ export class XmlReader {
     this.#parser.on('error', (error) => this.#fail(error));
   }
 
-  /** The place of the next text. */
-  get place(): XmlLocation {
+  /** The location of the next text. */
+  get location(): XmlLocation {
     return { line: this.#parser.line, column: this.#parser.column };
   }
 
@@ -108,7 +99,7 @@ export class XmlReader {
     this.#countElement(local);
     if (this.#isRootClosed) return;
     if (this.#depth === 1) this.namespace = namespaceOf(name, attributes);
-    this.#listener.open(local, this.#parser);
+    this.#tree.open(local, this.#parser);
   }
 
   #countElement(name: string): void {
@@ -116,22 +107,22 @@ export class XmlReader {
       this.#isInRecord = name === RECORD;
       this.#elements.inRecord = 0;
     }
-    const place = this.#isInRecord ? 'inRecord' : 'outside';
-    this.#elements[place] += 1;
-    if (this.#elements[place] > MAX_XML_ELEMENTS) throw tooLarge('there are too many elements');
+    const counter = this.#isInRecord ? 'inRecord' : 'outside';
+    this.#elements[counter] += 1;
+    if (this.#elements[counter] > MAX_XML_ELEMENTS) throw tooLarge('there are too many elements');
   }
 
   #text(text: string): void {
     this.#events += 1;
     if (this.#depth === 0 || this.#isRootClosed) return;
     if (text.length > MAX_XML_TEXT_CHARS) throw tooLarge('a text is too long');
-    this.#listener.text(text);
+    this.#tree.text(text);
   }
 
   #close(): void {
     this.#events += 1;
     this.#depth -= 1;
-    if (!this.#isRootClosed) this.#listener.close();
+    if (!this.#isRootClosed) this.#tree.close();
     if (this.#depth === 0) this.#isRootClosed = true;
   }
 
@@ -143,7 +134,7 @@ export class XmlReader {
     // The parser closes an element before it reports that the closing tag has another name.
     const isMismatch = !this.#isCut && error.message.endsWith(MISMATCH);
     if (!this.#isRootClosed || isMismatch) throw this.#badXml(toReason(error));
-    if (!this.#isCut) this.#log.add('text_after_report', this.place);
+    if (!this.#isCut) this.#log.add('text_after_report', this.location);
     this.#isCut = true;
   }
 
@@ -153,7 +144,7 @@ export class XmlReader {
   }
 
   #badXml(why: string): Refusal {
-    const { line, column } = this.place;
+    const { line, column } = this.location;
     // The parser's position is after the character that caused the error.
     const where = renderLocation({ line, column: Math.max(0, column - 1) });
     // Then the reporter's XML is probably right, and what carried it is not.

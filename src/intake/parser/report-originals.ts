@@ -30,32 +30,36 @@ export function createReportOriginals(db: Queries): ClosableReportOriginals {
   const queue = createFairQueue();
   let idle: NodeJS.Timeout | undefined;
 
-  const parseInChild = async (place: ReportLocation, requested: RequestedReport) => {
+  const parseInChild = async (location: ReportLocation, requested: RequestedReport) => {
     clearTimeout(idle);
     try {
-      const bytes = await readBytes(db, place);
-      return await Array.fromAsync(child.parse(bytes, { nowMs: toMs(place), requested }));
+      const bytes = await readBytes(db, location);
+      return await Array.fromAsync(child.parse(bytes, { nowMs: toMs(location), requested }));
     } finally {
       idle = setTimeout(() => void child.close(), IDLE_MS).unref();
     }
   };
-  const find = async (place: ReportLocation, personId: string, what: RequestedReport['what']) => {
-    const requested = { payloadSha256: place.payloadSha256, what };
+  const find = async (
+    location: ReportLocation,
+    personId: string,
+    what: RequestedReport['what'],
+  ) => {
+    const requested = { payloadSha256: location.payloadSha256, what };
     const documents =
-      (await parseHere(db, place, requested)) ??
-      (await queue(personId, () => parseInChild(place, requested)));
-    return requireRequested(documents, place);
+      (await parseHere(db, location, requested)) ??
+      (await queue(personId, () => parseInChild(location, requested)));
+    return requireRequested(documents, location);
   };
   return {
-    readRecords: async (place, { records: range, personId }) => {
-      const { report, requested } = await find(place, personId, range);
+    readRecords: async (location, { records: range, personId }) => {
+      const { report, requested } = await find(location, personId, range);
       if (requested.kind !== 'records') throw new Error('The parser gave a document, not records.');
       const { metadata, policyPublished, xmlNamespace, version } = report;
       const { records, listed } = requested;
       return { metadata, policyPublished, xmlNamespace, version, records, listed };
     },
-    readDocument: async (place, personId) => {
-      const { requested } = await find(place, personId, 'document');
+    readDocument: async (location, personId) => {
+      const { requested } = await find(location, personId, 'document');
       if (requested.kind !== 'document')
         throw new Error('The parser gave records, not a document.');
       return requested.gzip;
@@ -70,12 +74,12 @@ export function createReportOriginals(db: Queries): ClosableReportOriginals {
 const toMs = ({ receivedAt }: ReportLocation): number => Date.parse(receivedAt);
 
 /** The documents of a small input; undefined when the child has to parse it. */
-async function parseHere(db: Queries, place: ReportLocation, requested: RequestedReport) {
-  const size = await findOriginalSize(db, place.inputSeq);
+async function parseHere(db: Queries, location: ReportLocation, requested: RequestedReport) {
+  const size = await findOriginalSize(db, location.inputSeq);
   if (size === undefined) throw gone();
   if (size > MAX_BYTES) throw tooLarge(size);
   if (size > MAX_SMALL_BYTES) return undefined;
-  return await parseSmall(await readBytes(db, place), { nowMs: toMs(place), requested });
+  return await parseSmall(await readBytes(db, location), { nowMs: toMs(location), requested });
 }
 
 /** The input's name is not in the error: it may be a path on the operator's machine. */

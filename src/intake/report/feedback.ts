@@ -20,7 +20,7 @@ import { type Content, peek, slice } from '../content.ts';
 import { cutText } from '../document/copy-text.ts';
 import type { Element } from '../document/element.ts';
 import { ReportTree } from '../document/tree.ts';
-import { XmlReader } from '../document/xml.ts';
+import { XmlParser } from '../document/xml.ts';
 import { XmlText } from '../document/xml-text.ts';
 import { MAX_NAMESPACE_CHARS, MAX_XML_BYTES } from '../limits.ts';
 import { renderLocation, type WarningLog } from '../warnings.ts';
@@ -52,9 +52,9 @@ export async function readFeedback(
     sources.add(record);
     onRecord?.(record);
   });
-  const reader = new XmlReader(tree, log);
-  const { sha256: payloadSha256, size } = await readXml(content, { reader, log, budget });
-  const parts = { ...toParts(tree, nowMs), xmlNamespace: toNamespace(reader, log) };
+  const parser = new XmlParser(tree, log);
+  const { sha256: payloadSha256, size } = await readXml(content, { parser, log, budget });
+  const parts = { ...toParts(tree, nowMs), xmlNamespace: toNamespace(parser, log) };
   const kept = keepSources(parts, { sources: sources.largest(), log, budget });
   const report = { ...parts, tally, sources: kept, warnings: log.toList(), payloadSha256 };
   return size > MAX_HELD_BYTES ? copy(report) : report;
@@ -68,7 +68,7 @@ function copy<T>(value: T): T {
 }
 
 /** The namespace of the root, cut at its limit. */
-function toNamespace({ namespace }: XmlReader, log: WarningLog): string | null {
+function toNamespace({ namespace }: XmlParser, log: WarningLog): string | null {
   if (namespace === null || namespace.length <= MAX_NAMESPACE_CHARS) return namespace;
   log.add('long_value');
   return cutText(namespace, MAX_NAMESPACE_CHARS);
@@ -135,7 +135,7 @@ function toParts(
 }
 
 interface Reading {
-  readonly reader: XmlReader;
+  readonly parser: XmlParser;
   readonly log: WarningLog;
   readonly budget: Budget;
 }
@@ -143,10 +143,10 @@ interface Reading {
 /** Reads the document to its end, and returns the hash (SHA-256, hex) and the number of its bytes. */
 async function readXml(
   content: Content,
-  { reader, log, budget }: Reading,
+  { parser, log, budget }: Reading,
 ): Promise<{ readonly sha256: string; readonly size: number }> {
   const { head, whole } = await peek(content);
-  const text = new XmlText(reader, { head, log });
+  const text = new XmlText(parser, { head, log });
   const hash = createHash('sha256');
   let size = 0;
   let broken: Refusal | undefined;

@@ -1,5 +1,6 @@
 import { parseIpAddress } from '../../domain/ip-address.ts';
 import type {
+  AuthResults,
   Identifiers,
   PolicyEvaluated,
   ReportRecord,
@@ -7,10 +8,19 @@ import type {
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Element } from '../document/element.ts';
 import { renderLocation } from '../warnings.ts';
-import { toAuthResults } from './auth-results.ts';
 
 const DISPOSITIONS = new Set(['none', 'quarantine', 'reject', 'pass']);
 const EVALUATED = new Set(['pass', 'fail']);
+const DKIM_RESULTS = new Set('none pass fail policy neutral temperror permerror'.split(' '));
+const SPF_RESULTS = new Set([...DKIM_RESULTS, 'softfail']);
+/**
+ * Results from before the standard, mapped to their present meaning (RFC 7489 appendix C names the last two).
+ */
+const OLD_RESULTS: Readonly<Record<string, string>> = {
+  hardfail: 'fail',
+  unknown: 'temperror',
+  error: 'permerror',
+};
 
 /**
  * One `<record>` as the product's type; undefined for a placeholder, which o2.pl and wp.pl send when they saw
@@ -104,4 +114,30 @@ function toEvaluatedResult(evaluated: Element, name: 'dkim' | 'spf'): string | n
   if (word === null) evaluated.warn('missing_evaluated_result');
   else if (!EVALUATED.has(word)) evaluated.child(name).warn('unknown_evaluated_result');
   return word;
+}
+
+/** `auth_results`: every element is optional, and none decides alignment. */
+function toAuthResults(results: Element): AuthResults {
+  return {
+    dkim: results.all('dkim').map((dkim) => ({
+      domain: dkim.value('domain'),
+      selector: dkim.value('selector'),
+      result: toAuthResult(dkim, DKIM_RESULTS),
+      humanResult: dkim.value('human_result'),
+    })),
+    spf: results.all('spf').map((spf) => ({
+      domain: spf.value('domain'),
+      scope: spf.word('scope'),
+      result: toAuthResult(spf, SPF_RESULTS),
+      humanResult: spf.value('human_result'),
+    })),
+  };
+}
+
+function toAuthResult(element: Element, known: ReadonlySet<string>): string | null {
+  const word = element.word('result');
+  if (word === null || known.has(word)) return word;
+  const meaning = Object.hasOwn(OLD_RESULTS, word) ? OLD_RESULTS[word] : undefined;
+  if (meaning === undefined) element.child('result').warn('unknown_auth_result');
+  return meaning ?? word;
 }

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { lstat, realpath } from 'node:fs/promises';
 import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
-import { findMessageStart } from '../../containers/mailbox.ts';
+import { findMessageStarts } from '../../containers/mailbox.ts';
 import { MAX_MAIL_BYTES } from '../../limits.ts';
 import { Backlog, type Watch } from './watch.ts';
 import {
@@ -161,12 +161,11 @@ async function* findStarts(handle: FileHandle, from: number, to: number): AsyncG
     const { bytesRead } = await handle.read(window, 0, window.length, begin);
     const bytes = window.subarray(0, bytesRead);
     const limit = at + WINDOW_BYTES - begin;
-    for (let found = findMessageStart(bytes, 0); found !== undefined && found <= limit; ) {
-      if (begin + found > next) {
-        next = begin + found;
-        yield next;
-      }
-      found = findMessageStart(bytes, found);
+    for (const found of findMessageStarts(bytes)) {
+      if (found > limit) break;
+      if (begin + found <= next) continue;
+      next = begin + found;
+      yield next;
     }
   }
 }
