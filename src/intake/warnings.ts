@@ -1,8 +1,6 @@
 import type { Warning } from '../domain/reports/aggregate-report.ts';
 import type { WarningCode } from '../domain/reports/warning-words.ts';
 
-export type { WarningCode } from '../domain/reports/warning-words.ts';
-
 /** Where in the XML text: lines from 1, columns from 0, as XML parsers count them. */
 export interface XmlLocation {
   readonly line: number;

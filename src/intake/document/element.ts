@@ -1,5 +1,6 @@
+import type { WarningCode } from '../../domain/reports/warning-words.ts';
 import { MAX_LIST_LENGTH } from '../limits.ts';
-import type { WarningCode, WarningLog, XmlLocation } from '../warnings.ts';
+import type { WarningLog, XmlLocation } from '../warnings.ts';
 import { copyText, cutText } from './copy-text.ts';
 import { LEAF, type Shape } from './shape.ts';
 

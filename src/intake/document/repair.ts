@@ -1,4 +1,5 @@
-import { advance, type WarningCode, type WarningLog, type XmlLocation } from '../warnings.ts';
+import type { WarningCode } from '../../domain/reports/warning-words.ts';
+import { advance, type WarningLog, type XmlLocation } from '../warnings.ts';
 
 const BLANK_BEFORE = /^\s+(?=<\?xml\s)/;
 const DECLARATION = /^\s*<\?xml\s[^>]*\?>/;

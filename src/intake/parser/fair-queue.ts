@@ -7,15 +7,15 @@ const MAX_WAIT_MS = 5_000;
 
 /**
  * Runs tasks of people one after another. Throws `unavailable` when too many wait, all in all or of one person, and
- * when a turn does not come in time.
+ * when a task has waited too long.
  */
 export function createFairQueue(maxWaitMs = MAX_WAIT_MS) {
   const waiting: (() => void)[] = [];
   const counts = new Map<string, number>();
   let isTaken = false;
 
-  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (isTaken) await waitForTurn(waiting, maxWaitMs);
+  async function runNext<T>(work: () => Promise<T>): Promise<T> {
+    if (isTaken) await waitInLine(waiting, maxWaitMs);
     else isTaken = true;
     try {
       return await work();
@@ -31,7 +31,7 @@ export function createFairQueue(maxWaitMs = MAX_WAIT_MS) {
     if (count >= MAX_OF_PERSON || waiting.length >= MAX_WAITING) throw tooBusy();
     counts.set(personId, count + 1);
     try {
-      return await inTurn(work);
+      return await runNext(work);
     } finally {
       const left = (counts.get(personId) ?? 1) - 1;
       if (left === 0) counts.delete(personId);
@@ -40,7 +40,7 @@ export function createFairQueue(maxWaitMs = MAX_WAIT_MS) {
   };
 }
 
-async function waitForTurn(waiting: (() => void)[], maxWaitMs: number): Promise<void> {
+async function waitInLine(waiting: (() => void)[], maxWaitMs: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   waiting.push(resolve);
   const timer = setTimeout(() => {

@@ -1,14 +1,11 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parseCheckpoint, toCheckpointText } from '../../../src/intake/doors/imap/checkpoint.ts';
 import { MailboxConnection } from '../../../src/intake/doors/imap/connection.ts';
 import { readCredentials } from '../../../src/intake/doors/imap/credentials.ts';
 import { DoorFault, MailFault, toDoorFault } from '../../../src/intake/doors/imap/fault.ts';
 import { Fetches } from '../../../src/intake/doors/imap/fetches.ts';
-import {
-  parseCheckpoint,
-  toCheckpointText,
-} from '../../../src/intake/doors/imap/mailbox-reading.ts';
 import { IMAP_LIMITS } from '../../../src/intake/doors/imap/options.ts';
 import { aFolder } from '../../support/command.ts';
 

@@ -16,10 +16,9 @@ const TOKEN = /^[\x21-\x7e]+$/;
  * aborted, the token command is killed.
  */
 export async function readCredentials(
-  given: Credentials,
+  { password, passwordFile, tokenCommand }: Credentials,
   signal?: AbortSignal,
 ): Promise<{ readonly pass: string } | { readonly accessToken: string }> {
-  const { password, passwordFile, tokenCommand } = given;
   if (tokenCommand !== undefined)
     return { accessToken: await runTokenCommand(tokenCommand, signal) };
   return { pass: password ?? (await readPassword(passwordFile ?? '')) };

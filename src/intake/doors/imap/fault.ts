@@ -36,7 +36,7 @@ interface ImapError extends Error {
 
 const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|CERT_UNTRUSTED/;
 
-/** Any error of a session with the server, in words for the operator. */
+/** Any error of a session with the server, with a message for the operator. */
 export function toDoorFault(error: unknown, host: string): DoorFault {
   if (error instanceof DoorFault) return error;
   const { authenticationFailed, tlsFailed, code = '', response, message } = error as ImapError;

@@ -1,37 +1,11 @@
 import type { FetchMessageObject } from 'imapflow';
 import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
+import { type Checkpoint, parseCheckpoint, toCheckpointText } from './checkpoint.ts';
 import type { ListedMail, MailboxConnection } from './connection.ts';
 import { MailFault, StoreFault } from './fault.ts';
 import type { Fetches } from './fetches.ts';
 import { IMAP_DOOR, type ImapDeps, type ImapLimits, type ImapOptions } from './options.ts';
-
-/** How far a mailbox was read. */
-interface Checkpoint {
-  /** Changes when the server gives new UIDs to the mails. */
-  readonly uidValidity: string;
-  /** Every mail up to this UID is in the inbox, or is left where it is for good. */
-  readonly read: number;
-  /** Every mail up to this UID has been moved or flagged, or is left where it is for good. */
-  readonly filed: number;
-}
-
-export function toCheckpointText(mailbox: string, checkpoint: Checkpoint): string {
-  return JSON.stringify({ mailbox, ...checkpoint });
-}
-
-/** The checkpoint of this mailbox with these UIDs. Without one the reading starts at the beginning. */
-export function parseCheckpoint(
-  text: string | undefined,
-  { mailbox, uidValidity }: { readonly mailbox: string; readonly uidValidity: string },
-): Checkpoint {
-  const stored = text === undefined ? {} : (JSON.parse(text) as Record<string, unknown>);
-  const isSame = stored['mailbox'] === mailbox && stored['uidValidity'] === uidValidity;
-  const { read, filed } = stored;
-  return isSame && typeof read === 'number' && typeof filed === 'number'
-    ? { uidValidity, read, filed }
-    : { uidValidity, read: 0, filed: 0 };
-}
 
 export interface MailboxReadingDeps extends ImapDeps {
   readonly limits: ImapLimits;
@@ -206,7 +180,7 @@ export class MailboxReading {
   }
 
   async #save({ read = this.#checkpoint.read }: { read?: number | undefined }): Promise<void> {
-    // They are not in order when a server gives mails in another one than was asked for.
+    // A server may give mails in another order than was asked for.
     const oldest = Math.min(...this.#pending);
     const filed = this.#pending.size === 0 ? Math.min(read, this.#pendingTo) : oldest - 1;
     if (read === this.#checkpoint.read && filed === this.#checkpoint.filed) return;

@@ -4,7 +4,7 @@ import { MAX_MAIL_BYTES } from '../../limits.ts';
 
 export const IMAP_DOOR: DoorName = 'imap';
 
-/** What the door is given by the process that runs it. */
+/** The dependencies of the door. */
 export interface ImapDeps {
   readonly deliver: Deliver;
   readonly findResults: (keys: readonly string[]) => Promise<ReadonlyMap<string, MailResult>>;
