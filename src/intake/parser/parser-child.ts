@@ -1,6 +1,7 @@
 /** The process that parses untrusted bytes. It has no database, no environment and no files of its own. */
 import { once } from 'node:events';
 import { readSync } from 'node:fs';
+import { deserialize } from 'node:v8';
 import { estimateBytes } from '../budget.ts';
 import type { IntakeDocument } from '../intake-document.ts';
 import { localParser, toCpuMs } from './parser.ts';
@@ -15,24 +16,16 @@ const STANDARD_INPUT = 0;
 const GRACE_MS = 1_000;
 
 lowerPriority();
-
-const watchdog = startWatchdog();
-const isWatched = once(watchdog.thread, 'online').then(() => process.send?.(READY));
-watchdog.thread.unref();
-
-let sendNext = () => {};
-
-process.on('message', (request: Request) => {
-  if (request.kind === 'more') sendNext();
-  else void answer(request);
-});
-process.on('disconnect', () => process.exit());
 // A service manager or a terminal signals every process of a service. The parent decides when parsing ends: an
 // input that ended its parser would be rejected.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
-async function answer({ size, ...options }: Extract<Request, { kind: 'parse' }>): Promise<void> {
-  await isWatched;
+const watchdog = startWatchdog();
+await once(watchdog.thread, 'online');
+await send(READY);
+for (;;) await answer(deserialize(receive(receive(4).readUInt32LE())));
+
+async function answer({ size, ...options }: Request): Promise<void> {
   const bytes = receive(size);
   watchdog.start(toCpuMs(size, options.requested) + GRACE_MS, size);
   let [documents, replyBytes]: [IntakeDocument[], number] = [[], 0];
@@ -40,28 +33,25 @@ async function answer({ size, ...options }: Extract<Request, { kind: 'parse' }>)
     documents.push(document);
     replyBytes += estimateBytes(document.kind === 'report' ? document.report : undefined);
     if (replyBytes < REPLY_BYTES) continue;
-    const isAsked = new Promise<void>((resolve) => {
-      sendNext = resolve;
-    });
-    reply({ documents: documents.map(toSent), isEnd: false });
+    await send({ documents: documents.map(toSent), isEnd: false });
     [documents, replyBytes] = [[], 0];
-    await isAsked;
+    receive(1);
   }
-  reply({ documents: documents.map(toSent), isEnd: true });
+  await send({ documents: documents.map(toSent), isEnd: true });
   watchdog.rest();
 }
 
-function reply(message: Reply): void {
-  process.send?.(message);
+/** Resolves when the message is written: a thread that waits for standard input writes nothing. */
+function send(message: Reply | typeof READY): Promise<void> {
+  return new Promise((resolve) => process.send?.(message, () => resolve()));
 }
 
-/** The next bytes from standard input, which the parent sends without being asked. */
+/** The next bytes from standard input. Ends the process when its parent has ended it. */
 function receive(size: number): Buffer {
   const bytes = Buffer.allocUnsafeSlow(size);
   let length = 0;
   while (length < size) {
     const read = readSync(STANDARD_INPUT, bytes, length, size - length, null);
-    // The parent has ended.
     if (read === 0) process.exit();
     length += read;
   }

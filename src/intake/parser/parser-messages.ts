@@ -3,16 +3,16 @@ import type { IntakeDocument } from '../intake-document.ts';
 import type { ParseOptions } from './parser.ts';
 
 /*
- * The messages between the process that asks (parser-process.ts) and the process that parses (parser-child.ts). The
- * bytes of an input come by standard input, without a frame: sent in a message, they would be copied four times.
- * The documents come in several replies; the child sends the next one when the parent asks for it.
+ * What is sent between the process that asks (parser-process.ts) and the process that parses (parser-child.ts).
+ * Requests go to the child's standard input, which it reads synchronously: the length of the options (4 bytes), the
+ * options, the input's bytes. In a message, the bytes would be copied four times. Replies are messages. After each
+ * reply but the last, the child waits for one byte that asks for the next one.
  */
 
-export type Request =
-  /** Parse the next so many bytes of standard input. */
-  | ({ readonly kind: 'parse'; readonly size: number } & ParseOptions)
-  /** The last reply has arrived: send the next one. */
-  | { readonly kind: 'more' };
+export interface Request extends ParseOptions {
+  /** The bytes that follow. */
+  readonly size: number;
+}
 
 /** The first message of a child: it has started, and parses nothing before. */
 export const READY = 'ready';

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
+import { serialize } from 'node:v8';
 import { Failure } from '../../domain/failure.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { IntakeDocument } from '../intake-document.ts';
@@ -29,7 +30,7 @@ export interface ParserProcess extends Parser {
 export function createParserProcess(): ParserProcess {
   let child: ChildProcess | undefined;
   const start = (): Started => {
-    if (child !== undefined && isRunning(child) && !child.killed && child.connected)
+    if (child !== undefined && isRunning(child) && !child.killed && child.stdin?.writable)
       return { child, isNew: false };
     child = forkChild();
     return { child, isNew: true };
@@ -42,7 +43,7 @@ export function createParserProcess(): ParserProcess {
     close: async () => {
       if (child === undefined || !isRunning(child)) return;
       const ended = once(child, 'exit');
-      if (child.connected) child.disconnect();
+      child.stdin?.end();
       await ended;
     },
   };
@@ -155,9 +156,7 @@ class Exchange {
     child.on('message', this.#onMessage).once('exit', this.#onExit).once('error', this.#onError);
     let isEnd = false;
     try {
-      this.#send({ kind: 'parse', size: bytes.length, ...options });
-      // Nothing is copied: the stream holds the input itself until the child has taken it.
-      child.stdin?.write(bytes);
+      this.#ask(bytes, options);
       while (!isEnd) {
         const reply = await Promise.race([this.#reply.promise, this.#ended.promise]);
         if ('signal' in reply) {
@@ -167,7 +166,7 @@ class Exchange {
         this.#reply = Promise.withResolvers();
         ({ isEnd } = reply);
         // Requested at once, so that the child continues to parse while these documents are stored.
-        if (!isEnd) this.#send({ kind: 'more' });
+        if (!isEnd) child.stdin?.write('\n');
         yield* reply.documents.map(toReceived);
       }
     } finally {
@@ -177,9 +176,15 @@ class Exchange {
     }
   }
 
-  /** Sending fails when the child has ended, which its exit tells. */
-  #send(request: Request): void {
-    if (this.#child.connected) this.#child.send(request, () => undefined);
+  /** Nothing is copied: the stream holds the input itself until the child has taken it. */
+  #ask(bytes: Uint8Array, options: ParseOptions): void {
+    const { stdin } = this.#child;
+    const request = serialize({ ...options, size: bytes.length } satisfies Request);
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(request.length);
+    stdin?.cork();
+    for (const part of [length, request, bytes]) stdin?.write(part);
+    stdin?.uncork();
   }
 
   readonly #onMessage = (message: unknown): void => {
