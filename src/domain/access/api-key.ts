@@ -5,7 +5,7 @@ import { Failure } from '../failure.ts';
 
 export type Plan = 'free' | 'pro';
 
-/** Description, section 8. Disabled keys count. */
+/** Disabled keys count. */
 export const MAX_KEYS_PER_ACCOUNT = 10;
 
 const KEY_PREFIX = 'plb_live_';
@@ -23,7 +23,7 @@ export interface NewApiKey {
   readonly sha256: string;
 }
 
-/** A new key: `plb_live_`, 30 random base62 characters, 6 of checksum (decisions, section 2). */
+/** A new key: `plb_live_`, 30 random base62 characters, 6 of checksum. */
 export function createApiKey(): NewApiKey {
   const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(62)]).join('');
   const body = KEY_PREFIX + random;
@@ -51,7 +51,7 @@ export function parseKeyName(text: string): string {
   return parseDisplayName(text, 'A key');
 }
 
-/** Why an account cannot have a new key: it is not on Pro, or it has the maximum number (1.10, 1.11). */
+/** Why an account cannot have a new key: it is not on Pro, or it has the maximum number. */
 export function findKeyRefusal(plan: Plan, keyCount: number): Failure | undefined {
   if (plan !== 'pro') {
     return new Failure(
@@ -73,7 +73,7 @@ export function assertCanCreateKey(plan: Plan, keyCount: number): void {
   if (refusal !== undefined) throw refusal;
 }
 
-/** Throws `plan_required` when the account of the key to enable is not on Pro (1.10). */
+/** Throws `plan_required` when the account of the key to enable is not on Pro. */
 export function assertCanEnableKey(plan: Plan): void {
   assertCanCreateKey(plan, 0);
 }

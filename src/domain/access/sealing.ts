@@ -9,10 +9,10 @@ export interface Sealing {
 }
 
 /** Opens the installation's key. Throws when it is not there. */
-export type OpenSealing = (wanted?: {
+export type OpenSealing = (options?: {
   /** Whether the key is read again, in case the file was restored or replaced. */
   readonly isFresh?: boolean;
-  /** Asked when there is no key: whether one may be made. None may while a secret needs the one that is missing. */
+  /** Called when there is no key. Returns whether one may be made: not while a stored secret needs the missing one. */
   readonly mayMake?: () => Promise<boolean>;
 }) => Promise<Sealing>;
 

@@ -1,3 +1,4 @@
+import type { Expression, Kysely } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import { addDays, type Day, type Instant } from '../../domain/instant.ts';
 import { type AlertOfAccount, selectAccountAlerts } from '../alerts/alerts.ts';
@@ -5,6 +6,7 @@ import { listDnsRecords, toDnsFacts } from '../alerts/dns-records.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
 import type { Page } from '../lists/page.ts';
+import type { Tables } from '../tables.ts';
 import {
   DOMAIN_COLUMNS,
   type DomainRow,
@@ -90,7 +92,7 @@ const openAlerts = prepareQuery<{ accountId: string; limit: number }, AlertOfAcc
     .limit(param('limit')),
 );
 
-interface WantedOverview extends Page {
+interface OverviewQuery extends Page {
   readonly since: Day;
   /** How many open alerts, the latest first. */
   readonly alertLimit: number;
@@ -103,7 +105,7 @@ interface WantedOverview extends Page {
 export async function readOverview(
   reader: Reader,
   accountId: string,
-  { since, alertLimit, ...page }: WantedOverview,
+  { since, alertLimit, ...page }: OverviewQuery,
 ): Promise<Overview> {
   const ofPage = { accountId, ...page };
   const [[head], domains, days, spans, openTypes, records, alerts] = await reader.readPlan(() =>
@@ -159,52 +161,38 @@ interface PastAlert {
   readonly context: string;
 }
 
-type WantedAlerts = { domainId: string; from: Instant; until: Instant; limit: number };
-
-const alertsOfRange = prepareQuery<WantedAlerts, PastAlert>((db, param) =>
-  db
+/** A domain's alerts, the latest first. */
+function selectAlerts(db: Kysely<Tables>, domainId: Expression<string>) {
+  return db
     .selectFrom('alert')
     .select(['type', 'fired_at', 'resolved_at', 'context'])
-    .where('domain_id', '=', param('domainId'))
+    .where('domain_id', '=', domainId)
+    .orderBy('fired_at', 'desc')
+    .orderBy('seq', 'desc');
+}
+
+type AlertRange = { domainId: string; from: Instant; until: Instant; limit: number };
+
+const alertsOfRange = prepareQuery<AlertRange, PastAlert>((db, param) =>
+  selectAlerts(db, param('domainId'))
     .where('fired_at', '>=', param('from'))
     .where('fired_at', '<', param('until'))
-    .orderBy('fired_at', 'desc')
-    .orderBy('seq', 'desc')
     .limit(param('limit')),
 );
 
-/** A resolved alert that began this many alerts before the range, or earlier, is not looked for. */
+/** How many alerts from before the range are read. Those that were resolved in the range are shown. */
 const MAX_EARLIER = 100;
 /** Alerts of a range that are read. Charts mark fewer. */
 const MAX_ALERTS = 200;
 /** Alerts fire some days after the day that they are about. */
-const LAGS_DAYS = 10;
+const MAX_LAG_DAYS = 10;
 
 /** A domain has at most one open alert of each type and subject. */
 const openAlertsOfDomain = prepareQuery<{ domainId: string }, PastAlert>((db, param) =>
-  db
-    .selectFrom('alert')
-    .select(['type', 'fired_at', 'resolved_at', 'context'])
-    .where('domain_id', '=', param('domainId'))
-    .where('resolved_at', 'is', null)
-    .orderBy('fired_at', 'desc')
-    .orderBy('seq', 'desc'),
+  selectAlerts(db, param('domainId')).where('resolved_at', 'is', null),
 );
 
-interface Alerts {
-  /** The alerts that fired in the range, the latest ones before it, and those that are open: latest first. */
-  readonly fired: readonly PastAlert[];
-  readonly earlier: readonly PastAlert[];
-  readonly open: readonly PastAlert[];
-}
-
-/** The alerts that fired in a range or lasted into it, whenever they began. */
-function toPast({ fired, earlier, open }: Alerts, from: Day): PastAlert[] {
-  const lasted = earlier.filter(({ resolved_at }) => resolved_at !== null && resolved_at >= from);
-  return [...fired, ...lasted, ...open.filter(({ fired_at }) => fired_at < from)];
-}
-
-interface WantedDomain {
+interface DomainQuery {
   /** The days of its charts, both included. */
   readonly from: Day;
   readonly to: Day;
@@ -213,10 +201,9 @@ interface WantedDomain {
 }
 
 /** A domain of the account with its days, its alerts around them, and what its next step depends on. */
-export async function readDomain(reader: Reader, scope: Scope, wanted: WantedDomain) {
+export async function readDomain(reader: Reader, scope: Scope, { from, to, window }: DomainQuery) {
   const { domainId } = scope;
-  const { from, to, window } = wanted;
-  const until = addDays(to, LAGS_DAYS);
+  const until = addDays(to, MAX_LAG_DAYS);
   const [[domain], days, latest, fired, earlier, open, dns] = await reader.readPlan(() =>
     askAll(
       oneDomain(scope),
@@ -230,8 +217,10 @@ export async function readDomain(reader: Reader, scope: Scope, wanted: WantedDom
   );
   const record = toDnsFacts(dns).dmarc?.confirmed?.value;
   const openAlerts = [...new Set(open.map(({ type }) => type))];
-  const past = toPast({ fired, earlier, open }, from);
-  // Of so many alerts, the first ones were not read.
+  // The alerts that fired in the range or lasted into it, whenever they began.
+  const lasted = earlier.filter(({ resolved_at }) => resolved_at !== null && resolved_at >= from);
+  const past = [...fired, ...lasted, ...open.filter(({ fired_at }) => fired_at < from)];
+  // Earlier alerts may exist that were not read.
   const isPastCut = fired.length === MAX_ALERTS || earlier.length === MAX_EARLIER;
   return { domain: requireDomain(domain), days, latest, past, isPastCut, openAlerts, record };
 }

@@ -92,8 +92,8 @@ const domainInserts = prepareRows<NewDomain, Marks>(
 
 /**
  * The known domains with these names, by name. Their rows are locked until the transaction ends: whoever
- * changes what belongs to a domain holds its row, because positions are given from it (docs/decisions/0058,
- * 0064). Locking all of them in order keeps two transactions from waiting for each other.
+ * changes what belongs to a domain holds its row, because the next position is read from it (decisions 58
+ * and 64). Locking all of them in order keeps two transactions from waiting for each other.
  */
 export async function lockReportedDomains(
   tx: Tx,

@@ -14,7 +14,7 @@ export interface WatchedDomain {
   readonly facts: Facts;
 }
 
-interface Asked {
+interface FactsQuery {
   readonly domainId: string;
   readonly now: Instant;
   readonly thresholds: Thresholds;
@@ -24,8 +24,10 @@ interface Asked {
  * All that the rules need to know of a domain, in a fixed number of look-ups whatever its history. undefined
  * when the domain is paused, unclaimed or unknown.
  */
-export async function findFacts(reader: Reader, asked: Asked): Promise<WatchedDomain | undefined> {
-  const { domainId, now, thresholds } = asked;
+export async function findFacts(
+  reader: Reader,
+  { domainId, now, thresholds }: FactsQuery,
+): Promise<WatchedDomain | undefined> {
   // A reporter whose clock is wrong must not move the newest day far into the future.
   const until = addDays(toDay(now), 1);
   const limit = daysNeeded(thresholds);
@@ -42,14 +44,8 @@ export async function findFacts(reader: Reader, asked: Asked): Promise<WatchedDo
   const from = days[0]?.day ?? until;
   const alertRows = await reader.readAll(knownAlerts({ domainId, from }));
   const alerts = alertRows.map(toKnownAlert);
-  const failingSources = await listFailingSources(reader, {
-    domainId,
-    now,
-    thresholds,
-    alerts,
-    days,
-    from,
-  });
+  const query = { domainId, now, thresholds, alerts, days, from };
+  const failingSources = await listFailingSources(reader, query);
   const { id, accountId, ...known } = domain;
   const facts = { now, ...known, days, receipts: receipts.reverse(), failingSources, alerts };
   return { id, accountId, facts: { ...facts, dns: toDnsFacts(dns) } };

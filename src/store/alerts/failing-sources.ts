@@ -13,7 +13,7 @@ import { askAll, type Reader } from '../engine/reader.ts';
  * fire and days of known alerts are read. The event loop runs between two days.
  */
 
-interface Asked {
+interface FailingQuery {
   readonly domainId: string;
   readonly now: Instant;
   readonly thresholds: Thresholds;
@@ -25,29 +25,35 @@ interface Asked {
 }
 
 /** The sources that failed too much on fresh days and on days of alerts that have fired. */
-export async function listFailingSources(reader: Reader, asked: Asked): Promise<FailingSource[]> {
+export async function listFailingSources(
+  reader: Reader,
+  query: FailingQuery,
+): Promise<FailingSource[]> {
   const found: FailingSource[] = [];
-  for (const day of daysToRead(asked)) {
-    const sources = await readDay(reader, day, asked);
+  for (const day of daysToRead(query)) {
+    const sources = await readDay(reader, day, query);
     found.push(...sources);
     if (sources.length > FEW) await setImmediate();
   }
   return found;
 }
 
-/** This many sources are read in less than a millisecond. */
+/** So many sources are read in less than a millisecond; after more, the event loop runs. */
 const FEW = 50;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
-function daysToRead({ now, thresholds, alerts, days }: Asked): Set<Day> {
+function daysToRead({ now, thresholds, alerts, days }: FailingQuery): Set<Day> {
   const oldest = addDays(toDay(now), -thresholds.maxAgeDays);
   const fresh = days.filter(({ day, sources }) => day >= oldest && sources > 0);
   const fired = alerts.map(({ subject }) => subject).filter((text) => DAY.test(text));
   return new Set([...fresh.map(({ day }) => day), ...fired.filter((day) => day < oldest)]);
 }
 
-async function readDay(reader: Reader, day: Day, asked: Asked): Promise<FailingSource[]> {
-  const { domainId, now, thresholds, from } = asked;
+async function readDay(
+  reader: Reader,
+  day: Day,
+  { domainId, now, thresholds, from }: FailingQuery,
+): Promise<FailingSource[]> {
   const limits = {
     messages: thresholds.newSourceMessages,
     percent: thresholds.newSourceFailPercent,
@@ -86,7 +92,7 @@ const daysBefore = prepareQuery<{ domainId: string; day: Day; limit: number }, {
       .limit(param('limit')),
 );
 
-type Wanted = { domainId: string; day: Day; messages: number; percent: number };
+type DayQuery = { domainId: string; day: Day; messages: number; percent: number };
 
 interface Found {
   address: string;
@@ -100,7 +106,7 @@ interface Found {
  *
  * @internal A test reads its query plan.
  */
-export const failing = prepareQuery<Wanted, Found>((db, param) =>
+export const failing = prepareQuery<DayQuery, Found>((db, param) =>
   db
     .selectFrom('domain_source_ip as source')
     .select(['source.address', 'source.messages', 'source.aligned'])
@@ -125,7 +131,7 @@ export const failing = prepareQuery<Wanted, Found>((db, param) =>
  * @internal A test reads its query plan.
  */
 export const failingLater = prepareQuery<
-  Wanted & { since: Day; after: Day; until: Day },
+  DayQuery & { since: Day; after: Day; until: Day },
   { address: string; day: Day }
 >((db, param) =>
   db

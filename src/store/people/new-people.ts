@@ -77,22 +77,22 @@ async function addPerson(tx: Tx, person: NewPerson, by: Actor): Promise<Person> 
 async function countPeople(tx: Tx, accountId: string): Promise<number> {
   const { count } = await tx
     .selectFrom('person')
-    .select((eb) => eb.fn.countAll<number | string>().as('count'))
+    .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('account_id', '=', accountId)
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 /** Operators invite as many people as an account can have. */
 async function requireFewInvitations(tx: Tx, accountId: string): Promise<void> {
   const { count } = await tx
     .selectFrom('person')
-    .select((eb) => eb.fn.countAll<number | string>().as('count'))
+    .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('account_id', '=', accountId)
     .where('password_hash', 'is', null)
     .where('single_sign_on', 'is', null)
     .executeTakeFirstOrThrow();
-  if (Number(count) < MAX_OPEN_INVITATIONS) return;
+  if (count < MAX_OPEN_INVITATIONS) return;
   const message = `${MAX_OPEN_INVITATIONS} invitations are open. Withdraw one, or wait until somebody accepts.`;
   throw new Failure('limit_reached', message);
 }

@@ -36,7 +36,7 @@ export async function listPeopleOverview(
     .select((eb) =>
       eb
         .selectFrom('session')
-        .select((of) => of.fn.countAll<number | string>().as('count'))
+        .select((of) => of.fn.countAll<number>().as('count'))
         .whereRef('session.person_id', '=', 'person.id')
         .where('session.expires_at', '>', now)
         .where('session.last_seen_at', '>', later(now, -SESSION_IDLE_MS))
