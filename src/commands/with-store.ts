@@ -3,8 +3,7 @@ import { type Config, readConfig } from '../config/config.ts';
 import { isPostgresUrl } from '../domain/database-address.ts';
 import { findAccountId } from '../store/accounts/find-by-name.ts';
 import type { Db } from '../store/engine/database.ts';
-import { toDatabaseError } from '../store/engine/database-error.ts';
-import { openStore, type Store } from '../store/engine/open.ts';
+import { openStore, type Store, toDatabaseError } from '../store/engine/open.ts';
 import { findLooseMode } from '../store/engine/sqlite/database-file.ts';
 import { hint, type OutputOptions, tell } from './output/output.ts';
 

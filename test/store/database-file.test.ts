@@ -2,8 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { toDatabaseError } from '../../src/store/engine/database-error.ts';
-import { openStore } from '../../src/store/engine/open.ts';
+import { openStore, toDatabaseError } from '../../src/store/engine/open.ts';
 import { findLooseMode } from '../../src/store/engine/sqlite/database-file.ts';
 import { anAccount } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { isLost, isOfConnection } from '../../src/store/engine/postgres/postgres-error.ts';
+import { isLost, isOfConnection } from '../../src/store/engine/postgres/errors.ts';
 
 const anError = (code: string, syscall?: string) =>
   Object.assign(new Error('failed'), { code, ...(syscall && { syscall }) });

@@ -5,9 +5,9 @@ import { parseDisplayName } from '../../domain/display-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
-import { wordsOf } from '../engine/words.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import { newVersion } from '../lists/heads.ts';
-import { insertPoint, newMark } from '../lists/points.ts';
+import { insertPoint, newNonce } from '../lists/points.ts';
 import { alertList } from '../lists/timeline.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
 
@@ -33,7 +33,7 @@ export async function insertAccount(
   { name, plan, now, allowDuplicate = false }: NewAccount,
 ): Promise<Account> {
   const account = { id: randomUUID(), name: parseDisplayName(name, 'An account'), plan };
-  const mark = newMark();
+  const mark = newNonce();
   await db.write(async (tx) => {
     if (!allowDuplicate) await requireNewName(tx, account.name);
     await tx
@@ -60,7 +60,7 @@ export async function insertAccount(
 
 /** Case is compared here: the engines' `lower` know different letters. */
 async function requireNewName(tx: Tx, name: string): Promise<void> {
-  await wordsOf(tx).takeTurns(tx, 'account name');
+  await dialectOf(tx).lockName(tx, 'account name');
   const accounts = await listAccounts(tx);
   const other = accounts.find((account) => account.name.toLowerCase() === name.toLowerCase());
   if (other !== undefined)
@@ -131,7 +131,7 @@ export async function lockAccount(tx: Tx, id: string): Promise<Account> {
     .selectFrom('account')
     .select('id')
     .where('id', '=', id)
-    .$call(wordsOf(tx).locked)
+    .$call(dialectOf(tx).locked)
     .execute();
   return await findAccount(tx, id);
 }

@@ -3,8 +3,8 @@ import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
-import { wordsOf } from '../engine/words.ts';
 import { type Head, touchDomainList } from '../lists/heads.ts';
 import type { Page } from '../lists/page.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
@@ -60,7 +60,7 @@ export async function insertDomain(
 /** Locks a domain until the transaction ends. */
 export async function lockDomain(tx: Tx, id: string): Promise<void> {
   const domain = tx.selectFrom('domain').select('id').where('id', '=', id);
-  await domain.$call(wordsOf(tx).locked).execute();
+  await domain.$call(dialectOf(tx).locked).execute();
 }
 
 /** All of an account's domains by name, including paused ones. */

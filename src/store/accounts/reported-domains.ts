@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import { prepareRows } from '../engine/many-rows.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
-import { wordsOf } from '../engine/words.ts';
 import { newVersion } from '../lists/heads.ts';
-import { newMark, pointInserts } from '../lists/points.ts';
+import { newNonce, pointInserts } from '../lists/points.ts';
 import { alertList, reportList } from '../lists/timeline.ts';
 import type { DomainStatus } from '../tables.ts';
 
@@ -66,7 +66,7 @@ type NewDomain = {
 
 function toRow({ name, id = randomUUID() }: NewName, now: Instant): NewDomain {
   const versions = { reports_version: newVersion(), alerts_version: newVersion() };
-  const marks = { reports_mark: newMark(), alerts_mark: newMark() };
+  const marks = { reports_mark: newNonce(), alerts_mark: newNonce() };
   return { id, name, created_at: now, ...versions, ...marks };
 }
 
@@ -106,7 +106,7 @@ export async function lockReportedDomains(
     .select('reports_position as position')
     .where('name', 'in', toPowerOfTwo(names))
     .orderBy('name')
-    .$call(wordsOf(tx).locked)
+    .$call(dialectOf(tx).locked)
     .execute();
 }
 

@@ -1,6 +1,6 @@
 import type { Tx } from '../engine/database.ts';
 import { newVersion } from '../lists/heads.ts';
-import { insertPoint, newMark } from '../lists/points.ts';
+import { insertPoint, newNonce } from '../lists/points.ts';
 import { alertList } from '../lists/timeline.ts';
 
 /* The heads of the two lists that an alert is in: its account's and its domain's. */
@@ -45,7 +45,7 @@ async function advance(
   tx: Tx,
   { table, id, added }: { table: 'account' | 'domain'; id: string; added: 0 | 1 },
 ): Promise<number> {
-  const mark = newMark();
+  const mark = newNonce();
   const { alerts_position } = await tx
     .updateTable(table)
     .set((eb) => ({

@@ -3,7 +3,7 @@ import type { Expression } from 'kysely';
 import { type Instant, toDay } from '../../domain/instant.ts';
 import { insertAudit, plumbline } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
-import { insertGap, newGapMark } from '../lists/points.ts';
+import { insertGap, newGapNonce } from '../lists/points.ts';
 import { alertList, countItems } from '../lists/timeline.ts';
 import { type AlertPositions, advanceAlertLists, touchAlertLists } from './alert-heads.ts';
 
@@ -94,7 +94,7 @@ export async function settleAlert(
 ): Promise<boolean> {
   const alert = await tx
     .updateTable('alert')
-    .set({ ...change, update_mark: newGapMark() })
+    .set({ ...change, update_mark: newGapNonce() })
     .where('id', '=', id)
     .where('resolved_at', 'is', null)
     .returning(['account_id', 'domain_id', 'type', 'account_position', 'domain_position'])

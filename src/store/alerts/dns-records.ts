@@ -2,8 +2,8 @@ import { RECORD_TYPES, type RecordType } from '../../domain/dns/dns-record.ts';
 import { type DnsRecordState, UNKNOWN_RECORD } from '../../domain/dns/dns-watch.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db } from '../engine/database.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import { prepareQuery } from '../engine/prepared.ts';
-import { wordsOf } from '../engine/words.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 
 interface RecordRow {
@@ -86,7 +86,7 @@ export async function updateDnsRecord(db: Db, { domainId, type, at, update }: Ch
       .select('watched_since')
       .where('id', '=', domainId)
       .where('status', '=', 'active')
-      .$call(wordsOf(tx).locked)
+      .$call(dialectOf(tx).locked)
       .executeTakeFirst();
     if (domain === undefined) return;
     const known = await tx

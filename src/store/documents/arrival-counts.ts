@@ -1,10 +1,10 @@
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
+import { addedSafely } from '../engine/dialect.ts';
 import { prepareRows } from '../engine/many-rows.ts';
 import { type BoundQuery, prepareQuery, runListsPrepared } from '../engine/prepared.ts';
-import { addedSafely } from '../engine/safe-sum.ts';
 import { domainListUpdate, newVersion } from '../lists/heads.ts';
-import { newMark, pointInserts } from '../lists/points.ts';
+import { newNonce, pointInserts } from '../lists/points.ts';
 import { itemUpserts, reportList } from '../lists/timeline.ts';
 import { boundSources, type CountedDay, toSourceUpserts } from '../sources/days/source-ips.ts';
 import { boundTexts, textInserts } from '../sources/days/texts.ts';
@@ -151,7 +151,7 @@ function toNewHead({ domain, reports }: DomainArrivals, receivedAt: Instant): Ne
     added: reports,
     version: newVersion(),
     position: Number(domain.position) + reports,
-    mark: newMark(),
+    mark: newNonce(),
     lastReportAt: isNewest(domain, receivedAt) ? receivedAt : null,
   };
 }

@@ -2,7 +2,7 @@ import type { Instant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { isOfValues } from '../engine/database-error.ts';
+import { isOfValues } from '../engine/open.ts';
 import { type BoundQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
 import { insertOriginals, type Original, type StoredOriginal } from '../inputs/originals.ts';
 import { countArrivals } from './arrival-counts.ts';

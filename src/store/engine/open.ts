@@ -1,40 +1,42 @@
 import { isPostgresUrl } from '../../domain/database-address.ts';
-import type { Db } from './database.ts';
-import type { Reader } from './reader.ts';
+import { POSTGRES } from './postgres/engine.ts';
+import { SQLITE } from './sqlite/engine.ts';
+import type { Engine, Store, StoreOptions } from './store.ts';
 
-/** The open database. `db` runs any query and every change; `reader` runs the frequent queries, prepared. */
-export interface Store {
-  readonly db: Db;
-  readonly reader: Reader;
-  /** Rejects new changes, waits for those in progress, and closes every connection. */
-  close(): Promise<void>;
+export type { Store, StoreOptions } from './store.ts';
+
+const ENGINES = [POSTGRES, SQLITE];
+
+/** The engine of a database: PostgreSQL for a URL, SQLite for a path. */
+function engineOf(database: string): Engine {
+  return isPostgresUrl(database) ? POSTGRES : SQLITE;
 }
 
-/** How a database is opened. What concerns connections is for PostgreSQL only. */
-export interface StoreOptions {
-  /** A database that is not there is an error; otherwise it is made. */
-  readonly mustExist?: boolean;
-  /** The password when the URL has none, asked for at each new connection. */
-  readonly password?: (() => string) | undefined;
-  /** The URL of a replica that pages are read from. */
-  readonly replica?: string | undefined;
-  /** The largest number of connections of this process. */
-  readonly maxConnections?: number | undefined;
-  /** Gets what went wrong with a connection that no query was using. */
-  readonly warn?: ((error: Error) => void) | undefined;
+/** Opens a database and migrates it. Throws a Failure that says what to do when the database cannot be used. */
+export function openStore(database: string, options: StoreOptions = {}): Promise<Store> {
+  return engineOf(database).open(database, options);
 }
 
 /**
- * Opens a database and migrates it: a PostgreSQL database by its URL, a SQLite database by its path. Only the
- * engine that is used is loaded. Throws a Failure that says what to do when the database cannot be used.
+ * The error that says which database cannot be used, why, and what to do about it. An error that is not the
+ * engine's is returned as it is.
  */
-export async function openStore(database: string, options: StoreOptions = {}): Promise<Store> {
-  if (isPostgresUrl(database)) {
-    const { openPostgres } = await import('./postgres/open.ts');
-    return await openPostgres(database, options);
-  }
-  const { openSqlite } = await import('./sqlite/open.ts');
-  return await openSqlite(database, options);
+export function toDatabaseError(database: string, error: unknown): unknown {
+  return engineOf(database).toError(database, error);
+}
+
+/** Whether an error is that of a database server or of the connection to it. */
+export function isOfConnection(error: unknown): boolean {
+  return ENGINES.some((engine) => engine.isOfConnection(error));
+}
+
+/**
+ * Whether an error is about stored values, so that another document would not meet it. All others are the database's:
+ * no space, no access, busy.
+ */
+export function isOfValues(error: unknown): boolean {
+  const code = String((error as { code?: string } | undefined)?.code);
+  return ENGINES.some(({ valueErrors }) => valueErrors.test(code));
 }
 
 /** How long a readiness check waits for the database, in milliseconds. */

@@ -1,15 +1,14 @@
 import {
   type Compilable,
   CompiledQuery,
-  type DatabaseConnection,
   type Expression,
   type Kysely,
-  PostgresAdapter,
   type RawBuilder,
   sql,
 } from 'kysely';
 import type { Tables } from '../tables.ts';
 import type { Tx } from './database.ts';
+import { type Dialect, dialectOf } from './dialect.ts';
 
 /** The types of parameters that every engine can bind. */
 export type Value = string | number | Uint8Array | null;
@@ -83,29 +82,22 @@ export function toValues({ slots }: CompiledText<unknown>, params: Params): Valu
   );
 }
 
-/** Compiled texts by engine. The key is the connection's dialect adapter, which determines the SQL. */
-const texts = new WeakMap<object, Map<Compile<unknown>, CompiledText<unknown>>>();
-
 /**
- * Runs prepared queries of a transaction in their order, and returns the rows of each. On PostgreSQL all are sent
- * before the first answer is there: after an error the server refuses the others. SQLite may have ended the
- * transaction after an error, so there each is run after the one before it has succeeded.
+ * Runs prepared queries of a transaction in their order, and returns the rows of each. Kysely would run the queries of a
+ * transaction one after another. Those of its connection run as the engine's dialect has it.
  */
 export async function runAllPrepared<Row>(
   tx: Tx,
   queries: readonly BoundQuery<Row>[],
 ): Promise<Row[][]> {
-  if (!(tx.getExecutor().adapter instanceof PostgresAdapter)) {
-    const results: Row[][] = [];
-    for (const query of queries) results.push(await runPrepared(tx, query));
-    return results;
-  }
-  // Kysely runs the queries of a transaction one after another. Those of its connection are not.
-  return await tx
+  const texts = queries.map(({ compile }) => toText(tx, compile));
+  const statements = queries.map(({ params }, i) =>
+    toStatement(texts[i] as CompiledText<unknown>, params),
+  );
+  const results = await tx
     .getExecutor()
-    .provideConnection((connection) =>
-      Promise.all(queries.map((query) => runOn(connection, tx, query))),
-    );
+    .provideConnection((connection) => dialectOf(tx).runAll(connection, statements));
+  return results.map(({ rows }, i) => toRows(texts[i] as CompiledText<unknown>, rows) as Row[]);
 }
 
 type Lists = Readonly<Record<string, readonly BoundQuery<unknown>[]>>;
@@ -124,29 +116,31 @@ export async function runListsPrepared<L extends Lists>(tx: Tx, lists: L): Promi
 }
 
 /** Runs a prepared query on a connection or in a transaction. */
-export async function runPrepared<Row>(db: Kysely<Tables>, query: BoundQuery<Row>): Promise<Row[]> {
-  return await runOn(db, db, query);
-}
-
-async function runOn<Row>(
-  on: Pick<Kysely<Tables>, 'executeQuery'> | DatabaseConnection,
+export async function runPrepared<Row>(
   db: Kysely<Tables>,
   { compile, params }: BoundQuery<Row>,
 ): Promise<Row[]> {
   const text = toText(db, compile);
-  const { rows } = await on.executeQuery(CompiledQuery.raw(text.sql, toValues(text, params)));
-  return (text.isColumn ? rows.map(toOnlyValue) : rows) as Row[];
+  const { rows } = await db.executeQuery(toStatement(text, params));
+  return toRows(text, rows) as Row[];
 }
 
-function toOnlyValue(row: unknown): unknown {
-  return Object.values(row as object)[0];
+function toStatement(text: CompiledText<unknown>, params: Params): CompiledQuery {
+  return CompiledQuery.raw(text.sql, toValues(text, params));
 }
+
+function toRows({ isColumn }: CompiledText<unknown>, rows: unknown[]): unknown[] {
+  return isColumn ? rows.map((row) => Object.values(row as object)[0]) : rows;
+}
+
+/** Compiled texts by engine. */
+const known = new WeakMap<Dialect, Map<Compile<unknown>, CompiledText<unknown>>>();
 
 /** The text for the engine of a connection or transaction, compiled once. */
 export function toText(db: Kysely<Tables>, compile: Compile<unknown>): CompiledText<unknown> {
-  const engine = db.getExecutor().adapter;
-  const known = texts.get(engine) ?? new Map<Compile<unknown>, CompiledText<unknown>>();
-  const text = known.get(compile) ?? compile(db);
-  texts.set(engine, known.set(compile, text));
+  const dialect = dialectOf(db);
+  const ofEngine = known.get(dialect) ?? new Map<Compile<unknown>, CompiledText<unknown>>();
+  const text = ofEngine.get(compile) ?? compile(db);
+  known.set(dialect, ofEngine.set(compile, text));
   return text;
 }

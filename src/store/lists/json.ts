@@ -7,7 +7,7 @@ import {
   type RawBuilder,
   type SelectQueryBuilder,
 } from 'kysely';
-import { wordsOf } from '../engine/words.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import type { Tables } from '../tables.ts';
 
 /** The JSON text of a value of type `T`, as the database wrote it. */
@@ -21,7 +21,7 @@ export function jsonRow<Fields extends Record<string, Expression<unknown>>>(
   db: Kysely<Tables>,
   fields: Fields,
 ) {
-  return wordsOf(db).jsonRow(fields) as RawBuilder<JsonText<RowOf<Fields>>>;
+  return dialectOf(db).jsonRow(fields) as RawBuilder<JsonText<RowOf<Fields>>>;
 }
 
 /**
@@ -37,7 +37,7 @@ export function jsonRows<
   toFields: (ref: ExpressionBuilder<DB, T>['ref']) => Fields,
 ) {
   const { ref } = expressionBuilder<DB, T>();
-  const rows = wordsOf(db).jsonRows(db, query as never, toFields(ref));
+  const rows = dialectOf(db).jsonRows(db, query as never, toFields(ref));
   return rows as Compilable<{ readonly item: JsonText<RowOf<Fields>> }>;
 }
 
@@ -51,5 +51,5 @@ export type RowOf<Fields> = {
 
 /** A column that has JSON text, as a part of a `jsonRow`. */
 export function asJson<T>(db: Kysely<Tables>, column: Expression<string>): RawBuilder<T> {
-  return wordsOf(db).asJson(column) as RawBuilder<T>;
+  return dialectOf(db).asJson(column) as RawBuilder<T>;
 }

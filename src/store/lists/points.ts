@@ -13,7 +13,7 @@ import { runAllPrepared } from '../engine/prepared.ts';
  * restore from a backup.
  */
 
-export function newMark(): string {
+export function newNonce(): string {
   return randomBytes(6).toString('base64url');
 }
 
@@ -35,7 +35,7 @@ export const pointInserts = prepareRows<NewPoint, never>(
 
 /** Notes that a list has no item at a position any more. */
 export async function insertGap(tx: Tx, listId: string, position: number): Promise<void> {
-  const row = { list_id: listId, position, mark: newGapMark() };
+  const row = { list_id: listId, position, mark: newGapNonce() };
   await tx.insertInto('list_gap').values(row).execute();
 }
 
@@ -43,6 +43,6 @@ export async function insertGap(tx: Tx, listId: string, position: number): Promi
  * A random number for a change that has no position. The sum of those behind a point distinguishes two states
  * of the list there.
  */
-export function newGapMark(): number {
+export function newGapNonce(): number {
   return randomInt(1, 2 ** 31);
 }

@@ -1,6 +1,6 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { wordsOf } from '../engine/words.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import { spendLink } from './one-time-links.ts';
 import { auditPerson, letNobodyIn, lockPersonRow } from './people.ts';
 import { requireProof, signInHasChanged } from './sessions.ts';
@@ -44,7 +44,7 @@ async function requireSession(tx: Tx, personId: string, id: string): Promise<voi
     .select('id')
     .where('id', '=', id)
     .where('person_id', '=', personId)
-    .$call(wordsOf(tx).locked)
+    .$call(dialectOf(tx).locked)
     .executeTakeFirst();
   if (session === undefined) throw signInHasChanged();
 }

@@ -2,7 +2,7 @@ import { later, PENDING_SIGN_IN_MS } from '../../domain/access/lifetime.ts';
 import { createSecret, hashSecret } from '../../domain/access/secret.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db } from '../engine/database.ts';
-import { wordsOf } from '../engine/words.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import { lockPersonRow } from './people.ts';
 import { type CodeProof, spendCode } from './second-factors.ts';
 import {
@@ -91,7 +91,7 @@ export async function finishSignIn(
   const { personId, address, now: at } = session;
   const subject = toSubject(token);
   const opened = await db.write(async (tx) => {
-    if (subject !== undefined) await wordsOf(tx).takeTurns(tx, subject);
+    if (subject !== undefined) await dialectOf(tx).lockName(tx, subject);
     const { isDisabled } = await lockPersonRow(tx, personId);
     const { numDeletedRows } = await tx
       .deleteFrom('pending_sign_in')

@@ -5,7 +5,7 @@ import type { Instant } from '../../domain/instant.ts';
 import { findAccount, lockAccount } from '../accounts/accounts.ts';
 import { type Actor, insertAudit } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
-import { wordsOf } from '../engine/words.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import type { PersonTable } from './tables.ts';
 
 /** A person who signs in to the settings pages of one account. */
@@ -85,7 +85,7 @@ export async function lockPerson(tx: Tx, id: string, by: Actor): Promise<Person>
  */
 export async function lockPersonRow(tx: Tx, id: string): Promise<Person> {
   const row = tx.selectFrom('person').select('id').where('id', '=', id);
-  await row.$call(wordsOf(tx).locked).execute();
+  await row.$call(dialectOf(tx).locked).execute();
   return await findPerson(tx, id);
 }
 

@@ -6,9 +6,9 @@ import { createSecret, hashSecret } from '../../domain/access/secret.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
-import { wordsOf } from '../engine/words.ts';
 
 /** An open session, with its person and account. */
 export interface OpenSession {
@@ -84,7 +84,7 @@ export async function requireProof(tx: Tx, personId: string, proof: Proof): Prom
     .where('id', '=', personId)
     .where('disabled', '=', 0)
     .where((eb) => eb.and(proof))
-    .$call(wordsOf(tx).locked)
+    .$call(dialectOf(tx).locked)
     .executeTakeFirst();
   if (person === undefined) throw signInHasChanged();
 }

@@ -1,7 +1,7 @@
 import { toEmailKey } from '../../domain/access/person.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { wordsOf } from '../engine/words.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import { auditPerson } from './people.ts';
 import { hasSecondFactor } from './sessions.ts';
 
@@ -31,7 +31,7 @@ export async function findSignedOn(
   occasion: Occasion,
 ): Promise<SignedOn | undefined> {
   return await db.write(async (tx) => {
-    await wordsOf(tx).takeTurns(tx, subject);
+    await dialectOf(tx).lockName(tx, subject);
     const bound = await findHolder(tx, subject);
     if (bound?.disabled === 1) return undefined;
     const personId = bound?.id ?? (await lockUnbound(tx, email));
@@ -58,7 +58,7 @@ async function lockUnbound(tx: Tx, email: string): Promise<string | undefined> {
     .where('email_key', '=', toEmailKey(email))
     .where('single_sign_on', 'is', null)
     .where('disabled', '=', 0)
-    .$call(wordsOf(tx).locked)
+    .$call(dialectOf(tx).locked)
     .executeTakeFirst();
   return person?.id;
 }

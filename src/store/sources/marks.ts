@@ -3,9 +3,9 @@ import type { Instant } from '../../domain/instant.ts';
 import type { Mark } from '../../domain/sources/advice.ts';
 import { type Actor, insertAudit } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
-import { wordsOf } from '../engine/words.ts';
 
 /** How many marks a domain can have: more than people set, and few enough to read all of them with each page. */
 const MAX_MARKS = 1_000;
@@ -77,7 +77,7 @@ async function lockOwnDomain(tx: Tx, domainId: string, accountId: string): Promi
     .select('name')
     .where('id', '=', domainId)
     .where('account_id', '=', accountId)
-    .$call(wordsOf(tx).locked)
+    .$call(dialectOf(tx).locked)
     .executeTakeFirst();
   if (domain === undefined) throw new Failure('not_found', 'No such domain.');
   return domain.name;

@@ -1,9 +1,9 @@
 import { type Expression, sql } from 'kysely';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
-import { wordsOf } from '../engine/words.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 
 /*
@@ -23,7 +23,7 @@ export const namesOf = prepareQuery<OfAddresses, NameRow>((db, param) =>
     .selectFrom('source_name')
     .select(['address', 'name'])
     .where('domain_id', '=', param('domainId'))
-    .where(wordsOf(db).isIn(sql.ref('address'), param('addresses')))
+    .where(dialectOf(db).isIn(sql.ref('address'), param('addresses')))
     .where('name', 'is not', null)
     .$narrowType<{ name: string }>(),
 );

@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { wordsOf } from '../engine/words.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import type { Tables } from '../tables.ts';
 
 /** The columns of an address that are added up. */
@@ -26,7 +26,7 @@ export function selectParts(
   { domainId, days, periods, addresses }: PartsOf,
   columns: readonly PartColumn[],
 ) {
-  const { isIn } = wordsOf(db);
+  const { isIn } = dialectOf(db);
   const isChosen =
     addresses === undefined ? sql<SqlBool>`1 = 1` : isIn(sql.ref('address'), addresses);
   return db

@@ -6,9 +6,9 @@ import {
   parsePattern,
 } from '../../domain/reports/source-pattern.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import { ask, askAll, type Plan, type Reader } from '../engine/reader.ts';
-import { wordsOf } from '../engine/words.ts';
 import { fitDetails, parseDetails, REPORTER_ID_CHARS } from './days/details.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
 
@@ -151,7 +151,7 @@ const textsOf = prepareQuery<
     .select(['id', 'text'])
     .where('domain_id', '=', param('domainId'))
     .where('month', '=', param('month'))
-    .where(wordsOf(db).isIn(sql.ref('id'), param('ids'))),
+    .where(dialectOf(db).isIn(sql.ref('id'), param('ids'))),
 );
 
 function largest(counts: readonly CountedPattern[]): CountedPattern[] {

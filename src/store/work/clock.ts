@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Queries } from '../engine/database.ts';
-import { wordsOf } from '../engine/words.ts';
+import { dialectOf } from '../engine/dialect.ts';
 
 /** Reads the database's clock, in milliseconds since 1970: the processes may be on machines whose clocks differ. */
 export async function readClockMs(db: Queries): Promise<number> {
-  const clock = sql<{ now: number }>`(select ${wordsOf(db).clockMs} as now)`.as('clock');
+  const clock = sql<{ now: number }>`(select ${dialectOf(db).clockMs} as now)`.as('clock');
   const { now } = await db.selectFrom(clock).select('clock.now').executeTakeFirstOrThrow();
   return Number(now);
 }

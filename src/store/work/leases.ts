@@ -1,6 +1,6 @@
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db } from '../engine/database.ts';
-import { wordsOf } from '../engine/words.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import type { LeaseTable } from '../tables.ts';
 import { readClockMs } from './clock.ts';
 
@@ -59,7 +59,7 @@ export function createLeases({ db, holder, readClock = readClockMs }: LeasesDeps
         .selectFrom('lease')
         .select(COLUMNS)
         .where('name', '=', name)
-        .$call(wordsOf(tx).locked)
+        .$call(dialectOf(tx).locked)
         .executeTakeFirstOrThrow();
       const nowMs = await readClock(tx);
       if (!isFreeAndDue(row, { nowMs, everyMs })) return undefined;

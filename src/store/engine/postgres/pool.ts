@@ -4,7 +4,7 @@ import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { toShownUrl } from '../../../domain/database-address.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { isLost } from './postgres-error.ts';
+import { isLost } from './errors.ts';
 
 export interface PoolOptions {
   readonly password?: (() => string) | undefined;

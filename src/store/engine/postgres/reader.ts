@@ -4,8 +4,8 @@ import type { Tables } from '../../tables.ts';
 import { type BoundQuery, toText, toValues } from '../prepared.ts';
 import { type Reader, runPlanAsync } from '../reader.ts';
 import type { Connected } from './connect.ts';
+import { isOfConnection } from './errors.ts';
 import { toQuery } from './pool.ts';
-import { isOfConnection } from './postgres-error.ts';
 
 /**
  * Reads from a pool, without Kysely, whose transactions and queries would cost as much as the driver's own work.

@@ -1,129 +1,26 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type Database from 'better-sqlite3';
-import {
-  CompiledQuery,
-  type DatabaseConnection,
-  type Driver,
-  SqliteDialect,
-  type SqliteDialectConfig,
-  SqliteDriver,
-} from 'kysely';
-import { LRUCache } from 'lru-cache';
-import { Failure } from '../../../domain/failure.ts';
+import { type QueryResult, SqliteAdapter, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/sqlite';
+import type { AdapterWithDialect, Dialect } from '../dialect.ts';
 
-/** How long a transaction waits for the write lock before it fails with `unavailable`, in milliseconds. */
-const MAX_WAIT_MS = 15_000;
-const RETRY_MS = 5;
-/**
- * After transactions that held the lock one after another for longer than `LONG_MS`, this process does not ask
- * for it again for `REST_MS`. SQLite has no queue for the lock: without the pause, a process that writes one
- * transaction after another would take the lock again before any waiting process retries.
- */
-const LONG_MS = 20;
-const REST_MS = 15;
-/** How many statements are kept prepared; the product has fewer. */
-const MAX_STATEMENTS = 200;
+const jsonRow: Dialect['jsonRow'] = (fields) => jsonBuildObject(fields as never) as never;
 
-/** Kysely's SQLite dialect on one connection. It prepares each statement once. */
-export class PreparedSqliteDialect extends SqliteDialect {
-  constructor(connection: Database.Database) {
-    super({ database: withPreparedStatements(connection) });
-  }
-}
+const SQLITE_DIALECT: Dialect = {
+  jsonRow,
+  jsonRows: (_db, query, fields) => query.select(jsonRow(fields).as('item')),
+  asJson: (column) => sql`json(${column})`,
+  isIn: (column, list) => sql`${column} in (select value from json_each(${list}))`,
+  clockMs: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
+  // A transaction that writes is the only one.
+  locked: (query) => query,
+  lockName: async () => {},
+  // After an error SQLite may have ended the transaction, so each is run after the one before it has succeeded.
+  runAll: async (connection, statements) => {
+    const results: QueryResult<unknown>[] = [];
+    for (const statement of statements) results.push(await connection.executeQuery(statement));
+    return results;
+  },
+};
 
-/** The same for the connection that writes: its transactions wait for the write lock. */
-export class WritingSqliteDialect extends SqliteDialect {
-  readonly #config: SqliteDialectConfig;
-  readonly #connection: Database.Database;
-
-  constructor(connection: Database.Database) {
-    const config = { database: withPreparedStatements(connection) };
-    super(config);
-    this.#config = config;
-    this.#connection = connection;
-  }
-
-  override createDriver(): Driver {
-    return new WritingSqliteDriver(this.#config, this.#connection);
-  }
-}
-
-/**
- * Requests that came in are answered before a transaction begins: SQLite's calls block the thread, and awaiting them
- * gives no other work a turn, so transactions one after another would be one long block.
- *
- * A transaction takes the write lock when it begins: a transaction that reads first fails when another process
- * has written meanwhile. It waits for the lock with timers, because SQLite's own busy timeout sleeps in the
- * calling thread and so blocks every request of the process.
- */
-class WritingSqliteDriver extends SqliteDriver {
-  readonly #connection: Database.Database;
-  /** Whether other processes can write to the database. */
-  readonly #isShared: boolean;
-  /** When the present sequence of transactions without a pause between them began and ended. */
-  #sequence = { begunAt: 0, endedAt: 0 };
-
-  constructor(config: SqliteDialectConfig, connection: Database.Database) {
-    super(config);
-    this.#connection = connection;
-    this.#isShared = !connection.memory;
-  }
-
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#isShared) await nextTurn();
-    const { begunAt, endedAt } = this.#sequence;
-    const pauseMs = performance.now() - endedAt;
-    if (this.#isShared && endedAt - begunAt > LONG_MS && pauseMs < REST_MS)
-      await sleep(REST_MS - pauseMs);
-    await waitForLock(() => connection.executeQuery(BEGIN));
-    const now = performance.now();
-    if (now - endedAt >= RETRY_MS) this.#sequence.begunAt = now;
-  }
-
-  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await super.commitTransaction(connection);
-    this.#sequence.endedAt = performance.now();
-  }
-
-  /**
-   * After some errors, such as a full disk, SQLite has rolled back by itself. Rolling back again would fail and
-   * hide that error.
-   */
-  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#connection.inTransaction) await super.rollbackTransaction(connection);
-    this.#sequence.endedAt = performance.now();
-  }
-}
-
-const BEGIN = CompiledQuery.raw('begin immediate');
-
-/** Begins a transaction, and retries until no other process holds the write lock. */
-export async function waitForLock(begin: () => unknown): Promise<void> {
-  const giveUpAt = performance.now() + MAX_WAIT_MS;
-  while (!(await isBegun(begin))) {
-    if (performance.now() > giveUpAt)
-      throw new Failure('unavailable', 'The database is busy. Try again in a moment.');
-    await sleep(RETRY_MS);
-  }
-}
-
-async function isBegun(begin: () => unknown): Promise<boolean> {
-  try {
-    await begin();
-    return true;
-  } catch (error) {
-    if (!String((error as { code?: string }).code).startsWith('SQLITE_BUSY')) throw error;
-    return false;
-  }
-}
-
-/** The interface that Kysely needs of a connection. By itself it would prepare each statement each time. */
-function withPreparedStatements(connection: Database.Database) {
-  const statements = new LRUCache<string, Database.Statement>({ max: MAX_STATEMENTS });
-  const prepare = (sql: string) => {
-    const statement = statements.get(sql) ?? connection.prepare(sql);
-    statements.set(sql, statement);
-    return statement as Database.Statement<unknown[]>;
-  };
-  return { prepare, close: () => connection.close() };
+export class PlumblineSqliteAdapter extends SqliteAdapter implements AdapterWithDialect {
+  readonly dialect = SQLITE_DIALECT;
 }

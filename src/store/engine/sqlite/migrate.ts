@@ -4,7 +4,7 @@ import { Failure } from '../../../domain/failure.ts';
 import { MIGRATIONS } from '../../migrations/all.ts';
 import { requireKnown } from '../../migrations/require-known.ts';
 import type { Tables } from '../../tables.ts';
-import { waitForLock } from './dialect.ts';
+import { waitForLock } from './connect.ts';
 import { requireNotMoved } from './moved.ts';
 
 /**

@@ -1,21 +1,16 @@
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { Kysely } from 'kysely';
 import type { Tables } from '../../tables.ts';
-import type { Store } from '../open.ts';
+import type { Store } from '../store.ts';
 import { createWriter, toDb } from '../writer.ts';
+import { connect, IN_MEMORY, PlumblineSqliteDialect } from './connect.ts';
 import { createDatabaseFile, requireDatabaseFile } from './database-file.ts';
-import { PreparedSqliteDialect, WritingSqliteDialect } from './dialect.ts';
+import { toOpenError } from './errors.ts';
 import { migrateSqlite } from './migrate.ts';
 import { createSharedReader, createSqliteReader } from './reader.ts';
-import { toOpenError } from './sqlite-error.ts';
 
-/** How long a connection blocks while another process opens, recovers or closes the same file. */
-const OPEN_TIMEOUT_MS = 10_000;
-/** The same for reads after that. Readiness has to be answered within half a second. */
+/** How long a read blocks while another process recovers or closes the file. Readiness has to be answered within half a second. */
 const READ_TIMEOUT_MS = 200;
-const IN_MEMORY = ':memory:';
-/** A larger write-ahead log is cut back to this size when it is checkpointed. */
-const MAX_IDLE_LOG_BYTES = 16 * 1024 * 1024;
 
 /**
  * Opens the SQLite database at a path, and migrates it. A database that is not there is made, for this user
@@ -40,7 +35,7 @@ interface Writing {
 
 async function openWriting(path: string): Promise<Writing> {
   const connection = connect(path);
-  const writing = new Kysely<Tables>({ dialect: new WritingSqliteDialect(connection) });
+  const writing = new Kysely<Tables>({ dialect: new PlumblineSqliteDialect(connection) });
   try {
     await migrateSqlite(writing, connection);
   } catch (error) {
@@ -50,7 +45,7 @@ async function openWriting(path: string): Promise<Writing> {
   return { writing, connection };
 }
 
-/** A database in memory has one connection, so reads and changes take turns. */
+/** A database in memory has one connection, so reads and changes wait for one another. */
 function toMemoryStore({ writing, connection }: Writing): Store {
   const writer = createWriter((change) => writing.transaction().execute(change));
   const close = async () => {
@@ -63,7 +58,7 @@ function toMemoryStore({ writing, connection }: Writing): Store {
 /** In WAL mode reads on a connection of their own never wait for a change. */
 function toFileStore(path: string, opened: Writing): Store {
   const connection = openReading(path, opened);
-  const reading = new Kysely<Tables>({ dialect: new PreparedSqliteDialect(connection) });
+  const reading = new Kysely<Tables>({ dialect: new PlumblineSqliteDialect(connection) });
   const writer = createWriter((change) => opened.writing.transaction().execute(change));
   const close = async () => {
     await writer.settle();
@@ -91,21 +86,4 @@ async function closeWriting({ writing, connection }: Writing): Promise<void> {
   await writing.destroy();
   // Kysely closes only connections that it has used.
   connection.close();
-}
-
-function connect(path: string, options: Database.Options = {}): Database.Database {
-  const connection = new Database(path, {
-    ...options,
-    fileMustExist: path !== IN_MEMORY,
-    timeout: OPEN_TIMEOUT_MS,
-  });
-  if (options.readonly !== true) connection.pragma('journal_mode = WAL');
-  // FULL: in WAL mode a commit that has returned survives a power cut.
-  connection.pragma('synchronous = FULL');
-  connection.pragma('foreign_keys = ON');
-  connection.pragma('cache_size = -32000');
-  connection.pragma(`journal_size_limit = ${MAX_IDLE_LOG_BYTES}`);
-  // From here on, the start of a transaction waits as dialect.ts says.
-  connection.pragma('busy_timeout = 0');
-  return connection;
 }

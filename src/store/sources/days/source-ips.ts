@@ -4,9 +4,9 @@ import type { SourceTally } from '../../../domain/reports/aggregate-report.ts';
 import { MAX_SOURCES } from '../../../domain/reports/source-counts.ts';
 import { addSafely } from '../../../domain/safe-sum.ts';
 import type { Tx } from '../../engine/database.ts';
+import { addedSafely } from '../../engine/dialect.ts';
 import { prepareRows } from '../../engine/many-rows.ts';
 import type { BoundQuery } from '../../engine/prepared.ts';
-import { addedSafely } from '../../engine/safe-sum.ts';
 import { addPattern, type PatternCounts, renderDetails } from './details.ts';
 import { isTimeToShorten, shortenDetails } from './long-details.ts';
 

@@ -1,16 +1,18 @@
 import {
   type Compilable,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type DialectAdapter,
   type Expression,
   type Kysely,
-  PostgresAdapter,
+  type QueryResult,
   type RawBuilder,
   type SelectQueryBuilder,
   type SqlBool,
+  sql,
 } from 'kysely';
 import type { Tables } from '../tables.ts';
 import type { Tx } from './database.ts';
-import { POSTGRES_WORDS } from './postgres/words.ts';
-import { SQLITE_WORDS } from './sqlite/words.ts';
 
 /** A query of one table, whose rows can be locked. */
 interface Lockable {
@@ -20,8 +22,8 @@ interface Lockable {
 /** The fields of a JSON object, in their order. */
 export type JsonFields = Readonly<Record<string, Expression<unknown>>>;
 
-/** What the engines say in different words. Every other statement is the same text for both. */
-export interface Words {
+/** What the engines say differently in SQL. Every other statement is the same text for both. */
+export interface Dialect {
   /** A row as JSON text without spaces, with its fields in the given order. */
   readonly jsonRow: (fields: JsonFields) => RawBuilder<string>;
   /**
@@ -42,13 +44,30 @@ export interface Words {
   /** Locks the rows of a query until the transaction ends, in the query's order. */
   readonly locked: <Query extends Lockable>(query: Query) => Query;
   /**
-   * Waits until no other transaction that takes turns by this name is open. For a rule about rows that do not
-   * exist yet, which have no lock to take.
+   * Waits until no other transaction holds a lock of this name, and holds it until the transaction ends. For a rule
+   * about rows that do not exist yet, which have no lock to take.
    */
-  readonly takeTurns: (tx: Tx, name: string) => Promise<void>;
+  readonly lockName: (tx: Tx, name: string) => Promise<void>;
+  /** Runs the statements of a transaction in their order. */
+  readonly runAll: (
+    connection: DatabaseConnection,
+    statements: readonly CompiledQuery[],
+  ) => Promise<QueryResult<unknown>[]>;
 }
 
-/** The words of the engine that a connection, a transaction or a query builder belongs to. */
-export function wordsOf(db: Pick<Kysely<Tables>, 'getExecutor'>): Words {
-  return db.getExecutor().adapter instanceof PostgresAdapter ? POSTGRES_WORDS : SQLITE_WORDS;
+/** Kysely's adapter, which every connection, transaction and query builder has, with the engine's dialect. */
+export interface AdapterWithDialect extends DialectAdapter {
+  readonly dialect: Dialect;
+}
+
+/** The dialect of the engine that a connection, a transaction or a query builder belongs to. */
+export function dialectOf(db: Pick<Kysely<Tables>, 'getExecutor'>): Dialect {
+  return (db.getExecutor().adapter as AdapterWithDialect).dialect;
+}
+
+/** The sum of a column and an added value, which stops at 2^53 − 1 on every engine: JSON has no larger integers. */
+export function addedSafely(column: string, added: string): RawBuilder<number> {
+  const [to, by] = [sql.ref(column), sql.ref(added)];
+  const max = sql.lit(Number.MAX_SAFE_INTEGER);
+  return sql<number>`case when ${to} > ${max} - ${by} then ${max} else ${to} + ${by} end`;
 }

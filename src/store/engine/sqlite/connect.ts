@@ -1,0 +1,147 @@
+import { setTimeout as sleep, setImmediate as yieldToRequests } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  SqliteDialect,
+  SqliteDriver,
+} from 'kysely';
+import { LRUCache } from 'lru-cache';
+import { Failure } from '../../../domain/failure.ts';
+import { PlumblineSqliteAdapter } from './dialect.ts';
+
+/** How long a transaction waits for the write lock before it fails with `unavailable`, in milliseconds. */
+const MAX_WAIT_MS = 15_000;
+const RETRY_MS = 5;
+/**
+ * After transactions that held the lock one after another for longer than `LONG_MS`, this process does not ask
+ * for it again for `REST_MS`. SQLite has no queue for the lock: without the pause, a process that writes one
+ * transaction after another would take the lock again before any waiting process retries.
+ */
+const LONG_MS = 20;
+const REST_MS = 15;
+/** How many statements are kept prepared; the product has fewer. */
+const MAX_STATEMENTS = 200;
+
+/** How long a connection blocks while another process opens, recovers or closes the same file. */
+const OPEN_TIMEOUT_MS = 10_000;
+/** A database that ends with the process. */
+export const IN_MEMORY = ':memory:';
+/** A larger write-ahead log is cut back to this size when it is checkpointed. */
+const MAX_IDLE_LOG_BYTES = 16 * 1024 * 1024;
+
+export function connect(path: string, options: Database.Options = {}): Database.Database {
+  const connection = new Database(path, {
+    ...options,
+    fileMustExist: path !== IN_MEMORY,
+    timeout: OPEN_TIMEOUT_MS,
+  });
+  if (options.readonly !== true) connection.pragma('journal_mode = WAL');
+  // FULL: in WAL mode a commit that has returned survives a power cut.
+  connection.pragma('synchronous = FULL');
+  connection.pragma('foreign_keys = ON');
+  connection.pragma('cache_size = -32000');
+  connection.pragma(`journal_size_limit = ${MAX_IDLE_LOG_BYTES}`);
+  // From here on, the start of a transaction waits as WaitingDriver says.
+  connection.pragma('busy_timeout = 0');
+  return connection;
+}
+
+/** Kysely's SQLite dialect on one connection. It prepares each statement once. */
+export class PlumblineSqliteDialect extends SqliteDialect {
+  readonly #connection: Database.Database;
+
+  constructor(connection: Database.Database) {
+    super({ database: connection });
+    this.#connection = connection;
+  }
+
+  override createAdapter(): PlumblineSqliteAdapter {
+    return new PlumblineSqliteAdapter();
+  }
+
+  override createDriver(): Driver {
+    return new WaitingDriver(this.#connection);
+  }
+}
+
+/**
+ * Requests that came in are answered before a transaction begins: SQLite's calls block the thread, and awaiting them
+ * lets no other work run, so transactions one after another would be one long block.
+ *
+ * A transaction takes the write lock when it begins: a transaction that reads first fails when another process
+ * has written meanwhile. It waits for the lock with timers, because SQLite's own busy timeout sleeps in the
+ * calling thread and so blocks every request of the process.
+ */
+class WaitingDriver extends SqliteDriver {
+  readonly #connection: Database.Database;
+  /** Whether other processes can write to the database. */
+  readonly #isShared: boolean;
+  /** When the present sequence of transactions without a pause between them began and ended. */
+  #sequence = { begunAt: 0, endedAt: 0 };
+
+  constructor(connection: Database.Database) {
+    super({ database: withPreparedStatements(connection) });
+    this.#connection = connection;
+    this.#isShared = !connection.memory;
+  }
+
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#isShared) await yieldToRequests();
+    const { begunAt, endedAt } = this.#sequence;
+    const pauseMs = performance.now() - endedAt;
+    if (this.#isShared && endedAt - begunAt > LONG_MS && pauseMs < REST_MS)
+      await sleep(REST_MS - pauseMs);
+    await waitForLock(() => connection.executeQuery(BEGIN));
+    const now = performance.now();
+    if (now - endedAt >= RETRY_MS) this.#sequence.begunAt = now;
+  }
+
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await super.commitTransaction(connection);
+    this.#sequence.endedAt = performance.now();
+  }
+
+  /**
+   * After some errors, such as a full disk, SQLite has rolled back by itself. Rolling back again would fail and
+   * hide that error.
+   */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#connection.inTransaction) await super.rollbackTransaction(connection);
+    this.#sequence.endedAt = performance.now();
+  }
+}
+
+const BEGIN = CompiledQuery.raw('begin immediate');
+
+/** Begins a transaction, and retries until no other process holds the write lock. */
+export async function waitForLock(begin: () => unknown): Promise<void> {
+  const giveUpAt = performance.now() + MAX_WAIT_MS;
+  while (!(await isBegun(begin))) {
+    if (performance.now() > giveUpAt)
+      throw new Failure('unavailable', 'The database is busy. Try again in a moment.');
+    await sleep(RETRY_MS);
+  }
+}
+
+async function isBegun(begin: () => unknown): Promise<boolean> {
+  try {
+    await begin();
+    return true;
+  } catch (error) {
+    if (!String((error as { code?: string }).code).startsWith('SQLITE_BUSY')) throw error;
+    return false;
+  }
+}
+
+/** The interface that Kysely needs of a connection. By itself it would prepare each statement each time. */
+function withPreparedStatements(connection: Database.Database) {
+  const statements = new LRUCache<string, Database.Statement>({ max: MAX_STATEMENTS });
+  const prepare = (sql: string) => {
+    const statement = statements.get(sql) ?? connection.prepare(sql);
+    statements.set(sql, statement);
+    return statement as Database.Statement<unknown[]>;
+  };
+  return { prepare, close: () => connection.close() };
+}

@@ -1,0 +1,39 @@
+import type { Db } from './database.ts';
+import type { Reader } from './reader.ts';
+
+/** The open database. `db` runs any query and every change; `reader` runs the frequent queries, prepared. */
+export interface Store {
+  readonly db: Db;
+  readonly reader: Reader;
+  /** Rejects new changes, waits for those in progress, and closes every connection. */
+  close(): Promise<void>;
+}
+
+/** How a database is opened. What concerns connections is for PostgreSQL only. */
+export interface StoreOptions {
+  /** A database that is not there is an error; otherwise it is made. */
+  readonly mustExist?: boolean;
+  /** The password when the URL has none, asked for at each new connection. */
+  readonly password?: (() => string) | undefined;
+  /** The URL of a replica that pages are read from. */
+  readonly replica?: string | undefined;
+  /** The largest number of connections of this process. */
+  readonly maxConnections?: number | undefined;
+  /** Gets what went wrong with a connection that no query was using. */
+  readonly warn?: ((error: Error) => void) | undefined;
+}
+
+/** What the engines do each in its own way, besides their SQL (dialect.ts). */
+export interface Engine {
+  /** Loads the engine's driver. */
+  readonly open: (database: string, options: StoreOptions) => Promise<Store>;
+  /**
+   * The error that says which database cannot be used, why, and what to do about it. An error that is not the engine's
+   * is returned as it is.
+   */
+  readonly toError: (database: string, error: unknown) => unknown;
+  /** Whether an error is that of a server or of the connection to it. */
+  readonly isOfConnection: (error: unknown) => boolean;
+  /** The codes of errors about values that cannot be stored. */
+  readonly valueErrors: RegExp;
+}
