@@ -4,9 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
+import { startFolderDoor } from '../../src/jobs/doors.ts';
+import { startInbox } from '../../src/jobs/inbox.ts';
 import { startJobs } from '../../src/jobs/jobs.ts';
 import { findMailToken } from '../../src/store/accounts/mail-address.ts';
-import { deliver } from '../../src/store/inbox/deliver.ts';
 import { aBareAccount } from '../support/builders.ts';
 import { aFolder } from '../support/command.ts';
 import { serveDns, type Zone } from '../support/dns-server.ts';
@@ -25,12 +26,13 @@ test('a process with an inbox reads what its doors deliver, in a child process, 
     PLUMBLINE_WATCH: folder,
     PLUMBLINE_SMTP_NAME: 'reports.example.net',
     PLUMBLINE_DNS_SERVERS: address,
-    PLUMBLINE_DNS_CHECKS: 'off',
   });
-  const jobs = startJobs(config, { store, log: pino({ level: 'silent' }) });
-  onTestFinished(() => jobs.stop());
-  expect(jobs.names).toEqual(['alerts', 'sums', 'inbox', `folder ${folder}`]);
-  await deliver(store.db, {
+  const deps = { store, log: pino({ level: 'silent' }) };
+  const inbox = startInbox(config, deps);
+  onTestFinished(() => inbox.stop());
+  const door = startFolderDoor(folder, config, { ...deps, deliver: inbox.deliver });
+  onTestFinished(() => door.stop());
+  await inbox.deliver({
     door: 'smtp',
     bytes: aReportMail('by-mail'),
     envelope: {},
@@ -46,4 +48,12 @@ test('a process with an inbox reads what its doors deliver, in a child process, 
   expect(rows.map(({ counts }) => counts)).toEqual(['{"unclaimed":1}', '{"stored":1}']);
   const domains = await store.db.selectFrom('domain').select(['name', 'account_id']).execute();
   expect(domains).toEqual([{ name: 'example.com', account_id: accountId }]);
+});
+
+test('the inbox and each door are jobs', async () => {
+  const folder = await aFolder();
+  const config = readConfig({ PLUMBLINE_WATCH: folder, PLUMBLINE_DNS_CHECKS: 'off' });
+  const jobs = startJobs(config, { store: await aStore(), log: pino({ level: 'silent' }) });
+  onTestFinished(() => jobs.stop());
+  expect(jobs.names).toEqual(['alerts', 'sums', 'inbox', `folder ${folder}`]);
 });
