@@ -13,7 +13,7 @@ import {
 } from './contract-document.ts';
 import { describeValue, type Parameters, parseQuery, toValues } from './parameters.ts';
 
-/** Valid paths whose operation is remembered. openapi-backend takes 45 µs to find one, more than the rest of a 304. */
+/** Valid paths whose operation is remembered. openapi-backend takes 45 µs to find one, as much as a whole 304. */
 const MAX_PATHS = 1_000;
 
 /** The `uuid` format of ajv-formats also accepts `urn:uuid:…`; the contract's does not. */
@@ -63,13 +63,13 @@ export async function openContract(document?: ContractDocument) {
   const routes = new LRUCache<string, Route>({ max: MAX_PATHS });
 
   return ({ method, url = '' }: IncomingMessage): ValidRequest => {
-    const [path, search] = splitTarget(url);
+    const [path = ''] = url.split('?', 1);
     const known = routes.get(path);
     const route = known ?? findRoute(api, operations, path);
     if (method !== 'GET' && method !== 'HEAD')
       throw new Failure('method_not_allowed', 'This path answers only to GET and HEAD.');
     const { operation } = route;
-    const query = toValues('query', parseQuery(search), operation.parameters);
+    const query = toValues('query', parseQuery(url.slice(path.length + 1)), operation.parameters);
     const parameters = { path: route.path, query };
     const validators = api.validator.getRequestValidatorsForOperation(operation.operationId) ?? [];
     for (const validate of validators)
@@ -91,11 +91,6 @@ function toOperation(declared: DeclaredOperation): Operation {
   // Throws for a parameter of a type that is not read yet.
   declared.parameters.forEach(describeValue);
   return { ...declared, shape: hashShape(declared), headers: toDeprecationHeaders(declared) };
-}
-
-function splitTarget(url: string): readonly [path: string, search: string] {
-  const end = url.indexOf('?');
-  return end === -1 ? [url, ''] : [url.slice(0, end), url.slice(end + 1)];
 }
 
 /** All operations are GET. */
