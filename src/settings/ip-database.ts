@@ -29,7 +29,7 @@ const MAX_KNOWN = 20_000;
 const MARKER = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
 const METADATA_BYTES = 128 * 1024;
 
-/** Opens an MMDB file, and reads it again when it has changed. Throws an Error in words when it cannot be used. */
+/** Opens an MMDB file, and reads it again when it has changed. Throws an Error with a text for the operator when it cannot be used. */
 export async function openIpDatabase(
   file: string,
   { warn, lookMs = LOOK_MS }: Options,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readRange } from '../../src/settings/frame/range.ts';
-import { renderFilters } from '../../src/settings/pages/sources/filters.ts';
+import { renderFilters } from '../../src/settings/pages/sources/sources-view.ts';
 import { updateNames } from '../../src/store/sources/names.ts';
 import { type Api, startApi } from '../support/api.ts';
 import {

@@ -34,7 +34,7 @@ const own = (name: string) => new URL(`./assets/${name}`, import.meta.url);
 /** The order matters: later rules override earlier ones. */
 const STYLE = [
   ...['palette', 'pico', 'brand', 'unseen', 'frame'],
-  ...['words', 'forms', 'lists', 'drawings', 'ranges', 'reports', 'people', 'sources', 'over'],
+  ...['text', 'forms', 'lists', 'drawings', 'ranges', 'reports', 'people', 'sources', 'over'],
 ];
 
 const ASSETS = {

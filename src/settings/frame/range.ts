@@ -17,7 +17,7 @@ interface Longest {
   readonly text: string;
 }
 const TEN_YEARS: Longest = { days: 3_660, text: 'A range has ten years at most' };
-/** For a page that adds up what each address sent (decision 95). */
+/** For a page that adds up what each address sent (decisions 95 and 103). */
 export const ONE_YEAR: Longest = { days: 366, text: 'This list has 366 days at most' };
 
 /** The days that a domain's page is about, both ends included. */
@@ -101,7 +101,7 @@ export function renderRanges(path: string, range: DomainRange, other: Parameters
   ${range.notice === null ? '' : html`<p class="wrong" role="alert">${range.notice}</p>`}`;
 }
 
-/** In place of a chart or a list of a range without reports: where there are some. */
+/** Shown instead of a chart or a list when the range has no reports: a link to the newest ones. */
 export function renderEmptyRange(path: string, range: DomainRange, other: Parameters = {}): Html {
   const { newest: to } = range;
   if (to === null) return html`<p class="empty">No report has come in yet.</p>`;

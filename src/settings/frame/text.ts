@@ -14,7 +14,7 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
-/** Made for the first page, because Node loads the data of its formats as long as all other code of the pages. */
+/** Created for the first page, because loading the data of these formats takes Node as long as loading all other code of the pages. */
 const formats = once(() => ({
   relative: new Intl.RelativeTimeFormat('en', { numeric: 'auto' }),
   count: new Intl.NumberFormat('en'),
@@ -103,10 +103,10 @@ export function describeFailed({ messages, aligned }: Counts): string {
  * (Unicode UAX 9), and characters without width.
  */
 const UNSAFE = /\u034f|\u17b4|\u17b5|[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
-/** They choose between pictures of one character. */
+/** Variation selectors: they choose between pictures of one character. */
 const SELECTORS = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
-/** More than three marks on one letter would be drawn over the lines above and below. */
-const MARKS = /(\p{M}{3})\p{M}+/gu;
+/** More than three combining marks on one letter would be drawn over the lines above and below. */
+const COMBINING_MARKS = /(\p{M}{3})\p{M}+/gu;
 
 /**
  * A stored text for a page, on one line: what would change the text around it becomes “\ufffd”, blanks of any kind
@@ -116,7 +116,7 @@ export function toSafeText(text: string, maxLength = 200): string {
   // Never more of a long text than is needed: most characters have one or two units.
   const part = text.slice(0, 4 * maxLength + 4).toWellFormed();
   const line = part.replace(/\s+/g, ' ').trim();
-  const safe = line.replace(SELECTORS, '').replace(UNSAFE, '\ufffd').replace(MARKS, '$1');
+  const safe = line.replace(SELECTORS, '').replace(UNSAFE, '\ufffd').replace(COMBINING_MARKS, '$1');
   const characters = [...safe];
   if (characters.length <= maxLength && part.length >= text.length) return safe;
   return `${characters.slice(0, maxLength - 1).join('')}…`;
@@ -133,9 +133,9 @@ export function toSafePage(page: string): string {
   return page.replace(NEVER, '\ufffd');
 }
 
-/** What a page says for a word of a report; a word that is not in the table stays as it is. */
-export function labelOf(words: Readonly<Record<string, string>>, word: string): string {
-  return Object.hasOwn(words, word) ? (words[word] as string) : word;
+/** The label of a value of a report; a value without one stays as it is. */
+export function labelOf(labels: Readonly<Record<string, string>>, value: string): string {
+  return Object.hasOwn(labels, value) ? (labels[value] as string) : value;
 }
 
 /** The same as `toSafeText` as a part of a page, which text from right to left in it cannot reorder. */

@@ -5,7 +5,7 @@ import type { AuditEntry } from '../../store/accounts/audit.ts';
 import { renderTable } from '../frame/elements.ts';
 import { renderOptions } from '../frame/forms.ts';
 import { formatTime, type Html, labelOf, toSafeText } from '../frame/text.ts';
-import { findAlertTitle } from './alert-words.ts';
+import { findAlertTitle } from './alert-texts.ts';
 
 const PATH = '/settings/audit';
 

@@ -11,10 +11,8 @@ import { parseItems, readPage } from '../../store/lists/page.ts';
 import { type ReportRow, reportsOf } from '../../store/reports/reports.ts';
 import type { PageHandler } from '../deps.ts';
 import { toColumns } from '../frame/charts/columns.ts';
-import { renderIncidents, toIncidents } from '../frame/charts/incidents.ts';
-import { renderNumbers } from '../frame/charts/numbers.ts';
-import { renderPassRate } from '../frame/charts/pass-rate.ts';
-import { renderVolume } from '../frame/charts/volume.ts';
+import { renderIncidents, renderPassRate, toIncidents } from '../frame/charts/pass-rate.ts';
+import { renderNumbers, renderVolume } from '../frame/charts/volume.ts';
 import { sendPage } from '../frame/page.ts';
 import {
   type DomainRange,
@@ -32,11 +30,10 @@ import {
   renderDomainName,
   renderTime,
 } from '../frame/text.ts';
-import { idOf } from '../request.ts';
-import { visitorOf } from '../visitor.ts';
-import { findAlertTitle, renderAlert } from './alert-words.ts';
+import { domainScopeOf, visitorOf } from '../visitor.ts';
+import { findAlertTitle, renderAlert } from './alert-texts.ts';
 import { renderRoute } from './domain-route.ts';
-import { renderNextStep, type StepOf } from './next-step-view.ts';
+import { renderNextStep, type StepDomain } from './next-step-texts.ts';
 import { renderReportTable } from './reports/report-table.ts';
 import { renderFailingSources } from './sources/failing-sources.ts';
 
@@ -50,7 +47,7 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const { db, reader } = deps.store;
   const at = deps.now();
   const visitor = visitorOf(res);
-  const scope = { accountId: visitor.accountId, domainId: idOf(req) };
+  const scope = domainScopeOf(req, res);
   const range = readRange(req, await findDataDays(reader, scope), at);
   const read = await readDomain(reader, scope, { ...range, window: toWindow(range, at) });
   const { domain } = read;
@@ -76,7 +73,7 @@ function toWindow({ newest }: DomainRange, now: Date) {
 function renderStep(
   { domain: { status }, latest, openAlerts, record }: Read,
   { oldest, newest }: DomainRange,
-  { now, ...domain }: StepOf & { readonly now: Date },
+  { now, ...domain }: StepDomain & { readonly now: Date },
 ): Html {
   const today = toDay(toInstant(now));
   const dataDays = latest.filter(({ messages }) => messages > 0).length;

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addDays, daysBetween } from '../../../src/domain/instant.ts';
-import { toCountAxis, toDateTicks, toRateAxis } from '../../../src/settings/frame/charts/axes.ts';
 import { findColumn, toColumns } from '../../../src/settings/frame/charts/columns.ts';
-import { toIncidents } from '../../../src/settings/frame/charts/incidents.ts';
+import { toIncidents } from '../../../src/settings/frame/charts/pass-rate.ts';
+import { toCountAxis, toDateTicks, toRateAxis } from '../../../src/settings/frame/charts/plot.ts';
 import { renderVolume } from '../../../src/settings/frame/charts/volume.ts';
 
 const DAY = '2026-03-14';

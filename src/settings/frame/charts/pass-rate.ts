@@ -1,13 +1,12 @@
 import { line } from 'd3-shape';
 import { html } from 'hono/html';
 import { addUp, toPassRate } from '../../../domain/alerts/rate.ts';
-import { describePassed, formatPeriod, type Html } from '../text.ts';
-import { toRateAxis } from './axes.ts';
+import type { Day } from '../../../domain/instant.ts';
+import { describePassed, formatDay, formatPeriod, type Html, pluralize } from '../text.ts';
 import { type Column, type Columns, findColumn, toPosition } from './columns.ts';
-import type { Incident } from './incidents.ts';
-import { renderPlot, toPercent } from './plot.ts';
+import { renderPlot, toPercent, toRateAxis } from './plot.ts';
 
-/** The pass rate as a line; columns without messages are gaps. Incidents are marked where they fired and resolved. */
+/** The pass rate as a line; columns without messages are gaps. Incidents are shown where they fired and resolved. */
 export function renderPassRate({ unit, columns }: Columns, incidents: readonly Incident[]): Html {
   const rates = columns.map((column) => (column.messages === 0 ? undefined : toPassRate(column)));
   const axis = toRateAxis(rates.filter((rate) => rate !== undefined));
@@ -16,27 +15,27 @@ export function renderPassRate({ unit, columns }: Columns, incidents: readonly I
     .x((_, i) => i + 0.5)
     .y((rate) => axis.toY(rate as number) * 100)
     .digits(2)(rates);
-  const toMark = (incident: Incident, day: string, kind: string) => {
+  const toSign = (incident: Incident, day: string, kind: string) => {
     const at = findColumn(columns, day);
     const rate = rates[at];
     const y = rate === undefined ? 1 : axis.toY(rate);
-    return renderMark({ x: (at + 0.5) / columns.length, y, kind, number: incident.number });
+    return renderSign({ x: (at + 0.5) / columns.length, y, kind, number: incident.number });
   };
-  const marks = incidents.flatMap((incident) => [
+  const signs = incidents.flatMap((incident) => [
     renderBand(columns, incident),
-    incident.begins === null ? html`` : toMark(incident, incident.begins, 'fired'),
-    incident.ends === null ? html`` : toMark(incident, incident.ends, 'resolved'),
+    incident.begins === null ? html`` : toSign(incident, incident.begins, 'fired'),
+    incident.ends === null ? html`` : toSign(incident, incident.ends, 'resolved'),
   ]);
   const all = describePassed(addUp(columns));
   return renderPlot({
     ...{
       caption: `Pass rate by ${unit}`,
-      words: `Pass rate by ${unit}; in all ${all}`,
+      summary: `Pass rate by ${unit}; in all ${all}`,
       total: all,
     },
-    ...{ columns, axis, marks },
+    ...{ columns, axis, signs },
     shapes: html`<path class="line" d="${path ?? ''}"/>`,
-    tell: (column) => `${formatPeriod(column)}: ${describePassed(column)}`,
+    describe: (column) => `${formatPeriod(column)}: ${describePassed(column)}`,
   });
 }
 
@@ -48,15 +47,94 @@ function renderBand(columns: readonly Column[], { begins, ends }: Incident): Htm
   return html`<rect class="incident" x="${toPercent(from)}" width="${toPercent(Math.max(0, to - from))}" height="100%"/>`;
 }
 
-interface Mark {
+interface Sign {
   readonly x: number;
   readonly y: number;
   readonly kind: string;
   readonly number: number;
 }
 
-/** A numbered circle: the list under the chart has the number's words. */
-function renderMark({ x, y, kind, number }: Mark): Html {
+/** A numbered circle; the list under the chart says what the number is. */
+function renderSign({ x, y, kind, number }: Sign): Html {
   const [cx, cy] = [toPercent(x), toPercent(y)];
   return html`<circle class="mark ${kind}" cx="${cx}" cy="${cy}" r="0.55em"/><text class="mark ${kind}" x="${cx}" y="${cy}">${number}</text>`;
+}
+
+/** An alert as the chart shows it. */
+export interface Incident {
+  /** From 1, as the list under the chart counts. */
+  readonly number: number;
+  readonly title: string;
+  /** The day that it fired for; null when that lies before the range. */
+  readonly begins: Day | null;
+  /** The day it resolved on; null when it is open, or was at the end of the range. */
+  readonly ends: Day | null;
+  /** When it fired and resolved. */
+  readonly text: string;
+}
+
+interface Fired {
+  readonly title: string;
+  readonly fired_at: string;
+  readonly resolved_at: string | null;
+  /** The day that its figures are about, when it is about a day. */
+  readonly day: Day | undefined;
+}
+
+/** More numbers could not be told apart. */
+const MAX_INCIDENTS = 9;
+
+/** The alerts of a range as incidents, in their order of time, and how many more there were. */
+export function toIncidents(
+  alerts: readonly Fired[],
+  { from, to, newest }: { from: Day; to: Day; newest: Day | null },
+): { incidents: Incident[]; more: number } {
+  const within = alerts
+    .map((alert) => ({ ...alert, first: alert.day ?? alert.fired_at.slice(0, 10) }))
+    // An alert about missing reports, or of a day that came late, fires after the newest day that has data.
+    .filter(({ first }) => first <= to || (newest !== null && to >= newest))
+    .filter(({ resolved_at }) => resolved_at === null || resolved_at.slice(0, 10) >= from)
+    .toSorted((a, b) => (a.first < b.first ? -1 : 1));
+  const kept = within.slice(-MAX_INCIDENTS);
+  const incidents = kept.map(({ first, ...alert }, i) => ({
+    number: i + 1,
+    title: alert.title,
+    begins: first < from ? null : first > to ? to : first,
+    ends: findEnd(alert, to),
+    text: describe(alert),
+  }));
+  return { incidents, more: within.length - kept.length };
+}
+
+function findEnd({ resolved_at }: Fired, to: Day): Day | null {
+  const day = resolved_at?.slice(0, 10) ?? null;
+  return day === null || day > to ? null : day;
+}
+
+function describe({ fired_at, resolved_at, day }: Fired): string {
+  const isOwn = day === undefined || day === fired_at.slice(0, 10);
+  const about = isOwn ? '' : `about ${formatDay(day)}, `;
+  const end = resolved_at === null ? 'open' : `resolved ${formatDay(resolved_at)}`;
+  return `${about}fired ${formatDay(fired_at)}, ${end}`;
+}
+
+/** Alerts that the chart does not show. */
+interface NotShown {
+  readonly count: number;
+  /** Whether there are no more than these. */
+  readonly isAll: boolean;
+}
+
+/** The list under the chart, which says what its numbers are. */
+export function renderIncidents(incidents: readonly Incident[], more: NotShown): Html | '' {
+  if (incidents.length === 0) return '';
+  return html`<ol class="incidents" aria-label="Alerts in the chart">
+    ${incidents.map(({ number, title, text }) => html`<li value="${number}"><strong>${title}</strong>: ${text}</li>`)}
+  </ol>
+  ${more.count === 0 ? '' : renderNotShown(more)}`;
+}
+
+function renderNotShown({ count, isAll }: NotShown): Html {
+  const number = pluralize(count, 'earlier alert');
+  return html`<p class="muted">${isAll ? '' : 'At least '}${number} of this range ${count === 1 ? 'is' : 'are'} not marked.</p>`;
 }

@@ -1,12 +1,14 @@
+import { scaleLinear, scaleUtc } from 'd3-scale';
+import { utcDay } from 'd3-time';
 import { html } from 'hono/html';
-import type { Html } from '../text.ts';
-import { type Axis, type Tick, toDateTicks } from './axes.ts';
-import type { Column } from './columns.ts';
+import { addDays, countDays, type Day } from '../../../domain/instant.ts';
+import { formatAxisDays, formatShortCount, type Html } from '../text.ts';
+import { type Column, toPosition } from './columns.ts';
 
 export interface Plot {
   readonly caption: string;
-  /** The whole chart in words, for those who do not see it. */
-  readonly words: string;
+  /** The whole chart as a text, for those who do not see it. */
+  readonly summary: string;
   /** Shown above the chart while no column is pointed at. */
   readonly total: string;
   readonly columns: readonly Column[];
@@ -14,9 +16,9 @@ export interface Plot {
   /** In units of columns from the left and of hundredths from the top; stretched to the chart's size. */
   readonly shapes: Html;
   /** Shapes that keep their form, placed in percent. */
-  readonly marks?: readonly Html[];
+  readonly signs?: readonly Html[];
   /** The values of a column, shown while it is pointed at. */
-  readonly tell: (column: Column) => string;
+  readonly describe: (column: Column) => string;
 }
 
 /**
@@ -24,17 +26,17 @@ export interface Plot {
  * by CSS alone; the chart is one stop of the tab key, and with scripts arrow keys go from column to column
  * (settings.js).
  */
-export function renderPlot({ caption, words, total, columns, axis, ...rest }: Plot): Html {
-  const { shapes, marks = [], tell } = rest;
+export function renderPlot({ caption, summary, total, columns, axis, ...rest }: Plot): Html {
+  const { shapes, signs = [], describe } = rest;
   return html`<figure class="chart">
     <figcaption>${caption}</figcaption>
-    <svg class="plot" role="img" aria-label="${words}" tabindex="0" data-chart>
+    <svg class="plot" role="img" aria-label="${summary}" tabindex="0" data-chart>
       <text class="value total" x="100%" y="-0.75em">${total}</text>
       ${axis.ticks.map(renderLine)}
       ${toDateTicks(columns).map(renderDate)}
       <svg viewBox="0 0 ${columns.length} 100" preserveAspectRatio="none">${shapes}</svg>
-      ${marks}
-      ${columns.map((column, i) => renderColumn({ i, count: columns.length }, tell(column)))}
+      ${signs}
+      ${columns.map((column, i) => renderColumn({ i, count: columns.length }, describe(column)))}
     </svg>
     <p class="unseen" aria-live="polite"></p>
   </figure>`;
@@ -57,4 +59,53 @@ function renderColumn({ i, count }: { i: number; count: number }, text: string):
 /** A share as a percentage for SVG, with at most two decimals. */
 export function toPercent(share: number): string {
   return `${Math.round(share * 10_000) / 100}%`;
+}
+
+/** A label at an axis, and where: from 0 (left or top) to 1. */
+export interface Tick {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** A value's height, from 0 (top) to 1, and the labels beside the axis. */
+export interface Axis {
+  readonly toY: (value: number) => number;
+  readonly ticks: readonly Tick[];
+}
+
+const TICKS = 5;
+/** The lowest rates that an axis begins with: a fall from 99 % to 97 % is to be seen. */
+const FLOORS = [90, 80, 50];
+
+/** From 100 % down to a round number under the lowest rate. */
+export function toRateAxis(rates: readonly number[]): Axis {
+  const floor = FLOORS.find((known) => rates.every((rate) => rate >= known)) ?? 0;
+  const scale = scaleLinear([floor, 100], [1, 0]);
+  return { toY: scale, ticks: scale.ticks(TICKS).map((at) => ({ at: scale(at), text: `${at}%` })) };
+}
+
+/** From 0 up to a round number over the largest count. */
+export function toCountAxis(counts: readonly number[]): Axis {
+  const scale = scaleLinear([0, Math.max(1, ...counts)], [1, 0]).nice(TICKS - 1);
+  const ticks = scale.ticks(TICKS - 1).filter(Number.isInteger);
+  return { toY: scale, ticks: ticks.map((at) => ({ at: scale(at), text: formatShortCount(at) })) };
+}
+
+/** Dates along the axis, at the beginnings of days, weeks, months or years, by the length of the range. */
+export function toDateTicks(columns: readonly Column[]): Tick[] {
+  const [from, to] = [columns[0]?.from, columns.at(-1)?.to];
+  if (from === undefined || to === undefined) return [];
+  const days = findDates(from, to).map((date) => date.toISOString().slice(0, 10));
+  const texts = formatAxisDays(days);
+  return days.map((day, i) => ({ at: toPosition(columns, day), text: texts[i] as string }));
+}
+
+function findDates(from: Day, to: Day): Date[] {
+  const [first, end] = [new Date(from), new Date(addDays(to, 1))];
+  const count = countDays({ from, to });
+  // The scale begins again with each month: two labels of neighbouring days would overlap.
+  if (count <= 14) return utcDay.range(first, end, Math.ceil(count / TICKS));
+  return scaleUtc([first, end], [0, 1])
+    .ticks(TICKS - 1)
+    .filter((date) => date < end);
 }

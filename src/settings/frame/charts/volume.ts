@@ -1,9 +1,8 @@
 import { html } from 'hono/html';
 import { addUp } from '../../../domain/alerts/rate.ts';
-import { describeFailed, formatPeriod, type Html } from '../text.ts';
-import { toCountAxis } from './axes.ts';
+import { describeFailed, formatCount, formatPassRate, formatPeriod, type Html } from '../text.ts';
 import type { Columns } from './columns.ts';
-import { renderPlot } from './plot.ts';
+import { renderPlot, toCountAxis } from './plot.ts';
 
 /** A bar leaves a gap of 0.3 columns. */
 const [LEFT, WIDTH] = [0.15, 0.7];
@@ -21,10 +20,14 @@ export function renderVolume({ unit, columns }: Columns): Html {
   });
   const all = describeFailed(addUp(columns));
   return renderPlot({
-    ...{ caption: `Messages by ${unit}`, words: `Messages by ${unit}; in all ${all}`, total: all },
+    ...{
+      caption: `Messages by ${unit}`,
+      summary: `Messages by ${unit}; in all ${all}`,
+      total: all,
+    },
     ...{ columns, axis },
     shapes: html`${bars}`,
-    tell: (column) => `${formatPeriod(column)}: ${describeFailed(column)}`,
+    describe: (column) => `${formatPeriod(column)}: ${describeFailed(column)}`,
   });
 }
 
@@ -41,4 +44,27 @@ function renderBar(kind: string, { i, y, height }: Bar): Html | '' {
 
 function toHundredth(value: number): number {
   return Math.round(value * 100) / 100;
+}
+
+const HEADS = { day: 'Day', week: 'Week', month: 'Month', quarter: 'Quarter' } as const;
+
+/** The charts' numbers as a table, the latest first. */
+export function renderNumbers({ unit, columns }: Columns): Html {
+  const rows = columns
+    .filter(({ messages }) => messages > 0)
+    .toReversed()
+    .map(
+      (column) => html`<tr>
+        <th scope="row">${formatPeriod(column)}</th>
+        <td>${formatCount(column.messages)}</td><td>${formatCount(column.messages - column.aligned)}</td>
+        <td>${formatPassRate(column)}</td>
+      </tr>`,
+    );
+  return html`<details>
+    <summary>The same in numbers</summary>
+    <table class="numbers">
+      <thead><tr><th scope="col">${HEADS[unit]}</th><th scope="col">Messages</th><th scope="col">Failed</th><th scope="col">Pass rate</th></tr></thead>
+      <tbody>${rows}</tbody>
+    </table>
+  </details>`;
 }

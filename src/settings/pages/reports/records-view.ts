@@ -11,7 +11,7 @@ import type { ReportContent, ShownRecord } from '../../../domain/reports/report-
 import type { ReportOfAccount } from '../../../store/reports/report-of-account.ts';
 import { renderTable } from '../../frame/elements.ts';
 import { formatCount, type Html, labelOf, pluralize, renderText } from '../../frame/text.ts';
-import { toSourcePath } from '../sources/source-words.ts';
+import { toSourcePath } from '../sources/source-labels.ts';
 
 export const RECORDS_PER_PAGE = 100;
 /** The parser has cut texts already: domain/reports/largest-records.ts. */

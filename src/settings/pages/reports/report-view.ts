@@ -115,7 +115,7 @@ function renderWarning({ code, count, where }: Warning): Html {
 const ALIGNMENT: Readonly<Record<string, string>> = { r: 'r (relaxed)', s: 's (strict)' };
 const YES_OR_NO: Readonly<Record<string, string>> = { y: 'y (yes)', n: 'n (no)' };
 
-/** The policy that the reporter found in DNS. What it left out is not stated, and no default is put in its place. */
+/** The policy that the reporter found in DNS. What it left out is not stated, and no default is shown instead. */
 export function renderPolicy(policy: PolicyPublished): Html {
   const { p, sp, np, adkim, aspf, pct, fo, testing, discoveryMethod } = policy;
   const named = (names: Readonly<Record<string, string>>, value: string | null) =>
@@ -136,7 +136,7 @@ export function renderPolicy(policy: PolicyPublished): Html {
   </section>`;
 }
 
-/** The name of the input that a mail of the inbox is: intake/inbox/input-name.ts. */
+/** The name of the input that a mail of the inbox is: intake/inbox/mail-reading.ts. */
 const FROM_INBOX = /^mail-\d+ (smtp|imap|folder)(?: (.*))?$/s;
 const MAX_INPUT_NAME = 160;
 

@@ -31,13 +31,13 @@ export const showReport: PageHandler = async (
 ) => {
   const { personId } = visitorOf(res);
   const report = await findReport(reader, reportScopeOf(req, res));
-  const around = await readReportContext(reader, report);
+  const context = await readReportContext(reader, report);
   const from = parseFirstRecord(readQuery(req, 'from'));
   const content = await reportReader
     .readRecords(locationOf(report), { records: { from, count: RECORDS_PER_PAGE }, personId })
     .catch(catchFailure);
   const main = html`${renderHead(report)}
-    ${renderMetadata(report, around, { content, now: now() })}
+    ${renderMetadata(report, context, { content, now: now() })}
     ${content instanceof Failure ? '' : renderPolicy(content.policyPublished)}
     ${content instanceof Failure ? renderProblem(content) : renderRecords(report, content, from)}
     ${renderWarnings(report.warnings)}`;

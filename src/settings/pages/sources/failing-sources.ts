@@ -5,7 +5,7 @@ import type { SettingsDeps } from '../../deps.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
 import { formatDay, type Html, pluralize } from '../../frame/text.ts';
 import { describe, type Scope } from './find-sources.ts';
-import { toSourcePath } from './source-words.ts';
+import { toSourcePath } from './source-labels.ts';
 import { renderSourceTable } from './sources-view.ts';
 
 const SHOWN = 5;
@@ -22,9 +22,8 @@ export async function renderFailingSources(
   scope: Scope,
   ofPage: DomainRange,
 ): Promise<Html> {
-  const range = toShort(ofPage);
-  const wanted = { range, limit: SHOWN };
-  const found = await readFailing(deps.store.reader, scope, wanted);
+  const range = shorten(ofPage);
+  const found = await readFailing(deps.store.reader, scope, { range, limit: SHOWN });
   const sources = await describe(deps, scope, found.sources);
   const path = toSourcePath(scope.domainId);
   const more = found.total - sources.length;
@@ -38,7 +37,7 @@ export async function renderFailingSources(
   </section>`;
 }
 
-function toShort(range: DomainRange): DomainRange {
+function shorten(range: DomainRange): DomainRange {
   if (daysBetween(range.from, range.to) < MAX_DAYS) return range;
   return { ...range, from: addDays(range.to, 1 - LAST_DAYS), choice: 'custom' };
 }

@@ -1,4 +1,5 @@
 import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
+import type { Mark } from '../../../domain/sources/advice.ts';
 import {
   type Grouping,
   type GroupName,
@@ -20,14 +21,24 @@ import { readMarks } from '../../../store/sources/marks.ts';
 import { findNames, readAllNames } from '../../../store/sources/names.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
-import type { Choice } from './choice.ts';
+
+/** What of a domain's sources a page shows, beside its range. */
+export interface Choice {
+  readonly failingOnly: boolean;
+  readonly mark: Mark | 'unmarked' | undefined;
+  readonly group: Grouping | undefined;
+  /** The key of one group, whose sources are listed. */
+  readonly within: string | undefined;
+  /** From 1. */
+  readonly page: number;
+}
 
 export interface Scope {
   readonly accountId: string;
   readonly domainId: string;
 }
 
-export interface Wanted {
+export interface SourceQuery {
   readonly scope: Scope;
   readonly range: DomainRange;
   readonly choice: Choice;
@@ -52,17 +63,17 @@ export interface Found {
 }
 
 /** The store pages sources by itself. Groups are not in its query, so for these a bounded number is read. */
-export async function findSources(deps: SettingsDeps, wanted: Wanted): Promise<Found> {
-  const { group, within } = wanted.choice;
-  if (group === undefined) return await findPage(deps, wanted);
+export async function findSources(deps: SettingsDeps, query: SourceQuery): Promise<Found> {
+  const { group, within } = query.choice;
+  if (group === undefined) return await findPage(deps, query);
   return within === undefined
-    ? await findGroups(deps, wanted, group)
-    : await findWithin(deps, wanted, { group, within });
+    ? await findGroups(deps, query, group)
+    : await findWithin(deps, query, { group, within });
 }
 
 async function findPage(
   deps: SettingsDeps,
-  { scope, range, choice, perPage }: Wanted,
+  { scope, range, choice, perPage }: SourceQuery,
 ): Promise<Found> {
   const { failingOnly, mark, page } = choice;
   const offset = (page - 1) * perPage;
@@ -75,38 +86,38 @@ async function findPage(
 }
 
 /** Only what the addresses are grouped by is looked up: their networks or their names. */
-async function findGroups(deps: SettingsDeps, wanted: Wanted, group: Grouping): Promise<Found> {
-  const { scope, range, choice } = wanted;
+async function findGroups(deps: SettingsDeps, query: SourceQuery, group: Grouping): Promise<Found> {
+  const { scope, range, choice } = query;
   const found = await readSourcesForGroups(deps.store.reader, scope, { range, ...choice });
   const toName = await NAMERS[group](deps, scope);
-  const groups = groupSources(found.sources.map(toCounted), ({ address }) => toName(address));
-  const shown = { sources: [], groups: toPage(groups, wanted), groupTitle: undefined };
-  return { ...found, ...shown, cutAt: toCut(found), total: groups.length };
+  const groups = groupSources(found.sources.map(toCounts), ({ address }) => toName(address));
+  const shown = { sources: [], groups: sliceOf(groups, query), groupTitle: undefined };
+  return { ...found, ...shown, cutAt: findCut(found), total: groups.length };
 }
 
 /** The addresses of one group. */
 async function findWithin(
   deps: SettingsDeps,
-  wanted: Wanted,
+  query: SourceQuery,
   { group, within }: { readonly group: Grouping; readonly within: string },
 ): Promise<Found> {
-  const { scope, range, choice } = wanted;
+  const { scope, range, choice } = query;
   const { reader } = deps.store;
   const found = await readSourcesForGroups(reader, scope, { range, ...choice });
   const toName = await NAMERS[group](deps, scope);
   const own = found.sources.map(toAddress).filter((address) => toName(address).key === within);
-  const rows = await readSourcesOf(reader, scope, { range, addresses: toPage(own, wanted) });
+  const rows = await readSourcesOf(reader, scope, { range, addresses: sliceOf(own, query) });
   const sources = await describe(deps, scope, rows);
   const groupTitle = own[0] && toName(own[0]).title;
   const shown = { sources, groups: undefined, groupTitle };
-  return { ...found, ...shown, cutAt: toCut(found), total: own.length };
+  return { ...found, ...shown, cutAt: findCut(found), total: own.length };
 }
 
-function toPage<T>(items: readonly T[], { choice: { page }, perPage }: Wanted): readonly T[] {
+function sliceOf<T>(items: readonly T[], { choice: { page }, perPage }: SourceQuery): readonly T[] {
   return items.slice((page - 1) * perPage, page * perPage);
 }
 
-function toCut({ total, sources }: SourceList<unknown>): number | undefined {
+function findCut({ total, sources }: SourceList<unknown>): number | undefined {
   return total > sources.length ? sources.length : undefined;
 }
 
@@ -126,7 +137,7 @@ const NAMERS: Readonly<Record<Grouping, Namer>> = {
 
 const toAddress = ({ address }: { readonly address: string }) => address;
 
-function toCounted(row: SourceCounts): Counts & { readonly address: string } {
+function toCounts(row: SourceCounts): Counts & { readonly address: string } {
   const { address, messages, aligned, dkim_aligned: dkimAligned, spf_aligned: spfAligned } = row;
   return { address, messages, aligned, dkimAligned, spfAligned };
 }
@@ -140,7 +151,7 @@ export async function describe(
   const names = await findNames(store.reader, domainId, rows.map(toAddress));
   const marks = await readMarks(store.reader, domainId);
   return rows.map((row) => ({
-    ...toCounted(row),
+    ...toCounts(row),
     firstDay: row.first_day,
     lastDay: row.last_day,
     name: names.get(row.address),

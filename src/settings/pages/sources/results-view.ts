@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { Reporter, Results } from '../../../domain/sources/breakdown.ts';
 import type { Signature } from '../../../domain/sources/evidence.ts';
+import { renderTable } from '../../frame/elements.ts';
 import {
   formatCount,
   formatPassRate,
@@ -9,11 +10,11 @@ import {
   renderDomainName,
   renderText,
 } from '../../frame/text.ts';
-import { renderName } from './source-words.ts';
+import { renderName } from './source-labels.ts';
 
 /** What concerns fewer messages is counted only. */
 const MAX_ROWS = 20;
-const MAX_WORD = 32;
+const MAX_REPORTED = 32;
 const MAX_REPORTER = 200;
 
 /** What the messages of a source had, as reporters stated it. */
@@ -24,17 +25,11 @@ export function renderResults(results: readonly Results[], otherMessages: number
     ${
       results.length === 0
         ? html`<p class="muted">No details are stored of these messages.</p>`
-        : html`<table class="results cards" role="table">
-          <thead role="rowgroup"><tr role="row">
-            <th role="columnheader" scope="col">Header From</th>
-            <th role="columnheader" scope="col">SPF</th>
-            <th role="columnheader" scope="col">DKIM</th>
-            <th role="columnheader" scope="col">Disposition</th>
-            <th role="columnheader" scope="col" class="number">Messages</th>
-            <th role="columnheader" scope="col">DMARC</th>
-          </tr></thead>
-          <tbody role="rowgroup">${results.slice(0, MAX_ROWS).map(renderResult)}</tbody>
-        </table>`
+        : renderTable(
+            'results cards',
+            ['Header From', 'SPF', 'DKIM', 'Disposition', ['Messages', 'number'], 'DMARC'],
+            results.slice(0, MAX_ROWS).map(renderResult),
+          )
     }
     ${left > 0 ? html`<p class="muted">${pluralize(left, 'message')} more, of which this page has no details.</p>` : ''}
   </section>`;
@@ -42,14 +37,14 @@ export function renderResults(results: readonly Results[], otherMessages: number
 
 function renderResult(result: Results): Html {
   const { headerFrom, spf, disposition, messages, aligned } = result;
-  const [word, tone] = aligned > 0 ? ['Passed', 'good'] : ['Failed', 'warn'];
+  const [label, tone] = aligned > 0 ? ['Passed', 'good'] : ['Failed', 'warn'];
   return html`<tr role="row">
     <th role="rowheader" scope="row">${headerFrom ? renderDomainName(headerFrom) : 'Not stated'}</th>
-    <td role="cell" data-label="SPF"><div>${renderWord(spf.result)} ${renderDomain(spf.domain)} ${renderAligned(spf.isAligned)}</div></td>
+    <td role="cell" data-label="SPF"><div>${renderReported(spf.result)} ${renderDomain(spf.domain)} ${renderAligned(spf.isAligned)}</div></td>
     <td role="cell" data-label="DKIM"><div>${renderSignatures(result)}</div></td>
-    <td role="cell" data-label="Disposition">${renderWord(disposition)}</td>
+    <td role="cell" data-label="Disposition">${renderReported(disposition)}</td>
     <td role="cell" class="number" data-label="Messages">${formatCount(messages)}</td>
-    <td role="cell" data-label="DMARC"><span class="badge ${tone}">${word}</span></td>
+    <td role="cell" data-label="DMARC"><span class="badge ${tone}">${label}</span></td>
   </tr>`;
 }
 
@@ -59,15 +54,15 @@ function renderSignatures({ dkim, isDkimAligned }: Results): Html {
 }
 
 function renderSignature({ domain, selector, result }: Signature): Html {
-  return html`<p>${renderWord(result)} ${renderDomain(domain)}${selector ? html` <small>selector ${renderName(selector)}</small>` : ''}</p>`;
+  return html`<p>${renderReported(result)} ${renderDomain(domain)}${selector ? html` <small>selector ${renderName(selector)}</small>` : ''}</p>`;
 }
 
 function renderDomain(domain: string | null): Html | '' {
   return domain ? html`<span class="name">${renderDomainName(domain)}</span>` : '';
 }
 
-function renderWord(word: string | null): Html {
-  return word ? html`<strong>${renderText(word, MAX_WORD)}</strong>` : html`Not stated`;
+function renderReported(text: string | null): Html {
+  return text ? html`<strong>${renderText(text, MAX_REPORTED)}</strong>` : html`Not stated`;
 }
 
 function renderAligned(isAligned: boolean): Html {

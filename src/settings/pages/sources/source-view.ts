@@ -8,8 +8,8 @@ import type { DomainRow } from '../../../store/accounts/domains.ts';
 import type { SourceMark } from '../../../store/sources/marks.ts';
 import type { SourceDay } from '../../../store/sources/source.ts';
 import { toColumns } from '../../frame/charts/columns.ts';
-import { renderNumbers } from '../../frame/charts/numbers.ts';
-import { renderVolume } from '../../frame/charts/volume.ts';
+import { renderNumbers, renderVolume } from '../../frame/charts/volume.ts';
+import { renderTrail } from '../../frame/elements.ts';
 import { renderFormToken } from '../../frame/forms.ts';
 import { type DomainRange, renderRanges, toRangeQuery } from '../../frame/range.ts';
 import {
@@ -18,13 +18,12 @@ import {
   formatPassRate,
   type Html,
   pluralize,
-  renderDomainName,
   renderText,
   renderTime,
 } from '../../frame/text.ts';
 import type { Visitor } from '../../visitor.ts';
 import { renderReporters, renderResults } from './results-view.ts';
-import { listKnown, renderMarkBadge, renderPhrase, toSourcePath } from './source-words.ts';
+import { listKnown, renderMarkBadge, renderPhrase, toSourcePath } from './source-labels.ts';
 
 export interface SourcePage {
   readonly domain: DomainRow;
@@ -47,7 +46,7 @@ export interface SourcePage {
 export function renderSource(page: SourcePage): Html {
   const { domain, address, mark, range } = page;
   const list = `${toSourcePath(domain.id)}?${toRangeQuery(range)}`;
-  return html`<p class="trail"><a href="/settings/overview">Overview</a> / <a href="/settings/domains/${domain.id}">${renderDomainName(domain.name)}</a> / <a href="${list}">Sources</a> / Address</p>
+  return html`${renderTrail(domain, html`<a href="${list}">Sources</a>`, 'Address')}
     <h1 class="domain-name">${address}${renderMarkBadge(mark?.mark)}</h1>
     ${renderLead(page)}
     ${renderAdvice(page.advice)}
@@ -113,9 +112,9 @@ function renderAdvice(advice: readonly Advice[]): Html | '' {
   return html`<section class="card" aria-labelledby="advice">
     <h2 id="advice">What to do</h2>
     <ul class="findings advice">${advice.map(({ tone, title, text, messages }) => {
-      const [word, style] = TONES[tone];
+      const [label, style] = TONES[tone];
       return html`<li>
-        <span class="badge ${style}">${word}</span>
+        <span class="badge ${style}">${label}</span>
         <div><strong>${title}</strong> <span class="muted">${pluralize(messages, 'message')}</span><p>${renderPhrase(text)}</p></div>
       </li>`;
     })}</ul>

@@ -19,8 +19,8 @@ import { readRange } from '../../frame/range.ts';
 import { formatDomainName } from '../../frame/text.ts';
 import { idOf, readField } from '../../request.ts';
 import { actorOf, domainScopeOf, redirectWithNotice, visitorOf } from '../../visitor.ts';
+import { toSourcePath } from './source-labels.ts';
 import { renderSource } from './source-view.ts';
-import { toSourcePath } from './source-words.ts';
 
 /** One address: what it sent in a domain's name in the chosen range, who reported it, and what to do about it. */
 export const showSource: PageHandler = async (deps, req, res) => {

@@ -2,6 +2,8 @@ import { html } from 'hono/html';
 import type { SourceGroup } from '../../../domain/sources/groups.ts';
 import type { Counts, Source } from '../../../domain/sources/source.ts';
 import type { DetailedDays } from '../../../store/sources/detailed-days.ts';
+import type { SettingsDeps } from '../../deps.ts';
+import { renderPages, renderTable } from '../../frame/elements.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
 import {
   formatCount,
@@ -11,8 +13,8 @@ import {
   pluralize,
   renderText,
 } from '../../frame/text.ts';
-import { type ListView, toListPath } from './filters.ts';
-import { listKnown, renderMarkBadge, toSourcePath } from './source-words.ts';
+import type { Choice, Found } from './find-sources.ts';
+import { listKnown, renderMarkBadge, toSourcePath } from './source-labels.ts';
 
 /** A network can have any name. */
 const MAX_TITLE = 80;
@@ -23,7 +25,12 @@ export function renderFound(view: ListView, { detailsSince }: DetailedDays): Htm
   const isPartial = detailsSince !== null && range.from < detailsSince;
   return html`${renderSummary(view)}
     ${renderItems(view)}
-    ${renderPages(view)}
+    ${renderPages({
+      label: 'Pages of sources',
+      page: view.choice.page,
+      pages: Math.ceil(found.total / view.perPage),
+      toPath: (page) => toListPath(view, { page }),
+    })}
     ${found.unlisted === 0 ? '' : renderNote(`${pluralize(found.unlisted, 'message')} of this range came from addresses that are not listed (the 1,000 largest of a day are kept), or came without an address.`)}
     ${found.cutAt === undefined ? '' : renderNote(`These are of the ${formatCount(found.cutAt)} addresses with most failed messages.`)}
     ${isPartial ? renderNote(`Reports of days before ${formatDay(detailsSince)} were stored without details, so DKIM and SPF are too low for them. The operator can read them again.`) : ''}`;
@@ -58,7 +65,7 @@ function renderSummary(view: ListView): Html {
 function renderItems(view: ListView): Html {
   const { found, choice } = view;
   if (found.groups !== undefined && found.groups.length > 0)
-    return renderTable(
+    return renderCountTable(
       choice.group === 'network' ? 'Network' : 'Organisation',
       'Addresses',
       found.groups.map((group) => renderGroup(group, view)),
@@ -83,22 +90,14 @@ export function renderSourceTable(
   const rows = sources.map((source) =>
     renderSource(source, `${toSourcePath(domainId, source.address)}?${toRangeQuery(range)}`),
   );
-  return renderTable('Address', 'Seen', rows);
+  return renderCountTable('Address', 'Seen', rows);
 }
 
-function renderTable(first: string, last: string, rows: readonly Html[]): Html {
-  return html`<table class="sources cards" role="table">
-    <thead role="rowgroup"><tr role="row">
-      <th role="columnheader" scope="col">${first}</th>
-      <th role="columnheader" scope="col" class="number">Messages</th>
-      <th role="columnheader" scope="col" class="number">Passed</th>
-      <th role="columnheader" scope="col" class="number">Failed</th>
-      <th role="columnheader" scope="col" class="number">DKIM aligned</th>
-      <th role="columnheader" scope="col" class="number">SPF aligned</th>
-      <th role="columnheader" scope="col" class="number">${last}</th>
-    </tr></thead>
-    <tbody role="rowgroup">${rows}</tbody>
-  </table>`;
+const NUMBERS = ['Messages', 'Passed', 'Failed', 'DKIM aligned', 'SPF aligned'];
+
+function renderCountTable(first: string, last: string, rows: readonly Html[]): Html {
+  const numbers = [...NUMBERS, last].map((head) => [head, 'number'] as const);
+  return renderTable('sources cards', [first, ...numbers], rows);
 }
 
 function renderSource(source: Source, path: string): Html {
@@ -139,13 +138,71 @@ function renderCounts({ messages, aligned, dkimAligned, spfAligned }: Counts): H
     <td role="cell" class="number" data-label="SPF aligned">${formatPassRate({ messages, aligned: spfAligned })}</td>`;
 }
 
-function renderPages(view: ListView): Html | '' {
-  const { found, perPage, choice } = view;
-  const pages = Math.ceil(found.total / perPage);
-  if (pages <= 1 && choice.page === 1) return '';
-  const link = (page: number, text: string) =>
-    page >= 1 && page <= pages ? html`<a href="${toListPath(view, { page })}">${text}</a>` : '';
-  return html`<nav class="pages" aria-label="Pages of sources">
-    ${link(Math.min(choice.page - 1, pages), 'Previous')}<span>Page ${choice.page} of ${pages}</span>${link(choice.page + 1, 'Next')}
-  </nav>`;
+export interface ListView {
+  readonly path: string;
+  readonly domainId: string;
+  readonly range: DomainRange;
+  readonly choice: Choice;
+  readonly found: Found;
+  readonly perPage: number;
+}
+
+/** The path of the same list with another choice, which begins with its first page. */
+function toListPath({ path, range, choice }: ListView, change: Partial<Choice>): string {
+  const parameters = toParameters({ ...choice, page: 1, ...change });
+  return `${path}?${toRangeQuery(range, parameters)}`;
+}
+
+type Option = readonly [text: string, change: Partial<Choice>];
+
+const SHOWN: readonly Option[] = [
+  ['All', { failingOnly: false }],
+  ['Failing only', { failingOnly: true }],
+];
+const GROUPED: Readonly<Record<'addresses' | 'network' | 'organisation', Option>> = {
+  addresses: ['Addresses', { group: undefined, within: undefined }],
+  network: ['Networks', { group: 'network', within: undefined }],
+  organisation: ['Organisations', { group: 'organisation', within: undefined }],
+};
+const BY_MARK: readonly Option[] = [
+  ['All', { mark: undefined }],
+  ['Legitimate', { mark: 'legitimate' }],
+  ['Unknown', { mark: 'unknown' }],
+  ['Unmarked', { mark: 'unmarked' }],
+];
+
+/** Links to other choices. Groups need a database of networks, or names that are looked up. */
+export function renderFilters(view: ListView, { findNetwork, dnsChecks }: SettingsDeps): Html {
+  const grouped = [
+    GROUPED.addresses,
+    ...(findNetwork === undefined ? [] : [GROUPED.network]),
+    ...(dnsChecks ? [GROUPED.organisation] : []),
+  ];
+  return html`<div class="filters">
+    ${renderChoices('Show', SHOWN, view)}
+    ${grouped.length > 1 ? renderChoices('By', grouped, view) : ''}
+    ${renderChoices('Marked', BY_MARK, view)}
+  </div>`;
+}
+
+function renderChoices(label: string, options: readonly Option[], view: ListView): Html {
+  const links = options.map(([text, change]) => {
+    const isCurrent = Object.entries(change).every(
+      ([name, value]) => name === 'within' || view.choice[name as keyof Choice] === value,
+    );
+    return html`<a href="${toListPath(view, change)}" ${isCurrent ? html`aria-current="true"` : ''}>${text}</a>`;
+  });
+  return html`<nav class="ranges" aria-label="${label}"><span aria-hidden="true">${label}</span>${links}</nav>`;
+}
+
+/** The parameters of a choice; those that are not needed are left out. */
+export function toParameters(choice: Choice): Readonly<Record<string, string>> {
+  const { failingOnly, mark, group, within, page } = choice;
+  const all = {
+    failing: failingOnly ? '1' : undefined,
+    ...{ mark, group, within },
+    page: page === 1 ? undefined : String(page),
+  };
+  const chosen = Object.entries(all).filter((entry): entry is [string, string] => !!entry[1]);
+  return Object.fromEntries(chosen);
 }

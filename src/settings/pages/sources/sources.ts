@@ -1,27 +1,25 @@
+import type { Request } from 'express';
 import { html } from 'hono/html';
+import type { Grouping } from '../../../domain/sources/groups.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
 import { findDetailedDays } from '../../../store/sources/detailed-days.ts';
 import type { PageHandler } from '../../deps.ts';
+import { renderTrail } from '../../frame/elements.ts';
 import { sendPage } from '../../frame/page.ts';
 import { ONE_YEAR, readRange, renderEmptyRange, renderRanges } from '../../frame/range.ts';
 import { formatDomainName, renderDomainName } from '../../frame/text.ts';
-import { idOf } from '../../request.ts';
-import { visitorOf } from '../../visitor.ts';
-import { readChoice, toParameters } from './choice.ts';
-import { renderFilters } from './filters.ts';
-import { findSources } from './find-sources.ts';
-import { toSourcePath } from './source-words.ts';
-import { renderFound } from './sources-view.ts';
+import { readPageNumber, readQuery } from '../../request.ts';
+import { domainScopeOf } from '../../visitor.ts';
+import { type Choice, findSources } from './find-sources.ts';
+import { toSourcePath } from './source-labels.ts';
+import { renderFilters, renderFound, toParameters } from './sources-view.ts';
 
 const PER_PAGE = 50;
 
 /** Who sent in a domain's name in the chosen range: addresses, or their networks or organisations. */
 export const showSources: PageHandler = async (deps, req, res) => {
   const { reader } = deps.store;
-  const scope = {
-    accountId: visitorOf(res).accountId,
-    domainId: idOf(req),
-  };
+  const scope = domainScopeOf(req, res);
   const domain = await findDomain(reader, scope);
   const dataDays = await findDetailedDays(reader, scope);
   const range = readRange(req, dataDays, deps.now(), ONE_YEAR);
@@ -30,7 +28,7 @@ export const showSources: PageHandler = async (deps, req, res) => {
   const path = toSourcePath(domain.id);
   const view = { path, range, choice, found, perPage: PER_PAGE, domainId: domain.id };
   const { page: _, ...parameters } = toParameters(choice);
-  const main = html`<p class="trail"><a href="/settings/overview">Overview</a> / <a href="/settings/domains/${domain.id}">${renderDomainName(domain.name)}</a> / Sources</p>
+  const main = html`${renderTrail(domain, 'Sources')}
     <h1>Sources</h1>
     <p class="lead">Who sent in the name of ${renderDomainName(domain.name)}.</p>
     <section class="card" aria-labelledby="list">
@@ -47,3 +45,22 @@ export const showSources: PageHandler = async (deps, req, res) => {
     main,
   });
 };
+
+const MARKS = ['legitimate', 'unknown', 'unmarked'] as const;
+const GROUPINGS = ['network', 'organisation'] as const satisfies readonly Grouping[];
+/** The key of a group may be the whole name of a domain, or of a network. */
+const MAX_KEY = 253;
+
+/** A choice that cannot be read is none. */
+function readChoice(req: Request): Choice {
+  const [mark, group, within] = ['mark', 'group', 'within'].map((name) => readQuery(req, name));
+  const grouping = GROUPINGS.find((known) => known === group);
+  const isKey = grouping !== undefined && within !== '' && (within ?? '').length <= MAX_KEY;
+  return {
+    failingOnly: readQuery(req, 'failing') === '1',
+    mark: MARKS.find((known) => known === mark),
+    group: grouping,
+    within: isKey ? within : undefined,
+    page: readPageNumber(req),
+  };
+}

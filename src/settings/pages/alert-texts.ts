@@ -15,32 +15,32 @@ import {
   renderTime,
   toSafeText,
 } from '../frame/text.ts';
-import { toSourcePath } from './sources/source-words.ts';
+import { toSourcePath } from './sources/source-labels.ts';
 
 /** Ten addresses fit in, and two long records. */
-const MAX_WORDS = 1_500;
+const MAX_TEXT = 1_500;
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
 type Context = Readonly<Record<string, unknown>>;
 
-interface Words {
+interface AlertText {
   readonly title: string;
-  readonly tell: (context: Context) => string;
+  readonly describe: (context: Context) => string;
 }
 
-/** The title and text of each alert type (decisions, section 4). A type without them does not compile. */
-const WORDS: Readonly<Record<AlertType, Words>> = {
-  'alert.alignment_regression': { title: 'Alignment regression', tell: tellRegression },
-  'alert.reports_missing': { title: 'Reports missing', tell: tellMissing },
-  'alert.new_failing_source': { title: 'New failing source', tell: tellSource },
-  'alert.dns_record_changed': { title: 'DNS record changed', tell: tellRecord },
-  'alert.policy_weakened': { title: 'Policy weakened', tell: tellPolicy },
+/** The title and text of each alert type (`Alert.type` in openapi/v1.yaml). A type without them does not compile. */
+const TEXTS: Readonly<Record<AlertType, AlertText>> = {
+  'alert.alignment_regression': { title: 'Alignment regression', describe: describeRegression },
+  'alert.reports_missing': { title: 'Reports missing', describe: describeMissing },
+  'alert.new_failing_source': { title: 'New failing source', describe: describeSource },
+  'alert.dns_record_changed': { title: 'DNS record changed', describe: describeRecord },
+  'alert.policy_weakened': { title: 'Policy weakened', describe: describePolicy },
 };
 
 /** An alert for display: title, time, its context as text, and its domain where that is deps. */
 export function renderAlert(alert: ListedAlert & { readonly domain?: string }, now: Date): Html {
-  const { title, tell } = findWords(alert.type);
+  const { title, describe } = findText(alert.type);
   const isOpen = alert.resolved_at === null;
   return html`<li class="alert ${isOpen ? 'open' : 'resolved'}">
     <h3>
@@ -48,7 +48,7 @@ export function renderAlert(alert: ListedAlert & { readonly domain?: string }, n
       ${title}
       ${alert.domain !== undefined ? html`on <a href="/settings/domains/${alert.domain_id}">${renderDomainName(alert.domain)}</a>` : ''}
     </h3>
-    <p>${renderText(tell(alert.context), MAX_WORDS)}</p>
+    <p>${renderText(describe(alert.context), MAX_TEXT)}</p>
     ${alert.type === 'alert.new_failing_source' ? renderSourceLinks(alert) : ''}
     <p class="when">Fired ${renderTime(alert.fired_at, now)}${
       alert.resolved_at === null ? '' : html`, resolved ${renderTime(alert.resolved_at, now)}`
@@ -79,43 +79,47 @@ function renderSourceLinks({ domain_id, context }: ListedAlert): Html | '' {
 
 /** The title of an alert type, or its name when this page does not know it. */
 export function findAlertTitle(type: string): string {
-  return findWords(type).title;
+  return findText(type).title;
 }
 
-function findWords(type: string): Words {
-  return isAlertType(type) ? WORDS[type] : { title: toSafeText(type), tell: listContext };
+function findText(type: string): AlertText {
+  return isAlertType(type) ? TEXTS[type] : { title: toSafeText(type), describe: describeContext };
 }
 
-function tellRegression(context: Context): string {
+function describeRegression(context: Context): string {
   const { day, message_count: messages, failed_count: failed } = context;
-  const drop = toNumber(context['drop_pct']);
-  const [prev, curr] = ['prev_pass_rate', 'curr_pass_rate'].map((name) => toRate(context[name]));
+  const drop = formatNumber(context['drop_pct']);
+  const [prev, curr] = ['prev_pass_rate', 'curr_pass_rate'].map((name) =>
+    formatRate(context[name]),
+  );
   const fall = `The pass rate fell by ${drop} points, from ${prev} to ${curr}.`;
   if (typeof messages !== 'number' || typeof failed !== 'number') return fall;
   const when = typeof day === 'string' ? ` on ${formatDay(day)}` : '';
   return `${fall} ${formatCount(failed)} of ${pluralize(messages, 'message')} failed${when}.`;
 }
 
-function tellMissing(context: Context): string {
+function describeMissing(context: Context): string {
   const last = context['last_report_at'];
   const since = typeof last === 'string' ? ` The last one came on ${formatTime(last)}.` : '';
-  const average = toNumber(context['previous_daily_average']);
-  return `No report for ${toNumber(context['hours_since_last_report'])} hours; before, ${average} came on an average day.${since}`;
+  const average = formatNumber(context['previous_daily_average']);
+  return `No report for ${formatNumber(context['hours_since_last_report'])} hours; before, ${average} came on an average day.${since}`;
 }
 
-function tellSource(context: Context): string {
+function describeSource(context: Context): string {
   const sources = listSources(context);
   const more = Number(context['additional_sources'] ?? 0);
-  const list = sources.map(({ ip, failed_count }) => `${ip} (${toNumber(failed_count)} failed)`);
+  const list = sources.map(
+    ({ ip, failed_count }) => `${ip} (${formatNumber(failed_count)} failed)`,
+  );
   if (more > 0) list.push(`${formatCount(more)} more`);
-  return `${toNumber(context['failed_count'])} of ${toNumber(context['message_count'])} messages from addresses not seen before failed: ${list.join(', ')}.`;
+  return `${formatNumber(context['failed_count'])} of ${formatNumber(context['message_count'])} messages from addresses not seen before failed: ${list.join(', ')}.`;
 }
 
 function listSources({ sources }: Context): readonly Context[] {
   return Array.isArray(sources) ? (sources as Context[]) : [];
 }
 
-function tellRecord(context: Context): string {
+function describeRecord(context: Context): string {
   const record = `The ${context['record_type']} record at ${context['record_name']}`;
   const [before, after] = [context['previous_value'], context['current_value']];
   if (context['change'] === 'added') return `${record} was added: ${after}`;
@@ -123,22 +127,22 @@ function tellRecord(context: Context): string {
   return `${record} was changed from ${before} to ${after}`;
 }
 
-function tellPolicy(context: Context): string {
+function describePolicy(context: Context): string {
   const [before, after] = [context['previous_policy'], context['current_policy']];
   return `The policy at ${context['record_name']} went from ${before} to ${after ?? 'absent'}.`;
 }
 
 /** The context of a type that this page does not know. */
-function listContext(context: Context): string {
+function describeContext(context: Context): string {
   return Object.entries(context)
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
     .join(', ');
 }
 
-function toRate(value: unknown): string {
+function formatRate(value: unknown): string {
   return typeof value === 'number' ? formatPercentage(value) : '?';
 }
 
-function toNumber(value: unknown): string {
+function formatNumber(value: unknown): string {
   return typeof value === 'number' ? formatCount(value) : '?';
 }

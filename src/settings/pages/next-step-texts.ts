@@ -3,17 +3,17 @@ import { toFirstRecord } from '../../domain/dns/records-to-publish.ts';
 import { type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
 import { formatCount, formatDay, formatPassRate, type Html, pluralize } from '../frame/text.ts';
 
-/** A step in words, and the page that it begins on. */
-interface Words {
+/** The text of a step, and the page that it begins on. */
+interface StepText {
   readonly text: string;
   /** To be published or looked up, as it stands. */
   readonly code?: string;
-  /** The place, within the domain's pages, and the text of the link to it. */
-  readonly link?: readonly [place: string, text: string];
+  /** What follows the path of the domain's page, and the text of the link. */
+  readonly link?: readonly [path: string, text: string];
 }
 
-/** What the words need beside the step itself. */
-export interface StepOf {
+/** The domain of the step. */
+export interface StepDomain {
   readonly id: string;
   readonly name: string;
   /** The address for reports that the domain's record is to name. */
@@ -21,8 +21,8 @@ export interface StepOf {
 }
 
 /** The next step of a domain, in one or two sentences with a link to where it is taken. */
-export function renderNextStep(step: NextStep, domain: StepOf): Html {
-  const { text, code, link } = toWords(step, domain);
+export function renderNextStep(step: NextStep, domain: StepDomain): Html {
+  const { text, code, link } = describeStep(step, domain);
   return html`${text}${code === undefined ? '' : html` <code>${code}</code>`}${
     link === undefined
       ? ''
@@ -32,7 +32,7 @@ export function renderNextStep(step: NextStep, domain: StepOf): Html {
 
 const SOURCES = ['/sources?failing=1', 'See who failed'] as const;
 const ROUTE = ['#route', 'What DNS needs'] as const;
-const ALERTS: Readonly<Record<string, Words>> = {
+const ALERTS: Readonly<Record<string, StepText>> = {
   'alert.new_failing_source': {
     text: 'Addresses that are new here send mail that fails: find out whether it is yours.',
     link: SOURCES,
@@ -55,14 +55,14 @@ const ALERTS: Readonly<Record<string, Words>> = {
   },
 };
 
-function toWords(step: NextStep, { name, address }: StepOf): Words {
+function describeStep(step: NextStep, { name, address }: StepDomain): StepText {
   switch (step.kind) {
     case 'resume':
       return { text: 'The domain is paused: the operator of this Plumbline can resume it.' };
     case 'first_reports':
-      return toFirst(address, name);
+      return describeFirstReports(address, name);
     case 'publish_record':
-      return toMissing(address, name);
+      return describeMissingRecord(address, name);
     case 'one_record':
       return {
         text: `DNS has several DMARC records at _dmarc.${name}, which count as none: publish only one.`,
@@ -82,13 +82,13 @@ function toWords(step: NextStep, { name, address }: StepOf): Words {
         text: `Wait for more reports: ${pluralize(step.dataDays, 'day')} of ${WINDOW_DAYS} have data, with ${pluralize(step.messages, 'message')}.`,
       };
     case 'failing':
-      return toFailing(step.counts);
+      return describeFailing(step.counts);
     case 'enforce':
       return {
         text: `More than 99% passed for ${WINDOW_DAYS} days: remove ${step.tags.join(' and ')} from the DMARC record, so that p=${step.policy} applies to all mail.`,
       };
     case 'stronger':
-      return toStronger(step);
+      return describeStronger(step);
     case 'policy_unknown':
       return {
         text: `More than 99% passed for ${WINDOW_DAYS} days. If the DMARC record asks for p=none, publish p=quarantine; with p=quarantine, publish p=reject.`,
@@ -98,19 +98,19 @@ function toWords(step: NextStep, { name, address }: StepOf): Words {
   }
 }
 
-function toFirst(address: string | undefined, name: string): Words {
+function describeFirstReports(address: string | undefined, name: string): StepText {
   if (address === undefined)
     return { text: 'No report has come in yet: ask the operator where reports are to be sent.' };
   const text = `No report has come in yet. Publish a TXT record at _dmarc.${name}:`;
   return { text, code: toFirstRecord(address), link: ROUTE };
 }
 
-function toMissing(address: string | undefined, name: string): Words {
+function describeMissingRecord(address: string | undefined, name: string): StepText {
   const text = `DNS has no DMARC record any more. Publish one at _dmarc.${name}:`;
   return { text, code: address === undefined ? 'v=DMARC1; p=none' : toFirstRecord(address) };
 }
 
-function toFailing(counts: Parameters<typeof formatPassRate>[0]): Words {
+function describeFailing(counts: Parameters<typeof formatPassRate>[0]): StepText {
   const failed = formatCount(counts.messages - counts.aligned);
   return {
     text: `${failed} of ${pluralize(counts.messages, 'message')} failed in ${WINDOW_DAYS} days (${formatPassRate(counts)} passed): find out who sent them.`,
@@ -118,7 +118,7 @@ function toFailing(counts: Parameters<typeof formatPassRate>[0]): Words {
   };
 }
 
-function toStronger({ tag, from, to }: Extract<NextStep, { kind: 'stronger' }>): Words {
+function describeStronger({ tag, from, to }: Extract<NextStep, { kind: 'stronger' }>): StepText {
   const now = from === null ? 'the value of sp is not valid' : `${tag}=${from}`;
   if (tag === 'sp')
     return { text: `Subdomains are not protected (${now}): publish sp=${to}, or no sp at all.` };
