@@ -56,8 +56,8 @@ async function readPlan(
 test.each([
   ['a page', QUERIES.desc.all(WANTED)],
   ['a page of newer ones', QUERIES.asc.all(WANTED)],
-  ['a page of a reporter', QUERIES.desc.named({ ...WANTED, reporter: 'R' })],
-  ['a page without a reporter’s name', QUERIES.desc.unnamed(WANTED)],
+  ['a page of a reporter', QUERIES.desc.ofReporter({ ...WANTED, reporter: 'R' })],
+  ['a page without a reporter’s name', QUERIES.desc.ofReporter({ ...WANTED, reporter: null })],
   ['where the reports that are looked at end', QUERIES.desc.lastSearched(BOUNDS)],
   ['the reporters', reportersOf(BOUNDS)],
 ])('%s is read from the index of the list, from the range only', async (_what, query) => {

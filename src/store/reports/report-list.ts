@@ -100,20 +100,16 @@ function* planRows(query: ReportPageQuery, isNewer: boolean): Plan<PageRows> {
   const bounds = toBounds(query);
   const direction = isNewer ? 'asc' : 'desc';
   const asked = { ...bounds, limit: limit + 1 };
-  const found =
-    reporter === undefined
-      ? yield* ask(QUERIES[direction].all(asked))
-      : yield* ask(
-          reporter === null
-            ? QUERIES[direction].unnamed(asked)
-            : QUERIES[direction].named({ ...asked, reporter }),
-        );
+  const { all, ofReporter, lastSearched } = QUERIES[direction];
+  const found = yield* ask(
+    reporter === undefined ? all(asked) : ofReporter({ ...asked, reporter }),
+  );
   const page = found.slice(0, limit);
   const reports = isNewer ? page.toReversed() : page;
   const last = page.at(-1);
   if (found.length > limit && last !== undefined) return { reports, end: toKey(last) };
   if (reporter === undefined) return { reports, end: undefined };
-  const [end] = yield* ask(QUERIES[direction].lastSearched(bounds));
+  const [end] = yield* ask(lastSearched(bounds));
   return { reports, end };
 }
 
@@ -182,23 +178,21 @@ function selectBetween<P extends Bounds>(
 }
 
 function prepareRows(direction: Direction) {
-  const selectSearched = <P extends Bounds>(db: Kysely<Tables>, param: Param<P>) =>
-    db
-      .selectFrom(
-        selectBetween(db, param, direction).select(COLUMNS).limit(MAX_SEARCHED).as('searched'),
-      )
-      .select(COLUMNS)
-      .orderBy('begin_date', direction)
-      .orderBy('seq', direction);
   return {
     all: prepareQuery<Bounds & { limit: number }, ListedReport>((db, param) =>
       selectBetween(db, param, direction).select(COLUMNS).limit(param('limit')),
     ),
-    named: prepareQuery<Bounds & { limit: number; reporter: string }, ListedReport>((db, param) =>
-      selectSearched(db, param).where('reporter_org', '=', param('reporter')).limit(param('limit')),
-    ),
-    unnamed: prepareQuery<Bounds & { limit: number }, ListedReport>((db, param) =>
-      selectSearched(db, param).where('reporter_org', 'is', null).limit(param('limit')),
+    ofReporter: prepareQuery<Bounds & { limit: number; reporter: Reporter }, ListedReport>(
+      (db, param) =>
+        db
+          .selectFrom(
+            selectBetween(db, param, direction).select(COLUMNS).limit(MAX_SEARCHED).as('searched'),
+          )
+          .select(COLUMNS)
+          .where('reporter_org', 'is not distinct from', param('reporter'))
+          .orderBy('begin_date', direction)
+          .orderBy('seq', direction)
+          .limit(param('limit')),
     ),
     /** The last report that is searched for a page of a reporter; none when all reports were searched. */
     lastSearched: prepareQuery<Bounds, ReportKey>((db, param) =>

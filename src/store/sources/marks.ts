@@ -67,7 +67,12 @@ export async function updateMark(
     if (former === (mark ?? undefined)) return;
     if (mark === null) await deleteMark(tx, { domainId, address });
     else await replaceMark(tx, { domainId, address, mark }, by);
-    await insertMarkAudit(tx, by, { domain: name, address, mark });
+    await insertAudit(tx, by, {
+      accountId: by.accountId,
+      action: 'source_marked',
+      subject: address,
+      detail: `${mark ?? 'no mark'}, ${name}`,
+    });
   });
 }
 
@@ -126,20 +131,4 @@ async function replaceMark(
     .values({ domain_id: domainId, address, ...values })
     .onConflict((oc) => oc.columns(['domain_id', 'address']).doUpdateSet(values))
     .execute();
-}
-
-interface MarkAudit {
-  readonly domain: string;
-  readonly address: string;
-  readonly mark: Mark | null;
-}
-
-async function insertMarkAudit(
-  tx: Tx,
-  by: Actor & { readonly accountId: string },
-  { domain, address, mark }: MarkAudit,
-): Promise<void> {
-  const detail = `${mark ?? 'no mark'}, ${domain}`;
-  const { accountId } = by;
-  await insertAudit(tx, by, { accountId, action: 'source_marked', subject: address, detail });
 }
