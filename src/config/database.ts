@@ -76,7 +76,7 @@ export function findDefaultDatabase(env: NodeJS.ProcessEnv, module = import.meta
   return join(findDataHome(env), 'plumbline', NAME);
 }
 
-/** A relative XDG_DATA_HOME is invalid and is ignored, as the specification demands. */
+/** A relative XDG_DATA_HOME is ignored (XDG Base Directory Specification: paths must be absolute). */
 function findDataHome(env: NodeJS.ProcessEnv): string {
   const folder = process.platform === 'win32' ? env['LOCALAPPDATA'] : env['XDG_DATA_HOME'];
   return folder !== undefined && isAbsolute(folder) ? folder : join(homedir(), '.local', 'share');

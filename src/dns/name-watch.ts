@@ -9,7 +9,7 @@ import {
 import type { ShardRun } from '../store/work/shards.ts';
 import type { LookUpName } from './reverse-lookup.ts';
 
-/** Addresses of one domain in one round, and of a shard. What is left is for the next round. */
+/** The most addresses of one domain, and of one shard, in one round. The next round looks up the others. */
 const PER_DOMAIN = 50;
 const PER_SHARD = 1_000;
 /** Look-ups under way at the same time. */
@@ -17,8 +17,8 @@ const TOGETHER = 10;
 
 const HOUR_MS = 3_600_000;
 /**
- * A name is looked up again after a week; that there is none, after a day; an answer that did not come, after six
- * hours.
+ * When an address is looked up again: with a name after a week, without one after a day, and when no server answered
+ * after six hours.
  */
 const KEPT_MS = { name: 7 * 24 * HOUR_MS, none: 24 * HOUR_MS, noAnswer: 6 * HOUR_MS };
 
@@ -27,7 +27,7 @@ interface NameWatchDeps {
   readonly lookUpName: LookUpName;
   readonly now: () => Date;
   readonly logError: (error: unknown) => void;
-  /** A number from 0 to 1, less than 1: where in the shard's domains a round begins. */
+  /** Decides with which domain of the shard a round begins, as `Math.random` does. */
   readonly random?: () => number;
 }
 

@@ -13,8 +13,9 @@ import type { ShardRun } from '../store/work/shards.ts';
 import type { LookUp } from './record-lookup.ts';
 
 /**
- * A shard whose process was killed is checked from its beginning by another one, which leaves out what was
- * checked lately. Much less than the hour after which each domain is checked again, and more than a shard takes.
+ * When a process is killed, another one checks its shard from the beginning, without the domains that were checked
+ * within this time. It is much less than the hour after which each domain is checked again, and more than a shard
+ * takes.
  */
 const LATELY_MS = 30 * 60_000;
 /** The longest wait without renewing the lease. */

@@ -11,7 +11,7 @@ const ABSENT = new Set(['ENOTFOUND', 'ENODATA']);
 /** The records; null when there are none; undefined when no server answered in time (SERVFAIL, timeout). */
 export type Answer<T> = T | null | undefined;
 
-/** What is asked of DNS. No question rejects. */
+/** The questions to DNS. None of them rejects. */
 export interface Dns {
   readonly findTexts: (name: string) => Promise<Answer<readonly string[]>>;
   /** In the order in which they are to be tried. A null MX (RFC 7505) is no exchanger. */
@@ -25,7 +25,7 @@ export function createDns(servers: readonly string[], timeoutMs: number = TIMEOU
   return askWith(createResolver(servers, timeoutMs), toAnswer);
 }
 
-/** All questions of `work` together have a deadline. One without an answer by then has none. */
+/** Bounds the time of all questions of `work` together: after the deadline, no question has an answer. */
 export async function askInTime<T>(
   servers: readonly string[],
   deadlineMs: number,

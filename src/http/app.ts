@@ -109,12 +109,12 @@ async function openCounters({ config, log, isSandbox }: AppDeps): Promise<Counte
   return undefined;
 }
 
-/** In any case, as Express would match it. */
+/** Matches upper and lower case, as Express does. */
 const API_PATH = /^\/v1\/external(?=[/?]|$)/i;
 
 /**
- * What every request has: an id, an address and a line in the log. The API is answered before Express, whose
- * routing costs time that the API's few paths do not need.
+ * Gives every request an id, an address and a line in the log. The API is answered before Express, whose routing
+ * costs time that the API's few paths do not need.
  */
 function listen(
   app: Express,

@@ -9,7 +9,7 @@ export const MAX_HEADER_BYTES = 16 * 1024;
 /** How long a client that did not send HTTP can read the answer. A half-closed connection would never end. */
 const LINGER_MS = 2_000;
 
-/** Up to the path. User names and backslashes are not accepted: URL parsers read them in different ways. */
+/** An absolute URL up to its path. User names and backslashes are not accepted: URL parsers read them in different ways. */
 const ABSOLUTE = /^https?:\/\/([^\s/?#@\\]+)(?=[/?]|$)/i;
 
 /**
@@ -91,7 +91,7 @@ function findClientError({ code = '', rawPacket }: ParserError): ClientError {
   return CLIENT_ERRORS[code] ?? BAD_REQUEST;
 }
 
-/** Not when the packet begins with a valid request: then the invalid bytes are behind it. */
+/** False when the packet begins with a valid request: then the invalid bytes come after it. */
 function isUnknownMethod(packet: Buffer | undefined): boolean {
   const [, method] = API_REQUEST.exec(packet?.toString('latin1') ?? '') ?? [];
   return method !== undefined && !METHODS.includes(method);
