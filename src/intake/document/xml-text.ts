@@ -22,7 +22,7 @@ export function decodeHead(head: Uint8Array): string {
 export class XmlText {
   readonly #parser: XmlParser;
   readonly #log: WarningLog;
-  readonly #decoder: TextDecoder;
+  readonly #decoder: ReturnType<typeof createDecoder>;
   readonly #repair: TextRepair;
   #isProlog = true;
 
