@@ -6,7 +6,7 @@ import { type Config, readConfig } from '../config/config.ts';
 import { findSecretsKeyFile } from '../config/secrets-key.ts';
 import { type DemoAccount, ingestDemo, insertDemoAccount, openEmpty } from '../demo/demo-data.ts';
 import { hashPassword } from '../domain/access/password.ts';
-import { isPostgresUrl, toShownDatabase } from '../domain/database-address.ts';
+import { findDatabaseFile, toShownDatabase } from '../domain/database-address.ts';
 import { toInstant } from '../domain/instant.ts';
 import type { Store } from '../store/engine/open.ts';
 import { toDatabaseError } from '../store/engine/open.ts';
@@ -96,7 +96,8 @@ function renderWelcome(
 ): string {
   const get = (path: string) =>
     `  curl -H "Authorization: Bearer ${key}" "${url}/v1/external${path}"`;
-  const end = isPostgresUrl(database) ? '.' : ',\nwhich is removed when the demo ends.';
+  const isKept = findDatabaseFile(database) === undefined;
+  const end = isKept ? '.' : ',\nwhich is removed when the demo ends.';
   return `
 Plumbline's demo listens on ${url}, with made-up data in ${database}${end}
 

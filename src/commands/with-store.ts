@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Config, readConfig } from '../config/config.ts';
-import { isPostgresUrl } from '../domain/database-address.ts';
+import { findDatabaseFile } from '../domain/database-address.ts';
 import { findAccountId } from '../store/accounts/find-by-name.ts';
 import type { Db } from '../store/engine/database.ts';
 import { openStore, type Store, toDatabaseError } from '../store/engine/open.ts';
@@ -31,7 +31,8 @@ export async function withNewStore<T>(
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
   const { database, databaseOptions } = readConfig(process.env);
-  const isNew = !isPostgresUrl(database) && !existsSync(database);
+  const file = findDatabaseFile(database);
+  const isNew = file !== undefined && !existsSync(file);
   const store = await openStore(database, databaseOptions);
   if (isNew) hint(`A new database was made: ${database}`, options);
   return await run(database, store, work);
@@ -66,6 +67,7 @@ export function warnOfLooseFiles(
     if (mode !== undefined)
       warn(`Other users can access ${path} (mode ${mode}). To end that: chmod ${right} ${path}`);
   };
-  if (!isPostgresUrl(database)) check(database, false);
+  const file = findDatabaseFile(database);
+  if (file !== undefined) check(file, false);
   if (keyFile !== undefined) check(keyFile.path, !keyFile.isMade);
 }

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
-import { isPostgresUrl } from '../domain/database-address.ts';
+import { findDatabaseFile } from '../domain/database-address.ts';
 import { describeSystemError } from '../domain/system-error.ts';
 import { ConfigError } from './variable.ts';
 
@@ -91,6 +91,6 @@ const FILES = [
 
 /** A relative path in a configuration file begins at the file, wherever the command is started. */
 function resolveDatabase(path: string, file: string): string {
-  const isPath = path !== '' && path !== ':memory:' && !isPostgresUrl(path);
+  const isPath = path !== '' && findDatabaseFile(path) !== undefined;
   return !isPath ? path : resolve(dirname(file), path);
 }

@@ -7,7 +7,7 @@ import {
   SEALING_KEY_BYTES,
   type Sealing,
 } from '../domain/access/sealing.ts';
-import { isPostgresUrl } from '../domain/database-address.ts';
+import { findDatabaseFile } from '../domain/database-address.ts';
 import { readSecretFile } from './secret-file.ts';
 import { ConfigError } from './variable.ts';
 
@@ -29,8 +29,8 @@ export function findSecretsKeyFile(
   database: string,
 ): SecretsKeyFile | undefined {
   if (configured !== undefined) return { path: configured, isMade: false };
-  const hasPath = database !== ':memory:' && !isPostgresUrl(database);
-  return hasPath ? { path: `${database}.key`, isMade: true } : undefined;
+  const file = findDatabaseFile(database);
+  return file === undefined ? undefined : { path: `${file}.key`, isMade: true };
 }
 
 /**
