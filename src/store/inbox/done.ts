@@ -13,13 +13,13 @@ export interface Done {
   /** How many documents had each outcome. */
   readonly counts: Readonly<Record<string, number>>;
   readonly reason: string | null;
-  /** Whether the bytes stay in the inbox as long as the row: nothing else has them. */
+  /** Whether the bytes stay in the inbox as long as the row, because they are stored nowhere else. */
   readonly keepsBytes: boolean;
 }
 
 /**
- * Records what became of mails, and deletes bytes that are not needed any more. A mail whose claim another
- * worker has by now is left to that worker, which finds the same. Returns how many were recorded.
+ * Records what became of mails, and deletes bytes that are not needed any more. A mail that another worker has claimed
+ * since is left to that worker, which finds the same. Returns how many were recorded.
  */
 export async function finishMails(db: Db, holder: Holder, mails: readonly Done[]): Promise<number> {
   const finished = await db.write(async (tx) => {

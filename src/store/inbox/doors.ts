@@ -9,7 +9,7 @@ import { toCut } from './incoming.ts';
 
 const MAX_ERROR_CHARS = 500;
 const MAX_CHECKPOINT_CHARS = 4_000;
-/** The same is noted again after this time. */
+/** A door that says the same again is noted after this time only. */
 const REPEAT_MS = 60_000;
 
 /** A door says that it works, or what keeps it from working. */

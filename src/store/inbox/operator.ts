@@ -8,7 +8,7 @@ import type { MailState } from './tables.ts';
 
 /* What an operator does with mails of the inbox. */
 
-/** Makes a mail that waits or is stuck due at once, with all its tries. Throws `not_found` or `conflict`. */
+/** Makes a mail that waits or is stuck due now, as if it had never been tried. Throws `not_found` or `conflict`. */
 export async function retryMail(db: Db, seq: number): Promise<void> {
   await db.write(async (tx) => {
     await requireState(tx, seq, ['waiting', 'stuck']);
@@ -64,7 +64,7 @@ export async function reclaimMail(db: Db, holder: Holder, seq: number): Promise<
 
 const UNDONE = { result: null, counts: null, reason: null, done_at: null } as const;
 
-/** The mail, locked until the transaction ends. An update without a change takes the row's lock on every engine. */
+/** The mail, locked until the transaction ends, by an update that changes nothing. Throws `not_found` or `conflict`. */
 async function requireState(
   tx: Tx,
   seq: number,

@@ -6,12 +6,12 @@ import { readOriginal } from '../inputs/originals.ts';
 
 /* The bytes of mails in the inbox, in parts, so that no transaction writes more than one of them. */
 
-/** A message that comes in by SMTP holds two of them in memory, and anybody can begin forty such messages. */
+/** An SMTP message in transfer has two parts in memory, and anybody can begin forty messages at the same time. */
 export const PART_BYTES = 256 * 1024;
 
 /**
- * Bytes in parts of `PART_BYTES`; the last one may be smaller. An empty mail has one empty part. What is held is copied
- * together: a client that sends single bytes would fill the memory with the chunks they come in.
+ * Bytes in parts of `PART_BYTES`; the last one may be smaller. An empty mail has one empty part. The bytes of a
+ * part are copied into one buffer: the chunks of a client that sends single bytes would fill the memory.
  */
 export async function* toParts(
   bytes: Uint8Array | AsyncIterable<Uint8Array>,
@@ -66,7 +66,7 @@ export async function insertPart(tx: Tx, part: Part): Promise<void> {
   await tx.insertInto('inbox_part').values(part).execute();
 }
 
-/** What the bytes of a mail are found by. */
+/** By what the bytes of a mail are found. */
 interface Stored {
   readonly seq: number;
   readonly id: string;

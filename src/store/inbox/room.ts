@@ -7,9 +7,9 @@ import { deleteParts } from './parts.ts';
  */
 
 const GIB = 1024 * 1024 * 1024;
-/** Of all mails. Honest mails have 5 kB. */
+/** The bound of all mails. A mail with a report has about 5 kB. */
 const INBOX = { mails: 100_000, bytes: 4 * GIB };
-/** Of mails without a report, whose bytes are kept for a later parser. Fewer than all, so that there is room left. */
+/** The bound of mails without a report, whose bytes are kept for a later parser. Smaller, so that others have room. */
 const KEPT = { mails: 20_000, bytes: GIB };
 /** How often the space is measured. */
 const MEASURE_MS = 5_000;
@@ -49,7 +49,7 @@ async function measure(db: Queries, maxMails: number): Promise<Space> {
   return { mails: Number(mails), bytes: Number(bytes ?? 0) };
 }
 
-/** From the parts, because most mails have none any more. A cross join makes SQLite begin with them. */
+/** The mails that still have bytes. Most have none, so the query begins with the parts: a cross join makes SQLite do so. */
 function selectStored(db: Queries) {
   return db
     .selectFrom('inbox_part')
@@ -58,7 +58,7 @@ function selectStored(db: Queries) {
     .whereRef('inbox_mail.id', '=', 'inbox_part.mail_id');
 }
 
-/** Deletes the bytes of mails without a report, the oldest first, until the rest has room. The rows stay. */
+/** Deletes the bytes of mails without a report, the oldest first, until the others are within the bound. The rows stay. */
 export async function trimKept(db: Db, max: Space = KEPT): Promise<void> {
   const kept = await selectStored(db)
     .select(['inbox_mail.id', 'inbox_mail.byte_count'])
@@ -77,10 +77,10 @@ export async function trimKept(db: Db, max: Space = KEPT): Promise<void> {
   for (const id of excess.reverse().slice(0, TRIMMED_AT_ONCE)) await trim(db, id);
 }
 
-/** The rest is left to the next time: nothing is read meanwhile. */
+/** No mail is read while bytes are deleted, so the rest is left to the next call. */
 const TRIMMED_AT_ONCE = 2_000;
 
-/** Not of a mail that an operator has had read again meanwhile. */
+/** Deletes the bytes of a mail, unless an operator has had it read again since. */
 async function trim(db: Db, id: string): Promise<void> {
   const mail = await db
     .selectFrom('inbox_mail')

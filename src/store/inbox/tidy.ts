@@ -3,13 +3,13 @@ import type { Db } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
 import { deleteParts } from './parts.ts';
 
-/** How long the row of a mail that is done stays, as the account of what came in. */
+/** How long the row of a mail that is done stays, so that operators see what came in. */
 const KEPT_DAYS = 90;
 /** Rows in one transaction. */
 const ROWS_AT_ONCE = 500;
-/** No mail takes longer to come in. Parts that have no mail after this time never will have one. */
+/** A mail takes less time to come in. Parts that have no mail after this time never get one. */
 const INCOMING_MS = 24 * 3_600_000;
-/** Longer than any pause and any claim. */
+/** Longer than any pause and any claim. A mail that is due later was stored before the clock was set back. */
 const LONGEST_MS = 8 * 3_600_000;
 
 /** Deletes what the inbox does not need any more, in bounded transactions. Any number of processes may do it. */
@@ -36,7 +36,7 @@ async function correctTimes(db: Db, nowMs: number): Promise<void> {
   );
 }
 
-/** Their parts, if they have any, are deleted as lost ones. */
+/** Deletes rows only. `deleteLostParts` deletes the parts that have no row then. */
 async function deleteOldMails(db: Db, before: string): Promise<void> {
   for (;;) {
     const old = await db
@@ -49,7 +49,7 @@ async function deleteOldMails(db: Db, before: string): Promise<void> {
       .execute();
     if (old.length === 0) return;
     const seqs = old.map(({ seq }) => seq);
-    // One that an operator has put in the queue again meanwhile stays.
+    // A mail that an operator has had read again since stays.
     await db.write((tx) =>
       tx
         .deleteFrom('inbox_mail')
