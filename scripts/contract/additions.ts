@@ -4,7 +4,7 @@ import { argumentsOf, type Change } from './oasdiff.ts';
 type ToNames = (change: Change) => readonly string[] | undefined;
 
 /**
- * The changes that decision 1.16 allows within `/v1/external`, by oasdiff's ids. Any other change is
+ * The changes that the guide to versioning allows within `/v1/external`, by oasdiff's ids. Any other change is
  * breaking. oasdiff itself allows much that breaks a generated client: another operationId, tag, schema name
  * or default, or the removal of an optional field or an error status.
  */

@@ -8,7 +8,7 @@ import {
   parseKeyName,
 } from '../../src/domain/access/api-key.ts';
 
-/** Computed independently, from decisions, section 2: CRC-32 in base62, most significant digit first. */
+/** Computed independently: CRC-32 in base62, most significant digit first. */
 const KNOWN = [
   'plb_live_0000000000000000000000000000002wske8',
   'plb_live_0123456789ABCDEFGHIJKLMNOPQRST0hNZhV',
@@ -125,19 +125,19 @@ describe('assertCanCreateKey', () => {
   });
 
   test.each([10, 11])(
-    'on Pro, with %i keys: no, and the message says what to do (1.11)',
+    'on Pro, with %i keys: no, and the message says what to do',
     (count) => {
       expect(() => assertCanCreateKey('pro', count)).toThrow(/at most 10 .*Delete one/);
     },
   );
 
-  test('not on Pro: no (1.10)', () => {
+  test('not on Pro: no', () => {
     expect(() => assertCanCreateKey('free', 0)).toThrow(/Pro plan/);
   });
 });
 
 describe('assertCanEnableKey', () => {
-  test('on Pro only (1.10)', () => {
+  test('on Pro only', () => {
     expect(() => assertCanEnableKey('pro')).not.toThrow();
     expect(() => assertCanEnableKey('free')).toThrow(/Pro plan/);
   });

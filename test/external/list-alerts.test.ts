@@ -48,7 +48,7 @@ describe('GET /v1/external/alerts', () => {
       });
     });
 
-    test('active: resolved_at is null; resolved: it is the time; and an alert is resolved only once (3.2)', async () => {
+    test('active: resolved_at is null; resolved: it is the time; and an alert is resolved only once', async () => {
       const { db, owner, read } = await serveAlerts();
       const id = await anAlert(db, owner);
       const resolvedAt = async () => (await read()).body.data[0].resolved_at;

@@ -239,7 +239,7 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
   });
 
   describe('404', () => {
-    test('a domain of another account and an unknown one: the same bytes (5.4)', async () => {
+    test('a domain of another account and an unknown one: the same bytes', async () => {
       const { db, get, account } = await serveReports();
       const theirs = await anAccount(db);
       const foreign = await aDomain(db, theirs.id, { name: 'theirs.example' });

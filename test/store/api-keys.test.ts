@@ -32,7 +32,7 @@ describe('insertApiKey', () => {
     expect(JSON.stringify(await listApiKeys(db, accountId))).not.toContain(key.slice(13));
   });
 
-  test('twenty at the same time leave exactly ten (1.11)', async () => {
+  test('twenty at the same time leave exactly ten', async () => {
     const { db } = await aStore();
     const accountId = await aBareAccount(db);
     const results = await Promise.allSettled(TWENTY.map((name) => aKey(db, accountId, name)));
@@ -76,7 +76,7 @@ describe('insertApiKey', () => {
     await expect(aKey(db, accountId)).rejects.toMatchObject({ code: 'limit_reached' });
   });
 
-  test('not for an account that is not on Pro or does not exist (1.10)', async () => {
+  test('not for an account that is not on Pro or does not exist', async () => {
     const { db } = await aStore();
     const free = await aBareAccount(db, 'free');
     await expect(aKey(db, free)).rejects.toMatchObject({ code: 'plan_required' });
@@ -109,7 +109,7 @@ describe('updateApiKey', () => {
     expect((await updateApiKey(db, keyId, true)).enabled).toBe(true);
   });
 
-  test('does not enable a key while the account is not on Pro, but disables it (1.10)', async () => {
+  test('does not enable a key while the account is not on Pro, but disables it', async () => {
     const { db } = await aStore();
     const { id, keyId } = await anAccount(db);
     await updatePlan(db, id, 'free');

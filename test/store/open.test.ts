@@ -112,7 +112,7 @@ describe('reads', () => {
     await store.close();
   });
 
-  test('total, version and rows are from one snapshot while another process writes (1.15)', async () => {
+  test('total, version and rows are from one snapshot while another process writes', async () => {
     const path = aDatabasePath();
     const store = await openStore(path);
     const accountId = await aBareAccount(store.db);
