@@ -35,7 +35,7 @@ interface CountersOptions {
 }
 
 /**
- * Limits that several processes count together (decisions 70 to 72). Each process counts its own requests in memory as
+ * Limits that several processes count together (decision 70). Each process counts its own requests in memory as
  * well. After one failed or late count only that is used, so no request waits, until a new connection has counted.
  */
 export class Counters {
