@@ -124,12 +124,9 @@ describe('assertCanCreateKey', () => {
     expect(() => assertCanCreateKey('pro', count)).not.toThrow();
   });
 
-  test.each([10, 11])(
-    'on Pro, with %i keys: no, and the message says what to do',
-    (count) => {
-      expect(() => assertCanCreateKey('pro', count)).toThrow(/at most 10 .*Delete one/);
-    },
-  );
+  test.each([10, 11])('on Pro, with %i keys: no, and the message says what to do', (count) => {
+    expect(() => assertCanCreateKey('pro', count)).toThrow(/at most 10 .*Delete one/);
+  });
 
   test('not on Pro: no', () => {
     expect(() => assertCanCreateKey('free', 0)).toThrow(/Pro plan/);
