@@ -77,7 +77,7 @@ module.exports = {
       name: 'no-circular-imports',
       severity: 'error',
       from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      to: { circular: true },
     },
     {
       name: 'no-orphans',

@@ -1,11 +1,9 @@
 import { addSafely } from '../safe-sum.ts';
-import { type Evidence, type EvidenceContext, type Facts, toFacts } from './evidence.ts';
+import { type Evidence, type Facts, toFacts } from './evidence.ts';
 import { FAILING_RULES } from './failing-rules.ts';
 import { PASSING_RULES } from './passing-rules.ts';
 import type { Phrase } from './phrase.ts';
-
-/** What a person has said of a source; null when nobody has. */
-export type Mark = 'legitimate' | 'unknown';
+import type { AdviceContext, Rule } from './rule.ts';
 
 export interface Advice {
   /**
@@ -17,19 +15,6 @@ export interface Advice {
   readonly text: Phrase;
   /** The messages that it is about. */
   readonly messages: number;
-}
-
-export interface AdviceContext extends EvidenceContext {
-  readonly mark: Mark | null;
-}
-
-/** What to do about messages with certain results. */
-export interface Rule {
-  readonly title: string;
-  /** Of messages that pass by DKIM, where there is something to do about SPF. */
-  readonly tone?: 'improve';
-  readonly applies: (facts: Facts) => boolean;
-  readonly tell: (facts: Facts, asked: AdviceContext) => Phrase;
 }
 
 /** How many pieces of advice are shown: those about most messages. */

@@ -1,6 +1,6 @@
-import type { Rule } from './advice.ts';
 import { phrase } from './phrase.ts';
 import { isRecordProblem, tellKeyProblem, tellSelector, tellSpfProblem } from './record-problem.ts';
+import type { Rule } from './rule.ts';
 
 /** What to do about messages that pass DMARC. The first rule that applies counts. */
 export const PASSING_RULES: readonly Rule[] = [

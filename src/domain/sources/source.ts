@@ -1,5 +1,4 @@
 import type { Day } from '../instant.ts';
-import type { Mark } from './advice.ts';
 import type { Network } from './network.ts';
 
 /** What an address sent in a domain's name in some days, with what is known of the address. */
@@ -12,6 +11,9 @@ export interface Source extends Counts {
   readonly network: Network | undefined;
   readonly mark: Mark | undefined;
 }
+
+/** What a person has said of a source; null when nobody has. */
+export type Mark = 'legitimate' | 'unknown';
 
 /** Messages. */
 export interface Counts {

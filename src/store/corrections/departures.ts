@@ -11,12 +11,8 @@ import {
   subtractDetails,
   subtractMessages,
 } from '../sources/days/changes.ts';
-import {
-  addSources,
-  type DomainDay,
-  recountSources,
-  type SourcesOfDay,
-} from '../sources/days/source-ips.ts';
+import type { DomainDay } from '../sources/days/details.ts';
+import { addSources, recountSources, type SourcesOfDay } from '../sources/days/source-ips.ts';
 import { SourceTexts } from '../sources/days/texts.ts';
 import { forgetUndetailed } from '../sources/days/undetailed.ts';
 import { correctLastReport, type NewestOther } from './last-report.ts';

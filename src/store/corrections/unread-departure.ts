@@ -5,8 +5,9 @@ import {
   subtractDetails,
   subtractMessages,
 } from '../sources/days/changes.ts';
+import type { DomainDay } from '../sources/days/details.ts';
 import { REPORTER_ID_CHARS } from '../sources/days/details.ts';
-import type { DomainDay, SourceOfDay } from '../sources/days/source-ips.ts';
+import type { SourceOfDay } from '../sources/days/source-ips.ts';
 import { SourceTexts } from '../sources/days/texts.ts';
 import type { ReportRow } from './rows.ts';
 

@@ -1,6 +1,6 @@
 import type { Day, DayRange } from '../../domain/instant.ts';
 import { toSafeCount } from '../../domain/safe-sum.ts';
-import type { Mark } from '../../domain/sources/advice.ts';
+import type { Mark } from '../../domain/sources/source.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import { PART, SUMS, selectParts, sumOf } from './parts.ts';

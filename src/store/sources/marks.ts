@@ -1,6 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { Mark } from '../../domain/sources/advice.ts';
+import type { Mark } from '../../domain/sources/source.ts';
 import { type Actor, insertAudit } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';

@@ -1,6 +1,6 @@
 import type { Day, Instant } from '../../domain/instant.ts';
-import type { Mark } from '../../domain/sources/advice.ts';
 import type { Period, PeriodState } from '../../domain/sources/periods.ts';
+import type { Mark } from '../../domain/sources/source.ts';
 
 /* Tables about the sources of a domain, except what they sent each day (`domain_source_ip`, in store/tables.ts). */
 

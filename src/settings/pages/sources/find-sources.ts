@@ -1,5 +1,4 @@
 import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
-import type { Mark } from '../../../domain/sources/advice.ts';
 import {
   type Grouping,
   type GroupName,
@@ -8,7 +7,7 @@ import {
   toNetworkName,
   toOrganisation,
 } from '../../../domain/sources/groups.ts';
-import type { Counts, Source } from '../../../domain/sources/source.ts';
+import type { Counts, Mark, Source } from '../../../domain/sources/source.ts';
 import {
   readSources,
   readSourcesForGroups,

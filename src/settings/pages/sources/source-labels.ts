@@ -1,9 +1,8 @@
 import { html } from 'hono/html';
-import type { Mark } from '../../../domain/sources/advice.ts';
 import { toNetworkTitle } from '../../../domain/sources/groups.ts';
 import type { Network } from '../../../domain/sources/network.ts';
 import type { Phrase } from '../../../domain/sources/phrase.ts';
-import type { Source } from '../../../domain/sources/source.ts';
+import type { Mark, Source } from '../../../domain/sources/source.ts';
 import { type Html, renderDomainName, renderText, toSafeText } from '../../frame/text.ts';
 
 /** The longest name of the DNS. */

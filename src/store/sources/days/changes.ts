@@ -1,6 +1,7 @@
 import type { Tx } from '../../engine/database.ts';
 import { prepareQuery, runAllPrepared } from '../../engine/prepared.ts';
 import { staleUpsertsOfDays } from '../periods.ts';
+import type { DomainDay } from './details.ts';
 import {
   addPattern,
   fitDetails,
@@ -8,7 +9,7 @@ import {
   parseDetails,
   renderDetails,
 } from './details.ts';
-import type { DomainDay, SourceOfDay, SourcesOfDay } from './source-ips.ts';
+import type { SourceOfDay, SourcesOfDay } from './source-ips.ts';
 
 /*
  * Changes of stored sources whose result depends on the stored rows. The caller holds the domain's lock, so that no

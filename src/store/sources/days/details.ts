@@ -1,3 +1,4 @@
+import type { Day } from '../../../domain/instant.ts';
 import { addSafely } from '../../../domain/safe-sum.ts';
 
 /*
@@ -5,6 +6,12 @@ import { addSafely } from '../../../domain/safe-sum.ts';
  * text, so that intake does not have to read it; entries of one pattern are added up when the text is read.
  * An entry has the ids of the reporter and of the pattern (texts.ts), messages in base 36, and a comma.
  */
+
+/** A day of a domain, which has details for each address. */
+export interface DomainDay {
+  readonly domainId: string;
+  readonly day: Day;
+}
 
 /** Messages by the ids of their reporter and pattern, joined. */
 export type PatternCounts = Map<string, number>;

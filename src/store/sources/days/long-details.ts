@@ -1,7 +1,6 @@
 import type { Tx } from '../../engine/database.ts';
 import { prepareQuery, runAllPrepared, runPrepared } from '../../engine/prepared.ts';
-import { LONG_DETAILS, parseDetails, renderDetails } from './details.ts';
-import type { DomainDay } from './source-ips.ts';
+import { type DomainDay, LONG_DETAILS, parseDetails, renderDetails } from './details.ts';
 
 /* Details grow with each report (details.ts). The entries of long ones are added up, and the largest patterns kept. */
 

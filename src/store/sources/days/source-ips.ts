@@ -7,7 +7,7 @@ import type { Tx } from '../../engine/database.ts';
 import { addedSafely } from '../../engine/dialect.ts';
 import { prepareRows } from '../../engine/many-rows.ts';
 import type { BoundQuery } from '../../engine/prepared.ts';
-import { addPattern, type PatternCounts, renderDetails } from './details.ts';
+import { addPattern, type DomainDay, type PatternCounts, renderDetails } from './details.ts';
 import { isTimeToShorten, shortenDetails } from './long-details.ts';
 
 /*
@@ -26,11 +26,6 @@ export interface SourceOfDay {
 
 /** What addresses sent on one day, by address. */
 export type SourcesOfDay = Map<string, SourceOfDay>;
-
-export interface DomainDay {
-  readonly domainId: string;
-  readonly day: Day;
-}
 
 /** Adds the sources of a report to a day. `toId` returns the id of a pattern of the report. */
 export function addSources(
