@@ -22,7 +22,7 @@ export interface ClosableReportOriginals extends ReportOriginals {
 }
 
 /**
- * Reads single reports again for pages. A small input is parsed in this process, as by intake (decision 57); for any
+ * Reads single reports again for pages. A small input is parsed in this process, as by intake (decision 48); for any
  * other, a child process parses one at a time, and few people wait for it.
  */
 export function createReportOriginals(db: Queries): ClosableReportOriginals {

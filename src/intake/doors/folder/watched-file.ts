@@ -19,7 +19,7 @@ export interface WatchedFile {
 /** The file changed, or went away, while it was read. It is found again in its new state. */
 export class Changed extends Error {}
 
-/** undefined when there is no regular file at the path: links are never followed (decision 49). */
+/** undefined when there is no regular file at the path: links are never followed. */
 export async function findFile(path: string): Promise<WatchedFile | undefined> {
   const stats = await lstat(path).catch(() => undefined);
   return stats?.isFile() ? toWatched(path, stats) : undefined;

@@ -91,7 +91,7 @@ function withLibpqModes(database: string): string {
   return url.toString();
 }
 
-/** int8 and numeric, which the driver gives as text. Sums stop at 2^53 − 1 (decision 1.18). */
+/** int8 and numeric, which the driver gives as text. Sums stop at 2^53 − 1. */
 const NUMBERS = new Set([20, 1700]);
 
 function findParser(oid: number, format?: 'text' | 'binary') {
