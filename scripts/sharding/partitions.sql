@@ -12,7 +12,6 @@ insert into division values
   ('source_period', 'domain_id'),
   ('source_sum', 'domain_id'),
   ('source_text', 'domain_id'),
-  ('undetailed_report', 'domain_id'),
   ('domain_day', 'domain_id'),
   ('domain_receipt', 'domain_id'),
   ('list_point', 'list_id'),

@@ -43,7 +43,6 @@ export interface Tables {
   source_period: SourcePeriodTable;
   source_sum: SourceSumTable;
   source_text: SourceTextTable;
-  undetailed_report: UndetailedReportTable;
   domain_receipt: DomainReceiptTable;
   source_name: SourceNameTable;
   source_mark: SourceMarkTable;
@@ -229,14 +228,6 @@ interface SourceTextTable {
   id: string;
   /** JSON: a pattern (domain/reports/source-pattern.ts), or the name of a reporter or null. */
   text: string;
-}
-
-/** A report that was stored before there were details of sources, and that has not been read again since. */
-interface UndetailedReportTable {
-  domain_id: string;
-  day: Day;
-  report_seq: number;
-  source_seq: number;
 }
 
 /** How many reports came in for a domain on one day, whichever days they cover. */

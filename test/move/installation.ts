@@ -65,7 +65,6 @@ async function fillReports(db: Db): Promise<void> {
   );
   await receive(db, reports);
   await receive(db, [aReport({ domain: 'unclaimed.example' })]);
-  await fillUndetailed(db);
   const sent = { reportId: ODD, totalMessages: Number.MAX_SAFE_INTEGER, alignedMessages: 4 };
   const first = { ...aReport({ ...sent, payload: 'first' }), sources: SOURCES };
   const second = { ...aReport({ ...sent, payload: 'second' }), sources: SOURCES.slice(1) };
@@ -74,14 +73,6 @@ async function fillReports(db: Db): Promise<void> {
   await preferConflict(db, 1, { former: first, preferred: second });
   await removeNewest(db);
   await receiveSources(db, [aLargeSource(), aRejected()], NOW);
-}
-
-/** As if an older version had stored a report. */
-async function fillUndetailed(db: Db): Promise<void> {
-  const reports = db.selectFrom('report').select(['domain_id', 'seq', 'source_seq']);
-  const { domain_id, seq, source_seq } = await reports.executeTakeFirstOrThrow();
-  const row = { domain_id, day: '2026-03-01', report_seq: seq, source_seq };
-  await db.write((tx) => tx.insertInto('undetailed_report').values(row).execute());
 }
 
 /** The newest report of all is removed: its number is not given again. */

@@ -122,6 +122,14 @@ describe('a database that cannot be used: the error names it, and what to do', (
     expect(message).toMatch(/newer version of Plumbline \(migration 9999-later\)/);
   });
 
+  test('that of an older version that cannot be migrated', async () => {
+    const url = await aDatabase();
+    await runOn(url, "update kysely_migration set name = '0001-first'");
+    const { code, message } = await failureOf(url);
+    expect(code).toBe('conflict');
+    expect(message).toContain('was written by an older version that cannot be migrated');
+  });
+
   test('an empty one, for a command that does not begin with one', async () => {
     const url = await anEmptyDatabase();
     const { code, message } = await failureOf(url, { mustExist: true });

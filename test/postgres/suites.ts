@@ -7,8 +7,6 @@ export const SUITES = [
 /** Says something about files of SQLite, which PostgreSQL does not have. `test/postgres/` has the counterparts. */
 const OF_FILES = [
   'test/store/{database-file,waiting,open}.test.ts',
-  // They begin with a database of an older version, in which PostgreSQL did not exist yet.
-  'test/store/{email-keys,keys-migration,people-migration,points-migration,sources-migration}.test.ts',
   // The command, with a database of its own in a file.
   'test/alerts/command.test.ts',
 ];

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { AggregateReport, SourceTally } from '../../src/domain/reports/aggregate-report.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
@@ -12,7 +11,6 @@ import type { Db } from '../../src/store/engine/database.ts';
 import { openStore, type Store } from '../../src/store/engine/open.ts';
 import { parseDetails } from '../../src/store/sources/days/details.ts';
 import { SourceTexts } from '../../src/store/sources/days/texts.ts';
-import { insertDetails } from '../../src/store/sources/days/undetailed.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
 import { holdPages } from '../support/pages.ts';
 import { runTogether } from '../support/processes.ts';
@@ -277,12 +275,6 @@ const step = fc.oneof(
     kind: fc.constantFrom('prefer' as const, 'removeReport' as const, 'removeConflict' as const),
     which: fc.nat(20),
   }),
-  // As if all reports had been stored by an older version; and what reading them again does.
-  fc.record({ kind: fc.constant('forgetDetails' as const) }),
-  fc.record({
-    kind: fc.constant('insertDetails' as const),
-    contents: fc.array(content, { maxLength: 8 }),
-  }),
   fc.record({ kind: fc.constant('sum' as const), which: fc.nat(3) }),
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
@@ -304,8 +296,6 @@ class World {
       return void (await receive(this.#db, taken.contents, taken.at));
     }
     if (taken.kind === 'sum') return await sumSome(this.#store, (i) => i % 4 !== taken.which);
-    if (taken.kind === 'forgetDetails') return await forgetDetails(this.#db);
-    if (taken.kind === 'insertDetails') return void (await insertDetails(this.#db, taken.contents));
     if (taken.kind === 'removeReport') return await this.#removeReport(taken.which);
     const conflict = await this.#pick('conflict', taken.which);
     if (conflict === undefined) return;
@@ -353,33 +343,17 @@ class World {
   }
 }
 
-async function forgetDetails(db: Db): Promise<void> {
-  await db.write(async (tx) => {
-    await tx
-      .updateTable('domain_source_ip')
-      .set({ details: '', dkim_aligned: 0, spf_aligned: 0 })
-      .execute();
-    await tx.updateTable('source_period').set({ state: 'stale' }).execute();
-    await tx.deleteFrom('undetailed_report').execute();
-    await sql`
-      insert into undetailed_report (domain_id, day, report_seq, source_seq)
-      select domain_id, substr(begin_date, 1, 10), seq, source_seq from report`.execute(tx);
-  });
-}
-
 type Sums = Record<string, number>;
 
-/** What reports with details say, added up from their present contents. */
+/** What the reports say of each address, added up from their present contents. */
 async function holdDetails(db: Db, world: World): Promise<void> {
   const right = new Map<string, Sums>();
-  const undetailed = await db.selectFrom('undetailed_report').selectAll().execute();
-  const without = new Set(undetailed.map(({ report_seq }) => Number(report_seq)));
   for (const report of await db.selectFrom('report').selectAll().execute()) {
     const { sources = [] } = world.contents.get(report.payload_sha256) as AggregateReport;
     for (const source of sources) {
       const key = `${report.domain_id} ${report.begin_date.slice(0, 10)} ${source.address}`;
       const sums = right.get(key) ?? { dkim: 0, spf: 0 };
-      if (!without.has(Number(report.seq))) addToSums(sums, source, report.reporter_org);
+      addToSums(sums, source, report.reporter_org);
       right.set(key, sums);
     }
   }

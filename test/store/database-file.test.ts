@@ -109,6 +109,19 @@ describe('a database that cannot be opened is named, with what to do', () => {
     );
   });
 
+  test('of an older version that cannot be migrated', async () => {
+    const path = aDatabasePath();
+    await openAndClose(path);
+    const older = new Database(path);
+    older.exec(
+      "delete from kysely_migration; insert into kysely_migration values ('0001-first', ''), ('0002-alerts', '')",
+    );
+    older.close();
+    await expect(openStore(path)).rejects.toThrow(
+      `The database ${path} was written by an older version that cannot be migrated`,
+    );
+  });
+
   test.each(['/proc/plumbline/plumbline.db', '/dev/null', '/dev/full'])(
     '%s, and the attempt ends',
     async (path) => {

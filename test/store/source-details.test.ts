@@ -8,8 +8,6 @@ import {
   MAX_PATTERNS_OF_DAY,
   parseDetails,
 } from '../../src/store/sources/days/details.ts';
-import { insertDetails } from '../../src/store/sources/days/undetailed.ts';
-import { findDetailedDays } from '../../src/store/sources/detailed-days.ts';
 import { readSource } from '../../src/store/sources/source.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
 import { openTestStore } from '../support/store.ts';
@@ -78,30 +76,23 @@ describe('the details of an address', () => {
     expect(patterns).toMatchObject([{ header_from: 'a.example', messages: 6 }]);
   });
 
-  test('of reports of an older version are added once, never to more messages than there are', async () => {
+  test('of an address that was dropped and counted again are never of more messages than it has', async () => {
     const { db, reader, scope } = await aDomainStore();
-    const report = aReportFrom({ 'a.example': 30, 'b.example': 10 });
-    await receive(db, [{ ...report, sources: [{ address: ADDRESS, messages: 40, aligned: 0 }] }]);
-    const [stored] = await db.selectFrom('report').select(['seq', 'source_seq']).execute();
-    const row = { domain_id: scope.domainId, day: DAY, report_seq: stored?.seq ?? 0 };
-    await db.write(async (tx) => {
-      await tx
-        .insertInto('undetailed_report')
-        .values({ ...row, source_seq: stored?.source_seq ?? 0 })
-        .execute();
-      // As if the address had been dropped, and counted from zero with another report.
-      await tx.updateTable('domain_source_ip').set({ messages: 33 }).execute();
+    const kept = aReportFrom({ 'a.example': 30, 'b.example': 10 });
+    const removed = aReportFrom({ 'a.example': 6 });
+    await receive(db, [kept, removed]);
+    await db.write((tx) => tx.updateTable('domain_source_ip').set({ messages: 39 }).execute());
+    const [id, payloadSha256] = [toReportId(removed), removed.payloadSha256];
+    await removeReport(db, { id, payloadSha256, former: removed, next: null }, NOW);
+    const { patterns, otherMessages } = await readSource(reader, scope, {
+      address: ADDRESS,
+      range,
     });
-    expect(await findDetailedDays(reader, scope)).toMatchObject({ detailsSince: '2026-03-15' });
-    const other = { ...report, payloadSha256: 'other' };
-    expect(await insertDetails(db, [other, aReportFrom({ 'c.example': 1 })])).toBe(0);
-    expect([await insertDetails(db, [report]), await insertDetails(db, [report])]).toEqual([1, 0]);
-    expect(await findDetailedDays(reader, scope)).toMatchObject({ detailsSince: null });
-    const { patterns } = await readSource(reader, scope, { address: ADDRESS, range });
     expect(patterns).toMatchObject([
       { header_from: 'a.example', messages: 30 },
       { header_from: 'b.example', messages: 3 },
     ]);
+    expect(otherMessages).toBe(0);
   });
 
   test('of a report that is removed and cannot be read are subtracted from all patterns of its reporter', async () => {
@@ -122,27 +113,6 @@ describe('the details of an address', () => {
       { header_from: 'c.example', messages: 30 },
       { header_from: 'a.example', messages: 20 },
     ]);
-  });
-
-  test('of a removed report without details stay, and the report is no longer without them', async () => {
-    const { db, reader, scope } = await aDomainStore();
-    const [kept, removed] = [aReportFrom({ 'a.example': 5 }), aReportFrom({ 'a.example': 7 })];
-    await receive(db, [
-      kept,
-      { ...removed, sources: [{ address: ADDRESS, messages: 7, aligned: 0 }] },
-    ]);
-    await db.write((tx) =>
-      tx
-        .insertInto('undetailed_report')
-        .values({ domain_id: scope.domainId, day: DAY, report_seq: 2, source_seq: 2 })
-        .execute(),
-    );
-    const [id, payloadSha256] = [toReportId(removed), removed.payloadSha256];
-    await removeReport(db, { id, payloadSha256, former: removed, next: null }, NOW);
-    const { days, patterns } = await readSource(reader, scope, { address: ADDRESS, range });
-    expect(days).toEqual([{ day: DAY, messages: 5, aligned: 0 }]);
-    expect(patterns).toMatchObject([{ header_from: 'a.example', messages: 5 }]);
-    expect(await db.selectFrom('undetailed_report').selectAll().execute()).toEqual([]);
   });
 });
 

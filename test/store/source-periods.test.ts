@@ -1,7 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import fc from 'fast-check';
-import { Kysely, SqliteDialect } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { addDays, type Day, daysBetween } from '../../src/domain/instant.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
@@ -9,8 +7,6 @@ import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { removeReport } from '../../src/store/corrections/corrections.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { openStore, type Store } from '../../src/store/engine/open.ts';
-import { MIGRATIONS } from '../../src/store/migrations/all.ts';
-import { insertDetails } from '../../src/store/sources/days/undetailed.ts';
 import { readSources } from '../../src/store/sources/list.ts';
 import { planCover } from '../../src/store/sources/periods.ts';
 import { sumShard } from '../../src/store/sources/sum-shard.ts';
@@ -176,41 +172,23 @@ test('the job sums what is over for some days, and a change is summed again', as
   await holdLists(store, { from: '2026-01-05', to: '2026-03-31' });
 });
 
-test('a list has what a correction subtracted, and what was read again later', async () => {
+test('a list has what a correction subtracted', async () => {
   const store = await aStore();
   const { db } = store;
-  await aDomain(db, await aBareAccount(db), { name: 'example.com' });
+  const { id: domainId } = await aDomain(db, await aBareAccount(db), { name: 'example.com' });
   const records = [aRecord({ sourceIp: '192.0.2.1', count: 4, spf: 'pass' })];
   const reports = [1, 2, 3].map((day) =>
     aReportOf(records, { begin: `2026-01-1${day}T00:00:00Z` }),
   );
   await receive(db, reports);
   const range = { from: '2026-01-01', to: '2026-03-31' };
-  const [former, undetailed] = reports as [AggregateReport, AggregateReport];
-  const { seq, ...row } = await db
-    .selectFrom('report')
-    .select(['seq', 'domain_id', 'source_seq'])
-    .where('payload_sha256', '=', undetailed.payloadSha256)
-    .executeTakeFirstOrThrow();
-  // As if an older version had stored it.
-  const day = '2026-01-12';
-  await db.write(async (tx) => {
-    const nothing = { details: '', dkim_aligned: 0, spf_aligned: 0 };
-    await tx.updateTable('domain_source_ip').set(nothing).where('day', '=', day).execute();
-    await tx
-      .insertInto('undetailed_report')
-      .values({ ...row, day, report_seq: seq })
-      .execute();
-  });
+  const [former] = reports as [AggregateReport];
   const sumAll = async () => {
     await sumSome(store, () => true);
     await sumSome(store, () => true);
-    expect(Object.values(await statesOf(db, row.domain_id))).toEqual(Array(3).fill('summed'));
+    expect(Object.values(await statesOf(db, domainId))).toEqual(Array(3).fill('summed'));
     await holdLists(store, range);
   };
-  await sumAll();
-  expect(await insertDetails(db, [undetailed])).toBe(1);
-  await holdLists(store, range);
   await sumAll();
   const { payloadSha256 } = former;
   await removeReport(db, { id: toReportId(former), payloadSha256, former, next: null }, NOW);
@@ -293,36 +271,6 @@ test('addresses of which each sends once are not summed', async () => {
   await work(store);
   expect(await statesOf(store.db, domain.id)).toMatchObject({ '2026-01-1': 'days' });
   expect(await store.db.selectFrom('source_sum').selectAll().execute()).toEqual([]);
-});
-
-test('a database of an older version gets its periods, of which the large ones are to be summed', async () => {
-  const connection = new Database(':memory:');
-  const db = new Kysely<never>({ dialect: new SqliteDialect({ database: connection }) });
-  const names = Object.keys(MIGRATIONS);
-  const at = names.indexOf('0015-source-sums');
-  for (const name of names.slice(0, at)) await MIGRATIONS[name]?.up(db);
-  connection.exec(`
-    insert into domain (id, name, status, created_at, reports_version, alerts_version, reports_mark, alerts_mark)
-      values ('a', 'example.com', 'active', '', '', '', '', '');
-    insert into domain_day (domain_id, day, reports, messages, aligned, sources) values
-      ('a', '2025-12-31', 1, 9, 9, 499), ('a', '2026-01-09', 1, 9, 9, 1),
-      ('a', '2026-01-20', 1, 9, 9, 400), ('a', '2026-01-30', 1, 9, 9, 100)`);
-  for (const name of names.slice(at)) await MIGRATIONS[name]?.up(db);
-  const rows = connection.prepare('select period, state from source_period order by period');
-  expect(rows.raw().all()).toEqual([
-    ...[
-      ['2025-12', 'days'],
-      ['2025-12-2', 'days'],
-      ['2025-Q4', 'days'],
-    ],
-    ...[
-      ['2026-01', 'stale'],
-      ['2026-01-0', 'days'],
-      ['2026-01-2', 'stale'],
-      ['2026-Q1', 'stale'],
-    ],
-  ]);
-  await db.destroy();
 });
 
 test('a process that receives reports while another sums loses nothing', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findDataDays } from '../../src/store/accounts/domain-reports.ts';
 import type { Store } from '../../src/store/engine/open.ts';
-import { findDetailedDays } from '../../src/store/sources/detailed-days.ts';
 import {
   readSources,
   readSourcesForGroups,
@@ -213,11 +213,10 @@ describe('one source in a range', () => {
   });
 });
 
-test('the days that have data are those of the reports, and all have details', async () => {
-  expect(await findDetailedDays(store.reader, scope)).toEqual({
+test('the days that have data are those of the reports', async () => {
+  expect(await findDataDays(store.reader, scope)).toEqual({
     oldest: '2026-02-01',
     newest: '2026-03-12',
-    detailsSince: null,
   });
 });
 
@@ -230,7 +229,7 @@ test('another account reads nothing: the domain is not found', async () => {
   await expect(readSource(reader, other, { address: MAILER, range })).rejects.toMatchObject(
     notFound,
   );
-  await expect(findDetailedDays(reader, other)).rejects.toMatchObject(notFound);
+  expect(await findDataDays(reader, other)).toEqual({ oldest: null, newest: null });
 });
 
 interface Expected {

@@ -1,4 +1,4 @@
-import { Argument, type Command, Option } from 'commander';
+import { Argument, type Command } from 'commander';
 import { type DocumentId, listInputs } from '../../store/documents/document-list.ts';
 import { findInputOf } from '../../store/documents/stored-document.ts';
 import type { Db } from '../../store/engine/database.ts';
@@ -10,20 +10,15 @@ import { UsageError } from '../output/report-error.ts';
 import { addFilters, type FilterOptions, parseId, requireMatching } from './list.ts';
 import { withParser } from './read-again.ts';
 import { readInputs } from './read-inputs.ts';
-import { rereadDetails } from './reread-details.ts';
 
 const HELP = `
 Without ids, the documents are chosen by --outcome, --reason and --since, or all rejections and conflicts with
 --all. An input is read again as a whole. A rejection that can be read now becomes a report, received when its
 input was; the reason of any other is brought up to date. Reports that are stored stay as they are. The command
-can be ended and run again: nothing is counted twice.
-
-With --sources, the reports that were stored before Plumbline kept details of source addresses get them, also while
-reports come in. When it is ended and run again, it goes on with the reports that have none.`;
+can be ended and run again: nothing is counted twice.`;
 
 interface RereadOptions extends OutputOptions, FilterOptions {
   readonly all?: boolean;
-  readonly sources?: boolean;
 }
 
 export function addReread(document: Command): void {
@@ -35,17 +30,9 @@ export function addReread(document: Command): void {
     .description('Read stored originals again, with the parser of this version.');
   addFilters(reread)
     .option('--all', 'all rejections and conflicts')
-    .addOption(
-      new Option('--sources', 'details of source addresses, for reports without them').conflicts([
-        'all',
-        'outcome',
-        'reason',
-      ]),
-    )
     .addHelpText('after', HELP)
     .action(async (ids: readonly DocumentId[], options: RereadOptions) => {
       requireChoice(ids, options);
-      if (options.sources) return await rereadDetails(options);
       const { counts, unreadable } = await withParser((deps) => {
         const { db } = deps.store;
         const inputs = ids.length === 0 ? listInputs(db, options) : findEach(db, ids);
@@ -57,11 +44,11 @@ export function addReread(document: Command): void {
 }
 
 function requireChoice(ids: readonly DocumentId[], options: RereadOptions): void {
-  const { all, outcome, reason, since, sources } = options;
-  const isFiltered = [all, outcome, reason, since, sources].some((option) => option !== undefined);
+  const { all, outcome, reason, since } = options;
+  const isFiltered = [all, outcome, reason, since].some((option) => option !== undefined);
   if (ids.length > 0 === isFiltered)
     throw new UsageError(
-      'Give the ids of documents, or else --outcome, --reason, --since, --all or --sources.',
+      'Give the ids of documents, or else --outcome, --reason, --since or --all.',
     );
   requireMatching(options);
 }

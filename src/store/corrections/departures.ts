@@ -1,20 +1,14 @@
 import { type RawBuilder, sql } from 'kysely';
 import { toDay } from '../../domain/instant.ts';
-import type { AggregateReport, SourceTally } from '../../domain/reports/aggregate-report.ts';
+import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import type { Tx } from '../engine/database.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertGap } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
-import {
-  type Change,
-  changeSources,
-  subtractDetails,
-  subtractMessages,
-} from '../sources/days/changes.ts';
+import { changeSources, subtractSource } from '../sources/days/changes.ts';
 import type { DomainDay } from '../sources/days/details.ts';
 import { addSources, recountSources, type SourcesOfDay } from '../sources/days/source-ips.ts';
 import { SourceTexts } from '../sources/days/texts.ts';
-import { forgetUndetailed } from '../sources/days/undetailed.ts';
 import { correctLastReport, type NewestOther } from './last-report.ts';
 import type { ReportRow } from './rows.ts';
 import { subtractUnread } from './unread-departure.ts';
@@ -99,11 +93,12 @@ async function uncountSources(
   former: AggregateReport | null,
 ): Promise<void> {
   const at = { domainId: report.domain_id, day: toDay(report.begin_date) };
-  const hasDetails = !(await forgetUndetailed(tx, { ...at, reportSeq: report.seq }));
-  if (former === null) await subtractUnread(tx, at, { report, hasDetails });
+  if (former === null) await subtractUnread(tx, at, report);
   else {
-    const { sources = [] } = former;
-    await subtractRead(tx, at, { sources, hasDetails, reporter: report.reporter_org });
+    const sources: SourcesOfDay = new Map();
+    const toId = new SourceTexts().ofReport(at.day, report.reporter_org);
+    addSources(sources, former.sources ?? [], toId);
+    await changeSources(tx, at, { sources, change: subtractSource });
   }
   await tx
     .deleteFrom('domain_source_ip')
@@ -112,25 +107,6 @@ async function uncountSources(
     .where('messages', '<=', 0)
     .execute();
   await recountSources(tx, at);
-}
-
-interface ReadSources {
-  readonly sources: readonly SourceTally[];
-  readonly hasDetails: boolean;
-  readonly reporter: string | null;
-}
-
-async function subtractRead(
-  tx: Tx,
-  at: DomainDay,
-  { sources, hasDetails, reporter }: ReadSources,
-): Promise<void> {
-  const ofDay: SourcesOfDay = new Map();
-  addSources(ofDay, sources, new SourceTexts().ofReport(at.day, reporter));
-  const change: Change = hasDetails
-    ? (counts, source) => subtractDetails(subtractMessages(counts, source), source)
-    : subtractMessages;
-  await changeSources(tx, at, { sources: ofDay, change });
 }
 
 async function uncountItem(tx: Tx, { domainId, day }: DomainDay): Promise<void> {

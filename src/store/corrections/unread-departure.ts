@@ -1,10 +1,5 @@
 import type { Tx } from '../engine/database.ts';
-import {
-  type Change,
-  changeSources,
-  subtractDetails,
-  subtractMessages,
-} from '../sources/days/changes.ts';
+import { type Change, changeSources, subtractSource } from '../sources/days/changes.ts';
 import type { DomainDay } from '../sources/days/details.ts';
 import { REPORTER_ID_CHARS } from '../sources/days/details.ts';
 import type { SourceOfDay } from '../sources/days/source-ips.ts';
@@ -16,11 +11,7 @@ import type { ReportRow } from './rows.ts';
  * day loses all messages of the report, because each may have sent all of them. So a count may be too small and is
  * never too large, and an address with no more messages than the report is dropped.
  */
-export async function subtractUnread(
-  tx: Tx,
-  at: DomainDay,
-  { report, hasDetails }: { readonly report: ReportRow; readonly hasDetails: boolean },
-): Promise<void> {
+export async function subtractUnread(tx: Tx, at: DomainDay, report: ReportRow): Promise<void> {
   const upperBound = toUpperBound(report);
   const rows = await tx
     .selectFrom('domain_source_ip')
@@ -31,10 +22,8 @@ export async function subtractUnread(
   const sources = new Map(rows.map(({ address }) => [address, upperBound]));
   const reporter = toReporterId(at, report);
   const change: Change = (counts, source) => {
-    const rest = subtractMessages(counts, source);
-    if (!hasDetails) return rest;
     const ids = [...counts.patterns.keys()].filter((id) => id.startsWith(reporter));
-    return subtractDetails(rest, {
+    return subtractSource(counts, {
       ...source,
       patterns: new Map(ids.map((id) => [id, source.messages])),
     });

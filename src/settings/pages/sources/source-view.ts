@@ -36,7 +36,6 @@ export interface SourcePage {
   readonly breakdown: Breakdown;
   /** Messages without details. */
   readonly otherMessages: number;
-  readonly detailsSince: Day | null;
   readonly advice: readonly Advice[];
   readonly mark: SourceMark | undefined;
   readonly visitor: Visitor;
@@ -94,10 +93,8 @@ function renderNothing(path: string, newest: Day | null): Html {
 }
 
 function renderDetails(page: SourcePage): Html {
-  const { breakdown, otherMessages, detailsSince, range } = page;
-  const isPartial = detailsSince !== null && range.from < detailsSince;
+  const { breakdown, otherMessages } = page;
   return html`${renderResults(breakdown.results, otherMessages)}
-    ${isPartial ? html`<p class="muted">Reports of days before ${formatDay(detailsSince)} were stored without details. The operator can read them again.</p>` : ''}
     ${renderReporters(breakdown.reporters)}`;
 }
 

@@ -7,10 +7,10 @@ import { type Advice, advise } from '../../../domain/sources/advice.ts';
 import type { Reported } from '../../../domain/sources/breakdown.ts';
 import { toBreakdown } from '../../../domain/sources/breakdown.ts';
 import type { Mark } from '../../../domain/sources/source.ts';
+import { findDataDays } from '../../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../../store/accounts/domains.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
 import { listDnsRecords, toDnsFacts } from '../../../store/alerts/dns-records.ts';
-import { findDetailedDays } from '../../../store/sources/detailed-days.ts';
 import { readMarks, type SourceMark, updateMark } from '../../../store/sources/marks.ts';
 import { findNames } from '../../../store/sources/names.ts';
 import { readSource, readSpan, type SourcePattern } from '../../../store/sources/source.ts';
@@ -30,7 +30,7 @@ export const showSource: PageHandler = async (deps, req, res) => {
   const address = readAddress(req);
   const scope = domainScopeOf(req, res);
   const domain = await findDomain(reader, scope);
-  const dataDays = await findDetailedDays(reader, scope);
+  const dataDays = await findDataDays(reader, scope);
   const range = readRange(req, dataDays, deps.now());
   const { days, patterns, otherMessages } = await readSource(reader, scope, { address, range });
   const reported = patterns.map(toReported);
@@ -40,7 +40,6 @@ export const showSource: PageHandler = async (deps, req, res) => {
     ...{ domain, address, range, days, mark, visitor, otherMessages },
     known: { name, network: deps.findNetwork?.(address) },
     span: await readSpan(reader, { domainId: domain.id, address }),
-    detailsSince: dataDays.detailsSince,
     breakdown: toBreakdown(reported),
     advice: await findAdvice(deps, { domain, reported, mark }),
     now: deps.now(),

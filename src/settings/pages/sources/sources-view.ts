@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import type { SourceGroup } from '../../../domain/sources/groups.ts';
 import type { Counts, Source } from '../../../domain/sources/source.ts';
-import type { DetailedDays } from '../../../store/sources/detailed-days.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import { renderPages, renderTable } from '../../frame/elements.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
@@ -20,9 +19,8 @@ import { listKnown, renderMarkBadge, toSourcePath } from './source-labels.ts';
 const MAX_TITLE = 80;
 
 /** The addresses or groups of one page, and what the numbers do not include. */
-export function renderFound(view: ListView, { detailsSince }: DetailedDays): Html {
-  const { found, range } = view;
-  const isPartial = detailsSince !== null && range.from < detailsSince;
+export function renderFound(view: ListView): Html {
+  const { found } = view;
   return html`${renderSummary(view)}
     ${renderItems(view)}
     ${renderPages({
@@ -32,8 +30,7 @@ export function renderFound(view: ListView, { detailsSince }: DetailedDays): Htm
       toPath: (page) => toListPath(view, { page }),
     })}
     ${found.unlisted === 0 ? '' : renderNote(`${pluralize(found.unlisted, 'message')} of this range came from addresses that are not listed (the 1,000 largest of a day are kept), or came without an address.`)}
-    ${found.cutAt === undefined ? '' : renderNote(`These are of the ${formatCount(found.cutAt)} addresses with most failed messages.`)}
-    ${isPartial ? renderNote(`Reports of days before ${formatDay(detailsSince)} were stored without details, so DKIM and SPF are too low for them. The operator can read them again.`) : ''}`;
+    ${found.cutAt === undefined ? '' : renderNote(`These are of the ${formatCount(found.cutAt)} addresses with most failed messages.`)}`;
 }
 
 const MARKED = {

@@ -1,8 +1,8 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
 import type { Grouping } from '../../../domain/sources/groups.ts';
+import { findDataDays } from '../../../store/accounts/domain-reports.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
-import { findDetailedDays } from '../../../store/sources/detailed-days.ts';
 import type { PageHandler } from '../../deps.ts';
 import { renderTrail } from '../../frame/elements.ts';
 import { sendPage } from '../../frame/page.ts';
@@ -21,7 +21,7 @@ export const showSources: PageHandler = async (deps, req, res) => {
   const { reader } = deps.store;
   const scope = domainScopeOf(req, res);
   const domain = await findDomain(reader, scope);
-  const dataDays = await findDetailedDays(reader, scope);
+  const dataDays = await findDataDays(reader, scope);
   const range = readRange(req, dataDays, deps.now(), ONE_YEAR);
   const choice = readChoice(req);
   const found = await findSources(deps, { scope, range, choice, perPage: PER_PAGE });
@@ -35,7 +35,7 @@ export const showSources: PageHandler = async (deps, req, res) => {
       ${renderRanges(path, range, parameters)}
       ${
         found.hasReports
-          ? html`${renderFilters(view, deps)}${renderFound(view, dataDays)}`
+          ? html`${renderFilters(view, deps)}${renderFound(view)}`
           : renderEmptyRange(path, range, parameters)
       }
     </section>`;

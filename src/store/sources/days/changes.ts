@@ -51,31 +51,17 @@ export type Change = (counts: Counts, source: SourceOfDay) => Counts;
  * Subtracts what an address of a report sent. The row may have less than that, because its sum stopped at 2^53 − 1 or
  * because the address was dropped meanwhile and counted again from zero.
  */
-export const subtractMessages: Change = (counts, { messages, aligned }) => ({
-  ...counts,
-  messages: counts.messages - messages,
-  aligned: counts.aligned - aligned,
+export const subtractSource: Change = (counts, source) => ({
+  messages: counts.messages - source.messages,
+  aligned: counts.aligned - source.aligned,
+  dkim_aligned: counts.dkim_aligned - source.dkimAligned,
+  spf_aligned: counts.spf_aligned - source.spfAligned,
+  patterns: withoutPatterns(counts.patterns, source.patterns),
 });
 
-/** Subtracts a report's patterns and its counts of aligned messages. */
-export const subtractDetails: Change = (counts, { dkimAligned, spfAligned, patterns }) => ({
-  ...counts,
-  dkim_aligned: counts.dkim_aligned - dkimAligned,
-  spf_aligned: counts.spf_aligned - spfAligned,
-  patterns: withPatterns(counts.patterns, patterns, -1),
-});
-
-/** Adds a report's patterns and its counts of aligned messages. Its messages are counted already. */
-export const addDetails: Change = (counts, { dkimAligned, spfAligned, patterns }) => ({
-  ...counts,
-  dkim_aligned: counts.dkim_aligned + dkimAligned,
-  spf_aligned: counts.spf_aligned + spfAligned,
-  patterns: withPatterns(counts.patterns, patterns, 1),
-});
-
-function withPatterns(before: PatternCounts, patterns: PatternCounts, sign: 1 | -1): PatternCounts {
+function withoutPatterns(before: PatternCounts, patterns: PatternCounts): PatternCounts {
   const after = new Map(before);
-  for (const [id, messages] of patterns) addPattern(after, id, sign * messages);
+  for (const [id, messages] of patterns) addPattern(after, id, -messages);
   return after;
 }
 

@@ -1,24 +1,39 @@
 import { type Kysely, sql } from 'kysely';
 
-/** People, their sessions and one-time links, and the audit of changes to keys. */
-export async function up(db: Kysely<never>): Promise<void> {
-  await createPeople(db);
+/** People, how they sign in, and the audit of what they do. */
+export async function createPeople(db: Kysely<never>): Promise<void> {
+  await createPersons(db);
+  await createSessions(db);
+  await createSecondFactors(db);
   await createAudit(db);
 }
 
-async function createPeople(db: Kysely<never>): Promise<void> {
+async function createPersons(db: Kysely<never>): Promise<void> {
   await db.schema
     .createTable('person')
     .addColumn('id', 'text', (c) => c.primaryKey())
     .addColumn('account_id', 'text', (c) => c.notNull().references('account.id'))
     .addColumn('email', 'text', (c) => c.notNull())
     .addColumn('email_key', 'text', (c) => c.notNull().unique())
+    .addColumn('role', 'text', (c) =>
+      c.notNull().defaultTo('member').check(sql`role in ('owner', 'member')`),
+    )
     .addColumn('password_hash', 'text')
     .addColumn('single_sign_on', 'text', (c) => c.unique())
     .addColumn('disabled', 'integer', (c) => c.notNull().check(sql`disabled in (0, 1)`))
     .addColumn('created_at', 'text', (c) => c.notNull())
+    .addColumn('last_signed_in_at', 'text')
     .execute();
   await db.schema.createIndex('person_account').on('person').column('account_id').execute();
+  await db.schema
+    .createTable('one_time_link')
+    .addColumn('sha256', 'text', (c) => c.primaryKey())
+    .addColumn('person_id', 'text', (c) => c.notNull().references('person.id').unique())
+    .addColumn('expires_at', 'text', (c) => c.notNull())
+    .execute();
+}
+
+async function createSessions(db: Kysely<never>): Promise<void> {
   await db.schema
     .createTable('session')
     .addColumn('id', 'text', (c) => c.primaryKey())
@@ -29,15 +44,41 @@ async function createPeople(db: Kysely<never>): Promise<void> {
     .addColumn('expires_at', 'text', (c) => c.notNull())
     .addColumn('address', 'text', (c) => c.notNull())
     .addColumn('user_agent', 'text', (c) => c.notNull())
+    .addColumn('single_sign_on', 'integer', (c) =>
+      c.notNull().defaultTo(0).check(sql`single_sign_on in (0, 1)`),
+    )
     .addColumn('notice', 'text')
     .execute();
   await db.schema.createIndex('session_person').on('session').column('person_id').execute();
+}
+
+async function createSecondFactors(db: Kysely<never>): Promise<void> {
   await db.schema
-    .createTable('one_time_link')
+    .createTable('second_factor')
+    .addColumn('person_id', 'text', (c) => c.primaryKey().references('person.id'))
+    .addColumn('sealed_secret', 'text', (c) => c.notNull())
+    .addColumn('confirmed_at', 'text')
+    .addColumn('last_step', 'integer', (c) => c.notNull().defaultTo(0))
+    .execute();
+  await db.schema
+    .createTable('recovery_code')
+    .addColumn('person_id', 'text', (c) => c.notNull().references('person.id'))
+    .addColumn('sha256', 'text', (c) => c.notNull())
+    .addPrimaryKeyConstraint('recovery_code_key', ['person_id', 'sha256'])
+    .execute();
+  await db.schema
+    .createTable('pending_sign_in')
     .addColumn('sha256', 'text', (c) => c.primaryKey())
-    .addColumn('person_id', 'text', (c) => c.notNull().references('person.id').unique())
+    .addColumn('person_id', 'text', (c) => c.notNull().references('person.id'))
     .addColumn('expires_at', 'text', (c) => c.notNull())
     .execute();
+  const indexes = { person: 'person_id', expiry: 'expires_at' };
+  for (const [name, column] of Object.entries(indexes))
+    await db.schema
+      .createIndex(`pending_sign_in_${name}`)
+      .on('pending_sign_in')
+      .column(column)
+      .execute();
 }
 
 async function createAudit(db: Kysely<never>): Promise<void> {
@@ -48,15 +89,9 @@ async function createAudit(db: Kysely<never>): Promise<void> {
     .addColumn('at', 'text', (c) => c.notNull())
     .addColumn('actor', 'text', (c) => c.notNull())
     .addColumn('action', 'text', (c) => c.notNull())
-    .addColumn('key_name', 'text', (c) => c.notNull())
-    .addColumn('key_prefix', 'text', (c) => c.notNull())
+    .addColumn('subject', 'text', (c) => c.notNull())
+    .addColumn('detail', 'text', (c) => c.notNull())
     .addColumn('address', 'text')
     .execute();
   await db.schema.createIndex('audit_list').on('audit').columns(['account_id', 'seq']).execute();
-  await db.schema
-    .createIndex('alert_list_open')
-    .on('alert')
-    .columns(['account_id', 'fired_at', 'seq'])
-    .where(sql.ref('resolved_at'), 'is', null)
-    .execute();
 }

@@ -1,0 +1,220 @@
+import { type Kysely, sql } from 'kysely';
+import { createPeople } from './0001-people.ts';
+import { createReports } from './0001-reports.ts';
+import { createSources } from './0001-sources.ts';
+import { addId, addNumber, indexWithoutDomain } from './keys.ts';
+
+/**
+ * All tables. Types are those of SQLite, and `engine/postgres/dialect.ts` has what they are on PostgreSQL. Text is
+ * compared byte by byte on both engines.
+ */
+export async function up(db: Kysely<never>): Promise<void> {
+  await createOwners(db);
+  await createPeople(db);
+  await createReports(db);
+  await createSources(db);
+  await createAlerts(db);
+  await createLists(db);
+  await createInbox(db);
+  await createLeases(db);
+}
+
+/** Accounts, their keys, and domains, with the heads of their lists. */
+async function createOwners(db: Kysely<never>): Promise<void> {
+  await db.schema
+    .createTable('account')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('name', 'text', (c) => c.notNull())
+    .addColumn('plan', 'text', (c) => c.notNull().check(sql`plan in ('free', 'pro')`))
+    .addColumn('created_at', 'text', (c) => c.notNull())
+    .addColumn('second_factor_required', 'integer', (c) =>
+      c.notNull().defaultTo(0).check(sql`second_factor_required in (0, 1)`),
+    )
+    .addColumn('mail_token', 'text')
+    .addColumn('domains_total', 'bigint', (c) => c.notNull().defaultTo(0))
+    .addColumn('domains_version', 'text', (c) => c.notNull())
+    .addColumn('alerts_total', 'bigint', (c) => c.notNull().defaultTo(0))
+    .addColumn('alerts_version', 'text', (c) => c.notNull())
+    .addColumn('alerts_position', 'bigint', (c) => c.notNull().defaultTo(0))
+    .addColumn('alerts_mark', 'text', (c) => c.notNull().defaultTo(''))
+    .execute();
+  await db.schema
+    .createIndex('account_mail_token')
+    .unique()
+    .on('account')
+    .column('mail_token')
+    .execute();
+  await db.schema
+    .createTable('api_key')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('account_id', 'text', (c) => c.notNull().references('account.id'))
+    .addColumn('name', 'text', (c) => c.notNull())
+    .addColumn('prefix', 'text', (c) => c.notNull())
+    .addColumn('sha256', 'text', (c) => c.notNull().unique())
+    .addColumn('enabled', 'integer', (c) => c.notNull().check(sql`enabled in (0, 1)`))
+    .addColumn('created_at', 'text', (c) => c.notNull())
+    .addColumn('last_used_at', 'text')
+    .addColumn('expires_at', 'text')
+    .execute();
+  await db.schema.createIndex('api_key_account').on('api_key').column('account_id').execute();
+  await db.schema
+    .createTable('domain')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('account_id', 'text', (c) => c.references('account.id'))
+    .addColumn('name', 'text', (c) => c.notNull().unique())
+    .addColumn('status', 'text', (c) => c.notNull().check(sql`status in ('active', 'paused')`))
+    .addColumn('created_at', 'text', (c) => c.notNull())
+    .addColumn('watched_since', 'text')
+    .addColumn('last_report_at', 'text')
+    .addColumn('reports_total', 'bigint', (c) => c.notNull().defaultTo(0))
+    .addColumn('reports_version', 'text', (c) => c.notNull())
+    .addColumn('reports_position', 'bigint', (c) => c.notNull().defaultTo(0))
+    .addColumn('reports_mark', 'text', (c) => c.notNull().defaultTo(''))
+    .addColumn('alerts_total', 'bigint', (c) => c.notNull().defaultTo(0))
+    .addColumn('alerts_version', 'text', (c) => c.notNull())
+    .addColumn('alerts_position', 'bigint', (c) => c.notNull().defaultTo(0))
+    .addColumn('alerts_mark', 'text', (c) => c.notNull().defaultTo(''))
+    .execute();
+  await db.schema
+    .createIndex('domain_list')
+    .on('domain')
+    .columns(['account_id', 'status', 'name'])
+    .execute();
+}
+
+async function createAlerts(db: Kysely<never>): Promise<void> {
+  await db.schema
+    .createTable('alert')
+    .$call((table) => addNumber(db, table, 'alert'))
+    .$call((table) => addId(db, table, 'alert'))
+    .addColumn('account_id', 'text', (c) => c.notNull().references('account.id'))
+    .addColumn('domain_id', 'text', (c) => c.notNull().references('domain.id'))
+    .addColumn('type', 'text', (c) => c.notNull())
+    .addColumn('subject', 'text', (c) => c.notNull().defaultTo(''))
+    .addColumn('fired_at', 'text', (c) => c.notNull())
+    .addColumn('resolved_at', 'text')
+    .addColumn('context', 'text', (c) => c.notNull())
+    .addColumn('account_position', 'bigint', (c) => c.notNull().defaultTo(0))
+    .addColumn('domain_position', 'bigint', (c) => c.notNull().defaultTo(0))
+    .addColumn('update_mark', 'bigint', (c) => c.notNull().defaultTo(0))
+    .execute();
+  await indexWithoutDomain(db, 'alert', ['seq', 'id']);
+  // At most one open alert for each domain, type and subject, whichever process writes it.
+  await indexOpenAlerts(db, 'alert_open', ['domain_id', 'type', 'subject']).unique().execute();
+  await indexOpenAlerts(db, 'alert_list_open', ['account_id', 'fired_at', 'seq']).execute();
+  for (const owner of ['account', 'domain'] as const) {
+    const [id, position] = [`${owner}_id`, `${owner}_position`] as const;
+    const name = `alert_open_change_by_${owner}`;
+    await indexOpenAlerts(db, name, [id, position, 'update_mark']).execute();
+    await db.schema
+      .createIndex(`alert_change_by_${owner}`)
+      .on('alert')
+      .columns([id, position])
+      .execute();
+    await db.schema
+      .createIndex(`alert_list_by_${id}`)
+      .on('alert')
+      .columns([id, 'fired_at', 'seq'])
+      .execute();
+  }
+  await db.schema
+    .createTable('dns_record')
+    .addColumn('domain_id', 'text', (c) => c.notNull().references('domain.id'))
+    .addColumn('record_type', 'text', (c) => c.notNull())
+    .addColumn('checked_at', 'text', (c) => c.notNull())
+    .addColumn('state', 'text', (c) => c.notNull())
+    .addPrimaryKeyConstraint('dns_record_key', ['domain_id', 'record_type'])
+    .execute();
+}
+
+function indexOpenAlerts(db: Kysely<never>, name: string, columns: readonly string[]) {
+  return db.schema
+    .createIndex(name)
+    .on('alert')
+    .columns([...columns])
+    .where(sql.ref('resolved_at'), 'is', null);
+}
+
+/** What finds a page of a list, and what came after a point of it (store/lists). */
+async function createLists(db: Kysely<never>): Promise<void> {
+  await db.schema
+    .createTable('list_day')
+    .addColumn('list_id', 'text', (c) => c.notNull())
+    .addColumn('day', 'text', (c) => c.notNull())
+    .addColumn('items', 'bigint', (c) => c.notNull())
+    .addPrimaryKeyConstraint('list_day_key', ['list_id', 'day'])
+    .execute();
+  await db.schema
+    .createTable('list_point')
+    .addColumn('list_id', 'text', (c) => c.notNull())
+    .addColumn('position', 'bigint', (c) => c.notNull())
+    .addColumn('mark', 'text', (c) => c.notNull())
+    .addPrimaryKeyConstraint('list_point_key', ['list_id', 'position'])
+    .execute();
+  await db.schema
+    .createTable('list_gap')
+    .addColumn('list_id', 'text', (c) => c.notNull())
+    .addColumn('position', 'bigint', (c) => c.notNull())
+    .addColumn('mark', 'bigint', (c) => c.notNull())
+    .addPrimaryKeyConstraint('list_gap_key', ['list_id', 'position'])
+    .execute();
+}
+
+/** Mails that came in through a door, with their bytes until they are read. */
+async function createInbox(db: Kysely<never>): Promise<void> {
+  await db.schema
+    .createTable('inbox_mail')
+    .addColumn('seq', 'integer', (c) => c.primaryKey().autoIncrement())
+    .addColumn('id', 'text', (c) => c.notNull().unique())
+    .addColumn('door', 'text', (c) => c.notNull())
+    .addColumn('envelope', 'text', (c) => c.notNull())
+    .addColumn('received_at', 'text', (c) => c.notNull())
+    .addColumn('byte_count', 'bigint', (c) => c.notNull())
+    .addColumn('sha256', 'text', (c) => c.notNull())
+    .addColumn('account_id', 'text', (c) => c.references('account.id'))
+    .addColumn('key_sha256', 'text', (c) => c.unique())
+    .addColumn('state', 'text', (c) =>
+      c.notNull().check(sql`state in ('waiting', 'claimed', 'stuck', 'done')`),
+    )
+    .addColumn('due_at', 'text')
+    .addColumn('tries', 'integer', (c) => c.notNull().defaultTo(0))
+    .addColumn('claimed_by', 'text')
+    .addColumn('last_error', 'text')
+    .addColumn('result', 'text')
+    .addColumn('counts', 'text')
+    .addColumn('reason', 'text')
+    .addColumn('done_at', 'text')
+    .execute();
+  const indexes = { due: ['due_at', 'seq'], door: ['door', 'seq'], state: ['state', 'done_at'] };
+  for (const [name, columns] of Object.entries(indexes))
+    await db.schema.createIndex(`inbox_mail_${name}`).on('inbox_mail').columns(columns).execute();
+  // Parts are stored before their mail, so that a mail in the inbox is always complete.
+  await db.schema
+    .createTable('inbox_part')
+    .addColumn('mail_id', 'text', (c) => c.notNull())
+    .addColumn('part', 'integer', (c) => c.notNull())
+    .addColumn('stored_at', 'text', (c) => c.notNull())
+    .addColumn('content', 'blob', (c) => c.notNull())
+    .addPrimaryKeyConstraint('inbox_part_key', ['mail_id', 'part'])
+    .execute();
+  await db.schema.createIndex('inbox_part_stored').on('inbox_part').column('stored_at').execute();
+  await db.schema
+    .createTable('door_state')
+    .addColumn('door', 'text', (c) => c.primaryKey())
+    .addColumn('noted_at', 'text', (c) => c.notNull())
+    .addColumn('last_error', 'text')
+    .addColumn('last_error_at', 'text')
+    .addColumn('checkpoint', 'text')
+    .execute();
+}
+
+/** Which process does which share of the work that is not answering requests (store/work/leases.ts). */
+async function createLeases(db: Kysely<never>): Promise<void> {
+  await db.schema
+    .createTable('lease')
+    .addColumn('name', 'text', (c) => c.primaryKey())
+    .addColumn('holder', 'text')
+    .addColumn('expires_at', 'text')
+    .addColumn('ran_at', 'text')
+    .execute();
+}

@@ -1,0 +1,78 @@
+import { type CreateTableBuilder, type Kysely, PostgresAdapter, sql } from 'kysely';
+
+/*
+ * Keys that differ between the engines. On PostgreSQL the keys of what belongs to a domain begin with the domain, so
+ * that a table can be divided by domains (decision 90). SQLite is never divided.
+ */
+
+function isPostgres(db: Kysely<never>): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter;
+}
+
+/**
+ * On SQLite the rows of a table are then stored in the key's own tree, which saves writing a second tree for each row.
+ */
+export function clusterByKey<T extends string>(
+  db: Kysely<never>,
+  table: CreateTableBuilder<T, never>,
+) {
+  return isPostgres(db) ? table : table.modifyEnd(sql`without rowid`);
+}
+
+/** Adds `seq`, the number that the database gives a row, as the key of a table of domains. */
+export function addNumber<T extends string>(
+  db: Kysely<never>,
+  table: CreateTableBuilder<T, never>,
+  name: T,
+) {
+  if (!isPostgres(db))
+    return table.addColumn('seq', 'integer', (c) => c.primaryKey().autoIncrement());
+  return table
+    .addColumn('seq', 'integer', (c) => c.notNull().autoIncrement())
+    .addPrimaryKeyConstraint(`${name}_key`, ['domain_id', 'seq'] as never);
+}
+
+/** Adds `id`, which the API gives out, as a second key of a table of domains. */
+export function addId<T extends string>(
+  db: Kysely<never>,
+  table: CreateTableBuilder<T, never>,
+  name: T,
+) {
+  if (!isPostgres(db)) return table.addColumn('id', 'text', (c) => c.notNull().unique());
+  return table
+    .addColumn('id', 'text', (c) => c.notNull())
+    .addUniqueConstraint(`${name}_id_once`, ['domain_id', 'id'] as never);
+}
+
+/**
+ * Rows are also found without their domain: `plumbline move` compares them by their number, operators name a report
+ * by its id and a conflict by its number, and an alert is settled by its id. The keys of SQLite find them already.
+ */
+export async function indexWithoutDomain(
+  db: Kysely<never>,
+  table: string,
+  columns: readonly ('seq' | 'id')[],
+): Promise<void> {
+  if (!isPostgres(db)) return;
+  for (const column of columns)
+    await db.schema.createIndex(`${table}_${column}`).on(table).column(column).execute();
+}
+
+/** Adds the columns by which a conflict refers to its report, and what makes it one of its kind. */
+export function addReportOfConflict<T extends string>(
+  db: Kysely<never>,
+  table: CreateTableBuilder<T, never>,
+) {
+  const withDomain = table.addColumn('domain_id', 'text', (c) => c.notNull());
+  if (!isPostgres(db))
+    return withDomain
+      .addColumn('report_seq', 'integer', (c) => c.notNull().references('report.seq'))
+      .addUniqueConstraint('conflict_once', ['report_seq', 'payload_sha256'] as never);
+  return withDomain
+    .addColumn('report_seq', 'integer', (c) => c.notNull())
+    .addUniqueConstraint('conflict_once', ['domain_id', 'report_seq', 'payload_sha256'] as never)
+    .addForeignKeyConstraint('conflict_report', ['domain_id', 'report_seq'] as never, 'report', [
+      'domain_id',
+      'seq',
+    ]);
+}
