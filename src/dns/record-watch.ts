@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Thresholds } from '../domain/alerts/thresholds.ts';
-import { RECORD_TYPES } from '../domain/dns/dns-record.ts';
+import {
+  findRecord,
+  RECORD_TYPES,
+  type RecordType,
+  type RecordValue,
+  toRecordName,
+} from '../domain/dns/dns-record.ts';
 import { addCheck } from '../domain/dns/dns-watch.ts';
 import { toInstant } from '../domain/instant.ts';
 import {
@@ -10,7 +16,19 @@ import {
 } from '../store/alerts/dns-records.ts';
 import type { Store } from '../store/engine/open.ts';
 import type { ShardRun } from '../store/work/shards.ts';
-import type { LookUp } from './record-lookup.ts';
+import { createDns } from './resolver.ts';
+
+/** A domain's record of a type; undefined when no server answered (SERVFAIL, timeout), which never counts. */
+export type LookUp = (type: RecordType, domain: string) => Promise<RecordValue | undefined>;
+
+/** Queries the given servers, or the system's when none are given. */
+export function createLookUp(servers: readonly string[], timeoutMs?: number): LookUp {
+  const dns = createDns(servers, timeoutMs);
+  return async (type, domain) => {
+    const texts = await dns.findTexts(toRecordName(type, domain));
+    return texts && findRecord(type, texts);
+  };
+}
 
 /**
  * When a process is killed, another one checks its shard from the beginning, without the domains that were checked

@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer } from '../domain/dns/report-route.ts';
 
 /** How long one server may take, and how often all of them are asked. */
 const TIMEOUT_MS = 3_000;
@@ -7,9 +8,6 @@ const TRIES = 2;
 
 /** The name does not exist or has no record of the type: an answer like any other (NXDOMAIN, NODATA). */
 const ABSENT = new Set(['ENOTFOUND', 'ENODATA']);
-
-/** The records; null when there are none; undefined when no server answered in time (SERVFAIL, timeout). */
-export type Answer<T> = T | null | undefined;
 
 /** The questions to DNS. None of them rejects. */
 export interface Dns {

@@ -1,7 +1,8 @@
 import { isIPv4 } from 'node:net';
+import type { Answer } from '../domain/dns/report-route.ts';
 import { parseDomainName } from '../domain/domain-name.ts';
 import { parseIpAddress } from '../domain/ip-address.ts';
-import { type Answer, askInTime, type Dns } from './resolver.ts';
+import { askInTime, type Dns } from './resolver.ts';
 
 /** The name of an address; null when it has none that leads back to it; undefined when no server answered in time. */
 export type LookUpName = (address: string) => Promise<Answer<string>>;

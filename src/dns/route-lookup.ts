@@ -2,12 +2,13 @@ import { findRecord, toRecordName } from '../domain/dns/dns-record.ts';
 import { isOfSameOwner } from '../domain/dns/organizational-domain.ts';
 import { toAuthorisationName } from '../domain/dns/records-to-publish.ts';
 import {
+  type Answer,
   checkRoute,
   type Finding,
   findReportHost,
   type RouteFacts,
 } from '../domain/dns/report-route.ts';
-import { type Answer, askInTime, type Dns } from './resolver.ts';
+import { askInTime, type Dns } from './resolver.ts';
 
 /** How long all queries of one check may take. */
 const DEADLINE_MS = 10_000;
@@ -28,17 +29,12 @@ async function findRouteFacts(dns: Dns, route: ReportRoute): Promise<RouteFacts>
   const { domain, addresses } = route;
   const record = await findDmarc(dns, toRecordName('dmarc', domain));
   const host = findReportHost({ record, addresses });
-  const isExternal = !(await isOfSameOwner(host, domain));
+  const isOtherOwner = !(await isOfSameOwner(host, domain));
   const [authorisation, exchangers] = await Promise.all([
-    isExternal ? findDmarc(dns, toAuthorisationName(domain, host)) : null,
+    isOtherOwner ? findDmarc(dns, toAuthorisationName(domain, host)) : null,
     findExchangers(dns, host),
   ]);
-  return {
-    ...route,
-    record,
-    authorisations: new Map(isExternal ? [[host, authorisation]] : []),
-    exchangers: new Map([[host, exchangers]]),
-  };
+  return { ...route, record, host, isOtherOwner, authorisation, exchangers };
 }
 
 async function findDmarc(dns: Dns, name: string): Promise<Answer<string>> {

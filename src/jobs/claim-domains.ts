@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { LookUp } from '../dns/record-lookup.ts';
+import type { LookUp } from '../dns/record-watch.ts';
 import { findReportAddresses } from '../domain/dns/report-addresses.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';

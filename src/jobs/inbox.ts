@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { evaluate } from '../alerts/evaluate.ts';
 import type { Config } from '../config/config.ts';
-import { createLookUp } from '../dns/record-lookup.ts';
+import { createLookUp } from '../dns/record-watch.ts';
 import { startInboxWorker } from '../intake/inbox/worker.ts';
 import { createParserProcess } from '../intake/parser/parser-process.ts';
 import { findDomainIds } from '../store/accounts/domains.ts';

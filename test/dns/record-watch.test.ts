@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { evaluate } from '../../src/alerts/evaluate.ts';
-import { createLookUp, type LookUp } from '../../src/dns/record-lookup.ts';
-import { checkDomain, checkShard } from '../../src/dns/record-watch.ts';
+import { checkDomain, checkShard, createLookUp, type LookUp } from '../../src/dns/record-watch.ts';
 import { toInstant } from '../../src/domain/instant.ts';
 import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { aWorld } from '../alerts/world.ts';

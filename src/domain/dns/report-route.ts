@@ -9,8 +9,8 @@ import { findReportAddresses, hasReportTag, normalizeAddress, toHost } from './r
 
 /* Whether reports about a domain can reach us, from what DNS says (RFC 9990; RFC 7489, section 7.1). */
 
-/** What DNS answers: a value, null for nothing, undefined when no server answered. */
-type Answer<T> = T | null | undefined;
+/** What DNS answers: a value, null for nothing, undefined when no server answered in time (SERVFAIL, timeout). */
+export type Answer<T> = T | null | undefined;
 
 export interface RouteFacts {
   readonly domain: string;
@@ -18,10 +18,14 @@ export interface RouteFacts {
   readonly addresses: readonly string[];
   /** The TXT records at `_dmarc.<domain>` that are DMARC records. */
   readonly record: Answer<string>;
-  /** The DMARC records at `<domain>._report._dmarc.<host>`, for each host that another owner has. */
-  readonly authorisations: ReadonlyMap<string, Answer<string>>;
-  /** The mail exchangers of each host of an address; of a host without MX, its addresses. */
-  readonly exchangers: ReadonlyMap<string, Answer<readonly string[]>>;
+  /** The host that reports are or shall be sent to: `findReportHost`. */
+  readonly host: string;
+  /** Whether the host belongs to another owner than the domain. */
+  readonly isOtherOwner: boolean;
+  /** The DMARC record at `<domain>._report._dmarc.<host>`. */
+  readonly authorisation: Answer<string>;
+  /** The mail exchangers of the host; without MX, its addresses. */
+  readonly exchangers: Answer<readonly string[]>;
   /** The name of our own mail server, when we have one. */
   readonly mailHost: string | undefined;
 }
@@ -35,8 +39,8 @@ export interface Finding {
 
 /** What has to be right for reports to come, in the order in which a person sets it up. */
 export function checkRoute(facts: RouteFacts): readonly Finding[] {
-  const host = findReportHost(facts);
-  return [checkRua(facts), ...checkAuthorisation(facts, host), checkExchangers(facts, host)];
+  const authorisation = facts.isOtherOwner ? [checkAuthorisation(facts)] : [];
+  return [checkRua(facts), ...authorisation, checkExchangers(facts)];
 }
 
 /** The host that reports are or shall be sent to. */
@@ -82,30 +86,27 @@ function toRuaAdvice(record: string, ownAddress: string): string {
 }
 
 /** Needed for a host of another owner, because anybody could have reports sent to anybody. */
-function checkAuthorisation({ domain, authorisations }: RouteFacts, host: string): Finding[] {
+function checkAuthorisation({ domain, host, authorisation }: RouteFacts): Finding {
   const check = 'authorisation';
-  if (!authorisations.has(host)) return [];
-  const found = authorisations.get(host);
   const at = toAuthorisationName(domain, host);
-  if (found === undefined)
-    return [{ check, ok: false, text: `No DNS server answered for the TXT record of ${at}.` }];
-  if (found !== null)
-    return [{ check, ok: true, text: `${host} takes reports about ${domain}: ${at} says so.` }];
+  if (authorisation === undefined)
+    return { check, ok: false, text: `No DNS server answered for the TXT record of ${at}.` };
+  if (authorisation !== null)
+    return { check, ok: true, text: `${host} takes reports about ${domain}: ${at} says so.` };
   const text =
     `${host} does not say that it takes reports about ${domain}, so most receivers send none. ` +
     `Publish a TXT record at ${at}, or at *._report._dmarc.${host}: ${AUTHORISATION}`;
-  return [{ check, ok: false, text }];
+  return { check, ok: false, text };
 }
 
-function checkExchangers({ exchangers, mailHost }: RouteFacts, host: string): Finding {
+function checkExchangers({ host, exchangers, mailHost }: RouteFacts): Finding {
   const check = 'mx';
-  const found = exchangers.get(host);
-  if (found === undefined)
+  if (exchangers === undefined)
     return { check, ok: false, text: `No DNS server answered for the MX records of ${host}.` };
-  if (found === null || found.length === 0) {
+  if (exchangers === null || exchangers.length === 0) {
     const exchanger = mailHost ?? 'your mail server';
     const text = `Mail to ${host} goes nowhere: it has no MX record. Publish one: ${host} MX 10 ${exchanger}`;
     return { check, ok: false, text };
   }
-  return { check, ok: true, text: `Mail to ${host} goes to ${found.join(', ')}.` };
+  return { check, ok: true, text: `Mail to ${host} goes to ${exchangers.join(', ')}.` };
 }

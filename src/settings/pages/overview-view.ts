@@ -4,7 +4,7 @@ import type { Day } from '../../domain/instant.ts';
 import { type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
 import type { DomainRow } from '../../store/accounts/domains.ts';
 import type { AlertOfAccount } from '../../store/alerts/alerts.ts';
-import type { DoorOverview, InboxOverview } from '../../store/inbox/overview.ts';
+import type { DoorOverview, InboxOverview } from '../../store/inbox/doors.ts';
 import type { Column } from '../frame/charts/columns.ts';
 import { renderTable } from '../frame/elements.ts';
 import {

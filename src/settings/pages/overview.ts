@@ -4,7 +4,7 @@ import { addDays, type Day, toDay, toInstant } from '../../domain/instant.ts';
 import { findNextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
 import { readOverview } from '../../store/accounts/overview.ts';
-import { readInboxOverview } from '../../store/inbox/overview.ts';
+import { readInboxOverview } from '../../store/inbox/doors.ts';
 import type { PageHandler } from '../deps.ts';
 import { type ChartDay, type Column, toColumns } from '../frame/charts/columns.ts';
 import { renderPages } from '../frame/elements.ts';
