@@ -44,7 +44,8 @@ export function logRequests(log: Logger) {
       log[level]({
         request_id: withoutKeys(req.id),
         method,
-        path: toLoggedPath(url),
+        // Without the query, which may contain anything.
+        path: withoutKeys(url.split('?', 1)[0] ?? ''),
         status: res.statusCode,
         ms: Math.round(performance.now() - startedAt),
         // The caller closed the connection before the answer was complete.
@@ -52,11 +53,6 @@ export function logRequests(log: Logger) {
       });
     });
   };
-}
-
-/** The path without the query, which may contain anything. */
-function toLoggedPath(url: string): string {
-  return withoutKeys(url.split('?', 1)[0] ?? '');
 }
 
 /** The text with every key replaced by its prefix. A percent-encoded key is decoded first. */
@@ -76,14 +72,12 @@ function decode(text: string): string | undefined {
   for (let i = 0; i <= MAX_DECODINGS; i++) {
     const before = decoded;
     if (!before.includes('%')) return before;
-    decoded = before.replace(ENCODED, toCharacter);
+    decoded = before.replace(ENCODED, (code) =>
+      String.fromCharCode(Number.parseInt(code.slice(1), 16)),
+    );
     if (decoded === before) return decoded;
   }
   return undefined;
-}
-
-function toCharacter(encoded: string): string {
-  return String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
 }
 
 /** pino's form of an error, without keys in its message, its stack or its other properties. */

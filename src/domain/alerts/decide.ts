@@ -61,12 +61,9 @@ function findEnding(
 }
 
 function decideOpen(alert: KnownAlert, { context }: Occurrence): Decision[] {
-  return isSame(context, alert.context) ? [] : [{ kind: 'update', alert, context }];
-}
-
-/** Contexts are JSON, and a rule always names its keys in the same order. */
-function isSame(a: KnownAlert['context'], b: KnownAlert['context']): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+  // Contexts are JSON, and a rule always names its keys in the same order.
+  const isSame = JSON.stringify(context) === JSON.stringify(alert.context);
+  return isSame ? [] : [{ kind: 'update', alert, context }];
 }
 
 function isAbout(alert: KnownAlert, { subject, context }: Occurrence): boolean {

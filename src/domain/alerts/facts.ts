@@ -1,6 +1,7 @@
 import type { RecordType } from '../dns/dns-record.ts';
 import type { DnsRecordState } from '../dns/dns-watch.ts';
 import type { Day, Instant } from '../instant.ts';
+import type { Counts } from './rate.ts';
 
 /** All that is known of one domain at one moment. The rules read nothing else. */
 export interface Facts {
@@ -21,19 +22,15 @@ export interface Facts {
 }
 
 /** The totals of the reports of one day, exact. */
-export interface DataDay {
+export interface DataDay extends Counts {
   readonly day: Day;
-  readonly messages: number;
-  readonly aligned: number;
   /** 0 when no report of the day named a source. */
   readonly sources: number;
 }
 
-export interface FailingSource {
+export interface FailingSource extends Counts {
   readonly day: Day;
   readonly address: string;
-  readonly messages: number;
-  readonly aligned: number;
   /**
    * Data days between the source's last message and this day, both excluded, up to the number that the rules
    * need; null when it had never sent anything.

@@ -1,4 +1,4 @@
-import { addSafely } from '../safe-sum.ts';
+import { addUp, type Counts } from '../alerts/rate.ts';
 import type { Evidence } from './evidence.ts';
 
 /** What one reporter said of some messages of a source that had the same results. */
@@ -12,10 +12,8 @@ export interface Reported extends Evidence {
 /** Messages with the same results, whoever reported them. */
 export type Results = Omit<Reported, 'reporter'>;
 
-export interface Reporter {
+export interface Reporter extends Counts {
   readonly name: string | null;
-  readonly messages: number;
-  readonly aligned: number;
 }
 
 export interface Breakdown {
@@ -31,25 +29,15 @@ export function toBreakdown(reported: readonly Reported[]): Breakdown {
   for (const { reporter, ...one } of reported) {
     const { messages, aligned, ...same } = one;
     const key = JSON.stringify(same);
-    results.set(key, { ...one, ...addCounts(results.get(key), one) });
-    const counts = addCounts(reporters.get(reporter), one);
+    results.set(key, { ...one, ...addUp([results.get(key) ?? NONE, one]) });
+    const counts = addUp([reporters.get(reporter) ?? NONE, one]);
     reporters.set(reporter, { name: reporter, ...counts });
   }
   return { results: toLargest(results), reporters: toLargest(reporters) };
 }
 
-interface Counted {
-  readonly messages: number;
-  readonly aligned: number;
-}
+const NONE: Counts = { messages: 0, aligned: 0 };
 
-function addCounts(a: Counted | undefined, b: Counted): Counted {
-  return {
-    messages: addSafely(a?.messages ?? 0, b.messages),
-    aligned: addSafely(a?.aligned ?? 0, b.aligned),
-  };
-}
-
-function toLargest<T extends Counted>(all: ReadonlyMap<unknown, T>): readonly T[] {
+function toLargest<T extends Counts>(all: ReadonlyMap<unknown, T>): readonly T[] {
   return [...all.values()].sort((a, b) => b.messages - a.messages);
 }

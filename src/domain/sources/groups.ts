@@ -28,27 +28,19 @@ export function groupSources<S extends Counts>(
 ): readonly SourceGroup[] {
   const groups = new Map<string, Writable<SourceGroup>>();
   for (const source of sources) {
-    const { key, title } = toName(source);
-    const known = groups.get(key);
-    if (known === undefined) groups.set(key, { key, title, ...toCounts(source), sources: 1 });
-    else addTo(known, source);
+    const name = toName(source);
+    const group = groups.get(name.key) ?? { ...name, ...NO_COUNTS, sources: 0 };
+    for (const count of COUNTS) group[count] = addSafely(group[count], source[count]);
+    group.sources += 1;
+    groups.set(name.key, group);
   }
   return [...groups.values()].sort(byFailures);
 }
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-function toCounts({ messages, aligned, dkimAligned, spfAligned }: Counts): Counts {
-  return { messages, aligned, dkimAligned, spfAligned };
-}
-
-function addTo(group: Writable<SourceGroup>, source: Counts): void {
-  group.messages = addSafely(group.messages, source.messages);
-  group.aligned = addSafely(group.aligned, source.aligned);
-  group.dkimAligned = addSafely(group.dkimAligned, source.dkimAligned);
-  group.spfAligned = addSafely(group.spfAligned, source.spfAligned);
-  group.sources += 1;
-}
+const NO_COUNTS: Counts = { messages: 0, aligned: 0, dkimAligned: 0, spfAligned: 0 };
+const COUNTS = ['messages', 'aligned', 'dkimAligned', 'spfAligned'] as const;
 
 function byFailures(a: SourceGroup, b: SourceGroup): number {
   const failures = b.messages - b.aligned - (a.messages - a.aligned);

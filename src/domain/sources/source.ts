@@ -1,3 +1,4 @@
+import type { Counts as PassCounts } from '../alerts/rate.ts';
 import type { Day } from '../instant.ts';
 import type { Network } from './network.ts';
 
@@ -15,11 +16,8 @@ export interface Source extends Counts {
 /** What a person has said of a source; null when nobody has. */
 export type Mark = 'legitimate' | 'unknown';
 
-/** Messages. */
-export interface Counts {
-  readonly messages: number;
-  /** Those that passed DMARC. */
-  readonly aligned: number;
+/** Messages of a source. */
+export interface Counts extends PassCounts {
   /** Those for which DKIM, and SPF, passed and was aligned. */
   readonly dkimAligned: number;
   readonly spfAligned: number;
