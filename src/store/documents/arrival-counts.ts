@@ -1,3 +1,4 @@
+import type { Selectable } from 'kysely';
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { addedSafely } from '../engine/dialect.ts';
@@ -9,6 +10,7 @@ import { itemUpserts, reportList } from '../lists/timeline.ts';
 import { boundSources, type CountedDay, toSourceUpserts } from '../sources/days/source-ips.ts';
 import { boundTexts, textInserts } from '../sources/days/texts.ts';
 import { staleUpsertsOfDays } from '../sources/periods.ts';
+import type { Tables } from '../tables.ts';
 import type { Arrivals, DayCount, DomainArrivals } from './arrivals.ts';
 
 /**
@@ -48,24 +50,17 @@ function toDays({ domain, days }: DomainArrivals): DomainDayCount[] {
   return [...days].map(([day, count]) => ({ domainId: domain.id, day, ...count }));
 }
 
-function toDayRow({ domainId, day, reports, messages, aligned, sources }: DomainDayCount): NewDay {
+type DayRow = Selectable<Tables['domain_day']>;
+
+function toDayRow({ domainId, day, reports, messages, aligned, sources }: DomainDayCount): DayRow {
   return { domain_id: domainId, day, reports, messages, aligned, sources: sources.size };
 }
 
-/** What reports add to a day that they cover: the columns of `domain_day`. */
-type NewDay = {
-  readonly domain_id: string;
-  readonly day: Day;
-  readonly reports: number;
-  readonly messages: number;
-  readonly aligned: number;
-  readonly sources: number;
-};
+/** A day's row after reports were added to it. */
+type StoredDay = Pick<DayRow, 'domain_id' | 'day' | 'reports' | 'sources'>;
 
-/** A day's row after that. */
-type StoredDay = Pick<NewDay, 'domain_id' | 'day' | 'reports' | 'sources'>;
-
-const dayUpserts = prepareRows<NewDay, StoredDay>(
+/** What reports add to the days that they cover. */
+const dayUpserts = prepareRows<DayRow, StoredDay>(
   ['domain_id', 'day', 'reports', 'messages', 'aligned', 'sources'],
   (db, rows) =>
     db
@@ -95,10 +90,8 @@ function toCountedDays(
   });
 }
 
-type NewReceipts = { readonly domain_id: string; readonly day: Day; readonly reports: number };
-
 /** When reports came in, whatever they cover: `alert.reports_missing` needs these times. */
-const receiptUpserts = prepareRows<NewReceipts, never>(
+const receiptUpserts = prepareRows<Selectable<Tables['domain_receipt']>, never>(
   ['domain_id', 'day', 'reports'],
   (db, rows) =>
     db

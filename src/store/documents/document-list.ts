@@ -131,21 +131,6 @@ const INPUTS_AT_ONCE = 100;
 
 /** The inputs of rejections and conflicts, in the order in which they came in, read some at a time. */
 export async function* listInputs(db: Db, filter: DocumentFilter): AsyncGenerator<StoredInput> {
-  let after = 0;
-  for (;;) {
-    const inputs = await listInputsAfter(db, filter, after);
-    yield* inputs;
-    const last = inputs.at(-1);
-    if (last === undefined) return;
-    after = last.seq;
-  }
-}
-
-async function listInputsAfter(
-  db: Db,
-  filter: DocumentFilter,
-  after: number,
-): Promise<StoredInput[]> {
   const { reason, since = '' } = filter;
   const rejected = db
     .selectFrom('rejection')
@@ -156,10 +141,9 @@ async function listInputsAfter(
     .selectFrom('conflict')
     .select('source_seq')
     .where('received_at', '>=', since);
-  return await db
+  const matching = db
     .selectFrom('source')
     .select(['seq', 'name', 'received_at as receivedAt'])
-    .where('seq', '>', after)
     .where((eb) =>
       eb.or([
         ...(hasRejections(filter) ? [eb('seq', 'in', rejected)] : []),
@@ -167,6 +151,10 @@ async function listInputsAfter(
       ]),
     )
     .orderBy('seq')
-    .limit(INPUTS_AT_ONCE)
-    .execute();
+    .limit(INPUTS_AT_ONCE);
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const inputs: StoredInput[] = await matching.where('seq', '>', after).execute();
+    yield* inputs;
+    after = inputs.at(-1)?.seq;
+  }
 }

@@ -147,11 +147,11 @@ async function insertGroup(
   for (const { original, ordinal, member, content } of documents) {
     const { inputSeq, isKnown } = originals.get(original) as StoredOriginal;
     const at = { inputSeq, member: member.length === 0 ? null : member.join(' > ') };
-    if (content instanceof Refusal)
-      rejections.push(
-        rejectionUpsert(content, { ...at, ordinal, receivedAt: arrivals.receivedAt }),
-      );
-    else {
+    if (content instanceof Refusal) {
+      const { reason, message, where } = content;
+      const { receivedAt } = arrivals;
+      rejections.push(rejectionUpsert({ ...at, ordinal, receivedAt, reason, message, where }));
+    } else {
       reports.push({ ...at, report: content });
       if (isKnown) rejections.push(rejectionDelete({ inputSeq, ordinal }));
     }

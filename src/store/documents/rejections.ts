@@ -1,27 +1,19 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { Refusal } from '../../domain/reports/refusal.ts';
 import type { Db } from '../engine/database.ts';
-import { type BoundQuery, prepareQuery } from '../engine/prepared.ts';
+import { prepareQuery } from '../engine/prepared.ts';
 
 /** The key of a rejection: a document is found in an input by its position, from 0. */
 type RejectionKey = { readonly inputSeq: number; readonly ordinal: number };
 
-type RejectedDocument = RejectionKey & {
-  readonly member: string | null;
-  readonly receivedAt: Instant;
-};
-
-type NewRejection = RejectedDocument & Pick<Refusal, 'reason' | 'message' | 'where'>;
+type NewRejection = RejectionKey &
+  Pick<Refusal, 'reason' | 'message' | 'where'> & {
+    readonly member: string | null;
+    readonly receivedAt: Instant;
+  };
 
 /** A rejection of the same bytes is stored once, with the reason that was found last. */
-export function rejectionUpsert(
-  { reason, message, where }: Refusal,
-  document: RejectedDocument,
-): BoundQuery<never> {
-  return upsert({ ...document, reason, message, where });
-}
-
-const upsert = prepareQuery<NewRejection, never>((db, param) =>
+export const rejectionUpsert = prepareQuery<NewRejection, never>((db, param) =>
   db
     .insertInto('rejection')
     .values({

@@ -3,21 +3,10 @@ import { toSafeCount } from '../../domain/safe-sum.ts';
 import type { Mark } from '../../domain/sources/source.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
-import { PART, SUMS, selectParts, sumOf } from './parts.ts';
+import { type CoverLists, PART, type SourceCounts, SUMS, selectParts, sumOf } from './parts.ts';
 import { planParts, type RangeParts, toJsonLists } from './periods.ts';
 import { rankedSources } from './ranked.ts';
 import type { DomainScope } from './scope.ts';
-
-/** What one address sent in a domain's name in a range: messages. */
-export interface SourceCounts {
-  readonly address: string;
-  readonly messages: number;
-  /** Those that passed DMARC. */
-  readonly aligned: number;
-  /** Those for which DKIM, and SPF, passed and was aligned. */
-  readonly dkim_aligned: number;
-  readonly spf_aligned: number;
-}
 
 export interface SourceRow extends SourceCounts {
   /** The first and the last day of the range on which it sent something. */
@@ -138,21 +127,15 @@ export function* planSourcesOf(
   return addresses.map((address) => found.get(address)).filter((row) => row !== undefined);
 }
 
-type OfAddresses = { domainId: string; days: string; periods: string; addresses: string };
-
 /** @internal A test reads its query plan. */
-export const sourcesOf = prepareQuery<OfAddresses, SourceRow>((db, param) => {
-  const ofAddresses = {
-    ...{ domainId: param('domainId'), days: param('days'), periods: param('periods') },
-    addresses: param('addresses'),
-  };
-  return db
-    .selectFrom(selectParts(db, ofAddresses, PART).as('part'))
+export const sourcesOf = prepareQuery<CoverLists & { addresses: string }, SourceRow>((db, param) =>
+  db
+    .selectFrom(selectParts(db, param, PART, param('addresses')).as('part'))
     .select('address')
     .select(SUMS.map((column) => sumOf(column).as(column)))
     .select(({ fn }) => [fn.min('first_day').as('first_day'), fn.max('last_day').as('last_day')])
-    .groupBy('address');
-});
+    .groupBy('address'),
+);
 
 /** Each sum stops at 2^53 − 1. */
 function toSourceCounts(row: SourceCounts): SourceCounts {

@@ -6,6 +6,7 @@ import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
+import type { SourceMarkTable } from './tables.ts';
 
 /** How many marks a domain can have: more than people set, and few enough to read all of them with each page. */
 const MAX_MARKS = 1_000;
@@ -16,19 +17,13 @@ export interface SourceMark {
   readonly markedBy: string;
 }
 
-interface MarkRow {
-  readonly address: string;
-  readonly mark: Mark;
-  readonly marked_at: Instant;
-  readonly marked_by: string;
-}
-
-const marksOf = prepareQuery<{ domainId: string }, MarkRow>((db, param) =>
-  db
-    .selectFrom('source_mark')
-    .select(['address', 'mark', 'marked_at', 'marked_by'])
-    .where('domain_id', '=', param('domainId'))
-    .limit(MAX_MARKS),
+const marksOf = prepareQuery<{ domainId: string }, Omit<SourceMarkTable, 'domain_id'>>(
+  (db, param) =>
+    db
+      .selectFrom('source_mark')
+      .select(['address', 'mark', 'marked_at', 'marked_by'])
+      .where('domain_id', '=', param('domainId'))
+      .limit(MAX_MARKS),
 );
 
 /** What people have said of a domain's sources, by address. */

@@ -1,9 +1,10 @@
-import { type Expression, sql } from 'kysely';
+import { type Expression, type Kysely, sql } from 'kysely';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
+import type { Tables } from '../tables.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 
 /*
@@ -15,17 +16,25 @@ import { isInShard, type Shard } from '../work/shards.ts';
 const MAX_NAMES = 5_000;
 /** Addresses are looked up when they sent something in so many days, up to the newest day that has data. */
 const DAYS = 30;
-type OfAddresses = { domainId: string; addresses: string };
 
-/** @internal A test reads its query plan. */
-export const namesOf = prepareQuery<OfAddresses, NameRow>((db, param) =>
-  db
+/** Names by address. */
+type Names = ReadonlyMap<string, string>;
+type NameRow = { readonly address: string; readonly name: string };
+
+function selectNames(db: Kysely<Tables>, domainId: Expression<string>) {
+  return db
     .selectFrom('source_name')
     .select(['address', 'name'])
-    .where('domain_id', '=', param('domainId'))
-    .where(dialectOf(db).isIn(sql.ref('address'), param('addresses')))
+    .where('domain_id', '=', domainId)
     .where('name', 'is not', null)
-    .$narrowType<{ name: string }>(),
+    .$narrowType<{ name: string }>();
+}
+
+/** @internal A test reads its query plan. */
+export const namesOf = prepareQuery<{ domainId: string; addresses: string }, NameRow>((db, param) =>
+  selectNames(db, param('domainId')).where(
+    dialectOf(db).isIn(sql.ref('address'), param('addresses')),
+  ),
 );
 
 /** The names of some of a domain's sources, by address. One that has expired stays until it is looked up again. */
@@ -41,12 +50,7 @@ export async function findNames(
 
 /** @internal A test reads its query plan. */
 export const allNames = prepareQuery<{ domainId: string }, NameRow>((db, param) =>
-  db
-    .selectFrom('source_name')
-    .select(['address', 'name'])
-    .where('domain_id', '=', param('domainId'))
-    .where('name', 'is not', null)
-    .$narrowType<{ name: string }>(),
+  selectNames(db, param('domainId')),
 );
 
 /** The names of all of a domain's sources, some thousands: a third of the time of looking each up by its key. */
@@ -54,10 +58,6 @@ export async function readAllNames(reader: Reader, domainId: string): Promise<Na
   const rows = await reader.readAll(allNames({ domainId }));
   return toNames(rows);
 }
-
-/** Names by address. */
-type Names = ReadonlyMap<string, string>;
-type NameRow = { readonly address: string; readonly name: string };
 
 function toNames(rows: readonly NameRow[]): Names {
   return new Map(rows.map(({ address, name }) => [address, name]));
@@ -74,12 +74,6 @@ export async function listDomainsOfSources(db: Db, shard: Shard): Promise<string
     .orderBy('id')
     .execute();
   return rows.map(({ id }) => id);
-}
-
-interface UnnamedQuery {
-  readonly domainId: string;
-  readonly now: Instant;
-  readonly limit: number;
 }
 
 const newestDay = prepareQuery<{ domainId: string }, { day: Day }>((db, param) =>
@@ -130,7 +124,7 @@ export const unnamedAddresses = prepareQuery<
 /** The addresses whose names are not known or have expired, those with most failed messages first. */
 export async function listUnnamed(
   reader: Reader,
-  { domainId, now, limit }: UnnamedQuery,
+  { domainId, now, limit }: { domainId: string; now: Instant; limit: number },
 ): Promise<string[]> {
   const [[newest], [known]] = await reader.readPlan(() =>
     askAll(newestDay({ domainId }), unexpiredCount({ domainId, now })),
@@ -164,39 +158,30 @@ export async function updateNames(
       .where('domain_id', '=', domainId)
       .where('expires_at', '<', until)
       .execute();
-    const expires_at = excluded<string>('expires_at');
     const isAnswered = ({ name }: SourceName) => name !== undefined;
-    const answered = toRows(domainId, names.filter(isAnswered));
-    const name = excluded<string | null>('name');
-    await upsertNames(tx, answered, { name, expires_at });
-    const unanswered = names.filter((one) => !isAnswered(one));
-    await upsertNames(tx, toRows(domainId, unanswered), { expires_at });
+    const unanswered = names.filter((name) => !isAnswered(name));
+    await upsertNames(tx, domainId, names.filter(isAnswered), ['name', 'expires_at']);
+    await upsertNames(tx, domainId, unanswered, ['expires_at']);
   });
-}
-
-const excluded = <T>(column: string) => sql.ref<T>(`excluded.${column}`) as Expression<T>;
-
-function toRows(domainId: string, names: readonly SourceName[]) {
-  return names.map(({ address, name, expiresAt }) => ({
-    ...{ domain_id: domainId, address, name: name ?? null },
-    expires_at: expiresAt,
-  }));
-}
-
-interface ReplacedColumns {
-  readonly name?: Expression<string | null>;
-  readonly expires_at: Expression<string>;
 }
 
 async function upsertNames(
   tx: Tx,
-  rows: ReturnType<typeof toRows>,
-  replaced: ReplacedColumns,
+  domainId: string,
+  names: readonly SourceName[],
+  replaced: readonly ('name' | 'expires_at')[],
 ): Promise<void> {
-  if (rows.length === 0) return;
+  if (names.length === 0) return;
+  const rows = names.map(({ address, name = null, expiresAt }) => ({
+    ...{ domain_id: domainId, address, name },
+    expires_at: expiresAt,
+  }));
+  const changes = replaced.map((column) => [column, sql.ref(`excluded.${column}`)]);
   await tx
     .insertInto('source_name')
     .values(rows)
-    .onConflict((oc) => oc.columns(['domain_id', 'address']).doUpdateSet(replaced))
+    .onConflict((oc) =>
+      oc.columns(['domain_id', 'address']).doUpdateSet(Object.fromEntries(changes)),
+    )
     .execute();
 }

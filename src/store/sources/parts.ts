@@ -1,6 +1,18 @@
 import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { dialectOf } from '../engine/dialect.ts';
+import type { Param } from '../engine/prepared.ts';
 import type { Tables } from '../tables.ts';
+
+/** What one address sent in a domain's name in a range: messages. */
+export interface SourceCounts {
+  readonly address: string;
+  readonly messages: number;
+  /** Those that passed DMARC. */
+  readonly aligned: number;
+  /** Those for which DKIM, and SPF, passed and was aligned. */
+  readonly dkim_aligned: number;
+  readonly spf_aligned: number;
+}
 
 /** The columns of an address that are added up. */
 export const SUMS = ['messages', 'aligned', 'dkim_aligned', 'spf_aligned'] as const;
@@ -9,38 +21,36 @@ export const SUMS = ['messages', 'aligned', 'dkim_aligned', 'spf_aligned'] as co
 export const PART = [...SUMS, 'first_day', 'last_day'] as const;
 export type PartColumn = (typeof PART)[number];
 
-/** `days`, `periods` and `addresses` are JSON arrays of texts. Without `addresses`, all addresses are read. */
-export interface PartsOf {
-  readonly domainId: Expression<string>;
-  readonly days: Expression<string>;
-  readonly periods: Expression<string>;
-  readonly addresses?: Expression<string>;
-}
+/** The parts of a range of a domain: JSON arrays of days and of periods. */
+export type CoverLists = { domainId: string; days: string; periods: string };
 
 /**
  * What each address sent on each of the days and in each of the periods, one row for each address and part. Only the
- * needed columns are selected, because the rows of a range are sorted with all of them.
+ * needed columns are selected, because the rows of a range are sorted with all of them. `addresses` is a JSON array;
+ * without it, all addresses are read.
  */
-export function selectParts(
+export function selectParts<P extends CoverLists>(
   db: Kysely<Tables>,
-  { domainId, days, periods, addresses }: PartsOf,
+  param: Param<P>,
   columns: readonly PartColumn[],
+  addresses?: Expression<string>,
 ) {
   const { isIn } = dialectOf(db);
+  const domainId = param('domainId');
   const isChosen =
     addresses === undefined ? sql<SqlBool>`1 = 1` : isIn(sql.ref('address'), addresses);
   return db
     .selectFrom('domain_source_ip')
     .select(['address', ...columns.map(toDayColumn)])
     .where('domain_id', '=', domainId)
-    .where(isIn(sql.ref('day'), days))
+    .where(isIn(sql.ref('day'), param('days')))
     .where(isChosen)
     .unionAll(
       db
         .selectFrom('source_sum')
         .select(['address', ...columns])
         .where('domain_id', '=', domainId)
-        .where(isIn(sql.ref('period'), periods))
+        .where(isIn(sql.ref('period'), param('periods')))
         .where(isChosen),
     );
 }

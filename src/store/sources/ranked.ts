@@ -1,11 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { prepareQuery } from '../engine/prepared.ts';
-import { SUMS, selectParts, sumOf } from './parts.ts';
+import { type CoverLists, type SourceCounts, SUMS, selectParts, sumOf } from './parts.ts';
 
-type RankedPage = {
-  domainId: string;
-  days: string;
-  periods: string;
+type RankedPage = CoverLists & {
   /** 1: only addresses of which a message failed. */
   failingOnly: 0 | 1;
   /** Only addresses with this mark; `unmarked`: those without one; `any`: all. */
@@ -15,16 +12,11 @@ type RankedPage = {
 };
 
 /** An address with the totals; one row without an address when the page is empty. */
-interface RankedRow {
+interface RankedRow extends SourceCounts {
   /** How many addresses match. */
   readonly total: number;
   /** The messages of all addresses, whether or not they match. */
   readonly listed: number;
-  readonly address: string;
-  readonly messages: number;
-  readonly aligned: number;
-  readonly dkim_aligned: number;
-  readonly spf_aligned: number;
 }
 
 /**
@@ -32,7 +24,6 @@ interface RankedRow {
  * the range's parts finds a page of those that match, and the totals.
  */
 export const rankedSources = prepareQuery<RankedPage, RankedRow>((db, param) => {
-  const parts = { domainId: param('domainId'), days: param('days'), periods: param('periods') };
   const matches = sql<SqlBool>`(${param('failingOnly')} = 0 or messages > aligned)
     and (${param('mark')} = 'any' or ${param('mark')} = coalesce((
       select mark from source_mark
@@ -42,7 +33,7 @@ export const rankedSources = prepareQuery<RankedPage, RankedRow>((db, param) => 
       (cte) => cte('source').materialized(),
       (query) =>
         query
-          .selectFrom(selectParts(db, parts, SUMS).as('part'))
+          .selectFrom(selectParts(db, param, SUMS).as('part'))
           .select('address')
           .select(SUMS.map((column) => sumOf(column).as(column)))
           .groupBy('address'),

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { addUp, type Counts } from '../../domain/alerts/rate.ts';
 import type { Day, DayRange } from '../../domain/instant.ts';
 import {
   type EvaluatedPattern,
@@ -12,21 +13,16 @@ import { ask, askAll, type Plan, type Reader } from '../engine/reader.ts';
 import { fitDetails, parseDetails, REPORTER_ID_CHARS } from './days/details.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
 
-/** Messages of one source in a range that one reporter evaluated alike. */
-export interface SourcePattern extends EvaluatedPattern {
+/** Messages of one source in a range that one reporter evaluated alike: all or none of them passed DMARC. */
+export interface SourcePattern extends EvaluatedPattern, Counts {
   /** The organisation that reported them. */
   readonly reporter: string | null;
-  readonly messages: number;
-  /** Messages that passed DMARC: all or none. */
-  readonly aligned: number;
   readonly first_day: Day;
   readonly last_day: Day;
 }
 
-export interface SourceDay {
+export interface SourceDay extends Counts {
   readonly day: Day;
-  readonly messages: number;
-  readonly aligned: number;
 }
 
 export interface SourceOfRange {
@@ -70,7 +66,7 @@ function* planSource(scope: DomainScope, { address, range }: SourceQuery): Plan<
     return pattern === undefined ? [] : [toSourcePattern(count, { reporter, pattern })];
   });
   const days = rows.map(({ day, messages, aligned }) => ({ day, messages, aligned }));
-  const otherMessages = Math.max(0, sumOf(days) - sumOf(patterns));
+  const otherMessages = Math.max(0, addUp(days).messages - addUp(patterns).messages);
   return { days, patterns, otherMessages };
 }
 
@@ -176,10 +172,6 @@ function toSourcePattern(
     first_day: firstDay,
     last_day: lastDay,
   };
-}
-
-function sumOf(counts: readonly { readonly messages: number }[]): number {
-  return counts.reduce((sum, { messages }) => addSafely(sum, messages), 0);
 }
 
 type SourceKey = { domainId: string; address: string };

@@ -14,7 +14,7 @@ import type { Tx } from '../engine/database.ts';
 import type { Store } from '../engine/open.ts';
 import { prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
 import { ask, type Plan, toReader } from '../engine/reader.ts';
-import { PART, SUMS, selectParts } from './parts.ts';
+import { type CoverLists, PART, SUMS, selectParts } from './parts.ts';
 import { planCover, staleUpsertsOf, toJsonLists } from './periods.ts';
 
 /*
@@ -85,21 +85,18 @@ function isDue(period: Period, states: PeriodStates): boolean {
   return levelOf(period) === 'third' || !hasStale(period, states);
 }
 
-type CoverLists = { domainId: string; days: string; periods: string };
-
-const sizeOf = prepareQuery<CoverLists & { atMost: number }, Size>((db, param) => {
-  const lists = { domainId: param('domainId'), days: param('days'), periods: param('periods') };
-  return db
+const sizeOf = prepareQuery<CoverLists & { atMost: number }, Size>((db, param) =>
+  db
     .selectFrom(
       db
-        .selectFrom(selectParts(db, lists, []).as('part'))
+        .selectFrom(selectParts(db, param, []).as('part'))
         .select('address')
         .limit(param('atMost'))
         .as('part'),
     )
     .select(sql<number>`count(*)`.as('rows'))
-    .select(sql<number>`count(distinct address)`.as('addresses'));
-});
+    .select(sql<number>`count(distinct address)`.as('addresses')),
+);
 
 async function writeState(
   tx: Tx,
@@ -133,14 +130,13 @@ function exactSumOf(column: string): RawBuilder<number> {
   return sql<number>`cast(sum(${sql.ref(column)}) as bigint)`;
 }
 
-const sumsInsert = prepareQuery<CoverLists & { period: string }, never>((db, param) => {
-  const lists = { domainId: param('domainId'), days: param('days'), periods: param('periods') };
-  return db
+const sumsInsert = prepareQuery<CoverLists & { period: string }, never>((db, param) =>
+  db
     .insertInto('source_sum')
     .columns(['domain_id', 'period', 'address', ...PART])
     .expression(
       db
-        .selectFrom(selectParts(db, lists, PART).as('part'))
+        .selectFrom(selectParts(db, param, PART).as('part'))
         .select(sql<string>`cast(${param('domainId')} as text)`.as('domain_id'))
         .select([sql<string>`cast(${param('period')} as text)`.as('period'), 'address'])
         .select(SUMS.map((column) => exactSumOf(column).as(column)))
@@ -149,5 +145,5 @@ const sumsInsert = prepareQuery<CoverLists & { period: string }, never>((db, par
           fn.max('last_day').as('last_day'),
         ])
         .groupBy('address'),
-    );
-});
+    ),
+);

@@ -12,12 +12,12 @@ import {
   readSources,
   readSourcesForGroups,
   readSourcesOf,
-  type SourceCounts,
   type SourceList,
   type SourceRow,
 } from '../../../store/sources/list.ts';
 import { readMarks } from '../../../store/sources/marks.ts';
 import { findNames, readAllNames } from '../../../store/sources/names.ts';
+import type { SourceCounts } from '../../../store/sources/parts.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
 
