@@ -15,67 +15,32 @@ export const FACTOR_PATH = '/settings/second-factor';
 const PASSWORD_ATTRIBUTES = html`type="password" required autocomplete="current-password"`;
 const CODE_ATTRIBUTES = html`required maxlength="40" autocomplete="one-time-code" autocapitalize="none" spellcheck="false"`;
 
-/** Where the person is with their second factor. */
-export type FactorState =
-  /** The person signs in at the OpenID provider, which asks for further factors itself. */
-  | { readonly kind: 'no-password' }
-  /** The installation has no key to encrypt secrets with. */
-  | { readonly kind: 'unavailable' }
-  | { readonly kind: 'off' }
-  | { readonly kind: 'waiting'; readonly secret: string; readonly qr: Html }
-  | { readonly kind: 'on'; readonly since: Instant; readonly recoveryCodes: number };
-
 /** The field of a form that was rejected, and what the form says. */
 export interface Problem {
   readonly field: 'password' | 'code';
   readonly message: string;
 }
 
-interface FactorPage {
-  readonly visitor: Visitor;
-  readonly state: FactorState;
-  readonly problem: Problem | undefined;
-  readonly now: Date;
-}
-
-export function renderSecondFactor(page: FactorPage): Html {
+/** The page around `main`, which is what the person can do now. */
+export function renderSecondFactor(visitor: Visitor, main: Html): Html {
   return html`<p class="trail">Settings / Account / <a href="/settings/security">Sign-in &amp; sessions</a></p>
     <h1>Second factor</h1>
     <p class="lead">A code of an app on your phone, besides your password: a stolen password alone then opens nothing.</p>
     ${
-      mustSetUp(page.visitor)
-        ? html`<p class="card calm" role="status">${page.visitor.accountName} requires a second factor of everybody who signs in
+      mustSetUp(visitor)
+        ? html`<p class="card calm" role="status">${visitor.accountName} requires a second factor of everybody who signs in
             with a password. Set it up to go on.</p>`
         : ''
     }
-    ${renderState(page)}`;
+    ${main}`;
 }
 
-function renderState(page: FactorPage): Html {
-  const { state, visitor } = page;
-  switch (state.kind) {
-    case 'no-password':
-      return renderCalm(
-        'You sign in with single sign-on, and its provider asks for further factors.',
-      );
-    case 'unavailable':
-      return renderCalm(
-        'This installation has no key to encrypt secrets with. Its operator can set PLUMBLINE_SECRETS_KEY_FILE.',
-      );
-    case 'off':
-      return renderOff(visitor);
-    case 'waiting':
-      return renderSetUp(page, state);
-    case 'on':
-      return renderOn(page, state);
-  }
-}
-
-function renderCalm(text: string): Html {
+/** Why no second factor can be set up. */
+export function renderCalm(text: string): Html {
   return html`<section class="card calm"><p>${text}</p></section>`;
 }
 
-function renderOff(visitor: Visitor): Html {
+export function renderOff(visitor: Visitor): Html {
   return html`<section class="card" aria-labelledby="off">
     <h2 id="off">Your second factor is off</h2>
     <p>You need an authenticator app: any one that makes six-digit codes (TOTP), on your phone or in your password manager.</p>
@@ -83,11 +48,21 @@ function renderOff(visitor: Visitor): Html {
   </section>`;
 }
 
-function renderSetUp({ visitor, problem }: FactorPage, { secret, qr }: Waiting): Html {
+interface SetUp {
+  readonly secret: string;
+  /** What the QR code says. */
+  readonly uri: string;
+}
+
+export async function renderSetUp(
+  visitor: Visitor,
+  { secret, uri }: SetUp,
+  problem: Problem | undefined,
+): Promise<Html> {
   return html`<section class="card set-up" aria-labelledby="scan" data-secret>
     <h2 id="scan">1. Add Plumbline to your app</h2>
     <p>Scan this code with your authenticator app:</p>
-    ${qr}
+    ${await renderQr(uri)}
     <label for="secret">Or type this key into it</label>
     <textarea id="secret" class="narrow" rows="2" readonly spellcheck="false">${toGroups(secret)}</textarea>
   </section>
@@ -116,19 +91,26 @@ function renderSetUp({ visitor, problem }: FactorPage, { secret, qr }: Waiting):
   ${renderAction(visitor, { path: `${FACTOR_PATH}/start`, text: 'Make another code', look: 'quiet' })}`;
 }
 
-type Waiting = Extract<FactorState, { kind: 'waiting' }>;
-
 /** In groups of four, which are easier to type. */
 function toGroups(secret: string): string {
   return secret.replace(/(.{4})(?=.)/g, '$1 ');
 }
 
-function renderOn({ visitor, problem, now }: FactorPage, state: On): Html {
-  const few = state.recoveryCodes < 4;
+interface FactorOn {
+  readonly since: Instant;
+  readonly recoveryCodes: number;
+  readonly now: Date;
+}
+
+export function renderOn(
+  visitor: Visitor,
+  { since, recoveryCodes, now }: FactorOn,
+  problem: Problem | undefined,
+): Html {
   return html`<section class="card" aria-labelledby="on">
     <div class="beside"><h2 id="on">Your second factor is on</h2><span class="badge good">On</span></div>
-    <p>Since ${renderTime(state.since, now)}. Signing in with your password asks for a code of your app.</p>
-    <p>${few ? html`<span class="badge warn">Few left</span>` : ''} ${pluralize(state.recoveryCodes, 'recovery code')} left,
+    <p>Since ${renderTime(since, now)}. Signing in with your password asks for a code of your app.</p>
+    <p>${recoveryCodes < 4 ? html`<span class="badge warn">Few left</span>` : ''} ${pluralize(recoveryCodes, 'recovery code')} left,
       for when you do not have the app.</p>
   </section>
   <section class="card" aria-labelledby="change">
@@ -148,8 +130,6 @@ function renderOn({ visitor, problem, now }: FactorPage, state: On): Html {
   </section>`;
 }
 
-type On = Extract<FactorState, { kind: 'on' }>;
-
 /** The only page that shows recovery codes. */
 export function renderNewCodes(codes: readonly string[]): Html {
   return html`<p class="trail">Settings / Account / Second factor</p>
@@ -167,14 +147,14 @@ export function renderNewCodes(codes: readonly string[]): Html {
  * A QR code as an image of SVG: one path of squares, dark on light in every colour scheme, because readers of codes
  * expect it so.
  */
-export async function renderQr(text: string, label: string): Promise<Html> {
+async function renderQr(text: string): Promise<Html> {
   const { encode } = await import('uqr');
   // The quiet zone around the code is four modules wide (ISO/IEC 18004).
   const { data, size } = encode(text, { ecc: 'M', border: 4 });
   const squares = data.flatMap((row, y) =>
     row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
   );
-  return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}" shape-rendering="crispEdges">
+  return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="QR code for your authenticator app" shape-rendering="crispEdges">
     <path fill="white" d="M0 0h${size}v${size}h-${size}z"/><path fill="black" d="${raw(squares.join(''))}"/>
   </svg>`;
 }

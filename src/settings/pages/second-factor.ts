@@ -19,6 +19,7 @@ import {
 } from '../../store/people/second-factors.ts';
 import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { sendPage } from '../frame/page.ts';
+import type { Html } from '../frame/text.ts';
 import { leaveCodeUncounted } from '../limits.ts';
 import { readField } from '../request.ts';
 import { findCodeProof, findTotpProof, unsealSecret } from '../sign-in/code-proof.ts';
@@ -26,11 +27,13 @@ import { findByPassword } from '../sign-in/password.ts';
 import { actorOf, redirectWithNotice, visitorOf } from '../visitor.ts';
 import {
   FACTOR_PATH,
-  type FactorState,
   type Problem,
+  renderCalm,
   renderNewCodes,
-  renderQr,
+  renderOff,
+  renderOn,
   renderSecondFactor,
+  renderSetUp,
 } from './second-factor-view.ts';
 
 /** Setting up, changing and turning off the second factor of one's own sign-in. */
@@ -156,33 +159,35 @@ async function sendSecondFactor(
   res: Response,
   problem?: Problem,
 ): Promise<void> {
-  const visitor = visitorOf(res);
-  const state = await findState(deps, visitor, res.req);
-  const main = renderSecondFactor({ visitor, state, problem, now: deps.now() });
+  const main = renderSecondFactor(visitorOf(res), await renderState(deps, res, problem));
   const status = problem === undefined ? 200 : 422;
   await sendPage(res, { title: 'Second factor', current: 'security', status, main });
 }
 
-async function findState(
-  deps: SettingsDeps,
-  { personId, email }: { readonly personId: string; readonly email: string },
-  req: { readonly id: string },
-): Promise<FactorState> {
+/** What the person can do with their second factor now. */
+async function renderState(deps: SettingsDeps, res: Response, problem?: Problem): Promise<Html> {
   const { db } = deps.store;
+  const visitor = visitorOf(res);
+  const { personId, email } = visitor;
   const factor = await findSecondFactor(db, personId);
-  if (factor?.confirmedAt != null)
-    return { kind: 'on', since: factor.confirmedAt, recoveryCodes: factor.recoveryCodes };
+  if (factor?.confirmedAt != null) {
+    const { confirmedAt: since, recoveryCodes } = factor;
+    return renderOn(visitor, { since, recoveryCodes, now: deps.now() }, problem);
+  }
   const credentials = await findCredentials(db, email);
-  if (credentials?.passwordHash == null) return { kind: 'no-password' };
-  if (deps.openSealing === undefined) return { kind: 'unavailable' };
-  if (factor === undefined) return { kind: 'off' };
+  if (credentials?.passwordHash == null) return renderCalm(AT_PROVIDER);
+  if (deps.openSealing === undefined) return renderCalm(NO_KEY);
+  if (factor === undefined) return renderOff(visitor);
   try {
     const secret = await unsealSecret(deps, personId, factor.sealedSecret);
-    const qr = await renderQr(await toTotpUri(secret, email), 'QR code for your authenticator app');
-    return { kind: 'waiting', secret, qr };
+    return await renderSetUp(visitor, { secret, uri: await toTotpUri(secret, email) }, problem);
   } catch (error) {
     // The key of the secret that waits is gone: the person begins again with a new secret.
-    deps.logError(error, req);
-    return { kind: 'off' };
+    deps.logError(error, res.req);
+    return renderOff(visitor);
   }
 }
+
+const AT_PROVIDER = 'You sign in with single sign-on, and its provider asks for further factors.';
+const NO_KEY =
+  'This installation has no key to encrypt secrets with. Its operator can set PLUMBLINE_SECRETS_KEY_FILE.';
