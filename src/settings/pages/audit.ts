@@ -1,17 +1,39 @@
 import type { Request } from 'express';
-import { type AuditKind, isAuditKind } from '../../domain/access/audit-actions.ts';
+import { html } from 'hono/html';
+import {
+  type AuditAction,
+  type AuditKind,
+  isAuditKind,
+} from '../../domain/access/audit-actions.ts';
 import { addDays, type Day, isDay } from '../../domain/instant.ts';
-import { type AuditFilter, findSearchEnd, listAudit } from '../../store/accounts/audit.ts';
+import {
+  type AuditEntry,
+  type AuditFilter,
+  findSearchEnd,
+  listAudit,
+} from '../../store/accounts/audit.ts';
 import { listPeople } from '../../store/people/people.ts';
 import type { PageHandler } from '../deps.ts';
+import { renderTable } from '../frame/elements.ts';
+import { renderOptions } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
+import { formatTime, type Html, labelOf, toSafeText } from '../frame/text.ts';
 import { readQuery } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
-import { type AuditForm, renderAudit } from './audit-view.ts';
+import { findAlertTitle } from './alert-texts.ts';
 
+const PATH = '/settings/audit';
 const PER_PAGE = 50;
 /** The longest e-mail address. */
 const MAX_ACTOR_LENGTH = 254;
+
+/** What the filter's form was sent with; empty where nothing was chosen. */
+interface AuditForm {
+  readonly kind: AuditKind | '';
+  readonly actor: string;
+  readonly from: Day | '';
+  readonly until: Day | '';
+}
 
 /** What was done in the account: when, by whom, and from where; latest first. */
 export const showAudit: PageHandler = async ({ store: { db } }, req, res) => {
@@ -19,20 +41,26 @@ export const showAudit: PageHandler = async ({ store: { db } }, req, res) => {
   const form = readForm(req);
   const before = readBefore(req);
   const filter = toFilter(form);
-  const isFiltered = Object.values(filter).some((value) => value !== undefined);
-  const end = isFiltered ? await findSearchEnd(db, accountId, before) : undefined;
+  const end = toQuery(form) === '' ? undefined : await findSearchEnd(db, accountId, before);
   const limit = PER_PAGE + 1;
-  const entries = await listAudit(db, accountId, { ...filter, limit, before, since: end?.seq });
+  const read = await listAudit(db, accountId, { ...filter, limit, before, since: end?.seq });
+  const entries = read.slice(0, PER_PAGE);
+  const hasOlder = read.length > PER_PAGE;
+  // Where the search stopped, though there may be earlier ones. Entries before the filter's first day need no search.
+  const searchedTo = end !== undefined && end.at >= (filter.from ?? '') ? end.seq : undefined;
   const people = await listPeople(db, accountId);
-  const main = renderAudit({
-    entries: entries.slice(0, PER_PAGE),
-    hasOlder: entries.length > PER_PAGE,
-    // Entries before the first day of the filter need not be searched.
-    searchedTo: end !== undefined && end.at >= (filter.from ?? '') ? end.seq : undefined,
-    isFirst: readQuery(req, 'before') === '',
-    form,
-    actors: people.map(({ email }) => email),
-  });
+  const main = html`<p class="trail">Settings / Account</p>
+    <h1>Audit</h1>
+    <p class="lead">What was done in this account, by whom, and when. Times are UTC.</p>
+    ${renderFilter(form, people)}
+    <section class="card" aria-label="Entries">
+      ${entries.length === 0 ? html`<p class="muted">${describeNone(form, searchedTo)}</p>` : renderTable('audit cards', ['When', 'What', 'From'], entries.map(renderEntry))}
+    </section>
+    ${renderPaging(form, {
+      isFirst: readQuery(req, 'before') === '',
+      oldest: hasOlder ? entries.at(-1)?.seq : searchedTo,
+      text: hasOlder ? 'Older' : 'Search further back',
+    })}`;
   await sendPage(res, { title: 'Audit', current: 'audit', main });
 };
 
@@ -60,9 +88,144 @@ function readDay(req: Request, name: string): Day | '' {
 /** Days are of UTC, and the last one counts too. */
 function toFilter({ kind, actor, from, until }: AuditForm): AuditFilter {
   return {
-    kind: kind === '' ? undefined : (kind satisfies AuditKind),
+    kind: kind === '' ? undefined : kind,
     actor: actor === '' ? undefined : actor,
     from: from === '' ? undefined : `${from}T00:00:00Z`,
     until: until === '' ? undefined : `${addDays(until, 1)}T00:00:00Z`,
   };
+}
+
+/** The kinds of entries, as the filter names them. */
+const KIND_LABELS = {
+  key: 'API keys',
+  person: 'People',
+  account: 'The account',
+  domain: 'Domains',
+  alert: 'Alerts',
+  source: 'Sources',
+} as const satisfies Record<AuditKind, string>;
+
+const PLANS: Readonly<Record<string, string>> = { pro: 'Pro', free: 'Free' };
+
+/** The text between the actor and the subject. */
+const VERBS = {
+  key_created: 'created the key',
+  key_enabled: 'turned on the key',
+  key_disabled: 'turned off the key',
+  key_disabled_by_plan: 'turned off, by leaving Pro, the key',
+  key_deleted: 'deleted the key',
+  person_added: 'added',
+  person_invited: 'invited',
+  person_deleted: 'deleted',
+  person_link_made: 'made a sign-in link for',
+  person_enabled: 'enabled',
+  person_disabled: 'disabled',
+  person_role_changed: 'changed the role of',
+  person_sessions_ended: 'ended all sessions of',
+  password_changed: 'changed the password of',
+  single_sign_on_bound: 'signed in at the OpenID provider for the first time as',
+  second_factor_on: 'turned on the second factor of',
+  second_factor_off: 'turned off the second factor of',
+  second_factor_reset: 'reset the second factor of',
+  recovery_codes_renewed: 'made new recovery codes for',
+  recovery_code_used: 'used a recovery code of',
+  account_created: 'created the account',
+  plan_changed: 'changed the plan of',
+  address_renewed: 'made a new address for reports of',
+  second_factor_required: 'required a second factor of everybody in',
+  second_factor_optional: 'made the second factor optional in',
+  domain_added: 'added the domain',
+  domain_claimed: 'gave this account the domain',
+  domain_paused: 'paused the domain',
+  domain_resumed: 'resumed the domain',
+  alert_fired: 'fired an alert of',
+  alert_resolved: 'resolved an alert of',
+  source_marked: 'marked the source',
+} as const satisfies Record<AuditAction, string>;
+
+const ACTORS: Readonly<Record<string, string>> = {
+  operator: 'The operator',
+  plumbline: 'Plumbline',
+};
+
+function renderFilter(form: AuditForm, people: readonly { readonly email: string }[]): Html {
+  const { kind, actor, from, until } = form;
+  const known = new Set([...Object.keys(ACTORS), ...people.map(({ email }) => email)]);
+  if (actor !== '') known.add(actor);
+  const isFiltered = toQuery(form) !== '';
+  return html`<form method="get" action="${PATH}" class="card filter">
+    <div><label for="kind">What</label>
+      <select id="kind" name="kind">${renderOptions(
+        [['', 'Everything'], ...Object.entries(KIND_LABELS)],
+        kind || undefined,
+      )}</select></div>
+    <div><label for="actor">By</label>
+      <select id="actor" name="actor">${renderOptions(
+        [['', 'Everybody'], ...[...known].map((one) => [one, labelOf(ACTORS, one)] as const)],
+        actor || undefined,
+      )}</select></div>
+    <div><label for="from">From</label><input id="from" name="from" type="date" value="${from}"></div>
+    <div><label for="until">Until</label><input id="until" name="until" type="date" value="${until}"></div>
+    <div class="go"><button class="secondary">Show</button>
+      ${isFiltered ? html`<a href="${PATH}">Show everything</a>` : ''}</div>
+  </form>`;
+}
+
+function renderEntry(entry: AuditEntry): Html {
+  const { at, actor, address } = entry;
+  return html`<tr role="row">
+    <td role="cell" class="at"><time datetime="${at}">${formatTime(at)}</time></td>
+    <td role="cell" class="what"><strong>${labelOf(ACTORS, actor)}</strong> ${renderAction(entry)}</td>
+    <td role="cell" class="from">${describeOrigin(actor, address)}</td>
+  </tr>`;
+}
+
+/** “created the key “nightly” plb_live_abcd…”. */
+function renderAction({ action, subject, detail }: AuditEntry): Html {
+  return html`${VERBS[action]} <strong><bdi>“${toSafeText(subject)}”</bdi></strong>${renderDetail(action, detail)}`;
+}
+
+function renderDetail(action: AuditAction, detail: string): Html | string {
+  if (detail === '') return '';
+  if (action.startsWith('key_')) return html` <code>${detail}…</code>`;
+  if (action.startsWith('alert_')) return `: ${findAlertTitle(detail)}`;
+  if (action === 'plan_changed' || action === 'account_created')
+    return ` (${labelOf(PLANS, detail)})`;
+  return ` (${toSafeText(detail)})`;
+}
+
+function describeOrigin(actor: string, address: string | null): string {
+  if (address !== null) return address;
+  return actor === 'plumbline' ? 'by itself' : 'by command';
+}
+
+function describeNone(form: AuditForm, searchedTo: number | undefined): string {
+  if (toQuery(form) === '') return 'Nothing yet.';
+  return searchedTo === undefined
+    ? 'Nothing that fits.'
+    : 'Nothing that fits in this part of the audit.';
+}
+
+interface Paging {
+  readonly isFirst: boolean;
+  /** The `seq` of the entry before which the next page begins; undefined when there is none. */
+  readonly oldest: number | undefined;
+  /** Of the link to the next page. */
+  readonly text: string;
+}
+
+function renderPaging(form: AuditForm, { isFirst, oldest, text }: Paging): Html | '' {
+  if (isFirst && oldest === undefined) return '';
+  const query = toQuery(form);
+  const older = new URLSearchParams(query);
+  older.set('before', String(oldest));
+  return html`<p class="paging">
+    ${isFirst ? '' : html`<a href="${PATH}${query === '' ? '' : `?${query}`}">Newest</a>`}
+    ${oldest === undefined ? '' : html`<a href="${PATH}?${older.toString()}" rel="next">${text}</a>`}
+  </p>`;
+}
+
+function toQuery(form: AuditForm): string {
+  const chosen = Object.entries(form).filter(([, value]) => value !== '');
+  return new URLSearchParams(chosen).toString();
 }

@@ -1,4 +1,6 @@
 import type { Request, Response } from 'express';
+import { html } from 'hono/html';
+import { MAX_PEOPLE_PER_ACCOUNT } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { invitePerson } from '../../store/people/new-people.ts';
@@ -6,16 +8,21 @@ import { insertOneTimeLink } from '../../store/people/one-time-links.ts';
 import { findPerson } from '../../store/people/people.ts';
 import {
   isSecondFactorRequired,
+  type ListedPerson,
   listPeopleOverview,
   updateSecondFactorRequired,
 } from '../../store/people/people-overview.ts';
 import { deletePerson, endSessionsOf, updateDisabled } from '../../store/people/person-changes.ts';
 import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { statusOf } from '../errors.ts';
+import { renderTable } from '../frame/elements.ts';
+import { renderAction, renderCopyable, renderFormToken } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
+import { formatCount, type Html, renderText, renderTime } from '../frame/text.ts';
 import { baseUrlOf, idOf, readField } from '../request.ts';
-import { actorOf, redirectWithNotice, visitorOf } from '../visitor.ts';
-import { PEOPLE_PATH, type RefusedInvitation, renderPeople } from './people-view.ts';
+import { actorOf, redirectWithNotice, type Visitor, visitorOf } from '../visitor.ts';
+
+const PATH = '/settings/people';
 
 /** The people of the account, for its owners. */
 export const showPeople: PageHandler = async (deps, req, res) => {
@@ -58,26 +65,26 @@ export const renewLink: PageHandler = async (deps, req, res) => {
 export const withdraw: PageHandler = async (deps, req, res) => {
   const { email } = await deletePerson(deps.store.db, idOf(req), actorOf(req, res, deps));
   const notice = `The invitation of ${email} is withdrawn.`;
-  await redirectWithNotice(deps, res, { path: PEOPLE_PATH, notice });
+  await redirectWithNotice(deps, res, { path: PATH, notice });
 };
 
 export const enablePerson: PageHandler = async (deps, req, res) => {
   const { email } = await updateDisabled(deps.store.db, idOf(req), false, actorOf(req, res, deps));
   const notice = `${email} can sign in again.`;
-  await redirectWithNotice(deps, res, { path: PEOPLE_PATH, notice });
+  await redirectWithNotice(deps, res, { path: PATH, notice });
 };
 
 export const disablePerson: PageHandler = async (deps, req, res) => {
   const { email } = await updateDisabled(deps.store.db, idOf(req), true, actorOf(req, res, deps));
   const notice = `${email} is disabled, and signed out everywhere.`;
-  await redirectWithNotice(deps, res, { path: PEOPLE_PATH, notice });
+  await redirectWithNotice(deps, res, { path: PATH, notice });
 };
 
 /** Who ends their own sessions is signed out: the next page asks them to sign in. */
 export const signOutPerson: PageHandler = async (deps, req, res) => {
   const { email } = await endSessionsOf(deps.store.db, idOf(req), actorOf(req, res, deps));
   const notice = `${email} is signed out everywhere.`;
-  await redirectWithNotice(deps, res, { path: PEOPLE_PATH, notice });
+  await redirectWithNotice(deps, res, { path: PATH, notice });
 };
 
 /** Says whether everybody who signs in with a password needs a second factor. */
@@ -86,12 +93,18 @@ export const requireFactor: PageHandler = async (deps, req, res) => {
   const isRequired = readField(req, 'required') === 'yes';
   await updateSecondFactorRequired(deps.store.db, by.accountId, isRequired, by);
   const notice = isRequired ? 'A second factor is required.' : 'A second factor is optional.';
-  await redirectWithNotice(deps, res, { path: PEOPLE_PATH, notice });
+  await redirectWithNotice(deps, res, { path: PATH, notice });
 };
 
 interface Shown {
+  /** A person's new link, shown this once. */
   readonly link?: { readonly email: string; readonly token: string };
   readonly refused?: RefusedInvitation;
+}
+
+interface RefusedInvitation {
+  readonly failure: Failure;
+  readonly email: string;
 }
 
 async function sendPeople(
@@ -103,15 +116,121 @@ async function sendPeople(
   const visitor = visitorOf(res);
   const { db } = deps.store;
   const now = deps.now();
-  const toUrl = (token: string) => `${baseUrlOf(deps, req)}/settings/welcome?link=${token}`;
-  const main = renderPeople({
-    visitor,
-    people: await listPeopleOverview(db, visitor.accountId, toInstant(now)),
-    isRequired: await isSecondFactorRequired(db, visitor.accountId),
-    link: link && { email: link.email, url: toUrl(link.token) },
-    refused,
-    now,
-  });
+  const people = await listPeopleOverview(db, visitor.accountId, toInstant(now));
+  const isRequired = await isSecondFactorRequired(db, visitor.accountId);
+  const welcome = `${baseUrlOf(deps, req)}/settings/welcome`;
+  const main = html`<p class="trail">Settings / Account</p>
+    <h1>People</h1>
+    <p class="lead">Who can sign in and see this account. You are an owner: you invite people and disable them.</p>
+    ${link === undefined ? '' : renderLink(link.email, `${welcome}?link=${link.token}`)}
+    ${renderInvitation(visitor, refused)}
+    ${renderList(people, visitor, now)}
+    ${renderRequirement(visitor, isRequired)}`;
   const status = refused === undefined ? 200 : statusOf(refused.failure);
   await sendPage(res, { title: 'People', current: 'people', status, main });
+}
+
+/** The only page that shows a link. */
+function renderLink(email: string, url: string): Html {
+  return html`<section class="card new-key" aria-labelledby="link-title" data-secret>
+    <h2 id="link-title">Give this link to ${renderText(email, 254)}</h2>
+    <p><strong>Copy it now: it will not be shown again.</strong> It works once, within 24 hours. Plumbline sends no mail: hand it
+      over yourself, and to this person only, because anyone who has it can sign in.</p>
+    ${renderCopyable({ id: 'link', label: 'Link', text: url, rows: 2 })}
+  </section>`;
+}
+
+function renderInvitation(visitor: Visitor, refused: RefusedInvitation | undefined): Html {
+  const isWrong = refused !== undefined;
+  return html`<section class="card" aria-labelledby="invite">
+    <h2 id="invite">Invite a person</h2>
+    <form method="post" action="${PATH}" autocomplete="off">
+      ${renderFormToken(visitor)}
+      <label for="email">E-mail</label>
+      <div class="beside">
+        <input id="email" name="email" type="email" required maxlength="254" value="${refused?.email ?? ''}"
+          aria-describedby="email-help" ${isWrong ? html`aria-invalid="true" autofocus` : ''}>
+        <button>Invite</button>
+      </div>
+      <small id="email-help" ${isWrong ? html`role="alert"` : ''}>${
+        refused?.failure.message ??
+        'You get a link with which this person chooses a password. An invitation stays open until you withdraw it.'
+      }</small>
+    </form>
+  </section>`;
+}
+
+function renderList(people: readonly ListedPerson[], visitor: Visitor, now: Date): Html {
+  return html`<section class="card" aria-labelledby="list">
+    <div class="beside">
+      <h2 id="list">People</h2>
+      <p class="muted">${people.length} of ${MAX_PEOPLE_PER_ACCOUNT}</p>
+    </div>
+    ${renderTable(
+      'people-table cards',
+      [
+        ...['Person', 'Last sign-in', 'Sessions', 'Second factor'],
+        html`<span class="unseen">Change</span>`,
+      ],
+      people.map((person) => renderPerson(person, visitor, now)),
+    )}
+  </section>`;
+}
+
+function renderPerson(person: ListedPerson, visitor: Visitor, now: Date): Html {
+  const { email, lastSignedInAt, sessions, hasSecondFactor, isDisabled } = person;
+  return html`<tr role="row" class="${isDisabled ? 'off' : 'on'}">
+    <th role="rowheader" scope="row">${renderText(email, 254)} ${renderBadges(person, visitor)}</th>
+    <td role="cell" data-label="Last sign-in">${lastSignedInAt === null ? 'never' : renderTime(lastSignedInAt, now)}</td>
+    <td role="cell" data-label="Sessions">${formatCount(sessions)}</td>
+    <td role="cell" data-label="Second factor">${hasSecondFactor ? html`<span class="badge good">On</span>` : 'off'}</td>
+    <td role="cell" class="actions">${renderActions(person, visitor)}</td>
+  </tr>`;
+}
+
+function renderBadges({ id, role, isDisabled, isInvited }: ListedPerson, visitor: Visitor): Html {
+  return html`<span class="badges">${id === visitor.personId ? html`<span class="badge good">You</span>` : ''}
+    ${role === 'owner' ? html`<span class="badge">Owner</span>` : ''}
+    ${isDisabled ? html`<span class="badge warn">Disabled</span>` : ''}
+    ${isInvited && !isDisabled ? html`<span class="badge">Invited</span>` : ''}</span>`;
+}
+
+function renderActions(person: ListedPerson, visitor: Visitor): Html | string {
+  const { id, email, isDisabled, isInvited, sessions } = person;
+  if (id === visitor.personId) return html`<a href="/settings/security">Your sessions</a>`;
+  const action = (verb: string, text: string) =>
+    renderAction(visitor, {
+      path: `${PATH}/${id}/${verb}`,
+      text,
+      look: 'quiet',
+      label: `${text}: ${email}`,
+    });
+  const withdrawal = isInvited ? action('withdraw', 'Withdraw') : '';
+  if (isDisabled) return html`${action('enable', 'Enable')} ${withdrawal}`;
+  if (isInvited) return html`${action('link', 'New link')} ${withdrawal}`;
+  return html`${sessions > 0 ? action('sign-out', 'Sign out') : ''} ${action('disable', 'Disable')}`;
+}
+
+function renderRequirement(visitor: Visitor, isRequired: boolean): Html {
+  const hasOwn = visitor.secondFactorSince !== null;
+  return html`<section class="card" aria-labelledby="factor">
+    <div class="beside">
+      <h2 id="factor">Second factor</h2>
+      <span class="badge ${isRequired ? 'good' : ''}">${isRequired ? 'Required' : 'Optional'}</span>
+    </div>
+    <p>${
+      isRequired
+        ? 'People who sign in with a password have to set up a second factor before they see any other page.'
+        : 'Everybody may set up a second factor. You can require it of people who sign in with a password.'
+    } It is not required for single sign-on, whose provider asks for further factors.</p>
+    ${
+      isRequired || hasOwn
+        ? html`<form method="post" action="${PATH}/second-factor">
+            ${renderFormToken(visitor)}
+            <input type="hidden" name="required" value="${isRequired ? 'no' : 'yes'}">
+            <button class="secondary">${isRequired ? 'Make it optional' : 'Require it'}</button>
+          </form>`
+        : html`<p class="muted">To require it, <a href="/settings/second-factor">set up your own</a> first.</p>`
+    }
+  </section>`;
 }
