@@ -48,7 +48,7 @@ describe('a mailbox', () => {
     await server.add(mails(3, 'report later'));
     await expect.poll(() => server.count('.Processed'), PATIENT).toBe(8);
     await expect.poll(() => server.count('.Rejected'), PATIENT).toBe(2);
-    expect(await server.count()).toBe(0);
+    await expect.poll(() => server.count(), PATIENT).toBe(0);
     expect([...inbox.mails.values()].sort()).toEqual(
       [...mails(5), ...mails(2, 'broken'), ...mails(3, 'report later')].sort(),
     );
@@ -116,7 +116,8 @@ describe('a mailbox', () => {
     breakAtCheckpoints(inbox, network, 3);
     anImapDoor(options, inbox);
     await expect.poll(() => server.count('.Processed'), PATIENT).toBe(40);
-    expect(await server.count()).toBe(0);
+    // A MOVE copies all its mails before it removes the first one.
+    await expect.poll(() => server.count(), PATIENT).toBe(0);
   });
 
   test('whose mails get new UIDs is read again from its beginning', async () => {

@@ -127,7 +127,7 @@ describe('a mailbox with large gaps between its UIDs', () => {
     const uids = [1, 2, 900_000, 900_001];
     const asked: number[] = [];
     const client = {
-      ...{ usable: true, mailbox: {} },
+      ...{ usable: true, mailbox: {}, state: 3, states: { SELECTED: 3 } },
       async *fetch(range: string) {
         const [from = 0, to = 0] = range.split(':').map(Number);
         asked.push(to - from + 1);

@@ -10,6 +10,9 @@ import { MemoryInbox } from '../../support/imap-door.ts';
 class Server {
   readonly mailbox = { uidValidity: 7n };
   readonly usable = true;
+  readonly states = { SELECTED: 3, LOGOUT: 4 };
+  /** As in imapflow, a BYE changes this alone until the connection is closed. */
+  state = this.states.SELECTED;
   uids: number[];
   /** The UIDs of the answer, for those that were asked for. */
   toAnswer: (uids: number[]) => Iterable<number> = (uids) => uids;
@@ -24,7 +27,9 @@ class Server {
     return { uid: Math.max(...this.uids) };
   }
 
+  /** After a BYE, imapflow gives nothing and throws nothing. */
   async *fetch(range: string, query: { source?: unknown }) {
+    if (this.state !== this.states.SELECTED) return;
     if (query.source === undefined) {
       const [from = 0, to = 0] = range.split(':').map(Number);
       yield* this.uids.filter((uid) => uid >= from && uid <= to).map((uid) => ({ uid, size: 1 }));
@@ -34,13 +39,17 @@ class Server {
   }
 }
 
-async function aReader(server: Server, inbox = new MemoryInbox()) {
+async function aReader(
+  server: Server,
+  inbox = new MemoryInbox(),
+  { signal } = new AbortController(),
+) {
   const filed: number[] = [];
   const fetches = new Fetches(IMAP_LIMITS);
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const given = {
     ...{ ...inbox.toGiven(), fetches, limits: IMAP_LIMITS, log: log as never },
-    ...{ now: () => new Date('2026-03-15T04:00:00Z'), signal: new AbortController().signal },
+    ...{ now: () => new Date('2026-03-15T04:00:00Z'), signal },
     onProgress: () => {},
   };
   const options = { host: 'mail.example.com', port: 993, user: 'u', mailbox: 'INBOX' };
@@ -81,6 +90,50 @@ describe('a mail that is listed', () => {
     const { reader, inbox } = await aReader(server);
     await reader.readNew();
     expect(toCheckpoint(inbox).read).toBe(3);
+  });
+});
+
+describe('a mail that is in the mailbox', () => {
+  test('and left out of the answer while the process stops is not passed over', async () => {
+    const server = new Server(1, 2, 3);
+    const stopping = new AbortController();
+    server.toAnswer = (uids) => {
+      stopping.abort();
+      return uids.filter((uid) => uid !== 2);
+    };
+    const { reader, inbox } = await aReader(server, new MemoryInbox(), stopping);
+    await expect(reader.readNew()).rejects.toThrow(MailFault);
+    expect(toCheckpoint(inbox).read).toBe(1);
+  });
+
+  test('and not given because the server has said goodbye is read by the next connection', async () => {
+    const server = new Server(1, 2, 3);
+    server.toAnswer = () => {
+      server.state = server.states.LOGOUT;
+      return [];
+    };
+    const { reader, inbox } = await aReader(server);
+    await expect(reader.readNew()).rejects.toThrow(DoorFault);
+    expect(inbox.checkpoint).toBeUndefined();
+
+    const next = await aReader(new Server(1, 2, 3), inbox);
+    await next.reader.readNew();
+    expect(inbox.mails.size).toBe(3);
+  });
+
+  test('and not listed because the server has said goodbye is filed by the next connection', async () => {
+    const inbox = new MemoryInbox();
+    inbox.toResult = () => 'waiting';
+    const { reader } = await aReader(new Server(1, 2, 3), inbox);
+    await reader.readNew();
+    inbox.toResult = () => 'processed';
+
+    const server = new Server(1, 2, 3);
+    server.state = server.states.LOGOUT;
+    await expect(aReader(server, inbox)).rejects.toThrow(DoorFault);
+    expect(toCheckpoint(inbox)).toMatchObject({ read: 3, filed: 0 });
+    const next = await aReader(new Server(1, 2, 3), inbox);
+    expect(next.filed.toSorted()).toEqual([1, 2, 3]);
   });
 });
 

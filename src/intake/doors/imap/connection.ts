@@ -187,10 +187,14 @@ export class MailboxConnection {
     this.#requireOpen();
   }
 
-  /** Of a connection that has ended, imapflow gives no mails and no error: it must not count as an empty mailbox. */
+  /**
+   * Of a connection that has ended, imapflow gives no mails and no error: it must not count as an empty mailbox. Its
+   * state changes when the server says BYE, some time before the connection is closed.
+   */
   #requireOpen(): void {
-    const { usable, mailbox } = this.#client;
-    if (!usable || !mailbox) throw new DoorFault('The server ended the connection.');
+    const { usable, mailbox, state, states } = this.#client;
+    if (!usable || !mailbox || state !== states.SELECTED)
+      throw new DoorFault('The server ended the connection.');
   }
 
   /** Puts mails with a known outcome where they belong. Throws a DoorFault when the server does not. */
@@ -219,7 +223,7 @@ export class MailboxConnection {
     if (canIdle) void this.#client.idle().catch(() => false);
     while (performance.now() < untilMs && !signal.aborted) {
       if (this.#hasNews && !isFull()) return;
-      if (!this.#client.usable) throw new DoorFault('The server ended the connection.');
+      this.#requireOpen();
       if (await hasResults()) return;
       await sleep(resultsMs, undefined, { signal }).catch(() => undefined);
     }

@@ -115,7 +115,7 @@ export class MailboxReading {
   async #fetch(batch: readonly ListedMail[], settled: Set<number>): Promise<void> {
     await this.#fetchOnce(batch, settled);
     const omitted = batch.filter(({ uid }) => !settled.has(uid));
-    if (omitted.length === 0 || this.#deps.signal.aborted) return;
+    if (omitted.length === 0) return;
     // A mail that was deleted since it was listed is not listed any more.
     const [from, to] = [omitted[0]?.uid ?? 0, omitted.at(-1)?.uid ?? 0];
     const listed = await this.#connection.listMails({ from, to });
