@@ -1,5 +1,5 @@
 import type { Warning } from '../domain/reports/aggregate-report.ts';
-import type { WarningCode } from '../domain/reports/warning-words.ts';
+import type { WarningCode } from '../domain/reports/warning-texts.ts';
 
 /** Where in the XML text: lines from 1, columns from 0, as XML parsers count them. */
 export interface XmlLocation {

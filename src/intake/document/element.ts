@@ -1,4 +1,4 @@
-import type { WarningCode } from '../../domain/reports/warning-words.ts';
+import type { WarningCode } from '../../domain/reports/warning-texts.ts';
 import { MAX_LIST_LENGTH } from '../limits.ts';
 import type { WarningLog, XmlLocation } from '../warnings.ts';
 import { copyText, cutText } from './copy-text.ts';

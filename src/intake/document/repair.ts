@@ -1,4 +1,4 @@
-import type { WarningCode } from '../../domain/reports/warning-words.ts';
+import type { WarningCode } from '../../domain/reports/warning-texts.ts';
 import { advance, type WarningLog, type XmlLocation } from '../warnings.ts';
 
 const BLANK_BEFORE = /^\s+(?=<\?xml\s)/;

@@ -7,7 +7,7 @@ import type {
   Warning,
 } from '../../../domain/reports/aggregate-report.ts';
 import type { ReportContent } from '../../../domain/reports/report-content.ts';
-import { toWarningText } from '../../../domain/reports/warning-words.ts';
+import { toWarningText } from '../../../domain/reports/warning-texts.ts';
 import {
   MAX_CONFLICTS,
   type ReportContext,

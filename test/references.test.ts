@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+/** This file names what must not be written. */
+const OWN = 'test/references.test.ts';
+
+const files = globSync(
+  [
+    '{src,scripts,test}/**/*.{ts,py,sql}',
+    'docs/**/*.md',
+    'openapi/**/*.{yaml,md}',
+    '{README,ARCHITECTURE,SECURITY}.md',
+  ],
+  { cwd: ROOT, exclude: ['**/node_modules/**', 'test/clients/**', 'openapi/released/**'] },
+).filter((file) => file !== OWN);
+const texts = files.map((file) => ({ file, text: readFileSync(`${ROOT}/${file}`, 'utf8') }));
+
+const decisions = globSync('docs/decisions/[0-9]*.md', { cwd: ROOT }).map((file) =>
+  Number(/(\d{4})-/.exec(file)?.[1]),
+);
+
+/** A number with a part, as of a document of products, is not the number of a decision. */
+const ELSEWHERE =
+  /decisions?\s+\d+\.\d+|\s\([1-7]\.\d{1,2}\)|descriptions?,\s+sections?|decisions,\s+sections?/gi;
+const DECISION = /\bdecisions?\s+\[?(\d+)(?![.\d])/gi;
+
+describe('a reference in a comment or a document', () => {
+  test('to a decision leads to a file of docs/decisions', () => {
+    const lost = texts.flatMap(({ file, text }) =>
+      [...text.matchAll(DECISION)]
+        .filter(([, number]) => !decisions.includes(Number(number)))
+        .map(([found]) => `${file}: ${found}`),
+    );
+    expect(lost).toEqual([]);
+  });
+
+  test('leads to nothing that only its writer had', () => {
+    const lost = texts
+      .filter(({ file }) => /^(src|scripts|test)\//.test(file))
+      .flatMap(({ file, text }) =>
+        [...text.matchAll(ELSEWHERE)].map(([found]) => `${file}: ${found}`),
+      );
+    expect(lost).toEqual([]);
+  });
+
+  test('of a document to a file or folder leads to one that is there', () => {
+    const known = listFiles();
+    const lost = texts
+      .filter(({ file }) => file.endsWith('.md') && !file.startsWith('openapi/'))
+      .flatMap(({ file, text }) =>
+        [...text.matchAll(PATH)]
+          .filter(([, path = '']) => !known.some((one) => `/${one}`.includes(`/${path}`)))
+          .map(([, path]) => `${file}: ${path}`),
+      );
+    expect(lost).toEqual([]);
+  });
+});
+
+/** A file of TypeScript, or a folder, in code type; `list-….ts` is a pattern. */
+const PATH = /`([\w-]+(?:\/[\w.-]+)*(?:\.ts|\/))`/g;
+/** Made by a build, or by the one who reads. */
+const MADE = ['site/', 'dist/', 'screenshots/', 'data/', 'notify/', 'node_modules/'];
+
+function listFiles(): string[] {
+  const args = ['ls-files', '--cached', '--others', '--exclude-standard'];
+  return [...execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).split('\n'), ...MADE];
+}
