@@ -11,7 +11,7 @@ import { toInstant } from '../domain/instant.ts';
 import { findPersonId } from '../store/accounts/find-by-name.ts';
 import type { Db } from '../store/engine/database.ts';
 import { insertPerson, invitePerson } from '../store/people/new-people.ts';
-import { insertOneTimeLink } from '../store/people/one-time-links.ts';
+import { insertOneTimeLink } from '../store/people/passwords.ts';
 import { listPeople, type Person } from '../store/people/people.ts';
 import { deletePerson, updateDisabled, updateRole } from '../store/people/person-changes.ts';
 import { resetSecondFactor } from '../store/people/second-factors.ts';

@@ -12,6 +12,11 @@ export function secondsToInstant(seconds: number): Instant {
   return toInstant(new Date(seconds * 1000));
 }
 
+/** The instant `ms` after another one, or before it when negative. */
+export function later(instant: Instant, ms: number): Instant {
+  return toInstant(new Date(Date.parse(instant) + ms));
+}
+
 /** The UTC day an instant falls on. A report's day is that of its `begin_date`. */
 export function toDay(instant: Instant): Day {
   return instant.slice(0, 10);

@@ -1,6 +1,7 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { CookieOptions, Request, Response } from 'express';
-import { PENDING_SIGN_IN_MS, SESSION_MS } from '../domain/access/lifetime.ts';
+import { PENDING_SIGN_IN_MS } from '../store/people/pending-sign-ins.ts';
+import { SESSION_MS } from '../store/people/sessions.ts';
 
 /**
  * `flow` holds the state of a sign-in at the OpenID provider, `pending` the token of one that waits for the code of a

@@ -1,17 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
-import { SESSION_TOUCH_MS } from '../domain/access/lifetime.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { notOwner } from '../store/people/people.ts';
 import type { Self } from '../store/people/second-factors.ts';
-import {
-  findSession,
-  type OpenSession,
-  updateNotice,
-  updateSeen,
-} from '../store/people/sessions.ts';
+import { findSession, type OpenSession, updateSession } from '../store/people/sessions.ts';
 import { readCookie } from './cookies.ts';
 import type { SettingsDeps } from './deps.ts';
 import { addressOf, idOf } from './request.ts';
@@ -47,6 +41,9 @@ function toFormToken(sessionToken: string): string {
 /** How long a page waits for this write, in milliseconds. An ingest holds the write lock for 250 at the most. */
 const MAX_WAIT_MS = 500;
 
+/** The last use of a session is written at most this often. */
+const SESSION_TOUCH_MS = 60_000;
+
 /**
  * Records that the session is in use, and that this page shows its notice. A page is shown without waiting for
  * the end of this when the database stays busy; its notice may then be shown twice.
@@ -61,7 +58,10 @@ async function recordSeen(
   const isOld = at.getTime() - Date.parse(lastSeenAt) >= SESSION_TOUCH_MS;
   const hasShownNotice = notice !== null && req.method === 'GET';
   if (!isOld && !hasShownNotice) return;
-  const write = updateSeen(store.db, id, { now: toInstant(at), hasShownNotice });
+  const write = updateSession(store.db, id, {
+    last_seen_at: toInstant(at),
+    ...(hasShownNotice && { notice: null }),
+  });
   const recorded = write.catch((error: unknown) => logError(error, req));
   await Promise.race([recorded, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
 }
@@ -79,7 +79,7 @@ export async function redirectWithNotice(
   { path, notice }: NextPage,
 ): Promise<void> {
   try {
-    await updateNotice(store.db, visitorOf(res).id, notice);
+    await updateSession(store.db, visitorOf(res).id, { notice });
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
   }

@@ -5,7 +5,7 @@ import { toInstant } from '../../src/domain/instant.ts';
 import { updatePlan } from '../../src/store/accounts/accounts.ts';
 import { updateRouteCheck } from '../../src/store/alerts/route-checks.ts';
 import type { Store } from '../../src/store/engine/open.ts';
-import { insertOneTimeLink } from '../../src/store/people/one-time-links.ts';
+import { insertOneTimeLink } from '../../src/store/people/passwords.ts';
 import { aBareAccount, aDomain, aKey, anAlert, aReport, receive } from '../support/builders.ts';
 import { runServer } from '../support/running-server.ts';
 import { aPerson, KEYS, PASSWORD } from '../support/visitor.ts';

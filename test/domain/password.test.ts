@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPassword } from '../../src/domain/access/password.ts';
-import { createQueue } from '../../src/domain/access/password-queue.ts';
+import { createQueue, isPassword } from '../../src/domain/access/password.ts';
 
 test('at most two hashes run at a time, in order, and the twenty-third request is rejected', async () => {
   const run = createQueue();

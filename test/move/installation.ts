@@ -8,7 +8,7 @@ import { preferConflict, removeReport } from '../../src/store/corrections/correc
 import type { Db } from '../../src/store/engine/database.ts';
 import { noteDoor, updateCheckpoint } from '../../src/store/inbox/doors.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';
-import { insertOneTimeLink } from '../../src/store/people/one-time-links.ts';
+import { insertOneTimeLink } from '../../src/store/people/passwords.ts';
 import { insertPendingSignIn } from '../../src/store/people/pending-sign-ins.ts';
 import { confirmSecondFactor, startSecondFactor } from '../../src/store/people/second-factors.ts';
 import { insertSession } from '../../src/store/people/sessions.ts';

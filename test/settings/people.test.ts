@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';
-import { insertOneTimeLink } from '../../src/store/people/one-time-links.ts';
+import { insertOneTimeLink } from '../../src/store/people/passwords.ts';
 import { updateDisabled } from '../../src/store/people/person-changes.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';

@@ -2,8 +2,11 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { hashPassword } from '../../src/domain/access/password.ts';
 import { listAudit } from '../../src/store/accounts/audit.ts';
 import type { Store } from '../../src/store/engine/open.ts';
-import { findLinkHolder, insertOneTimeLink } from '../../src/store/people/one-time-links.ts';
-import { updatePassword } from '../../src/store/people/passwords.ts';
+import {
+  findLinkHolder,
+  insertOneTimeLink,
+  updatePassword,
+} from '../../src/store/people/passwords.ts';
 import {
   findPendingSignIn,
   finishSignIn,

@@ -5,14 +5,13 @@ import { hashPassword } from '../../src/domain/access/password.ts';
 import { insertAccount, listAccounts } from '../../src/store/accounts/accounts.ts';
 import { isReadable, openStore, type Store } from '../../src/store/engine/open.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';
-import { insertOneTimeLink } from '../../src/store/people/one-time-links.ts';
+import { insertOneTimeLink } from '../../src/store/people/passwords.ts';
 import { listPeople } from '../../src/store/people/people.ts';
 import {
   deleteOtherSessions,
   deleteSessionOf,
   insertSession,
-  updateNotice,
-  updateSeen,
+  updateSession,
 } from '../../src/store/people/sessions.ts';
 import { aBareAccount, aReport, NOW, receive } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';
@@ -88,8 +87,8 @@ describe('a write while another process writes', () => {
     const writes = [
       insertPerson(db, { ...person, email: 'b@example.com' }),
       insertOneTimeLink(db, personId, NOW),
-      updateSeen(db, personId, { now: NOW, hasShownNotice: false }),
-      updateNotice(db, personId, 'Done.'),
+      updateSession(db, personId, { last_seen_at: NOW }),
+      updateSession(db, personId, { notice: 'Done.' }),
       deleteOtherSessions(db, { id: personId, personId }),
       deleteSessionOf(db, token),
     ];

@@ -60,7 +60,7 @@ async function reread(
 
 /** The bytes of a mail. Throws `not_found` when they were not kept. */
 export async function findBytes(db: Db, mail: ListedMail): Promise<Uint8Array> {
-  const bytes = await findContent(db, { ...mail, byteCount: mail.byte_count });
+  const bytes = await findContent(db, mail);
   if (bytes !== undefined) return bytes;
   const why = mail.reason ?? mail.result ?? 'it is not complete';
   throw new Failure('not_found', `The bytes of mail-${mail.seq} were not kept (${why}).`);

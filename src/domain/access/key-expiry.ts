@@ -1,6 +1,5 @@
 import { Failure } from '../failure.ts';
-import { addDays, type Instant, isDay } from '../instant.ts';
-import { later } from './lifetime.ts';
+import { addDays, type Instant, isDay, later } from '../instant.ts';
 
 const DAY_MS = 86_400_000;
 /** Ten years. A key for longer is a key that does not expire. */

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../failure.ts';
-import { createQueue } from './password-queue.ts';
 
 const MIN_LENGTH = 12;
 /** Longer than any passphrase. Without a maximum, a request could make hashing take any time. */
@@ -14,6 +13,10 @@ const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** Native code, loaded when the first password is hashed or verified. */
 const loadArgon2 = () => import('@node-rs/argon2');
 
+/** Half of libuv's four threads: compression and file reads need the others. */
+const MAX_RUNNING = 2;
+/** About a third of a second of hashing. */
+const MAX_WAITING = 20;
 /** Hashing occupies a thread of a pool that the whole process shares. */
 const inTurn = createQueue();
 
@@ -62,4 +65,30 @@ function hashForUnknown(): Promise<string> {
 /** The same characters typed on another keyboard may arrive as other code points (RFC 8265, 4.2). */
 function normalise(password: string): string {
   return password.normalize('NFKC');
+}
+
+/** Runs a few tasks at a time that each occupy a thread. Throws `unavailable` when too many are waiting. */
+export function createQueue(maxRunning = MAX_RUNNING, maxWaiting = MAX_WAITING) {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async function run<T>(work: () => Promise<T>): Promise<T> {
+    if (running < maxRunning) running += 1;
+    else if (waiting.length >= maxWaiting) throw tooBusy();
+    // A task that finishes passes its place to the first one that waits.
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}
+
+function tooBusy(): Failure {
+  return new Failure(
+    'unavailable',
+    'Too many people are signing in right now. Please try again in a few seconds.',
+  );
 }

@@ -1,13 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** Opaque text that grants access: a session's cookie, a one-time link. 256 random bits need no salt. */
-export interface Secret {
-  /** Given to one person once; never stored. */
-  readonly token: string;
-  readonly sha256: string;
-}
-
-export function createSecret(): Secret {
+/**
+ * Opaque text that grants access: a session's cookie, a one-time link. The token is given to one person once, and never
+ * stored. 256 random bits need no salt.
+ */
+export function createSecret() {
   const token = randomBytes(32).toString('base64url');
   return { token, sha256: hashSecret(token) };
 }

@@ -1,5 +1,4 @@
-import type { ClaimedMail } from '../../store/inbox/claims.ts';
-import type { Done } from '../../store/inbox/done.ts';
+import type { ClaimedMail, Done } from '../../store/inbox/claims.ts';
 import { parseEnvelope } from '../../store/inbox/incoming.ts';
 import type { IngestedDocument } from '../ingest.ts';
 

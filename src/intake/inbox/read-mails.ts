@@ -1,6 +1,5 @@
 import type { Db } from '../../store/engine/database.ts';
-import type { ClaimedMail } from '../../store/inbox/claims.ts';
-import type { Done } from '../../store/inbox/done.ts';
+import type { ClaimedMail, Done } from '../../store/inbox/claims.ts';
 import { readContent } from '../../store/inbox/parts.ts';
 import { type IngestedDocument, type InputToRead, ingest } from '../ingest.ts';
 import type { Parser } from '../parser/parser.ts';
@@ -99,9 +98,9 @@ function sumUp(readings: readonly MailReading[]): Omit<ReadMails, 'error'> {
   const stored = new Set<string>();
   for (const { mail, names } of readings) {
     for (const name of names.stored) stored.add(name);
-    if (mail.accountId === null || names.unclaimed.size === 0) continue;
-    const known = unclaimed.get(mail.accountId) ?? new Set();
-    unclaimed.set(mail.accountId, known.union(names.unclaimed));
+    if (mail.account_id === null || names.unclaimed.size === 0) continue;
+    const known = unclaimed.get(mail.account_id) ?? new Set();
+    unclaimed.set(mail.account_id, known.union(names.unclaimed));
   }
   return {
     done: readings.filter(({ isDone }) => isDone).map((reading) => reading.toDone()),

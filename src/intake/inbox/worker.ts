@@ -5,11 +5,11 @@ import {
   type ClaimedMail,
   claimMails,
   failMails,
+  finishMails,
   type Holder,
   releaseMails,
   renewClaims,
 } from '../../store/inbox/claims.ts';
-import { finishMails } from '../../store/inbox/done.ts';
 import { trimKept } from '../../store/inbox/room.ts';
 import { tidyInbox } from '../../store/inbox/tidy.ts';
 import type { Parser } from '../parser/parser.ts';

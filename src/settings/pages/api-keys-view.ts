@@ -1,9 +1,8 @@
 import { html } from 'hono/html';
 import { findKeyRefusal, MAX_KEYS_PER_ACCOUNT } from '../../domain/access/api-key.ts';
 import { EXPIRY_DAYS, isExpired } from '../../domain/access/key-expiry.ts';
-import { later } from '../../domain/access/lifetime.ts';
 import type { Failure } from '../../domain/failure.ts';
-import { toDay, toInstant } from '../../domain/instant.ts';
+import { later, toDay, toInstant } from '../../domain/instant.ts';
 import type { ApiKey } from '../../store/accounts/api-keys.ts';
 import { renderTable } from '../frame/elements.ts';
 import { renderCopyable, renderField, renderFormToken, renderOptions } from '../frame/forms.ts';

@@ -4,7 +4,7 @@ import { MAX_PEOPLE_PER_ACCOUNT } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { invitePerson } from '../../store/people/new-people.ts';
-import { insertOneTimeLink } from '../../store/people/one-time-links.ts';
+import { insertOneTimeLink } from '../../store/people/passwords.ts';
 import { findPerson } from '../../store/people/people.ts';
 import {
   isSecondFactorRequired,

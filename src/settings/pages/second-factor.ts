@@ -1,11 +1,13 @@
 import type { Request, Response } from 'express';
+import type { Sealing } from '../../domain/access/sealing.ts';
 import {
   createRecoveryCode,
+  createTotpSecret,
   hashRecoveryCode,
   RECOVERY_CODES,
-} from '../../domain/access/recovery-code.ts';
-import type { Sealing } from '../../domain/access/sealing.ts';
-import { createTotpSecret, readTotpCode, toTotpUri } from '../../domain/access/totp.ts';
+  readTotpCode,
+  toTotpUri,
+} from '../../domain/access/second-factor.ts';
 import { Failure } from '../../domain/failure.ts';
 import { findCredentials } from '../../store/people/people.ts';
 import {

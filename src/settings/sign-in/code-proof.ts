@@ -1,6 +1,5 @@
-import { hashRecoveryCode } from '../../domain/access/recovery-code.ts';
 import type { OpenSealing } from '../../domain/access/sealing.ts';
-import { findTotpStep, readTotpCode } from '../../domain/access/totp.ts';
+import { findTotpStep, hashRecoveryCode, readTotpCode } from '../../domain/access/second-factor.ts';
 import { Failure } from '../../domain/failure.ts';
 import {
   type CodeProof,

@@ -1,7 +1,10 @@
+import type { Selectable } from 'kysely';
 import { toInstant } from '../../domain/instant.ts';
-import type { Db, Queries, Tx } from '../engine/database.ts';
-import { readClockMs } from '../work/clock.ts';
-import { type DoorName, toCut } from './incoming.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { readClockMs, readNow } from '../work/clock.ts';
+import { toCut } from './incoming.ts';
+import { deleteParts, PART_BYTES } from './parts.ts';
+import type { DoneResult, InboxMailTable } from './tables.ts';
 
 /*
  * Which worker reads which mail. A claim ends by itself: `due_at` of a claimed mail is when others may claim it.
@@ -17,25 +20,16 @@ export const MAX_TRIES = 10;
 /** The pause after a failure: a minute, four, sixteen …, at most six hours. */
 const FIRST_PAUSE_MS = 60_000;
 const MAX_PAUSE_MS = 6 * 3_600_000;
-const MAX_ERROR_CHARS = 500;
+/** Of an error, and of the reason why there is no report. */
+const MAX_TEXT_CHARS = 500;
 
-/** The columns of a `ClaimedMail`. */
+/** The columns of a `ClaimedMail`. A claim counts as a try. */
 export const CLAIMED_COLUMNS = [
-  ...(['seq', 'id', 'door', 'envelope', 'byte_count as byteCount'] as const),
-  ...(['sha256', 'account_id as accountId', 'tries'] as const),
+  ...(['seq', 'id', 'door', 'envelope', 'byte_count'] as const),
+  ...(['sha256', 'account_id', 'tries'] as const),
 ] as const;
 
-export interface ClaimedMail {
-  readonly seq: number;
-  readonly id: string;
-  readonly door: DoorName;
-  readonly envelope: string;
-  readonly byteCount: number;
-  readonly sha256: string;
-  readonly accountId: string | null;
-  /** How often it was claimed, this time included. */
-  readonly tries: number;
-}
+export type ClaimedMail = Pick<Selectable<InboxMailTable>, (typeof CLAIMED_COLUMNS)[number]>;
 
 /** Who claims: one worker. */
 export interface Holder {
@@ -77,11 +71,7 @@ async function claimSome(tx: Tx, options: ClaimOptions): Promise<ClaimedMail[]> 
   return chosen.length === 0 ? [] : await claim(tx, chosen, { ...options, nowMs });
 }
 
-interface DueMail {
-  readonly seq: number;
-  readonly tries: number;
-  readonly byte_count: number;
-}
+type DueMail = Pick<ClaimedMail, 'seq' | 'tries' | 'byte_count'>;
 
 async function listDue(db: Pick<Db, 'selectFrom'>, now: string, limit: number): Promise<DueMail[]> {
   return await db
@@ -179,7 +169,7 @@ export async function failMails(
           state: isStuck ? 'stuck' : 'waiting',
           claimed_by: null,
           due_at,
-          last_error: toCut(error, MAX_ERROR_CHARS),
+          last_error: toCut(error, MAX_TEXT_CHARS),
         })
         .execute();
     }
@@ -193,7 +183,7 @@ function toPauseMs(tries: number): number {
 }
 
 /** An update of the mails that this holder still has. */
-export function changeClaimed(tx: Tx, holder: Holder, seqs: readonly number[]) {
+function changeClaimed(tx: Tx, holder: Holder, seqs: readonly number[]) {
   return tx
     .updateTable('inbox_mail')
     .where('seq', 'in', seqs)
@@ -201,6 +191,54 @@ export function changeClaimed(tx: Tx, holder: Holder, seqs: readonly number[]) {
     .where('claimed_by', '=', holder.id);
 }
 
-export async function readNow(db: Queries): Promise<string> {
-  return toInstant(new Date(await readClockMs(db)));
+/** What became of a mail that was read. */
+export interface Done {
+  readonly mail: ClaimedMail;
+  readonly result: DoneResult;
+  /** How many documents had each outcome. */
+  readonly counts: Readonly<Record<string, number>>;
+  readonly reason: string | null;
+  /** Whether the bytes stay in the inbox as long as the row, because they are stored nowhere else. */
+  readonly keepsBytes: boolean;
+}
+
+/**
+ * Records what became of mails, and deletes bytes that are not needed any more. A mail that another worker has claimed
+ * since is left to that worker, which finds the same. Returns how many were recorded.
+ */
+export async function finishMails(db: Db, holder: Holder, mails: readonly Done[]): Promise<number> {
+  const finished = await db.write(async (tx) => {
+    const now = await readNow(tx);
+    const finished: Done[] = [];
+    for (const done of mails) if (await finish(tx, holder, { done, now })) finished.push(done);
+    return finished;
+  });
+  const large = finished.filter(
+    ({ mail, keepsBytes }) => !keepsBytes && mail.byte_count > PART_BYTES,
+  );
+  for (const { mail } of large) await deleteParts(db, mail.id);
+  return finished.length;
+}
+
+async function finish(
+  tx: Tx,
+  holder: Holder,
+  { done: { mail, result, counts, reason, keepsBytes }, now }: { done: Done; now: string },
+): Promise<boolean> {
+  const { numUpdatedRows } = await changeClaimed(tx, holder, [mail.seq])
+    .set({
+      state: 'done',
+      due_at: null,
+      claimed_by: null,
+      last_error: null,
+      result,
+      counts: JSON.stringify(counts),
+      reason: reason === null ? null : toCut(reason, MAX_TEXT_CHARS),
+      done_at: now,
+    })
+    .executeTakeFirst();
+  const isSmall = mail.byte_count <= PART_BYTES;
+  if (numUpdatedRows > 0n && isSmall && !keepsBytes)
+    await tx.deleteFrom('inbox_part').where('mail_id', '=', mail.id).execute();
+  return numUpdatedRows > 0n;
 }

@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { Insertable } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
-import { toInstant } from '../../domain/instant.ts';
 import { toSizeText } from '../../domain/size.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { readClockMs } from '../work/clock.ts';
+import { readNow } from '../work/clock.ts';
 import { hashKey, type Incoming, MAX_INCOMING_BYTES, toEnvelopeText } from './incoming.ts';
-import { deleteParts, insertPart, type Part, toParts } from './parts.ts';
+import { deleteParts, insertPart, toParts } from './parts.ts';
+import type { InboxMailTable, InboxPartTable } from './tables.ts';
 
 /**
  * Stores a mail in the inbox, as `Deliver` says. The row of a mail is inserted with its last part, so a mail
@@ -79,8 +80,8 @@ class Storing {
     if (this.#stored > 0 && !this.#mayBeMail) await deleteParts(this.#db, this.#id);
   }
 
-  async #toPart(content: Uint8Array): Promise<Part> {
-    const stored_at = toInstant(new Date(await orUnavailable(readClockMs(this.#db))));
+  async #toPart(content: Uint8Array): Promise<InboxPartTable> {
+    const stored_at = await orUnavailable(readNow(this.#db));
     return { mail_id: this.#id, part: this.#stored, stored_at, content };
   }
 }
@@ -96,15 +97,10 @@ function toMail({ door, envelope, receivedAt, accountId, key }: Incoming) {
   };
 }
 
-type NewMail = ReturnType<typeof toMail> & {
-  readonly id: string;
-  readonly byte_count: number;
-  readonly sha256: string;
-  readonly due_at: string;
-};
+type NewMail = Insertable<InboxMailTable>;
 
 /** Returns whether the mail is new: one with its key may be in the inbox already. */
-async function insertMail(tx: Tx, mail: NewMail, last: Part): Promise<boolean> {
+async function insertMail(tx: Tx, mail: NewMail, last: InboxPartTable): Promise<boolean> {
   const inserted = await tx
     .insertInto('inbox_mail')
     .values(mail)

@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Queries } from '../engine/database.ts';
-import { readClockMs } from '../work/clock.ts';
+import { readClockMs, readNow } from '../work/clock.ts';
 import { type DoorKind, type DoorName, toCut } from './incoming.ts';
 import type { MailState } from './tables.ts';
 
@@ -56,7 +56,7 @@ export async function findCheckpoint(db: Db, door: DoorName): Promise<string | u
 export async function updateCheckpoint(db: Db, door: DoorName, checkpoint: string): Promise<void> {
   if (checkpoint.length > MAX_CHECKPOINT_CHARS)
     throw new Failure('limit_reached', `The checkpoint of ${door} is too long.`);
-  const at = toInstant(new Date(await readClockMs(db)));
+  const at = await readNow(db);
   await db.write((tx) =>
     tx
       .insertInto('door_state')

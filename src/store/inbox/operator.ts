@@ -1,8 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { readClockMs } from '../work/clock.ts';
-import { CLAIMED_COLUMNS, type ClaimedMail, type Holder, readNow } from './claims.ts';
+import { readClockMs, readNow } from '../work/clock.ts';
+import { CLAIMED_COLUMNS, type ClaimedMail, type Holder } from './claims.ts';
 import { deleteParts } from './parts.ts';
 import type { MailState } from './tables.ts';
 

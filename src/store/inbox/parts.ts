@@ -1,8 +1,9 @@
+import type { Selectable } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
-import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { findInputBySha256 } from '../inputs/inputs.ts';
 import { readOriginal } from '../inputs/originals.ts';
+import type { InboxMailTable, InboxPartTable } from './tables.ts';
 
 /* The bytes of mails in the inbox, in parts, so that no transaction writes more than one of them. */
 
@@ -55,24 +56,12 @@ class Held {
   }
 }
 
-export interface Part {
-  readonly mail_id: string;
-  readonly part: number;
-  readonly stored_at: Instant;
-  readonly content: Uint8Array;
-}
-
-export async function insertPart(tx: Tx, part: Part): Promise<void> {
+export async function insertPart(tx: Tx, part: InboxPartTable): Promise<void> {
   await tx.insertInto('inbox_part').values(part).execute();
 }
 
 /** By what the bytes of a mail are found. */
-interface Stored {
-  readonly seq: number;
-  readonly id: string;
-  readonly sha256: string;
-  readonly byteCount: number;
-}
+type Stored = Pick<Selectable<InboxMailTable>, 'seq' | 'id' | 'sha256' | 'byte_count'>;
 
 /** The bytes of a mail, from the inbox or from the input that has the same; undefined when they were not kept. */
 export async function findContent(db: Queries, mail: Stored): Promise<Uint8Array | undefined> {
@@ -83,18 +72,18 @@ export async function findContent(db: Queries, mail: Stored): Promise<Uint8Array
 }
 
 /** One part at a time, so that a large mail is in memory once. undefined when parts are not there. */
-async function readParts(db: Queries, { id, byteCount }: Stored): Promise<Uint8Array | undefined> {
-  const bytes = Buffer.alloc(byteCount);
+async function readParts(db: Queries, { id, byte_count }: Stored): Promise<Uint8Array | undefined> {
+  const bytes = Buffer.alloc(byte_count);
   let size = 0;
   // An empty mail has one part as well.
-  for (let part = 0; part === 0 || size < byteCount; part += 1) {
+  for (let part = 0; part === 0 || size < byte_count; part += 1) {
     const row = await db
       .selectFrom('inbox_part')
       .select('content')
       .where('mail_id', '=', id)
       .where('part', '=', part)
       .executeTakeFirst();
-    if (row === undefined || size + row.content.length > byteCount) return undefined;
+    if (row === undefined || size + row.content.length > byte_count) return undefined;
     bytes.set(row.content, size);
     size += row.content.length;
   }
@@ -104,7 +93,7 @@ async function readParts(db: Queries, { id, byteCount }: Stored): Promise<Uint8A
 /** The bytes of a mail that is to be read. Throws `unavailable` when they are not all there. */
 export async function readContent(db: Queries, mail: Stored): Promise<Uint8Array> {
   const bytes = await findContent(db, mail);
-  if (bytes?.length === mail.byteCount) return bytes;
+  if (bytes?.length === mail.byte_count) return bytes;
   throw new Failure('unavailable', `The bytes of mail-${mail.seq} are not in the database.`);
 }
 

@@ -24,18 +24,13 @@ export function createRoom(
   db: Db,
   { max = INBOX, measureMs = MEASURE_MS }: { max?: Space; measureMs?: number } = {},
 ): () => Promise<boolean> {
-  let measured: Promise<Space> | undefined;
-  let untilMs = 0;
+  let [hasRoom, untilMs] = [true, 0];
   return async () => {
-    if (measured === undefined || performance.now() >= untilMs) {
-      untilMs = performance.now() + measureMs;
-      measured = measure(db, max.mails);
-      measured.catch(() => {
-        measured = undefined;
-      });
-    }
-    const { mails, bytes } = await measured;
-    return mails < max.mails && bytes < max.bytes;
+    if (performance.now() < untilMs) return hasRoom;
+    const { mails, bytes } = await measure(db, max.mails);
+    untilMs = performance.now() + measureMs;
+    hasRoom = mails < max.mails && bytes < max.bytes;
+    return hasRoom;
   };
 }
 

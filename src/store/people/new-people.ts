@@ -11,7 +11,7 @@ import type { Instant } from '../../domain/instant.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { type Actor, insertAudit, operator } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { addLink } from './one-time-links.ts';
+import { addLink } from './passwords.ts';
 import { type Person, requireOwner, toPerson } from './people.ts';
 
 interface NewPerson {

@@ -1,9 +1,79 @@
-import type { Instant } from '../../domain/instant.ts';
+import { createSecret, hashSecret } from '../../domain/access/secret.ts';
+import { Failure } from '../../domain/failure.ts';
+import { type Instant, later } from '../../domain/instant.ts';
+import { type Actor, operator } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { spendLink } from './one-time-links.ts';
-import { auditPerson, letNobodyIn, lockPersonRow } from './people.ts';
+import { auditPerson, letNobodyIn, lockPerson, lockPersonRow, type Person } from './people.ts';
 import { requireProof, signInHasChanged } from './sessions.ts';
+
+/* How a person gets a password: by a one-time link (an invitation, a reset), or in place of the one they have. */
+
+/** How long a link is valid. */
+const LINK_MS = 24 * 3_600_000;
+
+/**
+ * Creates a one-time link with which a person chooses a password, and returns its token. An earlier link of
+ * the person becomes invalid. An owner can do so only for a person who has neither a password nor single sign-on: the
+ * link would otherwise let an owner sign in as another person.
+ */
+export async function insertOneTimeLink(
+  db: Db,
+  personId: string,
+  now: Instant,
+  by: Actor = operator(now),
+): Promise<string> {
+  return await db.write(async (tx) => {
+    const person = await lockPerson(tx, personId, by);
+    if (by.personId !== undefined) requireInvited(person);
+    await auditPerson(tx, by, person, 'person_link_made');
+    return await addLink(tx, personId, now);
+  });
+}
+
+function requireInvited({ hasPassword, hasSingleSignOn }: Person): void {
+  if (!hasPassword && !hasSingleSignOn) return;
+  const has = hasPassword ? 'has a password' : 'signs in with single sign-on';
+  const message = `This person ${has}. The operator of this Plumbline can make a link.`;
+  throw new Failure('forbidden', message);
+}
+
+export async function addLink(tx: Tx, personId: string, now: Instant): Promise<string> {
+  const { token, sha256 } = createSecret();
+  const link = { sha256, expires_at: later(now, LINK_MS) };
+  await tx
+    .insertInto('one_time_link')
+    .values({ ...link, person_id: personId })
+    .onConflict((oc) => oc.column('person_id').doUpdateSet(link))
+    .execute();
+  return token;
+}
+
+/** The person that a link was made for, if the link is still valid. */
+export async function findLinkHolder(
+  db: Db,
+  token: string,
+  now: Instant,
+): Promise<{ readonly personId: string; readonly email: string } | undefined> {
+  return await db
+    .selectFrom('one_time_link')
+    .innerJoin('person', 'person.id', 'one_time_link.person_id')
+    .select(['person.id as personId', 'person.email'])
+    .where('sha256', '=', hashSecret(token))
+    .where('expires_at', '>', now)
+    .where('disabled', '=', 0)
+    .executeTakeFirst();
+}
+
+/** Of two requests with the same link, the second fails. */
+async function spendLink(tx: Tx, personId: string, token: string): Promise<void> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('one_time_link')
+    .where('sha256', '=', hashSecret(token))
+    .where('person_id', '=', personId)
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) throw new Failure('not_found', 'This link was used already.');
+}
 
 interface NewPassword {
   readonly passwordHash: string;

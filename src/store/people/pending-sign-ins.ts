@@ -1,6 +1,5 @@
-import { later, PENDING_SIGN_IN_MS } from '../../domain/access/lifetime.ts';
 import { createSecret, hashSecret } from '../../domain/access/secret.ts';
-import type { Instant } from '../../domain/instant.ts';
+import { type Instant, later } from '../../domain/instant.ts';
 import type { Db } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { lockPersonRow } from './people.ts';
@@ -18,6 +17,9 @@ import { bindAfterCode } from './single-sign-on.ts';
  * A person with a second factor who has entered the password, or has signed in at the OpenID provider. What ends
  * sessions ends these too: a new password, disabling the person, resetting the second factor.
  */
+
+/** How long such a person has for the code. */
+export const PENDING_SIGN_IN_MS = 10 * 60_000;
 
 export interface PendingSignIn {
   readonly personId: string;

@@ -1,12 +1,11 @@
-import { later, SESSION_IDLE_MS } from '../../domain/access/lifetime.ts';
 import type { Role } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { Instant } from '../../domain/instant.ts';
+import { type Instant, later } from '../../domain/instant.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { type Actor, insertAudit, operator } from '../accounts/audit.ts';
 import type { Db, Queries } from '../engine/database.ts';
 import { requireOwner } from './people.ts';
-import { hasSecondFactor } from './sessions.ts';
+import { hasSecondFactor, SESSION_IDLE_MS } from './sessions.ts';
 
 /** A person as their account's owners see them. */
 export interface ListedPerson {

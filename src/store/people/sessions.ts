@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { Plan } from '../../domain/access/api-key.ts';
-import { later, SESSION_IDLE_MS, SESSION_MS } from '../../domain/access/lifetime.ts';
 import type { Role } from '../../domain/access/person.ts';
 import { createSecret, hashSecret } from '../../domain/access/secret.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { Instant } from '../../domain/instant.ts';
+import { type Instant, later } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
+import type { SessionTable } from './tables.ts';
+
+const DAY_MS = 86_400_000;
+/** A session that is not used for this long ends. */
+export const SESSION_IDLE_MS = 7 * DAY_MS;
+/** Every session ends after this long, even when it is in use. */
+export const SESSION_MS = 30 * DAY_MS;
 
 /** An open session, with its person and account. */
 export interface OpenSession {
@@ -31,13 +37,9 @@ export interface OpenSession {
 }
 
 /** A session, as the list of a person's sessions shows it. */
-export interface SessionRow {
-  readonly id: string;
-  readonly created_at: Instant;
-  readonly last_seen_at: Instant;
-  readonly address: string;
-  readonly user_agent: string;
-}
+export type SessionRow = Pick<SessionTable, (typeof LISTED_COLUMNS)[number]>;
+
+const LISTED_COLUMNS = ['id', 'created_at', 'last_seen_at', 'address', 'user_agent'] as const;
 
 /** The stored value that a person has proved to know. It must be unchanged when the session begins. */
 export type Proof = { readonly password_hash: string } | { readonly single_sign_on: string | null };
@@ -172,7 +174,7 @@ export async function findSession(
 export function listSessions(db: Db, personId: string, now: Instant): Promise<SessionRow[]> {
   return db
     .selectFrom('session')
-    .select(['id', 'created_at', 'last_seen_at', 'address', 'user_agent'])
+    .select(LISTED_COLUMNS)
     .where('person_id', '=', personId)
     .where('expires_at', '>', now)
     .where('last_seen_at', '>', later(now, -SESSION_IDLE_MS))
@@ -181,21 +183,13 @@ export function listSessions(db: Db, personId: string, now: Instant): Promise<Se
     .execute();
 }
 
-/** Records that a session is in use, and deletes its notice when a page has shown it. */
-export async function updateSeen(
+/** Records that a session is in use, and sets or deletes the message that its next page shows. */
+export async function updateSession(
   db: Db,
   id: string,
-  { now, hasShownNotice = false }: { now: Instant; hasShownNotice?: boolean },
+  change: Partial<Pick<SessionTable, 'last_seen_at' | 'notice'>>,
 ): Promise<void> {
-  const seen = { last_seen_at: now, ...(hasShownNotice ? { notice: null } : undefined) };
-  await db.write(async (tx) => {
-    await tx.updateTable('session').set(seen).where('id', '=', id).execute();
-  });
-}
-
-/** Sets the message that the session's next page shows. */
-export async function updateNotice(db: Db, id: string, notice: string): Promise<void> {
-  await db.write((tx) => tx.updateTable('session').set({ notice }).where('id', '=', id).execute());
+  await db.write((tx) => tx.updateTable('session').set(change).where('id', '=', id).execute());
 }
 
 /** Ends one of a person's sessions. Throws `not_found` when it is not theirs. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Queries } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 
@@ -7,4 +8,9 @@ export async function readClockMs(db: Queries): Promise<number> {
   const clock = sql<{ now: number }>`(select ${dialectOf(db).clockMs} as now)`.as('clock');
   const { now } = await db.selectFrom(clock).select('clock.now').executeTakeFirstOrThrow();
   return Number(now);
+}
+
+/** The database's clock, in whole seconds. */
+export async function readNow(db: Queries): Promise<Instant> {
+  return toInstant(new Date(await readClockMs(db)));
 }

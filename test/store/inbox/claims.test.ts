@@ -3,11 +3,11 @@ import type { Db } from '../../../src/store/engine/database.ts';
 import {
   claimMails,
   failMails,
+  finishMails,
   MAX_TRIES,
   releaseMails,
   renewClaims,
 } from '../../../src/store/inbox/claims.ts';
-import { finishMails } from '../../../src/store/inbox/done.ts';
 import { tidyInbox } from '../../../src/store/inbox/tidy.ts';
 import { deliverMail, listMailRows, makeDue } from '../../support/inbox.ts';
 import { aStore } from '../../support/store.ts';

@@ -1,3 +1,6 @@
+import { randomInt } from 'node:crypto';
+import { hashSecret } from './secret.ts';
+
 /*
  * Time-based one-time passwords (RFC 6238) as every authenticator app makes them: SHA-1, six digits, a new one
  * every 30 seconds.
@@ -47,4 +50,31 @@ export async function findTotpStep(
     ...{ period: PERIOD_SECONDS, epochTolerance: PERIOD_SECONDS },
   });
   return result.valid && 'timeStep' in result ? result.timeStep : undefined;
+}
+
+/* Codes that replace one of the authenticator app once. */
+
+/** How many codes a person gets at once. */
+export const RECOVERY_CODES = 10;
+/** No letter or digit that looks like another one (Crockford's Base32). */
+const RECOVERY_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+/** 80 bits: a hash of that many needs no salt and no slow function. */
+const RECOVERY_LENGTH = 16;
+
+/** A code that replaces one of the authenticator app once: `k3v9-0gqs-71mz-x4ht`. */
+export function createRecoveryCode(): string {
+  const random = Array.from(
+    { length: RECOVERY_LENGTH },
+    () => RECOVERY_ALPHABET[randomInt(RECOVERY_ALPHABET.length)],
+  );
+  return random.join('').replace(/(.{4})(?=.)/g, '$1-');
+}
+
+/** The stored form of a code as people type it; undefined for what is no code. */
+export function hashRecoveryCode(text: string): string | undefined {
+  const typed = text.toLowerCase().replace(/[\s-]/g, '').replaceAll('o', '0');
+  const code = typed.replace(/[il]/g, '1');
+  const isCode =
+    code.length === RECOVERY_LENGTH && [...code].every((c) => RECOVERY_ALPHABET.includes(c));
+  return isCode ? hashSecret(code) : undefined;
 }
