@@ -5,7 +5,7 @@ import { isPostgresUrl, toShownUrl } from '../domain/database-address.ts';
 import { toDatabaseError } from '../store/engine/open.ts';
 import { toPostgresError } from '../store/engine/postgres/errors.ts';
 import type { Progress } from '../store/move/move.ts';
-import { hint, type OutputOptions, printJson, printList, printText } from './output/output.ts';
+import { hint, type OutputOptions, printList, printResult } from './output/output.ts';
 import { UsageError } from './output/report-error.ts';
 
 const HELP = `
@@ -47,12 +47,12 @@ function requireUrl(url: string | undefined): string {
 async function cancelMove(
   from: string,
   url: string | undefined,
-  { json }: OutputOptions,
+  options: OutputOptions,
 ): Promise<void> {
   if (url !== undefined) throw new UsageError('--cancel needs no URL.');
   const { to } = (await import('../store/move/move.ts')).cancelMove(from);
-  if (json) printJson({ cancelled: to });
-  else printText([`${from} can be used again. What ${to} got since the move is not in it.`]);
+  const text = `${from} can be used again. What ${to} got since the move is not in it.`;
+  printResult({ cancelled: to }, [text], options);
 }
 
 interface MovedDatabase {
@@ -69,12 +69,10 @@ async function move(database: MovedDatabase, output: OutputOptions): Promise<voi
   const tables = await moveDatabase({ ...database, now, onProgress }).finally(stop);
   const { from } = database;
   const to = toShownUrl(database.to);
-  if (output.json) {
-    printJson({ from, to, tables });
-    return;
-  }
-  if (!output.quiet) printList(tables, { none: '' }, output);
-  printText([`Every row of ${from} is in ${to}, with the same content.`]);
+  if (!output.json && !output.quiet) printList(tables, { none: '' }, output);
+  const text = `Every row of ${from} is in ${to}, with the same content.`;
+  printResult({ from, to, tables }, [text], output);
+  if (output.json) return;
   hint(
     `Set PLUMBLINE_DATABASE to the new database and start Plumbline. ${from} is not opened any more; keep it until you ` +
       'have a backup of the new one.',

@@ -41,23 +41,17 @@ export interface Summary {
   readonly unreadable: number;
 }
 
-interface Reading {
-  /** The paths that were given to the command; none when stored inputs are read again. */
-  readonly paths: readonly string[];
-  readonly options: OutputOptions;
-}
-
 /** What a document's input is called in a table. */
 type ToName = (document: IngestedDocument) => string;
 
 /**
  * Prints what became of each document, as lines of JSON or as tables. Then evaluates the alerts of the domains that
- * have new reports.
+ * have new reports. `paths` are those that were given to the command; none when stored inputs are read again.
  */
 export async function printAndEvaluate(
   store: Store,
   documents: AsyncIterable<IngestedDocument>,
-  { options, paths }: Reading,
+  { options, paths }: { readonly options: OutputOptions; readonly paths: readonly string[] },
 ): Promise<Summary> {
   const toName: ToName = (document) => toShownName(document, paths);
   const counts = Object.fromEntries(['documents', ...OUTCOMES].map((name) => [name, 0])) as Counts;

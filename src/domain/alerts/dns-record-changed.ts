@@ -2,7 +2,7 @@ import { RECORD_TYPES, type RecordType, toRecordName } from '../dns/dns-record.t
 import { type DnsChange, isRecent } from '../dns/dns-watch.ts';
 import { toDay } from '../instant.ts';
 import type { Facts } from './facts.ts';
-import { type AlertRule, findOpen, isFresh, isWatched, type Occurrence } from './rule.ts';
+import { type AlertRule, findOpen, isFresh, type Occurrence } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
 
 const TYPE = 'alert.dns_record_changed';
@@ -35,9 +35,8 @@ export function mayBeOpen(
   facts: Facts,
   thresholds: Thresholds,
 ): boolean {
-  const day = toDay(at);
   if (facts.watchedSince !== null && at < facts.watchedSince) return false;
-  return isFresh(day, facts, thresholds) || (isKnown && isWatched(day, facts.watchedSince));
+  return isKnown || isFresh(toDay(at), facts, thresholds);
 }
 
 function toOccurrence(
