@@ -128,23 +128,14 @@ function toHeadUpdates(
   ];
 }
 
-type NewHead = {
-  readonly id: string;
-  readonly added: number;
-  readonly version: string;
-  readonly position: number;
-  readonly mark: string;
-  /** null when the domain's last report was received at the same time or later. */
-  readonly lastReportAt: Instant | null;
-};
-
-function toNewHead({ domain, reports }: DomainArrivals, receivedAt: Instant): NewHead {
+function toNewHead({ domain, reports }: DomainArrivals, receivedAt: Instant) {
   return {
     id: domain.id,
     added: reports,
     version: newVersion(),
     position: Number(domain.position) + reports,
     mark: newNonce(),
+    // null when the domain's last report was received at the same time or later.
     lastReportAt: isNewest(domain, receivedAt) ? receivedAt : null,
   };
 }
@@ -161,7 +152,7 @@ function toChangedAccount({ domain }: DomainArrivals, receivedAt: Instant): stri
   return isListed && isNewest(domain, receivedAt) ? [accountId] : [];
 }
 
-const headUpdate = prepareQuery<NewHead, never>((db, param) =>
+const headUpdate = prepareQuery<ReturnType<typeof toNewHead>, never>((db, param) =>
   db
     .updateTable('domain')
     .set((eb) => ({

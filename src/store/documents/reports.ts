@@ -21,21 +21,15 @@ export interface ReceivedReport {
  */
 export type ReportOutcome = 'stored' | 'unclaimed' | 'duplicate' | 'conflict' | 'removed';
 
-interface InsertOptions {
-  readonly arrivals: Arrivals;
-  /** Whether an operator has ever removed a payload. */
-  readonly hasRemovals: boolean;
-}
-
 /**
  * Stores reports, and returns the outcome of each. The first report of an identity is kept. Later content with the
  * same identity never changes it. Which are known is read first, under the locks of their domains, because only
- * a report that is stored has a position in the list.
+ * a report that is stored has a position in the list. `hasRemovals`: whether an operator has ever removed a payload.
  */
 export async function insertReports(
   tx: Tx,
   received: readonly ReceivedReport[],
-  { arrivals, hasRemovals }: InsertOptions,
+  { arrivals, hasRemovals }: { readonly arrivals: Arrivals; readonly hasRemovals: boolean },
 ): Promise<ReportOutcome[]> {
   const all = received.map((one) => ({ ...one, id: toReportId(one.report) }));
   const removed = hasRemovals ? await listRemoved(tx, all) : new Set<IdentifiedReport>();
@@ -44,7 +38,7 @@ export async function insertReports(
   const domains = await arrivals.findDomains(tx, names);
   const planned = kept.map((report) => toPlanned(report, domains, arrivals));
   const stored = await findStoredPayloads(tx, planned);
-  const added = await insertNew(tx, planned, { stored, arrivals });
+  const added = await insertNew(tx, planned, stored, arrivals);
   const outcomes = new Map<IdentifiedReport, ReportOutcome>();
   for (const one of planned) {
     const { identified, row, domain } = one;
@@ -104,17 +98,15 @@ async function findStoredPayloads(
   return stored;
 }
 
-interface InsertionState {
-  /** Hashes of the stored contents by the report's id. What is inserted is added to it. */
-  readonly stored: Map<string, string>;
-  readonly arrivals: Arrivals;
-}
-
-/** Inserts the first report of each id that is not stored, and returns those reports. */
+/**
+ * Inserts the first report of each id that is not stored, and returns those reports. Adds the hashes of their contents
+ * to `stored`, by the report's id.
+ */
 async function insertNew(
   tx: Tx,
   planned: readonly PlannedReport[],
-  { stored, arrivals }: InsertionState,
+  stored: Map<string, string>,
+  arrivals: Arrivals,
 ): Promise<Set<PlannedReport>> {
   const rows: NewReport[] = [];
   const added = new Set<PlannedReport>();

@@ -2,6 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db } from '../engine/database.ts';
 import { findInputNames, type StoredInput } from '../inputs/inputs.ts';
+import { selectStoredReports } from '../reports/report-of-account.ts';
 import type { DocumentId } from './document-list.ts';
 
 /** A document's input, where in the input the document is, and which bytes it has. */
@@ -13,36 +14,11 @@ export interface DocumentLocation {
   readonly payload_sha256: string;
 }
 
-const REPORT_COLUMNS = [
-  'report.id',
-  'report.seq',
-  'domain_id',
-  'domain.name as domain',
-  'report.received_at',
-  'reporter_org',
-  'reporter_email',
-  'report_id',
-  'begin_date',
-  'end_date',
-  'record_count',
-  'total_messages',
-  'aligned_messages',
-  'warnings',
-  'source_seq',
-  'member',
-  'payload_sha256',
-] as const;
-
 export type StoredReport = Awaited<ReturnType<typeof findStoredReport>>;
 
 /** A report, where its document is stored, and the numbers of its conflicts, oldest first. Throws `not_found`. */
 export async function findStoredReport(db: Db, id: string) {
-  const report = await db
-    .selectFrom('report')
-    .innerJoin('domain', 'domain.id', 'report.domain_id')
-    .select(REPORT_COLUMNS)
-    .where('report.id', '=', id)
-    .executeTakeFirst();
+  const report = await selectStoredReports(db).where('report.id', '=', id).executeTakeFirst();
   if (report === undefined) throw new Failure('not_found', `No report has the id ${id}.`);
   const conflicts = await db
     .selectFrom('conflict')

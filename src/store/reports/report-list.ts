@@ -66,10 +66,9 @@ export function readReportPage(reader: Reader, query: ReportPageQuery): Promise<
 
 function* planPage(query: ReportPageQuery): Plan<ReportPage> {
   const { domainId, from, to, start } = query;
-  const whole = toBounds({ ...query, start: undefined });
   const [sum] = yield* ask(totalOf({ id: reportList(domainId), from, to }));
   const total = Number(sum?.total ?? 0);
-  const reporters = yield* ask(reportersOf(whole));
+  const reporters = yield* ask(reportersOf(toBounds({ ...query, start: undefined })));
   const isNewer = start?.direction === 'newer';
   const { reports, end } = yield* planRows(query, isNewer);
   const [first, last] = [reports[0], reports.at(-1)];
@@ -89,13 +88,11 @@ function* planPage(query: ReportPageQuery): Plan<ReportPage> {
   };
 }
 
-interface PageRows {
-  readonly reports: readonly ListedReport[];
-  /** The report after which the next page begins, in the direction of reading. */
-  readonly end: ReportKey | undefined;
-}
-
-function* planRows(query: ReportPageQuery, isNewer: boolean): Plan<PageRows> {
+/** The reports of a page, and the one after which the next page begins in the direction of reading. */
+function* planRows(
+  query: ReportPageQuery,
+  isNewer: boolean,
+): Plan<{ reports: readonly ListedReport[]; end: ReportKey | undefined }> {
   const { reporter, limit } = query;
   const bounds = toBounds(query);
   const direction = isNewer ? 'asc' : 'desc';

@@ -1,33 +1,27 @@
+import type { InferResult } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
+import type { Queries } from '../engine/database.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
-import type { Tables } from '../tables.ts';
-import type { ReportRow } from './reports.ts';
 
-/** A report with its domain, and where its document is stored. */
-export interface ReportOfAccount
-  extends ReportRow,
-    Pick<
-      Tables['report'],
-      'domain_id' | 'source_seq' | 'member' | 'payload_sha256' | 'report_id' | 'warnings'
-    > {
-  readonly seq: number;
-  readonly received_at: Instant;
-  /** The domain's name. */
-  readonly domain: string;
+/** Reports with their domains' names, and where their documents are stored. */
+export function selectStoredReports(db: Pick<Queries, 'selectFrom'>) {
+  return db
+    .selectFrom('report')
+    .innerJoin('domain', 'domain.id', 'report.domain_id')
+    .select(['report.id', 'report.seq', 'domain_id', 'domain.name as domain', 'report.received_at'])
+    .select(['reporter_org', 'reporter_email', 'report_id', 'begin_date', 'end_date'])
+    .select(['record_count', 'total_messages', 'aligned_messages', 'warnings'])
+    .select(['source_seq', 'member', 'payload_sha256']);
 }
+
+export type ReportOfAccount = InferResult<ReturnType<typeof selectStoredReports>>[number];
 
 type ReportScope = { accountId: string; domainId: string; reportId: string };
 
 const oneReport = prepareQuery<ReportScope, ReportOfAccount>((db, param) =>
-  db
-    .selectFrom('report')
-    .innerJoin('domain', 'domain.id', 'report.domain_id')
-    .select(['report.id', 'report.seq', 'domain_id', 'domain.name as domain', 'source_seq'])
-    .select(['member', 'payload_sha256', 'report_id', 'warnings', 'received_at', 'reporter_org'])
-    .select(['reporter_email', 'begin_date', 'end_date', 'record_count', 'total_messages'])
-    .select('aligned_messages')
+  selectStoredReports(db)
     .where('report.domain_id', '=', param('domainId'))
     .where('report.id', '=', param('reportId'))
     .where('domain.account_id', '=', param('accountId')),

@@ -123,7 +123,7 @@ export function* planSourcesOf(
   if (addresses.length === 0) return [];
   const query = { domainId, ...toJsonLists(cover), addresses: JSON.stringify(addresses) };
   const rows = yield* ask(sourcesOf(query));
-  const found = new Map(rows.map((row) => [row.address, toSourceRow(row)]));
+  const found = new Map(rows.map((row) => [row.address, { ...row, ...toSourceCounts(row) }]));
   return addresses.map((address) => found.get(address)).filter((row) => row !== undefined);
 }
 
@@ -146,10 +146,4 @@ function toSourceCounts(row: SourceCounts): SourceCounts {
     dkim_aligned: toSafeCount(row.dkim_aligned),
     spf_aligned: toSafeCount(row.spf_aligned),
   };
-}
-
-/** The counts of a row, and the first and last day. */
-function toSourceRow(row: SourceRow): SourceRow {
-  const { first_day, last_day } = row;
-  return { ...toSourceCounts(row), first_day, last_day };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Instant, toDay, toInstant } from '../../domain/instant.ts';
+import { type Day, toDay, toInstant } from '../../domain/instant.ts';
 import { isOver, LEVELS, type Level, levelOf, type Period } from '../../domain/sources/periods.ts';
 import type { Db } from '../engine/database.ts';
 import type { Store } from '../engine/open.ts';
@@ -58,7 +58,7 @@ async function sumDomain(
   mayGoOn: ShardRun['mayGoOn'],
 ): Promise<boolean> {
   for (const level of LEVELS)
-    for (const period of await listStale(store.db, { domainId, level, now: toInstant(now()) })) {
+    for (const period of await listStale(store.db, domainId, level, toDay(toInstant(now())))) {
       if (!(await mayGoOn())) return false;
       const isWritten = await sumPeriod(store, { domainId, period }, limits);
       await sleep(isWritten ? PAUSE_MS : 0);
@@ -68,13 +68,7 @@ async function sumDomain(
   return await mayGoOn();
 }
 
-interface StaleQuery {
-  readonly domainId: string;
-  readonly level: Level;
-  readonly now: Instant;
-}
-
-async function listStale(db: Db, { domainId, level, now }: StaleQuery): Promise<Period[]> {
+async function listStale(db: Db, domainId: string, level: Level, today: Day): Promise<Period[]> {
   const rows = await db
     .selectFrom('source_period')
     .select('period')
@@ -82,7 +76,6 @@ async function listStale(db: Db, { domainId, level, now }: StaleQuery): Promise<
     .where('state', '=', 'stale')
     .orderBy('period')
     .execute();
-  const today = toDay(now);
   return rows
     .map(({ period }) => period)
     .filter((period) => levelOf(period) === level && isOver(period, today));

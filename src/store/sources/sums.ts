@@ -5,7 +5,6 @@ import {
   levelOf,
   type Period,
   type PeriodState,
-  type PeriodStates,
   rangeOf,
   toLonger,
 } from '../../domain/sources/periods.ts';
@@ -63,7 +62,8 @@ interface PlannedState {
 
 function* planState({ domainId, period }: DomainPeriod, limits: SumLimits): Plan<PlannedState> {
   const { states, ...cover } = yield* planCover(domainId, rangeOf(period));
-  if (!isDue(period, states)) return { state: 'stale', cover };
+  const isDue = levelOf(period) === 'third' || !hasStale(period, states);
+  if (states.get(period) !== 'stale' || !isDue) return { state: 'stale', cover };
   const atMost = limits.maxRows + 1;
   const [size] = yield* ask(sizeOf({ domainId, ...toJsonLists(cover), atMost }));
   const counts = { rows: Number(size?.rows), addresses: Number(size?.addresses) };
@@ -78,11 +78,6 @@ interface Size {
 function isWorth({ rows, addresses }: Size, limits: SumLimits): boolean {
   const { minRows, maxRows, minRowsOfAddress } = limits;
   return rows >= minRows && rows <= maxRows && rows >= minRowsOfAddress * addresses;
-}
-
-function isDue(period: Period, states: PeriodStates): boolean {
-  if (states.get(period) !== 'stale') return false;
-  return levelOf(period) === 'third' || !hasStale(period, states);
 }
 
 const sizeOf = prepareQuery<CoverLists & { atMost: number }, Size>((db, param) =>
