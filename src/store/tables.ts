@@ -246,7 +246,7 @@ interface DnsRecordTable {
   state: string;
 }
 
-/** How many items of a list are in a month or on a day, to find a deep page (timeline.ts). */
+/** How many items of a list are on a day, to find a deep page (timeline.ts). */
 interface ListDayTable {
   list_id: string;
   day: Day;
@@ -267,7 +267,6 @@ interface ListGapTable {
   mark: number;
 }
 
-/** The gaps of 1,024 positions: how many, and the sum of their marks. */
 interface AlertTable {
   seq: GeneratedAlways<number>;
   id: string;

@@ -13,7 +13,7 @@ export interface DataDays {
 }
 
 /** Two look-ups in an index: `min` and `max` of one query would read all days on SQLite. */
-export const dataDays = prepareQuery<{ accountId: string; domainId: string }, DataDays>(
+const dataDays = prepareQuery<{ accountId: string; domainId: string }, DataDays>(
   (db, param) =>
     db
       .selectFrom('domain')

@@ -1,7 +1,6 @@
 import type { DataDay, Facts, KnownAlert } from '../../domain/alerts/facts.ts';
 import { daysNeeded, type Thresholds } from '../../domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
-import { toSafeCount } from '../../domain/safe-sum.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
 import { listDnsRecords, toDnsFacts } from './dns-records.ts';
@@ -40,7 +39,7 @@ export async function findFacts(
     ),
   );
   if (domain === undefined) return undefined;
-  const days = latest.map(toDataDay).reverse();
+  const days = latest.reverse();
   const from = days[0]?.day ?? until;
   const alertRows = await reader.readAll(knownAlerts({ domainId, from }));
   const alerts = alertRows.map(toKnownAlert);
@@ -69,10 +68,6 @@ const watchedDomain = prepareQuery<{ domainId: string }, DomainRow>((db, param) 
     .where('account_id', 'is not', null)
     .where('status', '=', 'active'),
 );
-
-function toDataDay(row: DataDay): DataDay {
-  return { ...row, messages: toSafeCount(row.messages), aligned: toSafeCount(row.aligned) };
-}
 
 type Latest = { domainId: string; until: Day; limit: number };
 

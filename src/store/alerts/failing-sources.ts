@@ -3,7 +3,6 @@ import { type Expression, sql } from 'kysely';
 import type { DataDay, FailingSource, KnownAlert } from '../../domain/alerts/facts.ts';
 import type { Thresholds } from '../../domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
-import { toSafeCount } from '../../domain/safe-sum.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
 
@@ -73,8 +72,8 @@ async function readDay(
   return sources.map(({ previous, address, messages, aligned }) => ({
     day,
     address,
-    messages: toSafeCount(messages),
-    aligned: toSafeCount(aligned),
+    messages,
+    aligned,
     absentDays: previous === null ? null : before.filter((data) => data.day > previous).length,
     laterFailingDays: laterDays.get(address)?.map((row) => row.day) ?? [],
   }));
