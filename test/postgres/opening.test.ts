@@ -124,7 +124,7 @@ describe('a database that cannot be used: the error names it, and what to do', (
 
   test('that of an older version that cannot be migrated', async () => {
     const url = await aDatabase();
-    await runOn(url, "update kysely_migration set name = '0001-first'");
+    await runOn(url, "insert into kysely_migration values ('0001-first', '2026-01-01')");
     const { code, message } = await failureOf(url);
     expect(code).toBe('conflict');
     expect(message).toContain('was written by an older version that cannot be migrated');

@@ -92,18 +92,15 @@ describe('reads', () => {
     await store.close();
   });
 
-  test('a known row is read again when this process or another one has changed the database', async () => {
+  test('see what this process or another one has changed in the meantime', async () => {
     const path = aDatabasePath();
     const [store, other] = [await openStore(path), await openStore(path)];
     const { key, keyId } = await anAccount(store.db);
     const find = () => findKeyHolder(store.reader, hashApiKey(key));
     const found = await find();
     expect(found?.keyId).toBe(keyId);
-    expect(await find()).toBe(found);
     await aBareAccount(other.db);
-    const again = await find();
-    expect(again).toEqual(found);
-    expect(again).not.toBe(found);
+    expect(await find()).toEqual(found);
     await updateApiKey(store.db, keyId, false);
     expect(await find()).toBeUndefined();
     await updateApiKey(other.db, keyId, true);

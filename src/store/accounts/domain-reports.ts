@@ -13,19 +13,18 @@ export interface DataDays {
 }
 
 /** Two look-ups in an index: `min` and `max` of one query would read all days on SQLite. */
-const dataDays = prepareQuery<{ accountId: string; domainId: string }, DataDays>(
-  (db, param) =>
-    db
-      .selectFrom('domain')
-      .select((eb) => {
-        const days = eb.selectFrom('domain_day').whereRef('domain_id', '=', 'domain.id');
-        return [
-          days.select(({ fn }) => fn.min('day').as('day')).as('oldest'),
-          days.select(({ fn }) => fn.max('day').as('day')).as('newest'),
-        ];
-      })
-      .where('id', '=', param('domainId'))
-      .where('account_id', '=', param('accountId')),
+const dataDays = prepareQuery<{ accountId: string; domainId: string }, DataDays>((db, param) =>
+  db
+    .selectFrom('domain')
+    .select((eb) => {
+      const days = eb.selectFrom('domain_day').whereRef('domain_id', '=', 'domain.id');
+      return [
+        days.select(({ fn }) => fn.min('day').as('day')).as('oldest'),
+        days.select(({ fn }) => fn.max('day').as('day')).as('newest'),
+      ];
+    })
+    .where('id', '=', param('domainId'))
+    .where('account_id', '=', param('accountId')),
 );
 
 /** Both are null too when the account has no such domain. */
