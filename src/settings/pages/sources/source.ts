@@ -1,59 +1,91 @@
 import type { Request } from 'express';
+import { html } from 'hono/html';
+import { addUp } from '../../../domain/alerts/rate.ts';
 import { toAlignmentModes } from '../../../domain/dns/dns-record.ts';
 import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { parseIpAddress } from '../../../domain/ip-address.ts';
 import { type Advice, advise } from '../../../domain/sources/advice.ts';
-import type { Reported } from '../../../domain/sources/breakdown.ts';
-import { toBreakdown } from '../../../domain/sources/breakdown.ts';
+import { type Reported, toBreakdown } from '../../../domain/sources/breakdown.ts';
 import type { Mark } from '../../../domain/sources/source.ts';
-import { findDataDays } from '../../../store/accounts/domain-reports.ts';
+import { type DataDays, findDataDays } from '../../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../../store/accounts/domains.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
 import { listDnsRecords, toDnsFacts } from '../../../store/alerts/dns-records.ts';
 import { readMarks, type SourceMark, updateMark } from '../../../store/sources/marks.ts';
 import { findNames } from '../../../store/sources/names.ts';
-import { readSource, readSpan, type SourcePattern } from '../../../store/sources/source.ts';
+import {
+  readSource,
+  readSpan,
+  type SourceDay,
+  type SourcePattern,
+} from '../../../store/sources/source.ts';
 import type { PageHandler, SettingsDeps } from '../../deps.ts';
+import { toColumns } from '../../frame/charts/columns.ts';
+import { renderNumbers, renderVolume } from '../../frame/charts/volume.ts';
+import { renderTrail } from '../../frame/elements.ts';
+import { renderFormToken } from '../../frame/forms.ts';
 import { sendPage } from '../../frame/page.ts';
-import { readRange } from '../../frame/range.ts';
-import { formatDomainName } from '../../frame/text.ts';
+import { type DomainRange, readRange, renderRanges, toRangeQuery } from '../../frame/range.ts';
+import {
+  formatCount,
+  formatDay,
+  formatDomainName,
+  formatPassRate,
+  type Html,
+  pluralize,
+  renderText,
+  renderTime,
+} from '../../frame/text.ts';
 import { idOf, readField } from '../../request.ts';
 import { actorOf, domainScopeOf, redirectWithNotice, visitorOf } from '../../visitor.ts';
-import { toSourcePath } from './source-labels.ts';
-import { renderSource } from './source-view.ts';
+import { renderReporters, renderResults } from './results-view.ts';
+import { listKnown, renderMarkBadge, renderPhrase, toSourcePath } from './source-labels.ts';
 
 /** One address: what it sent in a domain's name in the chosen range, who reported it, and what to do about it. */
 export const showSource: PageHandler = async (deps, req, res) => {
   const { reader } = deps.store;
-  const visitor = visitorOf(res);
   const address = readAddress(req);
   const scope = domainScopeOf(req, res);
   const domain = await findDomain(reader, scope);
-  const dataDays = await findDataDays(reader, scope);
-  const range = readRange(req, dataDays, deps.now());
+  const range = readRange(req, await findDataDays(reader, scope), deps.now());
   const { days, patterns, otherMessages } = await readSource(reader, scope, { address, range });
   const reported = patterns.map(toReported);
+  const { results, reporters } = toBreakdown(reported);
   const mark = (await readMarks(reader, domain.id)).get(address);
   const name = (await findNames(reader, domain.id, [address])).get(address);
-  const main = renderSource({
-    ...{ domain, address, range, days, mark, visitor, otherMessages },
-    known: { name, network: deps.findNetwork?.(address) },
-    span: await readSpan(reader, { domainId: domain.id, address }),
-    breakdown: toBreakdown(reported),
-    advice: await findAdvice(deps, { domain, reported, mark }),
-    now: deps.now(),
-  });
+  const known = listKnown({ name, network: deps.findNetwork?.(address) });
+  const span = await readSpan(reader, { domainId: domain.id, address });
+  const list = `${toSourcePath(domain.id)}?${toRangeQuery(range)}`;
+  const path = toSourcePath(domain.id, address);
+  const main = html`${renderTrail(domain, html`<a href="${list}">Sources</a>`, 'Address')}
+    <h1 class="domain-name">${address}${renderMarkBadge(mark?.mark)}</h1>
+    <p class="lead">${known.map((text) => html`${text} · `)}${describeSpan(span)}</p>
+    ${renderAdvice(await findAdvice(deps, { domain, reported, mark }))}
+    <section class="card" aria-labelledby="traffic">
+      <h2 id="traffic">Traffic</h2>
+      ${renderRanges(path, range)}
+      ${days.length === 0 ? renderNoTraffic(path, span) : renderTraffic(days, range)}
+    </section>
+    ${days.length === 0 ? '' : html`${renderResults(results, otherMessages)}${renderReporters(reporters)}`}
+    <section class="card" aria-labelledby="mark">
+      <h2 id="mark">Do you know this source?</h2>
+      <p>${describeMark(mark, deps.now())}</p>
+      <form method="post" action="${path}/mark" class="choices start">
+        ${renderFormToken(visitorOf(res))}
+        ${renderMarkButtons(mark?.mark ?? 'none')}
+      </form>
+    </section>`;
   const title = `${address} · ${formatDomainName(domain.name)}`;
   await sendPage(res, { title, current: 'overview', main });
 };
 
-/** What a form can say of a source, and the notice of the next page. */
-const MARK_NOTICES = {
-  legitimate: 'is marked as legitimate.',
-  unknown: 'is marked as unknown.',
-  none: 'has no mark any more.',
-} as const satisfies Record<Mark | 'none', string>;
+/** What a form can say of a source: the text of its button, and the notice of the next page. */
+const MARKS = {
+  legitimate: { button: 'Known and legitimate', notice: 'is marked as legitimate.' },
+  unknown: { button: 'Unknown', notice: 'is marked as unknown.' },
+  none: { button: 'Take the mark away', notice: 'has no mark any more.' },
+} as const satisfies Record<Mark | 'none', { readonly button: string; readonly notice: string }>;
 
 /** Marks a source for everybody of the account. */
 export const markSource: PageHandler = async (deps, req, res) => {
@@ -63,12 +95,12 @@ export const markSource: PageHandler = async (deps, req, res) => {
   const domainId = idOf(req);
   const mark = choice === 'none' ? null : choice;
   await updateMark(deps.store.db, { domainId, address, mark }, actorOf(req, res, deps));
-  const notice = `${address} ${MARK_NOTICES[choice]}`;
+  const notice = `${address} ${MARKS[choice].notice}`;
   await redirectWithNotice(deps, res, { path: toSourcePath(domainId, address), notice });
 };
 
-function isMarkChoice(text: string): text is keyof typeof MARK_NOTICES {
-  return Object.hasOwn(MARK_NOTICES, text);
+function isMarkChoice(text: string): text is keyof typeof MARKS {
+  return Object.hasOwn(MARKS, text);
 }
 
 /** The address in a path, in its canonical text. Throws `not_found` when it is none. */
@@ -108,4 +140,61 @@ async function findAdvice(
     toOrganizationalDomain: await loadOrganizationalDomains({ allowPrivateDomains: true }),
     mark: mark?.mark ?? null,
   });
+}
+
+function describeSpan({ oldest, newest }: DataDays): string {
+  if (oldest === null || newest === null) return 'Nothing is stored about this address.';
+  if (oldest === newest) return `Seen on ${formatDay(newest)}.`;
+  return `First seen on ${formatDay(oldest)}, last on ${formatDay(newest)}.`;
+}
+
+const TONES = {
+  act: ['Fails', 'warn'],
+  improve: ['Passes', ''],
+  good: ['Passes', 'good'],
+} as const satisfies Record<Advice['tone'], readonly [string, string]>;
+
+function renderAdvice(advice: readonly Advice[]): Html | '' {
+  if (advice.length === 0) return '';
+  return html`<section class="card" aria-labelledby="advice">
+    <h2 id="advice">What to do</h2>
+    <ul class="findings advice">${advice.map(({ tone, title, text, messages }) => {
+      const [label, style] = TONES[tone];
+      return html`<li>
+        <span class="badge ${style}">${label}</span>
+        <div><strong>${title}</strong> <span class="muted">${pluralize(messages, 'message')}</span><p>${renderPhrase(text)}</p></div>
+      </li>`;
+    })}</ul>
+  </section>`;
+}
+
+function renderTraffic(days: readonly SourceDay[], range: DomainRange): Html {
+  const total = addUp(days);
+  const columns = toColumns(days, range);
+  return html`<p class="figures"><b>${formatPassRate(total)}</b> of <b>${formatCount(total.messages)}</b> messages passed DMARC</p>
+    ${renderVolume(columns)}
+    <p class="legend"><span class="passed">Passed</span><span class="failed">Failed</span></p>
+    ${renderNumbers(columns)}`;
+}
+
+function renderNoTraffic(path: string, { newest }: DataDays): Html {
+  if (newest === null)
+    return html`<p class="empty">This address sent nothing in the name of this domain, or less than a thousand others on the same day.</p>`;
+  return html`<p class="empty">This address sent nothing in this range.
+    <a href="${path}?from=${newest}&to=${newest}">Show ${formatDay(newest)}, when it was last seen</a></p>`;
+}
+
+function describeMark(mark: SourceMark | undefined, now: Date): Html | string {
+  if (mark === undefined)
+    return 'Nobody has marked it yet. A mark is for the people of your account; it changes no alert.';
+  return html`${renderText(mark.markedBy, 254)} marked it as <strong>${mark.mark}</strong> ${renderTime(mark.markedAt, now)}.`;
+}
+
+function renderMarkButtons(current: keyof typeof MARKS): readonly Html[] {
+  return Object.entries(MARKS)
+    .filter(([choice]) => choice !== current)
+    .map(
+      ([choice, { button }]) =>
+        html`<button name="mark" value="${choice}" class="secondary">${button}</button>`,
+    );
 }
