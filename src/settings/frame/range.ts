@@ -11,14 +11,10 @@ const CHOICES = [7, 30, 90, 365] as const;
 type Choice = (typeof CHOICES)[number];
 const DEFAULT: Choice = 30;
 
-/** The most days of a range, and what they are called. */
-interface Longest {
-  readonly days: number;
-  readonly text: string;
-}
-const TEN_YEARS: Longest = { days: 3_660, text: 'A range has ten years at most' };
+/** The most days of a range, and how its page says so. */
+const TEN_YEARS = { days: 3_660, text: 'A range has ten years at most' };
 /** For a page that adds up what each address sent (decisions 95 and 103). */
-export const ONE_YEAR: Longest = { days: 366, text: 'This list has 366 days at most' };
+export const ONE_YEAR = { days: 366, text: 'This list has 366 days at most' };
 
 /** The days that a domain's page is about, both ends included. */
 export interface DomainRange extends DataDays {
@@ -57,7 +53,11 @@ function lastDays(choice: Choice, to: Day): Chosen {
   return { from: addDays(to, 1 - choice), to, choice, notice: null };
 }
 
-function parseDays({ from, to }: { from: Day; to: Day }, end: Day, longest: Longest): Chosen {
+function parseDays(
+  { from, to }: { from: Day; to: Day },
+  end: Day,
+  longest: typeof TEN_YEARS,
+): Chosen {
   const instead = `these are ${DEFAULT} days.`;
   const byDefault = lastDays(DEFAULT, end);
   if (!isDay(from) || !isDay(to) || from < '1980' || to >= '9999')

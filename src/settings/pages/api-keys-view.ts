@@ -17,15 +17,6 @@ export interface CreatedKey {
   readonly key: string;
 }
 
-interface ApiKeysPage {
-  readonly visitor: Visitor;
-  readonly keys: readonly ApiKey[];
-  readonly baseUrl: string;
-  readonly now: Date;
-  readonly created?: CreatedKey | undefined;
-  readonly refused?: RefusedKey | undefined;
-}
-
 /** What the form was sent with, and why no key was created. */
 export interface RefusedKey {
   readonly failure: Failure;
@@ -42,21 +33,8 @@ export interface RefusedKey {
  */
 const SWAP = html`hx-target="#keys" hx-select="#keys" hx-swap="outerHTML" hx-select-oob="#notice:innerHTML" hx-sync="this:drop"`;
 
-/** Settings → Integrations → API keys. */
-export function renderApiKeys(page: ApiKeysPage): Html {
-  const { keys, created, baseUrl } = page;
-  return html`<p class="trail">Settings / Integrations</p>
-    <h1>API keys</h1>
-    <p class="lead">Dashboards and scripts read this account’s domains, reports and alerts with a key.</p>
-    <div id="keys">
-      ${created === undefined ? '' : renderCreated(created, baseUrl)}
-      ${renderCreation(page)}
-      ${keys.length === 0 ? '' : renderKeys(page)}
-    </div>`;
-}
-
 /** The only page that shows a whole key. */
-function renderCreated({ name, key }: CreatedKey, baseUrl: string): Html {
+export function renderCreated({ name, key }: CreatedKey, baseUrl: string): Html {
   const curl = `curl -H "Authorization: Bearer ${key}" "${baseUrl}/v1/external/domains"`;
   return html`<section class="card new-key" aria-labelledby="new-key" data-secret>
     <h2 id="new-key">Your new key “${name}”</h2>
@@ -66,20 +44,20 @@ function renderCreated({ name, key }: CreatedKey, baseUrl: string): Html {
   </section>`;
 }
 
-function renderCreation(page: ApiKeysPage): Html {
-  const { visitor, keys } = page;
-  const refusal = findKeyRefusal(visitor.plan, keys.length);
+/** The form for a new key, or why there can be none. */
+export function renderCreation(
+  visitor: Visitor,
+  keyCount: number,
+  { refused, now }: { readonly refused: RefusedKey | undefined; readonly now: Date },
+): Html {
+  const refusal = findKeyRefusal(visitor.plan, keyCount);
   if (refusal?.code === 'plan_required') return renderPlan();
   if (refusal !== undefined) {
     return html`<section class="card calm" aria-labelledby="create">
-      <h2 id="create">${keys.length} of ${MAX_KEYS_PER_ACCOUNT} keys</h2>
+      <h2 id="create">${keyCount} of ${MAX_KEYS_PER_ACCOUNT} keys</h2>
       <p>${refusal.message}</p>
     </section>`;
   }
-  return renderForm(page);
-}
-
-function renderForm({ visitor, refused, now }: ApiKeysPage): Html {
   return html`<section class="card" aria-labelledby="create">
     <h2 id="create">Create a key</h2>
     <form method="post" action="${KEYS_PATH}" hx-post="${KEYS_PATH}" ${SWAP} autocomplete="off">
@@ -134,7 +112,8 @@ function renderPlan(): Html {
   </section>`;
 }
 
-function renderKeys({ keys, visitor, now }: ApiKeysPage): Html {
+export function renderKeys(keys: readonly ApiKey[], visitor: Visitor, now: Date): Html | '' {
+  if (keys.length === 0) return '';
   return html`<section class="card" aria-labelledby="list">
     <div class="beside">
       <h2 id="list">Keys</h2>

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { html } from 'hono/html';
 import { isExpired, parseKeyExpiry } from '../../domain/access/key-expiry.ts';
 import { Failure } from '../../domain/failure.ts';
 import {
@@ -17,8 +18,10 @@ import {
   type CreatedKey,
   KEYS_PATH,
   type RefusedKey,
-  renderApiKeys,
+  renderCreated,
+  renderCreation,
   renderDeletion,
+  renderKeys,
 } from './api-keys-view.ts';
 
 /** The API keys of the account. */
@@ -90,14 +93,16 @@ async function sendApiKeys(
   { created, refused }: { created?: CreatedKey; refused?: RefusedKey } = {},
 ): Promise<void> {
   const visitor = visitorOf(res);
-  const main = renderApiKeys({
-    visitor,
-    keys: await listApiKeys(deps.store.db, visitor.accountId),
-    baseUrl: baseUrlOf(deps, req),
-    now: deps.now(),
-    created,
-    refused,
-  });
+  const keys = await listApiKeys(deps.store.db, visitor.accountId);
+  const now = deps.now();
+  const main = html`<p class="trail">Settings / Integrations</p>
+    <h1>API keys</h1>
+    <p class="lead">Dashboards and scripts read this account’s domains, reports and alerts with a key.</p>
+    <div id="keys">
+      ${created === undefined ? '' : renderCreated(created, baseUrlOf(deps, req))}
+      ${renderCreation(visitor, keys.length, { refused, now })}
+      ${renderKeys(keys, visitor, now)}
+    </div>`;
   const status = refused === undefined ? 200 : statusOf(refused.failure);
   await sendPage(res, { title: 'API keys', current: 'api-keys', status, main });
 }

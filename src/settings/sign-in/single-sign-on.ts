@@ -8,7 +8,7 @@ import type { SettingsDeps } from '../deps.ts';
 import { addressOf, readQuery } from '../request.ts';
 import { askForCode, openSession, toOwnPage } from './sign-in.ts';
 
-type GivenProvider = SettingsDeps & NonNullable<SettingsDeps['singleSignOn']>;
+type ProviderDeps = SettingsDeps & NonNullable<SettingsDeps['singleSignOn']>;
 
 /** The values that the provider must return. They are kept in the browser's cookie meanwhile. */
 interface Flow {
@@ -22,7 +22,7 @@ const CALLBACK = '/settings/single-sign-on/callback';
 const TIMEOUT_SECONDS = 10;
 
 /** Signing in at an OpenID provider: authorization code, PKCE, state and nonce (OpenID Connect Core, 3.1). */
-export function createSingleSignOn(deps: GivenProvider) {
+export function createSingleSignOn(deps: ProviderDeps) {
   const provider = createProvider(deps);
   return { leave: leaveFor(deps, provider), comeBack: comeBackFrom(deps, provider) };
 }
@@ -33,7 +33,7 @@ type Provider = () => Promise<openid.Configuration>;
 const loadOpenid = () => import('openid-client');
 
 /** Loads the provider's metadata on first use, and again after a failure. */
-function createProvider({ issuer, clientId, clientSecret }: GivenProvider): Provider {
+function createProvider({ issuer, clientId, clientSecret }: ProviderDeps): Provider {
   let known: Promise<openid.Configuration> | undefined;
   const ask = async () => {
     const { allowInsecureRequests, discovery, enableNonRepudiationChecks } = await loadOpenid();
@@ -54,7 +54,7 @@ function createProvider({ issuer, clientId, clientSecret }: GivenProvider): Prov
   };
 }
 
-function leaveFor(deps: GivenProvider, provider: Provider): RequestHandler {
+function leaveFor(deps: ProviderDeps, provider: Provider): RequestHandler {
   return async (req, res) => {
     const openid = await loadOpenid();
     const flow: Flow = {
@@ -76,7 +76,7 @@ function leaveFor(deps: GivenProvider, provider: Provider): RequestHandler {
   };
 }
 
-function comeBackFrom(deps: GivenProvider, provider: Provider): RequestHandler {
+function comeBackFrom(deps: ProviderDeps, provider: Provider): RequestHandler {
   return async (req, res) => {
     const flow = readFlow(req);
     setCookie(req, res, 'flow', '');
@@ -108,7 +108,7 @@ async function letIn(
 }
 
 /** The callback URL. A request target may name another host, so only its query is used. */
-function toCallbackUrl({ baseUrl }: GivenProvider, { originalUrl }: Request): URL {
+function toCallbackUrl({ baseUrl }: ProviderDeps, { originalUrl }: Request): URL {
   const url = new URL(`${baseUrl}${CALLBACK}`);
   const query = originalUrl.indexOf('?');
   if (query !== -1) url.search = originalUrl.slice(query);
@@ -134,14 +134,11 @@ async function identify(provider: openid.Configuration, url: URL, flow: Flow) {
 }
 
 function readFlow(req: Request): Flow {
-  const text = readCookie(req, 'flow');
-  if (text === undefined) throw didNotWork();
-  return toFlow(Buffer.from(text, 'base64url').toString());
-}
-
-function toFlow(text: string): Flow {
+  const cookie = readCookie(req, 'flow') ?? '';
   try {
-    const { state, nonce, verifier, next } = JSON.parse(text);
+    const { state, nonce, verifier, next } = JSON.parse(
+      Buffer.from(cookie, 'base64url').toString(),
+    );
     const parts = { state: String(state), nonce: String(nonce), verifier: String(verifier) };
     return { ...parts, next: toOwnPage(String(next)) };
   } catch {
