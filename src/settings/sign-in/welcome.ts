@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { findLinkHolder, updatePassword } from '../../store/people/passwords.ts';
 import type { PageHandler, SettingsDeps } from '../deps.ts';
-import { renderTokenIfAny } from '../frame/forms.ts';
+import { renderTokenIfAny, renderUsername } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
 import { addressOf, readField, readQuery } from '../request.ts';
 import { readNewHash, renderNewPassword } from './password.ts';
@@ -41,7 +41,7 @@ async function sendWelcome(
     <form method="post" action="/settings/welcome">
       ${renderTokenIfAny(res)}
       <input type="hidden" name="link" value="${link}">
-      <input type="text" name="username" autocomplete="username" value="${email}" hidden>
+      ${renderUsername(email)}
       ${renderNewPassword(problem)}
       <button>Save and sign in</button>
     </form>

@@ -1,10 +1,11 @@
 import { html } from 'hono/html';
 import { addDays, daysBetween } from '../../../domain/instant.ts';
 import { readFailing } from '../../../store/sources/failing.ts';
+import type { DomainScope } from '../../../store/sources/scope.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
 import { formatDay, type Html, pluralize } from '../../frame/text.ts';
-import { describe, type Scope } from './find-sources.ts';
+import { describe } from './find-sources.ts';
 import { toSourcePath } from './source-labels.ts';
 import { renderSourceTable } from './sources-view.ts';
 
@@ -19,7 +20,7 @@ const LAST_DAYS = 30;
  */
 export async function renderFailingSources(
   deps: SettingsDeps,
-  scope: Scope,
+  scope: DomainScope,
   ofPage: DomainRange,
 ): Promise<Html> {
   const range = shorten(ofPage);

@@ -18,6 +18,7 @@ import {
 import { readMarks } from '../../../store/sources/marks.ts';
 import { findNames, readAllNames } from '../../../store/sources/names.ts';
 import type { SourceCounts } from '../../../store/sources/parts.ts';
+import type { DomainScope } from '../../../store/sources/scope.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
 
@@ -32,17 +33,13 @@ export interface Choice {
   readonly page: number;
 }
 
-export interface Scope {
-  readonly accountId: string;
-  readonly domainId: string;
-}
+/** Sources, or groups, of a page. */
+export const PER_PAGE = 50;
 
-export interface SourceQuery {
-  readonly scope: Scope;
+interface SourceQuery {
+  readonly scope: DomainScope;
   readonly range: DomainRange;
   readonly choice: Choice;
-  /** Sources, or groups, of a page. */
-  readonly perPage: number;
 }
 
 /** A page of the sources that a choice shows, or of their groups. */
@@ -70,15 +67,12 @@ export async function findSources(deps: SettingsDeps, query: SourceQuery): Promi
     : await findWithin(deps, query, { group, within });
 }
 
-async function findPage(
-  deps: SettingsDeps,
-  { scope, range, choice, perPage }: SourceQuery,
-): Promise<Found> {
+async function findPage(deps: SettingsDeps, { scope, range, choice }: SourceQuery): Promise<Found> {
   const { failingOnly, mark, page } = choice;
-  const offset = (page - 1) * perPage;
+  const offset = (page - 1) * PER_PAGE;
   const found = await readSources(deps.store.reader, scope, {
     ...{ range, failingOnly, mark, offset },
-    limit: perPage,
+    limit: PER_PAGE,
   });
   const sources = await describe(deps, scope, found.sources);
   return { ...found, sources, groups: undefined, groupTitle: undefined, cutAt: undefined };
@@ -112,15 +106,15 @@ async function findWithin(
   return { ...found, ...shown, cutAt: findCut(found), total: own.length };
 }
 
-function sliceOf<T>(items: readonly T[], { choice: { page }, perPage }: SourceQuery): readonly T[] {
-  return items.slice((page - 1) * perPage, page * perPage);
+function sliceOf<T>(items: readonly T[], { choice: { page } }: SourceQuery): readonly T[] {
+  return items.slice((page - 1) * PER_PAGE, page * PER_PAGE);
 }
 
 function findCut({ total, sources }: SourceList<unknown>): number | undefined {
   return total > sources.length ? sources.length : undefined;
 }
 
-type Namer = (deps: SettingsDeps, scope: Scope) => Promise<(address: string) => GroupName>;
+type Namer = (deps: SettingsDeps, scope: DomainScope) => Promise<(address: string) => GroupName>;
 
 const NAMERS: Readonly<Record<Grouping, Namer>> = {
   network:
@@ -144,7 +138,7 @@ function toCounts(row: SourceCounts): Counts & { readonly address: string } {
 /** Rows with what is known of their addresses. Nothing is looked up here. */
 export async function describe(
   { store, findNetwork }: SettingsDeps,
-  { domainId }: Scope,
+  { domainId }: DomainScope,
   rows: readonly SourceRow[],
 ): Promise<readonly Source[]> {
   const names = await findNames(store.reader, domainId, rows.map(toAddress));

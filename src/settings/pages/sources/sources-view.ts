@@ -12,7 +12,7 @@ import {
   pluralize,
   renderText,
 } from '../../frame/text.ts';
-import type { Choice, Found } from './find-sources.ts';
+import { type Choice, type Found, PER_PAGE } from './find-sources.ts';
 import { listKnown, renderMarkBadge, toSourcePath } from './source-labels.ts';
 
 /** A network can have any name. */
@@ -26,7 +26,7 @@ export function renderFound(view: ListView): Html {
     ${renderPages({
       label: 'Pages of sources',
       page: view.choice.page,
-      pages: Math.ceil(found.total / view.perPage),
+      pages: Math.ceil(found.total / PER_PAGE),
       toPath: (page) => toListPath(view, { page }),
     })}
     ${found.unlisted === 0 ? '' : renderNote(`${pluralize(found.unlisted, 'message')} of this range came from addresses that are not listed (the 1,000 largest of a day are kept), or came without an address.`)}
@@ -141,7 +141,6 @@ export interface ListView {
   readonly range: DomainRange;
   readonly choice: Choice;
   readonly found: Found;
-  readonly perPage: number;
 }
 
 /** The path of the same list with another choice, which begins with its first page. */

@@ -14,8 +14,6 @@ import { type Choice, findSources } from './find-sources.ts';
 import { toSourcePath } from './source-labels.ts';
 import { renderFilters, renderFound, toParameters } from './sources-view.ts';
 
-const PER_PAGE = 50;
-
 /** Who sent in a domain's name in the chosen range: addresses, or their networks or organisations. */
 export const showSources: PageHandler = async (deps, req, res) => {
   const { reader } = deps.store;
@@ -24,9 +22,9 @@ export const showSources: PageHandler = async (deps, req, res) => {
   const dataDays = await findDataDays(reader, scope);
   const range = readRange(req, dataDays, deps.now(), ONE_YEAR);
   const choice = readChoice(req);
-  const found = await findSources(deps, { scope, range, choice, perPage: PER_PAGE });
+  const found = await findSources(deps, { scope, range, choice });
   const path = toSourcePath(domain.id);
-  const view = { path, range, choice, found, perPage: PER_PAGE, domainId: domain.id };
+  const view = { path, range, choice, found, domainId: domain.id };
   const { page: _, ...parameters } = toParameters(choice);
   const main = html`${renderTrail(domain, 'Sources')}
     <h1>Sources</h1>
