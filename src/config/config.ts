@@ -1,48 +1,16 @@
 import { isIP } from 'node:net';
-import type { Thresholds } from '../domain/alerts/thresholds.ts';
-import { type DatabaseConfig, findDefaultDatabase, readDatabase } from './database.ts';
+import { findDefaultDatabase, readDatabase } from './database.ts';
 import { Environment } from './environment.ts';
-import { type MailConfig, readMail } from './mail.ts';
-import { type RedisConfig, readRedis } from './redis.ts';
-import { findSecretsKeyFile, type SecretsKeyFile } from './secrets-key.ts';
+import { readMail } from './mail.ts';
+import { readRedis } from './redis.ts';
+import { findSecretsKeyFile } from './secrets-key.ts';
 import { readThresholds } from './thresholds.ts';
 import { choice, decimal, file, list, parsed, text, whole } from './variable.ts';
 
 /** All settings from the environment, validated, with their defaults (README, “Configuration”). */
-export interface Config extends DatabaseConfig, MailConfig {
-  /** The path of a SQLite database, or the URL of a PostgreSQL database. */
-  readonly database: string;
-  readonly host: string;
-  readonly port: number;
-  /** How many processes of `serve` answer requests on one port. */
-  readonly processes: number;
-  /** Requests per minute. */
-  readonly requestsPerKey: number;
-  readonly requestsPerIp: number;
-  /** Connections at the same time, in total and from one address. */
-  readonly maxConnections: number;
-  readonly maxConnectionsPerIp: number;
-  /** Addresses and networks whose `X-Forwarded-For` is trusted. */
-  readonly trustedProxies: readonly string[];
-  /** Memory for cached pages, in bytes. */
-  readonly pageCacheBytes: number;
-  readonly logLevel: string;
-  readonly alertThresholds: Thresholds;
-  readonly dnsChecks: boolean;
-  /** Addresses, with or without a port; empty for the system's servers. */
-  readonly dnsServers: readonly string[];
-  /** The public URL of the service, without a slash at the end. */
-  readonly baseUrl?: string | undefined;
-  /** The OpenID provider that people may sign in with. */
-  readonly singleSignOn?: SingleSignOn | undefined;
-  /** Where the key is that encrypts secrets in the database; undefined when there is none. */
-  readonly secretsKeyFile?: SecretsKeyFile | undefined;
-  /** Where several instances count their limits together. */
-  readonly redis?: RedisConfig | undefined;
-  /** An MMDB file that knows the networks of addresses. */
-  readonly ipDatabase?: string | undefined;
-}
+export type Config = ReturnType<typeof readConfig>;
 
+/** The OpenID provider that people may sign in with. */
 interface SingleSignOn {
   readonly issuer: string;
   readonly clientId: string;
@@ -58,27 +26,34 @@ const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as
 const VARIABLES = {
   host: text('PLUMBLINE_HOST', '127.0.0.1'),
   port: whole('PLUMBLINE_PORT', 8080, { min: 0, max: 65_535 }),
+  /** How many processes of `serve` answer requests on one port. */
   processes: whole('PLUMBLINE_PROCESSES', 1, { min: 1, max: MAX_PROCESSES }),
+  /** Requests per minute. */
   requestsPerKey: whole('PLUMBLINE_REQUESTS_PER_KEY', 60, LIMIT),
   requestsPerIp: whole('PLUMBLINE_REQUESTS_PER_IP', 200, LIMIT),
+  /** Connections at the same time, in total and from one address. */
   maxConnections: whole('PLUMBLINE_MAX_CONNECTIONS', 1_000, LIMIT),
   maxConnectionsPerIp: whole('PLUMBLINE_MAX_CONNECTIONS_PER_IP', 100, LIMIT),
+  /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   trustedProxies: list(
     'PLUMBLINE_TRUSTED_PROXIES',
     isNetwork,
     'addresses or networks like 10.0.0.0/8',
   ),
   logLevel: choice('PLUMBLINE_LOG_LEVEL', LEVELS, 'info'),
+  /** Addresses, with or without a port; empty for the system's servers. */
   dnsServers: list(
     'PLUMBLINE_DNS_SERVERS',
     isDnsServer,
     'addresses like 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353',
   ),
+  /** The public URL of the service, without a slash at the end. */
   baseUrl: parsed(
     'PLUMBLINE_BASE_URL',
     parseOrigin,
     'must be a URL without a path, like https://dmarc.example.com',
   ),
+  /** An MMDB file that knows the networks of addresses. */
   ipDatabase: file('PLUMBLINE_IP_DATABASE'),
 };
 
@@ -96,7 +71,7 @@ const SIGN_ON_VARIABLES = {
 };
 
 /** Reads the configuration. An empty variable counts as one that is not set. Throws a ConfigError. */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
+export function readConfig(env: NodeJS.ProcessEnv) {
   const environment = new Environment(env);
   const values = environment.read(VARIABLES);
   const others = environment.read(OTHER_VARIABLES);
@@ -104,12 +79,17 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const config = Object.freeze({
     ...values,
     ...readMail(environment),
-    ...{ database, databaseOptions },
+    /** The path of a SQLite database, or the URL of a PostgreSQL database. */
+    database,
+    databaseOptions,
+    /** Where the key is that encrypts secrets in the database; undefined when there is none. */
     secretsKeyFile: findSecretsKeyFile(others.secretsKeyFile, database),
+    /** Memory for cached pages, in bytes. */
     pageCacheBytes: others.pageCacheMb * 1024 * 1024,
     alertThresholds: readThresholds(environment),
     dnsChecks: others.dnsChecks === 'on',
     singleSignOn: readSingleSignOn(environment, values.baseUrl),
+    /** Where several instances count their limits together. */
     redis: readRedis(environment),
   });
   environment.check();

@@ -23,21 +23,8 @@ const VARIABLES = {
   maxConnections: whole('PLUMBLINE_DATABASE_CONNECTIONS', 10, { min: 2, max: 1_000 }),
 };
 
-export interface DatabaseConfig {
-  /** The path of a SQLite database, or the URL of a PostgreSQL database; undefined for the default. */
-  readonly database: string | undefined;
-  readonly databaseOptions: DatabaseOptions;
-}
-
-/** How a process connects to a PostgreSQL database. */
-interface DatabaseOptions {
-  readonly replica: string | undefined;
-  /** The password when the URL has none, asked for at each new connection. */
-  readonly password: (() => string) | undefined;
-  readonly maxConnections: number;
-}
-
-export function readDatabase(environment: Environment): DatabaseConfig {
+/** Which database is configured, if any, and how a process connects to a PostgreSQL database. */
+export function readDatabase(environment: Environment) {
   const values = environment.read(VARIABLES);
   const { database, replica, password, passwordFile, maxConnections } = values;
   environment.refuse(
@@ -50,6 +37,7 @@ export function readDatabase(environment: Environment): DatabaseConfig {
   );
   const databaseOptions = {
     replica,
+    /** The password when the URL has none, asked for at each new connection. */
     password: createPasswordReader(password, passwordFile),
     maxConnections,
   };

@@ -72,11 +72,8 @@ export const DOMAINS: readonly DemoDomain[] = [
   },
 ];
 
-export interface DemoRecord {
-  readonly ip: string;
+export interface DemoRecord extends Pick<Sender, 'ip' | 'dkim' | 'spf'> {
   readonly count: number;
-  readonly dkim: 'pass' | 'fail';
-  readonly spf: 'pass' | 'fail';
 }
 
 /** What one reporter counted for a domain on a day. */

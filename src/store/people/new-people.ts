@@ -50,13 +50,17 @@ async function addPerson(tx: Tx, person: NewPerson, by: Actor): Promise<Person> 
   const email = parseEmail(person.email);
   await lockAccount(tx, accountId);
   await requireOwner(tx, by);
-  const count = await countPeople(tx, accountId);
-  if (count >= MAX_PEOPLE_PER_ACCOUNT) {
+  const { people, invited } = await countPeople(tx, accountId);
+  if (people >= MAX_PEOPLE_PER_ACCOUNT) {
     const message = `An account has at most ${MAX_PEOPLE_PER_ACCOUNT} people, disabled ones included.`;
     throw new Failure('limit_reached', message);
   }
-  if (by.personId !== undefined) await requireFewInvitations(tx, accountId);
-  const role: Role = person.role ?? (count === 0 ? 'owner' : 'member');
+  // Operators invite as many people as an account can have.
+  if (by.personId !== undefined && invited >= MAX_OPEN_INVITATIONS) {
+    const message = `${MAX_OPEN_INVITATIONS} invitations are open. Withdraw one, or wait until somebody accepts.`;
+    throw new Failure('limit_reached', message);
+  }
+  const role: Role = person.role ?? (people === 0 ? 'owner' : 'member');
   const row = {
     ...{ id: randomUUID(), account_id: accountId, email, password_hash: passwordHash },
     ...{ single_sign_on: null, disabled: 0 as const, created_at, role },
@@ -74,25 +78,14 @@ async function addPerson(tx: Tx, person: NewPerson, by: Actor): Promise<Person> 
   return toPerson(row);
 }
 
-async function countPeople(tx: Tx, accountId: string): Promise<number> {
-  const { count } = await tx
+/** The people of an account, and how many of them were invited and have not signed in. */
+async function countPeople(tx: Tx, accountId: string) {
+  const rows = await tx
     .selectFrom('person')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .select(['password_hash', 'single_sign_on'])
     .where('account_id', '=', accountId)
-    .executeTakeFirstOrThrow();
-  return count;
-}
-
-/** Operators invite as many people as an account can have. */
-async function requireFewInvitations(tx: Tx, accountId: string): Promise<void> {
-  const { count } = await tx
-    .selectFrom('person')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('account_id', '=', accountId)
-    .where('password_hash', 'is', null)
-    .where('single_sign_on', 'is', null)
-    .executeTakeFirstOrThrow();
-  if (count < MAX_OPEN_INVITATIONS) return;
-  const message = `${MAX_OPEN_INVITATIONS} invitations are open. Withdraw one, or wait until somebody accepts.`;
-  throw new Failure('limit_reached', message);
+    .execute();
+  const isInvited = (row: (typeof rows)[number]) =>
+    row.password_hash === null && row.single_sign_on === null;
+  return { people: rows.length, invited: rows.filter(isInvited).length };
 }

@@ -1,7 +1,6 @@
 import type { AuditAction } from '../../domain/access/audit-actions.ts';
-import { type Role, toEmailKey } from '../../domain/access/person.ts';
+import { toEmailKey } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { Instant } from '../../domain/instant.ts';
 import { findAccount, lockAccount } from '../accounts/accounts.ts';
 import { type Actor, insertAudit } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
@@ -9,17 +8,7 @@ import { dialectOf } from '../engine/dialect.ts';
 import type { PersonTable } from './tables.ts';
 
 /** A person who signs in to the settings pages of one account. */
-export interface Person {
-  readonly id: string;
-  readonly accountId: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly isDisabled: boolean;
-  readonly hasPassword: boolean;
-  /** Whether the person has signed in at the OpenID provider. */
-  readonly hasSingleSignOn: boolean;
-  readonly createdAt: Instant;
-}
+export type Person = Readonly<ReturnType<typeof toPerson>>;
 
 const IDENTITY = ['id', 'account_id', 'email', 'role', 'created_at'] as const;
 const COLUMNS = [...IDENTITY, 'password_hash', 'single_sign_on', 'disabled'] as const;
@@ -56,7 +45,7 @@ export async function findPerson(db: Queries, id: string): Promise<Person> {
   return toPerson(row);
 }
 
-export function toPerson(row: Pick<PersonTable, (typeof COLUMNS)[number]>): Person {
+export function toPerson(row: Pick<PersonTable, (typeof COLUMNS)[number]>) {
   return {
     id: row.id,
     accountId: row.account_id,
@@ -64,6 +53,7 @@ export function toPerson(row: Pick<PersonTable, (typeof COLUMNS)[number]>): Pers
     role: row.role,
     isDisabled: row.disabled === 1,
     hasPassword: row.password_hash !== null,
+    /** Whether the person has signed in at the OpenID provider. */
     hasSingleSignOn: row.single_sign_on !== null,
     createdAt: row.created_at,
   };

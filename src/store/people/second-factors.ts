@@ -22,23 +22,17 @@ export async function findSecondFactor(
   const row = await db
     .selectFrom('second_factor')
     .select((eb) => [
-      ...(['sealed_secret', 'confirmed_at', 'last_step'] as const),
+      ...(['sealed_secret as sealedSecret', 'confirmed_at as confirmedAt'] as const),
+      'last_step as lastStep',
       eb
         .selectFrom('recovery_code')
         .select((of) => of.fn.countAll<number | string>().as('count'))
         .whereRef('recovery_code.person_id', '=', 'second_factor.person_id')
-        .as('codes'),
+        .as('recoveryCodes'),
     ])
     .where('person_id', '=', personId)
     .executeTakeFirst();
-  return (
-    row && {
-      sealedSecret: row.sealed_secret,
-      confirmedAt: row.confirmed_at,
-      lastStep: row.last_step,
-      recoveryCodes: Number(row.codes),
-    }
-  );
+  return row && { ...row, recoveryCodes: Number(row.recoveryCodes) };
 }
 
 /** Whether the database has any secret, in use or waiting for its first code. */
