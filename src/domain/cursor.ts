@@ -3,11 +3,11 @@ import { LRUCache } from 'lru-cache';
 
 /**
  * A point in the order in which a list changes (store/lists/points.ts): how many changes there were, and the
- * random mark of the transaction that made the last of them.
+ * nonce, a random text, of the transaction that made the last of them.
  */
 export interface Point {
   readonly position: number;
-  readonly mark: string;
+  readonly nonce: string;
 }
 
 /** Where a client begins to follow a list: before its first change, or after a point from an earlier answer. */
@@ -15,16 +15,16 @@ export type Start = 'start' | Point;
 
 /** The first byte of every cursor of this form. Cursors then begin with a letter, `p`. */
 const FORM = 0xa4;
-/** Bytes of the list's tag, of the position and of the mark. */
+/** Bytes of the list's tag, of the position and of the nonce. */
 const PART = 6;
 const BYTES = 1 + 3 * PART;
 
 /** The text of a point of a list, for clients: 26 characters of base64url. Nothing in it is secret. */
-export function toCursor(listId: string, { position, mark }: Point): string {
+export function toCursor(listId: string, { position, nonce }: Point): string {
   const bytes = Buffer.alloc(BYTES, FORM);
   bytes.set(toTag(listId), 1);
   bytes.writeUIntBE(position, 1 + PART, PART);
-  bytes.write(mark, 1 + 2 * PART, PART, 'base64url');
+  bytes.write(nonce, 1 + 2 * PART, PART, 'base64url');
   return bytes.toString('base64url');
 }
 
@@ -34,7 +34,7 @@ export function parseStart(listId: string, text: string): Start | undefined {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length !== BYTES || bytes[0] !== FORM) return undefined;
   const position = bytes.readUIntBE(1 + PART, PART);
-  const point = { position, mark: bytes.toString('base64url', 1 + 2 * PART) };
+  const point = { position, nonce: bytes.toString('base64url', 1 + 2 * PART) };
   // Also rejects other spellings of the same bytes.
   return toCursor(listId, point) === text ? point : undefined;
 }

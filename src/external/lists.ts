@@ -55,9 +55,9 @@ async function openWhole(reader: Reader, list: PagedList<unknown>, page: Page): 
 }
 
 /** The newest point, in the snapshot of the page. Lists that cannot be followed have none. */
-function toNewest(listId: string | undefined, { position, mark }: Head): string | undefined {
-  if (listId === undefined || position === undefined || mark === undefined) return undefined;
-  return toCursor(listId, { position, mark });
+function toNewest(listId: string | undefined, { position, nonce }: Head): string | undefined {
+  if (listId === undefined || position === undefined || nonce === undefined) return undefined;
+  return toCursor(listId, { position, nonce });
 }
 
 /** Throws `validation_error` for a text that is no cursor of the list, and for one that the list never gave out. */

@@ -42,7 +42,7 @@ test('pages behind any point are exact over thousands of positions, with gaps an
 }, 240_000);
 
 describe('a cursor', () => {
-  const point = { position: 2 ** 48 - 1, mark: 'AZaz09-_' };
+  const point = { position: 2 ** 48 - 1, nonce: 'AZaz09-_' };
 
   test('is the text of a point, for one list', () => {
     const cursor = toCursor('reports:a', point);

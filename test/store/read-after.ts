@@ -15,12 +15,12 @@ export async function readAfter(
 ) {
   const point = await db
     .selectFrom('list_point')
-    .select('mark')
+    .select('mark as nonce')
     .where('list_id', '=', list.id)
     .where('position', '>=', after)
     .orderBy('position')
     .executeTakeFirstOrThrow();
-  const start = { position: after, mark: point.mark };
+  const start = { position: after, nonce: point.nonce };
   const head = await findFollowedHead(reader, list, start);
   if (typeof head === 'string') throw new Error(head);
   const page = await readFollowedPage(reader, list, { start, page: { limit, offset }, head });

@@ -33,7 +33,7 @@ export async function insertAccount(
   { name, plan, now, allowDuplicate = false }: NewAccount,
 ): Promise<Account> {
   const account = { id: randomUUID(), name: parseDisplayName(name, 'An account'), plan };
-  const mark = newNonce();
+  const nonce = newNonce();
   await db.write(async (tx) => {
     if (!allowDuplicate) await requireNewName(tx, account.name);
     await tx
@@ -42,12 +42,12 @@ export async function insertAccount(
         ...account,
         domains_version: newVersion(),
         alerts_version: newVersion(),
-        alerts_mark: mark,
+        alerts_mark: nonce,
         created_at: now,
         mail_token: createMailToken(),
       })
       .execute();
-    await insertPoint(tx, alertList(account.id), { position: 0, mark });
+    await insertPoint(tx, alertList(account.id), { position: 0, nonce });
     await insertAudit(tx, operator(now), {
       accountId: account.id,
       action: 'account_created',

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareRows } from '../engine/many-rows.ts';
-import { runAllPrepared } from '../engine/prepared.ts';
+import { prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
 import { newNonce, pointInserts } from '../lists/points.ts';
 import { alertList, reportList } from '../lists/timeline.ts';
@@ -66,20 +67,20 @@ type NewDomain = {
 
 function toRow({ name, id = randomUUID() }: NewName, now: Instant): NewDomain {
   const versions = { reports_version: newVersion(), alerts_version: newVersion() };
-  const marks = { reports_mark: newNonce(), alerts_mark: newNonce() };
-  return { id, name, created_at: now, ...versions, ...marks };
+  const nonces = { reports_mark: newNonce(), alerts_mark: newNonce() };
+  return { id, name, created_at: now, ...versions, ...nonces };
 }
 
-type Marks = Pick<NewDomain, 'id' | 'reports_mark' | 'alerts_mark'>;
+type Nonces = Pick<NewDomain, 'id' | 'reports_mark' | 'alerts_mark'>;
 
-function toPoints({ id, reports_mark, alerts_mark }: Marks) {
+function toPoints({ id, reports_mark, alerts_mark }: Nonces) {
   return [
-    { listId: reportList(id), position: 0, mark: reports_mark },
-    { listId: alertList(id), position: 0, mark: alerts_mark },
+    { listId: reportList(id), position: 0, nonce: reports_mark },
+    { listId: alertList(id), position: 0, nonce: alerts_mark },
   ];
 }
 
-const domainInserts = prepareRows<NewDomain, Marks>(
+const domainInserts = prepareRows<NewDomain, Nonces>(
   ['id', 'name', 'created_at', 'reports_version', 'reports_mark', 'alerts_version', 'alerts_mark'],
   (db, rows) =>
     db
@@ -100,18 +101,15 @@ export async function lockReportedDomains(
   names: readonly string[],
 ): Promise<ReportedDomain[]> {
   if (names.length === 0) return [];
-  return await tx
+  return await runPrepared(tx, lockedDomains({ names: JSON.stringify(names) }));
+}
+
+const lockedDomains = prepareQuery<{ names: string }, ReportedDomain>((db, param) =>
+  db
     .selectFrom('domain')
     .select(['id', 'name', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
     .select('reports_position as position')
-    .where('name', 'in', toPowerOfTwo(names))
+    .where(dialectOf(db).isIn(sql.ref('name'), param('names')))
     .orderBy('name')
-    .$call(dialectOf(tx).locked)
-    .execute();
-}
-
-/** Repeats the last name, so that a connection prepares few statements and not one for each number of names. */
-function toPowerOfTwo(names: readonly string[]): string[] {
-  const length = 2 ** Math.ceil(Math.log2(names.length));
-  return Array.from({ length }, (_, i) => names[i] ?? (names.at(-1) as string));
-}
+    .$call(dialectOf(db).locked),
+);

@@ -45,19 +45,19 @@ async function advance(
   tx: Tx,
   { table, id, added }: { table: 'account' | 'domain'; id: string; added: 0 | 1 },
 ): Promise<number> {
-  const mark = newNonce();
+  const nonce = newNonce();
   const { alerts_position } = await tx
     .updateTable(table)
     .set((eb) => ({
       alerts_total: eb('alerts_total', '+', added),
       alerts_version: newVersion(),
       alerts_position: eb('alerts_position', '+', 1),
-      alerts_mark: mark,
+      alerts_mark: nonce,
     }))
     .where('id', '=', id)
     .returning('alerts_position')
     .executeTakeFirstOrThrow();
   const position = Number(alerts_position);
-  await insertPoint(tx, alertList(id), { position, mark });
+  await insertPoint(tx, alertList(id), { position, nonce });
   return position;
 }

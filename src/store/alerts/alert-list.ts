@@ -20,7 +20,7 @@ const accountHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
   db
     .selectFrom('account')
     .select(['alerts_total as total', 'alerts_version as version'])
-    .select(['alerts_position as position', 'alerts_mark as mark'])
+    .select(['alerts_position as position', 'alerts_mark as nonce'])
     .where('id', '=', param('accountId')),
 );
 
@@ -28,7 +28,7 @@ const domainHead = prepareQuery<{ accountId: string; domainId: string }, Head>((
   db
     .selectFrom('domain')
     .select(['alerts_total as total', 'alerts_version as version'])
-    .select(['alerts_position as position', 'alerts_mark as mark'])
+    .select(['alerts_position as position', 'alerts_mark as nonce'])
     .where('id', '=', param('domainId'))
     .where('account_id', '=', param('accountId')),
 );
@@ -128,10 +128,10 @@ function alertsAfter(owner: 'account' | 'domain') {
 
 /** Only open alerts change in place. */
 function updatesAfter(owner: 'account' | 'domain') {
-  return prepareQuery<{ owner: string; after: number }, { marks: number | null }>((db, param) =>
+  return prepareQuery<{ owner: string; after: number }, { nonces: number | null }>((db, param) =>
     db
       .selectFrom('alert')
-      .select(({ fn }) => fn.sum<number | null>('update_mark').as('marks'))
+      .select(({ fn }) => fn.sum<number | null>('update_mark').as('nonces'))
       .where(`${owner}_id`, '=', param('owner'))
       .where(`${owner}_position`, '>', param('after'))
       .where('resolved_at', 'is', null),

@@ -113,10 +113,10 @@ function toHeadUpdates(
   receivedAt: Instant,
 ): BoundQuery<never>[] {
   const heads = byDomain.map((arrivals) => toNewHead(arrivals, receivedAt));
-  const points = heads.map(({ id, position, mark }) => ({
+  const points = heads.map(({ id, position, nonce }) => ({
     listId: reportList(id),
     position,
-    mark,
+    nonce,
   }));
   const accountIds = byDomain.flatMap((arrivals) => toChangedAccount(arrivals, receivedAt));
   return [
@@ -134,7 +134,7 @@ function toNewHead({ domain, reports }: DomainArrivals, receivedAt: Instant) {
     added: reports,
     version: newVersion(),
     position: Number(domain.position) + reports,
-    mark: newNonce(),
+    nonce: newNonce(),
     // null when the domain's last report was received at the same time or later.
     lastReportAt: isNewest(domain, receivedAt) ? receivedAt : null,
   };
@@ -159,7 +159,7 @@ const headUpdate = prepareQuery<ReturnType<typeof toNewHead>, never>((db, param)
       reports_total: eb('reports_total', '+', param('added')),
       reports_version: param('version'),
       reports_position: param('position'),
-      reports_mark: param('mark'),
+      reports_mark: param('nonce'),
       last_report_at: eb.fn.coalesce(param('lastReportAt'), 'last_report_at'),
     }))
     .where('id', '=', param('id')),

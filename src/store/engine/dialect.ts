@@ -37,7 +37,11 @@ export interface Dialect {
   ) => Compilable<{ readonly item: string }>;
   /** A column that has JSON text, as a part of a `jsonRow`. */
   readonly asJson: (column: Expression<string>) => RawBuilder<unknown>;
-  /** Whether a column's text is in a list, a JSON array of texts. Used for an index as `=` is. */
+  /**
+   * Whether a column's text is in a list, a JSON array of texts. Used for an index as `=` is. A prepared query takes a
+   * list this way, so that its text is the same for every length. A query that is built each time uses `in` with an
+   * array. Rows of several columns are written and found by `prepareRows`.
+   */
   readonly isIn: (column: Expression<string>, list: Expression<string>) => RawBuilder<SqlBool>;
   /** The database's clock, in milliseconds since 1970. */
   readonly clockMs: RawBuilder<number>;

@@ -29,8 +29,8 @@ export interface FollowedList<Item> {
   /** The whole list's head. No row when the list does not exist for the caller. */
   readonly head: BoundQuery<Head>;
   readonly items: (query: ItemsAfterQuery) => BoundQuery<FollowedItem<Item>>;
-  /** The sum of the marks of items behind a position that changed in place; no query where none does. */
-  readonly updates?: (after: number) => BoundQuery<{ readonly marks: number | null }>;
+  /** The sum of the nonces of items behind a position that changed in place; no query where none does. */
+  readonly updates?: (after: number) => BoundQuery<{ readonly nonces: number | null }>;
 }
 
 /** The head of what came after a point. Its version changes when, and only when, that changes. */
@@ -85,13 +85,13 @@ function* planPage<Item>(
 function* planHead<Item>(list: FollowedList<Item>, start: Start): Plan<FollowedHead | NotFollowed> {
   const [head] = yield* ask(list.head);
   if (head === undefined) return 'no_list';
-  const { position = 0, mark = '' } = head;
+  const { position = 0, nonce = '' } = head;
   const after = yield* findStart(list.id, start);
   if (after === undefined) return 'no_point';
-  const { gaps, marks } = yield* countGaps(list.id, after.position, position);
+  const { gaps, nonces } = yield* countGaps(list.id, after.position, position);
   const total = position - after.position - gaps;
   const updates = yield* sumUpdates(list, after.position);
-  return { total, version: [mark, total, marks, updates].join('.'), after, gaps };
+  return { total, version: [nonce, total, nonces, updates].join('.'), after, gaps };
 }
 
 /** The start as a point that the list gave out. */
@@ -99,8 +99,8 @@ function* findStart(listId: string, start: Start): Plan<Point | undefined> {
   const position = start === 'start' ? 0 : start.position;
   const covering = yield* findPoint(listId, position);
   if (covering === undefined) return undefined;
-  if (start === 'start') return { position, mark: covering.mark };
-  return covering.mark === start.mark ? start : undefined;
+  if (start === 'start') return { position, nonce: covering.nonce };
+  return covering.nonce === start.nonce ? start : undefined;
 }
 
 /** The point of the transaction that gave a position. */
@@ -112,7 +112,7 @@ function* findPoint(listId: string, position: number): Plan<Point | undefined> {
 const pointFrom = prepareQuery<{ listId: string; position: number }, Point>((db, param) =>
   db
     .selectFrom('list_point')
-    .select(['position', 'mark'])
+    .select(['position', 'mark as nonce'])
     .where('list_id', '=', param('listId'))
     .where('position', '>=', param('position'))
     .orderBy('position')
@@ -122,19 +122,19 @@ const pointFrom = prepareQuery<{ listId: string; position: number }, Point>((db,
 function* sumUpdates<Item>({ updates }: FollowedList<Item>, after: number): Plan<number> {
   if (updates === undefined) return 0;
   const [sum] = yield* ask(updates(after));
-  return Number(sum?.marks ?? 0);
+  return Number(sum?.nonces ?? 0);
 }
 
 interface Gaps {
   readonly gaps: number;
-  readonly marks: number;
+  readonly nonces: number;
 }
 
 const gapsBetween = prepareQuery<{ listId: string; after: number; until: number }, Gaps>(
   (db, param) =>
     db
       .selectFrom('list_gap')
-      .select(({ fn }) => [fn.countAll<number>().as('gaps'), fn.sum<number>('mark').as('marks')])
+      .select(({ fn }) => [fn.countAll<number>().as('gaps'), fn.sum<number>('mark').as('nonces')])
       .where('list_id', '=', param('listId'))
       .where('position', '>', param('after'))
       .where('position', '<=', param('until')),
@@ -143,7 +143,7 @@ const gapsBetween = prepareQuery<{ listId: string; after: number; until: number 
 /** The gaps behind a position, up to another one. */
 function* countGaps(listId: string, after: number, until: number): Plan<Gaps> {
   const [sum] = yield* ask(gapsBetween({ listId, after, until }));
-  return { gaps: Number(sum?.gaps ?? 0), marks: Number(sum?.marks ?? 0) };
+  return { gaps: Number(sum?.gaps ?? 0), nonces: Number(sum?.nonces ?? 0) };
 }
 
 /**

@@ -9,7 +9,7 @@ export interface Head {
   readonly version: string;
   /** The newest point of a list that clients can follow (points.ts). */
   readonly position?: number;
-  readonly mark?: string;
+  readonly nonce?: string;
 }
 
 /**

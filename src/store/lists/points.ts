@@ -9,7 +9,7 @@ import { runAllPrepared } from '../engine/prepared.ts';
  * the row that owns the list, so a transaction holds that row while it gives positions and the order of
  * positions is the order in which they become visible (docs/decisions/0058). A change that moves an item to a
  * new position, or removes it, leaves a gap. A transaction that changes a list adds a point: its last
- * position and a random mark, which distinguishes it from the transaction that has the same positions after a
+ * position and a nonce, a random text, which distinguishes it from the transaction that has the same positions after a
  * restore from a backup.
  */
 
@@ -17,20 +17,22 @@ export function newNonce(): string {
   return randomBytes(6).toString('base64url');
 }
 
-/** Adds a point to a list. The row that owns the list has the same position and mark. */
+/** Adds a point to a list. The row that owns the list has the same position and nonce. */
 export async function insertPoint(tx: Tx, listId: string, point: Point): Promise<void> {
   await runAllPrepared(tx, pointInserts([{ listId, ...point }]));
 }
 
-type NewPoint = { readonly listId: string; readonly position: number; readonly mark: string };
+type NewPoint = { readonly listId: string; readonly position: number; readonly nonce: string };
 
 /** Statements that add points to lists. */
 export const pointInserts = prepareRows<NewPoint, never>(
-  ['listId', 'position', 'mark'],
+  ['listId', 'position', 'nonce'],
   (db, rows) =>
     db
       .insertInto('list_point')
-      .values(rows.map(({ listId, position, mark }) => ({ list_id: listId, position, mark }))),
+      .values(
+        rows.map(({ listId, position, nonce }) => ({ list_id: listId, position, mark: nonce })),
+      ),
 );
 
 /** Notes that a list has no item at a position any more. */

@@ -16,7 +16,7 @@ const reportsHead = prepareQuery<DomainOfAccount, Head>((db, param) =>
   db
     .selectFrom('domain')
     .select(['reports_total as total', 'reports_version as version'])
-    .select(['reports_position as position', 'reports_mark as mark'])
+    .select(['reports_position as position', 'reports_mark as nonce'])
     .where('id', '=', param('domainId'))
     .where('account_id', '=', param('accountId')),
 );
