@@ -10,7 +10,8 @@ import { toInstant } from '../src/domain/instant.ts';
 import { insertAccount } from '../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../src/store/accounts/api-keys.ts';
 import { insertDomain } from '../src/store/accounts/domains.ts';
-import { openStore, type Store } from '../src/store/engine/open.ts';
+import { openStore } from '../src/store/engine/open.ts';
+import type { Store } from '../src/store/engine/store.ts';
 import { receiveSources } from './receive.ts';
 import { aSyntheticReport } from './synthetic-report.ts';
 

@@ -8,8 +8,8 @@ import { listWatchedDomainIds, lockDomain } from '../store/accounts/domains.ts';
 import { findFacts, type WatchedDomain } from '../store/alerts/alert-facts.ts';
 import { fireAlert, settleAlert } from '../store/alerts/alerts.ts';
 import type { Tx } from '../store/engine/database.ts';
-import type { Store } from '../store/engine/open.ts';
 import { toReader } from '../store/engine/reader.ts';
+import type { Store } from '../store/engine/store.ts';
 import type { ShardRun } from '../store/work/shards.ts';
 
 export interface EvaluateDeps {

@@ -8,7 +8,7 @@ import { findOwnedDomain, listWatchedDomainIds } from '../store/accounts/domains
 import { findDomainId } from '../store/accounts/find-by-name.ts';
 import { findFacts } from '../store/alerts/alert-facts.ts';
 import { type AlertOfAccount, listAccountAlerts } from '../store/alerts/alerts.ts';
-import type { Store } from '../store/engine/open.ts';
+import type { Store } from '../store/engine/store.ts';
 import {
   type OutputOptions,
   printList,

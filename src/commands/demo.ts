@@ -8,8 +8,8 @@ import { type DemoAccount, ingestDemo, insertDemoAccount, openEmpty } from '../d
 import { hashPassword } from '../domain/access/password.ts';
 import { findDatabaseFile, toShownDatabase } from '../domain/database-address.ts';
 import { toInstant } from '../domain/instant.ts';
-import type { Store } from '../store/engine/open.ts';
 import { toDatabaseError } from '../store/engine/open.ts';
+import type { Store } from '../store/engine/store.ts';
 import { insertPerson } from '../store/people/new-people.ts';
 import { parsePostgresUrl } from './arguments.ts';
 import { type OutputOptions, printResult } from './output/output.ts';

@@ -4,7 +4,7 @@ import { type InputToRead, ingest } from '../intake/ingest.ts';
 import { listFiles, readFile, readInput } from '../intake/inputs/files.ts';
 import { createInputParser } from '../intake/parser/input-parser.ts';
 import { lowerPriority } from '../intake/parser/priority.ts';
-import type { Store } from '../store/engine/open.ts';
+import type { Store } from '../store/engine/store.ts';
 import { printAndEvaluate, STANDARD_INPUT, type Summary } from './output/outcomes.ts';
 import { hint, type OutputOptions, tell } from './output/output.ts';
 import { withNewStore } from './with-store.ts';

@@ -4,7 +4,7 @@ import { type Config, MAX_PROCESSES, readConfig } from '../config/config.ts';
 import type { DemoAccount } from '../demo/demo-data.ts';
 import { createLog } from '../http/log.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
-import type { Store } from '../store/engine/open.ts';
+import type { Store } from '../store/engine/store.ts';
 import { parsePostgresUrl, parseWhole } from './arguments.ts';
 import { type OutputOptions, print, printResult } from './output/output.ts';
 import { UsageError } from './output/report-error.ts';

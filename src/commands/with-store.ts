@@ -3,8 +3,9 @@ import { type Config, readConfig } from '../config/config.ts';
 import { findDatabaseFile } from '../domain/database-address.ts';
 import { findAccountId } from '../store/accounts/find-by-name.ts';
 import type { Db } from '../store/engine/database.ts';
-import { openStore, type Store, toDatabaseError } from '../store/engine/open.ts';
+import { openStore, toDatabaseError } from '../store/engine/open.ts';
 import { findLooseMode } from '../store/engine/sqlite/database-file.ts';
+import type { Store } from '../store/engine/store.ts';
 import { hint, type OutputOptions, tell } from './output/output.ts';
 
 /**

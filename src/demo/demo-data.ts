@@ -9,7 +9,8 @@ import { insertApiKey } from '../store/accounts/api-keys.ts';
 import { listUnclaimed } from '../store/accounts/domain-reports.ts';
 import { insertDomain } from '../store/accounts/domains.ts';
 import type { Db } from '../store/engine/database.ts';
-import { openStore, type Store } from '../store/engine/open.ts';
+import { openStore } from '../store/engine/open.ts';
+import type { Store } from '../store/engine/store.ts';
 import { type DemoDay, demoDays } from './reports.ts';
 import { DOMAINS } from './traffic.ts';
 

@@ -3,7 +3,7 @@ import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../domain/sandbox.ts';
 import { insertDomain } from '../store/accounts/domains.ts';
 import { insertAlert, settleAlert } from '../store/alerts/alerts.ts';
 import type { Db } from '../store/engine/database.ts';
-import type { Store } from '../store/engine/open.ts';
+import type { Store } from '../store/engine/store.ts';
 import { type DemoAccount, ingestDemo, insertDemoAccount, openEmpty } from './demo-data.ts';
 
 const WAITING = 'waiting.example';

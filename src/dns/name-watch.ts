@@ -1,5 +1,5 @@
 import { toInstant } from '../domain/instant.ts';
-import type { Store } from '../store/engine/open.ts';
+import type { Store } from '../store/engine/store.ts';
 import {
   listDomainsOfSources,
   listUnnamed,

@@ -14,7 +14,7 @@ import {
   listDomainsToCheck,
   updateDnsRecord,
 } from '../store/alerts/dns-records.ts';
-import type { Store } from '../store/engine/open.ts';
+import type { Store } from '../store/engine/store.ts';
 import type { ShardRun } from '../store/work/shards.ts';
 import { createDns } from './resolver.ts';
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Store } from '../store/engine/open.ts';
+import type { Store } from '../store/engine/store.ts';
 import { createAuthentication } from './authenticate.ts';
 import { openContract } from './contract.ts';
 import type { ContractDocument } from './contract-document.ts';

@@ -5,7 +5,7 @@ import { isExpired } from '../domain/access/key-expiry.ts';
 import { Failure } from '../domain/failure.ts';
 import { type Instant, toInstant } from '../domain/instant.ts';
 import { findKeyHolder, type KeyHolder, updateLastUsed } from '../store/accounts/api-keys.ts';
-import type { Store } from '../store/engine/open.ts';
+import type { Store } from '../store/engine/store.ts';
 
 /** The scheme is case-insensitive; one space or more, and nothing after the token (RFC 9110, 11.1 and 11.4). */
 const BEARER = /^bearer +(\S+)$/i;

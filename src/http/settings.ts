@@ -8,7 +8,7 @@ import type { ClosableReportOriginals } from '../intake/parser/report-originals.
 import type { SettingsDeps } from '../settings/deps.ts';
 import { type IpDatabase, openIpDatabase } from '../settings/ip-database.ts';
 import { createSettings } from '../settings/settings.ts';
-import type { Store } from '../store/engine/open.ts';
+import type { Store } from '../store/engine/store.ts';
 
 /** What the pages get from modules that they do not import. */
 type FromModules = 'reportReader' | 'openSealing' | 'findNetwork' | 'checkRoute';

@@ -6,7 +6,7 @@ import { describeSystemError } from '../domain/system-error.ts';
 import { watchFolder } from '../intake/doors/folder/folder-door.ts';
 import type { RunningSmtp } from '../intake/doors/smtp/smtp.ts';
 import { findAccountByToken } from '../store/accounts/mail-address.ts';
-import type { Store } from '../store/engine/open.ts';
+import type { Store } from '../store/engine/store.ts';
 import { findCheckpoint, noteDoor, updateCheckpoint } from '../store/inbox/doors.ts';
 import type { Deliver, DoorName } from '../store/inbox/incoming.ts';
 import { findResults } from '../store/inbox/mails.ts';

@@ -5,7 +5,7 @@ import { createLookUp } from '../dns/record-watch.ts';
 import { startInboxWorker } from '../intake/inbox/worker.ts';
 import { createParserProcess } from '../intake/parser/parser-process.ts';
 import { findDomainIds } from '../store/accounts/domains.ts';
-import type { Store } from '../store/engine/open.ts';
+import type { Store } from '../store/engine/store.ts';
 import { deliver } from '../store/inbox/deliver.ts';
 import type { Deliver } from '../store/inbox/incoming.ts';
 import { createClaims } from './claim-domains.ts';

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import { nameShard } from '../dns/name-watch.ts';
 import { checkShard, createLookUp } from '../dns/record-watch.ts';
 import { createNameLookUp } from '../dns/reverse-lookup.ts';
-import type { Store } from '../store/engine/open.ts';
+import type { Store } from '../store/engine/store.ts';
 import { sumShard } from '../store/sources/sum-shard.ts';
 import { createLeases } from '../store/work/leases.ts';
 import { SHARDS } from '../store/work/shards.ts';

@@ -5,7 +5,7 @@ import type { Finding, RouteFacts } from '../domain/dns/report-route.ts';
 import type { ReportOriginals } from '../domain/reports/report-content.ts';
 import type { Network } from '../domain/sources/network.ts';
 import type { ReportAddresses } from '../store/accounts/mail-address.ts';
-import type { Store } from '../store/engine/open.ts';
+import type { Store } from '../store/engine/store.ts';
 
 /** Answers one request for a page or of a form. */
 export type PageHandler = (deps: SettingsDeps, req: Request, res: Response) => Promise<void>;

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { evaluate } from '../../src/alerts/evaluate.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
-import type { Store } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { openTestStore } from '../support/store.ts';
 import { aWorld, reportOf, type Sent } from './world.ts';
 

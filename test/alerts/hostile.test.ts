@@ -5,9 +5,9 @@ import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import { findFacts } from '../../src/store/alerts/alert-facts.ts';
 import { failing, failingLater } from '../../src/store/alerts/failing-sources.ts';
-import type { Store } from '../../src/store/engine/open.ts';
 import { type BoundQuery, toValues } from '../../src/store/engine/prepared.ts';
 import type { Plan, Reader } from '../../src/store/engine/reader.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { aStore, IS_POSTGRES } from '../support/store.ts';
 import { aWorld, type Sent } from './world.ts';
 

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { Store } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
 import { takeIn } from '../support/ingest.ts';
 import { PLAIN } from '../support/intake.ts';

@@ -5,7 +5,7 @@ import { prefer, remove } from '../../src/commands/document/correct.ts';
 import { ingest } from '../../src/intake/ingest.ts';
 import { localParser } from '../../src/intake/parser/parser.ts';
 import { listDocuments } from '../../src/store/documents/document-list.ts';
-import type { Store } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { aBareAccount, aDomain } from '../support/builders.ts';
 import { PLAIN, plainWith } from '../support/intake.ts';
 import { aProgram } from '../support/program.ts';

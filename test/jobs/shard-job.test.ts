@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { type ShardJob, startShardJob } from '../../src/jobs/leased-job.ts';
-import { openStore, type Store } from '../../src/store/engine/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { createLeases, LEASE_MS, type Leases } from '../../src/store/work/leases.ts';
 import type { ShardRun } from '../../src/store/work/shards.ts';
 import { aDatabasePath } from '../support/store.ts';

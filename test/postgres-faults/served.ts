@@ -3,7 +3,8 @@ import { onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { startServer } from '../../src/http/server.ts';
-import { openStore, type Store, type StoreOptions } from '../../src/store/engine/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import type { Store, StoreOptions } from '../../src/store/engine/store.ts';
 import { aDomain, anAccount, aReport, receive } from '../support/builders.ts';
 import { holdToContract } from '../support/contract.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { openStore, type Store } from '../../src/store/engine/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
 import { caseCount } from '../support/counts.ts';
 import { runTogether } from '../support/processes.ts';

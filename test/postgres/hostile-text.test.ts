@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { insertAccount } from '../../src/store/accounts/accounts.ts';
-import { openStore, type Store } from '../../src/store/engine/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { startApi } from '../support/api.ts';
 import { aBareAccount, aDomain, anAccount, aReport, NOW, receive } from '../support/builders.ts';
 import { listMiscounts } from '../support/recount.ts';

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, vi } from 'vitest';
 import type { RedisConfig } from '../../src/config/redis.ts';
-import type { Store } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { type Answer, type Api, startApi } from '../support/api.ts';
 import { openTestStore } from '../support/store.ts';
 

@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createDatabase } from '../../scripts/postgres-database.ts';
 import { addDays, toInstant } from '../../src/domain/instant.ts';
-import { openStore, type Store } from '../../src/store/engine/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { aWorld, reportOf, type Sent } from '../alerts/world.ts';
 import { aKey } from '../support/builders.ts';
 import { aCommand, finish, printed } from '../support/command.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { findFreePort } from '../../scripts/free-port.ts';
-import type { Store } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';
 import { updateDisabled } from '../../src/store/people/person-changes.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';

@@ -8,7 +8,8 @@ import {
   removeReport,
 } from '../../src/store/corrections/corrections.ts';
 import type { Db } from '../../src/store/engine/database.ts';
-import { openStore, type Store } from '../../src/store/engine/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { parseDetails } from '../../src/store/sources/days/details.ts';
 import { SourceTexts } from '../../src/store/sources/days/texts.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';

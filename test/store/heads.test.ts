@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
-import type { Store } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { aBareAccount, anAlert, aReport, receive, resolveAlert } from '../support/builders.ts';
 import { holdPages } from '../support/pages.ts';
 import { storesOfHistories } from '../support/store.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Store } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import {
   type FollowedList,
   findFollowedHead,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Store } from '../../src/store/engine/open.ts';
 import { type BoundQuery, toText, toValues } from '../../src/store/engine/prepared.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { QUERIES, reportersOf } from '../../src/store/reports/report-list.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
 import { IS_POSTGRES, openTestStore } from '../support/store.ts';

@@ -6,7 +6,8 @@ import type { AggregateReport } from '../../src/domain/reports/aggregate-report.
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { removeReport } from '../../src/store/corrections/corrections.ts';
 import type { Db } from '../../src/store/engine/database.ts';
-import { openStore, type Store } from '../../src/store/engine/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { readSources } from '../../src/store/sources/list.ts';
 import { planCover } from '../../src/store/sources/periods.ts';
 import { sumShard } from '../../src/store/sources/sum-shard.ts';

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import type { ContractDocument } from '../../src/external/contract-document.ts';
 import { createApp } from '../../src/http/app.ts';
-import type { Store } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { holdToContract } from './contract.ts';
 import { noteExercised } from './contract-coverage.ts';
 import { openTestStore } from './store.ts';

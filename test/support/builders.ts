@@ -15,7 +15,7 @@ import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { insertAlert, settleAlert } from '../../src/store/alerts/alerts.ts';
 import type { Outcome, ReceivedDocument } from '../../src/store/documents/documents.ts';
-import type { Store } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import type { DomainStatus } from '../../src/store/tables.ts';
 
 type Db = Store['db'];

@@ -1,6 +1,6 @@
 import { type IngestedDocument, ingest } from '../../src/intake/ingest.ts';
 import { localParser } from '../../src/intake/parser/parser.ts';
-import type { Store } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { NOW } from './builders.ts';
 
 /** Stores an input as intake does, with what is read in it. */

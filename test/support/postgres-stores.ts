@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { inject } from 'vitest';
-import { openStore, type Store } from '../../src/store/engine/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 
 /*
  * Stores on PostgreSQL for tests. Making a database and connecting takes longer than most tests, so a store that

@@ -2,7 +2,8 @@ import pino from 'pino';
 import { onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { type RunningServer, startServer } from '../../src/http/server.ts';
-import { openStore, type Store } from '../../src/store/engine/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 
 const SILENT = pino({ level: 'silent' });
 

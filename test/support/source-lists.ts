@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { DayRange } from '../../src/domain/instant.ts';
 import type { Db } from '../../src/store/engine/database.ts';
-import type { Store } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { readSources, readSourcesForGroups, type SourceRow } from '../../src/store/sources/list.ts';
 import { sumPeriod } from '../../src/store/sources/sums.ts';
 

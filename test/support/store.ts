@@ -4,7 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { openStore, type Store } from '../../src/store/engine/open.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { copyDatabase, runOn, takeDatabase, takeStore, toName } from './postgres-stores.ts';
 
 /** Whether these tests run on PostgreSQL: the project `postgres`. */

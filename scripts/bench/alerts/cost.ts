@@ -6,8 +6,9 @@ import { DEFAULT_THRESHOLDS as thresholds } from '../../../src/domain/alerts/thr
 import { insertAccount } from '../../../src/store/accounts/accounts.ts';
 import { insertDomain } from '../../../src/store/accounts/domains.ts';
 import { findFacts } from '../../../src/store/alerts/alert-facts.ts';
-import { openStore, type Store } from '../../../src/store/engine/open.ts';
+import { openStore } from '../../../src/store/engine/open.ts';
 import type { Plan, Reader } from '../../../src/store/engine/reader.ts';
+import type { Store } from '../../../src/store/engine/store.ts';
 import { receiveSources } from '../../receive.ts';
 import { print } from '../print.ts';
 import { reportsOf } from './reports.ts';

@@ -4,7 +4,7 @@ import { toReportId } from '../../domain/reports/report-identity.ts';
 import { createInputParser } from '../../intake/parser/input-parser.ts';
 import type { Parser } from '../../intake/parser/parser.ts';
 import type { DocumentLocation } from '../../store/documents/stored-document.ts';
-import type { Store } from '../../store/engine/open.ts';
+import type { Store } from '../../store/engine/store.ts';
 import { readOriginal } from '../../store/inputs/originals.ts';
 import { withStore } from '../with-store.ts';
 

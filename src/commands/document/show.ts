@@ -8,7 +8,7 @@ import {
   findStoredRejection,
   findStoredReport,
 } from '../../store/documents/stored-document.ts';
-import type { Store } from '../../store/engine/open.ts';
+import type { Store } from '../../store/engine/store.ts';
 import { readOriginal } from '../../store/inputs/originals.ts';
 import { toReportFields } from '../../store/reports/report-row.ts';
 import { type OutputOptions, printBytes, printList, printOne } from '../output/output.ts';

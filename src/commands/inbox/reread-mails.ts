@@ -4,7 +4,7 @@ import { readClaimed } from '../../intake/inbox/worker.ts';
 import { createParserProcess } from '../../intake/parser/parser-process.ts';
 import { findDomainIds } from '../../store/accounts/domains.ts';
 import type { Db } from '../../store/engine/database.ts';
-import type { Store } from '../../store/engine/open.ts';
+import type { Store } from '../../store/engine/store.ts';
 import { findMail, type ListedMail } from '../../store/inbox/mails.ts';
 import { reclaimMail } from '../../store/inbox/operator.ts';
 import { findContent } from '../../store/inbox/parts.ts';

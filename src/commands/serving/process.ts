@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
 import { createLog } from '../../http/log.ts';
 import type { RunningServer } from '../../http/server.ts';
-import { openStore, type Store, type StoreOptions } from '../../store/engine/open.ts';
+import { openStore } from '../../store/engine/open.ts';
+import type { Store, StoreOptions } from '../../store/engine/store.ts';
 import { warnOfLooseFiles } from '../with-store.ts';
 
 /* What a process does that runs until it is told to stop. */

@@ -1,20 +1,16 @@
 import { isPostgresUrl } from '../../domain/database-address.ts';
-import { POSTGRES } from './postgres/engine.ts';
-import { SQLITE } from './sqlite/engine.ts';
-import type { Engine, Store, StoreOptions } from './store.ts';
+import { toPostgresError } from './postgres/errors.ts';
+import { toSqliteError } from './sqlite/errors.ts';
+import type { Store, StoreOptions } from './store.ts';
 
-export type { Store, StoreOptions } from './store.ts';
-
-const ENGINES = [POSTGRES, SQLITE];
-
-/** The engine of a database: PostgreSQL for a URL, SQLite for a path. */
-function engineOf(database: string): Engine {
-  return isPostgresUrl(database) ? POSTGRES : SQLITE;
-}
-
-/** Opens a database and migrates it. Throws a Failure that says what to do when the database cannot be used. */
-export function openStore(database: string, options: StoreOptions = {}): Promise<Store> {
-  return engineOf(database).open(database, options);
+/**
+ * Opens a database and migrates it: PostgreSQL for a URL, SQLite for a path. Only the driver of its engine is loaded.
+ * Throws a Failure that says what to do when the database cannot be used.
+ */
+export async function openStore(database: string, options: StoreOptions = {}): Promise<Store> {
+  if (isPostgresUrl(database))
+    return (await import('./postgres/open.ts')).openPostgres(database, options);
+  return (await import('./sqlite/open.ts')).openSqlite(database, options);
 }
 
 /**
@@ -22,13 +18,15 @@ export function openStore(database: string, options: StoreOptions = {}): Promise
  * engine's is returned as it is.
  */
 export function toDatabaseError(database: string, error: unknown): unknown {
-  return engineOf(database).toError(database, error);
+  return isPostgresUrl(database)
+    ? toPostgresError(database, error)
+    : toSqliteError(database, error);
 }
 
-/** Whether an error is that of a database server or of the connection to it. */
-export function isOfConnection(error: unknown): boolean {
-  return ENGINES.some((engine) => engine.isOfConnection(error));
-}
+/** PostgreSQL's data exceptions, violated constraints and exceeded limits (its manual, appendix A). */
+const POSTGRES_VALUES = /^(?:22|23|54)[0-9A-Z]{3}$/;
+/** Not those of triggers, which an operator may have added: they can refuse every document. */
+const SQLITE_VALUES = /^SQLITE_(?:CONSTRAINT_(?!TRIGGER)|MISMATCH|TOOBIG)/;
 
 /**
  * Whether an error is about stored values, so that another document would not meet it. All others are the database's:
@@ -36,7 +34,7 @@ export function isOfConnection(error: unknown): boolean {
  */
 export function isOfValues(error: unknown): boolean {
   const code = String((error as { code?: string } | undefined)?.code);
-  return ENGINES.some(({ valueErrors }) => valueErrors.test(code));
+  return POSTGRES_VALUES.test(code) || SQLITE_VALUES.test(code);
 }
 
 /** How long a readiness check waits for the database, in milliseconds. */

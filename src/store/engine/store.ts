@@ -22,18 +22,3 @@ export interface StoreOptions {
   /** Gets what went wrong with a connection that no query was using. */
   readonly warn?: ((error: Error) => void) | undefined;
 }
-
-/** What the engines do each in its own way, besides their SQL (dialect.ts). */
-export interface Engine {
-  /** Loads the engine's driver. */
-  readonly open: (database: string, options: StoreOptions) => Promise<Store>;
-  /**
-   * The error that says which database cannot be used, why, and what to do about it. An error that is not the engine's
-   * is returned as it is.
-   */
-  readonly toError: (database: string, error: unknown) => unknown;
-  /** Whether an error is that of a server or of the connection to it. */
-  readonly isOfConnection: (error: unknown) => boolean;
-  /** The codes of errors about values that cannot be stored. */
-  readonly valueErrors: RegExp;
-}

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Day, toDay, toInstant } from '../../domain/instant.ts';
 import { isOver, LEVELS, type Level, levelOf, type Period } from '../../domain/sources/periods.ts';
 import type { Db } from '../engine/database.ts';
-import type { Store } from '../engine/open.ts';
+import type { Store } from '../engine/store.ts';
 import { isInShard, type Shard, type ShardRun } from '../work/shards.ts';
 import { type SumLimits, sumPeriod } from './sums.ts';
 

@@ -10,9 +10,9 @@ import {
 } from '../../domain/sources/periods.ts';
 import { lockDomain } from '../accounts/domains.ts';
 import type { Tx } from '../engine/database.ts';
-import type { Store } from '../engine/open.ts';
 import { prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
 import { ask, type Plan, toReader } from '../engine/reader.ts';
+import type { Store } from '../engine/store.ts';
 import { type CoverLists, PART, SUMS, selectParts } from './parts.ts';
 import { planCover, staleUpsertsOf, toJsonLists } from './periods.ts';
 
