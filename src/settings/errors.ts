@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler } from 'express';
 import { html } from 'hono/html';
 import { Failure, type FailureCode } from '../domain/failure.ts';
-import { isOfConnection } from '../store/engine/postgres/errors.ts';
+import { isOfConnection } from '../store/engine/open.ts';
 import type { SettingsDeps } from './deps.ts';
 import { sendPage, type View } from './frame/page.ts';
 import { findVisitor } from './visitor.ts';

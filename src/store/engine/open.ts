@@ -1,7 +1,10 @@
 import { isPostgresUrl } from '../../domain/database-address.ts';
-import { toPostgresError } from './postgres/errors.ts';
+import { isOfConnection, toPostgresError } from './postgres/errors.ts';
 import { toSqliteError } from './sqlite/errors.ts';
 import type { Store, StoreOptions } from './store.ts';
+
+/** SQLite's errors are Failures already, and it has no connection that could be lost. */
+export { isOfConnection };
 
 /**
  * Opens a database and migrates it: PostgreSQL for a URL, SQLite for a path. Only the driver of its engine is loaded.
