@@ -1,4 +1,5 @@
 import type { Counts } from './alerts/rate.ts';
+import type { AlertType } from './alerts/registry.ts';
 import {
   findPolicyTag,
   findTestTags,
@@ -79,17 +80,19 @@ export function findNextStep(facts: DomainFacts): NextStep {
   return { kind: 'nothing' };
 }
 
-/** Alert types in the order of their urgency; a type that is not here comes last. */
-const ALERTS = [
-  'alert.new_failing_source',
-  'alert.alignment_regression',
-  'alert.policy_weakened',
-  'alert.dns_record_changed',
-  'alert.reports_missing',
-];
+/** Which of several open alerts comes first: that with the least number. A type of a later version comes last. */
+const URGENCY: Readonly<Record<AlertType, number>> = {
+  'alert.new_failing_source': 1,
+  'alert.alignment_regression': 2,
+  'alert.policy_weakened': 3,
+  'alert.dns_record_changed': 4,
+  'alert.reports_missing': 5,
+};
+
+const urgencyOf = (type: string): number => URGENCY[type as AlertType] ?? Number.MAX_SAFE_INTEGER;
 
 function findAlert({ openAlerts }: DomainFacts): NextStep | undefined {
-  const type = ALERTS.find((known) => openAlerts.includes(known)) ?? openAlerts[0];
+  const [type] = openAlerts.toSorted((a, b) => urgencyOf(a) - urgencyOf(b));
   return type === undefined ? undefined : { kind: 'alert', type };
 }
 

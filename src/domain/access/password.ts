@@ -67,7 +67,11 @@ function normalise(password: string): string {
   return password.normalize('NFKC');
 }
 
-/** Runs a few tasks at a time that each occupy a thread. Throws `unavailable` when too many are waiting. */
+/**
+ * Runs a few tasks at a time that each occupy a thread. Throws `unavailable` when too many are waiting.
+ *
+ * @internal A test gives it other limits.
+ */
 export function createQueue(maxRunning = MAX_RUNNING, maxWaiting = MAX_WAITING) {
   const waiting: (() => void)[] = [];
   let running = 0;

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { AlertType } from '../../domain/alerts/registry.ts';
 import { toFirstRecord } from '../../domain/dns/records-to-publish.ts';
 import { type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
 import { formatCount, formatDay, formatPassRate, type Html, pluralize } from '../frame/text.ts';
@@ -32,7 +33,7 @@ export function renderNextStep(step: NextStep, domain: StepDomain): Html {
 
 const SOURCES = ['/sources?failing=1', 'See who failed'] as const;
 const ROUTE = ['#route', 'What DNS needs'] as const;
-const ALERTS: Readonly<Record<string, StepText>> = {
+const ALERTS: Readonly<Record<AlertType, StepText>> = {
   'alert.new_failing_source': {
     text: 'Addresses that are new here send mail that fails: find out whether it is yours.',
     link: SOURCES,
@@ -70,7 +71,10 @@ function describeStep(step: NextStep, { name, address }: StepDomain): StepText {
       };
     case 'alert':
       return (
-        ALERTS[step.type] ?? { text: 'An alert is open: look at it.', link: ['#alerts', 'See it'] }
+        ALERTS[step.type as AlertType] ?? {
+          text: 'An alert is open: look at it.',
+          link: ['#alerts', 'See it'],
+        }
       );
     case 'silent':
       return {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { prepareRows } from '../engine/many-rows.ts';
 import { prepareQuery } from '../engine/prepared.ts';
+import type { toContentRow } from '../reports/report-row.ts';
 import type { Tables } from '../tables.ts';
 
 /* The statements that store reports, each for many reports at once. */
@@ -26,8 +27,11 @@ const COLUMNS = [
   'position',
 ] as const;
 
-/** A row of `report` that is not stored yet. */
-export type NewReport = Readonly<Pick<Tables['report'], (typeof COLUMNS)[number]>>;
+/** A row of `report` that is not stored yet. A column that COLUMNS lacks would not be stored, and does not compile. */
+export type NewReport = [Unstored] extends [never]
+  ? Readonly<Pick<Tables['report'], (typeof COLUMNS)[number]>>
+  : { readonly 'COLUMNS lacks': Unstored };
+type Unstored = Exclude<keyof ReturnType<typeof toContentRow>, (typeof COLUMNS)[number]>;
 
 /** Inserts reports, none of which is stored yet: their domains are locked, and `knownReports` has found none. */
 export const reportInserts = prepareRows<NewReport, { seq: number }>(COLUMNS, (db, rows) =>

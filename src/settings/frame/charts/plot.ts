@@ -91,7 +91,11 @@ export function toCountAxis(counts: readonly number[]): Axis {
   return { toY: scale, ticks: ticks.map((at) => ({ at: scale(at), text: formatShortCount(at) })) };
 }
 
-/** Dates along the axis, at the beginnings of days, weeks, months or years, by the length of the range. */
+/**
+ * Dates along the axis, at the beginnings of days, weeks, months or years, by the length of the range.
+ *
+ * @internal A test calls it for ranges of every length.
+ */
 export function toDateTicks(columns: readonly Column[]): Tick[] {
   const [from, to] = [columns[0]?.from, columns.at(-1)?.to];
   if (from === undefined || to === undefined) return [];

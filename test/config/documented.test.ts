@@ -1,0 +1,27 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const readme = readFileSync(`${ROOT}/README.md`, 'utf8');
+
+const source = globSync('src/config/*.ts', { cwd: ROOT })
+  .map((file) => readFileSync(`${ROOT}/${file}`, 'utf8'))
+  .join('');
+/** Those of partners' programs, which a shell with both may have. */
+const OTHERS = ['PLUMBLINE_API_KEY', 'PLUMBLINE_API_KEYS'];
+const variables = [...new Set(source.match(/PLUMBLINE_[A-Z_]*[A-Z](?![A-Z_])/g))].filter(
+  (variable) => !OTHERS.includes(variable),
+);
+
+/** A row may have several variables: `PLUMBLINE_OIDC_ISSUER`, `…_CLIENT_ID`. */
+function isNamed(variable: string): boolean {
+  const parts = variable.split('_');
+  const ends = parts.map((_, i) => `\`…_${parts.slice(i).join('_')}\``);
+  return readme.includes(variable) || ends.some((end) => readme.includes(end));
+}
+
+test('README names each variable of the configuration', () => {
+  expect(variables.length).toBeGreaterThan(40);
+  expect(variables.filter((variable) => !isNamed(variable))).toEqual([]);
+});
