@@ -7,10 +7,7 @@ export type Queries = Pick<Kysely<Tables>, 'selectFrom' | 'with' | 'getExecutor'
 /** A transaction. A function that takes one is part of a change that is stored completely or not at all. */
 export type Tx = Transaction<Tables>;
 
-/**
- * The database as the modules see it. A query reads the last committed state and never waits for a write.
- * `write` is the only way to change anything.
- */
+/** A query reads the last committed state and never waits for a write. Only `write` changes anything. */
 export interface Db extends Queries {
   /**
    * Runs a change in a transaction that holds the write lock from its beginning. Waits for other writers, of

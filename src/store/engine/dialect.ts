@@ -14,22 +14,17 @@ import {
 import type { Tables } from '../tables.ts';
 import type { Tx } from './database.ts';
 
-/** A query of one table, whose rows can be locked. */
 interface Lockable {
   forNoKeyUpdate(): this;
 }
 
-/** The fields of a JSON object, in their order. */
 export type JsonFields = Readonly<Record<string, Expression<unknown>>>;
 
 /** What the engines say differently in SQL. Every other statement is the same text for both. */
 export interface Dialect {
   /** A row as JSON text without spaces, with its fields in the given order. */
   readonly jsonRow: (fields: JsonFields) => RawBuilder<string>;
-  /**
-   * The rows of a query without columns, each as JSON text as `jsonRow` makes it. No JSON is made of rows that
-   * the query skips.
-   */
+  /** The rows of a query without columns, each as `jsonRow` makes it. No JSON is made of skipped rows. */
   readonly jsonRows: (
     db: Kysely<Tables>,
     query: SelectQueryBuilder<Tables, never, object>,
@@ -38,19 +33,16 @@ export interface Dialect {
   /** A column that has JSON text, as a part of a `jsonRow`. */
   readonly asJson: (column: Expression<string>) => RawBuilder<unknown>;
   /**
-   * Whether a column's text is in a list, a JSON array of texts. Used for an index as `=` is. A prepared query takes a
-   * list this way, so that its text is the same for every length. A query that is built each time uses `in` with an
-   * array. Rows of several columns are written and found by `prepareRows`.
+   * Whether a column's text is in a list, a JSON array of texts. Uses an index as `=` does. A prepared query takes a
+   * list this way, so that its text is the same for every length; a query that is built each time uses `in` with an
+   * array.
    */
   readonly isIn: (column: Expression<string>, list: Expression<string>) => RawBuilder<SqlBool>;
   /** The database's clock, in milliseconds since 1970. */
   readonly clockMs: RawBuilder<number>;
   /** Locks the rows of a query until the transaction ends, in the query's order. */
   readonly locked: <Query extends Lockable>(query: Query) => Query;
-  /**
-   * Waits until no other transaction holds a lock of this name, and holds it until the transaction ends. For a rule
-   * about rows that do not exist yet, which have no lock to take.
-   */
+  /** Waits for a named lock, and holds it until the transaction ends. For a rule about rows that do not exist yet. */
   readonly lockName: (tx: Tx, name: string) => Promise<void>;
   /** Runs the statements of a transaction in their order. */
   readonly runAll: (
@@ -59,12 +51,11 @@ export interface Dialect {
   ) => Promise<QueryResult<unknown>[]>;
 }
 
-/** Kysely's adapter, which every connection, transaction and query builder has, with the engine's dialect. */
+/** Kysely's adapter, which every connection, transaction and query builder has. */
 export interface AdapterWithDialect extends DialectAdapter {
   readonly dialect: Dialect;
 }
 
-/** The dialect of the engine that a connection, a transaction or a query builder belongs to. */
 export function dialectOf(db: Pick<Kysely<Tables>, 'getExecutor'>): Dialect {
   return (db.getExecutor().adapter as AdapterWithDialect).dialect;
 }

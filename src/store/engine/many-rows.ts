@@ -2,22 +2,17 @@ import type { Compilable, Expression, Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 import { type BoundQuery, type Param, prepareQuery, type Value } from './prepared.ts';
 
-/*
- * Statements about many rows. A statement costs more than a row: its round trip, and on both sides its beginning and
- * its end. An engine prepares a statement for each number of rows, so there are a few numbers.
- */
+/* A statement costs more than a row: a round trip, and on both sides its beginning and its end. */
 
-/** Rows that one statement has. */
+/** Rows of one statement. An engine prepares a statement for each number of rows, so there are few numbers. */
 const SIZES = [64, 16, 4, 1] as const;
 
-/** The places of a row's values in a statement. */
 export type RowOf<Row> = { readonly [Name in keyof Row]: Expression<Row[Name]> };
 
 type Build<Row, Result> = (db: Kysely<Tables>, rows: readonly RowOf<Row>[]) => Compilable<Result>;
 
 /**
- * Statements that are built and compiled once, each for a number of rows. Returns a function that gives as few
- * statements as have all its rows, in their order; for no rows it gives none.
+ * Compiles a statement for each size once. Returns a function that covers rows, in order, by the fewest statements.
  */
 export function prepareRows<Row extends Readonly<Record<string, Value>>, Result>(
   names: readonly (keyof Row & string)[],
@@ -54,7 +49,7 @@ function prepareSize<Row extends Readonly<Record<string, Value>>, Result>(
   };
 }
 
-/** The values of all rows by their numbers: an array, which is read much faster than by names. */
+/** All rows' values by number: an array is read much faster than an object with names. */
 type Values = Readonly<Record<number, Value>>;
 
 function toPlaces<Row>(names: readonly string[], row: number, param: Param<Values>): RowOf<Row> {

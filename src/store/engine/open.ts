@@ -17,8 +17,7 @@ export async function openStore(database: string, options: StoreOptions = {}): P
 }
 
 /**
- * The error that says which database cannot be used, why, and what to do about it. An error that is not the
- * engine's is returned as it is.
+ * Says which database cannot be used, why, and what to do. An error that is not the engine's is returned as it is.
  */
 export function toDatabaseError(database: string, error: unknown): unknown {
   return isPostgresUrl(database)
@@ -31,16 +30,12 @@ const POSTGRES_VALUES = /^(?:22|23|54)[0-9A-Z]{3}$/;
 /** Not those of triggers, which an operator may have added: they can refuse every document. */
 const SQLITE_VALUES = /^SQLITE_(?:CONSTRAINT_(?!TRIGGER)|MISMATCH|TOOBIG)/;
 
-/**
- * Whether an error is about stored values, so that another document would not meet it. All others are the database's:
- * no space, no access, busy.
- */
+/** Whether an error is about a document's values. All others are about the database: no space, no access, busy. */
 export function isOfValues(error: unknown): boolean {
   const code = String((error as { code?: string } | undefined)?.code);
   return POSTGRES_VALUES.test(code) || SQLITE_VALUES.test(code);
 }
 
-/** How long a readiness check waits for the database, in milliseconds. */
 const READY_TIMEOUT_MS = 400;
 
 /** Whether the database responds in time. */

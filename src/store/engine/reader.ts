@@ -3,14 +3,10 @@ import { type BoundQuery, runAllPrepared, runPrepared } from './prepared.ts';
 
 /** Runs prepared queries. Each read sees what was committed before it. */
 export interface Reader {
-  /** The rows of one query. */
   readAll<Row>(query: BoundQuery<Row>): Promise<Row[]>;
   /** The result of a plan, all of whose queries read one snapshot of the database. */
   readPlan<Result>(plan: () => Plan<Result>): Promise<Result>;
-  /**
-   * What `read` returns of a replica, when there is one and `isCurrent` says that the result is not older than what
-   * the caller knows already; else of the primary.
-   */
+  /** Reads from the replica, if there is one and `isCurrent` accepts its result; else from the primary. */
   readNoOlder<Result>(
     read: (reader: Reader) => Promise<Result>,
     isCurrent: (result: Result) => boolean,
@@ -33,14 +29,13 @@ export function* ask<Row>(query: BoundQuery<Row>): Plan<Row[]> {
   return rows as Row[];
 }
 
-/** The rows of each query, which do not depend on one another: one wait for all of them. */
+/** The rows of independent queries: one wait for all of them. */
 export function* askAll<Queries extends readonly BoundQuery<unknown>[]>(
   ...queries: Queries
 ): Plan<RowsOfAll<Queries>> {
   return (yield queries) as RowsOfAll<Queries>;
 }
 
-/** Runs a plan with a synchronous driver. */
 export function runPlan<Result>(
   plan: Plan<Result>,
   read: (queries: readonly BoundQuery<unknown>[]) => unknown[][],
@@ -50,7 +45,6 @@ export function runPlan<Result>(
   return step.value;
 }
 
-/** Runs a plan with a driver that answers later. */
 export async function runPlanAsync<Result>(
   plan: Plan<Result>,
   read: (queries: readonly BoundQuery<unknown>[]) => Promise<unknown[][]>,

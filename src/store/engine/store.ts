@@ -17,7 +17,6 @@ export interface StoreOptions {
   readonly password?: (() => string) | undefined;
   /** The URL of a replica that pages are read from. */
   readonly replica?: string | undefined;
-  /** The largest number of connections of this process. */
   readonly maxConnections?: number | undefined;
   /** Gets what went wrong with a connection that no query was using. */
   readonly warn?: ((error: Error) => void) | undefined;

@@ -4,7 +4,6 @@ import type { Db, Tx } from './database.ts';
 
 export interface Writer {
   readonly write: Db['write'];
-  /** Rejects new changes, and waits for those in progress. */
   readonly settle: () => Promise<void>;
 }
 
@@ -29,7 +28,6 @@ export function createWriter(run: <T>(change: (tx: Tx) => Promise<T>) => Promise
   return { write, settle };
 }
 
-/** A database that reads on one connection or pool, and writes with a writer. */
 export function toDb(reading: Kysely<Tables>, { write }: Writer): Db {
   return {
     selectFrom: reading.selectFrom.bind(reading) as Db['selectFrom'],

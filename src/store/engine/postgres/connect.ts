@@ -5,7 +5,6 @@ import type { StoreOptions } from '../store.ts';
 import { PlumblinePostgresDialect } from './dialect.ts';
 import { createPool, type PoolOptions, toKyselyPool } from './pool.ts';
 
-/** A pool of connections as Kysely uses it. */
 export interface Connected {
   readonly db: Kysely<Tables>;
   readonly pool: pg.Pool;

@@ -35,10 +35,7 @@ const LOST = [
   'The server does not support SSL',
 ];
 
-/**
- * The Failure for an error of the database or of its connection, which names what has its URL. Any other error is
- * returned as it is.
- */
+/** A Failure for an error of the database that `variable` names, or of its connection; any other error as it is. */
 export function toPostgresError(
   database: string,
   error: unknown,

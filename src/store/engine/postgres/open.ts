@@ -27,10 +27,7 @@ const MAX_CONNECTIONS = 10;
 /** Writers wait for one another's locks, so more of them would not write more. */
 const MAX_WRITING = 4;
 
-/**
- * Opens the PostgreSQL database (15 or newer) at a URL, and migrates it. Throws a Failure that names the
- * database, without its password, and what to do when it cannot be used.
- */
+/** Opens PostgreSQL 15 or newer and migrates it. Throws a Failure that says what to do and shows no password. */
 export async function openPostgres(
   database: string,
   { mustExist = false, replica, ...options }: StoreOptions = {},
@@ -105,8 +102,8 @@ const MAX_TRIES = 8;
 const PAUSE_MS = 10;
 
 /**
- * Runs a change. READ COMMITTED: a change takes the locks of the rows that it reads and changes, in the order
- * that docs/decisions/0064 has, and each statement sees what was committed before it.
+ * READ COMMITTED: each statement sees what was committed before it. A change locks the rows that it reads and
+ * changes, in the order of decision 64.
  */
 async function runChange<T>(db: Kysely<Tables>, change: (tx: Tx) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {

@@ -23,7 +23,6 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
 /** After the server should have ended a statement: the server is gone, and nobody says so. */
 const MAX_LATE_MS = 5_000;
 
-/** A pool of connections. Nothing connects before the first query. */
 export function createPool(database: string, options: PoolOptions): pg.Pool {
   const { password, maxConnections, timeoutMs, connectTimeoutMs, warn } = options;
   const client = parseIntoClientConfig(withLibpqModes(database));
@@ -51,10 +50,7 @@ export function createPool(database: string, options: PoolOptions): pg.Pool {
   return pool;
 }
 
-/**
- * A client that closes its connection when it could not log in. The driver leaves it open, and a command would not
- * end until the server closes it.
- */
+/** Closes its connection after a failed login. The driver leaves it open, which keeps a command from ending. */
 class ClosingClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config);
@@ -68,10 +64,10 @@ class ClosingClient extends pg.Client {
   }
 }
 
-/** What PostgreSQL's own programs know besides may use no TLS without saying so, which the driver does not do. */
+/** libpq's other modes may silently use no TLS, which the driver does not do. */
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
 
-/** `sslmode` means what it means in PostgreSQL's own programs; the driver has another reading by default. */
+/** `sslmode` means what it means to libpq; the driver's default differs. */
 function withLibpqModes(database: string): string {
   const url = new URL(database);
   const modes = url.searchParams.getAll('sslmode');
@@ -98,7 +94,6 @@ function findParser(oid: number, format?: 'text' | 'binary') {
   return NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format as 'text');
 }
 
-/** The pool as Kysely uses it. The statements of a connection are prepared once. */
 export function toKyselyPool(pool: pg.Pool): PostgresPool {
   return {
     connect: async () => toClient(await pool.connect()),

@@ -39,10 +39,7 @@ async function readRows(
 
 const BEGIN = 'start transaction isolation level repeatable read read only';
 
-/**
- * Reads in a transaction. Its beginning and its end are sent without waiting for their answers. A connection whose
- * transaction failed is not used again.
- */
+/** Begin and commit are sent without waiting for an answer. A connection whose transaction failed is not reused. */
 async function inSnapshot<T>(
   pool: pg.Pool,
   read: (client: pg.PoolClient) => Promise<T>,
@@ -65,8 +62,8 @@ const MIN_REST_MS = 5_000;
 const MAX_REST_MS = 60_000;
 
 /**
- * Pages are read from the replica, when it has what the caller knows already. All else is read from the
- * primary, and so are pages while the replica cannot be used. After a rest, one page tries the replica.
+ * Pages are read from the replica when it has what the caller already knows, all else from the primary. After a
+ * failure the replica rests, and then one page tries it.
  */
 export function withReplica(
   primary: Reader,

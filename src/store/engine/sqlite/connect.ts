@@ -15,9 +15,8 @@ import { PlumblineSqliteAdapter } from './dialect.ts';
 const MAX_WAIT_MS = 15_000;
 const RETRY_MS = 5;
 /**
- * After transactions that held the lock one after another for longer than `LONG_MS`, this process does not ask
- * for it again for `REST_MS`. SQLite has no queue for the lock: without the pause, a process that writes one
- * transaction after another would take the lock again before any waiting process retries.
+ * SQLite has no queue for the write lock. After transactions that held it one after another for longer than
+ * `LONG_MS`, this process leaves it alone for `REST_MS`, so that a waiting process gets it.
  */
 const LONG_MS = 20;
 const REST_MS = 15;
@@ -26,7 +25,6 @@ const MAX_STATEMENTS = 200;
 
 /** How long a connection blocks while another process opens, recovers or closes the same file. */
 const OPEN_TIMEOUT_MS = 10_000;
-/** A database that ends with the process. */
 export const IN_MEMORY = ':memory:';
 /** A larger write-ahead log is cut back to this size when it is checkpointed. */
 const MAX_IDLE_LOG_BYTES = 16 * 1024 * 1024;
@@ -48,7 +46,6 @@ export function connect(path: string, options: Database.Options = {}): Database.
   return connection;
 }
 
-/** Kysely's SQLite dialect on one connection. It prepares each statement once. */
 export class PlumblineSqliteDialect extends SqliteDialect {
   readonly #connection: Database.Database;
 
@@ -68,11 +65,9 @@ export class PlumblineSqliteDialect extends SqliteDialect {
 
 /**
  * Requests that came in are answered before a transaction begins: SQLite's calls block the thread, and awaiting them
- * lets no other work run, so transactions one after another would be one long block.
- *
- * A transaction takes the write lock when it begins: a transaction that reads first fails when another process
- * has written meanwhile. It waits for the lock with timers, because SQLite's own busy timeout sleeps in the
- * calling thread and so blocks every request of the process.
+ * lets no other work run. A transaction takes the write lock when it begins: one that reads first fails when another
+ * process has written meanwhile. It waits for the lock with timers, because SQLite's own busy timeout blocks the
+ * thread.
  */
 class WaitingDriver extends SqliteDriver {
   readonly #connection: Database.Database;
@@ -103,10 +98,7 @@ class WaitingDriver extends SqliteDriver {
     this.#sequence.endedAt = performance.now();
   }
 
-  /**
-   * After some errors, such as a full disk, SQLite has rolled back by itself. Rolling back again would fail and
-   * hide that error.
-   */
+  /** SQLite rolls back by itself after some errors, such as a full disk. A second rollback would hide the error. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#connection.inTransaction) await super.rollbackTransaction(connection);
     this.#sequence.endedAt = performance.now();
@@ -115,7 +107,7 @@ class WaitingDriver extends SqliteDriver {
 
 const BEGIN = CompiledQuery.raw('begin immediate');
 
-/** Begins a transaction, and retries until no other process holds the write lock. */
+/** Retries until no other process holds the write lock; throws `unavailable` after `MAX_WAIT_MS`. */
 export async function waitForLock(begin: () => unknown): Promise<void> {
   const giveUpAt = performance.now() + MAX_WAIT_MS;
   while (!(await isBegun(begin))) {
@@ -135,7 +127,7 @@ async function isBegun(begin: () => unknown): Promise<boolean> {
   }
 }
 
-/** The interface that Kysely needs of a connection. By itself it would prepare each statement each time. */
+/** By itself Kysely would prepare each statement each time. */
 function withPreparedStatements(connection: Database.Database) {
   const statements = new LRUCache<string, Database.Statement>({ max: MAX_STATEMENTS });
   const prepare = (sql: string) => {

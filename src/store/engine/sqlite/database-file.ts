@@ -2,8 +2,6 @@ import { closeSync, mkdirSync, openSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure } from '../../../domain/failure.ts';
 
-/* The file of a database: making it, and who may read it. */
-
 /** Only the user that makes the database reads it: it holds reports, addresses and hashes of passwords. */
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
@@ -44,10 +42,7 @@ function isThere(path: string): boolean {
   throw new Failure('conflict', `The database ${path} is ${what} (PLUMBLINE_DATABASE).`);
 }
 
-/**
- * Makes a folder and those above it. Not with `recursive`: under `/proc`, where nothing can be made, node then
- * tries again without end.
- */
+/** Not with `recursive`: under `/proc`, where nothing can be made, node then tries again without end. */
 function createFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return;
   const parent = dirname(folder);
@@ -59,10 +54,7 @@ function createFolder(folder: string): void {
   }
 }
 
-/**
- * The mode of a file that other users of the machine can read or write; undefined when they cannot. The group is among
- * them unless `mayGroupRead`.
- */
+/** The mode of a file that other users (the group too, unless `mayGroupRead`) can read or write; else undefined. */
 export function findLooseMode(path: string, mayGroupRead = false): string | undefined {
   if (process.platform === 'win32') return undefined;
   const stats = statSync(path, { throwIfNoEntry: false });

@@ -17,16 +17,13 @@ const PROBLEMS: readonly (readonly [code: string, problem: string])[] = [
   ['SQLITE_IOERR', 'cannot be read or written: the disk reports an error.'],
 ];
 
-/** The error that says why a database could not be opened. Any other error is returned as it is. */
+/** Says why a database could not be opened. Any other error is returned as it is. */
 export function toOpenError(path: string, error: unknown): unknown {
   const isSystem = error instanceof Error && 'syscall' in error;
   return isSystem ? toInaccessible(path, describeSystemError(error)) : toSqliteError(path, error);
 }
 
-/**
- * The error that says which database cannot be used, why, and what to do about it. An error that is not
- * SQLite's is returned as it is.
- */
+/** Says which database cannot be used, why, and what to do. An error that is not SQLite's is returned as it is. */
 export function toSqliteError(path: string, error: unknown): unknown {
   const code = String((error as NodeJS.ErrnoException)?.code);
   const [, problem] = PROBLEMS.find(([start]) => code.startsWith(start)) ?? [];
@@ -45,7 +42,7 @@ function isDiskFull(path: string): boolean {
   }
 }
 
-/** SQLite does not say what it may not do, so the same is tried again. */
+/** SQLite does not say which access is missing, so each is tried. */
 function toAccessError(path: string): Failure {
   try {
     accessSync(path, constants.R_OK | constants.W_OK);

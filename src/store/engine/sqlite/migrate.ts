@@ -7,10 +7,7 @@ import type { Tables } from '../../tables.ts';
 import { waitForLock } from './connect.ts';
 import { requireNotMoved } from './moved.ts';
 
-/**
- * Brings the database to the schema of this version. Takes the write lock only when there is something to do,
- * so a command that only reads never waits for a process that writes.
- */
+/** Takes the write lock only when there is something to migrate, so a command that only reads waits for no writer. */
 export async function migrateSqlite(
   db: Kysely<Tables>,
   connection: Database.Database,
@@ -45,7 +42,6 @@ function requireOwn(connection: Database.Database): void {
   );
 }
 
-/** The names of the migrations that have run. */
 export function listApplied(connection: Database.Database): string[] {
   const table = connection
     .prepare("select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'")

@@ -14,7 +14,6 @@ export interface Move {
 
 const MIGRATION = /^9999-moved (\S+) (.+)$/;
 
-/** The move among the migrations of a database. */
 export function findMove(migrations: readonly string[]): Move | undefined {
   const [, at = '', to = ''] = migrations.map((name) => MIGRATION.exec(name)).find(Boolean) ?? [];
   return to === '' ? undefined : { at, to };
@@ -29,7 +28,6 @@ export function deleteMove(connection: Database.Database): void {
   connection.exec("delete from kysely_migration where name like '9999-moved %'");
 }
 
-/** A database that was moved is not used any more. */
 export function requireNotMoved(path: string, migrations: readonly string[]): void {
   const move = findMove(migrations);
   if (move === undefined) return;

@@ -9,13 +9,12 @@ import { toOpenError } from './errors.ts';
 import { migrateSqlite } from './migrate.ts';
 import { createSharedReader, createSqliteReader } from './reader.ts';
 
-/** How long a read blocks while another process recovers or closes the file. Readiness has to be answered within half a second. */
+/** How long a read blocks while another process recovers or closes the file: readiness answers within 500 ms. */
 const READ_TIMEOUT_MS = 200;
 
 /**
- * Opens the SQLite database at a path, and migrates it. A database that is not there is made, for this user
- * only, unless it must exist. `:memory:` is a database that ends with the process. Throws a Failure that names
- * the path and what to do when the database cannot be used.
+ * Opens and migrates the database at a path, or in memory for `:memory:`. Makes a missing one, for this user only,
+ * unless it must exist. Throws a Failure that names the path and what to do.
  */
 export async function openSqlite(path: string, { mustExist = false } = {}): Promise<Store> {
   if (path === IN_MEMORY) return toMemoryStore(await openWriting(path));
@@ -62,8 +61,7 @@ function toFileStore(path: string, opened: Writing): Store {
   const writer = createWriter((change) => opened.writing.transaction().execute(change));
   const close = async () => {
     await writer.settle();
-    // Closed before the writing connection: the last connection to close checkpoints, and a reading one
-    // cannot.
+    // Before the writing connection: the last connection to close checkpoints, and a reading one cannot.
     await reading.destroy();
     connection.close();
     await closeWriting(opened);

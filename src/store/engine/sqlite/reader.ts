@@ -10,10 +10,7 @@ import {
 } from '../prepared.ts';
 import { type Plan, type Reader, runPlan, toReader } from '../reader.ts';
 
-/**
- * Reads on a connection of its own, so that no read waits for a write. Each statement is prepared once. In
- * WAL mode a transaction that only reads sees the database as it was at its first statement.
- */
+/** In WAL mode a transaction that only reads sees the database as it was at its first statement. */
 export function createSqliteReader(connection: Database.Database, db: Kysely<Tables>): Reader {
   const statements = new Map<Compile<unknown>, Prepared>();
   const prepare = (compile: Compile<unknown>): Prepared => {
@@ -43,7 +40,7 @@ interface Prepared {
   readonly statement: Database.Statement;
 }
 
-/** Reads through Kysely, in turn with the writes. For a database in memory, which has one connection only. */
+/** Reads through Kysely, in turn with the writes, because a database in memory has one connection only. */
 export function createSharedReader(db: Kysely<Tables>): Reader {
   const reader: Reader = {
     readAll: (query) => runPrepared(db, query),
