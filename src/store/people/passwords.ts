@@ -9,13 +9,11 @@ import { requireProof, signInHasChanged } from './sessions.ts';
 
 /* How a person gets a password: by a one-time link (an invitation, a reset), or in place of the one they have. */
 
-/** How long a link is valid. */
 const LINK_MS = 24 * 3_600_000;
 
 /**
- * Creates a one-time link with which a person chooses a password, and returns its token. An earlier link of
- * the person becomes invalid. An owner can do so only for a person who has neither a password nor single sign-on: the
- * link would otherwise let an owner sign in as another person.
+ * Creates a one-time link for choosing a password, and returns its token; an earlier link becomes invalid. An owner
+ * can do so only for a person without password and single sign-on, and so cannot sign in as another person.
  */
 export async function insertOneTimeLink(
   db: Db,

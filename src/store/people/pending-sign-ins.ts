@@ -18,7 +18,6 @@ import { bindAfterCode } from './single-sign-on.ts';
  * sessions ends these too: a new password, disabling the person, resetting the second factor.
  */
 
-/** How long such a person has for the code. */
 export const PENDING_SIGN_IN_MS = 10 * 60_000;
 
 export interface PendingSignIn {
@@ -65,7 +64,6 @@ function toSubject(token: string): string | undefined {
   return subject && Buffer.from(subject, 'base64url').toString();
 }
 
-/** undefined when there is none, whatever the reason. */
 export async function findPendingSignIn(
   db: Db,
   token: string,
@@ -81,10 +79,7 @@ export async function findPendingSignIn(
     .executeTakeFirst();
 }
 
-/**
- * Uses up the code and the pending sign-in, binds the person where the sign-in is their first one at the provider, and
- * opens the session. Throws `unauthorized`.
- */
+/** Uses up the code and the pending sign-in, binds the subject, and opens the session. Throws `unauthorized`. */
 export async function finishSignIn(
   db: Db,
   { email, accountId, ...session }: PendingSignIn & Omit<NewSession, 'proof' | 'isFactorDone'>,

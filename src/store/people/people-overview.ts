@@ -7,7 +7,6 @@ import type { Db, Queries } from '../engine/database.ts';
 import { requireOwner } from './people.ts';
 import { hasSecondFactor, SESSION_IDLE_MS } from './sessions.ts';
 
-/** A person as their account's owners see them. */
 export interface ListedPerson {
   readonly id: string;
   readonly email: string;
@@ -64,10 +63,7 @@ export async function isSecondFactorRequired(db: Queries, accountId: string): Pr
   return account?.second_factor_required === 1;
 }
 
-/**
- * Says whether people who sign in with a password need a second factor. An owner needs one to demand it: an
- * installation where none can be set up would shut everybody out.
- */
+/** An owner needs a second factor to demand it: an installation where none can be set up would shut everybody out. */
 export async function updateSecondFactorRequired(
   db: Db,
   accountId: string,

@@ -13,7 +13,6 @@ export type Person = Readonly<ReturnType<typeof toPerson>>;
 const IDENTITY = ['id', 'account_id', 'email', 'role', 'created_at'] as const;
 const COLUMNS = [...IDENTITY, 'password_hash', 'single_sign_on', 'disabled'] as const;
 
-/** By e-mail address. */
 export async function listPeople(db: Db, accountId: string): Promise<Person[]> {
   await findAccount(db, accountId);
   const rows = await db
@@ -69,10 +68,7 @@ export async function lockPerson(tx: Tx, id: string, by: Actor): Promise<Person>
   return await lockPersonRow(tx, id);
 }
 
-/**
- * The person, whose row is locked until the transaction ends. Opening a session and ending all of them take this lock,
- * so that no session begins while they end.
- */
+/** Locks the person until the transaction ends. Opening and ending sessions do so: none begins while all end. */
 export async function lockPersonRow(tx: Tx, id: string): Promise<Person> {
   const row = tx.selectFrom('person').select('id').where('id', '=', id);
   await row.$call(dialectOf(tx).locked).execute();
@@ -112,7 +108,6 @@ export async function endSessions(tx: Tx, personId: string): Promise<void> {
   await tx.deleteFrom('pending_sign_in').where('person_id', '=', personId).execute();
 }
 
-/** Records what was done to a person. */
 export async function auditPerson(
   tx: Tx,
   by: Pick<Actor, 'name' | 'address' | 'at'>,

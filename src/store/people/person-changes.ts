@@ -10,10 +10,7 @@ import { removeSecondFactor } from './second-factors.ts';
  * disable one another at once leave one of them.
  */
 
-/**
- * Disabling a person ends all their sessions in the same transaction; they cannot sign in any more. Owners cannot
- * disable themselves. With `keepsOwner`, the account's only owner stays enabled.
- */
+/** Disabling ends all sessions. Nobody disables themselves or, with `keepsOwner`, the account's only owner. */
 export async function updateDisabled(
   db: Db,
   id: string,
@@ -62,7 +59,6 @@ export async function updateRole(
   });
 }
 
-/** Ends all sessions of a person, and sign-ins that wait for a code. */
 export async function endSessionsOf(db: Db, id: string, by: Actor): Promise<Person> {
   return await db.write(async (tx) => {
     const person = await lockPerson(tx, id, by);
@@ -73,9 +69,8 @@ export async function endSessionsOf(db: Db, id: string, by: Actor): Promise<Pers
 }
 
 /**
- * Deletes a person, so that their address is free again. Entries of the audit and marks of sources keep the address as
- * text. Throws `conflict` for a person who has a password or uses single sign-on, unless it is forced, and for the only
- * owner among several people.
+ * Deletes a person and so frees the address; audit entries and marks of sources keep it as text. Throws `conflict`
+ * for a person with a password or single sign-on, unless forced, and for the only owner among several people.
  */
 export async function deletePerson(
   db: Db,

@@ -41,7 +41,7 @@ export async function hasSecondFactors(db: Db): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Stores a secret that waits for its first code, in place of one that waits. Throws `conflict` when one is in use. */
+/** Stores a secret that waits for its first code, in place of one that waits. Throws `conflict` if one is in use. */
 export async function startSecondFactor(
   db: Db,
   personId: string,
@@ -60,7 +60,7 @@ export async function startSecondFactor(
   if (numInsertedOrUpdatedRows === 0n) throw isOnAlready();
 }
 
-/** A right code of the app: it is of this step, and the secret was this one. */
+/** A code of the app that was right for this secret, in this time step. */
 export interface TotpProof {
   readonly sealedSecret: string;
   readonly step: number;
@@ -69,7 +69,6 @@ export interface TotpProof {
 /** What a person has proved to have besides the password. */
 export type CodeProof = TotpProof | { readonly recoverySha256: string };
 
-/** Who turns something on or off for themselves. */
 export interface Self extends Actor {
   readonly personId: string;
 }
@@ -142,9 +141,7 @@ export async function renewRecoveryCodes(
   });
 }
 
-/**
- * Takes a person's second factor away and ends their sessions; false when none was on. One that waits is removed too.
- */
+/** Removes a person's second factor, also one that waits, and ends their sessions; false when none was on. */
 export async function resetSecondFactor(
   db: Db,
   personId: string,

@@ -11,12 +11,10 @@ import type { Reader } from '../engine/reader.ts';
 import type { SessionTable } from './tables.ts';
 
 const DAY_MS = 86_400_000;
-/** A session that is not used for this long ends. */
 export const SESSION_IDLE_MS = 7 * DAY_MS;
 /** Every session ends after this long, even when it is in use. */
 export const SESSION_MS = 30 * DAY_MS;
 
-/** An open session, with its person and account. */
 export interface OpenSession {
   readonly id: string;
   readonly lastSeenAt: Instant;
@@ -28,7 +26,6 @@ export interface OpenSession {
   readonly accountName: string;
   readonly plan: Plan;
   readonly role: Role;
-  /** Since when the person has a second factor. */
   readonly secondFactorSince: Instant | null;
   /** Whether the account wants one of people who sign in with a password. */
   readonly secondFactorRequired: 0 | 1;
@@ -36,7 +33,6 @@ export interface OpenSession {
   readonly isSingleSignOn: 0 | 1;
 }
 
-/** A session, as the list of a person's sessions shows it. */
 export type SessionRow = Pick<SessionTable, (typeof LISTED_COLUMNS)[number]>;
 
 const LISTED_COLUMNS = ['id', 'created_at', 'last_seen_at', 'address', 'user_agent'] as const;
@@ -54,7 +50,6 @@ export interface NewSession {
   readonly address: string;
   readonly userAgent: string;
   readonly now: Instant;
-  /** The message that the first page shows once. */
   readonly notice?: string | undefined;
 }
 
@@ -62,9 +57,8 @@ export interface NewSession {
 const MAX_USER_AGENT = 300;
 
 /**
- * Opens a session, and returns its token, which is stored nowhere else. Expired sessions are deleted. Throws
- * `unauthorized` when the person was disabled, or their proof or their second factor changed since they were verified:
- * hashing takes long enough for a change of the password to happen meanwhile.
+ * Opens a session, and returns its token, which is stored nowhere. Throws `unauthorized` when the person was
+ * disabled, or their proof or second factor has changed: hashing takes long enough for that.
  */
 export async function insertSession(db: Db, session: NewSession): Promise<string> {
   const { personId, proof, isFactorDone = false } = session;
@@ -76,8 +70,8 @@ export async function insertSession(db: Db, session: NewSession): Promise<string
 }
 
 /**
- * Locks a person who is not disabled and whose proof is unchanged; else throws `unauthorized`. Of two changes that
- * began with the same password, the second fails.
+ * Locks an enabled person with this proof, else throws `unauthorized`: of two changes with one password, the second
+ * fails.
  */
 export async function requireProof(tx: Tx, personId: string, proof: Proof): Promise<void> {
   const person = await tx
@@ -95,7 +89,6 @@ export function signInHasChanged(): Failure {
   return new Failure('unauthorized', 'Your sign-in has changed meanwhile. Please sign in again.');
 }
 
-/** Whether a second factor of a person is on. */
 export async function hasSecondFactor(tx: Tx, personId: string): Promise<boolean> {
   const factor = await tx
     .selectFrom('second_factor')
@@ -157,7 +150,7 @@ const openSession = prepareQuery<{ sha256: string; now: Instant; idleSince: Inst
       .where('person.disabled', '=', 0),
 );
 
-/** The open session with this token; undefined when there is none, whatever the reason. */
+/** undefined when no open session has this token, whatever the reason. */
 export async function findSession(
   reader: Reader,
   token: string,
@@ -183,7 +176,6 @@ export function listSessions(db: Db, personId: string, now: Instant): Promise<Se
     .execute();
 }
 
-/** Records that a session is in use, and sets or deletes the message that its next page shows. */
 export async function updateSession(
   db: Db,
   id: string,
@@ -219,7 +211,6 @@ export async function deleteOtherSessions(
   return Number(numDeletedRows);
 }
 
-/** Ends the session with this token, if there is one. */
 export async function deleteSessionOf(db: Db, token: string): Promise<void> {
   await db.write((tx) => deleteToken(tx, token));
 }

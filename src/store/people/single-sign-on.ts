@@ -14,16 +14,15 @@ export interface SignedOn {
   readonly needsCode: boolean;
 }
 
-/** Where and when somebody signs in. */
 interface Occasion {
   readonly now: Instant;
   readonly address: string;
 }
 
 /**
- * The person whom an OpenID provider has authenticated: the one bound to this issuer and subject, else the one with
- * this (verified) e-mail address who is not bound yet. That one is bound now, unless they have a second factor: whoever
- * has the address at the provider has not proved to be that person. undefined when there is neither.
+ * The person bound to this issuer and subject, else the one with this verified address who is not bound. That one is
+ * bound now, unless they have a second factor: whoever has the address at the provider has not proved to be that
+ * person.
  */
 export async function findSignedOn(
   db: Db,
@@ -69,18 +68,15 @@ interface Binding extends Occasion {
 }
 
 /**
- * Binds a person whose second factor was asked for. Returns whether they belong to the subject now: meanwhile they may
- * have been bound, to this subject in another browser or to another one, and somebody else to this one.
+ * Returns whether the person belongs to the subject now: while the second factor was asked for, they may have been
+ * bound to this subject or another one, and somebody else to this one.
  */
 export async function bindAfterCode(tx: Tx, binding: Binding): Promise<boolean> {
   const holder = await findHolder(tx, binding.subject);
   return holder === undefined ? await bindIdentity(tx, binding) : holder.id === binding.personId;
 }
 
-/**
- * Binds a person who is not bound yet; else returns false. Their link ends: whoever has it could otherwise sign in as
- * this person by choosing a password.
- */
+/** Returns false when the person is bound already. Their link ends: its holder could otherwise sign in as them. */
 async function bindIdentity(
   tx: Tx,
   { personId, subject, now: at, address }: Binding,

@@ -3,12 +3,10 @@ import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import type { Role } from '../../domain/access/person.ts';
 import type { Instant } from '../../domain/instant.ts';
 
-/* The rows of people who sign in to the settings pages. */
-
 export interface PersonTable {
   id: string;
   account_id: string;
-  /** The address as typed, and as it is compared: domain/person.ts. */
+  /** The address as typed, and as it is compared: domain/access/person.ts. */
   email: string;
   email_key: string;
   /** argon2id, PHC text; null until the person has chosen a password. */
@@ -27,7 +25,6 @@ export interface SessionTable {
   sha256: string;
   created_at: Instant;
   last_seen_at: Instant;
-  /** The session ends then even when it is in use. */
   expires_at: Instant;
   address: string;
   user_agent: string;
