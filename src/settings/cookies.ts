@@ -3,10 +3,7 @@ import type { CookieOptions, Request, Response } from 'express';
 import { PENDING_SIGN_IN_MS } from '../store/people/pending-sign-ins.ts';
 import { SESSION_MS } from '../store/people/sessions.ts';
 
-/**
- * `flow` holds the state of a sign-in at the OpenID provider, `pending` the token of one that waits for the code of a
- * second factor.
- */
+/** `flow`: the state of a sign-in at the OpenID provider. `pending`: the token of one that waits for its code. */
 type CookieName = 'session' | 'flow' | 'pending';
 
 const MAX_AGE_SECONDS: Readonly<Record<CookieName, number>> = {
@@ -15,10 +12,7 @@ const MAX_AGE_SECONDS: Readonly<Record<CookieName, number>> = {
   pending: PENDING_SIGN_IN_MS / 1000,
 };
 
-/**
- * Lax, not Strict: with Strict, a link from a mail or a chat would show the sign-in page to people who are
- * signed in.
- */
+/** Lax: with Strict, a link from a mail or a chat would show the sign-in page to people who are signed in. */
 const OPTIONS = { httpOnly: true, sameSite: 'lax', path: '/' } as const satisfies CookieOptions;
 
 /** An empty value deletes the cookie. */
@@ -33,8 +27,8 @@ export function readCookie(req: Request, name: CookieName): string | undefined {
 }
 
 /**
- * `__Host-` on HTTPS: the browser then accepts the cookie only from this host, over TLS and for all paths, so
- * that another host of the domain cannot set one. Plain HTTP (this machine, a trial) does not support it.
+ * `__Host-`: the browser accepts the cookie only from this host, over TLS and for all paths, so that no other host of
+ * the domain can set one. Plain HTTP (this machine, a trial) does not support it.
  */
 function fullNameOf({ secure }: Request, name: CookieName): string {
   return secure ? `__Host-plumbline-${name}` : `plumbline-${name}`;

@@ -7,7 +7,6 @@ import type { Network } from '../domain/sources/network.ts';
 import type { ReportAddresses } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/engine/store.ts';
 
-/** Answers one request for a page or of a form. */
 export type PageHandler = (deps: SettingsDeps, req: Request, res: Response) => Promise<void>;
 
 export interface SettingsDeps extends ReportAddresses {

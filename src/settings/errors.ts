@@ -20,14 +20,13 @@ const ANSWERS: Readonly<Record<FailureCode, readonly [status: number, title: str
   unavailable: [503, 'Busy at the moment'],
 };
 
-/** The `Retry-After` of a request that failed for lack of time, in seconds. */
 const RETRY_SECONDS = 5;
 
 export function statusOf({ code }: Failure): number {
   return ANSWERS[code][0];
 }
 
-/** An error as a page. A defect is logged in full, and the page contains none of its text. */
+/** A defect is logged in full, and the page contains none of its text. */
 export function answerErrors({ logError }: SettingsDeps): ErrorRequestHandler {
   return async (error: unknown, req, res, next) => {
     const failure = toFailure(error);
@@ -68,7 +67,7 @@ function toFailure(error: unknown): Failure | undefined {
   return toFormFailure(error);
 }
 
-/** A form that is too large or invalid. The body parser's error has a status. */
+/** The body parser's error for a form that is too large or invalid has a status. */
 function toFormFailure(error: unknown): Failure | undefined {
   const status = (error as { status?: number }).status ?? 500;
   if (status >= 500) return undefined;

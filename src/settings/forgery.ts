@@ -3,11 +3,10 @@ import type { Request, RequestHandler } from 'express';
 import { Failure } from '../domain/failure.ts';
 import { findVisitor } from './visitor.ts';
 
-/* Two checks reject requests that other sites forge: the origin that the browser sends, and a token of our own pages. */
+/* Two checks reject requests that other sites forge: the origin that the browser sends, and a token in our pages. */
 
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
 
-/** Rejects a form that the browser did not send from one of our pages. */
 export function refuseForeignForms(baseUrl: string | undefined): RequestHandler {
   const ownHost = baseUrl === undefined ? undefined : new URL(baseUrl).host;
   return (req, _res, next) => {

@@ -4,17 +4,16 @@ import type { Reader, Response } from 'maxmind';
 import { type Network, toNetwork } from '../domain/sources/network.ts';
 import { describeSystemError } from '../domain/system-error.ts';
 
-/** The network of an address; undefined when the database does not have it. */
 export type FindNetwork = (address: string) => Network | undefined;
 
 export interface IpDatabase {
   readonly find: FindNetwork;
-  /** Ends looking for changes of the file. */
+  /** Stops watching the file. */
   readonly close: () => void;
 }
 
 interface Options {
-  /** The file has changed and cannot be used: what was read before stays. */
+  /** The file has changed and cannot be used: the former content stays in use. */
   readonly warn: (error: Error) => void;
   /** How often the file is looked at. Its publisher makes a new one each day or month. */
   readonly lookMs?: number;
@@ -29,7 +28,7 @@ const MAX_KNOWN = 20_000;
 const MARKER = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
 const METADATA_BYTES = 128 * 1024;
 
-/** Opens an MMDB file, and reads it again when it has changed. Throws an Error with a text for the operator when it cannot be used. */
+/** Reads the file again when it has changed. Throws an Error with a text for the operator when it cannot be used. */
 export async function openIpDatabase(
   file: string,
   { warn, lookMs = LOOK_MS }: Options,
@@ -46,7 +45,7 @@ export async function openIpDatabase(
   return { find: (address) => find(address), close: () => clearInterval(timer) };
 }
 
-/** Walking the file's tree and decoding a record takes ten times as long as remembering it. */
+/** A lookup in the file takes ten times as long as one in the cache. */
 function remember(reader: Reader<Response>): FindNetwork {
   const known = new LRUCache<string, { readonly network: Network | undefined }>({ max: MAX_KNOWN });
   return (address) => {
@@ -58,7 +57,7 @@ function remember(reader: Reader<Response>): FindNetwork {
   };
 }
 
-/** A record that cannot be decoded is one that the file does not have: a page is shown without it. */
+/** A record that cannot be decoded counts as missing: the page is shown without it. */
 function lookUp(reader: Reader<Response>, address: string): Network | undefined {
   if (reader.metadata.ipVersion === 4 && address.includes(':')) return undefined;
   try {

@@ -48,7 +48,6 @@ const SIGNED_IN: Counted = {
 };
 
 interface Limit {
-  /** The most requests of a window that count. */
   readonly max: number;
   readonly keyOf: KeyOf;
   readonly counted: Counted;
@@ -56,7 +55,6 @@ interface Limit {
   readonly windowMs?: number;
 }
 
-/** Each limit by the name under which its requests are counted. */
 const LIMITS = {
   // Unknown e-mail addresses count like known ones.
   'failed-by-address-password': { max: FAILURES_PER_ADDRESS, keyOf: addressOf, counted: FAILED },
@@ -97,15 +95,12 @@ export function createLimits({ createStore }: Pick<SettingsDeps, 'createStore'>)
   return Object.fromEntries(limits);
 }
 
-/** The password was wrong: whether the code is right was not found out. */
+/** For a wrong password: the code was not checked then. */
 export function leaveCodeUncounted(res: Response): void {
   res.locals['isCodeUncounted'] = true;
 }
 
-/**
- * Counts each request when it arrives, and subtracts it later when it need not count. So concurrent requests
- * are counted too.
- */
+/** Counts each request on arrival and subtracts it later when it need not count, so concurrent requests count too. */
 function createLimit(
   { max, keyOf, counted, windowMs = 15 * MINUTE_MS }: Limit,
   store: Partial<Options> | undefined,
@@ -126,13 +121,13 @@ function createLimit(
   });
 }
 
-/** How long the window goes on in which a request was counted; undefined when its counter does not say. */
+/** undefined when the counter does not say when its window ends. */
 function findLeftMs(req: Request): number | undefined {
   const { rateLimit: info } = req as Request & { readonly rateLimit?: RateLimitInfo };
   return info?.resetTime && Math.max(1, info.resetTime.getTime() - Date.now());
 }
 
-/** “15 minutes”, “4 hours”: never too short. */
+/** “15 minutes”, “4 hours”: rounded up. */
 function formatWait(ms: number): string {
   const minutes = Math.ceil(ms / MINUTE_MS);
   const [count, unit] = minutes <= 90 ? [minutes, 'minute'] : [Math.ceil(minutes / 60), 'hour'];

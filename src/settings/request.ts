@@ -4,26 +4,24 @@ import type { SettingsDeps } from './deps.ts';
 /** The largest form contains three passwords. */
 export const parseForm = express.urlencoded({ extended: false, limit: '8kb', parameterLimit: 20 });
 
-/** The text of a form's field; empty when it is missing or repeated. */
+/** Empty when the field is missing or repeated. */
 export function readField(req: Request, name: string): string {
   const value: unknown = req.body?.[name];
   return typeof value === 'string' ? value : '';
 }
 
-/** A query parameter, or an empty text; the app's own query parser is off. */
+/** Empty when it is missing. The app's own query parser is off. */
 export function readQuery(req: Request, name: string): string {
   const start = req.originalUrl.indexOf('?');
   if (start === -1) return '';
   return new URLSearchParams(req.originalUrl.slice(start)).get(name) ?? '';
 }
 
-/** The `page` of the query, from 1. */
 export function readPageNumber(req: Request): number {
   const text = readQuery(req, 'page');
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 1;
 }
 
-/** The `:id` of the path. */
 export function idOf(req: Request): string {
   return String(req.params['id']);
 }
@@ -33,7 +31,7 @@ export function addressOf(req: Request): string {
   return req.ip ?? '';
 }
 
-/** The service's public URL, without a slash at its end. */
+/** Without a slash at its end. */
 export function baseUrlOf({ baseUrl }: SettingsDeps, req: Request): string {
   return baseUrl ?? `${req.protocol}://${req.host}`;
 }

@@ -10,13 +10,12 @@ import { readCookie } from './cookies.ts';
 import type { SettingsDeps } from './deps.ts';
 import { addressOf, idOf } from './request.ts';
 
-/** A signed-in person, for one request. */
 export interface Visitor extends OpenSession {
   /** The token in each of the person's forms (forgery.ts). */
   readonly formToken: string;
 }
 
-/** Finds the session of a request in the store each time, so a session that was ended is rejected at once. */
+/** Reads the session from the store for each request, so that one that was ended is rejected at once. */
 export function recogniseVisitor(deps: SettingsDeps): RequestHandler {
   const { store, now } = deps;
   return async (req, res, next) => {
@@ -31,9 +30,7 @@ export function recogniseVisitor(deps: SettingsDeps): RequestHandler {
   };
 }
 
-/**
- * Made from the session's token, which is not stored, so it cannot be made from the contents of the database.
- */
+/** Made from the session's token, which is not stored: the contents of the database are not enough to make it. */
 function toFormToken(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('form').digest('base64url');
 }
@@ -44,10 +41,7 @@ const MAX_WAIT_MS = 500;
 /** The last use of a session is written at most this often. */
 const SESSION_TOUCH_MS = 60_000;
 
-/**
- * Records that the session is in use, and that this page shows its notice. A page is shown without waiting for
- * the end of this when the database stays busy; its notice may then be shown twice.
- */
+/** The page does not wait for a database that stays busy; its notice may then be shown twice. */
 async function recordSeen(
   req: Request,
   session: OpenSession,
@@ -68,7 +62,6 @@ async function recordSeen(
 
 interface NextPage {
   readonly path: string;
-  /** The message that the next page shows. */
   readonly notice: string;
 }
 
@@ -107,10 +100,7 @@ export const requireVisitor: RequestHandler = (req, res, next) => {
 
 const SET_UP = '/settings/second-factor';
 
-/**
- * Leads people who need a second factor and have none to the page that sets one up, before any other page. Those
- * who signed in at the OpenID provider are its concern.
- */
+/** Who needs a second factor and has none must set it up first. The provider decides for people who sign in there. */
 export const requireSecondFactor: RequestHandler = (req, res, next) => {
   const isThere = `${req.baseUrl}${req.path}`.startsWith(SET_UP);
   if (!mustSetUp(visitorOf(res)) || isThere) return next();
@@ -129,7 +119,6 @@ export const requireOwnerRole: RequestHandler = (_req, res, next) => {
   next();
 };
 
-/** The visitor as the actor in the audit. */
 export function actorOf(
   req: Request,
   res: Response,

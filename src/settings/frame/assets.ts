@@ -10,10 +10,7 @@ import {
   IMMUTABLE,
 } from '../../domain/content-coding.ts';
 
-/**
- * A style, script or image of the pages. Its path contains a hash of the content, so that browsers may cache
- * it without limit.
- */
+/** The path contains a hash of the content, so that browsers may cache it without limit. */
 interface Asset {
   readonly name: string;
   readonly type: string;
@@ -45,7 +42,6 @@ const ASSETS = {
   icon: read('icon.svg', own('icon.svg')),
 };
 
-/** The path of an asset, for use in a page. */
 export function assetPath(asset: keyof typeof ASSETS): string {
   return `/settings/assets/${ASSETS[asset].name}`;
 }
@@ -68,7 +64,6 @@ function send(asset: Asset): RequestHandler {
   };
 }
 
-/** One asset, made of one file or of several files joined. */
 function read(name: string, ...files: (string | URL)[]): Asset {
   const bytes = Buffer.concat(files.map((file) => readFileSync(file)));
   const extension = extname(name);

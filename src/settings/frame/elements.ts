@@ -1,9 +1,7 @@
 import { html } from 'hono/html';
 import { type Html, renderDomainName } from './text.ts';
 
-/* Elements that several pages have. */
-
-/** The way to a page of a domain: the overview, the domain, and what comes below it. */
+/** Breadcrumbs: the overview, the domain, and what is below it. */
 export function renderTrail(
   domain: { readonly id: string; readonly name: string },
   ...below: readonly (Html | string)[]
@@ -15,10 +13,7 @@ export function renderTrail(
 
 type Head = string | Html | readonly [text: string, className: string];
 
-/**
- * A table with rows of the caller, whose cells have roles too: styles that show a row as a card on a narrow screen
- * would otherwise take a table's roles away.
- */
+/** The cells have roles: styles that show a row as a card on a narrow screen would otherwise remove a table's. */
 export function renderTable(
   className: string,
   heads: readonly Head[],
@@ -38,13 +33,13 @@ function renderHead(head: Head): Html {
 
 interface Pages {
   readonly label: string;
-  /** From 1. It may be after the last one. */
+  /** From 1; may be after the last one. */
   readonly page: number;
   readonly pages: number;
   readonly toPath: (page: number) => string;
 }
 
-/** Links to the pages before and after this one; nothing when it is the only one. */
+/** Nothing when there is only one page. */
 export function renderPages({ label, page, pages, toPath }: Pages): Html | '' {
   if (pages <= 1 && page === 1) return '';
   const previous = Math.min(page - 1, pages);

@@ -3,12 +3,12 @@ import { html } from 'hono/html';
 import { findVisitor, type Visitor } from '../visitor.ts';
 import type { Html } from './text.ts';
 
-/** A hidden field that every form of a signed-in person must contain (forgery.ts). */
+/** Every form of a signed-in person must contain this field (forgery.ts). */
 export function renderFormToken({ formToken }: Visitor): Html {
   return html`<input type="hidden" name="form_token" value="${formToken}">`;
 }
 
-/** The field in a form that is also for people who are not signed in: then there is none. */
+/** For a form that is also for people who are not signed in: then there is no field. */
 export function renderTokenIfAny(res: Response): Html | '' {
   const visitor = findVisitor(res);
   return visitor === undefined ? '' : renderFormToken(visitor);
@@ -17,13 +17,11 @@ export function renderTokenIfAny(res: Response): Html | '' {
 interface Action {
   readonly path: string;
   readonly text: string;
-  /** The class of the button. */
   readonly look?: 'secondary' | 'quiet';
-  /** For those who do not see what the button stands beside. */
+  /** For screen readers: what the button is about. */
   readonly label?: string;
 }
 
-/** A form that is only a button. */
 export function renderAction(visitor: Visitor, { path, text, look, label }: Action): Html {
   return html`<form method="post" action="${path}">
     ${renderFormToken(visitor)}<button ${look ? html`class="${look}"` : ''} ${label ? html`aria-label="${label}"` : ''}>${text}</button>
@@ -31,7 +29,7 @@ export function renderAction(visitor: Visitor, { path, text, look, label }: Acti
 }
 
 interface Field {
-  /** The field's name as well. */
+  /** Also the field's name. */
   readonly id: string;
   readonly label: string;
   readonly attributes: Html;
@@ -53,7 +51,6 @@ export function renderUsername(email: string): Html {
   return html`<input type="text" name="username" autocomplete="username" value="${email}" hidden>`;
 }
 
-/** The options of a `select`. */
 export function renderOptions(
   options: readonly (readonly [value: string, text: string])[],
   chosen: string | undefined,
@@ -78,7 +75,7 @@ interface Copyable {
   readonly isFocused?: boolean;
 }
 
-/** A field with a copy button; without JavaScript, its text is selected by one click. */
+/** Without JavaScript, one click selects the text. */
 export function renderCopyable({ id, label, text, rows = 1, isFocused }: Copyable): Html {
   return html`<label for="${id}">${label}</label>
     <div class="copyable">

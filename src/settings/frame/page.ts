@@ -9,7 +9,6 @@ import { type Html, toSafePage } from './text.ts';
 export interface View {
   readonly title: string;
   readonly main: Html;
-  /** The link of the menu that is marked as current. */
   readonly current?: PageName;
   /** Default 200. */
   readonly status?: number;
@@ -44,7 +43,6 @@ const HTMX = JSON.stringify({
   responseHandling: [{ code: '.*', swap: true }],
 });
 
-/** Sends a page: with the menu to signed-in people, without it to others. */
 export async function sendPage(
   res: Response,
   { title, main, current, status }: View,
@@ -100,7 +98,6 @@ function renderFramed(visitor: Visitor, main: Html, current: PageName | undefine
   </body>`;
 }
 
-/** Only owners can open the page of people. */
 function linksOf(links: Links, { role }: Visitor): Links {
   return Object.fromEntries(
     Object.entries(links).filter(([name]) => role === 'owner' || name !== 'people'),
@@ -117,7 +114,6 @@ function renderGroup(group: string, links: Links, current: PageName | undefined)
   </section>`;
 }
 
-/** A message that one page shows, once. */
 function renderNotice(notice: string | null): Html | '' {
   return notice === null ? '' : html`<p>${notice}</p>`;
 }

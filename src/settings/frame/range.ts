@@ -6,29 +6,28 @@ import { readQuery } from '../request.ts';
 import { renderHiddenFields } from './forms.ts';
 import { formatDay, type Html, pluralize } from './text.ts';
 
-/** Numbers of days to choose from. Each range ends with the newest day that has data. */
+/** In days. Each range ends with the newest day that has data. */
 const CHOICES = [7, 30, 90, 365] as const;
 type Choice = (typeof CHOICES)[number];
 const DEFAULT: Choice = 30;
 
-/** The most days of a range, and how its page says so. */
 const TEN_YEARS = { days: 3_660, text: 'A range has ten years at most' };
 /** For a page that adds up what each address sent (decisions 95 and 103). */
 export const ONE_YEAR = { days: 366, text: 'This list has 366 days at most' };
 
-/** The days that a domain's page is about, both ends included. */
+/** Both ends included. */
 export interface DomainRange extends DataDays {
   readonly from: Day;
   readonly to: Day;
   readonly choice: Choice | 'custom';
-  /** Why this is not the range that was asked for. */
+  /** Why this is not the requested range. */
   readonly notice: string | null;
 }
 
 /**
- * The range of `?days=30` or of `?from=2026-01-01&to=2026-01-31`. One that cannot be read gives the default, with a
- * notice. Reports lag by days, so a range ends with the newest day that has data, and with today when there is none. A
- * longer range than the longest is its last days, with a notice.
+ * The range of `?days=30` or `?from=2026-01-01&to=2026-01-31`. An unreadable one gives the default, one that is too
+ * long its last days, both with a notice. Reports lag by days, so a range ends with the newest day that has data, or
+ * today.
  */
 export function readRange(
   req: Request,
@@ -69,19 +68,18 @@ function parseDays(
   return { from: earliest, to, choice: 'custom', notice };
 }
 
-/** Parameters of a query. */
 type Parameters = Readonly<Record<string, string>>;
 
 export function toRangeParameters({ choice, from, to }: DomainRange): Parameters {
   return choice === 'custom' ? { from, to } : { days: String(choice) };
 }
 
-/** The query of the same range on another page, without a question mark: `days=90`. */
+/** Without a question mark: `days=90`. */
 export function toRangeQuery(range: DomainRange, other: Parameters = {}): string {
   return new URLSearchParams({ ...other, ...toRangeParameters(range) }).toString();
 }
 
-/** Links to the ranges of a page, and a form for any other. Both keep the page's other parameters. */
+/** The links and the form keep the page's other parameters. */
 export function renderRanges(path: string, range: DomainRange, other: Parameters = {}): Html {
   const links = CHOICES.map((choice) => {
     const query = toRangeQuery({ ...range, choice }, other);
@@ -101,7 +99,6 @@ export function renderRanges(path: string, range: DomainRange, other: Parameters
   ${range.notice === null ? '' : html`<p class="wrong" role="alert">${range.notice}</p>`}`;
 }
 
-/** Shown instead of a chart or a list when the range has no reports: a link to the newest ones. */
 export function renderEmptyRange(path: string, range: DomainRange, other: Parameters = {}): Html {
   const { newest: to } = range;
   if (to === null) return html`<p class="empty">No report has come in yet.</p>`;

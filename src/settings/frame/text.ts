@@ -14,7 +14,7 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
-/** Created for the first page, because loading the data of these formats takes Node as long as loading all other code of the pages. */
+/** Created for the first page: loading the data of these formats takes as long as all other code of the pages. */
 const formats = once(() => ({
   relative: new Intl.RelativeTimeFormat('en', { numeric: 'auto' }),
   count: new Intl.NumberFormat('en'),
@@ -25,12 +25,10 @@ const formats = once(() => ({
   year: createDateFormat({ year: 'numeric' }),
 }));
 
-/** An instant in relative form, with the exact time as its title. */
 export function renderTime(instant: Instant, now: Date): Html {
   return html`<time datetime="${instant}" title="${formatTime(instant)}">${formatRelative(instant, now)}</time>`;
 }
 
-/** “3 minutes ago”. */
 function formatRelative(instant: Instant, now: Date): string {
   const seconds = (Date.parse(instant) - now.getTime()) / 1000;
   const unit = UNITS.find(([, size]) => Math.abs(seconds) >= size);
@@ -48,7 +46,6 @@ export function formatDay(instant: Instant): string {
   return formats().day.format(new Date(instant));
 }
 
-/** “12,345”. */
 export function formatCount(value: number): string {
   return formats().count.format(value);
 }
@@ -63,7 +60,7 @@ export function formatShortCount(value: number): string {
   return value < 10_000 ? formatCount(value) : formats().short.format(value);
 }
 
-/** Days as labels of an axis: years, months, or days of a month, whatever tells them apart. */
+/** Years, months, or days of a month, whichever tell the days apart. */
 export function formatAxisDays(days: readonly Day[]): string[] {
   const { year, month, dayOnly } = formats();
   const isEach = (end: string) => days.length > 1 && days.every((day) => day.endsWith(end));
@@ -98,12 +95,9 @@ export function describeFailed({ messages, aligned }: Counts): string {
   return `${pluralize(messages, 'message')}, ${formatCount(messages - aligned)} failed`;
 }
 
-/**
- * Characters that change what other characters look like: controls, line breaks, controls of the direction of text
- * (Unicode UAX 9), and characters without width.
- */
+/** Characters that change how others look: controls, line breaks, text direction (Unicode UAX 9), zero width. */
 const UNSAFE = /\u034f|\u17b4|\u17b5|[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
-/** Variation selectors: they choose between pictures of one character. */
+/** Variation selectors choose between pictures of one character. */
 const SELECTORS = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
 /** More than three combining marks on one letter would be drawn over the lines above and below. */
 const COMBINING_MARKS = /(\p{M}{3})\p{M}+/gu;
@@ -125,20 +119,17 @@ export function toSafeText(text: string, maxLength = 200): string {
 /** Markup has line breaks and tabs of its own. */
 const NEVER = /(?![\t\n\r])[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
 
-/**
- * A whole page without control characters and controls of direction, which no page of ours needs. So text that did not
- * go through `toSafeText` does no harm either.
- */
+/** No page of ours needs these characters, so text that did not go through `toSafeText` does no harm either. */
 export function toSafePage(page: string): string {
   return page.replace(NEVER, '\ufffd');
 }
 
-/** The label of a value of a report; a value without one stays as it is. */
+/** A value without a label stays as it is. */
 export function labelOf(labels: Readonly<Record<string, string>>, value: string): string {
   return Object.hasOwn(labels, value) ? (labels[value] as string) : value;
 }
 
-/** The same as `toSafeText` as a part of a page, which text from right to left in it cannot reorder. */
+/** Like `toSafeText`, and isolated: text from right to left cannot reorder the page around it. */
 export function renderText(text: string, maxLength?: number): Html {
   return html`<bdi>${toSafeText(text, maxLength)}</bdi>`;
 }
@@ -156,7 +147,7 @@ export function formatDomainName(name: string): string {
   return unicode === undefined || FROM_RIGHT.test(unicode) ? known : `${unicode} (${known})`;
 }
 
-/** The same as a part of a page: labels keep their places in any direction of writing. */
+/** Labels keep their places in any direction of writing. */
 export function renderDomainName(name: string): Html {
   const known = toSafeText(name, MAX_NAME);
   const unicode = findUnicode(name);

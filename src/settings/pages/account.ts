@@ -8,7 +8,6 @@ import { visitorOf } from '../visitor.ts';
 
 const PLANS = { pro: 'Pro', free: 'Free' } as const;
 
-/** The account's name, plan and people. Owners change people, and the operator changes all. */
 export const showAccount: PageHandler = async ({ store, now, mailHost }, _req, res) => {
   const { accountId, accountName, plan, personId, role } = visitorOf(res);
   const people = await listPeople(store.db, accountId);

@@ -38,7 +38,6 @@ const TEXTS: Readonly<Record<AlertType, AlertText>> = {
   'alert.policy_weakened': { title: 'Policy weakened', describe: describePolicy },
 };
 
-/** An alert for display: title, time, its context as text, and its domain where that is deps. */
 export function renderAlert(alert: ListedAlert & { readonly domain?: string }, now: Date): Html {
   const { title, describe } = findText(alert.type);
   const isOpen = alert.resolved_at === null;
@@ -59,7 +58,6 @@ export function renderAlert(alert: ListedAlert & { readonly domain?: string }, n
 /** The days that a link from an alert shows: the data days of a month, up to the alert's own day. */
 const LINKED_DAYS = 30;
 
-/** Links to the pages of the addresses that an alert names, in the range that ends with its day. */
 function renderSourceLinks({ domain_id, context }: ListedAlert): Html | '' {
   const { day } = context;
   const range =
@@ -77,7 +75,7 @@ function renderSourceLinks({ domain_id, context }: ListedAlert): Html | '' {
   return html`<p>Look at ${links}.</p>`;
 }
 
-/** The title of an alert type, or its name when this page does not know it. */
+/** A type that this page does not know is its own title. */
 export function findAlertTitle(type: string): string {
   return findText(type).title;
 }

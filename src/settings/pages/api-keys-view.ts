@@ -17,20 +17,15 @@ export interface CreatedKey {
   readonly key: string;
 }
 
-/** What the form was sent with, and why no key was created. */
 export interface RefusedKey {
   readonly failure: Failure;
-  /** The field that the error is about. */
   readonly field: 'name' | 'expires';
   readonly name: string;
   readonly expires: string;
   readonly lastDay: string;
 }
 
-/**
- * With JavaScript, htmx replaces `#keys` and `#notice` of the current page. A second click is dropped, but
- * the button is not disabled, because disabling it would take the keyboard focus away.
- */
+/** htmx replaces `#keys` and `#notice`. It drops a second click: a disabled button would lose the keyboard focus. */
 const SWAP = html`hx-target="#keys" hx-select="#keys" hx-swap="outerHTML" hx-select-oob="#notice:innerHTML" hx-sync="this:drop"`;
 
 /** The only page that shows a whole key. */
@@ -44,7 +39,6 @@ export function renderCreated({ name, key }: CreatedKey, baseUrl: string): Html 
   </section>`;
 }
 
-/** The form for a new key, or why there can be none. */
 export function renderCreation(
   visitor: Visitor,
   keyCount: number,
@@ -98,7 +92,6 @@ function renderExpiry(refused: RefusedKey | undefined, now: Date): Html {
   ${wrong ? html`<small id="expiry-help" role="alert">${wrong.message}</small>` : ''}`;
 }
 
-/** What the Pro plan adds, for an account that is not on Pro. */
 function renderPlan(): Html {
   return html`<section class="card calm" aria-labelledby="create">
     <h2 id="create">The API is part of the Pro plan</h2>
@@ -149,10 +142,9 @@ function renderKey(key: ApiKey, visitor: Visitor, now: Date): Html {
   </tr>`;
 }
 
-/** From how long before its expiry a key is marked. */
+/** How long before its expiry a key is marked. */
 const SOON_MS = 14 * 86_400_000;
 
-/** “never”, “in 3 months”, and marked “expires in 5 days” or “expired 2 days ago”. */
 function renderExpires({ expiresAt }: ApiKey, now: Date): Html | string {
   if (expiresAt === null) return 'never';
   const time = renderTime(expiresAt, now);
@@ -162,7 +154,7 @@ function renderExpires({ expiresAt }: ApiKey, now: Date): Html | string {
   return isSoon ? html`<span class="badge warn">expires ${time}</span>` : time;
 }
 
-/** A switch that works without JavaScript. Its state is in `aria-checked`. */
+/** Works without JavaScript; its state is in `aria-checked`. */
 function renderSwitch({ id, name, enabled }: ApiKey, visitor: Visitor): Html {
   const action = `${KEYS_PATH}/${id}/${enabled ? 'disable' : 'enable'}`;
   const isBlocked = visitor.plan !== 'pro' && !enabled;
@@ -173,7 +165,7 @@ function renderSwitch({ id, name, enabled }: ApiKey, visitor: Visitor): Html {
   </form>`;
 }
 
-/** The confirmation of a deletion, with the key's name. It is shown on a page of its own and in the dialog. */
+/** Shown on a page of its own and in the dialog. */
 export function renderDeletion({ id, name, prefix }: ApiKey, visitor: Visitor): Html {
   return html`<section class="card" id="confirm">
     <h1 id="dialog-title">Delete “${name}”?</h1>

@@ -24,14 +24,11 @@ import {
   renderKeys,
 } from './api-keys-view.ts';
 
-/** The API keys of the account. */
 export const showApiKeys: PageHandler = async (deps, req, res) => {
   await sendApiKeys(deps, req, res);
 };
 
-/**
- * Creates a key and shows it in the answer itself: the key is stored nowhere, so no later page could show it.
- */
+/** Shows the key in the answer itself: it is stored nowhere, so no later page could show it. */
 export const createApiKey: PageHandler = async (deps, req, res) => {
   const [name, expires] = [readField(req, 'name'), readField(req, 'expires')];
   const lastDay = readField(req, 'last_day');
@@ -50,7 +47,7 @@ export const createApiKey: PageHandler = async (deps, req, res) => {
   }
 };
 
-/** A day that somebody typed counts, also when the list beside it still says that the key does not expire. */
+/** A typed day counts even when the list beside it still says that the key does not expire. */
 function chooseExpiry(expires: string, lastDay: string): string {
   if (expires === 'day') return lastDay;
   if (lastDay === '') return expires || 'none';

@@ -35,7 +35,6 @@ interface AuditForm {
   readonly until: Day | '';
 }
 
-/** What was done in the account: when, by whom, and from where; latest first. */
 export const showAudit: PageHandler = async ({ store: { db } }, req, res) => {
   const { accountId } = visitorOf(res);
   const form = readForm(req);
@@ -95,7 +94,6 @@ function toFilter({ kind, actor, from, until }: AuditForm): AuditFilter {
   };
 }
 
-/** The kinds of entries, as the filter names them. */
 const KIND_LABELS = {
   key: 'API keys',
   person: 'People',
@@ -107,7 +105,6 @@ const KIND_LABELS = {
 
 const PLANS: Readonly<Record<string, string>> = { pro: 'Pro', free: 'Free' };
 
-/** The text between the actor and the subject. */
 const VERBS = {
   key_created: 'created the key',
   key_enabled: 'turned on the key',
@@ -180,7 +177,6 @@ function renderEntry(entry: AuditEntry): Html {
   </tr>`;
 }
 
-/** “created the key “nightly” plb_live_abcd…”. */
 function renderAction({ action, subject, detail }: AuditEntry): Html {
   return html`${VERBS[action]} <strong><bdi>“${toSafeText(subject)}”</bdi></strong>${renderDetail(action, detail)}`;
 }

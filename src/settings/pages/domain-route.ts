@@ -36,10 +36,7 @@ export const checkRoute: PageHandler = async (deps, req, res) => {
   await redirectWithNotice(deps, res, { path, notice });
 };
 
-/**
- * What to publish for a domain's reports to come, and what DNS said when somebody last asked. A page itself never
- * waits for DNS. Nothing when there is no address for reports: then an operator takes them in.
- */
+/** Never waits for DNS. Nothing is shown without an address for reports: then an operator takes them in. */
 export async function renderRoute(
   deps: SettingsDeps,
   { id, name: domain, last_report_at }: DomainRow,

@@ -42,7 +42,6 @@ const LATEST_ALERTS = { limit: 10, offset: 0 };
 
 type Read = Awaited<ReturnType<typeof readDomain>>;
 
-/** One domain: its next step, its alerts as text, its days as charts, its latest reports, and what they need in DNS. */
 export const showDomain: PageHandler = async (deps, req, res) => {
   const { db, reader } = deps.store;
   const at = deps.now();
@@ -64,7 +63,7 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   await sendPage(res, { title: formatDomainName(domain.name), current: 'overview', main });
 };
 
-/** The days that the next step depends on: a month that ends with the newest day that has data. */
+/** A month that ends with the newest day that has data: the next step depends on these days. */
 function toWindow({ newest }: DomainRange, now: Date) {
   const to = newest ?? toDay(toInstant(now));
   return { from: addDays(to, 1 - WINDOW_DAYS), to };

@@ -4,24 +4,21 @@ import { toFirstRecord } from '../../domain/dns/records-to-publish.ts';
 import { type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
 import { formatCount, formatDay, formatPassRate, type Html, pluralize } from '../frame/text.ts';
 
-/** The text of a step, and the page that it begins on. */
 interface StepText {
   readonly text: string;
-  /** To be published or looked up, as it stands. */
+  /** Text to publish or to look up, verbatim. */
   readonly code?: string;
   /** What follows the path of the domain's page, and the text of the link. */
   readonly link?: readonly [path: string, text: string];
 }
 
-/** The domain of the step. */
 export interface StepDomain {
   readonly id: string;
   readonly name: string;
-  /** The address for reports that the domain's record is to name. */
+  /** The address for reports that the domain's record should name. */
   readonly address: string | undefined;
 }
 
-/** The next step of a domain, in one or two sentences with a link to where it is taken. */
 export function renderNextStep(step: NextStep, domain: StepDomain): Html {
   const { text, code, link } = describeStep(step, domain);
   return html`${text}${code === undefined ? '' : html` <code>${code}</code>`}${

@@ -32,12 +32,11 @@ import { renderNextStep } from './next-step-texts.ts';
 
 const MAX_ALERTS = 10;
 const DOMAINS_PER_PAGE = 25;
-/** Days that are read. A domain's month ends with its newest day, which may be so long ago. */
+/** The month of a domain ends with its newest day, which may be this long ago. */
 const READ_DAYS = 90;
 
 type Read = Awaited<ReturnType<typeof readOverview>>;
 
-/** An overview of the account: open alerts first, then its domains, then how reports come in. */
 export const showOverview: PageHandler = async (deps, req, res) => {
   const { store, now } = deps;
   const at = now();
@@ -65,7 +64,6 @@ export const showOverview: PageHandler = async (deps, req, res) => {
   await sendPage(res, { title: 'Overview', current: 'overview', main });
 };
 
-/** A domain with its month, which ends with the newest day that has data. */
 interface Summary {
   readonly domain: DomainRow;
   readonly newest: Day | null;
@@ -104,7 +102,6 @@ function parseRecord(state: string | undefined): string | null | undefined {
   return state === undefined ? undefined : JSON.parse(state).confirmed?.value;
 }
 
-/** The open alerts of the account, or that there is none. */
 function renderAlerts(alerts: readonly AlertOfAccount[], now: Date): Html {
   if (alerts.length === 0) {
     return html`<section class="card calm"><p>No alert is open. Those that have resolved are on the pages of their domains.</p></section>`;
@@ -161,7 +158,6 @@ function renderNoRate(newest: Day | null): Html {
 /** The least height of failures in a column, in hundredths, so that one in a thousand is visible. */
 const MIN_FAILED = 4;
 
-/** Pass rates as a small chart without axes: passed messages below, failed ones above. */
 function renderSparkline(columns: readonly Column[], name: string): Html {
   const bars = columns.map(({ messages, aligned }, i) => {
     if (messages === 0) return renderBar('none', i, [96, 4]);
@@ -184,7 +180,7 @@ const DOORS = {
   folder: 'Files in a folder',
 } as const;
 
-/** How reports come in: nothing when they come by `plumbline ingest` alone. */
+/** Nothing when reports come by `plumbline ingest` alone. */
 function renderInbox({ doors, waiting, stuck }: InboxOverview, now: Date): Html | '' {
   if (doors.length === 0) return '';
   return html`<section class="card" aria-labelledby="inbox">

@@ -24,7 +24,6 @@ import { actorOf, redirectWithNotice, type Visitor, visitorOf } from '../visitor
 
 const PATH = '/settings/people';
 
-/** The people of the account, for its owners. */
 export const showPeople: PageHandler = async (deps, req, res) => {
   await sendPeople(deps, req, res);
 };
@@ -87,7 +86,7 @@ export const signOutPerson: PageHandler = async (deps, req, res) => {
   await redirectWithNotice(deps, res, { path: PATH, notice });
 };
 
-/** Says whether everybody who signs in with a password needs a second factor. */
+/** Applies to everybody who signs in with a password. */
 export const requireFactor: PageHandler = async (deps, req, res) => {
   const by = actorOf(req, res, deps);
   const isRequired = readField(req, 'required') === 'yes';

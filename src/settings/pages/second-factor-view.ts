@@ -15,13 +15,11 @@ export const FACTOR_PATH = '/settings/second-factor';
 const PASSWORD_ATTRIBUTES = html`type="password" required autocomplete="current-password"`;
 const CODE_ATTRIBUTES = html`required maxlength="40" autocomplete="one-time-code" autocapitalize="none" spellcheck="false"`;
 
-/** The field of a form that was rejected, and what the form says. */
 export interface Problem {
   readonly field: 'password' | 'code';
   readonly message: string;
 }
 
-/** The page around `main`, which is what the person can do now. */
 export function renderSecondFactor(visitor: Visitor, main: Html): Html {
   return html`<p class="trail">Settings / Account / <a href="/settings/security">Sign-in &amp; sessions</a></p>
     <h1>Second factor</h1>
@@ -50,7 +48,7 @@ export function renderOff(visitor: Visitor): Html {
 
 interface SetUp {
   readonly secret: string;
-  /** What the QR code says. */
+  /** The content of the QR code. */
   readonly uri: string;
 }
 
@@ -91,7 +89,7 @@ export async function renderSetUp(
   ${renderAction(visitor, { path: `${FACTOR_PATH}/start`, text: 'Make another code', look: 'quiet' })}`;
 }
 
-/** In groups of four, which are easier to type. */
+/** Groups of four are easier to type. */
 function toGroups(secret: string): string {
   return secret.replace(/(.{4})(?=.)/g, '$1 ');
 }
@@ -143,10 +141,7 @@ export function renderNewCodes(codes: readonly string[]): Html {
     </section>`;
 }
 
-/**
- * A QR code as an image of SVG: one path of squares, dark on light in every colour scheme, because readers of codes
- * expect it so.
- */
+/** Dark on light in every colour scheme, because readers of codes expect it so. */
 async function renderQr(text: string): Promise<Html> {
   const { encode } = await import('uqr');
   // The quiet zone around the code is four modules wide (ISO/IEC 18004).

@@ -38,12 +38,11 @@ import {
   renderSetUp,
 } from './second-factor-view.ts';
 
-/** Setting up, changing and turning off the second factor of one's own sign-in. */
 export const showSecondFactor: PageHandler = async (deps, _req, res) => {
   await sendSecondFactor(deps, res);
 };
 
-/** Makes a secret. It is in use only after a code of it was entered. */
+/** The secret is in use only after a code of it was entered. */
 export const startSetUp: PageHandler = async (deps, _req, res) => {
   const { personId } = visitorOf(res);
   const { seal } = await openForSecret(deps);
@@ -62,10 +61,7 @@ async function openForSecret({ store, openSealing }: SettingsDeps): Promise<Seal
   });
 }
 
-/**
- * Turns the second factor on, with the password and a code. The recovery codes are in this answer only: their hashes
- * are stored.
- */
+/** Needs the password and a code. Only this answer has the recovery codes: their hashes are stored. */
 export const confirmSetUp: PageHandler = async (deps, req, res) => {
   const { personId, id: sessionId } = visitorOf(res);
   const { db } = deps.store;
@@ -111,7 +107,6 @@ interface Proofs {
 const WRONG_PASSWORD: Problem = { field: 'password', message: 'This is not your password.' };
 const WRONG_CODE: Problem = { field: 'code', message: 'This code is wrong, or was used already.' };
 
-/** The password and the code of the form, or what the form then says. */
 async function readProofs(
   deps: SettingsDeps,
   req: Request,
@@ -126,7 +121,7 @@ async function readProofs(
   return code === undefined ? WRONG_CODE : { passwordHash, code };
 }
 
-/** The hash of the password in the form; undefined when it is not the person's. */
+/** undefined when it is not the person's password. */
 async function readPasswordHash(
   deps: SettingsDeps,
   req: Request,
@@ -136,7 +131,7 @@ async function readPasswordHash(
   return person?.passwordHash;
 }
 
-/** A recovery code is compared when it is used up. */
+/** A recovery code is only checked when it is used up. */
 function toWrongCode(error: unknown): Problem {
   if (error instanceof Failure && error.code === 'unauthorized') return WRONG_CODE;
   throw error;
@@ -166,7 +161,6 @@ async function sendSecondFactor(
   await sendPage(res, { title: 'Second factor', current: 'security', status, main });
 }
 
-/** What the person can do with their second factor now. */
 async function renderState(deps: SettingsDeps, res: Response, problem?: Problem): Promise<Html> {
   const { db } = deps.store;
   const visitor = visitorOf(res);
@@ -184,7 +178,7 @@ async function renderState(deps: SettingsDeps, res: Response, problem?: Problem)
     const secret = await unsealSecret(deps, personId, factor.sealedSecret);
     return await renderSetUp(visitor, { secret, uri: await toTotpUri(secret, email) }, problem);
   } catch (error) {
-    // The key of the secret that waits is gone: the person begins again with a new secret.
+    // The key of the pending secret is gone: the person begins again with a new secret.
     deps.logError(error, res.req);
     return renderOff(visitor);
   }

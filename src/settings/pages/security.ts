@@ -20,7 +20,6 @@ import { redirectWithNotice, type Visitor, visitorOf } from '../visitor.ts';
 
 const PATH = '/settings/security';
 
-/** The field of the password form that was rejected, and the error. */
 interface Problem {
   readonly field: 'current' | 'new';
   readonly failure: Failure;

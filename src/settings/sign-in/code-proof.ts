@@ -9,10 +9,7 @@ import {
 } from '../../store/people/second-factors.ts';
 import type { SettingsDeps } from '../deps.ts';
 
-/**
- * What a person has proved by a code of their app or a recovery code; undefined for a wrong one. Whether a recovery
- * code is one of theirs shows when it is used up.
- */
+/** undefined for a wrong code. Whether a recovery code is one of theirs shows when it is used up. */
 export async function findCodeProof(
   deps: SettingsDeps,
   personId: string,

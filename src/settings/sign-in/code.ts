@@ -18,7 +18,7 @@ import { browserOf, toOwnPage } from './sign-in.ts';
 
 const PATH = '/settings/sign-in/code';
 
-/** The second page of signing in. Without a sign-in that waits for a code, the first one. */
+/** Without a sign-in that waits for a code, leads to the first page of signing in. */
 export function requirePending({ store: { db }, now }: SettingsDeps): RequestHandler {
   return async (req, res, next) => {
     const token = readCookie(req, 'pending');

@@ -8,7 +8,7 @@ import { renderField } from '../frame/forms.ts';
 import type { Html } from '../frame/text.ts';
 import { readField } from '../request.ts';
 
-/** The person whose e-mail address and password these are; it takes the same time when there is none. */
+/** Takes the same time when there is no such person. */
 export async function findByPassword(
   { store }: SettingsDeps,
   email: string,
@@ -21,7 +21,6 @@ export async function findByPassword(
   return { personId: person.personId, passwordHash };
 }
 
-/** The fields for a new password, typed twice. */
 export function renderNewPassword(problem: Failure | undefined): Html {
   return html`${renderField({
     id: 'new',
@@ -34,7 +33,6 @@ export function renderNewPassword(problem: Failure | undefined): Html {
     <input id="again" name="again" type="password" required autocomplete="new-password">`;
 }
 
-/** The hash of the new password, or the error that the form then shows. */
 export async function readNewHash(req: Request): Promise<string | Failure> {
   try {
     return await hashPassword(readNewPassword(req));

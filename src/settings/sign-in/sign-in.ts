@@ -70,7 +70,7 @@ export async function askForCode(
   res.redirect(303, `${CODE_PAGE}?next=${next}`);
 }
 
-/** Always opens a new session with a new token. The browser's former session ends. */
+/** Always a new session with a new token. The browser's former session ends. */
 export async function openSession(
   { store: { db }, now }: SettingsDeps,
   req: Request,
@@ -85,7 +85,6 @@ export async function openSession(
   setCookie(req, res, 'session', token);
 }
 
-/** What a session keeps of the request that opens it. */
 export function browserOf(req: Request) {
   const userAgent = req.headers['user-agent'] ?? '';
   return { before: readCookie(req, 'session'), address: addressOf(req), userAgent };
@@ -93,8 +92,7 @@ export function browserOf(req: Request) {
 
 export const signOut: PageHandler = async ({ store: { db } }, req, res) => {
   const token = readCookie(req, 'session');
-  // The cookie is deleted only after the session has ended. Otherwise the session could stay open
-  // unnoticed.
+  // Deleted only after the session has ended: otherwise the session could stay open unnoticed.
   if (token !== undefined) await deleteSessionOf(db, token).catch(failStillSignedIn);
   setCookie(req, res, 'session', '');
   res.redirect(303, '/settings/sign-in');
@@ -112,7 +110,6 @@ interface Attempt {
   readonly isWrong?: boolean;
 }
 
-/** The requested page when it is one of ours, else the overview. */
 export function toOwnPage(next: string): string {
   return OWN_PAGE.test(next) ? next : HOME;
 }

@@ -91,7 +91,7 @@ function comeBackFrom(deps: ProviderDeps, provider: Provider): RequestHandler {
   };
 }
 
-/** A second factor that is on is asked for after single sign-on, too; its code binds a person who is not bound yet. */
+/** Single sign-on, too, asks for a second factor that is on; its code binds a person who is not bound yet. */
 async function letIn(
   deps: SettingsDeps,
   req: Request,

@@ -9,12 +9,11 @@ import {
   toInstant,
 } from '../../../domain/instant.ts';
 
-/** The totals of the reports of one day. */
 export interface ChartDay extends Counts {
   readonly day: Day;
 }
 
-/** One column of a chart: the days from `from` to `to`, both included; 0 messages when no report covers them. */
+/** The days from `from` to `to`, both included; 0 messages when no report covers them. */
 export interface Column extends Counts {
   readonly from: Day;
   readonly to: Day;
@@ -25,7 +24,7 @@ export interface Columns {
   readonly columns: readonly Column[];
 }
 
-/** More would be thinner than a pixel's breadth apart on a phone. */
+/** With more, the gaps between columns would be thinner than a pixel on a phone. */
 const MAX_COLUMNS = 120;
 
 const UNITS: readonly (readonly [Columns['unit'], TimeInterval])[] = [
@@ -35,7 +34,7 @@ const UNITS: readonly (readonly [Columns['unit'], TimeInterval])[] = [
   ['quarter', utcMonth.every(3) as TimeInterval],
 ];
 
-/** All days between two days in columns of one unit, the smallest that needs no more than 120 columns. */
+/** All days in columns of one unit, the smallest that needs at most 120 columns. */
 export function toColumns(
   days: readonly ChartDay[],
   { from, to }: { readonly from: Day; readonly to: Day },
@@ -62,7 +61,7 @@ function findStarts(from: Day, to: Day): [Columns['unit'], Day[]] {
   throw new RangeError(`${from} to ${to} is too long for a chart.`);
 }
 
-/** The column of a day; a day outside has the nearest. */
+/** A day outside has the nearest column. */
 export function findColumn(columns: readonly Column[], day: Day): number {
   const found = columns.findIndex(({ to }) => day <= to);
   return found === -1 ? columns.length - 1 : found;

@@ -6,7 +6,7 @@ import { describePassed, formatDay, formatPeriod, type Html, pluralize } from '.
 import { type Column, type Columns, findColumn, toPosition } from './columns.ts';
 import { renderPlot, toPercent, toRateAxis } from './plot.ts';
 
-/** The pass rate as a line; columns without messages are gaps. Incidents are shown where they fired and resolved. */
+/** Columns without messages are gaps in the line. */
 export function renderPassRate({ unit, columns }: Columns, incidents: readonly Incident[]): Html {
   const rates = columns.map((column) => (column.messages === 0 ? undefined : toPassRate(column)));
   const axis = toRateAxis(rates.filter((rate) => rate !== undefined));
@@ -39,7 +39,6 @@ export function renderPassRate({ unit, columns }: Columns, incidents: readonly I
   });
 }
 
-/** The days that an incident lasted, behind the line. */
 function renderBand(columns: readonly Column[], { begins, ends }: Incident): Html {
   const [first, last] = [columns[0]?.from ?? '', columns.at(-1)?.to ?? ''];
   const from = begins === null ? 0 : toPosition(columns, begins < first ? first : begins);
@@ -54,15 +53,13 @@ interface Sign {
   readonly number: number;
 }
 
-/** A numbered circle; the list under the chart says what the number is. */
 function renderSign({ x, y, kind, number }: Sign): Html {
   const [cx, cy] = [toPercent(x), toPercent(y)];
   return html`<circle class="mark ${kind}" cx="${cx}" cy="${cy}" r="0.55em"/><text class="mark ${kind}" x="${cx}" y="${cy}">${number}</text>`;
 }
 
-/** An alert as the chart shows it. */
 export interface Incident {
-  /** From 1, as the list under the chart counts. */
+  /** From 1, as in the list under the chart. */
   readonly number: number;
   readonly title: string;
   /** The day that it fired for; null when that lies before the range. */
@@ -77,14 +74,14 @@ interface Fired {
   readonly title: string;
   readonly fired_at: string;
   readonly resolved_at: string | null;
-  /** The day that its figures are about, when it is about a day. */
+  /** The day of its figures; undefined when it is about no day. */
   readonly day: Day | undefined;
 }
 
 /** More numbers could not be told apart. */
 const MAX_INCIDENTS = 9;
 
-/** The alerts of a range as incidents, in their order of time, and how many more there were. */
+/** In order of time. `more` counts the earlier ones that are left out. */
 export function toIncidents(
   alerts: readonly Fired[],
   { from, to, newest }: { from: Day; to: Day; newest: Day | null },
@@ -118,14 +115,12 @@ function describe({ fired_at, resolved_at, day }: Fired): string {
   return `${about}fired ${formatDay(fired_at)}, ${end}`;
 }
 
-/** Alerts that the chart does not show. */
 interface NotShown {
   readonly count: number;
   /** Whether there are no more than these. */
   readonly isAll: boolean;
 }
 
-/** The list under the chart, which says what its numbers are. */
 export function renderIncidents(incidents: readonly Incident[], more: NotShown): Html | '' {
   if (incidents.length === 0) return '';
   return html`<ol class="incidents" aria-label="Alerts in the chart">

@@ -7,7 +7,7 @@ import { type Column, toPosition } from './columns.ts';
 
 export interface Plot {
   readonly caption: string;
-  /** The whole chart as a text, for those who do not see it. */
+  /** The whole chart as text, for screen readers. */
   readonly summary: string;
   /** Shown above the chart while no column is pointed at. */
   readonly total: string;
@@ -22,9 +22,8 @@ export interface Plot {
 }
 
 /**
- * A chart with axes. Text is not stretched: only the inner drawing is. The column that is pointed at shows its values
- * by CSS alone; the chart is one stop of the tab key, and with scripts arrow keys go from column to column
- * (settings.js).
+ * Only the inner drawing is stretched, not the text. CSS alone shows the values of the column that is pointed at. The
+ * chart is one tab stop; with scripts, arrow keys go from column to column (settings.js).
  */
 export function renderPlot({ caption, summary, total, columns, axis, ...rest }: Plot): Html {
   const { shapes, signs = [], describe } = rest;
@@ -56,7 +55,6 @@ function renderColumn({ i, count }: { i: number; count: number }, text: string):
   return html`<g class="column"><rect x="${toPercent(i / count)}" width="${toPercent(1 / count)}" height="100%"/><text class="value" x="100%" y="-0.75em">${text}</text></g>`;
 }
 
-/** A share as a percentage for SVG, with at most two decimals. */
 export function toPercent(share: number): string {
   return `${Math.round(share * 10_000) / 100}%`;
 }
@@ -74,17 +72,15 @@ export interface Axis {
 }
 
 const TICKS = 5;
-/** The lowest rates that an axis begins with: a fall from 99 % to 97 % is to be seen. */
+/** Where an axis may begin: a fall from 99 % to 97 % has to be visible. */
 const FLOORS = [90, 80, 50];
 
-/** From 100 % down to a round number under the lowest rate. */
 export function toRateAxis(rates: readonly number[]): Axis {
   const floor = FLOORS.find((known) => rates.every((rate) => rate >= known)) ?? 0;
   const scale = scaleLinear([floor, 100], [1, 0]);
   return { toY: scale, ticks: scale.ticks(TICKS).map((at) => ({ at: scale(at), text: `${at}%` })) };
 }
 
-/** From 0 up to a round number over the largest count. */
 export function toCountAxis(counts: readonly number[]): Axis {
   const scale = scaleLinear([0, Math.max(1, ...counts)], [1, 0]).nice(TICKS - 1);
   const ticks = scale.ticks(TICKS - 1).filter(Number.isInteger);
@@ -92,7 +88,7 @@ export function toCountAxis(counts: readonly number[]): Axis {
 }
 
 /**
- * Dates along the axis, at the beginnings of days, weeks, months or years, by the length of the range.
+ * At the beginnings of days, weeks, months or years, by the length of the range.
  *
  * @internal A test calls it for ranges of every length.
  */
@@ -107,7 +103,7 @@ export function toDateTicks(columns: readonly Column[]): Tick[] {
 function findDates(from: Day, to: Day): Date[] {
   const [first, end] = [new Date(from), new Date(addDays(to, 1))];
   const count = countDays({ from, to });
-  // The scale begins again with each month: two labels of neighbouring days would overlap.
+  // scaleUtc begins again with each month: labels of neighbouring days would overlap.
   if (count <= 14) return utcDay.range(first, end, Math.ceil(count / TICKS));
   return scaleUtc([first, end], [0, 1])
     .ticks(TICKS - 1)

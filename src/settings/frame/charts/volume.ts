@@ -9,7 +9,7 @@ const [LEFT, WIDTH] = [0.15, 0.7];
 /** The least height of failures, in hundredths: one in a thousand is visible. */
 const MIN_FAILED = 1;
 
-/** Messages by column: passed ones below, failed ones above. */
+/** Passed messages below, failed ones above. */
 export function renderVolume({ unit, columns }: Columns): Html {
   const axis = toCountAxis(columns.map(({ messages }) => messages));
   const bars = columns.map(({ messages, aligned }, i) => {

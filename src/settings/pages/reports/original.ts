@@ -16,8 +16,8 @@ const MAX_OF_PERSON = 2;
 const MAX_SEND_MS = 300_000;
 
 /**
- * The XML document of a report, and nothing else of its source, which may contain reports of other accounts (decision
- * 96). It is sent as a file to save: no browser shows it as a page.
+ * Only the XML document of a report: its input may contain reports of other accounts (decision 96). It is sent as a
+ * file to save, so that no browser shows it as a page.
  */
 export const sendOriginal: PageHandler = async ({ store, reportReader }, req, res) => {
   const { personId } = visitorOf(res);
@@ -38,7 +38,7 @@ export const sendOriginal: PageHandler = async ({ store, reportReader }, req, re
   }
 };
 
-/** The persons to whom this process is sending an original; somebody who is sent two is in it twice. */
+/** The persons to whom this process is sending originals, once for each original. */
 const sending: string[] = [];
 
 function startSending(personId: string): void {
@@ -48,7 +48,7 @@ function startSending(personId: string): void {
   sending.push(personId);
 }
 
-/** It has only characters that mean nothing to a header, a file system or a shell. */
+/** Only characters that mean nothing to a header, a file system or a shell. */
 function toFileName({ domain, begin_date, id }: ReportOfAccount): string {
   const name = domain.replace(/[^a-z0-9.-]/g, '_').slice(0, 100);
   return `${name}-${toDay(begin_date)}-${id.slice(0, 8)}.xml`;

@@ -17,7 +17,7 @@ export const RECORDS_PER_PAGE = 100;
 /** The parser has cut texts already: domain/reports/largest-records.ts. */
 const MAX_TEXT = 300;
 
-/** A part of the report's records, those with the most failed messages first. */
+/** The records with the most failed messages come first. */
 export function renderRecords(report: ReportOfAccount, content: ReportContent, from: number): Html {
   const { records, listed } = content;
   const { record_count: count } = report;
@@ -52,7 +52,6 @@ function renderRecord(report: ReportOfAccount, record: ShownRecord): Html {
   </tr>`;
 }
 
-/** Leads to what the address sent on the report's day, in all reports. */
 function renderSource({ domain_id, begin_date }: ReportOfAccount, address: string | null): Html {
   if (address === null) return html`No address`;
   const day = toDay(begin_date);
@@ -79,7 +78,6 @@ const DISPOSITIONS: Readonly<Record<string, string>> = {
   reject: 'rejected',
 };
 
-/** Whether the messages passed, what the receiver did with them, and why it did not follow the policy. */
 function renderOutcome(evaluated: PolicyEvaluated): Html {
   const { disposition, reasons } = evaluated;
   const label =

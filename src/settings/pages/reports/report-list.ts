@@ -40,7 +40,6 @@ import { renderReportTable } from './report-table.ts';
 const PER_PAGE = 50;
 const MAX_CHOICE = 60;
 
-/** What a page of the list shows. */
 interface ListQuery {
   readonly path: string;
   readonly range: DomainRange;
@@ -49,7 +48,6 @@ interface ListQuery {
   readonly isFirst: boolean;
 }
 
-/** All reports of a domain: by range and by reporter, page by page. */
 export const showReports: PageHandler = async ({ store: { reader }, now }, req, res) => {
   const scope = domainScopeOf(req, res);
   const domain = await findDomain(reader, scope);
@@ -74,14 +72,13 @@ function readReporter(req: Request): Reporter | undefined {
   return value.startsWith(NAMED) ? value.slice(NAMED.length) : undefined;
 }
 
-/** The value of the parameter. */
 function toReporterValue(reporter: Reporter): string {
   return reporter === null ? UNNAMED : `${NAMED}${reporter}`;
 }
 
 const KEY = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)-(\d{1,15})$/;
 
-/** Where the page begins. A value that is not one of ours gives the first page. */
+/** A value that is not one of ours gives the first page. */
 function readStart(req: Request): ReportPageQuery['start'] {
   for (const direction of ['older', 'newer'] as const) {
     const [, begin, seq] = KEY.exec(readQuery(req, direction)) ?? [];
@@ -114,7 +111,6 @@ function toParameters(reporter: Reporter | undefined): Readonly<Record<string, s
   return reporter === undefined ? {} : { reporter: toReporterValue(reporter) };
 }
 
-/** The reporters of the range, to choose one of. */
 function renderChoice(page: ReportPage, { path, range, reporter }: ListQuery): Html {
   const { reporters, total, hasMore } = page;
   const isListed = reporter === undefined || reporters.some((one) => one.reporter === reporter);
@@ -148,7 +144,7 @@ function renderRows(domainId: string, page: ReportPage, query: ListQuery): Html 
   ${renderPages(page, query)}`;
 }
 
-/** A page of a reporter is looked for in a part of the range, and others may be on either side of it. */
+/** The reports of one reporter are searched in a part of the range; older or newer ones may have more. */
 function describeNone({ older, newer }: ReportPage, { reporter }: ListQuery): string {
   if (reporter === undefined) return 'No report is on this page.';
   const sides = [older && 'older', newer && 'newer'].filter((side) => side !== undefined);

@@ -13,7 +13,6 @@ import {
 /** Characters of an organisation's name in a list. */
 const MAX_ORG = 80;
 
-/** Reports of a domain as a table. Each links to its page. */
 export function renderReportTable(domainId: string, reports: readonly ReportRow[]): Html {
   return renderTable(
     'reports',
@@ -36,7 +35,6 @@ function renderRow(domainId: string, report: ReportRow): Html {
   </tr>`;
 }
 
-/** The name of the organisation that sent a report. */
 export function renderReporter({ reporter_org }: Pick<ReportRow, 'reporter_org'>): Html {
   return reporter_org === null ? html`Unnamed reporter` : renderText(reporter_org, MAX_ORG);
 }

@@ -30,7 +30,6 @@ const MAX_TEXT = 300;
 const MAX_WORD = 60;
 const MAX_NAME = 120;
 
-/** A term and what it is; nothing when there is no value. */
 function renderTerm(term: string, value: Html | string | null): Html | '' {
   return value === null ? '' : html`<dt>${term}</dt><dd>${value}</dd>`;
 }
@@ -43,7 +42,6 @@ interface Read {
   readonly now: Date;
 }
 
-/** Who sent the report, what it covers, and how it came in. */
 export function renderMetadata(
   report: ReportOfAccount,
   { source, conflictsAt }: ReportContext,
@@ -96,7 +94,7 @@ function renderConflicts(conflictsAt: ReportContext['conflictsAt']): Html | '' {
     ${formatTime(conflictsAt[0] as string)}. This one counts; an operator can prefer another.</p>`;
 }
 
-/** Mistakes of the reporter; nothing when there are none. `warnings` is the JSON of the report's row. */
+/** Mistakes of the reporter. `warnings` is the JSON of the report's row. */
 export function renderWarnings(warnings: string): Html | '' {
   const found = JSON.parse(warnings) as readonly Warning[];
   if (found.length === 0) return '';
@@ -115,7 +113,7 @@ function renderWarning({ code, count, where }: Warning): Html {
 const ALIGNMENT: Readonly<Record<string, string>> = { r: 'r (relaxed)', s: 's (strict)' };
 const YES_OR_NO: Readonly<Record<string, string>> = { y: 'y (yes)', n: 'n (no)' };
 
-/** The policy that the reporter found in DNS. What it left out is not stated, and no default is shown instead. */
+/** What the reporter left out is not stated, and no default is shown instead. */
 export function renderPolicy(policy: PolicyPublished): Html {
   const { p, sp, np, adkim, aspf, pct, fo, testing, discoveryMethod } = policy;
   const named = (names: Readonly<Record<string, string>>, value: string | null) =>
@@ -140,10 +138,7 @@ export function renderPolicy(policy: PolicyPublished): Html {
 const FROM_INBOX = /^mail-\d+ (smtp|imap|folder)(?: (.*))?$/s;
 const MAX_INPUT_NAME = 160;
 
-/**
- * How a report came in, from the name of its input. Folders of the operator's machine are not named: the person may be
- * a customer.
- */
+/** Folders of the operator's machine are not named: the person may be a customer. */
 function describeArrival(input: string): string {
   const [, door, known = ''] = FROM_INBOX.exec(input) ?? [];
   if (door === 'smtp') return joinArrival('A mail by SMTP', known);

@@ -17,13 +17,10 @@ import { RECORDS_PER_PAGE, renderRecords } from './records-view.ts';
 import { renderReporter } from './report-table.ts';
 import { renderMetadata, renderPolicy, renderWarnings } from './report-view.ts';
 
-/** A browser may ask again after so many seconds, when too many reports are being read. */
+/** The `Retry-After` when too many reports are being read. */
 const RETRY_SECONDS = 5;
 
-/**
- * One report: what is stored of it, and what is read again from its original, which may fail. What is
- * stored is then shown alone.
- */
+/** When the original cannot be read again, what is stored is shown alone. */
 export const showReport: PageHandler = async (
   { store: { reader }, reportReader, now },
   req,
@@ -50,7 +47,6 @@ export function reportScopeOf(req: Request, res: Response) {
   return { ...domainScopeOf(req, res), reportId: String(req.params['report']) };
 }
 
-/** Where the report's original is. */
 export function locationOf(report: ReportOfAccount): ReportLocation {
   const { id, source_seq, payload_sha256, received_at } = report;
   return {
@@ -61,7 +57,7 @@ export function locationOf(report: ReportOfAccount): ReportLocation {
   };
 }
 
-/** The index of the first record that is shown, at the beginning of a page. */
+/** Rounded down to the beginning of a page. */
 function parseFirstRecord(text: string): number {
   if (!/^\d{1,6}$/.test(text)) return 0;
   return Math.floor(Number(text) / RECORDS_PER_PAGE) * RECORDS_PER_PAGE;

@@ -10,14 +10,11 @@ import { toSourcePath } from './source-labels.ts';
 import { renderSourceTable } from './sources-view.ts';
 
 const SHOWN = 5;
-/** The page of a domain is no slower in a long range: then this section has its last days. */
+/** In a long range this section covers its last days only, so that the domain's page stays fast. */
 const MAX_DAYS = 31;
 const LAST_DAYS = 30;
 
-/**
- * A section for the page of a domain, which is known to be the account's: the addresses with most failed messages, and
- * the way to all sources.
- */
+/** The caller has checked that the domain is the account's. */
 export async function renderFailingSources(
   deps: SettingsDeps,
   scope: DomainScope,

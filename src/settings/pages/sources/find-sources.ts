@@ -22,7 +22,6 @@ import type { DomainScope } from '../../../store/sources/scope.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
 
-/** What of a domain's sources a page shows, beside its range. */
 export interface Choice {
   readonly failingOnly: boolean;
   readonly mark: Mark | 'unmarked' | undefined;
@@ -33,7 +32,6 @@ export interface Choice {
   readonly page: number;
 }
 
-/** Sources, or groups, of a page. */
 export const PER_PAGE = 50;
 
 interface SourceQuery {
@@ -42,7 +40,6 @@ interface SourceQuery {
   readonly choice: Choice;
 }
 
-/** A page of the sources that a choice shows, or of their groups. */
 export interface Found {
   /** How many there are on all pages. */
   readonly total: number;
@@ -88,7 +85,6 @@ async function findGroups(deps: SettingsDeps, query: SourceQuery, group: Groupin
   return { ...found, ...shown, cutAt: findCut(found), total: groups.length };
 }
 
-/** The addresses of one group. */
 async function findWithin(
   deps: SettingsDeps,
   query: SourceQuery,

@@ -17,7 +17,6 @@ const MAX_ROWS = 20;
 const MAX_REPORTED = 32;
 const MAX_REPORTER = 200;
 
-/** What the messages of a source had, as reporters stated it. */
 export function renderResults(results: readonly Results[], otherMessages: number): Html {
   const left = results.slice(MAX_ROWS).reduce((sum, { messages }) => sum + messages, otherMessages);
   return html`<section class="card" aria-labelledby="results">
@@ -69,7 +68,6 @@ function renderAligned(isAligned: boolean): Html {
   return html`<small>${isAligned ? 'aligned' : 'not aligned'}</small>`;
 }
 
-/** The organisations that saw a source. */
 export function renderReporters(reporters: readonly Reporter[]): Html | '' {
   if (reporters.length === 0) return '';
   const left = reporters.length - MAX_ROWS;

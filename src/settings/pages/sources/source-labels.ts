@@ -8,7 +8,7 @@ import { type Html, renderDomainName, renderText, toSafeText } from '../../frame
 /** The longest name of the DNS. */
 const MAX_NAME = 253;
 
-/** The path of a domain's sources, or of one of them. An IPv6 address has colons, which a path need not allow. */
+/** An IPv6 address has colons, which a path need not allow. */
 export function toSourcePath(domainId: string, address?: string): string {
   const list = `/settings/domains/${domainId}/sources`;
   return address === undefined ? list : `${list}/${encodeURIComponent(address)}`;
@@ -28,7 +28,6 @@ export function renderMarkBadge(mark: Mark | undefined): Html | '' {
 /** A network can have any name. */
 const MAX_TITLE = 80;
 
-/** What is known of an address in one line: its name, its network, its country. */
 export function listKnown({ name, network }: Pick<Source, 'name' | 'network'>): readonly Html[] {
   const title = network && toNetworkTitle(network);
   const country = network && toCountry(network);
@@ -40,7 +39,7 @@ export function listKnown({ name, network }: Pick<Source, 'name' | 'network'>): 
   ];
 }
 
-/** The name of a country in English; the code itself when it has none. */
+/** The code itself when it has no English name. */
 function toCountry({ country }: Network): string | undefined {
   if (country === null) return undefined;
   countries ??= new Intl.DisplayNames('en', { type: 'region' });
@@ -49,12 +48,10 @@ function toCountry({ country }: Network): string | undefined {
 
 let countries: Intl.DisplayNames | undefined;
 
-/** A text with its names set apart. */
 export function renderPhrase(phrase: Phrase): readonly (Html | string)[] {
   return phrase.map((part) => (typeof part === 'string' ? part : renderName(part.name)));
 }
 
-/** A name from reports: a domain, a selector, a result. */
 export function renderName(name: string): Html {
   return html`<code><bdi>${toSafeText(name, MAX_NAME)}</bdi></code>`;
 }

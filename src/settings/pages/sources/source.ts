@@ -42,7 +42,6 @@ import { actorOf, domainScopeOf, redirectWithNotice, visitorOf } from '../../vis
 import { renderReporters, renderResults } from './results-view.ts';
 import { listKnown, renderMarkBadge, renderPhrase, toSourcePath } from './source-labels.ts';
 
-/** One address: what it sent in a domain's name in the chosen range, who reported it, and what to do about it. */
 export const showSource: PageHandler = async (deps, req, res) => {
   const { reader } = deps.store;
   const address = readAddress(req);
@@ -80,14 +79,13 @@ export const showSource: PageHandler = async (deps, req, res) => {
   await sendPage(res, { title, current: 'overview', main });
 };
 
-/** What a form can say of a source: the text of its button, and the notice of the next page. */
 const MARKS = {
   legitimate: { button: 'Known and legitimate', notice: 'is marked as legitimate.' },
   unknown: { button: 'Unknown', notice: 'is marked as unknown.' },
   none: { button: 'Take the mark away', notice: 'has no mark any more.' },
 } as const satisfies Record<Mark | 'none', { readonly button: string; readonly notice: string }>;
 
-/** Marks a source for everybody of the account. */
+/** For everybody of the account. */
 export const markSource: PageHandler = async (deps, req, res) => {
   const address = readAddress(req);
   const choice = readField(req, 'mark');
@@ -103,7 +101,7 @@ function isMarkChoice(text: string): text is keyof typeof MARKS {
   return Object.hasOwn(MARKS, text);
 }
 
-/** The address in a path, in its canonical text. Throws `not_found` when it is none. */
+/** In its canonical text. Throws `not_found` when the path has none. */
 function readAddress(req: Request): string {
   const address = parseIpAddress(String(req.params['address']));
   if (address === undefined) throw new Failure('not_found', 'There is no such address.');

@@ -18,7 +18,6 @@ import { listKnown, renderMarkBadge, toSourcePath } from './source-labels.ts';
 /** A network can have any name. */
 const MAX_TITLE = 80;
 
-/** The addresses or groups of one page, and what the numbers do not include. */
 export function renderFound(view: ListView): Html {
   const { found } = view;
   return html`${renderSummary(view)}
@@ -78,7 +77,6 @@ function renderItems(view: ListView): Html {
   } <a href="${toListPath(view, { failingOnly: false, mark: undefined, within: undefined })}">Show all</a></p>`;
 }
 
-/** A table of sources, on the list and on the domain's page. */
 export function renderSourceTable(
   sources: readonly Source[],
   domainId: string,
@@ -143,7 +141,7 @@ export interface ListView {
   readonly found: Found;
 }
 
-/** The path of the same list with another choice, which begins with its first page. */
+/** Begins with the first page. */
 function toListPath({ path, range, choice }: ListView, change: Partial<Choice>): string {
   const parameters = toParameters({ ...choice, page: 1, ...change });
   return `${path}?${toRangeQuery(range, parameters)}`;
@@ -167,7 +165,7 @@ const BY_MARK: readonly Option[] = [
   ['Unmarked', { mark: 'unmarked' }],
 ];
 
-/** Links to other choices. Groups need a database of networks, or names that are looked up. */
+/** Groups need a database of networks, or names that are looked up. */
 export function renderFilters(view: ListView, { findNetwork, dnsChecks }: SettingsDeps): Html {
   const grouped = [
     GROUPED.addresses,
@@ -191,7 +189,6 @@ function renderChoices(label: string, options: readonly Option[], view: ListView
   return html`<nav class="ranges" aria-label="${label}"><span aria-hidden="true">${label}</span>${links}</nav>`;
 }
 
-/** The parameters of a choice; those that are not needed are left out. */
 export function toParameters(choice: Choice): Readonly<Record<string, string>> {
   const { failingOnly, mark, group, within, page } = choice;
   const all = {

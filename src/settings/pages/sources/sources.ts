@@ -14,7 +14,6 @@ import { type Choice, findSources } from './find-sources.ts';
 import { toSourcePath } from './source-labels.ts';
 import { renderFilters, renderFound, toParameters } from './sources-view.ts';
 
-/** Who sent in a domain's name in the chosen range: addresses, or their networks or organisations. */
 export const showSources: PageHandler = async (deps, req, res) => {
   const { reader } = deps.store;
   const scope = domainScopeOf(req, res);
