@@ -55,14 +55,12 @@ export function define(alerts: Command): void {
     });
 }
 
-/** The rule of an alert type, which is given with or without the prefix `alert.`. */
 function parseRule(text: string): AlertRule {
   const found = RULES.find(({ type }) => type === text || type === `alert.${text}`);
   if (found === undefined) throw new InvalidArgumentError(`It is one of ${TYPES.join(', ')}.`);
   return found;
 }
 
-/** Evaluates domains with the configured thresholds. */
 export function evaluateNow(store: Store, domainIds: readonly string[]): Promise<Evaluated> {
   const thresholds = readConfig(process.env).alertThresholds;
   return evaluate({ store, thresholds, now: () => new Date() }, domainIds);

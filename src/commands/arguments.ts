@@ -2,8 +2,6 @@ import { InvalidArgumentError } from 'commander';
 import { isPostgresUrl } from '../domain/database-address.ts';
 import { type Instant, isDay } from '../domain/instant.ts';
 
-/* What commander reads arguments and options with. */
-
 /** A whole number from 1. */
 export function parseWhole(
   max: number,

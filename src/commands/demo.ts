@@ -40,16 +40,12 @@ interface DemoOptions extends OutputOptions {
   readonly database?: string;
 }
 
-/**
- * The configuration of a demo: its database and what belongs to it are its own, whatever is configured. Its domains are
- * made up, so DNS has no records for them. Its requests must not use up the service's limits.
- */
+/** A demo has its own database and key, no DNS records, and must not use up the service's limits in Redis. */
 export function toDemoConfig(config: Config, database: string): Config {
   const secretsKeyFile = findSecretsKeyFile(undefined, database);
   return { ...config, database, secretsKeyFile, dnsChecks: false, redis: undefined };
 }
 
-/** Serves made-up data from an empty database. Afterwards, `removeDatabase` is called. */
 async function serveDemo(
   database: string,
   options: OutputOptions,

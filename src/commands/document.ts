@@ -71,7 +71,6 @@ interface Correction {
   readonly toSentence: (corrected: Corrected, replaced: string | null) => string;
 }
 
-/** Corrects, evaluates the domain's alerts as after an ingest, and prints the result. */
 async function correct(
   { id, work, toSentence }: Correction,
   options: OutputOptions,

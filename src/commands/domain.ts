@@ -144,7 +144,6 @@ const NO_ADDRESS =
   'There is no address for these reports. Set PLUMBLINE_REPORT_ADDRESS to the address of the mailbox that ' +
   'Plumbline reads; or PLUMBLINE_SMTP_NAME, and add the domain to an account, which has an address of its own.';
 
-/** Says whether reports about a domain can come, and ends with status 1 when something is wrong. */
 async function checkDomain(name: string, options: OutputOptions): Promise<void> {
   const config = readConfig(process.env);
   const domain = parseDomainName(name);

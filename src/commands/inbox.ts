@@ -94,7 +94,6 @@ export function define(inbox: Command): void {
     .action(rereadMails);
 }
 
-/** The number of a mail: `mail-17`. */
 function parseMail(text: string): number {
   const [, digits] = /^mail-([1-9]\d{0,14})$/.exec(text) ?? [];
   if (digits === undefined) throw new InvalidArgumentError('It is mail-<number>.');

@@ -2,14 +2,11 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 
 interface CommandModule {
-  /** Adds to a command what it takes and does: its options and its action, or its subcommands. */
+  /** Adds options and an action to the command, or subcommands. */
   readonly define: (command: Command) => void;
 }
 
-/**
- * How each command is called, what the help says of it, and its module. A module is loaded when its command
- * runs, because all of them take ten times as long to load as the help takes to print.
- */
+/** Syntax, description and module. To load all modules would take ten times as long as to print the help. */
 const COMMANDS: readonly (readonly [string, string, () => Promise<CommandModule>])[] = [
   ['serve', 'Serve the API until the process is told to stop.', () => import('./serve.ts')],
   [
@@ -69,7 +66,7 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<CommandModule>
 /** Exit statuses: 0 done, 1 failed, 2 wrong command line or configuration. */
 const MISUSED = 2;
 
-/** Runs the command with its arguments, prints what goes wrong, and returns the exit status. */
+/** Prints what goes wrong, and returns the exit status. */
 export async function runCommand(argv: readonly string[]): Promise<number> {
   const args = expandHelp(argv);
   try {

@@ -55,7 +55,7 @@ interface ServeOptions extends OutputOptions {
   readonly config?: string;
 }
 
-/** Serves in the only process, or in one of several on one port: then the first one has made the database. */
+/** Runs in the only process, or in each of several on one port: then the primary has made the database. */
 async function serveInThisProcess(config: Config, options: ServeOptions): Promise<void> {
   const { isPrimary } = cluster;
   const log = createLog(config.logLevel);
@@ -65,7 +65,6 @@ async function serveInThisProcess(config: Config, options: ServeOptions): Promis
   if (isPrimary) await announce(url, config, { store, options });
 }
 
-/** Prints where the server listens, and for an empty database what to do first. */
 async function announce(
   url: string,
   { database }: Config,
@@ -76,9 +75,7 @@ async function announce(
   print(renderFirstSteps(database, findNaming(database, process.env, options.config)));
 }
 
-/**
- * Opens the database first, so that it is migrated once and a database that cannot be used is one error.
- */
+/** Opens the database first, so that it is migrated once and a database that cannot be used is one error. */
 async function serveInProcesses(
   config: Config,
   count: number,

@@ -145,7 +145,6 @@ async function addUser(account: string, email: string, options: AddOptions): Pro
   if (options.invite) tellOfLink(options);
 }
 
-/** A new password: read from standard input when that is requested, else typed twice on the terminal. */
 async function readNewPassword(isFromStdin: boolean): Promise<string> {
   if (isFromStdin) return (await text(process.stdin)).replace(/\r?\n$/, '');
   if (!process.stdin.isTTY) {
@@ -179,7 +178,6 @@ const FORCE_DELETING =
 const FORCE_DISABLING =
   'See plumbline user role. With --force, the account is left without an owner.';
 
-/** Says what can be done about a conflict. */
 function withHint(hint: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof Failure) || error.code !== 'conflict') throw error;

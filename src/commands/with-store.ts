@@ -8,17 +8,14 @@ import { findLooseMode } from '../store/engine/sqlite/database-file.ts';
 import type { Store } from '../store/engine/store.ts';
 import { hint, type OutputOptions, tell } from './output/output.ts';
 
-/**
- * Opens the configured database, runs the work, and closes it. A database that is not there is an error: only
- * `withNewStore` makes one, so that a wrong path does not look like an empty product.
- */
+/** A missing database is an error, so that a wrong path does not look empty: only `withNewStore` makes one. */
 export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
   const { database, databaseOptions } = readConfig(process.env);
   const store = await openStore(database, { ...databaseOptions, mustExist: true });
   return await run(database, store, work);
 }
 
-/** The same for work on an account, which is given by its id or its name. */
+/** `account` is an id or a name. */
 export function withAccount<T>(
   account: string,
   work: (db: Db, accountId: string) => Promise<T>,
@@ -26,7 +23,7 @@ export function withAccount<T>(
   return withStore(async ({ db }) => work(db, await findAccountId(db, account)));
 }
 
-/** The same for a command that begins with an empty database: it is made when it is not there. */
+/** For a command that may begin with an empty database: a missing one is made. */
 export async function withNewStore<T>(
   options: OutputOptions,
   work: (store: Store) => Promise<T>,

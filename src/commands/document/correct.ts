@@ -16,9 +16,7 @@ import {
 } from '../../store/documents/stored-document.ts';
 import { type RereadDeps, readAgain, toFailure } from './read-again.ts';
 
-/** The result of a correction. */
 export interface Corrected {
-  /** The report that was changed, or null. */
   readonly report: string | null;
   /** Its domain, when the domain's list may have changed; else null. */
   readonly domainId: string | null;
@@ -30,10 +28,7 @@ export interface Corrected {
 
 const UNCHANGED: Corrected = { report: null, domainId: null, replacedBy: null, unread: null };
 
-/**
- * Makes a conflict's content the report's content. Both contents are read again; when one cannot be read,
- * nothing changes.
- */
+/** Both contents are read again; when one cannot be read, nothing changes. */
 export async function prefer(deps: RereadDeps, conflictSeq: number): Promise<Corrected> {
   const { db } = deps.store;
   const conflict = await findStoredConflict(db, conflictSeq);
@@ -44,7 +39,6 @@ export async function prefer(deps: RereadDeps, conflictSeq: number): Promise<Cor
   return { ...UNCHANGED, report: report.id, domainId: report.domain_id };
 }
 
-/** Removes a document. */
 export async function remove(deps: RereadDeps, id: DocumentId): Promise<Corrected> {
   const { db } = deps.store;
   if (id.kind === 'report') return await removeStoredReport(deps, id.id);
@@ -57,10 +51,7 @@ export async function remove(deps: RereadDeps, id: DocumentId): Promise<Correcte
   return { ...UNCHANGED, report };
 }
 
-/**
- * A report whose original cannot be read any more can still be removed, because its row has its totals. A
- * conflict that cannot be read cannot replace it, so that conflict has to be removed first.
- */
+/** A report whose original cannot be read any more can still be removed, because its row has its totals. */
 async function removeStoredReport(deps: RereadDeps, id: string): Promise<Corrected> {
   const { db } = deps.store;
   const report = await findStoredReport(db, id);

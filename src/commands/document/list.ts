@@ -36,7 +36,6 @@ const REASON_TEXTS: Readonly<Record<RefusalReason, string>> = {
 
 const REASONS = Object.keys(REASON_TEXTS) as readonly RefusalReason[];
 
-/** Which documents a command is about. */
 export interface FilterOptions {
   readonly outcome?: 'rejected' | 'conflict';
   readonly reason?: string;
@@ -61,7 +60,6 @@ export function addList(document: Command): void {
     });
 }
 
-/** The options that choose documents by outcome, reason and day. */
 export function addFilters(command: Command): Command {
   return command
     .addOption(new Option('--outcome <outcome>', 'only these').choices(['rejected', 'conflict']))
@@ -90,7 +88,6 @@ function toReasonText(reason: string): string {
   return (REASON_TEXTS as Readonly<Record<string, string>>)[reason] ?? reason;
 }
 
-/** The id of a document in an argument of a command. */
 export function parseId(text: string): DocumentId {
   const id = parseDocumentId(text);
   if (id === undefined)
@@ -98,7 +95,6 @@ export function parseId(text: string): DocumentId {
   return id;
 }
 
-/** The number of a conflict. */
 export function parseConflict(text: string): number {
   const id = parseDocumentId(text);
   if (id?.kind !== 'conflict') throw new InvalidArgumentError('It is conflict-<number>.');

@@ -8,14 +8,12 @@ import type { Store } from '../../store/engine/store.ts';
 import { readOriginal } from '../../store/inputs/originals.ts';
 import { withStore } from '../with-store.ts';
 
-/** The dependencies of commands that read originals again. */
 export interface RereadDeps {
   readonly store: Store;
   readonly parser: Parser;
   readonly now: () => Date;
 }
 
-/** Opens the configured database and a parser, runs the work, and closes both. */
 export async function withParser<T>(work: (deps: RereadDeps) => Promise<T>): Promise<T> {
   const parser = createInputParser();
   try {
@@ -26,9 +24,8 @@ export async function withParser<T>(work: (deps: RereadDeps) => Promise<T>): Pro
 }
 
 /**
- * Reads a content of a report again from the original bytes, with the current parser, because records,
- * addresses and policy are not stored. Throws `not_found` when the original is incomplete, or the content is
- * not in it.
+ * Reads a content again from the original bytes, because records, addresses and policy are not stored. Throws
+ * `not_found` when the original is incomplete, or the content is not in it.
  */
 export async function readAgain(
   { store, parser }: RereadDeps,

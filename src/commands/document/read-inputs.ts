@@ -35,7 +35,6 @@ const CUT_SHORT: ReadonlySet<RefusalReason> = new Set([
   'reader_failed',
 ]);
 
-/** What reading an input again has found so far. */
 interface Reading {
   readonly input: StoredInput;
   readonly rejected: Set<number>;

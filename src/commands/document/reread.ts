@@ -53,7 +53,6 @@ function requireChoice(ids: readonly DocumentId[], options: RereadOptions): void
   requireMatching(options);
 }
 
-/** The inputs of some documents, each once. */
 async function* findEach(db: Db, ids: readonly DocumentId[]): AsyncGenerator<StoredInput> {
   const found = new Map<number, StoredInput>();
   for (const id of ids) {

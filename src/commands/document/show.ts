@@ -15,7 +15,6 @@ import { type OutputOptions, printBytes, printList, printOne } from '../output/o
 import { withStore } from '../with-store.ts';
 import { type RereadDeps, readAgain, toFailure, withParser } from './read-again.ts';
 
-/** How many of a content's source addresses are shown. */
 const SOURCES_SHOWN = 5;
 
 export async function showDocument(id: DocumentId, options: OutputOptions): Promise<void> {
@@ -39,7 +38,6 @@ export async function writeOriginal(id: DocumentId): Promise<void> {
   );
 }
 
-/** A report or a rejection: its row's values, and where its original is. */
 async function describe({ db }: Store, id: Exclude<DocumentId, { kind: 'conflict' }>) {
   if (id.kind === 'rejection') {
     const { seq, reason, message, place, input, member, received_at } = await findStoredRejection(
@@ -76,7 +74,6 @@ async function compare(deps: RereadDeps, conflictSeq: number) {
 
 type Shown = Readonly<Record<string, string | number | null>>;
 
-/** A content that is read again, or the reason why it cannot be read. */
 async function toShown(
   deps: RereadDeps,
   reportId: string,
@@ -102,7 +99,6 @@ function toFields(report: AggregateReport): Shown {
   };
 }
 
-/** The two contents side by side, one line for each field that at least one of them has. */
 function toRows(stands: Shown, conflict: Shown) {
   const fields = new Set([...Object.keys(stands), ...Object.keys(conflict)]);
   return [...fields].map((field) => ({

@@ -3,7 +3,7 @@ import { toShortTime } from '../output/output.ts';
 
 export const toMailId = (seq: number): string => `mail-${seq}`;
 
-/** A mail as JSON. The id of its parts is of no use outside. */
+/** The id of a mail's parts is of no use outside. */
 export function toOutput({ seq, id: _id, envelope, ...mail }: ListedMail) {
   const { sender = null, recipients = [], remoteAddress = null, place = null } = envelope;
   return {
@@ -36,7 +36,6 @@ export function toColumns({
 /** The counts are those of the reading: an account may have claimed the domain since. */
 const OUTCOME_TEXTS: Readonly<Record<string, string>> = { unclaimed: 'unclaimed when read' };
 
-/** The result of a mail in a few words. */
 export function toResultText(
   mail: Pick<ListedMail, 'state' | 'result' | 'counts' | 'reason' | 'last_error'>,
 ): string {

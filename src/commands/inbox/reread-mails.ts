@@ -16,7 +16,6 @@ import { toOutput, toResultText } from './mail-output.ts';
 /** How long other workers leave the mail alone when this command is killed. */
 const CLAIM_MS = 120_000;
 
-/** Reads mails again, one after the other, and prints what became of them. */
 export async function rereadMails(seqs: readonly number[], options: OutputOptions): Promise<void> {
   const parser = createParserProcess();
   try {
@@ -58,7 +57,7 @@ async function reread(
   return await findMail(db, seq);
 }
 
-/** The bytes of a mail. Throws `not_found` when they were not kept. */
+/** Throws `not_found` when the bytes were not kept. */
 export async function findBytes(db: Db, mail: ListedMail): Promise<Uint8Array> {
   const bytes = await findContent(db, mail);
   if (bytes !== undefined) return bytes;

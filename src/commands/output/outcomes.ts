@@ -11,10 +11,8 @@ import { type OutputOptions, print, printJson, renderRows, tell } from './output
 /** The path, and the name of the input, that stand for standard input. */
 export const STANDARD_INPUT = '-';
 
-/** How many rejected documents the table lists. */
 const MAX_SHOWN = 50;
 
-/** Each outcome, with what it means for a person who meets it. */
 const MEANINGS = {
   stored: 'new reports',
   unclaimed: 'new reports of domains that no account has: plumbline domain list --unclaimed',
@@ -32,7 +30,6 @@ const UNREADABLE = 'could not be read: see below';
 type Outcome = keyof typeof MEANINGS;
 const OUTCOMES = Object.keys(MEANINGS) as Outcome[];
 
-/** How many documents there were, in all and with each outcome. */
 type Counts = Record<'documents' | Outcome, number>;
 
 export interface Summary {
@@ -41,13 +38,9 @@ export interface Summary {
   readonly unreadable: number;
 }
 
-/** What a document's input is called in a table. */
 type ToName = (document: IngestedDocument) => string;
 
-/**
- * Prints what became of each document, as lines of JSON or as tables. Then evaluates the alerts of the domains that
- * have new reports. `paths` are those that were given to the command; none when stored inputs are read again.
- */
+/** `paths` are those given to the command; none when stored inputs are read again. */
 export async function printAndEvaluate(
   store: Store,
   documents: AsyncIterable<IngestedDocument>,

@@ -9,20 +9,17 @@ export interface OutputOptions {
   readonly quiet?: boolean;
 }
 
-/** Prints a command's result: as one JSON value, or for people. */
 export function printOne(row: object, { json }: OutputOptions): void {
   if (json) printJson(row);
   else print(renderFields(Object.keys(row), Object.values(row).map(toText), getWidth()));
 }
 
 interface List<T> {
-  /** What is printed for an empty list. */
   readonly none: string;
   /** The columns of the table, which has to fit a terminal. Without it, those of the JSON objects. */
   readonly toColumns?: (row: T) => object;
 }
 
-/** Prints a list: as one JSON array, or as a table. */
 export function printList<T extends object>(
   rows: readonly T[],
   { none, toColumns = (row) => row }: List<T>,
@@ -32,7 +29,7 @@ export function printList<T extends object>(
   else print(rows.length === 0 ? none : renderRows(rows.map(toColumns)));
 }
 
-/** Prints a result that has a text of its own: as one JSON value, or as the text. Sentences are wrapped. */
+/** For people, `text` is printed: a string as it is, sentences wrapped to the terminal. */
 export function printResult(
   value: unknown,
   text: string | readonly string[],
@@ -51,7 +48,6 @@ export function print(line: string): void {
   process.stdout.write(`${toSafeLines(line)}\n`);
 }
 
-/** Prints sentences, each wrapped to the width of the terminal. */
 export function printText(sentences: readonly string[]): void {
   print(sentences.flatMap((sentence) => wrap(sentence, getWidth())).join('\n'));
 }
@@ -79,7 +75,6 @@ export function hint(line: string, { quiet }: OutputOptions): void {
   if (!quiet) tell(line);
 }
 
-/** A table as wide as the terminal. */
 export function renderRows(rows: readonly object[]): string {
   const head = Object.keys(rows[0] ?? {});
   const cells = rows.map((row) => Object.values(row).map(toText));

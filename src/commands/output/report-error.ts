@@ -13,7 +13,7 @@ export class UsageError extends Failure {
   }
 }
 
-/** Prints why a command failed, and returns the exit status. */
+/** Prints the error, and returns the exit status. */
 export function reportError(error: unknown, { json }: OutputOptions): number {
   const isKnown = error instanceof Failure || error instanceof ConfigError;
   if (json) printJson(toJson(error));

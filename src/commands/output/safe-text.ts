@@ -1,7 +1,4 @@
-/**
- * Characters that change how a terminal shows the text around them: control characters (C0, DEL, C1), marks
- * and overrides of the writing direction, separators of lines and paragraphs, and lone surrogates.
- */
+/** What changes how a terminal shows text: control characters, direction marks, line separators, lone surrogates. */
 const UNSAFE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters.
   /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Surrogate}/gu;

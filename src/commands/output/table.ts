@@ -14,7 +14,7 @@ const WIDE =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
 const COMBINING = /\p{Mark}/u;
 
-/** A table of texts, with a line for the head. No line is longer than `width`, as far as ids allow. */
+/** No line is longer than `width`, as far as ids allow. */
 export function renderTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -27,7 +27,7 @@ export function renderTable(
   return [head, rule, ...rows].flatMap((row) => renderRow(row, widths)).join('\n');
 }
 
-/** The width of each column. undefined when they do not fit. */
+/** undefined when the columns do not fit. */
 function fitWidths(
   columns: readonly (readonly string[])[],
   available: number,
@@ -62,7 +62,7 @@ function renderRow(row: readonly string[], widths: readonly number[]): string[] 
   );
 }
 
-/** A line for each value. Only at spaces is a value broken: an id, a key or a link has to be copied as one. */
+/** A value is broken only at spaces: an id, a key or a link has to be copied as one. */
 export function renderFields(
   names: readonly string[],
   values: readonly string[],
@@ -93,7 +93,6 @@ export function wrap(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** A word in pieces that fit. */
 function split(word: string, width: number): string[] {
   const pieces: string[] = [];
   let piece = '';

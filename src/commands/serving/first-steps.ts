@@ -25,12 +25,11 @@ export function findNaming(database: string, env: NodeJS.ProcessEnv, config?: st
   };
 }
 
-/** A path as one word of a shell. */
 function toShellWord(path: string): string {
   return /^[\w./:@%+,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-/** The first steps with an empty database, as commands that work where this module is: in a checkout or a package. */
+/** The commands work where this module is: in a checkout or in an installed package. */
 export function renderFirstSteps(
   database: string,
   { before, after }: Naming,

@@ -7,9 +7,6 @@ import { openStore } from '../../store/engine/open.ts';
 import type { Store, StoreOptions } from '../../store/engine/store.ts';
 import { warnOfLooseFiles } from '../with-store.ts';
 
-/* What a process does that runs until it is told to stop. */
-
-/** Opens the configured database. A connection that is lost is logged. */
 export function openLogged(
   { database, databaseOptions }: Config,
   log: Logger,
@@ -26,10 +23,7 @@ interface ServeOptions {
   readonly log?: Logger;
 }
 
-/**
- * Serves a store. On SIGTERM or SIGINT, finishes the answers in progress and closes the store, once. The server and
- * the jobs are loaded here, because other processes of the commands need neither.
- */
+/** Finishes answers and closes the store on SIGTERM or SIGINT. Only these processes load the server and the jobs. */
 export async function serveUntilStopped(
   config: Config,
   store: Store,

@@ -13,7 +13,6 @@ const STABLE_MS = 10_000;
 const STOP_TIMEOUT_MS = 15_000;
 
 interface ProcessesOptions {
-  /** How many processes answer requests. */
   readonly count: number;
   /** The command line of the process that does the other work, when there is one. */
   readonly jobs: readonly string[] | undefined;
@@ -27,9 +26,8 @@ export interface Processes {
 }
 
 /**
- * Starts processes that serve one port, each with the command line of this one, and one that does the other
- * work. When this process ends in any way, node ends the others. Throws when the first one ends before it
- * listens, because the others would end as well.
+ * Starts processes that serve one port, each with this one's command line, and one for the other work. Node ends them
+ * when this process ends in any way. Throws when the first ends before it listens: the others would end as well.
  */
 export async function startProcesses({ count, jobs, log }: ProcessesOptions): Promise<Processes> {
   const args = process.argv.slice(2);
@@ -46,7 +44,7 @@ export async function startProcesses({ count, jobs, log }: ProcessesOptions): Pr
   };
 }
 
-/** Where the process listens. What kept it from listening, it has printed itself. */
+/** A process that cannot listen prints the reason itself. */
 async function listening(worker: Worker): Promise<Address> {
   const { promise, resolve, reject } = Promise.withResolvers<Address>();
   const fail = () =>
@@ -59,7 +57,6 @@ function toUrl({ address, port, addressType }: Address): string {
   return `http://${addressType === 6 ? `[${address}]` : address}:${port}`;
 }
 
-/** Starts a process of this program with the arguments of a command. It ends when this process does. */
 function forkProcess(args: readonly string[], log: Logger): Worker {
   // Each process accepts connections itself. If this one accepted and distributed them, which is node's default,
   // one that it gave to a process that had just ended would neither be answered nor closed.
@@ -72,10 +69,7 @@ function forkProcess(args: readonly string[], log: Logger): Worker {
   return worker;
 }
 
-/**
- * Keeps one process running: when it ends, another one takes its place. The returned function ends the process in an
- * orderly way, or after a time limit, and waits until it has ended.
- */
+/** When the process ends, another one takes its place. The returned function ends it, by force after a time limit. */
 function keepProcess(
   args: readonly string[],
   log: Logger,
