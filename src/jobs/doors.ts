@@ -27,7 +27,6 @@ interface DoorDeps {
   readonly deliver: Deliver;
 }
 
-/** What doors read from the store and write to it. */
 function bindStore({ store: { db }, log, deliver }: DoorDeps) {
   return {
     deliver,
@@ -67,9 +66,9 @@ export function startImapDoor(
 }
 
 /**
- * Listens for SMTP. Every process does, so each machine can be a mail exchanger. A port or certificate that cannot be
- * used keeps nothing else from running: it is logged, shown on the settings pages, and tried again. A port that is in
- * use is only logged: another process of this machine has the door then, and notes its state.
+ * Every process listens, so each machine can be a mail exchanger. A port or certificate that cannot be used stops
+ * nothing else: it is logged, shown on the settings pages, and tried again. A port in use is only logged: another
+ * process of this machine has the door, and notes its state.
  */
 export function startSmtpDoor(
   smtp: SmtpConfig,
@@ -106,7 +105,7 @@ function describeClosed({ port }: SmtpConfig, error: NodeJS.ErrnoException): str
   return `Port ${port} cannot be opened: ${describeSystemError(error)}${cure}.`;
 }
 
-/** Notes the state of an open door. A fault is logged when it begins. */
+/** A fault is logged once, when it begins. */
 function createNoting(
   door: RunningSmtp,
   { log, note }: { readonly log: Logger; readonly note: (error?: string) => Promise<void> },

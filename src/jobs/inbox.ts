@@ -16,7 +16,6 @@ interface Inbox extends Running {
   readonly deliver: Deliver;
 }
 
-/** Starts the worker that reads the mails of the inbox, gives accounts their domains, and evaluates alerts. */
 export function startInbox(
   config: Config,
   { store, log }: { readonly store: Store; readonly log: Logger },

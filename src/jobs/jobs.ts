@@ -42,10 +42,7 @@ interface Job extends Running {
   readonly name: string;
 }
 
-/**
- * Everything that runs on a timer or from a queue. A new job is one entry. A job over all domains is hourly: each shard
- * of them once an hour, in one of the processes. The inbox and the doors are in every process, except the mailbox.
- */
+/** Hourly jobs handle each shard in one process. The inbox and the doors run in every process, except the mailbox. */
 function startEach(config: Config, { store, log }: JobsDeps): readonly Job[] {
   const { alertThresholds: thresholds, dnsChecks, dnsServers, watched, smtp, imap } = config;
   const now = () => new Date();
@@ -76,13 +73,11 @@ function startEach(config: Config, { store, log }: JobsDeps): readonly Job[] {
   const inbox = startInbox(config, { store, log });
   const doors = { store, log, deliver: inbox.deliver };
   const jobs = [
-    // Fires and resolves alerts. Missing reports trigger no ingest.
+    // Missing reports trigger no ingest.
     hourly('alerts', (run) => evaluateShard(alerts, run)),
     // Adds up the days of sources to longer periods, which pages of long ranges read.
     hourly('sums', (run) => sumShard(sums, run)),
-    // Looks up the DNS records of domains, evenly distributed over the hour.
     dnsChecks && hourly('dns', (run) => checkShard(dns, run), DNS_PACE_MS),
-    // Looks up the names of source addresses.
     dnsChecks && hourly('names', (run) => nameShard(names, run)),
     // Reads the mails that the doors delivered, and each hour deletes what is not kept any longer.
     { name: 'inbox', stop: inbox.stop },

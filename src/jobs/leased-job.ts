@@ -9,7 +9,6 @@ const POLL_MS = 15_000;
 /** Three renewals may fail before the lease expires. */
 const RENEW_MS = LEASE_MS / 4;
 
-/** Work on all domains at regular intervals. */
 export interface ShardJob {
   readonly name: string;
   /** Each shard runs once in this time, whichever process does it. */
@@ -27,10 +26,7 @@ interface LeasedDeps {
   readonly renewMs?: number;
 }
 
-/**
- * Runs the shards of a job that are due, one at a time and in random order, so that another process can take
- * the next one. A shard that fails is logged, and is due again.
- */
+/** Runs due shards one at a time, in random order, so that processes share them. One that fails is due again. */
 export function startShardJob(job: ShardJob, deps: LeasedDeps): Running {
   const shards = new Map(SHARDS.map((shard) => [`${job.name}:${shard.digit}`, shard]));
   return keepClaiming([...shards.keys()], { ...deps, ...job }, (held) =>
@@ -38,10 +34,7 @@ export function startShardJob(job: ShardJob, deps: LeasedDeps): Running {
   );
 }
 
-/**
- * Does work that never ends in one process at a time. When the lease is lost (the process was suspended, or the
- * database was away) the work's signal is aborted.
- */
+/** One process at a time does the work. A lost lease (process suspended, database away) aborts the work's signal. */
 export function startExclusiveJob(
   name: string,
   work: (signal: AbortSignal) => Promise<void>,
@@ -62,7 +55,6 @@ export function startExclusiveJob(
   });
 }
 
-/** A lease that this process holds: its name, and what ends the work. */
 type Held = Pick<Claim, 'name'> & Pick<ShardRun, 'signal' | 'mayGoOn'>;
 
 /** Claims one lease after another of those that are due, and works while it holds it. */
@@ -94,9 +86,7 @@ function keepClaiming(
 }
 
 /**
- * Says before each step whether the lease is still held and the process goes on. Renews the lease when it is time
- * to, so a process that was suspended for longer than its lease learns it before its next step.
- *
+ * Renews the lease when it is time to: a process suspended for longer than its lease learns it before its next step.
  * @internal Tests call it too.
  */
 export function createMayGoOn(
