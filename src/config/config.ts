@@ -10,7 +10,6 @@ import { choice, decimal, file, list, parsed, text, whole } from './variable.ts'
 /** All settings from the environment, validated, with their defaults (README, “Configuration”). */
 export type Config = ReturnType<typeof readConfig>;
 
-/** The OpenID provider that people may sign in with. */
 interface SingleSignOn {
   readonly issuer: string;
   readonly clientId: string;
@@ -26,12 +25,10 @@ const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as
 const VARIABLES = {
   host: text('PLUMBLINE_HOST', '127.0.0.1'),
   port: whole('PLUMBLINE_PORT', 8080, { min: 0, max: 65_535 }),
-  /** How many processes of `serve` answer requests on one port. */
   processes: whole('PLUMBLINE_PROCESSES', 1, { min: 1, max: MAX_PROCESSES }),
   /** Requests per minute. */
   requestsPerKey: whole('PLUMBLINE_REQUESTS_PER_KEY', 60, LIMIT),
   requestsPerIp: whole('PLUMBLINE_REQUESTS_PER_IP', 200, LIMIT),
-  /** Connections at the same time, in total and from one address. */
   maxConnections: whole('PLUMBLINE_MAX_CONNECTIONS', 1_000, LIMIT),
   maxConnectionsPerIp: whole('PLUMBLINE_MAX_CONNECTIONS_PER_IP', 100, LIMIT),
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
@@ -41,13 +38,13 @@ const VARIABLES = {
     'addresses or networks like 10.0.0.0/8',
   ),
   logLevel: choice('PLUMBLINE_LOG_LEVEL', LEVELS, 'info'),
-  /** Addresses, with or without a port; empty for the system's servers. */
+  /** Empty for the system's servers. */
   dnsServers: list(
     'PLUMBLINE_DNS_SERVERS',
     isDnsServer,
     'addresses like 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353',
   ),
-  /** The public URL of the service, without a slash at the end. */
+  /** Without a slash at the end. */
   baseUrl: parsed(
     'PLUMBLINE_BASE_URL',
     parseOrigin,
@@ -70,7 +67,7 @@ const SIGN_ON_VARIABLES = {
   clientSecret: text('PLUMBLINE_OIDC_CLIENT_SECRET', undefined),
 };
 
-/** Reads the configuration. An empty variable counts as one that is not set. Throws a ConfigError. */
+/** Throws a ConfigError that names every problem. */
 export function readConfig(env: NodeJS.ProcessEnv) {
   const environment = new Environment(env);
   const values = environment.read(VARIABLES);
@@ -82,14 +79,11 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** The path of a SQLite database, or the URL of a PostgreSQL database. */
     database,
     databaseOptions,
-    /** Where the key is that encrypts secrets in the database; undefined when there is none. */
     secretsKeyFile: findSecretsKeyFile(others.secretsKeyFile, database),
-    /** Memory for cached pages, in bytes. */
     pageCacheBytes: others.pageCacheMb * 1024 * 1024,
     alertThresholds: readThresholds(environment),
     dnsChecks: others.dnsChecks === 'on',
     singleSignOn: readSingleSignOn(environment, values.baseUrl),
-    /** Where several instances count their limits together. */
     redis: readRedis(environment),
   });
   environment.check();

@@ -23,7 +23,6 @@ const VARIABLES = {
   maxConnections: whole('PLUMBLINE_DATABASE_CONNECTIONS', 10, { min: 2, max: 1_000 }),
 };
 
-/** Which database is configured, if any, and how a process connects to a PostgreSQL database. */
 export function readDatabase(environment: Environment) {
   const values = environment.read(VARIABLES);
   const { database, replica, password, passwordFile, maxConnections } = values;
@@ -55,9 +54,8 @@ function createPasswordReader(password?: string, file?: string): (() => string) 
 }
 
 /**
- * The database when none is configured, whatever the current folder is: in a checkout, where Node runs the
- * TypeScript, its folder `data`; for an installed package the place for the data of the user's programs (XDG
- * Base Directory), because an upgrade replaces the package's own folder.
+ * The database when none is configured, in any current folder: in a checkout (Node runs the TypeScript) in `data`;
+ * for an installed package in the user's data folder (XDG), because an upgrade replaces the package's own.
  */
 export function findDefaultDatabase(env: NodeJS.ProcessEnv, module = import.meta.url): string {
   if (module.endsWith('.ts')) return fileURLToPath(new URL(`../../data/${NAME}`, module));

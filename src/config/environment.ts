@@ -1,7 +1,7 @@
 import { ConfigError, type Variable } from './variable.ts';
 
 const PREFIX = 'PLUMBLINE_';
-/** Read before the others, to find them; and what the samples of the docs export for a client. */
+/** PLUMBLINE_CONFIG is read before the others; the samples of the docs export the other two for a client. */
 const OTHER_NAMES = ['PLUMBLINE_CONFIG', 'PLUMBLINE_API_KEY', 'PLUMBLINE_API_KEYS'];
 /** A name that differs in more characters, or in more than half of them, is not a typing mistake. */
 const MAX_DISTANCE = 4;
@@ -11,7 +11,7 @@ type ValuesOf<V extends Variables> = {
   readonly [Key in keyof V]: V[Key] extends Variable<infer T> ? T : never;
 };
 
-/** Reads variables, and collects what is wrong with them, so that a person gets to know everything at once. */
+/** Reads variables, and collects all problems, so that a person sees them at once. */
 export class Environment {
   readonly #env: NodeJS.ProcessEnv;
   readonly #names: string[] = [];
@@ -21,7 +21,7 @@ export class Environment {
     this.#env = env;
   }
 
-  /** The values of some variables. An empty variable counts as one that is not set. */
+  /** An empty variable counts as one that is not set. */
   read<V extends Variables>(variables: V): ValuesOf<V> {
     const values = Object.entries(variables).map(([key, { name, parse, rule, fallback }]) => {
       this.#names.push(name);
@@ -45,7 +45,6 @@ export class Environment {
       throw new ConfigError(`The configuration is not right:\n${problems.join('\n')}`);
   }
 
-  /** A line for each variable that begins with `PLUMBLINE_` and that nothing reads, with the nearest known name. */
   #listUnknown(): string[] {
     const names = [...this.#names, ...OTHER_NAMES];
     const unknown = Object.keys(this.#env).filter(
@@ -66,7 +65,7 @@ function findNearest(name: string, known: readonly string[]): string | undefined
   return nearest !== undefined && nearest.distance <= allowed ? nearest.other : undefined;
 }
 
-/** How many characters have to be inserted, deleted or replaced to make one text the other (Levenshtein). */
+/** The Levenshtein distance. */
 function countEdits(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i);
   for (const [i, char] of [...from].entries()) {

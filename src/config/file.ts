@@ -12,9 +12,8 @@ const BESIDE_PACKAGE = fileURLToPath(new URL('../../.env', import.meta.url));
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * Adds the settings of the configuration file to the environment, which has precedence. The file is that of
- * `--config`, else the one that PLUMBLINE_CONFIG names, else the installation's `.env`. Throws a ConfigError when a
- * file that is named cannot be read.
+ * Adds the settings of the file to the environment, which has precedence: the file of `--config`, else of
+ * PLUMBLINE_CONFIG, else the installation's `.env`. Throws a ConfigError when a named file cannot be read.
  */
 export function loadConfigFile(env: NodeJS.ProcessEnv, option?: string): void {
   const { settings } = readConfigFile(env, option);

@@ -44,7 +44,6 @@ const IMAP_VARIABLES = {
   done: choice('PLUMBLINE_IMAP_DONE', ['move', 'flag', 'leave'], 'move'),
 };
 
-/** How reports come in. */
 export interface MailConfig {
   /** The domain of the accounts' own addresses: the name of our mail server. */
   readonly mailHost?: string | undefined;
@@ -52,12 +51,9 @@ export interface MailConfig {
   readonly reportAddress?: string | undefined;
   /** Further addresses that the SMTP door accepts. */
   readonly smtpRecipients: readonly string[];
-  /** Folders and mailbox files. */
   readonly watched: readonly string[];
   readonly watchDone: 'move' | 'leave';
-  /** The mail server, when there is a port for it. */
   readonly smtp?: SmtpConfig | undefined;
-  /** The mailbox that is read, when there is one. */
   readonly imap?: ImapConfig | undefined;
 }
 
@@ -70,7 +66,6 @@ export interface SmtpConfig {
   readonly certificate?: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
 
-/** A mailbox, as a URL names it. */
 interface ImapMailbox {
   readonly host: string;
   readonly port: number;

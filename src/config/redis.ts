@@ -22,14 +22,12 @@ interface RedisServer {
   readonly port: number;
   readonly isTls: boolean;
   readonly database: number;
-  /** A user of the access control list. */
   readonly username?: string | undefined;
   readonly password?: string | undefined;
 }
 
 /** Where limits are counted for several instances. */
 export interface RedisConfig extends RedisServer {
-  /** A file that contains the password. */
   readonly passwordFile?: string | undefined;
   /** A file that contains the certificates of the authority that signed the server's. */
   readonly caFile?: string | undefined;
@@ -85,7 +83,6 @@ function parseRedisUrl(value: string): RedisServer | undefined {
 
 export interface RedisSecrets {
   readonly password: string | undefined;
-  /** The certificates of the authority that signed the server's. */
   readonly ca: string | undefined;
 }
 

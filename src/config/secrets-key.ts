@@ -13,17 +13,13 @@ import { ConfigError } from './variable.ts';
 
 /* The key that encrypts secrets in the database. It is in a file, so that a copy of the database alone has none. */
 
-/** Where the key is. */
 export interface SecretsKeyFile {
   readonly path: string;
   /** Whether the process that encrypts the first secret makes the file. */
   readonly isMade: boolean;
 }
 
-/**
- * The configured file, else one beside a SQLite database. For PostgreSQL there is none: several machines need the
- * same key, which none of them may make.
- */
+/** The configured file, else one beside a SQLite database. PostgreSQL has none: several machines need one key. */
 export function findSecretsKeyFile(
   configured: string | undefined,
   database: string,
@@ -33,10 +29,7 @@ export function findSecretsKeyFile(
   return file === undefined ? undefined : { path: `${file}.key`, isMade: true };
 }
 
-/**
- * Reads the key when it is first needed. Throws a ConfigError at once for a configured file without a key: that
- * would be noticed late.
- */
+/** Reads the key at first use. Throws a ConfigError at once for a configured file without a valid key. */
 export function createSealings(file: SecretsKeyFile): OpenSealing {
   if (!file.isMade) requireKey(file.path);
   let known: Sealing | undefined;

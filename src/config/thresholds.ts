@@ -2,8 +2,6 @@ import { DEFAULT_THRESHOLDS as DEFAULTS, type Thresholds } from '../domain/alert
 import type { Environment } from './environment.ts';
 import { decimal, type Variable, whole } from './variable.ts';
 
-/* The alert thresholds. Defaults are the product's decisions; each can be changed with a variable. */
-
 /** A rule that looks back on more days would read too much of the database at each evaluation. */
 const DAYS = { min: 1, max: 366, why: 'rules look back on a year at most' };
 const MESSAGES = { min: 1, max: 1_000_000_000 };

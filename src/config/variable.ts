@@ -1,28 +1,22 @@
 import { isAbsolute } from 'node:path';
 
-/*
- * The kinds of values that a variable of the environment can have. These few functions take the place of a
- * schema library, whose start would cost every command more than its own work.
- */
+/* The kinds of values of variables. To load a schema library would take longer than a command's own work. */
 
 /** The environment has invalid settings. The message names each variable, for a person to correct. */
 export class ConfigError extends Error {}
 
-/** A variable: what its text means, and what to tell a person whose text is not allowed. */
 export interface Variable<T> {
   readonly name: string;
   /** The value, or undefined when the text is not allowed. */
   readonly parse: (text: string) => T | undefined;
   /** What is allowed, to be read after the variable's name: `must be …`. */
   readonly rule: string;
-  /** The value when the variable is not set. */
   readonly fallback: T;
 }
 
 interface Range {
   readonly min: number;
   readonly max: number;
-  /** Why there is a limit, when the number alone does not say it. */
   readonly why?: string;
 }
 
@@ -37,7 +31,6 @@ export function whole<T extends number | undefined>(
   return { name, parse, rule, fallback };
 }
 
-/** A number with at most two decimals. */
 export function decimal(name: string, fallback: number, { min, max }: Range): Variable<number> {
   const rule = `must be a number from ${min} to ${max} with at most two decimals`;
   const parse = (text: string) => parseNumber(text, /^\d{1,15}(\.\d{1,2})?$/, { min, max });
@@ -65,7 +58,6 @@ export function choice<const T extends string>(
   return { name, parse, rule: `must be one of ${allowed.join(', ')}`, fallback };
 }
 
-/** A list in one variable, separated by commas. */
 export function list(
   name: string,
   isAllowed: (item: string) => boolean,
@@ -79,7 +71,6 @@ export function list(
   return { name, parse, rule: `must be ${rule}, separated by commas`, fallback: [] };
 }
 
-/** A text that `parse` checks and turns into the value. */
 export function parsed<T>(
   name: string,
   parse: (text: string) => T | undefined,
@@ -88,7 +79,7 @@ export function parsed<T>(
   return { name, parse, rule, fallback: undefined };
 }
 
-/** The path of a file, wherever the process was started. */
+/** An absolute path: the process may be started in any folder. */
 export function file(name: string): Variable<string | undefined> {
   const parse = (path: string) => (isAbsolute(path) ? path : undefined);
   return parsed(name, parse, 'must be the absolute path of a file');
