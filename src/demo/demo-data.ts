@@ -20,10 +20,7 @@ export interface DemoAccount {
   readonly domains: readonly { readonly id: string; readonly domain: string }[];
 }
 
-/**
- * Opens a database for made-up data. Throws `conflict` when it has accounts or reports, because the sandbox's
- * published key must not get into it.
- */
+/** Throws `conflict` for a database with accounts or reports: the sandbox's published key must not get into it. */
 export async function openEmpty(...database: Parameters<typeof openStore>): Promise<Store> {
   const store = await openStore(...database);
   try {
@@ -49,7 +46,6 @@ interface DemoAccountOptions {
   readonly ids?: Readonly<Record<string, string>>;
 }
 
-/** Creates the account of the made-up data, with its key and its domains. */
 export async function insertDemoAccount(
   db: Db,
   { today, key: fixedKey, ids }: DemoAccountOptions,

@@ -14,9 +14,8 @@ export interface Sandbox {
 }
 
 /**
- * A store in memory, or on an empty database, for partners who have no account yet. It has the demo's data, a
- * domain that waits for its first report, an alert of a type that v1.yaml does not list, and one with a null in
- * its context.
+ * A store in memory, or on an empty database, for partners without an account: the demo's data, a domain that waits
+ * for its first report, an alert of a type that v1.yaml does not list, and one with a null in its context.
  */
 export async function openSandbox(today: Date, database = ':memory:'): Promise<Sandbox> {
   const store = await openEmpty(database);

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 
 /*
- * The mail of two made-up companies over ninety days, as mailbox providers count it. A figure depends only on
- * how many days ago its day was, so every start gives the same figures: pseudo-random values are hashes of
- * their inputs, and the quiet days of a week are counted from today.
+ * The mail of two made-up companies over ninety days. A figure depends only on how many days ago its day was, so
+ * every start gives the same figures: values are hashes of their inputs, and quiet days are counted from today.
  */
 
 export const DEMO_DAYS = 90;
@@ -15,7 +14,6 @@ export interface Reporter {
   /** undefined for a reporter that leaves out its name. */
   readonly org: string | undefined;
   readonly domain: string;
-  /** Its share of a domain's mail. */
   readonly share: number;
   readonly delivery: 'gzip' | 'plain' | 'mail';
 }
@@ -27,7 +25,6 @@ export const REPORTERS: readonly Reporter[] = [
   { org: undefined, domain: 'alpine.example', share: 0.08, delivery: 'plain' },
 ];
 
-/** A source that sends in the domain's name. */
 interface Sender {
   readonly ip: string;
   readonly messagesPerDay: number;
@@ -76,7 +73,6 @@ export interface DemoRecord extends Pick<Sender, 'ip' | 'dkim' | 'spf'> {
   readonly count: number;
 }
 
-/** What one reporter counted for a domain on a day. */
 export function listRecords(domain: DemoDomain, reporter: Reporter, daysAgo: number): DemoRecord[] {
   const isQuiet = QUIET_DAYS.has(daysAgo % DAYS_OF_WEEK);
   return domain.senders
