@@ -16,10 +16,7 @@ const PER_SHARD = 1_000;
 const TOGETHER = 10;
 
 const HOUR_MS = 3_600_000;
-/**
- * When an address is looked up again: with a name after a week, without one after a day, and when no server answered
- * after six hours.
- */
+/** How soon an address is looked up again: with a name, without one, and when no server answered. */
 const KEPT_MS = { name: 7 * 24 * HOUR_MS, none: 24 * HOUR_MS, noAnswer: 6 * HOUR_MS };
 
 interface NameWatchDeps {
@@ -32,9 +29,8 @@ interface NameWatchDeps {
 }
 
 /**
- * Looks up the names of addresses that sent in the name of a shard's domains, and stores them with the time when they
- * expire. An error with one domain is logged, and the next one follows. Each round begins with another domain, so that
- * none is left out for ever where there is more to look up than a round may. Returns whether it came to the end.
+ * Looks up the names of addresses that sent in the name of a shard's domains. An error with one domain is logged.
+ * Each round begins with another domain, so that none is left out for ever. Returns whether it came to the end.
  */
 export async function nameShard(
   deps: NameWatchDeps,

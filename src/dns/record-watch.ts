@@ -21,7 +21,6 @@ import { createDns } from './resolver.ts';
 /** A domain's record of a type; undefined when no server answered (SERVFAIL, timeout), which never counts. */
 export type LookUp = (type: RecordType, domain: string) => Promise<RecordValue | undefined>;
 
-/** Queries the given servers, or the system's when none are given. */
 export function createLookUp(servers: readonly string[], timeoutMs?: number): LookUp {
   const dns = createDns(servers, timeoutMs);
   return async (type, domain) => {
@@ -31,9 +30,8 @@ export function createLookUp(servers: readonly string[], timeoutMs?: number): Lo
 }
 
 /**
- * When a process is killed, another one checks its shard from the beginning, without the domains that were checked
- * within this time. It is much less than the hour after which each domain is checked again, and more than a shard
- * takes.
+ * After a kill, another process checks the shard from the beginning, without domains checked within this time: more
+ * than a shard takes, and much less than the hour between checks.
  */
 const LATELY_MS = 30 * 60_000;
 /** The longest wait without renewing the lease. */
@@ -44,15 +42,10 @@ interface RecordWatchDeps {
   readonly thresholds: Thresholds;
   readonly now: () => Date;
   readonly lookUp: LookUp;
-  /** Evaluates the alerts of a domain whose records were looked up. */
   readonly evaluate: (domainId: string) => Promise<unknown>;
 }
 
-/**
- * Checks a domain's records once, and evaluates its alerts when there was an answer.
- *
- * @internal Tests and the benchmark call it too.
- */
+/** @internal Tests and the benchmark call it too. */
 export async function checkDomain(
   deps: RecordWatchDeps,
   { id, name }: DomainToCheck,
@@ -84,9 +77,8 @@ interface ShardWatchDeps extends RecordWatchDeps {
 }
 
 /**
- * Checks every active domain of a shard that was not checked lately, evenly distributed over a time, so that
- * resolvers are not flooded. A slow answer delays no other check. The number of checks in progress is bounded
- * by their rate and their time limit. Returns whether it came to the end.
+ * Checks a shard's domains that were not checked lately, evenly distributed over a time to spare resolvers. A slow
+ * answer delays no other check; rate and time limit bound those in progress. Returns whether it came to the end.
  */
 export async function checkShard(deps: ShardWatchDeps, run: ShardRun): Promise<boolean> {
   const { store, logError, overMs, now } = deps;

@@ -9,7 +9,7 @@ const TRIES = 2;
 /** The name does not exist or has no record of the type: an answer like any other (NXDOMAIN, NODATA). */
 const ABSENT = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** The questions to DNS. None of them rejects. */
+/** None of the questions rejects. */
 export interface Dns {
   readonly findTexts: (name: string) => Promise<Answer<readonly string[]>>;
   /** In the order in which they are to be tried. A null MX (RFC 7505) is no exchanger. */

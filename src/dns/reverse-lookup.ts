@@ -12,10 +12,7 @@ const DEADLINE_MS = 10_000;
 /** Names of one address that are tried: anybody can publish thousands for an address of theirs. */
 const MAX_NAMES = 5;
 
-/**
- * Asks the given servers, or the system's. Whoever has an address can publish any name for it, so only a name that has
- * the address among its own counts (forward-confirmed reverse DNS, RFC 8601, 2.7.3).
- */
+/** Forward-confirmed reverse DNS (RFC 8601, 2.7.3): whoever has an address can publish any name for it. */
 export function createNameLookUp(
   servers: readonly string[],
   deadlineMs: number = DEADLINE_MS,

@@ -10,10 +10,8 @@ import {
 } from '../domain/dns/report-route.ts';
 import { askInTime, type Dns } from './resolver.ts';
 
-/** How long all queries of one check may take. */
 const DEADLINE_MS = 10_000;
 
-/** The domain, and the addresses at which we take reports. */
 type ReportRoute = Pick<RouteFacts, 'domain' | 'addresses' | 'mailHost'>;
 
 /** Asks the given DNS servers, or the system's, whether reports about a domain can come. */
