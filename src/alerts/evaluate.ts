@@ -16,21 +16,16 @@ export interface EvaluateDeps {
   readonly store: Store;
   readonly thresholds: Thresholds;
   readonly now: () => Date;
-  /** Gets the error of one domain; the domains after it are evaluated all the same. */
   readonly logError?: (error: unknown) => void;
 }
 
-/** The result of an evaluation. */
 export interface Evaluated {
   readonly domains: number;
   readonly fired: number;
   readonly resolved: number;
 }
 
-/**
- * Fires, updates and resolves the alerts of some domains, each domain by itself: an error in one does not
- * stop the others. Without `logError`, the errors are thrown together at the end.
- */
+/** An error in one domain does not stop the others. Without `logError`, errors are thrown together at the end. */
 export async function evaluate(
   deps: EvaluateDeps,
   domainIds: Iterable<string>,
@@ -54,10 +49,7 @@ export async function evaluate(
   return sum;
 }
 
-/**
- * Evaluates every domain of a shard, because missing reports trigger no ingest. An error with one domain is
- * logged, and the next domain is evaluated. Returns whether it came to the end.
- */
+/** Evaluates all domains of a shard: missing reports trigger no ingest. Returns whether it came to the end. */
 export async function evaluateShard(
   deps: EvaluateDeps & { readonly logError: (error: unknown) => void },
   { shard, mayGoOn }: ShardRun,
@@ -78,10 +70,7 @@ function describeFailure(domainId: string, cause: unknown): Error {
 
 type Changed = Omit<Evaluated, 'domains'>;
 
-/**
- * Most evaluations change nothing, and those only read, so they do not wait for the write lock. When there is
- * something to do, the facts are read again and the changes are made in one transaction.
- */
+/** Most evaluations change nothing, so facts are read without the write lock first, and again for a change. */
 async function evaluateDomain(
   { store, thresholds, now }: EvaluateDeps,
   domainId: string,
