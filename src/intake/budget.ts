@@ -3,10 +3,7 @@ import { Refusal } from '../domain/reports/refusal.ts';
 
 const MIB = 1024 * 1024;
 
-/**
- * What parsing one input may cost. Every limit counts what was really unpacked, while it is unpacked. None is a
- * ratio: a genuine report packs 102 : 1, and a bomb is recognised by its size alone.
- */
+/** Limits of what is really unpacked. None is a ratio: a genuine report packs 102 : 1; size alone shows a bomb. */
 export interface Limits {
   /** All that the input unpacks to, all members together: stops a zip of zips. */
   readonly unpackedBytes: number;
@@ -16,7 +13,7 @@ export interface Limits {
   readonly cpuMs: number;
 }
 
-/** The limits of an input of this size. A mailbox of 9,000 reports has 10 MB. */
+/** A mailbox of 9,000 reports has 10 MB. */
 function limitsOf(inputBytes: number): Limits {
   return {
     unpackedBytes: 256 * MIB,
@@ -27,16 +24,15 @@ function limitsOf(inputBytes: number): Limits {
 }
 
 /**
- * CPU time for one input, reading and storing together: a base, plus an amount for its first mebibyte, plus an
- * amount for each further one. The largest honest report, 60 MB of XML in 0.5 MB of gzip, takes 2 s; 9,000 reports
- * in a zip of 5 MB take 8 s. The cost of storing is estimated while the input is read.
+ * CPU time for one input, reading and storing together: a base, and an amount for its first and for each further
+ * mebibyte. The largest honest report, 60 MB of XML in 0.5 MB of gzip, takes 2 s; 9,000 reports in a zip of 5 MB take
+ * 8 s. The cost of storing is estimated while the input is read.
  */
 const CPU_BASE_MS = 2_700;
 const CPU_MS_OF_FIRST_MIB = 1_700;
 const CPU_MS_OF_FURTHER_MIB = 3_000;
 const CPU_MS_PER_KEPT_BYTE = 0.0004;
 
-/** CPU time for an input of so many bytes, in milliseconds. */
 export function maxCpuMs(inputBytes: number): number {
   const mib = inputBytes / MIB;
   const further = Math.max(0, mib - 1) * CPU_MS_OF_FURTHER_MIB;
@@ -68,9 +64,9 @@ export function estimateBytes(report?: Pick<AggregateReport, 'sources'>): number
 }
 
 /**
- * The budget for reading one input. Every stage spends from it before it does the work. An input that
- * exceeds it is rejected with `too_large` or `too_costly`. The limits grow with the input's own size, so
- * that a large mailbox is read completely and a small file cannot cost much.
+ * What reading one input may cost. Every stage spends from it before it does the work; an input that exceeds it is
+ * rejected with `too_large` or `too_costly`. The limits grow with the input, so that a large mailbox is read
+ * completely and a small file cannot cost much.
  */
 export class Budget {
   readonly #inputBytes: number;
@@ -84,7 +80,6 @@ export class Budget {
   #kept = 0;
   #isSpent = false;
 
-  /** `cpuMs` says how much CPU the process has used, in milliseconds. */
   constructor(inputBytes: number, limits: Partial<Limits> = {}, cpuMs = processCpuMs) {
     this.#inputBytes = inputBytes;
     this.#cpuMs = cpuMs;
@@ -105,10 +100,7 @@ export class Budget {
     this.checkCpu();
   }
 
-  /**
-   * Bytes that a decompressor read. Honest data is read once in each container, so the sum is at most the
-   * size of the input and of all that was unpacked from it. Overlapping members are read many times.
-   */
+  /** Bytes that a decompressor read. Honest data is read once in each container, overlapping members many times. */
   scan(bytes: number): void {
     this.#scanned += bytes;
     if (this.#scanned > this.#inputBytes + this.#unpacked + MIB)
@@ -116,7 +108,6 @@ export class Budget {
     this.checkCpu();
   }
 
-  /** One member of an archive, message of a mailbox or part of a mail. */
   addMember(): void {
     this.#members += 1;
     if (this.#members > this.#limits.members) this.#refuse('too_large', 'it has too many members');
@@ -136,7 +127,6 @@ export class Budget {
     this.checkCpu();
   }
 
-  /** How many bytes may still be stored. */
   get keepable(): number {
     return KEPT_BASE_BYTES + KEPT_PER_INPUT_BYTE * this.#inputBytes - this.#kept;
   }
@@ -158,10 +148,7 @@ const CPU_ASKED_EVERY_MS = 10;
 let askedAtMs = Number.NEGATIVE_INFINITY;
 let answeredMs = 0;
 
-/**
- * User and system time of the whole process, because decompression runs on other threads. Reading it takes 14
- * µs, and every member of every input needs it, so the value is cached for a short time.
- */
+/** Of the whole process, because decompression runs on other threads. Reading it takes 14 µs, so it is cached. */
 function processCpuMs(): number {
   const nowMs = performance.now();
   if (nowMs - askedAtMs < CPU_ASKED_EVERY_MS) return answeredMs;

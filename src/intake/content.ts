@@ -2,10 +2,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { Refusal } from '../domain/reports/refusal.ts';
 import { toSizeText } from '../domain/size.ts';
 
-/**
- * A document's bytes as a stream: unpacked step by step while they are read, so that the unpacked data of a
- * bomb is never in memory as a whole.
- */
+/** Unpacked step by step while it is read, so that the unpacked data of a bomb is never in memory as a whole. */
 export type Content = AsyncIterable<Uint8Array>;
 
 /** Enough to recognise any kind, and to hold the XML declaration and what surrounds it. */
@@ -26,7 +23,6 @@ interface Peeked {
   readonly close: () => Promise<void>;
 }
 
-/** Reads the first bytes of a content, to decide how to read it. */
 export async function peek(content: Content): Promise<Peeked> {
   const chunks = content[Symbol.asyncIterator]();
   let head: Uint8Array = new Uint8Array();

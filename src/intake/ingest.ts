@@ -31,7 +31,6 @@ export interface InputToRead {
   readonly read: () => Promise<Input>;
 }
 
-/** The result for one document. */
 export interface IngestedDocument {
   readonly input: string;
   /** Where inside the input, outermost first. */
@@ -47,16 +46,15 @@ interface IngestDeps {
   readonly now: () => Date;
   readonly parser: Parser;
   /**
-   * Which inputs are stored: every one, also those that only have a rejection; or those with a report, broken or
-   * not. In a mailbox that people use, most mails are no reports, and only the inbox keeps them for a time.
+   * Which inputs are stored: every one, also those that only have a rejection; or those with a report, broken or not.
+   * In a mailbox that people use, most mails are no reports, and only the inbox keeps them for a time.
    */
   readonly keeps?: 'every_input' | 'reports';
 }
 
 /**
- * Reads inputs and stores what is in them, many in one transaction, while the next ones are read. A document
- * is returned only after it is committed. An input that cannot be read is a document with a refusal, and the
- * next input is read.
+ * Stores documents, many in one transaction, while the next inputs are read. A document is returned only after it is
+ * committed. An input that cannot be read is a document with a refusal, and the next input is read.
  */
 export async function* ingest(
   deps: IngestDeps,
@@ -170,9 +168,7 @@ async function* store(
     yield toIngested(document, received[i] && (outcomes.next().value as Outcome));
 }
 
-/**
- * undefined for a document that is not stored: something beside a report, or an input that could not be read.
- */
+/** undefined for a document that is not stored: something beside a report, or an input that could not be read. */
 function toReceived({ original, ordinal, document }: ReadDocument): ReceivedDocument | undefined {
   if (original === undefined || document.kind === 'ignored') return undefined;
   const content = document.kind === 'report' ? document.report : document.refusal;

@@ -2,12 +2,8 @@ import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
 import type { Refusal } from '../domain/reports/refusal.ts';
 import type { RequestedContent } from './report/requested.ts';
 
-/** A document in an input. */
 export type IntakeDocument = {
-  /**
-   * Where inside the input: names of members, outermost first (`['report.xml.gz']`); empty when the input
-   * itself is the document. For display only.
-   */
+  /** For display only: members, outermost first (`['report.xml.gz']`); empty when the input is the document. */
   readonly member: readonly string[];
 } & (
   | {

@@ -7,19 +7,13 @@ const MIB = 1024 * 1024;
 /** One file, one mail, or standard input. Mailbox files are the largest honest inputs. */
 export const MAX_INPUT_BYTES = MAX_INCOMING_BYTES;
 
-/**
- * One XML document. A genuine report of 100,000 records is about 60 MB; the bombs seen in public
- * collections are 105 MB.
- */
+/** A genuine report of 100,000 records is about 60 MB; the bombs seen in public collections are 105 MB. */
 export const MAX_XML_BYTES = 64 * MIB;
 
 /** A container inside a container has to be held in memory as one piece, so it has the limit of a document. */
 export const MAX_INNER_CONTAINER_BYTES = 64 * MIB;
 
-/**
- * One mail, which is held in memory, together with its largest part while that is decoded. Mail providers
- * allow 25 to 50 MB.
- */
+/** Held in memory, together with its largest part while that is decoded. Mail providers allow 25 to 50 MB. */
 export const MAX_MAIL_BYTES = 48 * MIB;
 
 /** Containers around a document: mail, zip, gzip and zlib each count as one. */
@@ -30,10 +24,7 @@ export const MAX_XML_DEPTH = 64;
 /** A longer text, tag or comment does not occur in reports. */
 export const MAX_XML_TEXT_CHARS = 1_000_000;
 
-/**
- * Elements in one record, and elements outside records. Not in the whole document: 100,000 honest records are
- * about 1.8 million elements.
- */
+/** In one record, and outside records. A whole document of 100,000 honest records has about 1.8 million. */
 export const MAX_XML_ELEMENTS = 1_000_000;
 
 /** How many authentication results, override reasons or errors are kept of one parent element. */
@@ -56,5 +47,4 @@ export const MAX_BEGIN_AHEAD_MS = 2 * 24 * 60 * 60 * 1000;
 /** RFC 9990 sets no limit; the longest id seen has 64 characters. */
 export const MAX_REPORT_ID_CHARS = 512;
 
-/** Nested folders. */
 export const MAX_FOLDER_DEPTH = 32;

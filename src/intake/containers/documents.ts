@@ -13,17 +13,13 @@ import type { Member } from './member.ts';
 import { type Kind, sniff } from './sniff.ts';
 
 interface ReadOptions {
-  /** The time of receipt, in milliseconds. */
   readonly nowMs: number;
   readonly budget: Budget;
   /** Of all reports only this one, as the last document; none when it is not in the input. */
   readonly requested?: RequestedReport | undefined;
 }
 
-/**
- * Every document in an input, in order, at least one. Never throws because of the bytes' content, and one bad
- * document never stops the rest. Only the bytes decide what a document is.
- */
+/** At least one, in order. Never throws because of the bytes' content, and one bad document never stops the rest. */
 export async function* readDocuments(
   bytes: Uint8Array,
   options: ReadOptions,
@@ -37,17 +33,14 @@ export async function* readDocuments(
   }
 }
 
-/** What is known of a content when it is opened: where it is, and what its reading needs. */
 interface Context extends ReadOptions {
   readonly member: readonly string[];
-  /** How many containers are around it. */
   readonly depth: number;
   /** Part of a mail's own text or layout. */
   readonly isQuiet: boolean;
   readonly log: WarningLog;
 }
 
-/** Whatever the content is: each report in it, each refusal, and each item that is not a report. */
 async function* open(content: Content, context: Context): AsyncGenerator<Finding> {
   try {
     yield* openByKind(content, context);
@@ -107,7 +100,6 @@ async function readReport(content: Content, context: Context) {
   return { report: await readFeedback(content, context) };
 }
 
-/** Reads a container into one piece. */
 async function hold(content: Content, { depth }: Context): Promise<Uint8Array> {
   if (depth >= MAX_CONTAINER_DEPTH)
     throw new Refusal('too_deep', `There are more than ${depth} nested containers.`);

@@ -1,9 +1,7 @@
 import { Refusal, type RefusalReason } from '../../domain/reports/refusal.ts';
 import type { IntakeDocument } from '../intake-document.ts';
 
-/**
- * Not a report and not intended as one. Whether this is rejected or ignored depends on the other findings.
- */
+/** Not a report and not intended as one. Whether this is rejected or ignored depends on the other findings. */
 interface Nothing {
   readonly kind: 'nothing';
   readonly member: readonly string[];
@@ -12,7 +10,6 @@ interface Nothing {
   readonly isQuiet: boolean;
 }
 
-/** What was found in an input. */
 export type Finding = IntakeDocument | Nothing;
 
 /** At most this many are remembered until a report is found. Further ones are not reported. */
@@ -21,7 +18,6 @@ const MAX_NOTHINGS = 1_000;
 /** Reasons of what was not intended as a report. */
 export const NOTHING: ReadonlySet<RefusalReason> = new Set(['empty', 'no_report', 'not_aggregate']);
 
-/** A refusal as a finding: a broken report, or something not intended as one. */
 export function toFinding(
   refusal: Refusal,
   { member, isQuiet }: Pick<Nothing, 'member' | 'isQuiet'>,
@@ -32,10 +28,7 @@ export function toFinding(
   return { kind: 'rejected', member, refusal };
 }
 
-/**
- * The findings of a container. Beside a report, what is not a report is ignored. A container without any
- * report is one `nothing` with one reason.
- */
+/** Beside a report, what is not one is ignored. A container without a report is one `nothing`, with one reason. */
 export async function* settle(
   findings: AsyncIterable<Finding>,
   container: Pick<Nothing, 'member' | 'isQuiet'>,
@@ -58,7 +51,6 @@ function* ignore(nothings: readonly Nothing[]): Generator<Finding> {
     if (!isQuiet) yield { kind: 'ignored', member, refusal };
 }
 
-/** Why there is no report: another kind of report, the reason of the only content, or a general one. */
 function summarise(nothings: readonly Nothing[]): Refusal {
   const refusals = nothings.filter(({ isQuiet }) => !isQuiet).map(({ refusal }) => refusal);
   const other = refusals.find(({ reason }) => reason === 'not_aggregate');

@@ -15,7 +15,7 @@ const TRAILER_BYTES = 8;
 /** FLG bits of RFC 1952, 2.3.1. */
 const FLAG = { headerCrc: 2, extra: 4, name: 8, comment: 16 } as const;
 
-/** Whether a gzip member begins here: magic number, and deflate as its method. */
+/** Magic number, and deflate as the method. */
 export function isGzip(bytes: Uint8Array, at = 0): boolean {
   return bytes[at] === 0x1f && bytes[at + 1] === 0x8b && bytes[at + 2] === 8;
 }
@@ -25,10 +25,7 @@ export function isZlib([cmf, flags]: Uint8Array): boolean {
   return cmf === 0x78 && flags !== undefined && (0x7800 + flags) % 31 === 0 && !(flags & 0x20);
 }
 
-/**
- * Everything that the gzip data (RFC 1952) unpacks to. Several members are joined, with a warning. A missing
- * trailer is a warning. Other bytes after a trailer are ignored.
- */
+/** RFC 1952. Several members are joined; they and a missing trailer warn. Other bytes after a trailer are ignored. */
 export async function* gunzip(bytes: Uint8Array, { budget, log }: Unpacking): Content {
   let at = 0;
   do {

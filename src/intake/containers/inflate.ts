@@ -5,8 +5,8 @@ import type { Budget } from '../budget.ts';
 import type { Content } from '../content.ts';
 
 /**
- * Up to this size, data is inflated in one synchronous call: 17 µs for a usual report, where a stream costs
- * ten times that for the thread pool. An attempt with larger data wastes about 2 ms.
+ * Up to this size, data is inflated in one synchronous call: 17 µs for a usual report, where a stream costs ten times
+ * that for the thread pool. An attempt with larger data wastes about 2 ms.
  */
 const SMALL_BYTES = 1024 * 1024;
 /** Truncated data gives what there is, without an error: the XML parser finds the error. */
@@ -22,8 +22,8 @@ interface InflateOptions {
 }
 
 /**
- * Inflates raw deflate data (RFC 1951); bytes after its end are ignored. The caller handles headers and
- * trailers: node's own gunzip rejects a gzip with CR LF after its trailer, which Mimecast sends.
+ * Inflates raw deflate data (RFC 1951); bytes after its end are ignored. The caller handles headers and trailers:
+ * node's own gunzip rejects a gzip with CR LF after its trailer, which Mimecast sends.
  */
 export async function* inflate(bytes: Uint8Array, { budget, onEnd }: InflateOptions): Content {
   const small = inflateSmall(bytes);
@@ -76,10 +76,7 @@ async function* inflateLarge(bytes: Uint8Array, { budget, onEnd }: InflateOption
   }
 }
 
-/**
- * A call of the decompressor cannot be interrupted, and data may be long without output: each call gets
- * little.
- */
+/** A call of the decompressor cannot be interrupted, and data may be long without output: each call gets little. */
 function* toSlices(bytes: Uint8Array, budget: Budget): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
     const slice = bytes.subarray(at, at + SLICE_BYTES);

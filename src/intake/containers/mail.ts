@@ -18,8 +18,8 @@ const IMAGE = /^image\//i;
 const ATTACHMENT = /^attachment\b/i;
 
 /**
- * The parts of a mail in order, decoded to bytes. The charset of a text is ignored, because a report sent as
- * text has its own encoding, and a part declared as text may be a gzip.
+ * The parts of a mail in order, decoded to bytes. The charset of a text is ignored, because a report sent as text has
+ * its own encoding, and a part declared as text may be a gzip.
  */
 export async function* readMail(
   bytes: Uint8Array,

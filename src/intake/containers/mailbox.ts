@@ -8,8 +8,8 @@ const NEWLINE = 10;
 const CARRIAGE_RETURN = 13;
 
 /**
- * The messages of a mailbox file (mbox, RFC 4155), which begins with "From "; for other bytes, the one mail.
- * They are slices, made one by one on demand: a mailbox may have millions of them.
+ * The messages of a mailbox file (mbox, RFC 4155), which begins with "From "; for other bytes, the one mail. They are
+ * slices, made one by one on demand: a mailbox may have millions of them.
  */
 export function* splitMailbox(bytes: Uint8Array, budget: Budget): Generator<Uint8Array> {
   const box = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -35,9 +35,7 @@ function isAfterBlankLine(box: Buffer, newline: number): boolean {
   return box[before] === NEWLINE;
 }
 
-/**
- * A header field must follow the "From " line. That distinguishes it from a sentence that begins with "From".
- */
+/** A header field must follow the "From " line. That distinguishes it from a sentence that begins with "From". */
 function beginsMessage(box: Buffer, at: number): boolean {
   const most = at + MAX_LINE_BYTES;
   let name = at;
@@ -47,5 +45,4 @@ function beginsMessage(box: Buffer, at: number): boolean {
   return end > name + 1 && box[end] === COLON;
 }
 
-/** A printable ASCII character other than a blank and a colon. */
 const isOfFieldName = (byte = 0): boolean => byte > 32 && byte < 127 && byte !== COLON;

@@ -1,6 +1,5 @@
 import type { Content } from '../content.ts';
 
-/** One item of an archive, a mail or a mailbox. */
 export interface Member {
   /** For display only: reporters' file names are not reliable. */
   readonly name: string;

@@ -18,9 +18,9 @@ interface MimeHeader {
 }
 
 /**
- * Splits a mail into its parts (RFC 2045, 2046) by slicing: no part is copied before it is decoded, and a
- * part in 7bit keeps its bytes, including line ends. The library tried first keeps an object for every line:
- * 40 MB of blank lines needed more than 4 GB.
+ * Splits a mail into its parts (RFC 2045, 2046) by slicing: no part is copied before it is decoded, and a part in
+ * 7bit keeps its bytes, including line ends. The library tried first keeps an object for every line: 40 MB of blank
+ * lines needed more than 4 GB.
  */
 export interface MimePart extends MimeHeader {
   /** The body as sent, in its transfer encoding. */
@@ -65,7 +65,6 @@ export function* splitParts(
     yield* splitParts(inner, { budget, log, nesting: nesting + 1 });
 }
 
-/** Where the header ends, and where the body begins. */
 function findBody(bytes: Buffer): { end: number; start: number } {
   const blank = /^\r?\n/.exec(bytes.toString('latin1', 0, 2))?.[0].length;
   if (blank !== undefined) return { end: 0, start: blank };
@@ -118,7 +117,6 @@ function* boundaryLines(body: Buffer, { boundary, budget }: Boundary): Generator
   }
 }
 
-/** The lines that begin with the text. */
 function* linesWith(body: Buffer, text: string): Generator<{ at: number; end: number }> {
   const { length } = Buffer.from(text);
   if (body.toString('utf8', 0, length) === text) yield { at: 0, end: length };
@@ -132,7 +130,6 @@ function beforeNewline(body: Buffer, line: number): number {
   return body[line - 2] === CARRIAGE_RETURN ? line - 2 : line - 1;
 }
 
-/** Reads the header of a mail or of one of its parts. */
 function parseMimeHeader(bytes: Buffer, log: WarningLog): MimeHeader {
   const fields = new Map<string, string>();
   const head = bytes.toString('utf8', 0, MAX_HEADER_BYTES);

@@ -17,10 +17,7 @@ export type Kind =
 const ZIP_SIGNATURES = ['PK\x03\x04', 'PK\x05\x06', 'PK\x07\x08'];
 
 const HTML = /^<(?:!doctype\s+html|html)\b/i;
-/**
- * An escaped report begins with `&lt;`: it is broken XML, and the parser says where. A mail's text that
- * begins with `<someone@example.com>` is not XML.
- */
+/** `&lt;` begins an escaped report: broken XML, and the parser says where. `<a@b.example>` begins a mail's text. */
 const XML = /^(?:<(?![\w.+-]+@|https?:)|&lt;)/;
 const TLS_REPORT = /^\{[\s\S]*"(?:organization-name|report-id|contact-info|policies)"\s*:/;
 const HEADER_LINE = /^(?:[!-9;-~]+:|[ \t])/;
@@ -32,10 +29,7 @@ const FAILURE_REPORT_FIELD = /^feedback-type:/im;
 const SNIFFED_BYTES = 16 * 1024;
 const BLANKS: ReadonlySet<number | undefined> = new Set([9, 10, 11, 12, 13, 32]);
 
-/**
- * The kind of some bytes, detected from the bytes alone: names, media types and subjects of reports are not
- * reliable.
- */
+/** Detected from the bytes alone: names, media types and subjects of reports are not reliable. */
 export function sniff(head: Uint8Array): Kind {
   if (isGzip(head)) return 'gzip';
   if (isZlib(head)) return 'zlib';

@@ -1,7 +1,7 @@
 import type { Budget } from '../budget.ts';
 import { type Content, toContent } from '../content.ts';
 
-/** Decodes one slice after another. */
+/** Decodes one slice after another; an empty one marks the end. */
 type Decode = (slice: Uint8Array) => Uint8Array;
 
 const SLICE_BYTES = 64 * 1024;
@@ -69,7 +69,6 @@ function quotedPrintable(): Decode {
   let held = '';
   return (slice) => {
     const text = held + Buffer.from(slice).toString('latin1');
-    // An empty slice marks the end.
     held = slice.length === 0 ? '' : (UNFINISHED.exec(text.slice(-80))?.[0] ?? '');
     return decodeQuoted(text.slice(0, text.length - held.length));
   };

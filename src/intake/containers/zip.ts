@@ -12,9 +12,9 @@ const DEFLATED = 8;
 const IS_CLUTTER = /(?:^|\/)(?:__MACOSX\/|\.DS_Store$)/;
 
 /**
- * The files of a zip in the order of its directory, by index. A name is never used as a path, so absolute,
- * repeated and missing names do no harm. The library reads the directory. The data is unpacked like a gzip's,
- * because the library's streams cost more than a usual report.
+ * The files of a zip in the order of its directory, by index. A name is never used as a path, so absolute, repeated
+ * and missing names do no harm. The library reads the directory. The data is unpacked like a gzip's, because the
+ * library's streams cost more than a usual report.
  */
 export async function* readZip(bytes: Uint8Array, budget: Budget): AsyncGenerator<Member> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -38,8 +38,7 @@ export async function* readZip(bytes: Uint8Array, budget: Budget): AsyncGenerato
   }
 }
 
-// The names are bytes, because the library rejects a whole archive for one invalid name. Its types declare
-// strings.
+// The names are bytes, because the library rejects a whole archive for one invalid name. Its types declare strings.
 const nameOf = (entry: Entry): string => String(entry.fileName);
 
 const isDirectory = (entry: Entry, name: string): boolean =>

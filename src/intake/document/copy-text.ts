@@ -1,7 +1,4 @@
-/**
- * A copy of the text in memory of its own. The parser's texts are slices of a piece of the document, and V8
- * keeps the whole piece in memory while one of its slices is in use.
- */
+/** The parser's texts are slices of a piece of the document, which V8 keeps in memory while a slice is in use. */
 export function copyText(text: string): string {
   return text === '' ? '' : Buffer.from(text, 'utf16le').toString('utf16le');
 }

@@ -10,10 +10,7 @@ const SHORT_LIST = 16;
 /** The highest code of XML's white space. */
 const BLANK = 0x20;
 
-/**
- * An element that was kept, with its text and its children by local name. A missing child or value is not an
- * error: any element can be left out by some reporter.
- */
+/** An element that was kept. A missing child or value is no error: any element can be left out by some reporter. */
 export class Element implements XmlLocation {
   readonly name: string;
   readonly shape: Shape;
@@ -56,7 +53,7 @@ export class Element implements XmlLocation {
     this.#isCut ||= text.slice(room).trim() !== '';
   }
 
-  /** Adds a child. Of a repeated element the first is kept; of a list, as many as the limit allows. */
+  /** Of a repeated element the first is kept; of a list, as many as the limit allows. */
   addChild(child: Element): void {
     this.#children ??= new Map();
     const siblings = this.#children.get(child.name);
@@ -74,7 +71,6 @@ export class Element implements XmlLocation {
     return this;
   }
 
-  /** Every child with the name. */
   all(name: string): readonly Element[] {
     return this.#children?.get(name) ?? NONE;
   }
@@ -100,10 +96,7 @@ export class Element implements XmlLocation {
     return cutText(text, maxChars);
   }
 
-  /**
-   * A child's text as a keyword. The RFCs' words are lower case; those of reporters (`Pass`, `None`) may not
-   * be.
-   */
+  /** A child's text as a keyword. The RFCs' words are lower case; those of reporters (`Pass`, `None`) may not be. */
   word(name: string): string | null {
     return this.value(name)?.toLowerCase() ?? null;
   }

@@ -8,9 +8,8 @@ const SCHEMA_TAG =
   /^((?:\s|<!--(?:(?!-->)[\s\S])*-->|<\?(?:(?!\?>)[\s\S])*\?>)*)(<(?:[\w.-]+:)?schema\b[^>]*>(?:\s*<\/(?:[\w.-]+:)?schema\s*>)?)/;
 
 /**
- * Neutralises what comes before the report: the declaration (its encoding was used when the text was decoded)
- * and a stray schema tag are replaced by blanks of the same size, so that places in the text stay those of
- * the reporter's file.
+ * Neutralises what comes before the report: the declaration (its encoding was used when the text was decoded) and a
+ * stray schema tag become blanks of the same size, so that places in the text stay those of the reporter's file.
  */
 export function repairProlog(text: string, log: WarningLog): string {
   if (BLANK_BEFORE.test(text)) log.add('blank_before_declaration');
@@ -33,13 +32,9 @@ const MARKUP =
 const OPAQUE: Readonly<Record<string, string>> = { '<![CDATA[': ']]>', '<!--': '-->' };
 /** The beginning of one of these at the end of a piece, which the next piece may complete. */
 const UNFINISHED = /(?:&[#\w]{0,8}|<(?:!(?:\[\w{0,5}|-)?)?|\]\]?|--?)$/;
-/** The length of the longest beginning. */
 const UNFINISHED_CHARS = 9;
 
-/**
- * Replaces forbidden characters by U+FFFD and bare ampersands by `&amp;`, in text that comes in pieces.
- * Inside CDATA sections and comments an ampersand stays as it is.
- */
+/** Replaces forbidden characters by U+FFFD, and bare ampersands outside CDATA sections and comments by `&amp;`. */
 export class TextRepair {
   readonly #log: WarningLog;
   readonly #here: () => XmlLocation;
@@ -93,13 +88,11 @@ export class TextRepair {
     return REPLACEMENT;
   }
 
-  /** The location is only computed when a code occurs for the first time. */
   #warn(code: WarningCode, { text, at }: Found): void {
     this.#log.add(code, () => advance(this.#here(), text.slice(0, at)));
   }
 }
 
-/** Where in a piece of text something was found. */
 interface Found {
   readonly text: string;
   readonly at: number;

@@ -4,7 +4,6 @@ import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../limits.ts';
 export interface Shape {
   readonly children: ReadonlyMap<string, Shape>;
   readonly isLeaf: boolean;
-  /** How many characters of a leaf's text are kept. */
   readonly maxChars: number;
   /** Whether its parent may have several. */
   readonly isList: boolean;
@@ -54,9 +53,8 @@ const RECORD = parent({
 });
 
 /**
- * What is kept of a report: RFC 7489 appendix C and RFC 9990 together, with the misspelt names that are
- * accepted. Any other element is counted against the limits and ignored (RFC 9990: unknown elements SHOULD be
- * ignored).
+ * What is kept of a report: RFC 7489 appendix C and RFC 9990 together, with the misspelt names that are accepted. Any
+ * other element counts against the limits and is ignored (RFC 9990: unknown elements SHOULD be ignored).
  */
 export const FEEDBACK = parent({
   version: LEAF,

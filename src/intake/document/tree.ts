@@ -5,9 +5,8 @@ import { FEEDBACK } from './shape.ts';
 const START: XmlLocation = { line: 1, column: 0 };
 
 /**
- * The elements of a report that are kept, as a tree. Each record is passed on as soon as it is complete and
- * then released, so that a report of any length needs the memory of one record. Names are local names, without a
- * prefix. A location is valid only during the call.
+ * Each record is passed on when it is complete and then released, so that a report of any length needs the memory of
+ * one record. Names are local names, without a prefix. A location is valid only during the call.
  */
 export class ReportTree {
   readonly #log: WarningLog;

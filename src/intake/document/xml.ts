@@ -20,9 +20,8 @@ const NO_ATTRIBUTES: SaxesTagPlain['attributes'] = {};
 const MISMATCH = 'unexpected close tag.';
 
 /**
- * An XML document with `feedback` as its root, read piece by piece: well-formed, without a document type,
- * within the limits. Namespaces are ignored. Anything after the root is cut off, unless it is a second
- * report.
+ * An XML document with `feedback` as its root, read piece by piece: well-formed, without a document type, within the
+ * limits. Namespaces are ignored. Anything after the root is cut off, unless it is a second report.
  */
 export class XmlParser {
   /** The namespace of the root, as found. */
@@ -45,8 +44,8 @@ export class XmlParser {
   constructor(tree: ReportTree, log: WarningLog) {
     this.#tree = tree;
     this.#log = log;
-    // At most six handlers: with the eighth the parser's object loses its fast properties, with the seventh
-    // most of its speed (60 MB then take 2 to 4 s instead of 0.5 s).
+    // At most six handlers: with the eighth the parser's object loses its fast properties, with the seventh most of
+    // its speed (60 MB then take 2 to 4 s instead of 0.5 s).
     this.#parser.on('opentag', (tag) => this.#open(tag));
     this.#parser.on('text', (text) => this.#text(text));
     this.#parser.on('cdata', (text) => this.#text(text));
@@ -153,7 +152,7 @@ export class XmlParser {
   }
 }
 
-/** The parser's error message, which quotes the document. */
+/** Cut, because the parser's message quotes the document. */
 function toReason({ message }: Error): string {
   return cutText(message.replace(/^\d+:\d+: |\.$/g, ''), MAX_REASON_CHARS);
 }

@@ -1,4 +1,3 @@
-/** Characters of a hostile text that a log line has. */
 const MAX_CHARS = 320;
 
 /** A text from outside for the log: printable ASCII, everything else as `\u{…}`, and bounded. */

@@ -5,7 +5,6 @@ import type { IngestedDocument } from '../ingest.ts';
 /** A sender can put any number of domains into one mail. Real reports have one. */
 const MAX_UNCLAIMED = 3;
 
-/** What reading one mail has found so far. */
 export class MailReading {
   readonly mail: ClaimedMail;
   /** Domains with new reports, and domains that no account may have. */
@@ -36,10 +35,7 @@ export class MailReading {
     this.isDone = this.#documents > 0;
   }
 
-  /**
-   * A report that a worker stored before it was killed is a duplicate when the mail is read again. Its domain is
-   * then treated as that of a new report.
-   */
+  /** A report that was stored before a worker was killed is a duplicate at the next try, and treated as a new one. */
   #addName({ outcome, report }: IngestedDocument): void {
     const name = report?.policyPublished.domain;
     if (name === undefined) return;
@@ -64,10 +60,7 @@ export class MailReading {
   }
 }
 
-/**
- * What the input of a mail is called, in lists of documents: its number in the inbox, which makes it unique, and
- * what a person knows it by.
- */
+/** Its number in the inbox makes the name unique in lists of documents; the rest is what a person knows it by. */
 export function toInputName({
   seq,
   door,

@@ -13,7 +13,6 @@ interface ReadMailsDeps {
   readonly signal?: AbortSignal;
 }
 
-/** What has become of some mails. */
 export interface ReadMails {
   readonly done: readonly Done[];
   /** Mails that were not read to their end, because of `error` or because the reading was stopped. */
@@ -25,10 +24,7 @@ export interface ReadMails {
   readonly unclaimed: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/**
- * Reads mails and stores their reports, in the way in which `plumbline ingest` does. Never throws: the mails
- * before an error are done.
- */
+/** Stores the reports of mails as `plumbline ingest` does. Never throws: the mails before an error are done. */
 export async function readMails(
   { db, now, parser, signal }: ReadMailsDeps,
   mails: readonly ClaimedMail[],
@@ -55,8 +51,8 @@ interface Loaded {
 }
 
 /**
- * All bytes are in memory before the first mail is read: a fault of the database is not a fault of a mail. A mail whose
- * bytes are not there is left out.
+ * All bytes are in memory before the first mail is read: a fault of the database is not a fault of a mail. A mail
+ * whose bytes are not there is left out.
  */
 async function loadInputs(db: Db, mails: readonly ClaimedMail[]): Promise<Loaded> {
   const inputs: InputToRead[] = [];

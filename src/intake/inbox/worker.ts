@@ -110,10 +110,7 @@ interface ReadClaimedDeps extends Omit<ReadDeps, 'parser'> {
   readonly signal?: AbortSignal;
 }
 
-/**
- * Reads mails that this holder has claimed, and records what became of them. Returns false when a fault of our own
- * kept some of them from being read.
- */
+/** Returns false when a fault of our own kept some of the mails from being read. */
 export async function readClaimed(
   deps: ReadClaimedDeps,
   mails: readonly ClaimedMail[],
@@ -128,10 +125,7 @@ export async function readClaimed(
   }
 }
 
-/**
- * Alerts come before the record that a mail is done, so that they are evaluated even when the process is killed
- * in between: the mail is then read again.
- */
+/** Alerts come before the record, so that they are evaluated when a kill in between makes the mail be read again. */
 async function record(deps: ReadClaimedDeps, read: ReadMails): Promise<void> {
   const { db, holder, logError } = deps;
   const { done, unread } = read;
@@ -148,7 +142,6 @@ async function record(deps: ReadClaimedDeps, read: ReadMails): Promise<void> {
   await failMails(db, holder, { mails: unread, error: why });
 }
 
-/** Renews claims until the returned function is called. */
 function keepClaims(
   { db, holder, logError }: ReadClaimedDeps,
   mails: readonly ClaimedMail[],

@@ -18,10 +18,9 @@ import { MAX_FOLDER_DEPTH, MAX_INPUT_BYTES } from '../limits.ts';
 import { isPseudo, isPseudoFolder } from './pseudo-file-system.ts';
 
 /**
- * The files at some paths, one by one: a file itself, a folder with all that is in it, sorted by name so that
- * runs are repeatable. In a folder only regular files count: hidden files, symbolic links, devices, pipes and
- * sockets are left out. A given link is replaced by the file that it leads to. A path that cannot be listed
- * is returned itself, and reading it gives the error.
+ * The files at some paths; those of a folder sorted by name, so that runs are repeatable. In a folder only regular
+ * files count: hidden files, symbolic links, devices, pipes and sockets are left out. A given link is replaced by the
+ * file that it leads to. A path that cannot be listed is returned itself, and reading it gives the error.
  */
 export async function* listFiles(paths: readonly string[]): AsyncGenerator<string> {
   for (const path of paths) {
@@ -75,9 +74,8 @@ async function listEntries(folder: string): Promise<Entries | undefined> {
 }
 
 /**
- * One regular file in memory, with the length it had when it was opened. Throws a Refusal, `unreadable` or
- * `too_large`. A file is read in one call: a stream's use of the thread pool costs more than parsing a usual
- * report.
+ * One regular file, with the length it had when it was opened. Throws a Refusal, `unreadable` or `too_large`. Read in
+ * one call: a stream's use of the thread pool costs more than parsing a usual report.
  */
 export async function readFile(path: string): Promise<Input> {
   try {

@@ -2,8 +2,8 @@ import { type Stats, statfsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 
 /**
- * File systems of Linux whose files are views of the kernel: their sizes are wrong, they may have no end, and
- * they contain secrets (`/proc/self/environ`). By the numbers of statfs(2).
+ * File systems of Linux whose files are views of the kernel: their sizes are wrong, they may have no end, and they
+ * contain secrets (`/proc/self/environ`). By the numbers of statfs(2).
  */
 const PSEUDO: ReadonlySet<number> = new Set([
   0x9fa0, // proc
@@ -28,7 +28,6 @@ const isLinux = process.platform === 'linux';
 /** The answer for each device number, so that each file system is queried once. */
 const byDevice = new Map<number, boolean>();
 
-/** Whether an open file is in a pseudo file system. */
 export function isPseudo(file: number, { dev }: Pick<Stats, 'dev'>): boolean {
   if (!isLinux) return false;
   const known = byDevice.get(dev);

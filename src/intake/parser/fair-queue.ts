@@ -5,10 +5,7 @@ const MAX_OF_PERSON = 4;
 /** A page that waits longer is answered with the request to try again. */
 const MAX_WAIT_MS = 5_000;
 
-/**
- * Runs tasks of people one after another. Throws `unavailable` when too many wait, all in all or of one person, and
- * when a task has waited too long.
- */
+/** Runs tasks one by one. Throws `unavailable` when too many wait, in all or of one person, or one too long. */
 export function createFairQueue(maxWaitMs = MAX_WAIT_MS) {
   const waiting: (() => void)[] = [];
   const counts = new Map<string, number>();

@@ -23,9 +23,8 @@ const SMALL: Partial<Limits> = {
 const SMALL_REQUESTED: Partial<Limits> = { ...SMALL, cpuMs: 100 };
 
 /**
- * Parses small inputs in this process when they contain only reports, and all other inputs in a child process.
- * A run of intake in which all inputs are small does not start the child, which costs as much CPU as ingesting
- * 100 reports.
+ * Parses small inputs in this process when they contain only reports, and all others in a child process. While all
+ * inputs are small, no child is started: a start costs as much CPU as ingesting 100 reports.
  */
 export function createInputParser(child: ParserProcess = createParserProcess()): ParserProcess {
   return {
@@ -41,10 +40,7 @@ export function createInputParser(child: ParserProcess = createParserProcess()):
   };
 }
 
-/**
- * The reports in a small input; undefined when the input is not small or contains anything else. Any unusual
- * input is thus parsed by the child, from its beginning, and rejected with the reason that the child finds.
- */
+/** undefined when the input is not small or contains anything else: the child then parses it from its beginning. */
 export async function parseSmall(
   bytes: Uint8Array,
   options: ParseOptions,

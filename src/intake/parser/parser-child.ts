@@ -16,8 +16,8 @@ const STANDARD_INPUT = 0;
 const GRACE_MS = 1_000;
 
 lowerPriority();
-// A service manager or a terminal signals every process of a service. The parent decides when parsing ends: an
-// input that ended its parser would be rejected.
+// A service manager or a terminal signals every process of a service. The parent decides when parsing ends: an input
+// that ended its parser would be rejected.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 const watchdog = startWatchdog();

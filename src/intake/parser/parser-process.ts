@@ -15,17 +15,14 @@ const HEAP_MB = 192;
 const TOOK_TOO_LONG = 'SIGXCPU';
 
 export interface ParserProcess extends Parser {
-  /** The id of the process, undefined while there is none. */
   readonly pid: number | undefined;
-  /** Ends the process. */
   close(): Promise<void>;
 }
 
 /**
- * Parses in a process of its own, which is started on demand, and again after it has ended. An input that
- * exhausts memory or loops there becomes a rejected document. A thread with `resourceLimits` would share its
- * memory outside the heap, crashes of native code and the CPU figures with the process that serves and stores.
- * It parses one input at a time.
+ * Parses one input at a time in a process of its own, started on demand and again after it has ended. An input that
+ * exhausts memory or loops there becomes a rejected document. A thread with `resourceLimits` would share memory
+ * outside the heap, crashes of native code and the CPU figures with the process that serves and stores.
  */
 export function createParserProcess(): ParserProcess {
   let child: ChildProcess | undefined;
@@ -83,9 +80,8 @@ interface Started {
 }
 
 /**
- * An input that ends a new process is the cause of its end. Any other process may have ended because of the memory
- * that inputs before it left, so the input is parsed again in a new one. Throws `unavailable` when a process does
- * not start.
+ * An input that ends a new process is the cause of its end. An older process may have ended because of memory that
+ * earlier inputs left, so the input is parsed again in a new one. Throws `unavailable` when no process starts.
  */
 async function* parseSurviving(
   start: () => Started,
@@ -137,7 +133,6 @@ function toRejected({ signal }: End): IntakeDocument {
   return { kind: 'rejected', member: [], refusal };
 }
 
-/** One request to the child and its replies. */
 class Exchange {
   /** How the child ended, when it ended before its answer was complete. */
   end: End | undefined;

@@ -2,10 +2,7 @@
 import { Worker } from 'node:worker_threads';
 
 const CHECK_MS = 100;
-/**
- * Besides the heap, which has a lower limit, there are the input's bytes, copies of parts of it, and Node
- * itself.
- */
+/** Besides the heap, which has a lower limit: the input's bytes, copies of parts of it, and Node itself. */
 const BASE_BYTES = 384 * 1024 * 1024;
 const BYTES_PER_INPUT_BYTE = 4;
 /** The values that both threads share: a count of inputs, and the limits of the present one. */
@@ -14,9 +11,7 @@ const [COUNT, CPU_MS, MAX_BYTES] = [0, 1, 2];
 export interface Watchdog {
   /** The thread watches from its `online` event on. */
   readonly thread: Worker;
-  /** The reading of an input begins, with this CPU limit. */
   start(cpuMs: number, inputBytes: number): void;
-  /** No input is being read. */
   rest(): void;
 }
 

@@ -10,12 +10,9 @@ export interface ParseOptions {
   readonly requested?: RequestedReport | undefined;
 }
 
-/** Parses inputs. Implementations differ in the process in which they do it. */
+/** Implementations differ in the process that parses. */
 export interface Parser {
-  /**
-   * Every document of an input, in order, at least one unless one was requested. Never throws because of the bytes'
-   * content.
-   */
+  /** Every document, in order, at least one unless one was requested. Never throws because of the bytes' content. */
   parse(bytes: Uint8Array, options: ParseOptions): AsyncIterable<IntakeDocument>;
 }
 
@@ -27,7 +24,7 @@ export const localParser: Parser = {
   },
 };
 
-/** CPU time for parsing an input, in milliseconds: less when a person waits for one report of it. */
+/** Less when a person waits for one report of the input. */
 export function toCpuMs(inputBytes: number, requested: RequestedReport | undefined): number {
   const cpuMs = maxCpuMs(inputBytes);
   return requested === undefined ? cpuMs : Math.min(cpuMs, MAX_REQUESTED_CPU_MS);

@@ -2,10 +2,7 @@ import { constants, getPriority, setPriority } from 'node:os';
 
 const { PRIORITY_BELOW_NORMAL } = constants.priority;
 
-/**
- * Requests to a server on this machine have priority over reading reports. A process that was started with a
- * lower priority, by `nice` or systemd, keeps it: raising it needs a privilege.
- */
+/** Requests to a server go first. A lower priority, from `nice` or systemd, is kept: raising it needs a privilege. */
 export function lowerPriority(): void {
   try {
     if (getPriority() < PRIORITY_BELOW_NORMAL) setPriority(PRIORITY_BELOW_NORMAL);

@@ -17,14 +17,10 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const IDLE_MS = 60_000;
 
 export interface ClosableReportOriginals extends ReportOriginals {
-  /** Ends the child process. */
   readonly close: () => Promise<void>;
 }
 
-/**
- * Reads single reports again for pages. A small input is parsed in this process, as by intake (decision 48); for any
- * other, a child process parses one at a time, and few people wait for it.
- */
+/** Small inputs are parsed in this process (decision 48), others by one child, one at a time; few people may wait. */
 export function createReportOriginals(db: Queries): ClosableReportOriginals {
   const child = createParserProcess();
   const queue = createFairQueue();

@@ -67,7 +67,6 @@ function copy<T>(value: T): T {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** The namespace of the root, cut at its limit. */
 function toNamespace({ namespace }: XmlParser, log: WarningLog): string | null {
   if (namespace === null || namespace.length <= MAX_NAMESPACE_CHARS) return namespace;
   log.add('long_value');
@@ -140,7 +139,7 @@ interface Reading {
   readonly budget: Budget;
 }
 
-/** Reads the document to its end, and returns the hash (SHA-256, hex) and the number of its bytes. */
+/** Returns the hash (SHA-256, hex) and the number of the document's bytes. */
 async function readXml(
   content: Content,
   { parser, log, budget }: Reading,

@@ -13,10 +13,7 @@ const DAY_SECONDS = 24 * 60 * 60;
 /** DMARC was first published in January 2012. */
 const FIRST_REPORTS = Date.UTC(2012, 0, 1) / 1000;
 
-/**
- * `report_metadata`. Throws for a report whose time is missing or too far in the
- * future, and for an id that is too long.
- */
+/** `report_metadata`. Throws when the time is missing or too far in the future, and when the id is too long. */
 export function toMetadata(metadata: Element, nowMs: number): ReportMetadata {
   const { begin, end } = toDateRange(metadata, nowMs);
   return {
@@ -103,7 +100,6 @@ function toReportId(metadata: Element): string | null {
   );
 }
 
-/** As many errors as fit the limit of all of them together. */
 function toErrors(metadata: Element): string[] {
   const errors: string[] = [];
   let room = MAX_ERRORS_CHARS;

@@ -13,19 +13,14 @@ const DISPOSITIONS = new Set(['none', 'quarantine', 'reject', 'pass']);
 const EVALUATED = new Set(['pass', 'fail']);
 const DKIM_RESULTS = new Set('none pass fail policy neutral temperror permerror'.split(' '));
 const SPF_RESULTS = new Set([...DKIM_RESULTS, 'softfail']);
-/**
- * Results from before the standard, mapped to their present meaning (RFC 7489 appendix C names the last two).
- */
+/** Results from before the standard, mapped to their present meaning (RFC 7489 appendix C names the last two). */
 const OLD_RESULTS: Readonly<Record<string, string>> = {
   hardfail: 'fail',
   unknown: 'temperror',
   error: 'permerror',
 };
 
-/**
- * One `<record>` as the product's type; undefined for a placeholder, which o2.pl and wp.pl send when they saw
- * no mail.
- */
+/** undefined for a placeholder, which o2.pl and wp.pl send when they saw no mail. */
 export function toRecord(record: Element): ReportRecord | undefined {
   const row = record.child('row');
   const identifiers = toIdentifiers(record);

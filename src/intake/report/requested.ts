@@ -10,11 +10,9 @@ import { type FeedbackOptions, readFeedback } from './feedback.ts';
 export interface RequestedReport {
   /** Of the XML document, in hex. */
   readonly payloadSha256: string;
-  /** A part of its records, or the document itself. */
   readonly what: RecordRange | 'document';
 }
 
-/** What was requested of the report. */
 export type RequestedContent =
   | ({ readonly kind: 'records' } & RecordPart)
   /** The document's bytes, in gzip. */

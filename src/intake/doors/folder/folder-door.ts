@@ -14,10 +14,7 @@ const MAX_PAUSE_MS = 60_000;
 /** Files whose error was logged once. */
 const MAX_WARNED = 1_000;
 
-/**
- * Delivers the files of a folder to the inbox, again and again. It asks, because network file systems have no
- * notifications.
- */
+/** Polls, because network file systems have no notifications. */
 export function watchFolder(options: WatchOptions): { readonly stop: () => Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -52,7 +49,6 @@ function toWatch(options: WatchOptions, signal: AbortSignal): Watch {
   return { ...options, door: `folder:${options.path}`, signal, warnOnce };
 }
 
-/** One pass through whatever is at the path now. */
 function createPass(watch: Watch): () => Promise<void> {
   const { path } = watch;
   const passFolder = createFolderPass(watch);
@@ -64,10 +60,7 @@ function createPass(watch: Watch): () => Promise<void> {
   };
 }
 
-/**
- * Whether a file is at the path now, and not a folder. The configured path itself may be a link. Throws an Error that
- * says what to do when there is nothing, or something else.
- */
+/** The path may be a link. Throws an Error that says what to do when it leads neither to a file nor to a folder. */
 async function isMailboxFile(path: string): Promise<boolean> {
   const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
     const cure = error.code === 'ENOENT' ? '; make it, or correct PLUMBLINE_WATCH' : '';
@@ -82,10 +75,7 @@ async function isEveryFolder(paths: readonly string[]): Promise<boolean> {
   return (await Promise.all(paths.map(isFolder))).every(Boolean);
 }
 
-/**
- * Notes how each pass ended. What keeps the door from working is logged when it begins. A state that cannot be noted is
- * a fault of the database, which the pass has met too.
- */
+/** An error is logged when it begins. Noting fails only by a fault of the database, which the pass has met too. */
 function createNoting({ noteDoor, door, warn, path }: Watch) {
   let known: string | undefined;
   return async (error: string | undefined): Promise<void> => {

@@ -29,9 +29,9 @@ interface Known {
 }
 
 /**
- * Delivers the messages of a mailbox file, which is never changed. What was delivered is not read again as long
- * as the file only grows, but for the last message, which may have been incomplete. A message is known by its
- * bytes, so the same mailbox read from its beginning gives nothing new.
+ * Delivers the messages of a mailbox file, which is never changed. While the file only grows, what was delivered is
+ * not read again, except the last message, which may have been incomplete. A message is known by its bytes, so the
+ * same mailbox read from its beginning gives nothing new.
  */
 export function createMailboxReading(watch: Watch): () => Promise<void> {
   let known: Known | undefined;
@@ -129,16 +129,12 @@ async function toMessageKey(handle: FileHandle, { start, end }: MessageRange): P
   return `message ${digest.digest('hex')}`;
 }
 
-/** Where in a file a message begins and ends. */
 interface MessageRange {
   readonly start: number;
   readonly end: number;
 }
 
-/**
- * The messages of a mailbox file between two offsets, the first of which begins a message. Only a window of the
- * file is in memory.
- */
+/** The messages between two offsets, the first of which begins a message. Only a window of the file is in memory. */
 async function* findMessages(
   handle: FileHandle,
   from: number,

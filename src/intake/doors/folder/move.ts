@@ -45,7 +45,6 @@ async function makeFolder(folder: string): Promise<void> {
   if (!(await isFolder(folder))) throw new Error(`${folder} is not a folder`);
 }
 
-/** The path, or the same with a number when there is a file already. */
 async function findFree(path: string): Promise<string> {
   const extension = extname(path);
   const stem = path.slice(0, path.length - extension.length);

@@ -24,8 +24,8 @@ const UNFINISHED = /^\.|\.(?:tmp|part|partial|crdownload|filepart)$|~$/i;
 const TOO_LARGE = new Error(`it is larger than ${toSizeText(MAX_INCOMING_BYTES)}`);
 
 /**
- * Goes through a folder once: delivers files that are new, and moves those that are done. Only regular files in
- * the folder itself count. Throws when the inbox cannot store; what was not delivered is found by the next pass.
+ * Goes through a folder once: delivers files that are new, and moves those that are done. Only regular files in the
+ * folder itself count. Throws when the inbox cannot store; what was not delivered is found by the next pass.
  */
 export function createFolderPass(
   watch: Watch,

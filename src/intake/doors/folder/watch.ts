@@ -4,7 +4,6 @@ import type { Deliver, DoorName, MailResult } from '../../../store/inbox/incomin
 export interface WatchOptions {
   /** The path of a folder, a Maildir or a mailbox file. */
   readonly path: string;
-  /** What becomes of files that are done. */
   readonly done: 'move' | 'leave';
   readonly now: () => Date;
   readonly deliver: Deliver;
@@ -16,7 +15,6 @@ export interface WatchOptions {
   readonly pollMs?: number;
 }
 
-/** What a pass needs. */
 export interface Watch extends WatchOptions {
   readonly door: DoorName;
   readonly signal: AbortSignal;
@@ -28,10 +26,7 @@ export interface Watch extends WatchOptions {
 const MAX_IN_INBOX = 500;
 const ASK_AGAIN_MS = 200;
 
-/**
- * What a door has in the inbox, by keys. A folder or a mailbox can have a hundred thousand mails, and the inbox is not
- * the place for all of them.
- */
+/** What a door has in the inbox, by keys. Bounded, because a folder or mailbox can have a hundred thousand mails. */
 export class Backlog<T> {
   readonly #watch: Watch;
   readonly #waiting = new Map<string, T>();

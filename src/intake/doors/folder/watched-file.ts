@@ -33,10 +33,7 @@ function toWatched(path: string, { size, mtimeMs, ctimeMs }: Stats): WatchedFile
   return { path, size, mtimeMs, ctimeMs };
 }
 
-/**
- * What the inbox knows a state of a file by. The time of the last change of its inode is a part of it: files that
- * are unpacked from archives can have the same name, size and time of modification as others before.
- */
+/** The inbox knows a state of a file by this. Unpacked archives can repeat name, size and mtime, but not ctime. */
 export function toKey({ path, size, mtimeMs, ctimeMs }: WatchedFile): string {
   return `file ${size} ${mtimeMs} ${ctimeMs} ${path}`;
 }
@@ -48,10 +45,7 @@ export function isSettled({ mtimeMs, ctimeMs }: WatchedFile, nowMs: number): boo
 
 const MAX_SEEN = 10_000;
 
-/**
- * Whether files have not changed for some time. The clock of the file system says so; when that is ahead of this
- * machine's, the file has to be found in the same state again after the time.
- */
+/** By the clock of the file system. When it is ahead of ours, the file has to be in the same state after the time. */
 export class Settling {
   readonly #seen = new Map<string, { readonly key: string; readonly at: number }>();
 
@@ -80,7 +74,7 @@ export async function* readFileBytes(file: WatchedFile): AsyncGenerator<Uint8Arr
   }
 }
 
-/** Opens a file that is still as it was found. */
+/** Throws Changed when the file is not as it was found. */
 export async function openAs(file: WatchedFile): Promise<FileHandle> {
   const handle = await open(file.path, OPEN_FLAGS).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' || error.code === 'ELOOP' ? new Changed() : error;

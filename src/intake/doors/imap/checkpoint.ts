@@ -1,6 +1,5 @@
-/** How far a mailbox was read. */
 export interface Checkpoint {
-  /** Changes when the server gives new UIDs to the mails. */
+  /** Changes when the server gives new UIDs to the mails (RFC 3501, section 2.3.1.1). */
   readonly uidValidity: string;
   /** Every mail up to this UID is in the inbox, or is left where it is for good. */
   readonly read: number;

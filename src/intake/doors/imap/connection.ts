@@ -11,7 +11,6 @@ const RESPONSES_AT_ONCE = 200;
 /** A server may tell of changed flags meanwhile, in responses of the same kind (RFC 3501, section 7.4.2). */
 const RESPONSES_PER_MAIL = 2;
 
-/** The folders that mails with a known outcome are moved to. */
 const FOLDERS = { processed: 'Processed', rejected: 'Rejected' } as const;
 /** How mails are flagged that are not moved: rejected ones stand out. */
 const FLAGS = { processed: ['\\Seen'], rejected: ['\\Seen', '\\Flagged'] };
@@ -130,7 +129,6 @@ export class MailboxConnection {
     }
   }
 
-  /** Changes when the server gives new UIDs to the mails (RFC 3501, section 2.3.1.1). */
   get uidValidity(): string {
     const { mailbox } = this.#client;
     if (!mailbox) throw new DoorFault('No mailbox is open.');
@@ -147,10 +145,7 @@ export class MailboxConnection {
     return last ? last.uid : 0;
   }
 
-  /**
-   * The mails of a range, in windows, ascending. A window without any mail doubles the next one, because UIDs may have
-   * large gaps.
-   */
+  /** The mails of a range, ascending. A window without any mail doubles the next one: UIDs may have large gaps. */
   async *listWindows({
     from,
     to,
@@ -197,7 +192,7 @@ export class MailboxConnection {
       throw new DoorFault('The server ended the connection.');
   }
 
-  /** Puts mails with a known outcome where they belong. Throws a DoorFault when the server does not. */
+  /** Moves or flags mails with a known outcome. Throws a DoorFault when the server does not. */
   async file(outcome: keyof typeof FOLDERS, uids: readonly number[]): Promise<void> {
     if (this.#done === 'leave' || uids.length === 0) return;
     const range = uids.join(',');

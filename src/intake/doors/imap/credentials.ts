@@ -11,10 +11,7 @@ const MAX_TOKEN_BYTES = 16 * 1024;
 /** Tokens are printable ASCII without spaces (RFC 6750). Anything else is a message of the program. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
-/**
- * Reads the credentials for one connection. Throws a DoorFault, which never contains them. When the signal is
- * aborted, the token command is killed.
- */
+/** Throws a DoorFault, which never contains the credentials. Aborting the signal kills the token command. */
 export async function readCredentials(
   { password, passwordFile, tokenCommand }: Credentials,
   signal?: AbortSignal,
@@ -24,7 +21,6 @@ export async function readCredentials(
   return { pass: password ?? (await readPassword(passwordFile ?? '')) };
 }
 
-/** The first line of the file. */
 async function readPassword(file: string): Promise<string> {
   try {
     return (await readFile(file, 'utf8')).split(/\r?\n/, 1)[0] ?? '';

@@ -13,7 +13,7 @@ export class DoorFault extends Error {
   }
 }
 
-/** The server gives a mail no more than its name. */
+/** The server lists a mail but does not give its text. */
 export class MailFault extends DoorFault {}
 
 /** A mail could not be stored: no fault of the mail, nor of the server. */
@@ -36,7 +36,6 @@ interface ImapError extends Error {
 
 const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|CERT_UNTRUSTED/;
 
-/** Any error of a session with the server, with a message for the operator. */
 export function toDoorFault(error: unknown, host: string): DoorFault {
   if (error instanceof DoorFault) return error;
   const { authenticationFailed, tlsFailed, code = '', response, message } = error as ImapError;

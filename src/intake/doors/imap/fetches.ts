@@ -2,13 +2,12 @@ import type { ListedMail } from './connection.ts';
 import { isAnswered } from './fault.ts';
 import type { ImapLimits } from './options.ts';
 
-/** Refusals end the trying so many times sooner than lost connections. */
+/** A refusal counts as much as so many lost connections. */
 const LOST_PER_REFUSED = 4;
 
 /**
- * Decides what is fetched by one command. After a command that failed, mails are fetched one by one, until the one
- * that fails is known: it must not stop the mails behind it for ever. Lasts longer than a connection, because such a
- * mail may end it.
+ * Decides what one command fetches. After a failed command, mails are fetched one by one until the one that fails is
+ * known: it must not stop the mails behind it for ever. Outlives a connection, because such a mail may end it.
  */
 export class Fetches {
   readonly #limits: ImapLimits;
@@ -20,7 +19,6 @@ export class Fetches {
     this.#limits = limits;
   }
 
-  /** Mails in groups, in their order. */
   *toBatches(mails: readonly ListedMail[]): Generator<readonly ListedMail[]> {
     for (let at = 0; at < mails.length; ) {
       const batch = mails.slice(at, at + this.#countNext(mails, at));
@@ -54,7 +52,6 @@ export class Fetches {
     this.#suspect.tries += isAnswered(error) ? LOST_PER_REFUSED : 1;
   }
 
-  /** Whether fetching this mail has failed too often. */
   isHopeless({ uid }: ListedMail): boolean {
     return this.#suspect?.uid === uid && this.#suspect.tries >= this.#limits.maxLostFetches;
   }

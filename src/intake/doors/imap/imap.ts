@@ -44,7 +44,6 @@ export async function readMailbox(
   }
 }
 
-/** One connection: reads what is there, files what is done, and waits for more. */
 async function readAndWait(
   connection: MailboxConnection,
   options: ImapOptions,

@@ -52,7 +52,6 @@ export class MailboxReading {
     return reading;
   }
 
-  /** Finds the mails that were read and not filed when the last connection ended. */
   async #resume(): Promise<void> {
     const { uidValidity } = this.#checkpoint;
     const text = await this.#deps.findCheckpoint(IMAP_DOOR);
@@ -79,7 +78,6 @@ export class MailboxReading {
     }
   }
 
-  /** Whether as many mails are in the inbox as may wait there. */
   isFull = (): boolean => this.#pending.size >= this.#deps.limits.maxPending;
 
   async #readBatch(batch: readonly ListedMail[]): Promise<void> {
@@ -98,7 +96,7 @@ export class MailboxReading {
     await this.#save({ read: batch.at(-1)?.uid });
   }
 
-  /** Whether a mail stays where it is, and why, for the log. */
+  /** Whether a mail stays where it is. Logs why. */
   #isLeft(mail: ListedMail): boolean {
     const { limits, fetches, log } = this.#deps;
     const isTooLarge = mail.size > limits.maxMailBytes;
@@ -154,7 +152,6 @@ export class MailboxReading {
     return `imap:${this.#fullName}:${this.#checkpoint.uidValidity}:${uid}`;
   }
 
-  /** Whether the outcome of a pending mail is known. */
   hasResults = async (): Promise<boolean> => (await this.#findResults()).size > 0;
 
   /** Files the mails whose outcome is known. One that is stuck, or not in the inbox any more, stays where it is. */

@@ -4,7 +4,6 @@ import { MAX_MAIL_BYTES } from '../../limits.ts';
 
 export const IMAP_DOOR: DoorName = 'imap';
 
-/** The dependencies of the door. */
 export interface ImapDeps {
   readonly deliver: Deliver;
   readonly findResults: (keys: readonly string[]) => Promise<ReadonlyMap<string, MailResult>>;
@@ -15,7 +14,6 @@ export interface ImapDeps {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/** One mailbox, and how to get at it. */
 export interface ImapOptions {
   readonly host: string;
   readonly port: number;
@@ -24,7 +22,6 @@ export interface ImapOptions {
   /** `none` is for a server on this machine. */
   readonly security: 'tls' | 'starttls' | 'none';
   readonly credentials: Credentials;
-  /** What happens to a mail in the mailbox whose outcome is known. */
   readonly done: 'move' | 'flag' | 'leave';
   readonly limits?: Partial<ImapLimits>;
   /** @internal */
@@ -42,7 +39,6 @@ export interface Credentials {
 
 const MIB = 1024 * 1024;
 
-/** The limits of the IMAP door, which reads one mailbox. */
 export const IMAP_LIMITS = {
   /** A larger mail is not fetched. */
   maxMailBytes: MAX_MAIL_BYTES,

@@ -18,10 +18,7 @@ export interface Certificate {
 /** How often the files are looked at. Whoever renews a certificate does so days before the old one ends. */
 const LOOK_MS = 60_000;
 
-/**
- * Reads both files. Throws a CertificateFault when one cannot be read or is not what it should be, or when they do not
- * belong together.
- */
+/** Throws a CertificateFault when a file cannot be read or used, or when the two do not belong together. */
 export async function readCertificate(files: CertificateFiles): Promise<Certificate> {
   const { certFile, keyFile } = files;
   const [cert, key] = await Promise.all([readPem(certFile), readPem(keyFile)]);
@@ -56,10 +53,7 @@ async function readPem(file: string): Promise<Buffer> {
   }
 }
 
-/**
- * Why senders that check certificates do not deliver: it is not valid yet, or no longer. Those that do not check go on,
- * so the door stays open.
- */
+/** Why senders that check certificates do not deliver. Those that do not check go on, so the door stays open. */
 export function findExpiry({ cert }: Certificate, file: string, now: Date): string | undefined {
   const { validFromDate, validToDate } = new X509Certificate(cert);
   if (now > validToDate)
@@ -76,10 +70,7 @@ interface WatchOptions {
   readonly lookMs?: number;
 }
 
-/**
- * Reads the files again when one has changed. Half of a renewal (the certificate is new, the key is not yet) is a
- * fault that ends by itself. Returns what ends the watching.
- */
+/** Half of a renewal (new certificate, old key) is a fault that ends by itself. Returns what stops the watching. */
 export function watchCertificate(
   files: CertificateFiles,
   { onRenewed, onFault, lookMs = LOOK_MS }: WatchOptions,

@@ -63,7 +63,6 @@ export class Handlers {
     } satisfies SMTPServerOptions;
   }
 
-  /** Waits for the messages in progress. */
   async settle(): Promise<void> {
     await Promise.all(this.#storing);
   }

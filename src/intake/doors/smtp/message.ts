@@ -31,7 +31,6 @@ export class Message {
     return this.#stream.destroyed && !this.#stream.readableEnded;
   }
 
-  /** Whether the client has ended the message. */
   get isComplete(): boolean {
     return this.#stream.readableEnded;
   }
@@ -41,10 +40,7 @@ export class Message {
     this.#refusal ??= reply;
   }
 
-  /**
-   * The bytes, checked. Ends only when the client ended the message; a lost connection throws. `onComplete` is
-   * called at the end.
-   */
+  /** Ends only when the client ended the message; a lost connection throws. `onComplete` is called at the end. */
   read(onComplete: () => void): AsyncIterable<Buffer> {
     this.#reading = this.#read(onComplete);
     return this.#reading;
@@ -72,8 +68,8 @@ export class Message {
   }
 
   /**
-   * Reads the rest of a refused message, which is discarded: the client expects the answer at its end. `onExcess` is
-   * called when so many bytes came that the client is not going to stop.
+   * Discards the rest of a refused message: the client expects the answer at its end. `onExcess` is called when so
+   * many bytes came that the client is not going to stop.
    */
   async drain(maxBytes: number, onExcess: () => void): Promise<void> {
     const stream = this.#stream;
@@ -96,8 +92,8 @@ const LF = 0x0a;
 
 /**
  * Finds CR without LF and LF without CR in a message that comes in chunks. RFC 5321, section 2.3.8: the two occur
- * together only. A mail system that takes `LF . CR LF` for the end of the message lets a client smuggle in a
- * second message with another sender.
+ * together only. A mail system that takes `LF . CR LF` for the end of the message lets a client smuggle in a second
+ * message with another sender.
  */
 class LineBreaks {
   #afterCr = false;
@@ -114,7 +110,6 @@ class LineBreaks {
     return false;
   }
 
-  /** Whether the message ended with a bare CR. */
   get endsWithCr(): boolean {
     return this.#afterCr;
   }

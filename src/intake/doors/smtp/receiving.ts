@@ -2,7 +2,6 @@ import type { SmtpLimits } from './limits.ts';
 import type { Message } from './message.ts';
 import { noRoom } from './reply.ts';
 
-/** Who sends a message, and what ends its connection. */
 interface Sender {
   /** As `Sessions` counts them. */
   readonly address: string;
@@ -22,8 +21,8 @@ export class Receiving {
   }
 
   /**
-   * Throws a Reply when the address has all of its places. When all places of the door are taken, the address that has
-   * most of them loses its oldest message, if it has more than this one would have, or if the message is slow.
+   * Throws a Reply when the address has all of its places. When all places of the door are taken, the address that
+   * has most of them loses its oldest message, if it has more than this one would have, or if the message is slow.
    * Otherwise a few clients that send a byte a minute would keep all others out.
    */
   requireRoom(address: string): void {

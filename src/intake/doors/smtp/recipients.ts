@@ -5,14 +5,12 @@ import { Reply } from './reply.ts';
 const TOKEN = /^[a-z0-9]{16}$/;
 
 interface RecipientsOptions {
-  /** The configured addresses. */
   readonly addresses: readonly string[];
   /** The host of the accounts' own addresses, `<token>@<host>`. */
   readonly host: string;
   readonly findAccountByToken: (token: string) => Promise<string | undefined>;
 }
 
-/** What an accepted recipient stands for. */
 export interface Recipient {
   /** The account whose own address it is. */
   readonly accountId: string | undefined;

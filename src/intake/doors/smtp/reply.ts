@@ -1,7 +1,4 @@
-/**
- * A refusal that the client is told: its code, which smtp-server completes with the enhanced code (RFC 3463), and
- * its text.
- */
+/** A refusal that the client is told. smtp-server completes its code with the enhanced code (RFC 3463). */
 export class Reply extends Error {
   readonly responseCode: number;
 

@@ -6,7 +6,6 @@ const MINUTE_MS = 60_000;
 /** Addresses whose connections are counted. With more in a minute the counting begins again. */
 const MAX_COUNTED_ADDRESSES = 10_000;
 
-/** What is counted in one connection. */
 export interface Session {
   readonly address: string;
   commands: number;

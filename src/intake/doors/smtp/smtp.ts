@@ -22,7 +22,6 @@ export interface SmtpOptions {
   /** Without it there is no STARTTLS. */
   readonly certificate?: CertificateFiles | undefined;
   readonly limits?: Partial<SmtpLimits>;
-  /** How often the certificate's files are looked at. */
   readonly certificateLookMs?: number;
 }
 
