@@ -25,8 +25,8 @@ import type {
  * The *head* of a list (`…_total`, `…_version`) is stored in the row that owns the list and changes in the
  * same transaction as the list: see lists/heads.ts.
  *
- * On PostgreSQL, the primary key of a table whose rows belong to a domain or a list begins with the domain or the list
- * (decision 90). So statements name the domain wherever they know it.
+ * On PostgreSQL, the primary key of a table whose rows belong to a domain or a list begins with the domain or the
+ * list (decision 90). So statements name the domain wherever they know it.
  */
 export interface Tables {
   account: AccountTable;
@@ -90,7 +90,6 @@ interface ApiKeyTable {
   enabled: 0 | 1;
   created_at: Instant;
   last_used_at: Instant | null;
-  /** When the key stops being accepted; null for a key that does not expire. */
   expires_at: Generated<Instant | null>;
 }
 
@@ -166,7 +165,6 @@ interface ReportTable {
 /** A document that has the identity of a stored report, and other content. */
 interface ConflictTable {
   seq: GeneratedAlways<number>;
-  /** The domain of its report. */
   domain_id: string;
   report_seq: number;
   source_seq: number;
@@ -279,7 +277,7 @@ interface AlertTable {
   resolved_at: Instant | null;
   /** JSON object. */
   context: string;
-  /** Its positions in the order in which alerts of the account, and of the domain, fired or resolved: see lists/points.ts. */
+  /** Its positions in the order in which alerts of the account, and of the domain, fired or resolved (points.ts). */
   account_position: Generated<number>;
   domain_position: Generated<number>;
   /** A random number for each change of an open alert's context. */
@@ -290,7 +288,6 @@ interface AlertTable {
 export interface LeaseTable {
   /** The job and the shard: `alerts:7`. */
   name: string;
-  /** The process that has the lease. */
   holder: string | null;
   expires_at: Instant | null;
   /** When the last completed run began. */

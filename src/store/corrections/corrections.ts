@@ -23,10 +23,9 @@ import {
 } from './rows.ts';
 
 /*
- * Corrections by an operator: which of several contents of a report is kept, and what is removed. Records and
- * source addresses are not stored, so callers read the contents from the originals again. Reading takes long,
- * so it happens outside the transaction. The transaction changes nothing when the rows have changed since
- * they were read.
+ * Corrections by an operator: which of several contents of a report is kept, and what is removed. Records and source
+ * addresses are not stored, so callers read the contents from the originals again. That takes long, so it happens
+ * before the transaction, which changes nothing when the rows have changed since.
  */
 
 /** The content that is kept now, and the content of the conflict that replaces it. */
@@ -59,12 +58,9 @@ export async function preferConflict(
 export interface ReportToRemove {
   readonly id: string;
   readonly payloadSha256: string;
-  /**
-   * Its content, or null when it could not be read. Each address of the day then loses as many messages as the report
-   * has.
-   */
+  /** null when it could not be read. Each address of the day then loses as many messages as the report has. */
   readonly former: AggregateReport | null;
-  /** The oldest conflict of the report, or null when it has none. */
+  /** The oldest conflict of the report. */
   readonly next: { readonly seq: number; readonly content: AggregateReport } | null;
 }
 
@@ -105,7 +101,6 @@ export async function removeConflict(db: Db, seq: number, now: Instant): Promise
   });
 }
 
-/** Removes a rejection from the list. */
 export async function removeRejection(db: Db, seq: number): Promise<void> {
   const { numDeletedRows } = await db.write((tx) =>
     tx.deleteFrom('rejection').where('seq', '=', seq).executeTakeFirst(),
@@ -114,7 +109,6 @@ export async function removeRejection(db: Db, seq: number): Promise<void> {
 }
 
 interface FormerContent {
-  /** null when it could not be read. */
   readonly former: AggregateReport | null;
   readonly newestOther: NewestOther;
 }
@@ -137,7 +131,6 @@ interface Exchange extends FormerContent {
   readonly preferred: AggregateReport;
 }
 
-/** Exchanges the contents of a report and of one of its conflicts, and updates the counts and heads. */
 async function exchange(
   tx: Tx,
   { report, conflict, former, preferred, newestOther }: Exchange,
@@ -168,7 +161,6 @@ async function exchange(
   await countArrivals(tx, arrivals);
 }
 
-/** Which document has the content, where it is stored, and when it came in. */
 function toDocumentRow({
   source_seq,
   member,

@@ -13,9 +13,7 @@ import { correctLastReport, type NewestOther } from './last-report.ts';
 import type { ReportRow } from './rows.ts';
 import { subtractUnread } from './unread-departure.ts';
 
-/*
- * Subtracts one report from every count that arrival-counts.ts adds it to. Only corrections by an operator need this.
- */
+/* Subtracts one report from every count that arrival-counts.ts adds it to, for corrections by an operator. */
 
 interface UncountOptions {
   /** The content that the report had; null when it cannot be read any more. */
@@ -23,10 +21,7 @@ interface UncountOptions {
   readonly newestOther: NewestOther;
 }
 
-/**
- * Subtracts a report from the counts of its domain, and writes the heads. `report` is its row as it was counted; the
- * stored row must be deleted or changed before this is called.
- */
+/** `report` is the row as it was counted. The stored row must be deleted or changed before this is called. */
 export async function uncountReport(
   tx: Tx,
   report: ReportRow,
@@ -83,10 +78,7 @@ function withoutReport(report: ReportRow, { sum, of, by }: DayColumn): RawBuilde
   return sql<number>`case when ${column} >= ${max} then ${others} else ${column} - ${by} end`;
 }
 
-/**
- * Subtracts what a report's addresses sent from the day's rows. A row without messages is then deleted, so a
- * count may be too small and is never too large or negative.
- */
+/** Rows that are left without messages are deleted. A count may be too small, and is never too large or negative. */
 async function uncountSources(
   tx: Tx,
   report: ReportRow,

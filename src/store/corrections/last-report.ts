@@ -34,10 +34,7 @@ export function findNewestOther(
     .executeTakeFirstOrThrow();
 }
 
-/**
- * Corrects when the domain's last report was received, if `report` was the last one before it changed. The account's
- * list of domains shows this time. When the list of reports has changed since `newestOther` was read, it is read again.
- */
+/** Changes nothing unless `report` was the last. Reads `newestOther` again when the list of reports changed since. */
 export async function correctLastReport(
   tx: Tx,
   report: ReportRow,

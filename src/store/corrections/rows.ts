@@ -35,7 +35,6 @@ export async function findConflict(db: Queries, seq: number): Promise<ConflictRo
   return row;
 }
 
-/** undefined when the report has no conflict. */
 export function findOldestConflict(
   tx: Tx,
   { domain_id, seq }: ReportRow,

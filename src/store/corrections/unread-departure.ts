@@ -7,9 +7,8 @@ import { SourceTexts } from '../sources/days/texts.ts';
 import type { ReportRow } from './rows.ts';
 
 /**
- * Subtracts a report whose content cannot be read any more, so that its addresses are not known. Each address of its
- * day loses all messages of the report, because each may have sent all of them. So a count may be too small and is
- * never too large, and an address with no more messages than the report is dropped.
+ * Subtracts a report whose content, and so whose addresses, cannot be read any more. Each address of its day loses
+ * all messages of the report, because it may have sent them all. So a count may be too small, but never too large.
  */
 export async function subtractUnread(tx: Tx, at: DomainDay, report: ReportRow): Promise<void> {
   const upperBound = toUpperBound(report);
@@ -31,7 +30,6 @@ export async function subtractUnread(tx: Tx, at: DomainDay, report: ReportRow): 
   await changeSources(tx, at, { sources, change });
 }
 
-/** The most that one address can have sent of a report's messages. */
 function toUpperBound({ total_messages, aligned_messages }: ReportRow): SourceOfDay {
   const [messages, aligned] = [Number(total_messages), Number(aligned_messages)];
   return { messages, aligned, dkimAligned: aligned, spfAligned: aligned, patterns: new Map() };

@@ -56,10 +56,8 @@ function toDayRow({ domainId, day, reports, messages, aligned, sources }: Domain
   return { domain_id: domainId, day, reports, messages, aligned, sources: sources.size };
 }
 
-/** A day's row after reports were added to it. */
 type StoredDay = Pick<DayRow, 'domain_id' | 'day' | 'reports' | 'sources'>;
 
-/** What reports add to the days that they cover. */
 const dayUpserts = prepareRows<DayRow, StoredDay>(
   ['domain_id', 'day', 'reports', 'messages', 'aligned', 'sources'],
   (db, rows) =>
@@ -104,10 +102,7 @@ const receiptUpserts = prepareRows<Selectable<Tables['domain_receipt']>, never>(
       ),
 );
 
-/**
- * Statements that update the heads of domains' lists of reports: a new version, a greater total, and the newest
- * point. Accounts whose lists of domains show the change come after them, ordered by id.
- */
+/** The heads of domains' lists of reports; then, ordered by id, accounts whose lists of domains show the change. */
 function toHeadUpdates(
   byDomain: readonly DomainArrivals[],
   receivedAt: Instant,
@@ -145,7 +140,6 @@ function isNewest({ lastReportAt }: DomainArrivals['domain'], receivedAt: Instan
   return lastReportAt === null || lastReportAt < receivedAt;
 }
 
-/** The account whose list of domains shows that the domain has a newer report; none when no list shows it. */
 function toChangedAccount({ domain }: DomainArrivals, receivedAt: Instant): string[] {
   const { accountId, status } = domain;
   const isListed = accountId !== null && status === 'active';

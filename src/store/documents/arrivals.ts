@@ -29,7 +29,6 @@ export interface DayCount {
   readonly sources: SourcesOfDay;
 }
 
-/** What reports of one transaction add to a domain. */
 export interface DomainArrivals {
   /** The domain as it was when it was locked. */
   readonly domain: ReportedDomain;
@@ -48,7 +47,6 @@ export class Arrivals {
   readonly #added = new Map<string, DomainArrivals>();
   /** The locked domains by name. */
   readonly #domains = new Map<string, ReportedDomain>();
-  /** What the counts will cost to write, in rows of source addresses. */
   countCost = 0;
 
   constructor(receivedAt: Instant) {
@@ -65,7 +63,7 @@ export class Arrivals {
     this.#keep(await lockReportedDomains(tx, [...names]));
   }
 
-  /** The domains with these names, by name. Unknown ones are inserted as unclaimed. */
+  /** The domains by name. Unknown ones are inserted as unclaimed. */
   async findDomains(tx: Tx, names: Iterable<string>): Promise<Map<string, ReportedDomain>> {
     const all = [...names];
     const unknown = all.filter((name) => !this.#domains.has(name)).map((name) => ({ name }));

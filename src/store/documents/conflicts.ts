@@ -7,10 +7,7 @@ type OtherReport = Pick<
   'domain_id' | 'id' | 'source_seq' | 'member' | 'payload_sha256' | 'received_at'
 >;
 
-/**
- * Stores a document that has the identity of a stored report. `storedSha256` is the hash of the stored content. The same
- * content again is a duplicate, which changes nothing. Other content is stored as a conflict.
- */
+/** `storedSha256` is the hash of the report's content. The same content again is a duplicate and changes nothing. */
 export async function insertConflict(
   tx: Tx,
   { domain_id, id, source_seq, member, payload_sha256, received_at }: OtherReport,
@@ -36,7 +33,7 @@ export async function insertConflict(
 
 type ConflictKey = Pick<Tables['conflict'], 'domain_id' | 'report_seq' | 'payload_sha256'>;
 
-/** Throws when the conflict is not stored: then the insertion failed for another reason than that it was there already. */
+/** Throws when the conflict is not stored: its insertion then failed for another reason than that it existed. */
 async function requireConflict(tx: Tx, key: ConflictKey): Promise<void> {
   const conflicts = tx.selectFrom('conflict').select('seq');
   await conflicts.where(({ and }) => and(key)).executeTakeFirstOrThrow();

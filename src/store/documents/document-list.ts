@@ -11,7 +11,6 @@ export type DocumentId =
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const NUMBERED = /^(conflict|rejection)-([1-9]\d{0,14})$/;
 
-/** undefined when the text is not an id of a document. */
 export function parseDocumentId(text: string): DocumentId | undefined {
   if (UUID.test(text)) return { kind: 'report', id: text.toLowerCase() };
   const [, kind, seq] = NUMBERED.exec(text) ?? [];
@@ -20,12 +19,10 @@ export function parseDocumentId(text: string): DocumentId | undefined {
     : { kind: kind as 'conflict' | 'rejection', seq: Number(seq) };
 }
 
-/** A document that was not stored as a report: rejected, or in conflict with a stored report. */
 export interface ListedDocument {
   readonly id: string;
   readonly received_at: Instant;
   readonly outcome: 'rejected' | 'conflict';
-  /** Why it was rejected. */
   readonly reason: string | null;
   readonly message: string | null;
   readonly where: string | null;
@@ -126,7 +123,6 @@ async function listConflicts(
   }));
 }
 
-/** Inputs in one query. */
 const INPUTS_AT_ONCE = 100;
 
 /** The inputs of rejections and conflicts, in the order in which they came in, read some at a time. */

@@ -11,21 +11,16 @@ import { rejectionDelete, rejectionUpsert } from './rejections.ts';
 import { anyRemoval } from './report-rows.ts';
 import { insertReports, type ReceivedReport, type ReportOutcome } from './reports.ts';
 
-/** A document found in an input. */
 export interface ReceivedDocument {
   /** The input's row, from `keepOriginal`; the same object for each document of one input. */
   readonly original: Original;
-  /**
-   * Its position among the documents of its input, from 0. Reading the input again gives the same position.
-   */
+  /** Its position among the documents of its input, from 0: the same when the input is read again. */
   readonly ordinal: number;
   /** Names of the container members that it was found in, outermost first. */
   readonly member: readonly string[];
-  /** The report, or the reason why there is none. */
   readonly content: AggregateReport | Refusal;
 }
 
-/** The result for a document. */
 export type Outcome = ReportOutcome | 'rejected';
 
 /**
@@ -35,17 +30,13 @@ export type Outcome = ReportOutcome | 'rejected';
 const MAX_DOCUMENTS = 200;
 const MAX_COUNT_COST = 2_500;
 const MAX_MS = 50;
-/**
- * The bounds of a group of documents, which are stored with the same statements: documents, and bytes of their
- * inputs. A transaction checks its time limit between two groups.
- */
+/** Documents, and bytes of their inputs, that the same statements store. After them, the time limit is checked. */
 const GROUP_DOCUMENTS = 64;
 const GROUP_BYTES = 1024 * 1024;
 
 /**
- * Stores documents in as many transactions as their bounds require, and returns the outcome of each. A
- * transaction stores documents with their input's row and every count and head that they change. When a
- * process ends between two transactions, storing the same documents again counts nothing twice.
+ * Returns the outcome of each document. A transaction stores documents with their input's row and every count and
+ * head that they change. When a process ends between two, storing the same documents again counts nothing twice.
  */
 export async function insertReceived(
   db: Db,
@@ -100,12 +91,11 @@ async function insertBatch(
   return outcomes;
 }
 
-/** The name of the domain that a document is about; none for a document without a report. */
 function toDomainName({ content }: ReceivedDocument): string[] {
   return content instanceof Refusal ? [] : [content.policyPublished.domain];
 }
 
-/** The first documents, at least one, whose counts cost no more than `maxCost`, except that the last may exceed it. */
+/** The first documents, at least one, whose counts cost no more than `maxCost`; the last may exceed it. */
 function takeGroup(documents: readonly ReceivedDocument[], maxCost: number): ReceivedDocument[] {
   const group: ReceivedDocument[] = [];
   let [cost, bytes] = [0, 0];
@@ -131,11 +121,9 @@ interface Transaction {
   readonly arrivals: Arrivals;
   /** The inputs that the transaction has stored, or found. */
   readonly originals: Map<Original, StoredOriginal>;
-  /** Whether an operator has ever removed a payload. */
   readonly hasRemovals: boolean;
 }
 
-/** Stores documents with a few statements for all of them, and returns their outcomes. */
 async function insertGroup(
   tx: Tx,
   documents: readonly ReceivedDocument[],

@@ -43,7 +43,6 @@ export const rejectionDelete = prepareQuery<RejectionKey, never>((db, param) =>
     .where('ordinal', '=', param('ordinal')),
 );
 
-/** Rows that one transaction deletes. */
 const REJECTIONS_AT_ONCE = 500;
 
 /** Deletes the rejections of an input, except at the positions where reading it again found one. */

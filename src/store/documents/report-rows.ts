@@ -50,9 +50,8 @@ interface KnownReport {
 }
 
 /**
- * The contents that are stored for reports, each looked up by its key in a subquery. For a join, PostgreSQL plans a
- * scan of the whole table while the table is small, and keeps that plan until the table is analyzed. For two lists of
- * values, SQLite reads all reports of a domain.
+ * A subquery looks up each key. For a join, PostgreSQL plans a scan of the table while it is small, and keeps that
+ * plan until the table is analyzed. For two lists of values, SQLite reads all reports of a domain.
  */
 export const knownReports = prepareRows<{ domain_id: string; id: string }, KnownReport>(
   ['domain_id', 'id'],
@@ -81,7 +80,6 @@ export const anyRemoval = prepareQuery<Record<string, never>, { report_id: strin
 
 type RemovedPayload = Pick<Tables['removed_payload'], 'report_id' | 'payload_sha256'>;
 
-/** The removed payloads of reports. */
 export const removedPayloads = prepareRows<{ id: string }, RemovedPayload>(['id'], (db, rows) =>
   db
     .selectFrom('removed_payload')

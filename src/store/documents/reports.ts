@@ -8,7 +8,6 @@ import type { Arrivals } from './arrivals.ts';
 import { insertConflict } from './conflicts.ts';
 import { knownReports, type NewReport, removedPayloads, reportInserts } from './report-rows.ts';
 
-/** A report, and where its bytes are stored. */
 export interface ReceivedReport {
   readonly report: AggregateReport;
   readonly inputSeq: number;
@@ -16,15 +15,15 @@ export interface ReceivedReport {
 }
 
 /**
- * `unclaimed` is stored for a domain that nobody has registered, `duplicate` is known already, `conflict` has a
- * known report's identity and other content, `removed` was removed by an operator before.
+ * `unclaimed`: stored for a domain that nobody has registered. `conflict`: other content, with the identity of a
+ * stored report. `removed`: not stored, because an operator removed the same content before.
  */
 export type ReportOutcome = 'stored' | 'unclaimed' | 'duplicate' | 'conflict' | 'removed';
 
 /**
- * Stores reports, and returns the outcome of each. The first report of an identity is kept. Later content with the
- * same identity never changes it. Which are known is read first, under the locks of their domains, because only
- * a report that is stored has a position in the list. `hasRemovals`: whether an operator has ever removed a payload.
+ * Returns the outcome of each report. The first report of an identity is kept; later content never changes it. Which
+ * are known is read first, under the locks of their domains, because only a stored report has a position in the list.
+ * `hasRemovals`: whether an operator has ever removed a payload.
  */
 export async function insertReports(
   tx: Tx,
@@ -98,10 +97,7 @@ async function findStoredPayloads(
   return stored;
 }
 
-/**
- * Inserts the first report of each id that is not stored, and returns those reports. Adds the hashes of their contents
- * to `stored`, by the report's id.
- */
+/** Inserts the first report of each id that is not in `stored`, adds it there, and returns these reports. */
 async function insertNew(
   tx: Tx,
   planned: readonly PlannedReport[],

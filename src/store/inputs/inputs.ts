@@ -8,7 +8,6 @@ export interface StoredInput {
   readonly receivedAt: Instant;
 }
 
-/** The input with these bytes, if it is stored. */
 export async function findInputBySha256(
   db: Queries,
   sha256: string,
@@ -20,13 +19,9 @@ export async function findInputBySha256(
     .executeTakeFirst();
 }
 
-/** Inputs in one query. */
 const NAMES_AT_ONCE = 1_000;
 
-/**
- * The names of inputs, by their numbers. Inputs and reports may be divided by different columns over several
- * servers (decision 90), so reports are not joined with them.
- */
+/** Not a join with reports: several servers may divide inputs and reports by different columns (decision 90). */
 export async function findInputNames(
   db: Queries,
   seqs: readonly number[],

@@ -79,9 +79,9 @@ export async function insertOriginals(
 }
 
 /**
- * The first input with each hash, ordered by hash. All transactions insert the inputs of a group in this order, because
- * on PostgreSQL an insertion waits for the end of a transaction that has inserted the same bytes. Two transactions with
- * several groups each can still deadlock; the database then ends one of them, and it runs again.
+ * The first input with each hash, ordered by hash: on PostgreSQL an insertion waits for the end of a transaction that
+ * has inserted the same bytes, so all insert a group in one order. Transactions with several groups can still
+ * deadlock; the database then ends one, and it runs again.
  */
 function toFirsts(originals: readonly Original[]): Map<string, Original> {
   const byHash = Map.groupBy(originals, ({ sha256 }) => sha256);
@@ -124,7 +124,6 @@ async function readPart(db: Queries, seq: number, part: number): Promise<Uint8Ar
   return row?.content;
 }
 
-/** How many bytes an input has; undefined when there is no such input. */
 export async function findOriginalSize(db: Queries, seq: number): Promise<number | undefined> {
   const row = await db
     .selectFrom('source')

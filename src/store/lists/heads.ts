@@ -13,9 +13,8 @@ export interface Head {
 }
 
 /**
- * A version that no other state of the list will ever have. It is random, not a counter: after a restore from
- * a backup, a counter would repeat old versions for new states, and a partner's `If-None-Match` would then
- * get 304 for a changed list.
+ * A version that no other state of the list will ever have. It is random: after a restore from a backup, a counter
+ * would repeat old versions for new states, and a partner's `If-None-Match` would get 304 for a changed list.
  */
 export function newVersion(): string {
   return randomBytes(9).toString('base64url');
@@ -42,7 +41,6 @@ type ChangedDomainList = {
   readonly version: string;
 };
 
-/** The statement that updates the head of an account's list of active domains. */
 export const domainListUpdate = prepareQuery<ChangedDomainList, never>((db, param) =>
   db
     .updateTable('account')

@@ -24,9 +24,7 @@ export function jsonRow<Fields extends Record<string, Expression<unknown>>>(
   return dialectOf(db).jsonRow(fields) as RawBuilder<JsonText<RowOf<Fields>>>;
 }
 
-/**
- * The rows of a query without columns as JSON text, for a list that skips rows: no JSON is made of those.
- */
+/** The rows of a query without columns as JSON text, for a list that skips rows: no JSON is made of those. */
 export function jsonRows<
   DB,
   T extends keyof DB,
@@ -41,10 +39,7 @@ export function jsonRows<
   return rows as Compilable<{ readonly item: JsonText<RowOf<Fields>> }>;
 }
 
-/**
- * What is read of the fields of a row. A list derives its item's type from its fields, so the type has every field that
- * is sent.
- */
+/** A row with these fields. A list derives its item's type from them, so the type has every field that is sent. */
 export type RowOf<Fields> = {
   readonly [K in keyof Fields]: Fields[K] extends Expression<infer Value> ? Value : never;
 };

@@ -10,7 +10,6 @@ export type Page = {
   readonly offset: number;
 };
 
-/** A list that is read page by page. */
 export interface PagedList<Item> {
   /** The list's id in the order of changes (points.ts), when clients can follow it. */
   readonly id?: string;
@@ -86,7 +85,6 @@ function* planPage<Item>(list: PagedList<Item>, page: Page): Plan<PageOf<Item>> 
   return { ...head, items: yield* ask(list.items({ limit: page.limit, version, ...start })) };
 }
 
-/** Where a page begins; undefined behind the end of the list. */
 function* findStartOf(
   { id }: PagedList<unknown>,
   { offset }: Page,
@@ -97,7 +95,6 @@ function* findStartOf(
   return yield* findPageStart({ id, version }, offset);
 }
 
-/** The items of a page as objects. */
 export function parseItems<Item>({ items }: PageOf<Item>): Item[] {
   return items.map((item) => JSON.parse(item));
 }

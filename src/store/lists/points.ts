@@ -5,12 +5,11 @@ import { prepareRows } from '../engine/many-rows.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
 
 /*
- * The order in which a list changes, for clients that follow it. Each change has a position, counted from 1 in
- * the row that owns the list, so a transaction holds that row while it gives positions and the order of
- * positions is the order in which they become visible (docs/decisions/0058). A change that moves an item to a
- * new position, or removes it, leaves a gap. A transaction that changes a list adds a point: its last
- * position and a nonce, a random text, which distinguishes it from the transaction that has the same positions after a
- * restore from a backup.
+ * The order in which a list changes, for clients that follow it. Each change has a position, counted from 1 in the
+ * row that owns the list. A transaction holds that row while it gives positions, so they become visible in their
+ * order (decision 58). A change that moves or removes an item leaves a gap. A transaction that changes a list adds a
+ * point: its last position and a random nonce, which distinguishes it from a transaction with the same positions
+ * after a restore from a backup.
  */
 
 export function newNonce(): string {
@@ -24,7 +23,6 @@ export async function insertPoint(tx: Tx, listId: string, point: Point): Promise
 
 type NewPoint = { readonly listId: string; readonly position: number; readonly nonce: string };
 
-/** Statements that add points to lists. */
 export const pointInserts = prepareRows<NewPoint, never>(
   ['listId', 'position', 'nonce'],
   (db, rows) =>
@@ -41,10 +39,7 @@ export async function insertGap(tx: Tx, listId: string, position: number): Promi
   await tx.insertInto('list_gap').values(row).execute();
 }
 
-/**
- * A random number for a change that has no position. The sum of those behind a point distinguishes two states
- * of the list there.
- */
+/** For a change without a position. The sum of these numbers behind a point distinguishes two states of the list. */
 export function newGapNonce(): number {
   return randomInt(1, 2 ** 31);
 }

@@ -6,15 +6,14 @@ import { prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
 
 /*
- * Lists that are ordered by time, newest first, count their items by day. The cost of `offset` grows with the number of
- * skipped rows. So the day on which a page begins is found with these counts, and rows are skipped only inside that day.
+ * Lists that are ordered by time, newest first, count their items by day. The cost of `offset` grows with the skipped
+ * rows, so these counts find the day on which a page begins, and rows are skipped only inside that day.
  */
 
 export const reportList = (domainId: string) => `reports:${domainId}`;
 /** The list of an account or of a domain. */
 export const alertList = (ownerId: string) => `alerts:${ownerId}`;
 
-/** Adds items to the counts of a list's days. */
 export async function countItems(
   tx: Tx,
   listId: string,
@@ -25,7 +24,7 @@ export async function countItems(
 
 type ItemsOfDay = { readonly listId: string; readonly day: Day; readonly items: number };
 
-/** Statements that add items to the counts of lists' days. A list has a day once. */
+/** The rows must have each list and day only once. */
 export const itemUpserts = prepareRows<ItemsOfDay, never>(['listId', 'day', 'items'], (db, rows) =>
   db
     .insertInto('list_day')
@@ -37,7 +36,6 @@ export const itemUpserts = prepareRows<ItemsOfDay, never>(['listId', 'day', 'ite
     ),
 );
 
-/** Where a page of a list begins. */
 export type PageStart = {
   /** The latest instant that can be on the page. */
   readonly until: string;
@@ -45,7 +43,6 @@ export type PageStart = {
   readonly skip: number;
 };
 
-/** Later than every instant. */
 export const END_OF_TIME = '9999-12-31T23:59:59Z';
 
 /** Where the page at an offset below the list's total begins. The version is that of the snapshot that is read. */

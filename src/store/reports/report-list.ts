@@ -14,7 +14,6 @@ import type { ReportRow } from './reports.ts';
 
 /** How many reports are searched for one page of a reporter, and counted by reporter. */
 export const MAX_SEARCHED = 5_000;
-/** How many reporters are listed. */
 const MAX_REPORTERS = 50;
 
 /** A report's position in the order of the list. */
@@ -36,7 +35,7 @@ export interface ReportPageQuery {
   readonly to: Day;
   /** undefined: every reporter. */
   readonly reporter: Reporter | undefined;
-  /** The page has the reports that are older, or newer, than this one. Without it, the page has the newest reports. */
+  /** The page has the reports that are older, or newer, than this one; without it, the newest. */
   readonly start?: { readonly direction: 'older' | 'newer'; readonly key: ReportKey } | undefined;
   readonly limit: number;
 }
@@ -155,7 +154,6 @@ const COLUMNS = [
 
 type Direction = 'asc' | 'desc';
 
-/** The rows between two positions, in order. */
 function selectBetween<P extends Bounds>(
   db: Kysely<Tables>,
   param: Param<P>,

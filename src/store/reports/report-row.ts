@@ -11,7 +11,6 @@ export function toContentRow(report: AggregateReport) {
   };
 }
 
-/** A report's metadata and counts, by their column names. */
 export function toReportFields({ metadata, tally }: AggregateReport) {
   return {
     reporter_org: metadata.orgName,

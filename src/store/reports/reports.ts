@@ -7,7 +7,6 @@ import type { ItemsQuery, PagedList } from '../lists/page.ts';
 import { reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
-/** A report as it is listed. */
 export type ReportRow = RowOf<ReturnType<typeof toFields>>;
 
 type DomainOfAccount = { domainId: string; accountId: string };
@@ -60,7 +59,6 @@ function selectItems(db: Kysely<Tables>) {
   return db.selectFrom('report').select(({ ref }) => jsonRow(db, toFields(ref)).as('item'));
 }
 
-/** The fields of a listed report. */
 function toFields(ref: ExpressionBuilder<Tables, 'report'>['ref']) {
   return {
     id: ref('id'),
@@ -74,10 +72,7 @@ function toFields(ref: ExpressionBuilder<Tables, 'report'>['ref']) {
   };
 }
 
-/**
- * The reports of an account's domain, newest window first, then latest arrival. The list does not exist when
- * the account has no such domain, whether or not another account has it.
- */
+/** Newest window first, then latest arrival. The list does not exist when the account does not have the domain. */
 export function reportsOf(domain: DomainOfAccount): PagedList<ReportRow> {
   const { domainId } = domain;
   return {

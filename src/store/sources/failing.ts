@@ -8,8 +8,8 @@ import { planParts } from './periods.ts';
 import type { DomainScope } from './scope.ts';
 
 /*
- * The addresses of a range that fail most. Days on which all messages of an address passed are left out before anything
- * is added up, so where few addresses fail this costs a fraction of the list of sources.
+ * The addresses of a range that fail most. Days on which all messages of an address passed are left out before
+ * anything is added up, so when few addresses fail, this costs a fraction of the list of sources.
  */
 
 /** @internal A test reads its query plan. */

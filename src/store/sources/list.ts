@@ -40,9 +40,8 @@ export interface SourceList<Row = SourceRow> {
 }
 
 /**
- * The addresses that sent in a domain's name in a range: most failed messages first, then most messages, then by
- * address. Reads at most 1,000 rows for each day, and one row for each address of a period that is summed. Throws
- * `not_found` when the account has no such domain.
+ * Most failed messages first, then most messages, then by address. Reads at most 1,000 rows for each day, and one for
+ * each address of a period that is summed. Throws `not_found` when the account has no such domain.
  */
 export async function readSources(
   reader: Reader,
@@ -57,7 +56,6 @@ export async function readSources(
   });
 }
 
-/** How many addresses are grouped, at most. */
 const MAX_GROUPED = 5_000;
 
 /** The first addresses of a range in the same order, without their days, for a page that groups them. */
@@ -115,7 +113,6 @@ const messagesOfRange = prepareQuery<OfRange, { messages: number; days: number }
     .where('day', '<=', param('to')),
 );
 
-/** Some addresses of a range, in the given order, without those that sent nothing. */
 export function* planSourcesOf(
   { domainId, cover }: RangeParts,
   addresses: readonly string[],

@@ -26,7 +26,7 @@ const marksOf = prepareQuery<{ domainId: string }, Omit<SourceMarkTable, 'domain
       .limit(MAX_MARKS),
 );
 
-/** What people have said of a domain's sources, by address. */
+/** The marks of a domain's sources, by address. */
 export async function readMarks(
   reader: Reader,
   domainId: string,
@@ -47,10 +47,7 @@ interface MarkChange {
   readonly mark: Mark | null;
 }
 
-/**
- * Marks a source of a domain of the actor's account. Throws `not_found` for another account's domain, and
- * `limit_reached` when a domain has too many marks.
- */
+/** Throws `not_found` for another account's domain, and `limit_reached` when a domain has too many marks. */
 export async function updateMark(
   db: Db,
   { domainId, address, mark }: MarkChange,

@@ -8,8 +8,8 @@ import type { Tables } from '../tables.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 
 /*
- * Names of sources in DNS, which a job looks up and pages read. A name belongs to a domain and an address, so an address
- * that sends for several domains is looked up for each of them.
+ * Names of sources in DNS, which a job looks up and pages read. A name belongs to a domain and an address, so an
+ * address that sends for several domains is looked up for each.
  */
 
 /** Unexpired names of a domain, including addresses without a name. With so many, the job looks up no more. */

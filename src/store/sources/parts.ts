@@ -14,7 +14,6 @@ export interface SourceCounts {
   readonly spf_aligned: number;
 }
 
-/** The columns of an address that are added up. */
 export const SUMS = ['messages', 'aligned', 'dkim_aligned', 'spf_aligned'] as const;
 
 /** The columns that a part of a range, a day or a period, has for an address. A day is its own first and last day. */
@@ -25,9 +24,8 @@ export type PartColumn = (typeof PART)[number];
 export type CoverLists = { domainId: string; days: string; periods: string };
 
 /**
- * What each address sent on each of the days and in each of the periods, one row for each address and part. Only the
- * needed columns are selected, because the rows of a range are sorted with all of them. `addresses` is a JSON array;
- * without it, all addresses are read.
+ * One row for each address and part. Only the needed columns are selected, because the rows of a range are sorted
+ * with all of them. `addresses` is a JSON array; without it, all addresses are read.
  */
 export function selectParts<P extends CoverLists>(
   db: Kysely<Tables>,
@@ -59,10 +57,7 @@ function toDayColumn(column: PartColumn) {
   return column === 'first_day' || column === 'last_day' ? (`day as ${column}` as const) : column;
 }
 
-/**
- * The sum of a column, or of an expression, as a floating-point number, which is exact up to 2^53. Counts stop at
- * 2^53 − 1. An int64 would overflow, because it cannot have the sum of many counts of that size.
- */
+/** In floating point, exact up to 2^53. Counts stop at 2^53 − 1; the sum of many of that size overflows an int64. */
 export function sumOf(counted: string | RawBuilder<number>): RawBuilder<number> {
   const value = typeof counted === 'string' ? sql.ref(counted) : counted;
   return sql<number>`coalesce(sum(cast(${value} as double precision)), 0)`;

@@ -37,10 +37,7 @@ interface ChangedDay {
   readonly day: Day;
 }
 
-/**
- * Statements that set the periods of days to stale. Every transaction that changes a day's sources runs them, while it
- * holds the domain's lock.
- */
+/** Every transaction that changes a day's sources runs these statements, while it holds the domain's lock. */
 export function staleUpsertsOfDays(days: readonly ChangedDay[]): BoundQuery<never>[] {
   const keys = days.map(({ domainId, day }) => ({ domain_id: domainId, period: toThird(day) }));
   const byKey = new Map(keys.map((key) => [`${key.domain_id} ${key.period}`, key]));
@@ -68,7 +65,6 @@ function* planStates(domainId: string, { from, to }: DayRange): Plan<PeriodState
   return new Map(rows.map(({ period, state }) => [period, state]));
 }
 
-/** The periods and days that a range consists of, with the states of all periods of its years. */
 export function* planCover(
   domainId: string,
   range: DayRange,
@@ -77,7 +73,6 @@ export function* planCover(
   return { ...coverRange(range, states), states };
 }
 
-/** A range of a domain with its cover, for all statements of a plan. */
 export interface RangeParts {
   readonly domainId: string;
   readonly range: DayRange;
@@ -91,7 +86,6 @@ export function* planParts(scope: DomainScope, range: DayRange): Plan<RangeParts
   return { domainId, range, cover: yield* planCover(domainId, range) };
 }
 
-/** A cover's days and periods as parameters of `selectParts`. */
 export function toJsonLists({ days, periods }: Cover) {
   return { days: JSON.stringify(days), periods: JSON.stringify(periods) };
 }

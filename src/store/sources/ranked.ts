@@ -13,16 +13,12 @@ type RankedPage = CoverLists & {
 
 /** An address with the totals; one row without an address when the page is empty. */
 interface RankedRow extends SourceCounts {
-  /** How many addresses match. */
   readonly total: number;
   /** The messages of all addresses, whether or not they match. */
   readonly listed: number;
 }
 
-/**
- * The addresses of a range: most failed messages first, then most messages, then by address. One pass over the rows of
- * the range's parts finds a page of those that match, and the totals.
- */
+/** Most failed messages first, then most messages, then by address. One pass over the rows finds page and totals. */
 export const rankedSources = prepareQuery<RankedPage, RankedRow>((db, param) => {
   const matches = sql<SqlBool>`(${param('failingOnly')} = 0 or messages > aligned)
     and (${param('mark')} = 'any' or ${param('mark')} = coalesce((

@@ -2,7 +2,6 @@ import { Failure } from '../../domain/failure.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
 
-/** A domain of an account. */
 export type DomainScope = { readonly accountId: string; readonly domainId: string };
 
 const domainOfAccount = prepareQuery<DomainScope, { id: string }>((db, param) =>

@@ -15,7 +15,6 @@ import { type DomainScope, requireDomain } from './scope.ts';
 
 /** Messages of one source in a range that one reporter evaluated alike: all or none of them passed DMARC. */
 export interface SourcePattern extends EvaluatedPattern, Counts {
-  /** The organisation that reported them. */
   readonly reporter: string | null;
   readonly first_day: Day;
   readonly last_day: Day;
@@ -39,13 +38,9 @@ export interface SourceQuery {
   readonly range: DayRange;
 }
 
-/** How many patterns of a source are read. */
 const MAX_PATTERNS = 200;
 
-/**
- * One source in a range: its days and its patterns. An address that sent nothing has no days. Throws `not_found`
- * when the account has no such domain.
- */
+/** An address that sent nothing has no days. Throws `not_found` when the account has no such domain. */
 export async function readSource(
   reader: Reader,
   scope: DomainScope,
@@ -94,7 +89,6 @@ export const daysOfSource = prepareQuery<
     .orderBy('data.day'),
 );
 
-/** The messages of a pattern of one reporter, by their ids. */
 interface CountedPattern {
   readonly id: string;
   messages: number;
@@ -128,7 +122,6 @@ interface TextKey {
   readonly id: string;
 }
 
-/** The stored texts with these keys, by id. */
 function* findTexts(domainId: string, keys: readonly TextKey[]): Plan<Map<string, string>> {
   const found = new Map<string, string>();
   for (const [month, ofMonth] of Map.groupBy(keys, (key) => key.month)) {

@@ -16,18 +16,13 @@ import type { Store } from '../engine/store.ts';
 import { type CoverLists, PART, SUMS, selectParts } from './parts.ts';
 import { planCover, staleUpsertsOf, toJsonLists } from './periods.ts';
 
-/*
- * Sums what addresses sent in a period. Whether sums are worth their space is decided before the transaction, so that
- * the transaction reads at most `maxRows` rows.
- */
+/* Whether sums are worth their space is decided before the transaction, which then reads at most `maxRows` rows. */
 
-/** A period of a domain. */
 export interface DomainPeriod {
   readonly domainId: string;
   readonly period: Period;
 }
 
-/** Which periods get sums. */
 export interface SumLimits {
   /** Fewer rows than this are read as fast as their sums. */
   readonly minRows: number;
@@ -39,10 +34,7 @@ export interface SumLimits {
 
 const LIMITS: SumLimits = { minRows: 500, maxRows: 20_000, minRowsOfAddress: 2 };
 
-/**
- * Sums a stale period, or gives it the state `days`. A longer period stays stale until its thirds of months are not.
- * Returns whether sums were written.
- */
+/** Returns whether sums were written. A longer period stays stale until none of its thirds of months is stale. */
 export async function sumPeriod(
   { db, reader }: Pick<Store, 'db' | 'reader'>,
   of: DomainPeriod,

@@ -16,7 +16,6 @@ import type { SourceOfDay, SourcesOfDay } from './source-ips.ts';
  * other transaction changes a row between reading and writing it. Counts of a row stay between 0 and its messages.
  */
 
-/** The counts of an address's day. */
 interface Counts {
   readonly messages: number;
   readonly aligned: number;
@@ -44,13 +43,9 @@ export async function changeSources(
   await runAllPrepared(tx, [...updates, ...staleUpsertsOfDays([{ domainId, day }])]);
 }
 
-/** Returns the new counts of a row. */
 export type Change = (counts: Counts, source: SourceOfDay) => Counts;
 
-/**
- * Subtracts what an address of a report sent. The row may have less than that, because its sum stopped at 2^53 − 1 or
- * because the address was dropped meanwhile and counted again from zero.
- */
+/** The row may have less: its sum stopped at 2^53 − 1, or the address was dropped and counted again from zero. */
 export const subtractSource: Change = (counts, source) => ({
   messages: counts.messages - source.messages,
   aligned: counts.aligned - source.aligned,

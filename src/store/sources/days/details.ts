@@ -7,7 +7,6 @@ import { addSafely } from '../../../domain/safe-sum.ts';
  * An entry has the ids of the reporter and of the pattern (texts.ts), messages in base 36, and a comma.
  */
 
-/** A day of a domain, which has details for each address. */
 export interface DomainDay {
   readonly domainId: string;
   readonly day: Day;
@@ -16,7 +15,6 @@ export interface DomainDay {
 /** Messages by the ids of their reporter and pattern, joined. */
 export type PatternCounts = Map<string, number>;
 
-/** The lengths of the ids. */
 export const REPORTER_ID_CHARS = 6;
 export const PATTERN_ID_CHARS = 8;
 const ID_CHARS = REPORTER_ID_CHARS + PATTERN_ID_CHARS;
@@ -24,11 +22,10 @@ const BASE = 36;
 
 /**
  * How many patterns an address keeps for one day: the largest.
- *
  * @internal Tests make more.
  */
 export const MAX_PATTERNS_OF_DAY = 64;
-/** A text longer than this has more patterns than that, or many entries of one pattern. */
+/** A text longer than this has more than `MAX_PATTERNS_OF_DAY` patterns, or many entries of one. */
 export const LONG_DETAILS = 2 * MAX_PATTERNS_OF_DAY * (ID_CHARS + 3);
 
 export function parseDetails(details: string): PatternCounts {
@@ -50,10 +47,7 @@ export function renderDetails(counts: PatternCounts, limit = MAX_PATTERNS_OF_DAY
   return kept.map(([id, messages]) => `${id}${messages.toString(BASE)},`).join('');
 }
 
-/**
- * The counts, largest first, cut so that their sum is not larger than the messages of their source. The sum can be
- * larger for an address that was dropped and counted again from zero.
- */
+/** Cuts the counts, largest first. Their sum may exceed `messages` after an address was dropped and counted anew. */
 export function fitDetails(counts: PatternCounts, messages: number): PatternCounts {
   const fitting: PatternCounts = new Map();
   let room = messages;

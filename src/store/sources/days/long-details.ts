@@ -2,7 +2,7 @@ import type { Tx } from '../../engine/database.ts';
 import { prepareQuery, runAllPrepared, runPrepared } from '../../engine/prepared.ts';
 import { type DomainDay, LONG_DETAILS, parseDetails, renderDetails } from './details.ts';
 
-/* Details grow with each report (details.ts). The entries of long ones are added up, and the largest patterns kept. */
+/* Details grow with each report (details.ts). Entries of long ones are added up, and the largest patterns kept. */
 
 /** Looking for long details reads all sources of the day, so it is done once in so many reports. */
 const REPORTS_BETWEEN = 32;
@@ -12,7 +12,6 @@ export function isTimeToShorten([before, after]: readonly [number, number]): boo
   return Math.floor(before / REPORTS_BETWEEN) < Math.floor(after / REPORTS_BETWEEN);
 }
 
-/** Shortens the long details of a day. */
 export async function shortenDetails(tx: Tx, { domainId, day }: DomainDay): Promise<void> {
   const rows = await runPrepared(tx, longDetails({ domainId, day, chars: LONG_DETAILS }));
   const updates = rows.map(({ address, details }) =>

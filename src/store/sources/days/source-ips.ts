@@ -15,7 +15,6 @@ import { isTimeToShorten, shortenDetails } from './long-details.ts';
  * Only the largest addresses are kept, so that a flood of them needs bounded space.
  */
 
-/** What an address sent on one day. */
 export interface SourceOfDay {
   messages: number;
   aligned: number;
@@ -49,12 +48,10 @@ function noMessages(): SourceOfDay {
   return { messages: 0, aligned: 0, dkimAligned: 0, spfAligned: 0, patterns: new Map() };
 }
 
-/** What reports of a transaction add to a day. */
 export interface ArrivedSources extends DomainDay {
   readonly sources: SourcesOfDay;
 }
 
-/** Statements that add sources to days of domains. */
 export function toSourceUpserts(days: readonly ArrivedSources[]): BoundQuery<never>[] {
   return sourceUpserts(days.flatMap(toRows));
 }
@@ -66,7 +63,6 @@ export interface CountedDay extends DomainDay {
   readonly reports: readonly [before: number, after: number];
 }
 
-/** Keeps the largest sources of each day, and shortens their details. */
 export async function boundSources(tx: Tx, days: readonly CountedDay[]): Promise<void> {
   for (const day of days) {
     if (day.atMost > MAX_SOURCES) await keepLargest(tx, day);
@@ -120,10 +116,7 @@ const sourceUpserts = prepareRows<SourceRow, never>(SOURCE_COLUMNS, (db, rows) =
     ),
 );
 
-/**
- * An address that was dropped and comes again is counted from zero: its count may be too small, never too
- * large.
- */
+/** An address that was dropped and comes again is counted from zero: its count may be too small, never too large. */
 async function keepLargest(tx: Tx, { domainId, day }: DomainDay): Promise<void> {
   await tx
     .deleteFrom('domain_source_ip')
@@ -144,7 +137,6 @@ async function keepLargest(tx: Tx, { domainId, day }: DomainDay): Promise<void> 
   await recountSources(tx, { domainId, day });
 }
 
-/** Sets a day's count of addresses to the number of its rows. */
 export async function recountSources(tx: Tx, { domainId, day }: DomainDay): Promise<void> {
   await tx
     .updateTable('domain_day')

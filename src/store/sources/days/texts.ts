@@ -20,7 +20,6 @@ function toId(text: string, chars: number): string {
   return hash('sha256', text, 'base64url').slice(0, chars);
 }
 
-/** The stored text of a reporter's name: JSON. */
 function toReporterText(orgName: string | null): string {
   return JSON.stringify(orgName === null ? null : orgName.slice(0, MAX_REPORTER).toWellFormed());
 }
@@ -47,7 +46,6 @@ export class SourceTexts {
     };
   }
 
-  /** The texts as rows of a domain. */
   toRows(domainId: string): TextRow[] {
     const rows: TextRow[] = [];
     for (const [month, texts] of this.#byMonth)
@@ -122,7 +120,6 @@ interface ToDelete {
   readonly texts: readonly StoredText[];
 }
 
-/** Ids in one statement. */
 const IDS_AT_ONCE = 500;
 
 async function deleteTexts(tx: Tx, { domainId, month, texts }: ToDelete): Promise<void> {
