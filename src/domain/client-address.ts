@@ -1,17 +1,13 @@
 import { isIP } from 'node:net';
 import { ipKeyGenerator } from 'express-rate-limit';
 
-/**
- * Forms that proxies write into `X-Forwarded-For` besides a bare address: `192.0.2.1:443`,
- * `[2001:db8::1]:443`.
- */
+/** Forms in `X-Forwarded-For` besides a bare address: `192.0.2.1:443`, `[2001:db8::1]:443`. */
 const WITH_PORT = /^(?:\[([^[\]]+)\]|([^:[\]]+))(?::\d{1,5})?$/;
 /** An IPv4 address in IPv6 form, as a socket that listens on both reports it. */
 const MAPPED_DECIMAL = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const MAPPED_HEX = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i;
 
 interface Sender {
-  /** The address at the other end of the socket. */
   readonly peer: string;
   /** `X-Forwarded-For`: each proxy appends the address that it was called from. */
   readonly forwardedFor: string | undefined;
@@ -19,9 +15,8 @@ interface Sender {
 }
 
 /**
- * The address that a request counts under, for limits, throttles and the audit. Reads `X-Forwarded-For` from
- * its end, as long as a trusted proxy wrote the entry. An entry that is not an address ends the reading, and
- * the request counts under the proxy that sent it. Otherwise each invalid text would have a limit of its own.
+ * The address for limits, throttles and the audit. Reads `X-Forwarded-For` from its end, while a trusted proxy wrote
+ * the entry. An entry that is no address stops it at the proxy: else each invalid text would have its own limit.
  */
 export function toClientAddress({ peer, forwardedFor, isTrusted }: Sender): string {
   let address = parseAddress(peer) ?? peer;
@@ -35,10 +30,7 @@ export function toClientAddress({ peer, forwardedFor, isTrusted }: Sender): stri
   return address;
 }
 
-/**
- * An address without port, brackets and zone; a mapped IPv4 address in IPv4 form. undefined for any other
- * text.
- */
+/** Without port, brackets and zone; a mapped IPv4 address in IPv4 form. undefined for text that is no address. */
 export function parseAddress(text: string): string | undefined {
   if (isIP(text) === 4) return text;
   const [, bracketed, plain] = isIP(text) === 0 ? (WITH_PORT.exec(text) ?? []) : [];

@@ -1,10 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
-/**
- * A point in the order in which a list changes (store/lists/points.ts): how many changes there were, and the
- * nonce, a random text, of the transaction that made the last of them.
- */
+/** How many changes a list had (store/lists/points.ts), and the random text of the last change's transaction. */
 export interface Point {
   readonly position: number;
   readonly nonce: string;

@@ -1,5 +1,3 @@
-/* The URL of a PostgreSQL database: recognising it, and showing it without its password. */
-
 /** Whether a text names a PostgreSQL database. Everything else is the path of a file. */
 export function isPostgresUrl(database: string): boolean {
   return /^postgres(?:ql)?:\/\//i.test(database);
@@ -15,7 +13,6 @@ export function toShownDatabase(database: string): string {
   return isPostgresUrl(database) ? toShownUrl(database) : database;
 }
 
-/** The URL as people may see it, without password. */
 export function toShownUrl(database: string): string {
   if (!URL.canParse(database)) return 'postgres://…';
   const url = new URL(database);

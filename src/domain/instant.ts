@@ -12,7 +12,6 @@ export function secondsToInstant(seconds: number): Instant {
   return toInstant(new Date(seconds * 1000));
 }
 
-/** The instant `ms` after another one, or before it when negative. */
 export function later(instant: Instant, ms: number): Instant {
   return toInstant(new Date(Date.parse(instant) + ms));
 }
@@ -31,12 +30,10 @@ export function isDay(text: string): text is Day {
   return !Number.isNaN(time) && toDay(new Date(time).toISOString()) === text;
 }
 
-/** The day that is `days` days later, or earlier when negative. */
 export function addDays(day: Day, days: number): Day {
   return toDay(new Date(Date.parse(day) + days * DAY_MS).toISOString());
 }
 
-/** How many days the second day is after the first. */
 export function daysBetween(from: Day, to: Day): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 }
@@ -47,7 +44,6 @@ export interface DayRange {
   readonly to: Day;
 }
 
-/** How many days a range has, both ends included. */
 export function countDays({ from, to }: DayRange): number {
   return daysBetween(from, to) + 1;
 }

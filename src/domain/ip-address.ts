@@ -3,9 +3,8 @@ import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 const MAPPED = /^::ffff:(?=\d+\.)/;
 
 /**
- * An address in its canonical text: RFC 5952 for IPv6, and dotted IPv4 for an IPv4-mapped address, which is how a
- * dual-stack reporter sees mail over IPv4. undefined when the text is not an address, or has a zone, which has no
- * meaning outside its own host.
+ * The canonical text: RFC 5952 for IPv6; dotted IPv4 for an IPv4-mapped address, as dual-stack reporters see mail
+ * over IPv4. undefined for other text, and with a zone, which has no meaning outside its own host.
  */
 export function parseIpAddress(text: string): string | undefined {
   // node accepts no leading zeros in IPv4, so an accepted text is canonical.

@@ -20,7 +20,6 @@ const GOOD_PERCENT = 99;
 /** Days without reports after which they count as missing. Reporters lag by days. */
 const SILENT_DAYS = 7;
 
-/** What is known of a domain when its next step is chosen. */
 export interface DomainFacts {
   readonly status: 'active' | 'paused';
   readonly today: Day;
@@ -37,7 +36,6 @@ export interface DomainFacts {
   readonly openAlerts: readonly string[];
 }
 
-/** The one thing that the domain's owner does next. */
 export type NextStep =
   | { readonly kind: 'resume' | 'first_reports' | 'publish_record' | 'one_record' | 'nothing' }
   | { readonly kind: 'alert'; readonly type: string }

@@ -1,6 +1,4 @@
-/*
- * Public values. The key is valid only in a sandbox. No other store contains it, because keys are random there.
- */
+/* Public values. The key is valid only in a sandbox. No other store contains it, because keys are random there. */
 
 /** The published key of every `plumbline serve --sandbox`. */
 export const SANDBOX_KEY = 'plb_live_SandboxSandboxSandboxSandbox0046a8Kd';

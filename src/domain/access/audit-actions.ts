@@ -1,4 +1,3 @@
-/** What the audit records, by kind of subject. */
 export const AUDIT_ACTIONS = {
   key: ['key_created', 'key_enabled', 'key_disabled', 'key_disabled_by_plan', 'key_deleted'],
   person: [

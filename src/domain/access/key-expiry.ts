@@ -8,10 +8,7 @@ const MAX_DAYS = 3_650;
 /** What the form offers, in days. */
 export const EXPIRY_DAYS = [30, 90, 365] as const;
 
-/**
- * When a new key expires: `none` (null), a number of days from now such as `90` or `90d`, or a day such as
- * `2027-03-15`, on which the key is still accepted (UTC). Throws `validation_error`.
- */
+/** `none` (null), days from now (`90`, `90d`) or a last day in UTC (`2027-03-15`). Throws `validation_error`. */
 export function parseKeyExpiry(text: string, now: Instant): Instant | null {
   if (text === 'none') return null;
   const days = /^(\d{1,4})d?$/.exec(text)?.[1];
@@ -26,7 +23,6 @@ export function isExpired(expiresAt: Instant | null, now: Instant): boolean {
   return expiresAt !== null && expiresAt <= now;
 }
 
-/** A key expires when its last day ends. */
 function toEndOf(day: string): Instant | undefined {
   // The day after the last one of the year 9999 has five digits.
   return isDay(day) && day < '9999' ? `${addDays(day, 1)}T00:00:00Z` : undefined;

@@ -3,10 +3,7 @@ import { randomInt } from 'node:crypto';
 const LENGTH = 16;
 const PATTERN = /^[a-z0-9]{16}$/;
 
-/**
- * The local part of an account's own report address: 16 random letters and digits, which are 82 bits. Lower
- * case, because some mail servers change the case.
- */
+/** A local part for an account's report address: 82 random bits. Lower case, as some mail servers change the case. */
 export function createMailToken(): string {
   return Array.from({ length: LENGTH }, () => randomInt(36).toString(36)).join('');
 }

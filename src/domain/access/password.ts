@@ -5,9 +5,7 @@ const MIN_LENGTH = 12;
 /** Longer than any passphrase. Without a maximum, a request could make hashing take any time. */
 const MAX_LENGTH = 200;
 
-/**
- * OWASP's recommendation for argon2id: 19 MiB, two passes, one lane. The library's default is argon2id too.
- */
+/** OWASP's recommendation for argon2id: 19 MiB, two passes, one lane. The library's default is argon2id too. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /** Native code, loaded when the first password is hashed or verified. */
@@ -30,10 +28,7 @@ function assertPassword(password: string): void {
   }
 }
 
-/**
- * The argon2id hash (PHC text) of a new password. Throws `unavailable` when too many requests wait for
- * hashing.
- */
+/** The argon2id hash (PHC text). Throws `validation_error`, or `unavailable` when too many requests wait. */
 export async function hashPassword(password: string): Promise<string> {
   assertPassword(password);
   const { hash } = await loadArgon2();
@@ -41,8 +36,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether a password matches the hash. Without a hash (the person is unknown, disabled or has no password
- * yet) the answer is no and takes as long. Throws `unavailable` when too many requests wait for hashing.
+ * Whether a password matches the hash. Without a hash (the person is unknown, disabled or has no password yet) the
+ * answer is no and takes as long. Throws `unavailable` when too many requests wait for hashing.
  */
 export async function isPassword(password: string, passwordHash: string | null): Promise<boolean> {
   if ([...password].length > MAX_LENGTH) return false;
@@ -56,7 +51,6 @@ export async function isPassword(password: string, passwordHash: string | null):
 
 let unknownHash: Promise<string> | undefined;
 
-/** The hash of a random password, used when a person has none. */
 function hashForUnknown(): Promise<string> {
   unknownHash ??= loadArgon2().then(({ hash }) => hash(randomUUID(), COST));
   return unknownHash;

@@ -14,7 +14,7 @@ export const MAX_OPEN_INVITATIONS = 20;
 const EMAIL = /^[^\s@<>]{1,64}@[^\s@<>]+\.[^\s@<>]+$/;
 const MAX_LENGTH = 254;
 
-/** An e-mail address as typed, trimmed. */
+/** The address as typed, trimmed. Throws `validation_error`. */
 export function parseEmail(text: string): string {
   const email = text.trim();
   if (email.length > MAX_LENGTH || !EMAIL.test(email)) {

@@ -12,7 +12,7 @@ export interface Sealing {
 export type OpenSealing = (options?: {
   /** Whether the key is read again, in case the file was restored or replaced. */
   readonly isFresh?: boolean;
-  /** Called when there is no key. Returns whether one may be made: not while a stored secret needs the missing one. */
+  /** Called without a key. Returns whether one may be made: not while a stored secret needs the missing one. */
   readonly mayMake?: () => Promise<boolean>;
 }) => Promise<Sealing>;
 

@@ -1,10 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { hashSecret } from './secret.ts';
 
-/*
- * Time-based one-time passwords (RFC 6238) as every authenticator app makes them: SHA-1, six digits, a new one
- * every 30 seconds.
- */
+/* Time-based one-time passwords (RFC 6238) as authenticator apps make them: SHA-1, six digits, every 30 seconds. */
 
 const PERIOD_SECONDS = 30;
 const CODE = /^\d{6}$/;
@@ -32,9 +29,8 @@ export function readTotpCode(text: string): string | undefined {
 }
 
 /**
- * The time step of a code that is right now, was in the step before, or will be in the next one (RFC 6238,
- * section 5.2); undefined for a wrong code, and for one of `lastStep` or before, which was used already. The
- * library compares in constant time.
+ * The time step of a code of this step, the one before or the next (RFC 6238, section 5.2); undefined for a wrong
+ * code, and for one of `lastStep` or before, which was used already. The library compares in constant time.
  */
 export async function findTotpStep(
   secret: string,
@@ -51,8 +47,6 @@ export async function findTotpStep(
   });
   return result.valid && 'timeStep' in result ? result.timeStep : undefined;
 }
-
-/* Codes that replace one of the authenticator app once. */
 
 /** How many codes a person gets at once. */
 export const RECOVERY_CODES = 10;

@@ -1,9 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/**
- * Opaque text that grants access: a session's cookie, a one-time link. The token is given to one person once, and never
- * stored. 256 random bits need no salt.
- */
+/** Grants access: a session's cookie, a one-time link. The token is never stored. 256 random bits need no salt. */
 export function createSecret() {
   const token = randomBytes(32).toString('base64url');
   return { token, sha256: hashSecret(token) };

@@ -27,8 +27,8 @@ interface Regression {
 }
 
 /**
- * Evaluates each day as if it were the newest, so that days in any order of arrival give the same result. A
- * day that is no longer fresh counts if it fired while it was fresh.
+ * Evaluates each day as if it were the newest, so that the order of arrival does not matter. A day that is no longer
+ * fresh counts if it fired while it was fresh.
  */
 function replay(facts: Facts, thresholds: Thresholds): Regression[] {
   const found: Regression[] = [];
@@ -50,7 +50,6 @@ function mayFireOn(facts: Facts, thresholds: Thresholds): (day: Day) => boolean 
     isFresh(day, facts, thresholds) || (fired.has(day) && isWatched(day, facts.watchedSince));
 }
 
-/** undefined while there are fewer days than the baseline needs. */
 function baselineOf(
   days: readonly DataDay[],
   index: number,

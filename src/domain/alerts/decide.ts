@@ -29,8 +29,7 @@ function decideType(rule: AlertRule, facts: Facts, thresholds: Thresholds): Deci
   const known = alertsOf(facts, type);
   const open = known.filter(({ isOpen }) => isOpen);
   const occurrences = rule.findOccurrences(facts, thresholds);
-  // An occurrence that ended before any evaluation is fired as well. Otherwise late reports could not reopen
-  // it.
+  // An occurrence that ended before any evaluation is fired as well. Otherwise late reports could not reopen it.
   const unknown = occurrences.filter(
     (occurrence) =>
       !(occurrence.ending === null ? open : known).some((alert) => isAbout(alert, occurrence)),

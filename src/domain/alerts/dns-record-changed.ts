@@ -54,7 +54,6 @@ function toOccurrence(
   return { subject: type, ending: null, context };
 }
 
-/** What is known of a record, and how far from firing it is. */
 export function explainRecord(type: RecordType, facts: Facts, t: Thresholds): string {
   const state = facts.dns[type];
   const name = `${type.toUpperCase()} at ${toRecordName(type, facts.domain)}`;

@@ -31,23 +31,18 @@ export interface DataDay extends Counts {
 export interface FailingSource extends Counts {
   readonly day: Day;
   readonly address: string;
-  /**
-   * Data days between the source's last message and this day, both excluded, up to the number that the rules
-   * need; null when it had never sent anything.
-   */
+  /** Data days between its last message and this day, both excluded, up to what rules need; null if it had none. */
   readonly absentDays: number | null;
   /** For a new source: later days on which it sent too many failing messages. */
   readonly laterFailingDays: readonly Day[];
 }
 
-/** An alert that has fired. */
 export interface KnownAlert {
   readonly id: string;
   readonly type: string;
   readonly subject: string;
   readonly isOpen: boolean;
   readonly firedAt: Instant;
-  /** null while it is open. */
   readonly resolvedAt: Instant | null;
   readonly context: Readonly<Record<string, unknown>>;
 }

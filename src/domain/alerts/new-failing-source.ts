@@ -6,10 +6,7 @@ import type { Thresholds } from './thresholds.ts';
 
 const TYPE = 'alert.new_failing_source';
 
-/**
- * Addresses not seen before sent failing messages: a spoofer, or a sending service that was not set up for
- * DMARC.
- */
+/** Addresses not seen before sent failing messages: a spoofer, or a service that was not set up for DMARC. */
 export const newFailingSource: AlertRule<typeof TYPE> = {
   type: TYPE,
   findOccurrences: (facts, thresholds) =>
@@ -27,7 +24,6 @@ export const newFailingSource: AlertRule<typeof TYPE> = {
   },
 };
 
-/** Days on which new sources failed, and which may fire or have fired. */
 function findDays(facts: Facts, thresholds: Thresholds): Day[] {
   const fired = new Set(alertsOf(facts, TYPE).map(({ subject }) => subject));
   const days = new Set(newSources(facts, thresholds).map(({ day }) => day));
@@ -37,7 +33,6 @@ function findDays(facts: Facts, thresholds: Thresholds): Day[] {
     .sort();
 }
 
-/** The failing sources that had sent nothing in the data days before. */
 function newSources({ failingSources }: Facts, { newSourceDays }: Thresholds): FailingSource[] {
   return failingSources.filter(
     ({ absentDays }) => absentDays === null || absentDays >= newSourceDays,

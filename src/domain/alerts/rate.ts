@@ -29,16 +29,13 @@ export function toDrop(before: Counts, after: Counts): number {
   return (toHundredthsOfRate(before) - toHundredthsOfRate(after)) / 100;
 }
 
-/**
- * Whether the pass rate is at least `points` below the one before. Computed in whole numbers: in floating
- * point, a drop of exactly ten points could become 9.999….
- */
+/** Whether the rate fell by at least `points`, in whole numbers: in floating point, ten could become 9.999…. */
 export function isDrop(before: Counts, after: Counts, points: number): boolean {
   const { over, under } = difference(before, after);
   return over * 10_000n >= toHundredthsOfPoints(points) * under;
 }
 
-/** Whether the pass rate is at most `points` below the one before. */
+/** Whether the rate fell by at most `points`. */
 export function isWithin(before: Counts, after: Counts, points: number): boolean {
   const { over, under } = difference(before, after);
   return over * 10_000n <= toHundredthsOfPoints(points) * under;
@@ -55,7 +52,6 @@ function toHundredthsOfPoints(points: number): bigint {
   return BigInt(Math.round(points * 100));
 }
 
-/** The pass rate in hundredths of a percent. */
 function toHundredthsOfRate({ messages, aligned }: Counts): number {
   const [over, under] = [BigInt(aligned) * 10_000n, BigInt(messages)];
   const rounded = Number((over * 2n + under) / (under * 2n));

@@ -5,10 +5,7 @@ import { policyWeakened } from './policy-weakened.ts';
 import { reportsMissing } from './reports-missing.ts';
 import type { AlertRule } from './rule.ts';
 
-/**
- * Every alert type. A new type is a file in this folder and a line here. It compiles when it has its texts
- * (settings) and the schema of its context (external) too.
- */
+/** Every alert type: a file here and a line below. It compiles with texts (settings) and a schema (external). */
 export const RULES = [
   alignmentRegression,
   reportsMissing,

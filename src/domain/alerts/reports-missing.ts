@@ -6,9 +6,8 @@ import type { Thresholds } from './thresholds.ts';
 const TYPE = 'alert.reports_missing';
 
 /**
- * Reports came regularly and then stopped. This compares the times of receipt, not the days that reports
- * cover. Both the day and the subject are those of the last receipt, so the next report resolves the alert.
- * The figures stay as they were when it fired.
+ * Reports came regularly and then stopped. This compares times of receipt, not the days that reports cover. Day and
+ * subject are those of the last receipt, so the next report resolves the alert. The figures stay those of the firing.
  */
 export const reportsMissing: AlertRule<typeof TYPE> = {
   type: TYPE,

@@ -1,10 +1,6 @@
-/**
- * Why an alert has resolved, as its context says it. The contract lists the reasons and leaves the list open
- * (v1.yaml, AlertResolution).
- */
+/** Why an alert has resolved, for its context. The contract leaves the list open (v1.yaml, AlertResolution). */
 export type Resolution = 'recovered' | 'new_normal' | 'paused' | 'reports_corrected';
 
-/** The reasons in words. */
 export const RESOLUTION_TEXTS: Readonly<Record<Resolution, string>> = {
   recovered: 'what it was about has ended',
   new_normal: 'it has lasted so long that it counts as normal',

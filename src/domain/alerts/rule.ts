@@ -3,10 +3,7 @@ import type { Facts, KnownAlert } from './facts.ts';
 import { isResolution, RESOLUTION_TEXTS, type Resolution } from './resolution.ts';
 import type { Thresholds } from './thresholds.ts';
 
-/**
- * A reason for an alert: the alert is open while the occurrence lasts. An occurrence follows from the facts
- * alone, so reports in any order give the same occurrences.
- */
+/** An alert is open while its occurrence lasts. Occurrences follow from the facts alone, in any order of reports. */
 export interface Occurrence {
   /** Distinguishes it from other occurrences of its type; empty when there can be only one at a time. */
   readonly subject: string;
@@ -15,7 +12,6 @@ export interface Occurrence {
   readonly context: Readonly<Record<string, unknown>>;
 }
 
-/** An alert type: when it fires and resolves, and why. */
 export interface AlertRule<Type extends string = string> {
   readonly type: Type;
   /** The occurrences that may have fired by now, oldest first. An open alert without one is resolved. */

@@ -29,10 +29,7 @@ export function toRecordName(type: RecordType, domain: string): string {
   return type === 'dmarc' ? `_dmarc.${domain}` : domain;
 }
 
-/**
- * The record among a name's TXT records, its strings joined. Several records of one kind are joined by line
- * breaks.
- */
+/** `texts` are a name's TXT records, each with its strings joined. Several that match are joined by line breaks. */
 export function findRecord(type: RecordType, texts: readonly string[]): RecordValue {
   const records = texts.map((text) => text.trim()).filter((text) => VERSIONS[type].test(text));
   return records.length === 0 ? null : records.sort().join('\n');
@@ -104,20 +101,14 @@ function toKnownPolicy(text = ''): Policy | undefined {
   return STRENGTHS.slice(1).find((word) => word === text.toLowerCase());
 }
 
-/**
- * How a DMARC record wants domains to be aligned, strictly (`s`) or relaxed (`r`). Relaxed when it does not say, and
- * when there is none (RFC 7489, 6.3).
- */
+/** Alignment, strict (`s`) or relaxed (`r`): relaxed without a record or without the tag (RFC 7489, 6.3). */
 export function toAlignmentModes(value: RecordValue): Record<'dkim' | 'spf', 'r' | 's'> {
   const tags = toTags(value);
   const toMode = (tag: string) => (tags?.get(tag)?.toLowerCase() === 's' ? 's' : 'r');
   return { dkim: toMode('adkim'), spf: toMode('aspf') };
 }
 
-/**
- * The tags by which a DMARC record says that its policy is not to be applied to all mail: `t=y` (RFC 9989), and `pct`
- * below 100 (RFC 7489). Several records count as none.
- */
+/** Tags that keep the policy from some or all mail: `t=y` (RFC 9989), `pct` below 100 (RFC 7489). */
 export function findTestTags(value: RecordValue): readonly string[] {
   const tags = toTags(value);
   const pct = tags?.get('pct') ?? '';

@@ -58,9 +58,7 @@ export function addCheck(state: DnsRecordState, check: Check, limits: Limits): D
     : addChange(known, { ...check, former: confirmed.value }, limits);
 }
 
-/**
- * Two checks that differ from the confirmed value show a change. A first value needs two checks that agree.
- */
+/** Two checks that differ from the confirmed value show a change. A first value needs two checks that agree. */
 function isSettled({ confirmed, candidate }: DnsRecordState, { type, value }: Check): boolean {
   return confirmed !== null || isSameRecord(type, candidate?.value ?? null, value);
 }
@@ -88,7 +86,7 @@ function endChange({ change }: DnsRecordState, { type, value }: Change): DnsChan
   return change !== null && isSameRecord(type, change.former, value) ? null : change;
 }
 
-/** Changes less than a week apart belong together until the value from before the first one returns. */
+/** Changes less than `dnsChangeDays` apart belong together until the value from before the first one returns. */
 function followChange(state: DnsRecordState, made: Change, limits: Limits): DnsChange | null {
   const { type, value, at } = made;
   const open = state.change !== null && isRecent(state.change, at, limits) ? state.change : null;

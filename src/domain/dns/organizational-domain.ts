@@ -1,7 +1,4 @@
-/**
- * The organizational domain of a name (RFC 7489, 3.2): one label more than its public suffix. The name itself when it
- * has none.
- */
+/** One label more than the public suffix (RFC 7489, 3.2); the name itself when it has none. */
 export type ToOrganizationalDomain = (name: string) => string;
 
 interface SuffixOptions {
@@ -19,8 +16,8 @@ export async function loadOrganizationalDomains(
 }
 
 /**
- * Whether two names have one organizational domain, so that one owner has both. Names of strangers below one private
- * suffix (`one.github.io`, `two.github.io`) have not: receivers ask for the consent of the other owner there, too.
+ * Whether one owner has both names. Names below one private suffix (`one.github.io`, `two.github.io`) have two
+ * owners: receivers ask for the consent of the other owner there, too.
  */
 export async function isOfSameOwner(a: string, b: string): Promise<boolean> {
   const toOrganizationalDomain = await loadOrganizationalDomains({ allowPrivateDomains: true });

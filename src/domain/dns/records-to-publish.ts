@@ -11,7 +11,6 @@ export interface RecordToPublish {
 
 interface ReportDestination {
   readonly domain: string;
-  /** The address that reports are to be sent to. */
   readonly address: string;
   /** Whether the host of the address belongs to another owner than the domain. */
   readonly isOtherOwner: boolean;

@@ -5,10 +5,7 @@ const MAILTO = /^mailto:([^!]+)(?:![0-9]+[kmgt]?)?$/i;
 /** A record can name any number of addresses. */
 const MAX_ADDRESSES = 50;
 
-/**
- * The addresses that a DMARC record asks aggregate reports to be sent to, as `normalizeAddress` gives them. Several
- * records count as none.
- */
+/** The normalized addresses that a DMARC record names for aggregate reports. Several records count as none. */
 export function findReportAddresses(record: RecordValue): readonly string[] {
   if (record === null || record.includes('\n')) return [];
   const uris = (findRua(record) ?? '')

@@ -48,7 +48,6 @@ export function findReportHost(facts: Pick<RouteFacts, 'record' | 'addresses'>):
   return toHost(findUsed(facts) ?? facts.addresses[0] ?? '');
 }
 
-/** That of our addresses which the domain's record names. */
 function findUsed({
   record,
   addresses,

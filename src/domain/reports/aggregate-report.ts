@@ -1,7 +1,6 @@
 /**
- * A DMARC aggregate report, with the names that the standards use: one superset of RFC 7489 appendix C and
- * RFC 9990. `null` means that the reporter left the value out or left it blank. Protocol defaults are applied
- * when a report is shown, never when it is read.
+ * One superset of RFC 7489 appendix C and RFC 9990, with their names. `null` means that the reporter left the value
+ * out or left it blank. Protocol defaults are applied when a report is shown, never when it is read.
  */
 export interface AggregateReport {
   /** Namespace of the root element and `version`, as found. Neither decides how a report is read. */
@@ -10,9 +9,7 @@ export interface AggregateReport {
   readonly metadata: ReportMetadata;
   readonly policyPublished: PolicyPublished;
   readonly tally: Tally;
-  /**
-   * What each address sent, largest first; cut off when there are many. Absent when sources were not counted.
-   */
+  /** What each address sent, largest first; cut off when there are many. Absent when sources were not counted. */
   readonly sources?: readonly SourceTally[];
   readonly warnings: readonly Warning[];
   /** SHA-256 (hex) of the XML document's bytes, after all containers were unpacked. */
@@ -91,14 +88,12 @@ export interface SpfAuthResult {
   readonly humanResult: string | null;
 }
 
-/** The totals of a report's records that the API serves. */
 export interface Tally {
   readonly recordCount: number;
   readonly totalMessages: number;
   readonly alignedMessages: number;
 }
 
-/** What one source address sent. */
 export interface SourceTally {
   readonly address: string;
   readonly messages: number;
@@ -120,7 +115,6 @@ export interface PatternTally {
 /** A mistake of the reporter that did not prevent reading the report. */
 export interface Warning {
   readonly code: string;
-  /** How often it occurred in the document. */
   readonly count: number;
   /** Where it occurred first, for example "line 12, column 5"; null when it is about the whole document. */
   readonly where: string | null;

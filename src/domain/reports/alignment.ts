@@ -1,22 +1,18 @@
 import type { PolicyEvaluated, ReportRecord, Tally } from './aggregate-report.ts';
 
 /**
- * Whether a record's messages passed DMARC: one aligned pass is enough.
- * `policyEvaluated` includes alignment and `authResults` does not, so a raw SPF pass for
+ * One aligned pass is enough. `policyEvaluated` includes alignment and `authResults` does not, so a raw SPF pass for
  * another owner's domain never counts (RFC 9990, policy_evaluated).
  */
 export function passesDmarc({ dkim, spf }: Pick<PolicyEvaluated, 'dkim' | 'spf'>): boolean {
   return dkim === 'pass' || spf === 'pass';
 }
 
-/**
- * The largest number of messages that one report may count, so that sums over many reports stay exact.
- */
+/** The largest number of messages that one report may count, so that sums over many reports stay exact. */
 export const MAX_REPORT_MESSAGES = 1e12;
 
 export const EMPTY_TALLY: Tally = { recordCount: 0, totalMessages: 0, alignedMessages: 0 };
 
-/** The tally with one more record: records are counted one by one, messages by `count`. */
 export function addToTally(
   tally: Tally,
   { count, policyEvaluated }: Pick<ReportRecord, 'count' | 'policyEvaluated'>,

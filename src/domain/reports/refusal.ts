@@ -1,4 +1,3 @@
-/** Why a document was not stored as a report. */
 export type RefusalReason =
   | 'empty'
   | 'no_report'
@@ -18,9 +17,8 @@ export type RefusalReason =
   | 'unreadable';
 
 /**
- * A document that cannot become a report. Unlike a `Failure`, it answers no request: it is stored with the
- * document's original bytes. `where` says where in the document the error is ("line 5, column 17", an
- * element's name, a byte offset); null means the whole document.
+ * A document that cannot become a report. Unlike a `Failure`, it answers no request: it is stored with the original
+ * bytes. `where` is a place in the document ("line 5, column 17", an element, a byte offset); null means all of it.
  */
 export class Refusal extends Error {
   readonly reason: RefusalReason;

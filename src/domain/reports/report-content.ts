@@ -2,7 +2,6 @@ import type { PolicyPublished, ReportMetadata, ReportRecord } from './aggregate-
 
 /* What pages show of a report that is not in its row: it is read again from the original bytes. */
 
-/** Where a report's document is stored. */
 export interface ReportLocation {
   readonly reportId: string;
   readonly inputSeq: number;
@@ -29,7 +28,6 @@ export interface RecordPart {
   readonly listed: number;
 }
 
-/** A report that was read again, with a part of its records. */
 export interface ReportContent extends RecordPart {
   readonly metadata: ReportMetadata;
   readonly policyPublished: PolicyPublished;

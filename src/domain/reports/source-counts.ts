@@ -36,10 +36,9 @@ interface Counted {
 }
 
 /**
- * What each address sent, counted while a report's records are read, in bounded memory. When there are too
- * many addresses, the half with the smallest counts is dropped. A dropped address that occurs again is
- * counted from zero, so a count here may be too small and is never too large. The report's own totals are in
- * its tally and are exact. Patterns are bounded in the same way.
+ * What each address sent, counted in bounded memory. When there are too many addresses, the half with the smallest
+ * counts is dropped. One that occurs again is counted from zero, so a count may be too small and is never too large.
+ * The totals in the report's tally are exact. Patterns are bounded in the same way.
  */
 export class SourceCounts {
   #counts = new Map<string, Counted>();
@@ -56,7 +55,6 @@ export class SourceCounts {
     this.#addPattern(source, record);
   }
 
-  /** The largest sources, largest first. */
   largest(limit = MAX_SOURCES): SourceTally[] {
     const kept = new Set<Pattern>();
     for (const [, pattern] of largestPatterns(this.#patterns, MAX_PATTERNS)) kept.add(pattern);
@@ -121,7 +119,6 @@ function largestPatterns(patterns: ReadonlyMap<string, Pattern>, limit: number) 
   return all.sort(([a, x], [b, y]) => y.messages - x.messages || (a < b ? -1 : 1)).slice(0, limit);
 }
 
-/** The largest kept patterns of a source, largest first. */
 function toPatternTallies(
   patterns: readonly PatternCount[],
   kept: ReadonlySet<Pattern>,

@@ -1,8 +1,8 @@
 import type { DkimAuthResult, ReportRecord, SpfAuthResult } from './aggregate-report.ts';
 
 /*
- * What a record says of its messages besides who sent them and how many: the results that a person needs to
- * see why they passed or failed. Many records say the same, so it is kept as one text, its pattern.
+ * What a record says of its messages besides sender and number: the results that show why they passed or failed. Many
+ * records say the same, so it is kept as one text, its pattern.
  */
 
 /** A pattern as it is shown. `null` means that the reporter left the value out. */
@@ -93,7 +93,6 @@ function cut(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : text.slice(0, maxChars).toWellFormed();
 }
 
-/** A pattern from its stored text. */
 export function parsePattern(text: string): EvaluatedPattern {
   const [header_from, isSpf, isDkim, disposition, domain, result, ...rest] = JSON.parse(text);
   const dkim = Array.from({ length: rest.length / 3 }, (_, i) => ({

@@ -6,24 +6,17 @@ import type { Phrase } from './phrase.ts';
 import type { AdviceContext, Rule } from './rule.ts';
 
 export interface Advice {
-  /**
-   * `act`: messages fail. `improve`: they pass by one of SPF and DKIM, and the other can be mended. `good`: nothing to
-   * do.
-   */
+  /** `act`: messages fail. `improve`: they pass, and SPF or DKIM can be mended. `good`: nothing to do. */
   readonly tone: 'act' | 'improve' | 'good';
   readonly title: string;
   readonly text: Phrase;
-  /** The messages that it is about. */
   readonly messages: number;
 }
 
 /** How many pieces of advice are shown: those about most messages. */
 const MAX_ADVICE = 6;
 
-/**
- * What to do about a source. Advice on failing messages comes first, then advice about more messages. Messages with the
- * same advice are counted together.
- */
+/** Advice on failing messages first, then on more messages. Messages with the same advice are counted together. */
 export function advise(evidence: readonly Evidence[], asked: AdviceContext): readonly Advice[] {
   const all = new Map<string, Advice>();
   for (const one of evidence) {

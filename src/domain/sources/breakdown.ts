@@ -22,7 +22,6 @@ export interface Breakdown {
   readonly reporters: readonly Reporter[];
 }
 
-/** Adds up messages by results, and by reporter. */
 export function toBreakdown(reported: readonly Reported[]): Breakdown {
   const results = new Map<string, Results>();
   const reporters = new Map<string | null, Reporter>();

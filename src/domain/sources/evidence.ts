@@ -34,7 +34,6 @@ export interface EvidenceContext {
   readonly toOrganizationalDomain: ToOrganizationalDomain;
 }
 
-/** Evidence with the facts that the rules of advice ask for. */
 export interface Facts extends Evidence {
   /** The domain that messages had in the header From: alignment is with it. */
   readonly from: string;
@@ -53,7 +52,6 @@ export interface Facts extends Evidence {
   readonly brokenSignature: Signature | undefined;
 }
 
-/** Derives from results whose domains they are for. */
 export function toFacts(
   evidence: Evidence,
   { domain, toOrganizationalDomain }: EvidenceContext,

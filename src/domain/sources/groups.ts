@@ -6,16 +6,13 @@ import type { Counts } from './source.ts';
 /** What sources are grouped by: their network, or the organizational domain of their name. */
 export type Grouping = 'network' | 'organisation';
 
-/** The group of a source. */
 export interface GroupName {
   /** Identifies the group within its grouping; `-` for sources whose network or name is not known. */
   readonly key: string;
   readonly title: string | undefined;
 }
 
-/** Sources of one network or organisation. */
 export interface SourceGroup extends Counts, GroupName {
-  /** How many addresses. */
   readonly sources: number;
 }
 
@@ -47,7 +44,6 @@ function byFailures(a: SourceGroup, b: SourceGroup): number {
   return failures || b.messages - a.messages || (a.key < b.key ? -1 : 1);
 }
 
-/** The group of a source with a name in DNS, or without one. */
 export function toOrganisation(
   name: string | undefined,
   toOrganizationalDomain: ToOrganizationalDomain,

@@ -1,16 +1,12 @@
 /** The network of an address, from an offline database. `null` means that the database does not say. */
 export interface Network {
-  /** The number of its autonomous system. */
   readonly asn: number | null;
   readonly organisation: string | null;
   /** Two letters, ISO 3166-1. */
   readonly country: string | null;
 }
 
-/**
- * The network of a record of an MMDB file. GeoLite2, DB-IP and IPinfo name the same fields differently. undefined when
- * the record has none of them.
- */
+/** From a record of an MMDB file: GeoLite2, DB-IP and IPinfo name the fields differently. undefined without any. */
 export function toNetwork(record: unknown): Network | undefined {
   if (!isFields(record)) return undefined;
   const traits = isFields(record['traits']) ? record['traits'] : {};

@@ -24,7 +24,6 @@ export function toThird(day: Day): Period {
   return `${day.slice(0, 8)}${Math.min(2, Number(day[8]))}`;
 }
 
-/** The longer periods that a third of a month belongs to. */
 export function toLonger(third: Period): readonly Period[] {
   const month = third.slice(0, 7);
   const quarter = Math.ceil(Number(month.slice(5)) / 3);
@@ -65,10 +64,7 @@ export interface Cover {
   readonly days: readonly Day[];
 }
 
-/**
- * The longest periods within a range whose sums are correct, and the days that belong to none of them. `states` has all
- * periods of the range's years.
- */
+/** The longest periods in a range with correct sums, and the other days. `states` has the range's whole years. */
 export function coverRange({ from, to }: DayRange, states: PeriodStates): Cover {
   const periods: Period[] = [];
   const days: Day[] = [];

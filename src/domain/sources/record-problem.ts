@@ -4,7 +4,6 @@ import { type Phrase, phrase } from './phrase.ts';
 /** Results that say that a record was not found or could not be read (RFC 7208, 2.6; RFC 8601, 2.7.1). */
 const PROBLEMS: ReadonlySet<string | null | undefined> = new Set(['permerror', 'temperror']);
 
-/** Whether receivers could not read the record that a result depends on. */
 export function isRecordProblem(result: string | null | undefined): boolean {
   return PROBLEMS.has(result);
 }
@@ -26,7 +25,6 @@ export function tellSelector(signature: Signature | undefined): Phrase {
   return selector ? phrase` (selector ${selector})` : [];
 }
 
-/** What to do about an SPF record that receivers could not read. */
 export function tellSpfProblem({ spfDomain = '', spf: { result } }: Facts): Phrase {
   return phrase`Receivers could not read the SPF record of ${spfDomain} (${result ?? ''}), so they did not learn whether it allows this address: check that there is only one, that its syntax is right, and that it needs at most ten DNS look-ups, all of which are answered.`;
 }

@@ -6,7 +6,6 @@ export interface AdviceContext extends EvidenceContext {
   readonly mark: Mark | null;
 }
 
-/** What to do about messages with certain results. */
 export interface Rule {
   readonly title: string;
   /** Of messages that pass by DKIM, where there is something to do about SPF. */

@@ -16,7 +16,6 @@ export interface Source extends Counts {
 /** What a person has said of a source; null when nobody has. */
 export type Mark = 'legitimate' | 'unknown';
 
-/** Messages of a source. */
 export interface Counts extends PassCounts {
   /** Those for which DKIM, and SPF, passed and was aligned. */
   readonly dkimAligned: number;
