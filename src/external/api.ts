@@ -21,10 +21,7 @@ interface ApiDeps {
   readonly createStore?: CreateStore | undefined;
 }
 
-/**
- * Answers everything under `/v1/external`. It takes node's own request and response, because it needs nothing of
- * Express's (decision 61).
- */
+/** Answers `/v1/external` with node's own request and response: it needs nothing of Express's (decision 61). */
 export async function createExternalApi(deps: ApiDeps) {
   const { store, requestsPerIp, requestsPerKey, createStore, logError } = deps;
   const limitAddress = limitPerAddress(requestsPerIp, createStore);

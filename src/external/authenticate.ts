@@ -35,10 +35,7 @@ export function createAuthentication({ store, now, logError }: AuthenticationDep
   return { authenticate, flush };
 }
 
-/**
- * The last key of each connection, with its hash. A client that keeps its connection has its key checked and hashed
- * once, which saves 1.2 µs of a 304.
- */
+/** Each connection's last key, with its hash: a kept connection checks and hashes it once, 1.2 µs less for a 304. */
 const known = new WeakMap<Socket, { readonly authorization: string; readonly sha256: string }>();
 
 /** The SHA-256 of the request's key; undefined when there is none, or a text that is not a key. */

@@ -8,7 +8,6 @@ const MIN_BYTES = 1_400;
 /** A page up to this size is compressed at once: handing it to another thread costs more than compressing it. */
 const MAX_SYNC_BYTES = 64 * 1024;
 
-/** The compression for an answer of this size; undefined for none. */
 export function chooseCompression(
   { headers }: IncomingMessage,
   byteCount: number,
@@ -18,10 +17,7 @@ export function chooseCompression(
   return choice === 'identity' ? undefined : choice;
 }
 
-/**
- * With little effort, for a body that is sent once. Of gzip's levels, 3 makes these bodies smaller than 4 and
- * 5 do; brotli at 1 costs as much as gzip.
- */
+/** A body that is sent once. Gzip's level 3 makes it smaller than 4 and 5 do; brotli at 1 costs as much as gzip. */
 export async function compressOnce(body: Buffer, compression: Compression): Promise<Buffer> {
   if (body.length > MAX_SYNC_BYTES) return await compress(body, compression, QUICK[compression]);
   return compression === 'gzip' ? gzipSync(body, QUICK.gzip) : brotliCompressSync(body, QUICK.br);

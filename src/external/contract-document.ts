@@ -31,9 +31,8 @@ const SILENT = new Set(['description', 'title', 'example', 'examples', 'external
 const SHAPE_LENGTH = 8;
 
 /**
- * A version of the schema of an operation's 200. It is part of every entity tag, so that a client with a tag of an
- * older release gets the fields that the new one added. A change of descriptions alone does not
- * change it.
+ * A version of the schema of an operation's 200, part of every entity tag: a client with a tag of an older release
+ * gets the fields that the new one added. A change of descriptions alone does not change it.
  */
 export function hashShape({ responses }: DeclaredOperation): string {
   const shape = JSON.stringify(toShape(responses['200']));
@@ -57,8 +56,7 @@ const STATUSES = ['200', '304'];
 
 /**
  * The headers of a deprecated operation, names and values alternating: `Deprecation` (RFC 9745, a structured date)
- * and `Sunset` (RFC 8594, an HTTP-date). None of any other. Throws when an operation has only some of the fields, or
- * does not declare the two headers.
+ * and `Sunset` (RFC 8594, an HTTP-date). Throws when a field or the declaration of a header is missing.
  */
 export function toDeprecationHeaders(operation: DeclaredOperation): readonly string[] {
   const { operationId, responses, deprecated, ...fields } = operation;

@@ -19,7 +19,6 @@ const MAX_PATHS = 1_000;
 /** The `uuid` format of ajv-formats also accepts `urn:uuid:…`; the contract's does not. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** An operation of the contract, and what its answers carry. */
 export interface Operation extends DeclaredOperation {
   /** The version of the answer's schema; part of the entity tag. */
   readonly shape: string;
@@ -27,10 +26,7 @@ export interface Operation extends DeclaredOperation {
   readonly headers: readonly string[];
 }
 
-/**
- * A valid request. The handler gets these parameters, and its page is kept in memory under the same value: a parameter
- * cannot be in one of the two alone.
- */
+/** The handler and the cached page's key have the same parameters, so that none can be missing in one of the two. */
 export interface ValidRequest {
   readonly operation: Operation;
   readonly parameters: Parameters;
@@ -42,11 +38,9 @@ interface Route {
 }
 
 /**
- * Returns a function that finds the operation of a request and validates its parameters, by openapi/v1.yaml when no
- * document is given. It throws `Failure`. Opening throws when a deprecation of the contract is incomplete.
- *
- * openapi-backend finds operations and compiles their schemas. Its `handleRequest` does the same work several times
- * for each request, in 66 µs: here the operation of a path is remembered, and compiled schemas are called directly.
+ * Returns a function that finds a request's operation and validates its parameters, or throws `Failure`. Opening
+ * throws when a deprecation of the contract is incomplete. openapi-backend compiles the schemas. Its `handleRequest`
+ * would take 66 µs: here the operation of a path is remembered, and compiled schemas are called directly.
  */
 export async function openContract(document?: ContractDocument) {
   const api = new OpenAPIBackend({
@@ -108,7 +102,6 @@ function findRoute(api: OpenAPIBackend, operations: readonly Operation[], path: 
   return { operation, path: toValues('path', Object.entries(texts), operation.parameters) };
 }
 
-/** The error that names the wrong parameter and what the contract allows. */
 function toFailure(operation: Operation, errors?: readonly ErrorObject[] | null): Failure {
   const error = errors?.[0];
   // A JSON pointer into the parameters: /query/limit; to the object when a parameter is missing.

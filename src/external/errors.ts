@@ -9,7 +9,6 @@ type ErrorBody = components['schemas']['ErrorBody'];
 /** The contract has no 503: a database that stays busy is a 500. */
 type Code = Exclude<FailureCode, 'unavailable'> | 'internal_error';
 
-/** The one table from error codes to answers. */
 const ANSWERS: Readonly<Record<Code, { status: number; headers?: readonly string[] }>> = {
   unauthorized: { status: 401, headers: ['WWW-Authenticate', 'Bearer'] },
   forbidden: { status: 403 },
@@ -24,8 +23,8 @@ const ANSWERS: Readonly<Record<Code, { status: number; headers?: readonly string
 };
 
 /**
- * Answers an error. An error that is not a `Failure` of the caller is logged, and the caller gets none of its
- * text. Returns false when part of the answer was sent already: then the connection has to be broken.
+ * Logs an error that is not a `Failure` of the caller, who gets none of its text. Returns false when part of the
+ * answer was sent already: then the connection has to be broken.
  */
 export function answerErrors(logError: (error: unknown, req: ApiRequest) => void) {
   return (error: unknown, req: ApiRequest, res: ServerResponse): boolean => {

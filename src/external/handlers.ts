@@ -3,5 +3,4 @@ import { listDomains } from './list-domains.ts';
 import { listReports } from './list-reports.ts';
 import { withDeclaredFields } from './operation.ts';
 
-/** One handler for each operation of the contract. */
 export const handlers = withDeclaredFields({ listDomains, listReports, listAlerts });

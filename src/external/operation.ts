@@ -46,10 +46,7 @@ type UnusedParameter =
 /** One handler per operationId: an operation in v1.yaml without a handler does not compile. */
 export type Handlers = { readonly [O in OperationId]: Handler<O> };
 
-/**
- * The same handlers. One whose items have a field that the contract lacks does not compile: TypeScript alone would
- * accept it, as it accepts any object with more fields.
- */
+/** Rejects, when compiled, items with a field that the contract lacks: TypeScript alone would accept them. */
 export function withDeclaredFields<H extends Handlers>(handlers: H & DeclaredFields<H>): H {
   return handlers;
 }

@@ -10,10 +10,9 @@ interface Sized {
 }
 
 /**
- * Pages in memory, up to `maxBytes`; the least recently used one is removed first. A page is kept when it is
- * likely to be asked for again: the first page of a list, and any page at its second request. A client that
- * walks a list asks for each page once: keeping those would cost more than reading them, and would remove the
- * pages that are worth keeping.
+ * Up to `maxBytes`; the least recently used page is removed first. A page is kept when it is likely to be asked for
+ * again: the first of a list, and any other at its second request. A client that walks a list asks for each page
+ * once: keeping those would cost more than reading them, and would remove better ones.
  */
 export class PageCache<Page extends Sized> {
   readonly #pages: LRUCache<string, Page>;
@@ -47,10 +46,7 @@ export class PageCache<Page extends Sized> {
   }
 }
 
-/**
- * Bytes with memory of their own, for what is kept. Those of `Buffer.from` are a slice of 64 KiB that small buffers
- * share, and those of node:zlib one of 16 KiB: who keeps the slice keeps all of it.
- */
+/** A copy in memory of its own: what `Buffer.from` and node:zlib return keeps all of 64 or 16 KiB in use. */
 export function toOwnBytes(bytes: Uint8Array): Buffer {
   const own = Buffer.allocUnsafeSlow(bytes.length);
   own.set(bytes);

@@ -9,7 +9,6 @@ import { type Body, send } from './send.ts';
 
 const TAG = /"[^"]*"/g;
 
-/** A page that is kept in memory. */
 interface KeptPage {
   readonly version: string;
   readonly cursor: string | undefined;
@@ -25,10 +24,7 @@ interface Page {
   readonly compression: Compression | undefined;
 }
 
-/**
- * Sends lists: a 304 when the caller has the current version, else a page from memory, else a page read from the
- * store. `maxBytes` is the memory for pages.
- */
+/** Sends a 304 to callers with the current version, else a page from memory (`maxBytes` at most) or the store. */
 export function createPages(maxBytes: number) {
   const cache = new PageCache<KeptPage>(maxBytes);
 

@@ -1,4 +1,3 @@
-/** A parameter of the contract. */
 export interface Parameter {
   readonly in: 'path' | 'query' | 'header';
   readonly name: string;
@@ -28,8 +27,7 @@ export interface Parameters {
 type Pairs = readonly (readonly [name: string, text: string])[];
 
 export function parseQuery(search: string): Pairs {
-  // URLSearchParams removes one leading `?`. Without the added one, it would remove a `?` that is part of a
-  // name.
+  // URLSearchParams removes one leading `?`. Without the added one, it would remove a `?` that is part of a name.
   return search === '' ? [] : [...new URLSearchParams(`?${search}`)];
 }
 
@@ -61,9 +59,8 @@ function findValue(pairs: Pairs, parameter: Parameter): Value | undefined {
 const DIGITS = /^\d+$/;
 
 /**
- * A value with the type of its schema. Ajv's coercion would accept `1e2`, `0x10`, `+5` and ` 5` as numbers; here they
- * stay text. However many digits there are, a number is limited to a value that every engine can handle. UUIDs are the
- * same in upper and lower case.
+ * Ajv's coercion would accept `1e2`, `0x10`, `+5` and ` 5` as numbers; here they stay text. However many digits there
+ * are, a number is limited to a value that every engine can handle. UUIDs are the same in upper and lower case.
  */
 function toValue(text: string, { schema: { type, format } }: Parameter): number | string {
   if (type === 'integer' && DIGITS.test(text))

@@ -12,7 +12,6 @@ export interface AppliedLimit extends ClientRateLimitInfo {
 export interface ApiRequest extends IncomingMessage {
   /** The request's id in the answer and in the log. */
   id: string;
-  /** The client's address. */
   ip?: string | undefined;
   ipLimit?: AppliedLimit;
   keyLimit?: AppliedLimit;

@@ -3,10 +3,7 @@ import helmet from 'helmet';
 import { toRateLimitHeaders } from './limits.ts';
 import type { ApiRequest } from './request.ts';
 
-/**
- * Names and values alternating: node writes such a list as it is, and checks each header that is set alone
- * four times.
- */
+/** Alternating names and values: node writes this list as it is, and checks each header set alone four times. */
 type HeaderList = readonly string[];
 
 export interface Answer {
