@@ -50,13 +50,11 @@ type IsTrusted = (address: string) => boolean;
 export interface App {
   /** Answers requests: those of the API itself, all others with Express. */
   readonly listener: RequestListener;
-  /** Whether a proxy with this address is trusted. */
   readonly isTrusted: IsTrusted;
   /** Writes what is still waiting to be written, before the store closes, and stops counting with others. */
   readonly flush: () => Promise<void>;
 }
 
-/** Creates the Express app and mounts every module on it. */
 export async function createApp(deps: AppDeps): Promise<App> {
   const { config, store, log, now, isSandbox = false } = deps;
   const errors = log.child({}, { serializers: ERROR_SERIALIZERS });
@@ -97,10 +95,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   return { listener: listen(app, external.listener, { log, isTrusted }), isTrusted, flush };
 }
 
-/**
- * Who counts limits for several processes: Redis, where it is configured; else the primary process of a cluster, for
- * its workers. A sandbox must not use up the limits of the service.
- */
+/** Redis where configured; else the primary process of a cluster. A sandbox must not use up the service's limits. */
 async function openCounters({ config, log, isSandbox }: AppDeps): Promise<Counters | undefined> {
   if (isSandbox) return undefined;
   if (config.redis !== undefined)
@@ -113,10 +108,7 @@ async function openCounters({ config, log, isSandbox }: AppDeps): Promise<Counte
 /** Matches upper and lower case, as Express does. */
 const API_PATH = /^\/v1\/external(?=[/?]|$)/i;
 
-/**
- * Gives every request an id, an address and a line in the log. The API is answered before Express, whose routing
- * costs time that the API's few paths do not need.
- */
+/** Adds an id, an address and a log line. The API skips Express's routing, which costs time for its few paths. */
 function listen(
   app: Express,
   api: (req: ApiRequest, res: ServerResponse) => Promise<void>,
@@ -135,10 +127,7 @@ function listen(
   };
 }
 
-/**
- * The address that a request counts and is recorded under. Express would use the last untrusted entry of
- * `X-Forwarded-For` unchecked.
- */
+/** The address for limits and the audit. Express would use the last untrusted `X-Forwarded-For` entry unchecked. */
 function findAddress({ socket, headers }: ApiRequest, isTrusted: IsTrusted): string {
   const header = headers['x-forwarded-for'];
   const forwardedFor = Array.isArray(header) ? header.join(',') : header;
@@ -153,10 +142,7 @@ function redirectBrowsersTo(path: string): RequestHandler {
   };
 }
 
-/**
- * Whether the service can work now, for load balancers. Limits that this process counts alone, because Redis
- * cannot be used, do not make it unready.
- */
+/** For load balancers. Limits that this process counts alone, without Redis, do not make the service unready. */
 function answerReady(
   { config, store, isStopping }: AppDeps,
   counters: Counters | undefined,

@@ -12,10 +12,7 @@ const LINGER_MS = 2_000;
 /** An absolute URL up to its path. User names and backslashes are not accepted: URL parsers read them in different ways. */
 const ABSOLUTE = /^https?:\/\/([^\s/?#@\\]+)(?=[/?]|$)/i;
 
-/**
- * A request line of HTTP/1.1 for a path of the API, with any method (RFC 9110, 9.1: a token). Node does not
- * parse methods that it does not know.
- */
+/** A request line for a path of the API, with any method (RFC 9110, 9.1: a token): node parses only some methods. */
 const API_REQUEST = /^([!#$%&'*+.^_`|~\w-]+) \/v1\/external\/\S* HTTP\/1\.[01]\r\n/;
 
 interface ClientError {
@@ -51,10 +48,7 @@ const CLIENT_ERRORS: Readonly<Record<string, ClientError>> = {
   },
 };
 
-/**
- * Input that is not HTTP never reaches Express. It is answered with the API's error body too, after the answers
- * to the requests before it on the same connection.
- */
+/** Input that is not HTTP gets the API's error body, after the answers to earlier requests on the connection. */
 export function answerClientError(error: ParserError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -66,7 +60,7 @@ export function answerClientError(error: ParserError, socket: Socket): void {
   else end(socket, findClientError(error));
 }
 
-/** CONNECT never reaches Express either: node gives it to this listener, or closes the connection. */
+/** Node gives CONNECT only to this listener. Without it, node closes the connection. */
 export function answerConnect(_req: IncomingMessage, socket: Duplex): void {
   end(socket, UNKNOWN_METHOD);
 }

@@ -4,9 +4,8 @@ import { parseAddress, toClientNetwork } from '../domain/client-address.ts';
 import type { App } from './app.ts';
 
 /**
- * Closes connections over the limits at once, before a byte of them is read. Otherwise a few hundred slow
- * connections of one client would use all of the process's file descriptors. Trusted proxies have no limit of
- * their own.
+ * Closes connections over the limits at once, before a byte is read. Otherwise a few hundred slow connections of one
+ * client would use all of the process's file descriptors. Trusted proxies have no limit of their own.
  */
 export function limitConnections(
   server: Server,

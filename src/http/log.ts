@@ -13,9 +13,7 @@ const BUFFER_BYTES = 15 * 1024;
 const FLUSH_MS = 500;
 const STDERR = 2;
 
-/**
- * JSON lines on standard error, because standard output has a command's result; readable text on a terminal.
- */
+/** JSON lines on standard error, because standard output has a command's result; readable text on a terminal. */
 export function createLog(level: string): Logger {
   if (process.stderr.isTTY) {
     const options = { destination: STDERR, ignore: 'pid,hostname' };
@@ -31,10 +29,7 @@ export function createLog(level: string): Logger {
   return log;
 }
 
-/**
- * One line for each request, when its answer is over: its id, method, path, status and duration. pino-http
- * would make a logger for each request, which costs a twelfth of the request.
- */
+/** One line for each request, when its answer is over. pino-http's logger would cost a twelfth of the request. */
 export function logRequests(log: Logger) {
   return (req: IncomingMessage & { readonly id: string }, res: ServerResponse): void => {
     const startedAt = performance.now();
@@ -63,10 +58,7 @@ export function withoutKeys(text: string): string {
   return masked === decoded ? text : masked;
 }
 
-/**
- * undefined when the text has too many layers of percent-encoding. Only ASCII is decoded, which is enough for
- * keys.
- */
+/** undefined when there are too many layers of percent-encoding. Decodes ASCII alone, which is enough for keys. */
 function decode(text: string): string | undefined {
   let decoded = text;
   for (let i = 0; i <= MAX_DECODINGS; i++) {

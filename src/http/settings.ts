@@ -20,7 +20,6 @@ interface Settings {
   readonly close: () => Promise<void>;
 }
 
-/** Creates the settings pages, and connects them with what reads reports, keys, networks and DNS. */
 export async function openSettings(deps: OpenSettingsDeps, log: Logger): Promise<Settings> {
   const { dnsServers = [], secretsKeyFile, ipDatabase, store } = deps;
   const reportReader = createLazyReportReader(store);

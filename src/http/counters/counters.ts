@@ -145,10 +145,7 @@ export class Counters {
   }
 }
 
-/**
- * Counts at once. The library's promise would have the client itself, which later hits change before the caller reads
- * it.
- */
+/** Counts at once: the library's promise gives the client itself, which later hits change before it is read. */
 export function incrementIn(store: MemoryStore, key: string): ClientRateLimitInfo {
   void store.increment(key);
   const { totalHits, resetTime } = store.current.get(key) as ClientRateLimitInfo;

@@ -3,10 +3,7 @@ import { type ClientRateLimitInfo, MemoryStore, type Options } from 'express-rat
 import type { Logger } from 'pino';
 import { Counters, incrementIn, type LimitedClient, type SharedCounter } from './counters.ts';
 
-/*
- * The workers of node:cluster count in the primary process, over the channel between the two processes. A worker sends
- * what it counts in one iteration of the event loop as one message.
- */
+/* Workers of node:cluster count in the primary process, in one message for each iteration of the event loop. */
 
 /** A primary that is alive only counts and passes on connections. */
 const TIME_LIMIT_MS = 2_000;

@@ -24,9 +24,7 @@ if redis.call('PTTL', KEYS[1]) > 0 and tonumber(redis.call('GET', KEYS[1])) > 0 
 end
 return 0`;
 
-/**
- * Counts in Redis or Valkey. Starts without it, too. Throws a ConfigError when a file of the configuration is missing.
- */
+/** In Redis or Valkey; starts without it, too. Throws a ConfigError when a file of the configuration is missing. */
 export async function countInRedis(config: RedisConfig, log: Logger): Promise<Counters> {
   readRedisSecrets(config);
   const create = (onLost: (error: Error) => void) => createRedisCounter(config, onLost);
@@ -82,9 +80,8 @@ function withoutPassword(error: NodeJS.ErrnoException, { password }: RedisSecret
 }
 
 /**
- * Addresses and e-mail addresses identify people, so they are hashed: no address is read in Redis's memory, dumps
- * or monitor. A hash of an IPv4 address can be found by trying all of them, so it is not a secret; it is gone when
- * the window ends.
+ * Addresses and e-mail addresses identify people, so they are hashed: none is read in Redis's memory, dumps or
+ * monitor. The hash of an IPv4 address can be found by trying all, so it is no secret; it is gone with the window.
  */
 function toRedisKey(limit: string, key: string): string {
   return `plumbline:${limit}:${hash('sha256', key, 'base64url').slice(0, 22)}`;
