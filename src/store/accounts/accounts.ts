@@ -25,8 +25,7 @@ interface NewAccount {
 }
 
 /**
- * Creates an account. Throws `validation_error` for a name that is empty or too long, and `conflict` for the
- * name of another account, unless that is allowed.
+ * Throws `validation_error` for an empty or too long name, and `conflict` for a name in use unless that is allowed.
  */
 export async function insertAccount(
   db: Db,
@@ -76,7 +75,7 @@ export function listAccounts(db: Queries): Promise<Account[]> {
     .execute();
 }
 
-/** Throws `not_found` when no account has the id. */
+/** Throws `not_found`. */
 export async function findAccount(db: Queries, id: string): Promise<Account> {
   const account = await db
     .selectFrom('account')
@@ -122,10 +121,7 @@ async function disableApiKeys(tx: Tx, accountId: string, by: Actor): Promise<str
   return keys.map(({ name }) => name);
 }
 
-/**
- * The account, locked until the transaction ends, so that a rule that counts (at most ten keys) sees every
- * change made before it.
- */
+/** Locks the account until the transaction ends, so a rule that counts (at most ten keys) sees all changes before. */
 export async function lockAccount(tx: Tx, id: string): Promise<Account> {
   await tx
     .selectFrom('account')

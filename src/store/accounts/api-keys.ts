@@ -22,11 +22,10 @@ export interface ApiKey {
   readonly enabled: boolean;
   readonly createdAt: Instant;
   readonly lastUsedAt: Instant | null;
-  /** From then on the key is not accepted; null for one that does not expire. */
+  /** From then on the key is not accepted; null when it does not expire. */
   readonly expiresAt: Instant | null;
 }
 
-/** The account that an accepted key belongs to. */
 export interface KeyHolder {
   readonly keyId: string;
   readonly accountId: string;
@@ -46,12 +45,9 @@ interface NewKey {
   readonly key?: string | undefined;
 }
 
-/*
- * Every change of a key is recorded in the same transaction, with who made it (audit.ts). A person can change
- * only keys of their own account: any other key is not found.
- */
+/* Each change of a key is recorded with its actor in one transaction. A person finds no keys of other accounts. */
 
-/** Creates a key. The result is the only place that has the whole key. Only the sandbox gives its own `key`. */
+/** The result is the only place that has the whole key. Only the sandbox gives its own `key`. */
 export async function insertApiKey(
   db: Db,
   { accountId, name, now, expiresAt = null, key: given }: NewKey,
@@ -73,7 +69,6 @@ export async function insertApiKey(
   return { ...toApiKey({ ...row, enabled: 1 }), key };
 }
 
-/** In the order in which they were created. */
 export async function listApiKeys(db: Db, accountId: string): Promise<ApiKey[]> {
   await findAccount(db, accountId);
   const rows = await db
@@ -86,7 +81,7 @@ export async function listApiKeys(db: Db, accountId: string): Promise<ApiKey[]> 
   return rows.map(toApiKey);
 }
 
-/** Switches a key on or off. Throws `plan_required` when it may not be on. */
+/** Throws `plan_required` when the key may not be on. */
 export async function updateApiKey(
   db: Db,
   id: string,
@@ -105,7 +100,6 @@ export async function updateApiKey(
   });
 }
 
-/** Deletes a key for good, and returns what it was. */
 export async function deleteApiKey(db: Db, id: string, by: Actor = operator()): Promise<ApiKey> {
   return await db.write(async (tx) => {
     const key = await lockApiKey(tx, id, by);
@@ -130,7 +124,7 @@ async function auditKey(
   await insertAudit(tx, by, { accountId, action, subject, detail });
 }
 
-/** A key of an account; throws `not_found` when the key belongs to another account. */
+/** Throws `not_found`, also when the key belongs to another account. */
 export async function findApiKey(db: Db, accountId: string, id: string): Promise<ApiKey> {
   return toApiKey(await selectApiKey(db, id, accountId));
 }
@@ -150,10 +144,7 @@ const keyHolder = prepareQuery<{ sha256: string }, KeyHolder>((db, param) =>
     ),
 );
 
-/**
- * Who holds an enabled key of an account on Pro, as of now; undefined for every other key, whatever the reason. Whether
- * the key has expired is the caller's to check, because it depends on the time.
- */
+/** The holder of an enabled key of an account on Pro. The caller checks expiry, which depends on the time. */
 export async function findKeyHolder(
   reader: Reader,
   sha256: string,
@@ -162,7 +153,7 @@ export async function findKeyHolder(
   return holder;
 }
 
-/** Writes when keys were last used. A key may have been deleted since; the update then changes no row. */
+/** A key may have been deleted since; the update then changes no row. */
 export async function updateLastUsed(db: Db, uses: ReadonlyMap<string, Instant>): Promise<void> {
   await db.write(async (tx) => {
     // In order, so that two processes that have used the same keys do not wait for each other.
@@ -181,7 +172,7 @@ async function countApiKeys(tx: Tx, accountId: string): Promise<number> {
   return Number(count);
 }
 
-/** The key, locked against other changes, with its account's plan. */
+/** Locks the account, and so the key against other changes. */
 async function lockApiKey(tx: Tx, id: string, { accountId }: Actor) {
   const { account_id } = await selectApiKey(tx, id, accountId);
   const { plan } = await lockAccount(tx, account_id);

@@ -6,13 +6,10 @@ import {
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 
-/** Who changes something, when, and from which address. */
 export interface Actor {
   /** A person's e-mail address, `operator`, or `plumbline` for what it does by itself. */
   readonly name: string;
-  /**
-   * The account that the actor is limited to. Rows of other accounts are not found. Operators have no limit.
-   */
+  /** The account that the actor is limited to: rows of others are not found. Operators have no limit. */
   readonly accountId?: string;
   /** The person, where the actor is one: what only owners may do is checked again in the transaction. */
   readonly personId?: string;
@@ -21,7 +18,6 @@ export interface Actor {
   readonly at: Instant;
 }
 
-/** The operator, who may run the command. */
 export function operator(at: Instant = toInstant(new Date())): Actor {
   return { name: 'operator', address: null, at };
 }
@@ -45,12 +41,11 @@ export interface AuditEntry {
   readonly actor: string;
   readonly action: AuditAction;
   readonly subject: string;
-  /** Empty when there is nothing more to say. */
   readonly detail: string;
   readonly address: string | null;
 }
 
-/** Records a change of an account, in the transaction that makes it. */
+/** Runs in the transaction that makes the change. */
 export async function insertAudit(
   tx: Tx,
   { name: actor, address, at }: Pick<Actor, 'name' | 'address' | 'at'>,
@@ -63,9 +58,8 @@ export async function insertAudit(
 export interface AuditFilter {
   readonly kind?: AuditKind | undefined;
   readonly actor?: string | undefined;
-  /** From this instant on. */
   readonly from?: Instant | undefined;
-  /** Before this instant. */
+  /** Exclusive. */
   readonly until?: Instant | undefined;
 }
 
@@ -77,7 +71,7 @@ interface AuditQuery extends AuditFilter {
   readonly since?: number | undefined;
 }
 
-/** What was done in an account, latest first. */
+/** Latest first. */
 export function listAudit(
   db: Db,
   accountId: string,
@@ -99,7 +93,7 @@ export function listAudit(
 /** Entries that a page with a filter looks at. A filter that fits nothing would else read all of them. */
 const MAX_SEARCHED = 10_000;
 
-/** The earliest entry that a search before an entry looks at; undefined when it looks at all that there are. */
+/** The earliest entry that a search before an entry looks at; undefined when the search looks at all entries. */
 export async function findSearchEnd(
   db: Db,
   accountId: string,

@@ -6,7 +6,6 @@ import type { PagedList } from '../lists/page.ts';
 import type { Tables } from '../tables.ts';
 import { domainsHead, type PageOfAccount, selectPage } from './domains.ts';
 
-/** A domain as it is listed. */
 export type ListedDomain = RowOf<ReturnType<typeof toFields>>;
 
 type WantedDomains = PageOfAccount & { version: string };
@@ -24,7 +23,6 @@ const domainsFrom = prepareColumn<WantedDomains, JsonText<ListedDomain>>((db, pa
   ),
 );
 
-/** The fields of a listed domain. */
 function toFields(ref: ExpressionBuilder<Tables, 'domain'>['ref']) {
   return {
     id: ref('id'),

@@ -4,8 +4,6 @@ import { prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
 import { findInputNames } from '../inputs/inputs.ts';
 
-/* What is known of the reports of domains without reading them: how many there are, of which days, and the last one. */
-
 /** The first and the last day that a domain's reports begin on; null when there are none. */
 export interface DataDays {
   readonly oldest: Day | null;
@@ -36,14 +34,13 @@ export async function findDataDays(
   return days ?? { oldest: null, newest: null };
 }
 
-/** A domain that reports came in for and that no account has. */
 export interface UnclaimedDomain {
   readonly name: string;
   readonly reports: number;
   readonly lastReportAt: Instant | null;
 }
 
-/** The unclaimed domains with the most reports, and how many there are in all. */
+/** Those with the most reports. `total` counts all. */
 export async function listUnclaimed(
   db: Db,
   { limit }: { limit: number },
@@ -61,7 +58,6 @@ export async function listUnclaimed(
   return { total, domains };
 }
 
-/** How many reports a domain has. */
 export async function countReports(db: Db, domainId: string): Promise<number> {
   const { reports } = await db
     .selectFrom('domain')
@@ -71,7 +67,6 @@ export async function countReports(db: Db, domainId: string): Promise<number> {
   return reports;
 }
 
-/** Whether reports came in for a name that no account has. */
 export async function isUnclaimed(db: Db, name: string): Promise<boolean> {
   const domain = await db
     .selectFrom('domain')
@@ -81,7 +76,6 @@ export async function isUnclaimed(db: Db, name: string): Promise<boolean> {
   return domain?.account_id === null;
 }
 
-/** The last report that came in for a domain. */
 export interface LastArrival {
   readonly accountId: string | null;
   readonly receivedAt: Instant | null;
@@ -89,7 +83,7 @@ export interface LastArrival {
   readonly input: string | null;
 }
 
-/** undefined when the domain is not known: no account has it, and no report came in for it. */
+/** undefined when no account has the domain and no report came in for it. */
 export async function findLastArrival(db: Queries, name: string): Promise<LastArrival | undefined> {
   const domain = await db
     .selectFrom('domain')

@@ -13,7 +13,6 @@ import { findAccount } from './accounts.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
 import { findOrInsertDomain } from './reported-domains.ts';
 
-/** A domain row as it is listed. */
 export interface DomainRow {
   readonly id: string;
   readonly name: string;
@@ -27,11 +26,11 @@ interface NewDomain {
   readonly accountId: string;
   readonly name: string;
   readonly now: Instant;
-  /** For a domain that has the same id in every run; otherwise a new id is made. */
+  /** For a domain that has the same id in every run. */
   readonly id?: string | undefined;
 }
 
-/** Registers a domain, and claims the reports that came before. A name belongs to one account. */
+/** Also claims the reports that came in before. A name belongs to one account. */
 export async function insertDomain(
   db: Db,
   { accountId, name, now, id: newId }: NewDomain,
@@ -57,13 +56,12 @@ export async function insertDomain(
   });
 }
 
-/** Locks a domain until the transaction ends. */
 export async function lockDomain(tx: Tx, id: string): Promise<void> {
   const domain = tx.selectFrom('domain').select('id').where('id', '=', id);
   await domain.$call(dialectOf(tx).locked).execute();
 }
 
-/** All of an account's domains by name, including paused ones. */
+/** By name, including paused ones. */
 export async function listAllDomains(db: Db, accountId: string): Promise<DomainRow[]> {
   await findAccount(db, accountId);
   return await db
@@ -74,7 +72,7 @@ export async function listAllDomains(db: Db, accountId: string): Promise<DomainR
     .execute();
 }
 
-/** Every account's active domains, of one shard or of all. Only these have alerts. */
+/** Active domains of all accounts, of one shard or of all shards. Only these have alerts. */
 export async function listWatchedDomainIds(db: Db, shard?: Shard): Promise<string[]> {
   const query = db
     .selectFrom('domain')
@@ -92,7 +90,6 @@ export async function listWatchedDomainIds(db: Db, shard?: Shard): Promise<strin
 /** How many names one statement asks for: every engine limits the number of parameters. */
 const NAMES_AT_ONCE = 500;
 
-/** Ids of the names that are known. */
 export async function findDomainIds(db: Db, names: readonly string[]): Promise<string[]> {
   const ids: string[] = [];
   for (let from = 0; from < names.length; from += NAMES_AT_ONCE) {
@@ -103,7 +100,7 @@ export async function findDomainIds(db: Db, names: readonly string[]): Promise<s
   return ids;
 }
 
-/** Throws `not_found` when the id is not that of a domain with an account. */
+/** Throws `not_found`, also for a domain without account. */
 export async function findOwnedDomain(db: Db, id: string): Promise<DomainRow> {
   const domain = await db
     .selectFrom('domain')
@@ -115,7 +112,7 @@ export async function findOwnedDomain(db: Db, id: string): Promise<DomainRow> {
   return domain;
 }
 
-/** Pauses or resumes a domain that has an account. Repeating it changes nothing. */
+/** Repeating it changes nothing. Throws `not_found` for a domain without account. */
 export async function updateDomainStatus(
   db: Db,
   id: string,
@@ -146,7 +143,6 @@ export async function updateDomainStatus(
 
 export type PageOfAccount = { accountId: string } & Page;
 
-/** The total and the version of an account's active domains. */
 export const domainsHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
   db
     .selectFrom('account')
@@ -154,12 +150,10 @@ export const domainsHead = prepareQuery<{ accountId: string }, Head>((db, param)
     .where('id', '=', param('accountId')),
 );
 
-/** A page of an account's active domains, by name. */
 export const domainsPage = prepareQuery<PageOfAccount, DomainRow>((db, param) =>
   selectPage(db, param).select(DOMAIN_COLUMNS),
 );
 
-/** The domains of a page, without columns. */
 export function selectPage(db: Kysely<Tables>, param: Param<PageOfAccount>) {
   return db
     .selectFrom('domain')

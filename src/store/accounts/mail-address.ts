@@ -4,7 +4,7 @@ import type { Db, Queries } from '../engine/database.ts';
 import { lockAccount } from './accounts.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
 
-/* The address for reports that each account has of its own: <token>@<our host>. */
+/* Each account's own address for reports: <token>@<our host>. */
 
 /** The account whose address has this local part, in lower case. */
 export async function findAccountByToken(db: Queries, token: string): Promise<string | undefined> {
@@ -17,7 +17,7 @@ export async function findAccountByToken(db: Queries, token: string): Promise<st
   return row?.id;
 }
 
-/** Throws `not_found` when no account has the id. */
+/** Throws `not_found`. */
 export async function findMailToken(db: Queries, accountId: string): Promise<string> {
   const row = await db
     .selectFrom('account')
@@ -29,7 +29,6 @@ export async function findMailToken(db: Queries, accountId: string): Promise<str
   return row.mail_token;
 }
 
-/** The settings that say where reports are sent. */
 export interface ReportAddresses {
   /** The domain of the accounts' own addresses. */
   readonly mailHost?: string | undefined;
@@ -51,7 +50,7 @@ export async function listReportAddresses(
   return [...new Set([...first, ...own, ...smtpRecipients])];
 }
 
-/** Gives the account a new token. Mail to the former address is refused from then on. */
+/** Mail to the former address is refused from then on. */
 export async function updateMailToken(
   db: Db,
   accountId: string,

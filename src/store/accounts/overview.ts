@@ -16,7 +16,6 @@ import {
   selectPage,
 } from './domains.ts';
 
-/** The totals of a domain's reports of one day. */
 export interface DayRow {
   readonly domain_id: string;
   readonly day: Day;
@@ -98,10 +97,7 @@ interface OverviewQuery extends Page {
   readonly alertLimit: number;
 }
 
-/**
- * An overview of an account: a page of its active domains with their days and what their next steps depend on, and its
- * open alerts, from one snapshot.
- */
+/** A page of an account's active domains, with what their next steps depend on, and its open alerts: one snapshot. */
 export async function readOverview(
   reader: Reader,
   accountId: string,
@@ -132,7 +128,7 @@ const oneDomain = prepareQuery<Scope, DomainRow>((db, param) =>
     .where('account_id', '=', param('accountId')),
 );
 
-/** Throws `not_found` when the account has no such domain. */
+/** Throws `not_found`. */
 export async function findDomain(reader: Reader, scope: Scope): Promise<DomainRow> {
   const [domain] = await reader.readAll(oneDomain(scope));
   return requireDomain(domain);
@@ -152,7 +148,6 @@ const daysOfDomain = prepareQuery<{ domainId: string; from: Day; to: Day }, DayR
     .where('day', '<=', param('to')),
 );
 
-/** An alert of a domain's past. */
 interface PastAlert {
   readonly type: string;
   readonly fired_at: Instant;
@@ -161,7 +156,6 @@ interface PastAlert {
   readonly context: string;
 }
 
-/** A domain's alerts, the latest first. */
 function selectAlerts(db: Kysely<Tables>, domainId: Expression<string>) {
   return db
     .selectFrom('alert')
@@ -217,7 +211,7 @@ export async function readDomain(reader: Reader, scope: Scope, { from, to, windo
   );
   const record = toDnsFacts(dns).dmarc?.confirmed?.value;
   const openAlerts = [...new Set(open.map(({ type }) => type))];
-  // The alerts that fired in the range or lasted into it, whenever they began.
+  // Also those that lasted into the range.
   const lasted = earlier.filter(({ resolved_at }) => resolved_at !== null && resolved_at >= from);
   const past = [...fired, ...lasted, ...open.filter(({ fired_at }) => fired_at < from)];
   // Earlier alerts may exist that were not read.

@@ -1,14 +1,13 @@
 import { sql } from 'kysely';
 import type { Queries } from '../engine/database.ts';
 
-/** A parent or subdomain that belongs to another account. */
 export interface RelatedDomain {
   readonly name: string;
   readonly accountId: string;
   readonly relation: 'parent domain' | 'subdomain';
 }
 
-/** Parents and subdomains of a name that belong to other accounts, by name. */
+/** Parents and subdomains that belong to other accounts, by name. */
 export async function listRelatedDomains(
   db: Queries,
   accountId: string,

@@ -10,7 +10,7 @@ import { newNonce, pointInserts } from '../lists/points.ts';
 import { alertList, reportList } from '../lists/timeline.ts';
 import type { DomainStatus } from '../tables.ts';
 
-/** The domain of a report. Without an account it is unclaimed. */
+/** Without an account it is unclaimed. */
 export interface ReportedDomain {
   readonly id: string;
   readonly name: string;
@@ -21,7 +21,7 @@ export interface ReportedDomain {
   readonly position: number;
 }
 
-/** The domain that reports for a name belong to; inserted as unclaimed when the name is new. */
+/** A new name is inserted as unclaimed. */
 export async function findOrInsertDomain(
   tx: Tx,
   name: string,
@@ -39,7 +39,7 @@ interface NewName {
   readonly id?: string | undefined;
 }
 
-/** The domains with names of which most are new, by name. Those that are new are inserted as unclaimed. */
+/** For names of which most are new: inserts those as unclaimed, and returns all by name. */
 export async function insertReportedDomains(
   tx: Tx,
   names: readonly NewName[],
