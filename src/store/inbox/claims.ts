@@ -6,10 +6,7 @@ import { toCut } from './incoming.ts';
 import { deleteParts, PART_BYTES } from './parts.ts';
 import type { DoneResult, InboxMailTable } from './tables.ts';
 
-/*
- * Which worker reads which mail. A claim ends by itself: `due_at` of a claimed mail is when others may claim it.
- * All times are the database's.
- */
+/* A claim ends by itself: `due_at` of a claimed mail is when others may claim it. All times are the database's. */
 
 /**
  * After so many claims that led to no result, a mail is stuck.
@@ -31,7 +28,6 @@ export const CLAIMED_COLUMNS = [
 
 export type ClaimedMail = Pick<Selectable<InboxMailTable>, (typeof CLAIMED_COLUMNS)[number]>;
 
-/** Who claims: one worker. */
 export interface Holder {
   /** Different for each worker. */
   readonly id: string;
@@ -47,8 +43,8 @@ interface ClaimOptions {
 }
 
 /**
- * Claims mails that are due, the longest waiting first. A mail that was claimed before is claimed alone, so
- * that one that ends its worker again and again does not use up the tries of others.
+ * The longest waiting mails first. A mail that was claimed before is claimed alone, so that one that ends its worker
+ * again and again does not use up the tries of others.
  */
 export async function claimMails(db: Db, options: ClaimOptions): Promise<ClaimedMail[]> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
@@ -59,7 +55,7 @@ export async function claimMails(db: Db, options: ClaimOptions): Promise<Claimed
   return [];
 }
 
-/** Other workers may have claimed the mails that this one has chosen: then it looks for others, so many times. */
+/** How often this worker chooses again after other workers have claimed what it had chosen. */
 const MAX_ATTEMPTS = 10;
 
 async function claimSome(tx: Tx, options: ClaimOptions): Promise<ClaimedMail[]> {
@@ -114,7 +110,7 @@ function choose(due: readonly DueMail[], { bytes }: ClaimOptions): number[] {
   return chosen;
 }
 
-/** Where several workers have chosen the same mails at the same time, only the first finds them due. */
+/** Of several workers that have chosen the same mails, only the first finds them due. */
 async function claim(
   tx: Tx,
   seqs: readonly number[],
@@ -135,7 +131,7 @@ async function claim(
   return rows.sort((a, b) => a.seq - b.seq);
 }
 
-/** Makes claims last longer. Claims that have ended, and mails that other workers have claimed since, stay as they are. */
+/** Claims that have ended, and mails that other workers have claimed since, stay as they are. */
 export async function renewClaims(db: Db, holder: Holder, seqs: readonly number[]): Promise<void> {
   await db.write(async (tx) => {
     const due_at = toInstant(new Date((await readClockMs(tx)) + holder.claimMs));
@@ -143,7 +139,7 @@ export async function renewClaims(db: Db, holder: Holder, seqs: readonly number[
   });
 }
 
-/** Gives back mails that were not read, for another worker to claim at once. They lose no try. */
+/** Mails that were not read can be claimed again at once, and lose no try. */
 export async function releaseMails(db: Db, holder: Holder, seqs: readonly number[]): Promise<void> {
   await db.write(async (tx) => {
     const due_at = await readNow(tx);
@@ -176,13 +172,12 @@ export async function failMails(
   });
 }
 
-/** At random, so that mails that failed together are not all tried again at the same time. */
+/** At random, so that mails that failed together are not all tried again together. */
 function toPauseMs(tries: number): number {
   const pauseMs = Math.min(FIRST_PAUSE_MS * 4 ** (tries - 1), MAX_PAUSE_MS);
   return pauseMs * (0.8 + Math.random() * 0.4);
 }
 
-/** An update of the mails that this holder still has. */
 function changeClaimed(tx: Tx, holder: Holder, seqs: readonly number[]) {
   return tx
     .updateTable('inbox_mail')
@@ -191,7 +186,6 @@ function changeClaimed(tx: Tx, holder: Holder, seqs: readonly number[]) {
     .where('claimed_by', '=', holder.id);
 }
 
-/** What became of a mail that was read. */
 export interface Done {
   readonly mail: ClaimedMail;
   readonly result: DoneResult;
@@ -203,8 +197,8 @@ export interface Done {
 }
 
 /**
- * Records what became of mails, and deletes bytes that are not needed any more. A mail that another worker has claimed
- * since is left to that worker, which finds the same. Returns how many were recorded.
+ * Records results, and deletes bytes that are not needed any more. Returns how many it recorded: a mail that another
+ * worker has claimed since is left to that worker, which finds the same.
  */
 export async function finishMails(db: Db, holder: Holder, mails: readonly Done[]): Promise<number> {
   const finished = await db.write(async (tx) => {

@@ -9,8 +9,8 @@ import { deleteParts, insertPart, toParts } from './parts.ts';
 import type { InboxMailTable, InboxPartTable } from './tables.ts';
 
 /**
- * Stores a mail in the inbox, as `Deliver` says. The row of a mail is inserted with its last part, so a mail
- * that did not come in to its end is not in the inbox, whatever ended it. `tidyInbox` deletes its parts.
+ * Does what `Deliver` says. A mail's row is inserted with its last part, so a mail that did not come in to its end is
+ * not in the inbox, whatever ended it. `tidyInbox` deletes its parts.
  */
 export async function deliver(db: Db, incoming: Incoming): Promise<void> {
   const storing = new Storing(db);
@@ -22,13 +22,12 @@ export async function deliver(db: Db, incoming: Incoming): Promise<void> {
     }
     await storing.end(incoming, digest.digest('hex'));
   } catch (error) {
-    // The error that counts is the first one.
+    // The caller gets the first error.
     await storing.undo().catch(() => undefined);
     throw error;
   }
 }
 
-/** One mail while it comes in. */
 class Storing {
   readonly #db: Db;
   readonly #id = randomUUID();
@@ -72,10 +71,7 @@ class Storing {
     if (!isNew) await this.undo();
   }
 
-  /**
-   * The answer to a commit can be lost, and PostgreSQL may end the commit later: parts of a mail that may be in the
-   * inbox are left to `tidyInbox`, which knows a day later.
-   */
+  /** A commit whose answer was lost may end later. Parts of such a mail are left to `tidyInbox` on the next day. */
   async undo(): Promise<void> {
     if (this.#stored > 0 && !this.#mayBeMail) await deleteParts(this.#db, this.#id);
   }
@@ -99,7 +95,7 @@ function toMail({ door, envelope, receivedAt, accountId, key }: Incoming) {
 
 type NewMail = Insertable<InboxMailTable>;
 
-/** Returns whether the mail is new: one with its key may be in the inbox already. */
+/** Whether the mail is new: one with its key may be in the inbox already. */
 async function insertMail(tx: Tx, mail: NewMail, last: InboxPartTable): Promise<boolean> {
   const inserted = await tx
     .insertInto('inbox_mail')
@@ -114,13 +110,13 @@ async function insertMail(tx: Tx, mail: NewMail, last: InboxPartTable): Promise<
     .select((eb) => eb.fn.countAll<number>().as('parts'))
     .where('mail_id', '=', mail.id)
     .executeTakeFirstOrThrow();
-  // It took so long to come in that its first parts were taken for those of a mail that never will.
+  // Its first parts may have been deleted as those of a mail that never came in to its end.
   if (parts !== last.part + 1)
     throw new Failure('unavailable', 'The mail took too long to come in.');
   return true;
 }
 
-/** A door has to know only that the mail is not stored. */
+/** A door needs to know only that the mail is not stored. */
 async function orUnavailable<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -5,14 +5,12 @@ import { readClockMs, readNow } from '../work/clock.ts';
 import { type DoorKind, type DoorName, toCut } from './incoming.ts';
 import type { MailState } from './tables.ts';
 
-/* What doors note about themselves, for operators and, without the errors, for the settings pages. */
-
 const MAX_ERROR_CHARS = 500;
 const MAX_CHECKPOINT_CHARS = 4_000;
-/** A door that says the same again is noted after this time only. */
+/** A door that repeats itself is noted after this time only. */
 const REPEAT_MS = 60_000;
 
-/** A door says that it works, or what keeps it from working. */
+/** Without an error, the door works. */
 export async function noteDoor(db: Db, door: DoorName, error?: string): Promise<void> {
   const nowMs = await readClockMs(db);
   const at = toInstant(new Date(nowMs));
@@ -38,12 +36,11 @@ function selectDoors(db: Queries) {
   return db.selectFrom('door_state').select(['door', 'noted_at', 'last_error', 'last_error_at']);
 }
 
-/** What every door has noted, for operators: the errors name paths and servers. */
+/** For operators: the errors name paths and servers. */
 export function listDoors(db: Queries) {
   return selectDoors(db).orderBy('door').execute();
 }
 
-/** The text that a door has stored for itself. */
 export async function findCheckpoint(db: Db, door: DoorName): Promise<string | undefined> {
   const row = await db
     .selectFrom('door_state')
@@ -66,7 +63,7 @@ export async function updateCheckpoint(db: Db, door: DoorName, checkpoint: strin
   );
 }
 
-/** The doors of one kind, for people who may not see what came in for others. */
+/** For people who may not see what came in for others. */
 export interface DoorOverview {
   readonly kind: DoorKind;
   readonly lastMailAt: Instant | null;
@@ -81,7 +78,6 @@ export interface InboxOverview {
   readonly stuck: number;
 }
 
-/** How reports come in, in all: doors that have said something of themselves, and what waits in the inbox. */
 export async function readInboxOverview(db: Queries): Promise<InboxOverview> {
   const states = await listOpenDoors(db);
   const byKind = Map.groupBy(states, ({ door }) => door.split(':', 1)[0] as DoorKind);
@@ -102,7 +98,7 @@ export async function readInboxOverview(db: Queries): Promise<InboxOverview> {
 /** A door that runs notes every few minutes that it works, or that it fails. */
 const CLOSED_AFTER_MS = 24 * 3_600_000;
 
-/** Doors that have noted something lately: others are not configured any more. */
+/** Doors that have noted nothing lately are not configured any more. */
 async function listOpenDoors(db: Queries) {
   const since = toInstant(new Date((await readClockMs(db)) - CLOSED_AFTER_MS));
   return await selectDoors(db)

@@ -6,10 +6,7 @@ import type { Instant } from '../../domain/instant.ts';
 /** More than any mail provider allows: a mailbox file in a folder is one input. */
 export const MAX_INCOMING_BYTES = 128 * 1024 * 1024;
 
-/**
- * A door by its kind, or by its kind and what distinguishes it from others: `smtp`, `imap`, `folder:/srv/drop`.
- * At most 300 characters.
- */
+/** `smtp`, `imap`, `folder:/srv/drop`: the kind, and what distinguishes doors of one kind. At most 300 characters. */
 export type DoorName = DoorKind | `${DoorKind}:${string}`;
 export type DoorKind = 'smtp' | 'imap' | 'folder';
 
@@ -23,18 +20,17 @@ export interface Envelope {
   readonly place?: string | undefined;
 }
 
-/** One mail, or one file, as it came in. */
 export interface Incoming {
   readonly door: DoorName;
-  /** The original bytes, at most `MAX_INCOMING_BYTES`. They are stored in parts while an iterable still gives more. */
+  /** The original bytes, at most `MAX_INCOMING_BYTES`. Parts are stored while an iterable still gives more. */
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>;
   readonly envelope: Envelope;
   readonly receivedAt: Instant;
   /** The account whose own address the recipient named. */
   readonly accountId?: string | undefined;
   /**
-   * What the door knows the mail by (IMAP: host, user, mailbox, UIDVALIDITY and UID), of any length. A mail whose
-   * key is in the inbox already is not stored again.
+   * The door's own key of the mail (IMAP: host, user, mailbox, UIDVALIDITY and UID), of any length. A mail whose key
+   * is in the inbox already is not stored again.
    */
   readonly key?: string | undefined;
 }
@@ -62,14 +58,13 @@ export type MailResult =
 const MAX_CHARS = 320;
 const MAX_RECIPIENTS = 20;
 
-/** An envelope as it is stored: bounded, whatever came in. */
 export function toEnvelopeText({ recipients, ...texts }: Envelope): string {
   const cut = Object.entries(texts).map(([name, text]) => [name, text && toCut(text)]);
   const some = recipients?.slice(0, MAX_RECIPIENTS).map((recipient) => toCut(recipient));
   return JSON.stringify({ ...Object.fromEntries(cut), recipients: some });
 }
 
-/** The beginning of a text. Half a character at its end and U+0000 are replaced: PostgreSQL does not store them. */
+/** The beginning of a text. PostgreSQL stores neither half a character at its end nor U+0000: both are replaced. */
 export function toCut(text: string, chars = MAX_CHARS): string {
   return text.slice(0, chars).toWellFormed().replaceAll('\0', '\ufffd');
 }
@@ -78,7 +73,6 @@ export function parseEnvelope(text: string): Envelope {
   return JSON.parse(text);
 }
 
-/** The stored form of a key, which can have any length. */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'hex');
 }

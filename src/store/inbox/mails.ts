@@ -4,7 +4,6 @@ import type { Db, Queries } from '../engine/database.ts';
 import { type Envelope, hashKey, type MailResult, parseEnvelope } from './incoming.ts';
 import type { DoneResult, InboxMailTable, MailState } from './tables.ts';
 
-/** A mail of the inbox as operators see it. */
 export type ListedMail = Omit<MailRow, 'envelope' | 'counts'> & {
   readonly envelope: Envelope;
   /** How many documents had each outcome. */
@@ -20,7 +19,7 @@ export interface MailFilter {
   readonly limit: number;
 }
 
-/** The latest mails that match, newest first. */
+/** Newest first. */
 export async function listMails(db: Queries, filter: MailFilter): Promise<ListedMail[]> {
   const { state, result, since, limit } = filter;
   const rows = await selectMails(db)
@@ -59,7 +58,7 @@ function toListed(row: MailRow): ListedMail {
 /** Keys in one statement: every engine limits the number of parameters. */
 const KEYS_AT_ONCE = 500;
 
-/** What became of the mails with these keys. A key that is not in the inbox is not in the answer. */
+/** A key that is not in the inbox is not in the result. */
 export async function findResults(
   db: Db,
   keys: readonly string[],

@@ -6,9 +6,7 @@ import { CLAIMED_COLUMNS, type ClaimedMail, type Holder } from './claims.ts';
 import { deleteParts } from './parts.ts';
 import type { MailState } from './tables.ts';
 
-/* What an operator does with mails of the inbox. */
-
-/** Makes a mail that waits or is stuck due now, as if it had never been tried. Throws `not_found` or `conflict`. */
+/** Makes a waiting or stuck mail due now, as if it had never been tried. Throws `not_found` or `conflict`. */
 export async function retryMail(db: Db, seq: number): Promise<void> {
   await db.write(async (tx) => {
     await requireState(tx, seq, ['waiting', 'stuck']);
@@ -20,7 +18,6 @@ export async function retryMail(db: Db, seq: number): Promise<void> {
   });
 }
 
-/** The stuck mails, the oldest first. */
 export async function listStuck(db: Db): Promise<number[]> {
   const rows = await db
     .selectFrom('inbox_mail')
@@ -31,7 +28,7 @@ export async function listStuck(db: Db): Promise<number[]> {
   return rows.map(({ seq }) => seq);
 }
 
-/** Ends a mail that waits or is stuck: it is not read, and its bytes are deleted. Its row stays. */
+/** Ends a waiting or stuck mail: it is not read, and its bytes are deleted. Its row stays. */
 export async function dropMail(db: Db, seq: number): Promise<void> {
   const { id } = await db.write(async (tx) => {
     const mail = await requireState(tx, seq, ['waiting', 'stuck']);
@@ -45,10 +42,7 @@ export async function dropMail(db: Db, seq: number): Promise<void> {
   await deleteParts(db, id);
 }
 
-/**
- * Claims a mail that is done, to read it again. When the process is killed before it is done again, the claim
- * ends, and a worker reads the mail.
- */
+/** Claims a mail that is done, to read it again. After a kill the claim ends, and a worker reads the mail. */
 export async function reclaimMail(db: Db, holder: Holder, seq: number): Promise<ClaimedMail> {
   return await db.write(async (tx) => {
     await requireState(tx, seq, ['done']);
@@ -64,7 +58,7 @@ export async function reclaimMail(db: Db, holder: Holder, seq: number): Promise<
 
 const UNDONE = { result: null, counts: null, reason: null, done_at: null } as const;
 
-/** The mail, locked until the transaction ends, by an update that changes nothing. Throws `not_found` or `conflict`. */
+/** Locks the mail until the transaction ends, by an update without a change. Throws `not_found` or `conflict`. */
 async function requireState(
   tx: Tx,
   seq: number,

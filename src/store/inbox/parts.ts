@@ -10,10 +10,7 @@ import type { InboxMailTable, InboxPartTable } from './tables.ts';
 /** An SMTP message in transfer has two parts in memory, and anybody can begin forty messages at the same time. */
 export const PART_BYTES = 256 * 1024;
 
-/**
- * Bytes in parts of `PART_BYTES`; the last one may be smaller. An empty mail has one empty part. The bytes of a
- * part are copied into one buffer: the chunks of a client that sends single bytes would fill the memory.
- */
+/** An empty mail has one empty part. A part is copied into one buffer: single-byte chunks would fill the memory. */
 export async function* toParts(
   bytes: Uint8Array | AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
@@ -29,7 +26,6 @@ export async function* toParts(
   if (held.size > 0 || isEmpty) yield held.bytes;
 }
 
-/** The bytes of a part that is not complete. */
 class Held {
   size = 0;
   #buffer = Buffer.alloc(0);
@@ -60,10 +56,9 @@ export async function insertPart(tx: Tx, part: InboxPartTable): Promise<void> {
   await tx.insertInto('inbox_part').values(part).execute();
 }
 
-/** By what the bytes of a mail are found. */
 type Stored = Pick<Selectable<InboxMailTable>, 'seq' | 'id' | 'sha256' | 'byte_count'>;
 
-/** The bytes of a mail, from the inbox or from the input that has the same; undefined when they were not kept. */
+/** From the inbox, or from the input that has the same bytes; undefined when they were not kept. */
 export async function findContent(db: Queries, mail: Stored): Promise<Uint8Array | undefined> {
   const bytes = await readParts(db, mail);
   if (bytes !== undefined) return bytes;
@@ -71,7 +66,7 @@ export async function findContent(db: Queries, mail: Stored): Promise<Uint8Array
   return input === undefined ? undefined : (await readOriginal(db, input.seq)).bytes;
 }
 
-/** One part at a time, so that a large mail is in memory once. undefined when parts are not there. */
+/** One part at a time, so that a large mail is in memory once. undefined when parts are missing. */
 async function readParts(db: Queries, { id, byte_count }: Stored): Promise<Uint8Array | undefined> {
   const bytes = Buffer.alloc(byte_count);
   let size = 0;
@@ -90,7 +85,7 @@ async function readParts(db: Queries, { id, byte_count }: Stored): Promise<Uint8
   return bytes;
 }
 
-/** The bytes of a mail that is to be read. Throws `unavailable` when they are not all there. */
+/** Throws `unavailable` when the bytes are not all there. */
 export async function readContent(db: Queries, mail: Stored): Promise<Uint8Array> {
   const bytes = await findContent(db, mail);
   if (bytes?.length === mail.byte_count) return bytes;

@@ -2,16 +2,15 @@ import type { Db, Queries } from '../engine/database.ts';
 import { deleteParts } from './parts.ts';
 
 /*
- * The space that mails take in the inbox. Anybody can send mails to a public address, so what a door stores without
- * asking the sender needs a bound. A mail counts while its bytes are in the inbox.
+ * Anybody can send mails to a public address, so what a door stores without asking the sender needs a bound. A mail
+ * counts while its bytes are in the inbox.
  */
 
 const GIB = 1024 * 1024 * 1024;
 /** The bound of all mails. A mail with a report has about 5 kB. */
 const INBOX = { mails: 100_000, bytes: 4 * GIB };
-/** The bound of mails without a report, whose bytes are kept for a later parser. Smaller, so that others have room. */
+/** The bound of mails without a report, whose bytes are kept for a later parser. Smaller, to leave others room. */
 const KEPT = { mails: 20_000, bytes: GIB };
-/** How often the space is measured. */
 const MEASURE_MS = 5_000;
 
 interface Space {
@@ -19,7 +18,7 @@ interface Space {
   readonly bytes: number;
 }
 
-/** Tells whether the inbox has room for mails from anybody. */
+/** Whether the inbox has room for mails from anybody. */
 export function createRoom(
   db: Db,
   { max = INBOX, measureMs = MEASURE_MS }: { max?: Space; measureMs?: number } = {},
@@ -44,7 +43,7 @@ async function measure(db: Queries, maxMails: number): Promise<Space> {
   return { mails: Number(mails), bytes: Number(bytes ?? 0) };
 }
 
-/** The mails that still have bytes. Most have none, so the query begins with the parts: a cross join makes SQLite do so. */
+/** The mails that still have bytes. Most have none: the cross join makes SQLite begin with the parts. */
 function selectStored(db: Queries) {
   return db
     .selectFrom('inbox_part')
@@ -53,7 +52,7 @@ function selectStored(db: Queries) {
     .whereRef('inbox_mail.id', '=', 'inbox_part.mail_id');
 }
 
-/** Deletes the bytes of mails without a report, the oldest first, until the others are within the bound. The rows stay. */
+/** Deletes the bytes of mails without a report, the oldest first, until the bound is kept. The rows stay. */
 export async function trimKept(db: Db, max: Space = KEPT): Promise<void> {
   const kept = await selectStored(db)
     .select(['inbox_mail.id', 'inbox_mail.byte_count'])

@@ -2,13 +2,10 @@ import type { Generated, GeneratedAlways } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
 import type { DoorName, MailResult } from './incoming.ts';
 
-/* The rows of the inbox. */
-
 export type MailState = 'waiting' | 'claimed' | 'stuck' | 'done';
-/** What became of a mail that is done. */
 export type DoneResult = Exclude<MailResult, 'waiting' | 'stuck'> | 'dropped';
 
-/** A mail that came in through a door. The row stays for some time after the mail is done. */
+/** The row stays for some time after the mail is done. */
 export interface InboxMailTable {
   seq: GeneratedAlways<number>;
   /** Its parts have it as `mail_id`. */
@@ -25,7 +22,6 @@ export interface InboxMailTable {
   state: MailState;
   /** When it can be claimed, by the database's clock: at once, after a pause, or when a claim ends. null: never. */
   due_at: Instant | null;
-  /** How often it was claimed. */
   tries: Generated<number>;
   claimed_by: string | null;
   last_error: string | null;
@@ -37,10 +33,7 @@ export interface InboxMailTable {
   done_at: Instant | null;
 }
 
-/**
- * A part of a mail's bytes, of 256 KiB or less. Stored before the mail's row, and deleted when the bytes are not needed
- * any more.
- */
+/** At most 256 KiB. Stored before the mail's row, and deleted when the bytes are not needed any more. */
 export interface InboxPartTable {
   mail_id: string;
   part: number;
@@ -48,7 +41,6 @@ export interface InboxPartTable {
   content: Uint8Array;
 }
 
-/** What a door notes about itself. */
 export interface DoorStateTable {
   door: DoorName;
   /** When it last said that it works. */

@@ -3,16 +3,15 @@ import type { Db } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
 import { deleteParts } from './parts.ts';
 
-/** How long the row of a mail that is done stays, so that operators see what came in. */
+/** How long the row of a mail that is done stays, for operators. */
 const KEPT_DAYS = 90;
-/** Rows in one transaction. */
 const ROWS_AT_ONCE = 500;
 /** A mail takes less time to come in. Parts that have no mail after this time never get one. */
 const INCOMING_MS = 24 * 3_600_000;
 /** Longer than any pause and any claim. A mail that is due later was stored before the clock was set back. */
 const LONGEST_MS = 8 * 3_600_000;
 
-/** Deletes what the inbox does not need any more, in bounded transactions. Any number of processes may do it. */
+/** Runs in bounded transactions, in any number of processes. */
 export async function tidyInbox(db: Db): Promise<void> {
   const nowMs = await readClockMs(db);
   await deleteOldMails(db, `${addDays(toDay(toInstant(new Date(nowMs))), -KEPT_DAYS)}T00:00:00Z`);
