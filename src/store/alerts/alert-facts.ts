@@ -19,10 +19,7 @@ interface FactsQuery {
   readonly thresholds: Thresholds;
 }
 
-/**
- * All that the rules need to know of a domain, in a fixed number of look-ups whatever its history. undefined
- * when the domain is paused, unclaimed or unknown.
- */
+/** A fixed number of look-ups, whatever the history. undefined when the domain is paused, unclaimed or unknown. */
 export async function findFacts(
   reader: Reader,
   { domainId, now, thresholds }: FactsQuery,

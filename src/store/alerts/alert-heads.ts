@@ -3,14 +3,13 @@ import { newVersion } from '../lists/heads.ts';
 import { insertPoint, newNonce } from '../lists/points.ts';
 import { alertList } from '../lists/timeline.ts';
 
-/* The heads of the two lists that an alert is in: its account's and its domain's. */
+/* The heads of an alert's two lists: its account's and its domain's. */
 
 interface Owners {
   readonly accountId: string;
   readonly domainId: string;
 }
 
-/** Where an alert is in the order of changes of its two lists. */
 export interface AlertPositions {
   readonly account_position: number;
   readonly domain_position: number;
@@ -29,12 +28,12 @@ export async function touchAlertLists(tx: Tx, { accountId, domainId }: Owners): 
       .execute();
 }
 
-/** Updates both heads for an alert that has fired (`added` 1) or resolved (0), and gives the change its positions. */
+/** Updates both heads for an alert that fired (`added` 1) or resolved (0), and gives the change its positions. */
 export async function advanceAlertLists(
   tx: Tx,
   { accountId, domainId, added }: Owners & { readonly added: 0 | 1 },
 ): Promise<AlertPositions> {
-  // Every transaction locks domains before accounts (docs/decisions/0064).
+  // Every transaction locks domains before accounts (decision 64).
   const domain_position = await advance(tx, { table: 'domain', id: domainId, added });
   const account_position = await advance(tx, { table: 'account', id: accountId, added });
   return { account_position, domain_position };

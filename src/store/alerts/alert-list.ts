@@ -7,7 +7,6 @@ import type { ItemsQuery, PagedList } from '../lists/page.ts';
 import { alertList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
-/** An alert as it is listed. */
 export type ListedAlert = RowOf<ReturnType<ReturnType<typeof fieldsOf>>>;
 
 /** The owner of the alerts: an account or one of its domains. */
@@ -43,10 +42,7 @@ function toQueries(owner: 'account' | 'domain') {
   };
 }
 
-/**
- * Alerts, latest fired first, then latest created. The list does not exist when the account has no such
- * domain, whether or not another account has it.
- */
+/** By `fired_at`, then by creation, latest first. The list does not exist when the account has no such domain. */
 export function alertsOf(scope: AlertScope): PagedList<ListedAlert> {
   const { owner, queries } = ownerOf(scope);
   return {
@@ -79,7 +75,6 @@ function selectItems(db: Kysely<Tables>) {
   return db.selectFrom('alert').select(({ ref }) => jsonRow(db, fieldsOf(db)(ref)).as('item'));
 }
 
-/** The fields of a listed alert. */
 function fieldsOf(db: Kysely<Tables>) {
   return (ref: ExpressionBuilder<Tables, 'alert'>['ref']) => ({
     id: ref('id'),

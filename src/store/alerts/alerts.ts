@@ -7,7 +7,6 @@ import { insertGap, newGapNonce } from '../lists/points.ts';
 import { alertList, countItems } from '../lists/timeline.ts';
 import { type AlertPositions, advanceAlertLists, touchAlertLists } from './alert-heads.ts';
 
-/** An alert row as it is listed. */
 export interface AlertRow {
   readonly id: string;
   readonly domain_id: string;
@@ -22,16 +21,12 @@ export interface NewAlert {
   readonly accountId: string;
   readonly domainId: string;
   readonly type: string;
-  /**
-   * Distinguishes it from other alerts of its type and domain. An alert without a subject gets its own id as
-   * subject.
-   */
+  /** Distinguishes alerts of one type and domain. Without one, the alert's id is its subject. */
   readonly subject?: string;
   readonly firedAt: Instant;
   readonly context: Readonly<Record<string, unknown>>;
 }
 
-/** Stores an alert that has fired, in the lists of its account and its domain. Returns its id. */
 export async function insertAlert(db: Db, alert: NewAlert): Promise<string> {
   const id = await db.write((tx) => fireAlert(tx, alert));
   if (id === undefined) throw new Error(`${alert.type} is open already for ${alert.subject}.`);
@@ -83,9 +78,8 @@ async function auditAlert(
 }
 
 /**
- * Changes an open alert: resolves it or updates its context. Returns whether it was open. Resolving moves it to
- * the end of the order of changes; an update of its context does not, because it is no firing and no
- * resolution.
+ * Resolves an open alert, or updates its context; returns whether it was open. Resolving moves it to the end of the
+ * order of changes. A new context does not: it is no firing and no resolution.
  */
 export async function settleAlert(
   tx: Tx,
@@ -124,20 +118,17 @@ interface MovedAlert extends AlertPositions {
   readonly domain_id: string;
 }
 
-/** An alert as an operator sees it. */
 export interface AlertOfAccount extends AlertRow {
   readonly domain: string;
 }
 
-/** The largest number of alerts shown to an operator. API clients can page through all of them. */
+/** Operators see the newest. API clients can page through all of them. */
 const MAX_SHOWN = 200;
 
-/** The account's newest alerts, with the names of their domains. */
 export function listAccountAlerts(db: Db, accountId: string): Promise<AlertOfAccount[]> {
   return selectAccountAlerts(db, accountId).limit(MAX_SHOWN).execute();
 }
 
-/** The account's alerts, the latest first, with the names of their domains. */
 export function selectAccountAlerts(db: Queries, accountId: string | Expression<string>) {
   return db
     .selectFrom('alert')

@@ -11,7 +11,6 @@ interface RecordRow {
   state: string;
 }
 
-/** What is known of a domain's records in DNS. */
 export const listDnsRecords = prepareQuery<{ domainId: string }, RecordRow>((db, param) =>
   db
     .selectFrom('dns_record')
@@ -27,7 +26,6 @@ export function toDnsFacts(
   return Object.fromEntries(rows.map(({ record_type, state }) => [record_type, JSON.parse(state)]));
 }
 
-/** A domain whose records are to be checked. */
 export interface DomainToCheck {
   readonly id: string;
   readonly name: string;
@@ -40,7 +38,6 @@ interface ToCheck {
   readonly since: Instant;
 }
 
-/** The active domains of every account in one shard that were not checked lately. */
 export function listDomainsToCheck(
   db: Db,
   { shard, now, since }: ToCheck,
@@ -75,10 +72,7 @@ interface Checked {
   readonly update: (known: DnsRecordState) => DnsRecordState;
 }
 
-/**
- * Stores the result of a check. State from before the domain was last resumed is ignored. For a domain that
- * was paused while the query was in progress, nothing is stored.
- */
+/** Ignores state from before the domain was last resumed. Stores nothing for a domain paused during the query. */
 export async function updateDnsRecord(db: Db, { domainId, type, at, update }: Checked) {
   await db.write(async (tx) => {
     const domain = await tx

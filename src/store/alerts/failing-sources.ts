@@ -7,9 +7,9 @@ import { prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
 
 /*
- * The cost is bounded, whatever was received. A day keeps at most 1,000 sources. Reading a day takes one
- * index look-up for each source, and at most `daysNeeded` later days for each new source. Only days that may
- * fire and days of known alerts are read. The event loop runs between two days.
+ * The cost is bounded. A day keeps at most 1,000 sources. Reading a day takes one index look-up for each source, and
+ * at most `daysNeeded` later days for each new source. Only days that may fire and days of known alerts are read. The
+ * event loop runs between two days.
  */
 
 interface FailingQuery {
@@ -79,7 +79,6 @@ async function readDay(
   }));
 }
 
-/** The latest days with data before a day, the latest first. */
 const daysBefore = prepareQuery<{ domainId: string; day: Day; limit: number }, { day: Day }>(
   (db, param) =>
     db
@@ -135,8 +134,8 @@ export const failingLater = prepareQuery<
 >((db, param) =>
   db
     .selectFrom('domain_source_ip as source')
-    // SQLite keeps the order of cross joins, and then finds each row by its whole key. Left to itself it reads
-    // all rows of the later days for each source.
+    // SQLite keeps the order of cross joins, and then finds each row by its whole key. Otherwise it reads all rows of
+    // the later days for each source.
     .crossJoin('domain_day as data')
     .where('data.domain_id', '=', param('domainId'))
     .where('data.day', '>', param('after'))
@@ -165,10 +164,7 @@ export const failingLater = prepareQuery<
     .where((eb) => eb(eb('later.messages', '-', eb.ref('later.aligned')), '>=', param('messages'))),
 );
 
-/**
- * Whether at least `percent` % of a source's messages fail, in whole numbers. Counts stop at 2^53 − 1, and a
- * hundred times that is still an int64.
- */
+/** In whole numbers: counts stop at 2^53 − 1, and a hundred times that is still an int64. */
 function failsTooOften(percent: Expression<number>) {
   return sql<boolean>`(source.messages - source.aligned) * 100 >= source.messages * ${percent}`;
 }

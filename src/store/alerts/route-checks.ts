@@ -3,8 +3,8 @@ import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries } from '../engine/database.ts';
 
 /*
- * What DNS said when a person last asked whether reports about a domain can come. It is in the table of DNS
- * records, as a type of its own, which neither alerts nor the hourly checks look at.
+ * What DNS said when a person last asked whether reports about a domain can come. A type of DNS record of its own,
+ * which neither alerts nor the hourly checks read.
  */
 
 const ROUTE = 'route';
@@ -16,7 +16,6 @@ export interface RouteCheck {
   readonly findings: readonly Finding[];
 }
 
-/** undefined when nobody has asked yet. */
 export async function findRouteCheck(
   db: Queries,
   domainId: string,
@@ -30,7 +29,6 @@ export async function findRouteCheck(
   return row && { checkedAt: row.checked_at, findings: JSON.parse(row.state) };
 }
 
-/** Takes the place of the former check. */
 export async function updateRouteCheck(
   db: Db,
   domainId: string,
