@@ -3,8 +3,6 @@ import { Failure } from '../../domain/failure.ts';
 import { requireDatabaseFile } from '../engine/sqlite/database-file.ts';
 import { openSqlite } from '../engine/sqlite/open.ts';
 
-/* The SQLite database that a move copies. */
-
 /** How long to wait for processes that are about to close the database. */
 const LOCK_TIMEOUT_MS = 2_000;
 
@@ -17,8 +15,8 @@ export function connect(path: string): Database.Database {
 }
 
 /**
- * Opens a database, migrated, and begins a transaction in which no other process can read, write or open it. The lock
- * ends with this process. Throws `unavailable` while another process has the database open.
+ * Opens and migrates a database. Until this process ends, no other can read, write or open it. Throws `unavailable`
+ * while another process has the database open.
  */
 export async function openAlone(path: string): Promise<Database.Database> {
   await (await openSqlite(path, { mustExist: true })).close();
@@ -59,11 +57,11 @@ export function countRows(sqlite: Database.Database, tables: readonly string[]):
   return tables.reduce((rows, table) => rows + (count(table) as number), 0);
 }
 
-/** What one statement inserts: so many rows, or characters. A row has at most one mebibyte of original bytes. */
+/** Rows, or characters, of one statement. A row has at most one mebibyte of original bytes. */
 const MAX_ROWS = 5_000;
 const MAX_LENGTH = 4 * 1024 * 1024;
 
-/** The rows of a table, in batches. A row is a JSON object with the columns in order, as PostgreSQL writes it. */
+/** Batches of rows. A row is a JSON object with the columns in order, as PostgreSQL writes it. */
 export function* readBatches(
   sqlite: Database.Database,
   table: string,

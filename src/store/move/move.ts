@@ -33,7 +33,7 @@ export interface MoveOptions {
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** How many rows of all tables were copied, and from which table the last ones are. */
+/** `rows` counts those copied of all tables; the last ones are from `table`. */
 export interface Progress {
   readonly table: string;
   readonly rows: number;
@@ -48,9 +48,9 @@ export type MovedTable = {
 };
 
 /**
- * Copies a SQLite database to PostgreSQL and compares both, while no other process can use them. Then PostgreSQL
- * commits, and after it SQLite commits that the database was moved. A move that ends before changes neither. After one
- * that ends between the two, the next move finds the same rows in both and copies nothing (decisions 86 and 87).
+ * Copies SQLite to PostgreSQL and compares both while no other process can use them. Then PostgreSQL commits, and
+ * after it SQLite commits that it was moved. A move that ends before changes neither. After one that ends between the
+ * two, the next move finds the same rows in both and copies nothing (decisions 86 and 87).
  */
 export async function moveDatabase(options: MoveOptions): Promise<MovedTable[]> {
   const { from, to, password, now } = options;

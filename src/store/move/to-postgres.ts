@@ -2,11 +2,9 @@ import type pg from 'pg';
 import { openPostgres } from '../engine/postgres/open.ts';
 import { createPool } from '../engine/postgres/pool.ts';
 
-/* The PostgreSQL database that a move fills. */
-
 /**
- * Makes the tables of a database, and fills them in one transaction, whose statements may take any time: a move that
- * is interrupted leaves no rows. Throws when the database is that of another program, or its server is too old.
+ * Makes the tables, and fills them in one transaction without time limits: an interrupted move leaves no rows. Throws
+ * when the database is that of another program, or its server is too old.
  */
 export async function fillInTransaction<T>(
   url: string,
@@ -63,13 +61,13 @@ export async function insertRows(
   );
 }
 
-/** What is compared of a table: the number of rows, and the sum of the first eight bytes of each row's SHA-256. */
+/** The number of rows, and the sum of the first eight bytes of each row's SHA-256. */
 export interface TableContent {
   readonly rows: number;
   readonly checksum: bigint;
 }
 
-/** The content of a table, whose statistics are made first: to check references to it, the server needs them. */
+/** Makes the table's statistics first, which the server needs to check references to it. */
 export async function readContent(client: pg.PoolClient, table: string): Promise<TableContent> {
   await client.query(`analyze ${table}`);
   const sha256 = "sha256(convert_to(row_to_json(r)::text, 'UTF8'))";
