@@ -4,7 +4,7 @@ import { dialectOf } from '../engine/dialect.ts';
 import type { LeaseTable } from '../tables.ts';
 import { readClockMs } from './clock.ts';
 
-/** How long a lease lasts that is not renewed. A process that was killed delays its work by this much. */
+/** How long a lease lasts without renewal. A killed process delays its work by this much. */
 export const LEASE_MS = 45_000;
 
 const COLUMNS = ['name', 'holder', 'expires_at', 'ran_at'] as const;
@@ -17,8 +17,8 @@ export interface Claim {
 
 export interface Leases {
   /**
-   * Takes one of the leases, chosen at random from those that nobody holds and whose work did not run in the last
-   * `everyMs`. undefined when there is none; then nothing was written.
+   * Takes a lease at random from those that nobody holds and whose work did not run in the last `everyMs`. undefined
+   * when there is none; then nothing was written.
    */
   claim(names: readonly string[], everyMs: number): Promise<Claim | undefined>;
   /** Extends the lease; false when it expired and another process has taken it. */
@@ -35,8 +35,8 @@ interface LeasesDeps {
 }
 
 /**
- * Leases on shares of work. All times are those of the database's clock. A lease does not stop its former holder
- * from writing, so the work has to be such that doing it twice does no harm.
+ * All times are those of the database's clock. Work must do no harm when done twice: a lease that has ended does not
+ * stop its former holder from writing.
  */
 export function createLeases({ db, holder, readClock = readClockMs }: LeasesDeps): Leases {
   const toExpiry = (nowMs: number) => toInstant(new Date(nowMs + LEASE_MS));
@@ -103,9 +103,9 @@ export function createLeases({ db, holder, readClock = readClockMs }: LeasesDeps
 }
 
 /**
- * No lease is longer than LEASE_MS. One that ends much later was given before the database's clock was set
- * back, and must not stop the work until then. Twice as long is allowed, because a transaction may have waited
- * since it read the clock. Work that ran in the future ran before the clock was set back, and is due.
+ * No lease is longer than LEASE_MS. One that ends much later was given before the database's clock was set back, and
+ * is free. Twice as long is allowed, because a transaction may have waited since it read the clock. Work that ran in
+ * the future ran before the clock was set back, and is due.
  */
 function isFreeAndDue(
   { expires_at, ran_at }: LeaseTable,
@@ -117,7 +117,7 @@ function isFreeAndDue(
   return isFree && (sinceMs >= everyMs || sinceMs < -LEASE_MS);
 }
 
-/** The names, beginning with any of them, so that processes do not all try the same one. */
+/** Begins with any of the names, so that processes do not all try the same one. */
 function rotate(names: readonly string[]): readonly string[] {
   const first = Math.floor(Math.random() * names.length);
   return [...names.slice(first), ...names.slice(0, first)];

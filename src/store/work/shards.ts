@@ -8,10 +8,9 @@ export interface Shard {
 
 const DIGITS = '0123456789abcdef';
 
-/** Every domain is in exactly one of these. */
 export const SHARDS: readonly Shard[] = [...DIGITS].map((digit) => ({ digit }));
 
-/** The work of a job on one shard, which this process does now. */
+/** A job's work on one shard. */
 export interface ShardRun {
   readonly shard: Shard;
   /** Aborted when the process stops. */
@@ -20,10 +19,7 @@ export interface ShardRun {
   readonly mayGoOn: () => Promise<boolean>;
 }
 
-/**
- * Whether a domain is in the shard. The first shard has no lower bound and the last no upper bound, so an id of
- * any form is in one of them.
- */
+/** The first shard has no lower bound and the last no upper bound, so an id of any form is in one of them. */
 export function isInShard(
   eb: ExpressionBuilder<Tables, 'domain'>,
   { digit }: Shard,
