@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely';
 
-/** People, how they sign in, and the audit of what they do. */
 export async function createPeople(db: Kysely<never>): Promise<void> {
   await createPersons(db);
   await createSessions(db);

@@ -69,7 +69,6 @@ async function createPeriods(db: Kysely<never>): Promise<void> {
     .execute();
 }
 
-/** Names of addresses in DNS, and what people say of them. */
 async function createNames(db: Kysely<never>): Promise<void> {
   await db.schema
     .createTable('source_name')

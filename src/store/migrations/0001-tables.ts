@@ -4,10 +4,7 @@ import { createReports } from './0001-reports.ts';
 import { createSources } from './0001-sources.ts';
 import { addId, addNumber, indexWithoutDomain } from './keys.ts';
 
-/**
- * All tables. Types are those of SQLite, and `engine/postgres/dialect.ts` has what they are on PostgreSQL. Text is
- * compared byte by byte on both engines.
- */
+/** Types are SQLite's; `engine/postgres/dialect.ts` has PostgreSQL's. Both engines compare text byte by byte. */
 export async function up(db: Kysely<never>): Promise<void> {
   await createOwners(db);
   await createPeople(db);
@@ -19,7 +16,6 @@ export async function up(db: Kysely<never>): Promise<void> {
   await createLeases(db);
 }
 
-/** Accounts, their keys, and domains, with the heads of their lists. */
 async function createOwners(db: Kysely<never>): Promise<void> {
   await db.schema
     .createTable('account')

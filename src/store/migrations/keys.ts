@@ -9,9 +9,7 @@ function isPostgres(db: Kysely<never>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
 }
 
-/**
- * On SQLite the rows of a table are then stored in the key's own tree, which saves writing a second tree for each row.
- */
+/** On SQLite the rows are then stored in the key's own tree, which saves writing a second tree for each row. */
 export function clusterByKey<T extends string>(
   db: Kysely<never>,
   table: CreateTableBuilder<T, never>,
@@ -19,7 +17,7 @@ export function clusterByKey<T extends string>(
   return isPostgres(db) ? table : table.modifyEnd(sql`without rowid`);
 }
 
-/** Adds `seq`, the number that the database gives a row, as the key of a table of domains. */
+/** Adds `seq`, a number that the database assigns, as the key of a table of domains. */
 export function addNumber<T extends string>(
   db: Kysely<never>,
   table: CreateTableBuilder<T, never>,
@@ -45,8 +43,8 @@ export function addId<T extends string>(
 }
 
 /**
- * Rows are also found without their domain: `plumbline move` compares them by their number, operators name a report
- * by its id and a conflict by its number, and an alert is settled by its id. The keys of SQLite find them already.
+ * Rows are also found without their domain: `plumbline move` compares them by number, operators name a report by its
+ * id and a conflict by its number, and an alert is settled by its id. SQLite's keys suffice for that.
  */
 export async function indexWithoutDomain(
   db: Kysely<never>,
@@ -58,7 +56,7 @@ export async function indexWithoutDomain(
     await db.schema.createIndex(`${table}_${column}`).on(table).column(column).execute();
 }
 
-/** Adds the columns by which a conflict refers to its report, and what makes it one of its kind. */
+/** Adds a conflict's reference to its report. A report has one conflict for each payload. */
 export function addReportOfConflict<T extends string>(
   db: Kysely<never>,
   table: CreateTableBuilder<T, never>,
