@@ -79,7 +79,7 @@ function parseSettings(content: string, file: string): Record<string, string> {
   return parseEnv(text) as Record<string, string>;
 }
 
-/** The other variables whose value is the path of a file. */
+/** The other variables whose path may be relative in the file. Certificates, for example, need an absolute one. */
 const FILES = [
   'PLUMBLINE_DATABASE_PASSWORD_FILE',
   'PLUMBLINE_REDIS_PASSWORD_FILE',

@@ -129,8 +129,8 @@ function readImap(environment: Environment): ImapConfig | undefined {
 }
 
 /**
- * `imaps://user@host/INBOX`; without a mailbox it is INBOX. `imap` is upgraded by STARTTLS, and stays in plain text on
- * this machine only. undefined for any other text, and for a URL with a password, which would show up in messages.
+ * `imaps://user@host/INBOX`; without a mailbox it is INBOX. `imap` is upgraded by STARTTLS; only on this machine it
+ * stays in plain text. undefined for any other text, and for a URL with a password, which would show up in messages.
  */
 function parseImapUrl(value: string): ImapMailbox | undefined {
   if (!/^imaps?:\/\//i.test(value) || !URL.canParse(value)) return undefined;
