@@ -26,7 +26,7 @@ export function renderMarkBadge(mark: Mark | undefined): Html | '' {
 }
 
 /** A network can have any name. */
-const MAX_TITLE = 80;
+export const MAX_TITLE = 80;
 
 export function listKnown({ name, network }: Pick<Source, 'name' | 'network'>): readonly Html[] {
   const title = network && toNetworkTitle(network);

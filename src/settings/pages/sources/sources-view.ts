@@ -13,10 +13,7 @@ import {
   renderText,
 } from '../../frame/text.ts';
 import { type Choice, type Found, PER_PAGE } from './find-sources.ts';
-import { listKnown, renderMarkBadge, toSourcePath } from './source-labels.ts';
-
-/** A network can have any name. */
-const MAX_TITLE = 80;
+import { listKnown, MAX_TITLE, renderMarkBadge, toSourcePath } from './source-labels.ts';
 
 export function renderFound(view: ListView): Html {
   const { found } = view;
