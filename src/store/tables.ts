@@ -74,7 +74,7 @@ interface AccountTable {
   alerts_total: Generated<number>;
   alerts_version: string;
   alerts_position: Generated<number>;
-  alerts_mark: string;
+  alerts_nonce: string;
   /** The local part of its own address for reports: domain/access/mail-token.ts. */
   mail_token: string | null;
   /** Whether people who sign in with a password need a second factor. */
@@ -109,11 +109,11 @@ interface DomainTable {
   reports_version: string;
   /** The newest point of the list: see lists/points.ts. */
   reports_position: Generated<number>;
-  reports_mark: string;
+  reports_nonce: string;
   alerts_total: Generated<number>;
   alerts_version: string;
   alerts_position: Generated<number>;
-  alerts_mark: string;
+  alerts_nonce: string;
 }
 
 /** An input: a file or a mail that came in, with its original bytes. A large input has its first mebibyte here. */
@@ -251,18 +251,18 @@ interface ListDayTable {
   items: number;
 }
 
-/** The last position that a transaction gave to changes of a list, and the transaction's random mark (points.ts). */
+/** The last position that a transaction gave to changes of a list, and the transaction's random nonce (points.ts). */
 interface ListPointTable {
   list_id: string;
   position: number;
-  mark: string;
+  nonce: string;
 }
 
 /** A position of a list whose item was removed or has a later position. */
 interface ListGapTable {
   list_id: string;
   position: number;
-  mark: number;
+  nonce: number;
 }
 
 interface AlertTable {
@@ -281,7 +281,7 @@ interface AlertTable {
   account_position: Generated<number>;
   domain_position: Generated<number>;
   /** A random number for each change of an open alert's context. */
-  update_mark: Generated<number>;
+  update_nonce: Generated<number>;
 }
 
 /** Which process does a share of the work, by the database's clock (work/leases.ts). */

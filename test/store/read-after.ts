@@ -15,7 +15,7 @@ export async function readAfter(
 ) {
   const point = await db
     .selectFrom('list_point')
-    .select('mark as nonce')
+    .select('nonce')
     .where('list_id', '=', list.id)
     .where('position', '>=', after)
     .orderBy('position')

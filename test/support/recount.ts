@@ -36,10 +36,10 @@ const PAIRS = {
     sql`select id, (select count(*) from list_gap where list_id = 'reports:' || id) from domain`,
   ],
   newest_points: [
-    sql`select * from (select 'reports:' || id, reports_position, reports_mark from domain
-      union select 'alerts:' || id, alerts_position, alerts_mark from domain
-      union select 'alerts:' || id, alerts_position, alerts_mark from account) as newest`,
-    sql`select list_id, position, mark from list_point p
+    sql`select * from (select 'reports:' || id, reports_position, reports_nonce from domain
+      union select 'alerts:' || id, alerts_position, alerts_nonce from domain
+      union select 'alerts:' || id, alerts_position, alerts_nonce from account) as newest`,
+    sql`select list_id, position, nonce from list_point p
       where position = (select max(position) from list_point where list_id = p.list_id)`,
   ],
   given_twice: [

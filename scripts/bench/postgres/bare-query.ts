@@ -15,7 +15,7 @@ const domainId = process.env['BENCH_DOMAIN'] ?? '';
 const HEAD = {
   name: 'head',
   text: `select reports_total as total, reports_version as version, reports_position as position,
-    reports_mark as nonce from domain where id = $1`,
+    reports_nonce as nonce from domain where id = $1`,
 };
 const PAGE = {
   name: 'page',

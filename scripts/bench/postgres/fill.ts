@@ -65,9 +65,9 @@ function toStatements({ domainId, reports, now }: Wanted): string[] {
         'YYYY-MM-DD') as day from generate_series(1, ${reports}) as n) as made`,
     `insert into list_day (list_id, day, items)
       select '${list}', substr(begin_date, 1, 10), count(*) from report where domain_id = '${domainId}' group by 2`,
-    `insert into list_point (list_id, position, mark) values ('${list}', ${reports}, 'bench')`,
+    `insert into list_point (list_id, position, nonce) values ('${list}', ${reports}, 'bench')`,
     `update domain set reports_total = ${reports}, reports_version = 'bench${reports}',
-      reports_position = ${reports}, reports_mark = 'bench' where id = '${domainId}'`,
+      reports_position = ${reports}, reports_nonce = 'bench' where id = '${domainId}'`,
     'vacuum analyze',
   ];
 }

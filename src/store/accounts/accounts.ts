@@ -41,7 +41,7 @@ export async function insertAccount(
         ...account,
         domains_version: newVersion(),
         alerts_version: newVersion(),
-        alerts_mark: nonce,
+        alerts_nonce: nonce,
         created_at: now,
         mail_token: createMailToken(),
       })

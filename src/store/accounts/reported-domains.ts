@@ -60,35 +60,43 @@ type NewDomain = {
   readonly name: string;
   readonly created_at: Instant;
   readonly reports_version: string;
-  readonly reports_mark: string;
+  readonly reports_nonce: string;
   readonly alerts_version: string;
-  readonly alerts_mark: string;
+  readonly alerts_nonce: string;
 };
 
 function toRow({ name, id = randomUUID() }: NewName, now: Instant): NewDomain {
   const versions = { reports_version: newVersion(), alerts_version: newVersion() };
-  const nonces = { reports_mark: newNonce(), alerts_mark: newNonce() };
+  const nonces = { reports_nonce: newNonce(), alerts_nonce: newNonce() };
   return { id, name, created_at: now, ...versions, ...nonces };
 }
 
-type Nonces = Pick<NewDomain, 'id' | 'reports_mark' | 'alerts_mark'>;
+type Nonces = Pick<NewDomain, 'id' | 'reports_nonce' | 'alerts_nonce'>;
 
-function toPoints({ id, reports_mark, alerts_mark }: Nonces) {
+function toPoints({ id, reports_nonce, alerts_nonce }: Nonces) {
   return [
-    { listId: reportList(id), position: 0, nonce: reports_mark },
-    { listId: alertList(id), position: 0, nonce: alerts_mark },
+    { listId: reportList(id), position: 0, nonce: reports_nonce },
+    { listId: alertList(id), position: 0, nonce: alerts_nonce },
   ];
 }
 
 const domainInserts = prepareRows<NewDomain, Nonces>(
-  ['id', 'name', 'created_at', 'reports_version', 'reports_mark', 'alerts_version', 'alerts_mark'],
+  [
+    'id',
+    'name',
+    'created_at',
+    'reports_version',
+    'reports_nonce',
+    'alerts_version',
+    'alerts_nonce',
+  ],
   (db, rows) =>
     db
       .insertInto('domain')
       .values(rows.map((row) => ({ ...row, status: 'active' as const })))
       // Another process may have inserted it meanwhile.
       .onConflict((oc) => oc.column('name').doNothing())
-      .returning(['id', 'reports_mark', 'alerts_mark']),
+      .returning(['id', 'reports_nonce', 'alerts_nonce']),
 );
 
 /**

@@ -51,7 +51,7 @@ async function advance(
       alerts_total: eb('alerts_total', '+', added),
       alerts_version: newVersion(),
       alerts_position: eb('alerts_position', '+', 1),
-      alerts_mark: nonce,
+      alerts_nonce: nonce,
     }))
     .where('id', '=', id)
     .returning('alerts_position')

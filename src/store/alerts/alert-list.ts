@@ -19,7 +19,7 @@ const accountHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
   db
     .selectFrom('account')
     .select(['alerts_total as total', 'alerts_version as version'])
-    .select(['alerts_position as position', 'alerts_mark as nonce'])
+    .select(['alerts_position as position', 'alerts_nonce as nonce'])
     .where('id', '=', param('accountId')),
 );
 
@@ -27,7 +27,7 @@ const domainHead = prepareQuery<{ accountId: string; domainId: string }, Head>((
   db
     .selectFrom('domain')
     .select(['alerts_total as total', 'alerts_version as version'])
-    .select(['alerts_position as position', 'alerts_mark as nonce'])
+    .select(['alerts_position as position', 'alerts_nonce as nonce'])
     .where('id', '=', param('domainId'))
     .where('account_id', '=', param('accountId')),
 );
@@ -126,7 +126,7 @@ function updatesAfter(owner: 'account' | 'domain') {
   return prepareQuery<{ owner: string; after: number }, { nonces: number | null }>((db, param) =>
     db
       .selectFrom('alert')
-      .select(({ fn }) => fn.sum<number | null>('update_mark').as('nonces'))
+      .select(({ fn }) => fn.sum<number | null>('update_nonce').as('nonces'))
       .where(`${owner}_id`, '=', param('owner'))
       .where(`${owner}_position`, '>', param('after'))
       .where('resolved_at', 'is', null),

@@ -88,7 +88,7 @@ export async function settleAlert(
 ): Promise<boolean> {
   const alert = await tx
     .updateTable('alert')
-    .set({ ...change, update_mark: newGapNonce() })
+    .set({ ...change, update_nonce: newGapNonce() })
     .where('id', '=', id)
     .where('resolved_at', 'is', null)
     .returning(['account_id', 'domain_id', 'type', 'account_position', 'domain_position'])

@@ -153,7 +153,7 @@ const headUpdate = prepareQuery<ReturnType<typeof toNewHead>, never>((db, param)
       reports_total: eb('reports_total', '+', param('added')),
       reports_version: param('version'),
       reports_position: param('position'),
-      reports_mark: param('nonce'),
+      reports_nonce: param('nonce'),
       last_report_at: eb.fn.coalesce(param('lastReportAt'), 'last_report_at'),
     }))
     .where('id', '=', param('id')),

@@ -108,7 +108,7 @@ function* findPoint(listId: string, position: number): Plan<Point | undefined> {
 const pointFrom = prepareQuery<{ listId: string; position: number }, Point>((db, param) =>
   db
     .selectFrom('list_point')
-    .select(['position', 'mark as nonce'])
+    .select(['position', 'nonce'])
     .where('list_id', '=', param('listId'))
     .where('position', '>=', param('position'))
     .orderBy('position')
@@ -130,7 +130,7 @@ const gapsBetween = prepareQuery<{ listId: string; after: number; until: number 
   (db, param) =>
     db
       .selectFrom('list_gap')
-      .select(({ fn }) => [fn.countAll<number>().as('gaps'), fn.sum<number>('mark').as('nonces')])
+      .select(({ fn }) => [fn.countAll<number>().as('gaps'), fn.sum<number>('nonce').as('nonces')])
       .where('list_id', '=', param('listId'))
       .where('position', '>', param('after'))
       .where('position', '<=', param('until')),

@@ -28,14 +28,12 @@ export const pointInserts = prepareRows<NewPoint, never>(
   (db, rows) =>
     db
       .insertInto('list_point')
-      .values(
-        rows.map(({ listId, position, nonce }) => ({ list_id: listId, position, mark: nonce })),
-      ),
+      .values(rows.map(({ listId, position, nonce }) => ({ list_id: listId, position, nonce }))),
 );
 
 /** Notes that a list has no item at a position any more. */
 export async function insertGap(tx: Tx, listId: string, position: number): Promise<void> {
-  const row = { list_id: listId, position, mark: newGapNonce() };
+  const row = { list_id: listId, position, nonce: newGapNonce() };
   await tx.insertInto('list_gap').values(row).execute();
 }
 

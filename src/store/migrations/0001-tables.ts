@@ -32,7 +32,7 @@ async function createOwners(db: Kysely<never>): Promise<void> {
     .addColumn('alerts_total', 'bigint', (c) => c.notNull().defaultTo(0))
     .addColumn('alerts_version', 'text', (c) => c.notNull())
     .addColumn('alerts_position', 'bigint', (c) => c.notNull().defaultTo(0))
-    .addColumn('alerts_mark', 'text', (c) => c.notNull().defaultTo(''))
+    .addColumn('alerts_nonce', 'text', (c) => c.notNull().defaultTo(''))
     .execute();
   await db.schema
     .createIndex('account_mail_token')
@@ -65,11 +65,11 @@ async function createOwners(db: Kysely<never>): Promise<void> {
     .addColumn('reports_total', 'bigint', (c) => c.notNull().defaultTo(0))
     .addColumn('reports_version', 'text', (c) => c.notNull())
     .addColumn('reports_position', 'bigint', (c) => c.notNull().defaultTo(0))
-    .addColumn('reports_mark', 'text', (c) => c.notNull().defaultTo(''))
+    .addColumn('reports_nonce', 'text', (c) => c.notNull().defaultTo(''))
     .addColumn('alerts_total', 'bigint', (c) => c.notNull().defaultTo(0))
     .addColumn('alerts_version', 'text', (c) => c.notNull())
     .addColumn('alerts_position', 'bigint', (c) => c.notNull().defaultTo(0))
-    .addColumn('alerts_mark', 'text', (c) => c.notNull().defaultTo(''))
+    .addColumn('alerts_nonce', 'text', (c) => c.notNull().defaultTo(''))
     .execute();
   await db.schema
     .createIndex('domain_list')
@@ -92,7 +92,7 @@ async function createAlerts(db: Kysely<never>): Promise<void> {
     .addColumn('context', 'text', (c) => c.notNull())
     .addColumn('account_position', 'bigint', (c) => c.notNull().defaultTo(0))
     .addColumn('domain_position', 'bigint', (c) => c.notNull().defaultTo(0))
-    .addColumn('update_mark', 'bigint', (c) => c.notNull().defaultTo(0))
+    .addColumn('update_nonce', 'bigint', (c) => c.notNull().defaultTo(0))
     .execute();
   await indexWithoutDomain(db, 'alert', ['seq', 'id']);
   // At most one open alert for each domain, type and subject, whichever process writes it.
@@ -101,7 +101,7 @@ async function createAlerts(db: Kysely<never>): Promise<void> {
   for (const owner of ['account', 'domain'] as const) {
     const [id, position] = [`${owner}_id`, `${owner}_position`] as const;
     const name = `alert_open_change_by_${owner}`;
-    await indexOpenAlerts(db, name, [id, position, 'update_mark']).execute();
+    await indexOpenAlerts(db, name, [id, position, 'update_nonce']).execute();
     await db.schema
       .createIndex(`alert_change_by_${owner}`)
       .on('alert')
@@ -144,14 +144,14 @@ async function createLists(db: Kysely<never>): Promise<void> {
     .createTable('list_point')
     .addColumn('list_id', 'text', (c) => c.notNull())
     .addColumn('position', 'bigint', (c) => c.notNull())
-    .addColumn('mark', 'text', (c) => c.notNull())
+    .addColumn('nonce', 'text', (c) => c.notNull())
     .addPrimaryKeyConstraint('list_point_key', ['list_id', 'position'])
     .execute();
   await db.schema
     .createTable('list_gap')
     .addColumn('list_id', 'text', (c) => c.notNull())
     .addColumn('position', 'bigint', (c) => c.notNull())
-    .addColumn('mark', 'bigint', (c) => c.notNull())
+    .addColumn('nonce', 'bigint', (c) => c.notNull())
     .addPrimaryKeyConstraint('list_gap_key', ['list_id', 'position'])
     .execute();
 }

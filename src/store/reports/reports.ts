@@ -15,7 +15,7 @@ const reportsHead = prepareQuery<DomainOfAccount, Head>((db, param) =>
   db
     .selectFrom('domain')
     .select(['reports_total as total', 'reports_version as version'])
-    .select(['reports_position as position', 'reports_mark as nonce'])
+    .select(['reports_position as position', 'reports_nonce as nonce'])
     .where('id', '=', param('domainId'))
     .where('account_id', '=', param('accountId')),
 );
