@@ -46,6 +46,10 @@ export const MAX_REQUESTED_CPU_MS = 8_000;
 const KEPT_BASE_BYTES = MIB;
 const KEPT_PER_INPUT_BYTE = 3;
 
+/** What the originals of its documents may take in all, of a part each. They are parts of the input, compressed. */
+const ORIGINALS_BASE_BYTES = MIB;
+const ORIGINALS_PER_INPUT_BYTE = 2;
+
 /** What one report and one of its source addresses take in the database, with their indexes. */
 export const REPORT_ROW_BYTES = 800;
 export const SOURCE_ROW_BYTES = 150;
@@ -78,6 +82,7 @@ export class Budget {
   #members = 0;
   #mails = 0;
   #kept = 0;
+  #originals = 0;
   #isSpent = false;
 
   constructor(inputBytes: number, limits: Partial<Limits> = {}, cpuMs = processCpuMs) {
@@ -125,6 +130,14 @@ export class Budget {
     this.#kept += bytes;
     if (this.keepable < 0) this.#refuse('too_large', 'it has too many documents');
     this.checkCpu();
+  }
+
+  /** Whether there is room for the original of one more document. Without it, the document is stored all the same. */
+  keepOriginal(bytes: number): boolean {
+    const max = ORIGINALS_BASE_BYTES + ORIGINALS_PER_INPUT_BYTE * this.#inputBytes;
+    if (this.#originals + bytes > max) return false;
+    this.#originals += bytes;
+    return true;
   }
 
   get keepable(): number {

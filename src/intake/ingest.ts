@@ -90,6 +90,7 @@ function toUnreadable(error: unknown): Refusal {
 const toRejected = (refusal: Refusal): IntakeDocument => ({
   kind: 'rejected',
   member: [],
+  path: '',
   refusal,
 });
 

@@ -1,19 +1,37 @@
 import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
+import type { Original } from '../domain/reports/original.ts';
 import type { Refusal } from '../domain/reports/refusal.ts';
+import { estimateBytes } from './budget.ts';
 import type { RequestedContent } from './report/requested.ts';
+
+/** The part of the input in which a document came. */
+export interface Kept {
+  /** The numbers of the parts that lead to it, `2.1`; empty for the whole input. */
+  readonly path: string;
+  /** What is kept of it. Absent: the whole input; null: nothing, because it was not read to its end or is too much. */
+  readonly original?: Original | null | undefined;
+}
 
 export type IntakeDocument = {
   /** For display only: members, outermost first (`['report.xml.gz']`); empty when the input is the document. */
   readonly member: readonly string[];
 } & (
-  | {
+  | (Kept & {
       readonly kind: 'report';
       readonly report: AggregateReport;
       /** Of the report that was requested. */
       readonly requested?: RequestedContent;
-    }
+    })
   /** A report that cannot be read, or an input without one. */
-  | { readonly kind: 'rejected'; readonly refusal: Refusal }
+  | (Kept & { readonly kind: 'rejected'; readonly refusal: Refusal })
   /** Something beside a report that is clearly not a report. */
   | { readonly kind: 'ignored'; readonly refusal: Refusal }
 );
+
+/** In memory and in the database, without the bytes of the whole input. */
+export function estimateSize(document: IntakeDocument): number {
+  if (document.kind === 'ignored') return estimateBytes();
+  const { original } = document;
+  const report = document.kind === 'report' ? document.report : undefined;
+  return estimateBytes(report) + (original?.content.length ?? 0);
+}

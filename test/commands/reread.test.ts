@@ -18,7 +18,7 @@ const BROKEN = PLAIN.replace('</feedback>', '');
 const olderParser = (rejections = 1): Parser => ({
   async *parse() {
     for (let i = 0; i < rejections; i += 1)
-      yield { kind: 'rejected', member: [], refusal: new Refusal('bad_field', 'Old.') };
+      yield { kind: 'rejected', member: [], path: '', refusal: new Refusal('bad_field', 'Old.') };
   },
 });
 

@@ -1,7 +1,7 @@
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { type Budget, REPORT_ROW_BYTES } from '../budget.ts';
 import { type Content, collect, peek, toContent } from '../content.ts';
-import type { IntakeDocument } from '../intake-document.ts';
+import type { IntakeDocument, Kept } from '../intake-document.ts';
 import { MAX_CONTAINER_DEPTH, MAX_INNER_CONTAINER_BYTES, MAX_INPUT_BYTES } from '../limits.ts';
 import { readFeedback } from '../report/feedback.ts';
 import { type RequestedReport, readRequested } from '../report/requested.ts';
@@ -10,6 +10,7 @@ import { type Finding, settle, toFinding } from './finding.ts';
 import { gunzip, unzlib } from './gzip.ts';
 import { splitMailbox } from './mailbox.ts';
 import type { Member } from './member.ts';
+import { Part } from './part.ts';
 import { type Kind, sniff } from './sniff.ts';
 
 interface ReadOptions {
@@ -27,7 +28,7 @@ export async function* readDocuments(
   const input = { ...options, member: [], depth: 0, isQuiet: false, log: new WarningLog() };
   for await (const finding of open(toContent(bytes), input)) {
     if (finding.kind === 'nothing')
-      yield { kind: 'rejected', member: finding.member, refusal: finding.refusal };
+      yield { kind: 'rejected', member: finding.member, path: '', refusal: finding.refusal };
     else if (finding.kind !== 'report' || options.requested === undefined) yield finding;
     else if (finding.requested !== undefined) return yield finding;
   }
@@ -39,6 +40,8 @@ interface Context extends ReadOptions {
   /** Part of a mail's own text or layout. */
   readonly isQuiet: boolean;
   readonly log: WarningLog;
+  /** The innermost part that is being read; undefined for the whole input. */
+  readonly part?: Part | undefined;
 }
 
 async function* open(content: Content, context: Context): AsyncGenerator<Finding> {
@@ -55,7 +58,10 @@ function toRefusal(error: unknown): Refusal {
   return new Refusal('reader_failed', 'The reader failed because of an error of its own.');
 }
 
-/** A rejection is stored, so its size is spent from the budget, as for a report. */
+/**
+ * A rejection is stored, so its size is spent from the budget, as for a report. When the budget is spent, the rest of
+ * the input is not read, so the whole input is kept.
+ */
 function keepRefusal(refusal: Refusal, context: Context): Finding {
   const finding = toFinding(refusal, context);
   if (finding.kind !== 'rejected' || context.budget.isSpent) return finding;
@@ -64,8 +70,11 @@ function keepRefusal(refusal: Refusal, context: Context): Finding {
   } catch (error) {
     return toFinding(toRefusal(error), context);
   }
-  return finding;
+  return { ...finding, ...toKept(context) };
 }
+
+const toKept = ({ part, budget }: Context): Kept =>
+  part === undefined ? { path: '' } : { path: part.path, original: part.pack(budget) };
 
 async function* openByKind(start: Content, context: Context): AsyncGenerator<Finding> {
   const { head, whole, close } = await peek(start);
@@ -79,8 +88,7 @@ async function* openByKind(start: Content, context: Context): AsyncGenerator<Fin
 async function* read(content: Content, kind: Kind, context: Context): AsyncGenerator<Finding> {
   switch (kind) {
     case 'xml':
-      yield { kind: 'report', member: context.member, ...(await readReport(content, context)) };
-      return;
+      return yield await toReport(content, context);
     case 'gzip':
       return yield* open(gunzip(await hold(content, context), context), deeper(context));
     case 'zlib':
@@ -94,16 +102,31 @@ async function* read(content: Content, kind: Kind, context: Context): AsyncGener
   }
 }
 
+async function toReport(content: Content, context: Context): Promise<Finding> {
+  const { member, part } = context;
+  try {
+    const read = await readReport(part?.watch(content) ?? content, context);
+    return { kind: 'report', member, ...read, ...toKept(context) };
+  } catch (error) {
+    await part?.readOn();
+    throw error;
+  }
+}
+
 async function readReport(content: Content, context: Context) {
   if (context.requested !== undefined)
     return await readRequested(content, context.requested, context);
   return { report: await readFeedback(content, context) };
 }
 
-async function hold(content: Content, { depth }: Context): Promise<Uint8Array> {
-  if (depth >= MAX_CONTAINER_DEPTH)
+async function hold(content: Content, { depth, part }: Context): Promise<Uint8Array> {
+  if (depth >= MAX_CONTAINER_DEPTH) {
+    await part?.readOn(content);
     throw new Refusal('too_deep', `There are more than ${depth} nested containers.`);
-  return collect(content, depth === 0 ? MAX_INPUT_BYTES : MAX_INNER_CONTAINER_BYTES);
+  }
+  const bytes = await collect(content, depth === 0 ? MAX_INPUT_BYTES : MAX_INNER_CONTAINER_BYTES);
+  part?.hold(bytes);
+  return bytes;
 }
 
 const deeper = (context: Context): Context => ({ ...context, depth: context.depth + 1 });
@@ -129,7 +152,7 @@ async function* toMembers(messages: Iterable<Uint8Array>, budget: Budget): Async
   for (const message of messages) {
     index += 1;
     budget.addMember();
-    yield { name: `message ${index}`, content: toContent(message), isQuiet: false };
+    yield { name: `message ${index}`, content: toContent(message), isQuiet: false, isPart: true };
   }
 }
 
@@ -141,12 +164,19 @@ async function* openEach(
   members: AsyncIterable<Member>,
   context: Context,
 ): AsyncGenerator<Finding> {
-  for await (const { name, content, isQuiet } of members) {
-    const log = new WarningLog(context.log);
-    yield* open(content, { ...context, member: [...context.member, name], isQuiet, log });
+  let number = 0;
+  for await (const { name, content, isQuiet, isPart } of members) {
+    number += 1;
+    const member = [...context.member, name];
+    const part = isPart ? toPart(context, number) : context.part;
+    yield* open(content, { ...context, member, isQuiet, part, log: new WarningLog(context.log) });
     if (context.budget.isSpent) return;
   }
 }
+
+/** The number counts all members, so that a part keeps it whatever a later version finds beside it. */
+const toPart = ({ part }: Context, number: number): Part =>
+  new Part(part === undefined ? `${number}` : `${part.path}.${number}`);
 
 /** Made once, because the stack of an error costs more than all other work for an empty member. */
 const REFUSALS = {

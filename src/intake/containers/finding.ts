@@ -25,7 +25,7 @@ export function toFinding(
   // A mail's own text may quote another mail's header, at a depth where a mail would be too deep.
   const isQuote = isQuiet && refusal.reason === 'too_deep';
   if (isQuote || NOTHING.has(refusal.reason)) return { kind: 'nothing', member, refusal, isQuiet };
-  return { kind: 'rejected', member, refusal };
+  return { kind: 'rejected', member, path: '', refusal };
 }
 
 /** Beside a report, what is not one is ignored. A container without a report is one `nothing`, with one reason. */

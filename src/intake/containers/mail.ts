@@ -35,6 +35,7 @@ export async function* readMail(
       name: toDisplayName(fileNameOf(part), `part ${index}`),
       content: decodeBody(part.body, { encoding: part.encoding, budget }),
       isQuiet: !isAttached(part),
+      isPart: true,
     };
   }
 }

@@ -6,6 +6,8 @@ export interface Member {
   readonly content: Content;
   /** Part of a mail's own text or layout: when it is not a report, it is not mentioned. */
   readonly isQuiet: boolean;
+  /** It is kept by itself for the documents in it, without what is beside it. */
+  readonly isPart: boolean;
 }
 
 const MAX_NAME_CHARS = 255;

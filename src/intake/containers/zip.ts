@@ -20,6 +20,7 @@ export async function* readZip(bytes: Uint8Array, budget: Budget): AsyncGenerato
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const zip = await fromBufferPromise(buffer, { decodeStrings: false }).catch(rethrowAsRefusal);
   const entries = zip.eachEntry();
+  const isPart = zip.entryCount > 1;
   for (let index = 1; ; index += 1) {
     const { done, value: entry } = await entries.next().catch(rethrowAsRefusal);
     if (done) return;
@@ -27,7 +28,7 @@ export async function* readZip(bytes: Uint8Array, budget: Budget): AsyncGenerato
     const name = nameOf(entry);
     if (isDirectory(entry, name) || IS_CLUTTER.test(name)) continue;
     const content = unpack(entry, { budget, locate: () => locate(entry) });
-    yield { name: toDisplayName(name, `member ${index}`), content, isQuiet: false };
+    yield { name: toDisplayName(name, `member ${index}`), content, isQuiet: false, isPart };
   }
 
   async function locate(entry: Entry): Promise<Uint8Array> {

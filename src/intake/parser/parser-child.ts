@@ -2,8 +2,7 @@
 import { once } from 'node:events';
 import { readSync } from 'node:fs';
 import { deserialize } from 'node:v8';
-import { estimateBytes } from '../budget.ts';
-import type { IntakeDocument } from '../intake-document.ts';
+import { estimateSize, type IntakeDocument } from '../intake-document.ts';
 import { localParser, toCpuMs } from './parser.ts';
 import { READY, type Reply, type Request, toSent } from './parser-messages.ts';
 import { startWatchdog } from './parser-watchdog.ts';
@@ -31,7 +30,7 @@ async function answer({ size, ...options }: Request): Promise<void> {
   let [documents, replyBytes]: [IntakeDocument[], number] = [[], 0];
   for await (const document of localParser.parse(bytes, options)) {
     documents.push(document);
-    replyBytes += estimateBytes(document.kind === 'report' ? document.report : undefined);
+    replyBytes += estimateSize(document);
     if (replyBytes < REPLY_BYTES) continue;
     await send({ documents: documents.map(toSent), isEnd: false });
     [documents, replyBytes] = [[], 0];

@@ -130,7 +130,7 @@ function toRejected({ signal }: End): IntakeDocument {
           'reader_failed',
           'The process that reads ended: it ran out of memory or failed.',
         );
-  return { kind: 'rejected', member: [], refusal };
+  return { kind: 'rejected', member: [], path: '', refusal };
 }
 
 class Exchange {

@@ -1,0 +1,189 @@
+import { deflateSync, gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { unpackOriginal } from '../../src/domain/reports/original.ts';
+import type { IntakeDocument } from '../../src/intake/intake-document.ts';
+import { PLAIN, plainWith, readAll } from '../support/intake.ts';
+import { base64, mail, multipart, text } from '../support/mail.ts';
+import { zip } from '../support/zip.ts';
+
+const MIB = 1024 * 1024;
+const SECOND = plainWith('2026-0001', '2026-0002');
+const BROKEN = PLAIN.replace('</feedback>', '');
+const DOCTYPE = PLAIN.replace('<feedback', '<!DOCTYPE x><feedback');
+const GZIP = gzipSync(PLAIN);
+const ZIP = zip([{ name: 'report.xml', content: PLAIN }]);
+const TWO = zip([
+  { name: 'a.xml', content: PLAIN },
+  { name: 'b.xml.gz', content: gzipSync(SECOND) },
+]);
+
+type Kept = Extract<IntakeDocument, { path: string }>;
+
+async function keptOf(input: Uint8Array | string): Promise<Kept[]> {
+  return (await readAll(input)).filter((document) => document.kind !== 'ignored');
+}
+
+/** The paths of the documents, and the bytes that are kept of each; `whole` stands for the input, null for none. */
+async function originalsOf(input: Uint8Array | string) {
+  const found: [string, Uint8Array | 'whole' | null][] = [];
+  for (const { path, original } of await keptOf(input)) {
+    const bytes = original && (await unpackOriginal(original));
+    found.push([path, bytes === undefined ? 'whole' : bytes && Buffer.from(bytes)]);
+  }
+  return found;
+}
+
+const toMailbox = (mails: readonly Uint8Array[]) =>
+  Buffer.concat(
+    mails.flatMap((one) => [
+      Buffer.from('From reporter@example.net Thu Jan  1 00:00:00 2026\n'),
+      one,
+      Buffer.from('\n\n'),
+    ]),
+  );
+
+describe('what is kept of an input', () => {
+  test.each<[string, Uint8Array | string]>([
+    ['XML', PLAIN],
+    ['a gzip', GZIP],
+    ['a gzip in a gzip', gzipSync(GZIP)],
+    ['zlib data', deflateSync(PLAIN)],
+    ['a zip with one file', ZIP],
+    ['a zip with one file, in a gzip', gzipSync(ZIP)],
+    ['something without a report', 'nothing'],
+    ['a mail without a report', mail(text('Hello'))],
+    ['a truncated gzip', GZIP.subarray(0, 300)],
+  ])('%s is kept whole', async (_what, input) => {
+    expect(await originalsOf(input)).toEqual([['', 'whole']]);
+  });
+
+  const HELLO = text('Hello');
+  const XML = Buffer.from(PLAIN);
+  test.each<[string, Uint8Array, [string, Uint8Array][]]>([
+    ['a mail: the attachment', mail(multipart([HELLO, base64(GZIP)])), [['2', GZIP]]],
+    ['a mail whose body is a zip: the zip', mail(base64(ZIP)), [['1', ZIP]]],
+    ['a mail whose text is XML: the text', mail(text(PLAIN)), [['1', XML]]],
+    [
+      'a mail with two reports: each attachment',
+      mail(multipart([base64(GZIP), HELLO, base64(SECOND)])),
+      [
+        ['1', GZIP],
+        ['3', Buffer.from(SECOND)],
+      ],
+    ],
+    [
+      'an archive with several: each file',
+      TWO,
+      [
+        ['1', XML],
+        ['2', gzipSync(SECOND)],
+      ],
+    ],
+    [
+      'an archive in a mail: each file',
+      mail(multipart([HELLO, base64(TWO)])),
+      [
+        ['2.1', XML],
+        ['2.2', gzipSync(SECOND)],
+      ],
+    ],
+    [
+      'a mailbox: each attachment',
+      toMailbox([mail(base64(GZIP)), mail(multipart([HELLO, base64(ZIP)]))]),
+      [
+        ['1.1', GZIP],
+        ['2.2', ZIP],
+      ],
+    ],
+    [
+      'a broken report beside a good one: both',
+      mail(multipart([base64(BROKEN), base64(GZIP)])),
+      [
+        ['1', Buffer.from(BROKEN)],
+        ['2', GZIP],
+      ],
+    ],
+    [
+      'what was refused before its end, to its end',
+      mail(base64(DOCTYPE + ' '.repeat(500_000))),
+      [['1', Buffer.from(DOCTYPE + ' '.repeat(500_000))]],
+    ],
+    [
+      'what is nested too deep',
+      mail(base64(gzipSync(gzipSync(GZIP)))),
+      [['1', gzipSync(gzipSync(GZIP))]],
+    ],
+    [
+      'a report of several mebibytes in a mail',
+      mail(base64(PLAIN + ' '.repeat(3 * MIB))),
+      [['1', Buffer.from(PLAIN + ' '.repeat(3 * MIB))]],
+    ],
+  ])('%s', async (_what, input, wanted) => {
+    expect(await originalsOf(input)).toEqual(wanted);
+  });
+
+  test('that was packed when it came is kept as it came, and XML compressed', async () => {
+    const [gzip, xml] = await keptOf(mail(multipart([base64(GZIP), base64(PLAIN)])));
+    expect(gzip?.original).toMatchObject({ encoding: 'as_is', size: GZIP.length });
+    expect(xml?.original).toMatchObject({ encoding: 'zstd', size: PLAIN.length });
+    expect(xml?.original?.content.length).toBeLessThan(PLAIN.length / 2);
+  });
+});
+
+describe('nothing is kept', () => {
+  const large = `${DOCTYPE}${' '.repeat(8 * MIB)}`;
+  test.each<[string, Uint8Array, unknown[]]>([
+    [
+      'of a damaged member of an archive, whose bytes would look sound',
+      zip([
+        { name: 'a.xml', content: PLAIN, crc: 1 },
+        { name: 'b.xml', content: SECOND },
+      ]),
+      [
+        ['1', null],
+        ['2', Buffer.from(SECOND)],
+      ],
+    ],
+    ['of a large document that was refused at its beginning', mail(base64(large)), [['1', null]]],
+  ])('%s', async (_what, input, wanted) => {
+    expect(await originalsOf(input)).toEqual(wanted);
+  });
+
+  test('of documents that would take much more than the input', async () => {
+    // The zip packs what the gzip does not.
+    const hidden = gzipSync(PLAIN + ' '.repeat(900_000), { level: 0 });
+    const names = ['1', '2', '3'];
+    const input = zip(names.map((name) => ({ name, content: hidden })));
+    expect(input.length).toBeLessThan(20_000);
+    expect(await originalsOf(input)).toEqual([
+      ['1', hidden],
+      ['2', null],
+      ['3', null],
+    ]);
+  });
+});
+
+test('an input that is not read to its end is kept whole', async () => {
+  const large = `${PLAIN}${' '.repeat(50 * MIB)}`;
+  const names = ['1', '2', '3', '4', '5', '6'];
+  const found = await originalsOf(zip(names.map((name) => ({ name, content: large }))));
+  expect(found.at(-1)).toEqual(['', 'whole']);
+  expect(found.slice(0, -1).every(([, bytes]) => bytes instanceof Uint8Array)).toBe(true);
+}, 20_000);
+
+describe('the original of a report', () => {
+  const inputs = {
+    'a mail': mail(multipart([text('Hello'), base64(GZIP), base64(SECOND)])),
+    'an archive': TWO,
+    'a mailbox': toMailbox([mail(base64(TWO)), mail(base64(PLAIN))]),
+  };
+  test.each(Object.entries(inputs))('of %s gives the same report again', async (_what, input) => {
+    for (const document of await keptOf(input)) {
+      const bytes = document.original && (await unpackOriginal(document.original));
+      const [again, ...others] = await readAll(bytes as Uint8Array);
+      if (document.kind !== 'report' || again?.kind !== 'report') throw new Error('No report');
+      expect(again.report).toEqual(document.report);
+      expect([again.path, others]).toEqual(['', []]);
+    }
+  });
+});
