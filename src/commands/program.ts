@@ -57,6 +57,11 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<CommandModule>
     () => import('./audit.ts'),
   ],
   [
+    'migrate',
+    'Bring the database to the schema of this version, however long that takes.',
+    () => import('./migrate.ts'),
+  ],
+  [
     'move [postgres-url]',
     'Move the SQLite database to an empty PostgreSQL database, and compare both.',
     () => import('./move.ts'),

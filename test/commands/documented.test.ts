@@ -20,7 +20,7 @@ test.each([
   const { run } = aProgram();
   for (const command of commands) {
     const words = command.split(' ');
-    const isLeaf = ['serve', 'demo', 'ingest', 'audit', 'move'].includes(words[0] ?? '');
+    const isLeaf = ['serve', 'demo', 'ingest', 'audit', 'migrate', 'move'].includes(words[0] ?? '');
     const { status, stdout } = await run([...words.slice(0, isLeaf ? 1 : 2), '--help']);
     const wanted = `Usage: plumbline ${words.slice(0, isLeaf ? 1 : 2).join(' ')} `;
     expect([status, stdout], command).toEqual([0, expect.stringContaining(wanted)]);

@@ -1,4 +1,5 @@
 import type { Db } from './database.ts';
+import type { MigrateOptions } from './pending-steps.ts';
 import type { Reader } from './reader.ts';
 
 /** The open database. `db` runs any query and every change; `reader` runs the frequent queries, prepared. */
@@ -10,7 +11,7 @@ export interface Store {
 }
 
 /** How a database is opened. What concerns connections is for PostgreSQL only. */
-export interface StoreOptions {
+export interface StoreOptions extends MigrateOptions {
   /** A database that is not there is an error; otherwise it is made. */
   readonly mustExist?: boolean;
   /** The password when the URL has none, asked for at each new connection. */

@@ -4,6 +4,9 @@ import { createReports } from './0001-reports.ts';
 import { createSources } from './0001-sources.ts';
 import { addId, addNumber, indexWithoutDomain } from './keys.ts';
 
+export const does = 'makes all tables';
+export const locks = 'nothing: the database is empty';
+
 /** Types are SQLite's; `engine/postgres/dialect.ts` has PostgreSQL's. Both engines compare text byte by byte. */
 export async function up(db: Kysely<never>): Promise<void> {
   await createOwners(db);

@@ -5,7 +5,7 @@ import { type CreateTableBuilder, type Kysely, PostgresAdapter, sql } from 'kyse
  * that a table can be divided by domains (decision 90). SQLite is never divided.
  */
 
-function isPostgres(db: Kysely<never>): boolean {
+export function isPostgres(db: Kysely<never>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
 }
 

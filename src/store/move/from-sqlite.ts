@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { Failure } from '../../domain/failure.ts';
+import { takeAlone } from '../engine/sqlite/alone.ts';
 import { requireDatabaseFile } from '../engine/sqlite/database-file.ts';
 import { openSqlite } from '../engine/sqlite/open.ts';
 
@@ -14,24 +14,16 @@ export function connect(path: string): Database.Database {
   return sqlite;
 }
 
-/**
- * Opens and migrates a database. Until this process ends, no other can read, write or open it. Throws `unavailable`
- * while another process has the database open.
- */
+/** Opens and migrates a database. Until this process ends, no other can read, write or open it. */
 export async function openAlone(path: string): Promise<Database.Database> {
   await (await openSqlite(path, { mustExist: true })).close();
   const sqlite = connect(path);
   try {
-    sqlite.pragma('locking_mode = EXCLUSIVE');
-    sqlite.exec('begin exclusive');
+    takeAlone(sqlite);
     return sqlite;
   } catch (error) {
     sqlite.close();
-    if (!String((error as { code?: string }).code).startsWith('SQLITE_BUSY')) throw error;
-    throw new Failure(
-      'unavailable',
-      `The database ${path} is in use: stop every process of Plumbline (serve, work, ingest) first.`,
-    );
+    throw error;
   }
 }
 

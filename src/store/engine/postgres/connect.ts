@@ -12,7 +12,7 @@ export interface Connected {
 }
 
 type ConnectOptions = Pick<StoreOptions, 'password' | 'warn'> &
-  Pick<PoolOptions, 'maxConnections' | 'timeoutMs' | 'connectTimeoutMs'>;
+  Pick<PoolOptions, 'maxConnections' | 'timeoutMs' | 'lockTimeoutMs' | 'connectTimeoutMs'>;
 
 /** Connects when the first query runs. */
 export function connect(url: string, { warn = () => {}, ...options }: ConnectOptions): Connected {

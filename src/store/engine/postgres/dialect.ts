@@ -1,4 +1,6 @@
-import { PostgresAdapter, PostgresDialect, PostgresQueryCompiler, sql } from 'kysely';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Kysely, PostgresAdapter, PostgresDialect, PostgresQueryCompiler, sql } from 'kysely';
+import { Failure } from '../../../domain/failure.ts';
 import type { AdapterWithDialect, Dialect, JsonFields } from '../dialect.ts';
 
 const POSTGRES_DIALECT: Dialect = {
@@ -51,8 +53,29 @@ class PlumblineCompiler extends PostgresQueryCompiler {
   }
 }
 
+/** How often a process asks for the lock of migrations: for an hour. */
+const MAX_LOCK_TRIES = 36_000;
+const LOCK_PAUSE_MS = 100;
+
 class PlumblinePostgresAdapter extends PostgresAdapter implements AdapterWithDialect {
   readonly dialect = POSTGRES_DIALECT;
+
+  /**
+   * Asks again and again: a statement that waits for the lock has a snapshot, and the process that has the lock would
+   * wait for that snapshot when it builds an index concurrently.
+   */
+  override async acquireMigrationLock(db: Kysely<unknown>): Promise<void> {
+    for (let tries = 0; tries < MAX_LOCK_TRIES; tries += 1) {
+      const lock = sql<{ is_held: boolean }>`select pg_try_advisory_lock(${LOCKS}) as is_held`;
+      if ((await lock.execute(db)).rows[0]?.is_held) return;
+      await sleep(LOCK_PAUSE_MS);
+    }
+    throw new Failure('unavailable', 'Another process still migrates the database.');
+  }
+
+  override async releaseMigrationLock(db: Kysely<unknown>): Promise<void> {
+    await sql`select pg_advisory_unlock(${LOCKS})`.execute(db);
+  }
 }
 
 export class PlumblinePostgresDialect extends PostgresDialect {

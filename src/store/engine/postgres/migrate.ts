@@ -1,15 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { toShownUrl } from '../../../domain/database-address.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { MIGRATIONS } from '../../migrations/all.ts';
+import { MIGRATIONS, type Step } from '../../migrations/all.ts';
 import { requireKnown } from '../../migrations/require-known.ts';
 import type { Tables } from '../../tables.ts';
+import { listPending, type MigrateOptions, runQuick, runStep } from '../pending-steps.ts';
 import type { Connected } from './connect.ts';
+import { isRetryable } from './errors.ts';
 
-interface Migrated {
+interface Migrated extends MigrateOptions {
   readonly db: Kysely<Tables>;
   readonly mustExist: boolean;
-  /** A connection whose statements have no time limit. */
+  /** Makes one connection whose statements have no time limit. */
   readonly connect: () => Connected;
 }
 
@@ -19,7 +22,7 @@ const MIN_VERSION = 150_000;
 /** Brings the database to the schema of this version. Processes that start together wait for one another. */
 export async function migratePostgres(
   database: string,
-  { db, mustExist, connect }: Migrated,
+  { db, mustExist, connect, steps = MIGRATIONS, migrate = runQuick }: Migrated,
 ): Promise<void> {
   let applied = await listApplied(db);
   if (applied === undefined) {
@@ -27,16 +30,34 @@ export async function migratePostgres(
     // Another process may have begun since.
     applied = (await listApplied(db)) ?? [];
   }
-  requireKnown(toShownUrl(database), applied);
-  if (applied.length === Object.keys(MIGRATIONS).length) return;
+  const shown = toShownUrl(database);
+  requireKnown(shown, applied, steps);
+  if (applied.length === Object.keys(steps).length) return;
   const migrating = connect();
   try {
-    const { Migrator } = await import('kysely/migration');
-    const provider = { getMigrations: async () => MIGRATIONS };
-    const { error } = await new Migrator({ db: migrating.db, provider }).migrateToLatest();
-    if (error !== undefined) throw error;
+    const on = { db: migrating.db, applied, steps };
+    const run = (name: string, { isRepeatable }: Step) =>
+      retryLocked(() => runStep({ ...on, name, isRepeatable }));
+    await migrate(await listPending(on, run), shown);
   } finally {
     await migrating.close();
+  }
+}
+
+/** A lock that was not granted in time, or a deadlock, is tried again for ten minutes: vacuum may have the table. */
+const MAX_TRIES = 600;
+const PAUSE_MS = 1_000;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+async function retryLocked(run: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      const isLocked = (error as { code?: string }).code === LOCK_NOT_AVAILABLE;
+      if (!(isLocked || isRetryable(error)) || tries === MAX_TRIES) throw error;
+    }
+    await sleep(PAUSE_MS);
   }
 }
 

@@ -21,8 +21,11 @@ const READING: Times = { timeoutMs: 15_000, connectTimeoutMs: 5_000 };
 const WRITING: Times = { timeoutMs: 30_000, connectTimeoutMs: 15_000 };
 /** A page that the replica does not give at once comes from the primary. */
 const COPYING: Times = { timeoutMs: 300, connectTimeoutMs: 300 };
-/** Migrations take as long as they take, and wait for those of other processes. */
-const MIGRATING: Times = { timeoutMs: 0, connectTimeoutMs: 5_000 };
+/**
+ * Migrations take as long as they take. Requests queue behind a statement that waits for the lock of a table, so it
+ * does not wait long, and is tried again.
+ */
+const MIGRATING = { timeoutMs: 0, lockTimeoutMs: 300, connectTimeoutMs: 5_000 };
 const MAX_CONNECTIONS = 10;
 /** Writers wait for one another's locks, so more of them would not write more. */
 const MAX_WRITING = 4;
@@ -37,6 +40,7 @@ export async function openPostgres(
     await migratePostgres(database, {
       db: pools.reading.db,
       mustExist,
+      ...options,
       connect: () => connect(database, { ...options, maxConnections: 1, ...MIGRATING }),
     });
     return toStore(database, pools, options);

@@ -11,6 +11,8 @@ export interface PoolOptions {
   readonly maxConnections: number;
   /** How long a statement may take; 0 for any time. */
   readonly timeoutMs: number;
+  /** How long a statement waits for a lock. */
+  readonly lockTimeoutMs?: number;
   /** How long a query waits for a connection, in milliseconds: for a free one, or for a new one. */
   readonly connectTimeoutMs: number;
   readonly warn: (error: Error) => void;
@@ -25,6 +27,8 @@ const MAX_LATE_MS = 5_000;
 
 export function createPool(database: string, options: PoolOptions): pg.Pool {
   const { password, maxConnections, timeoutMs, connectTimeoutMs, warn } = options;
+  // Without time limit for statements there is none for locks.
+  const { lockTimeoutMs = Math.min(timeoutMs, LOCK_TIMEOUT_MS) } = options;
   const client = parseIntoClientConfig(withLibpqModes(database));
   const pool = new pg.Pool({
     application_name: 'plumbline',
@@ -36,8 +40,7 @@ export function createPool(database: string, options: PoolOptions): pg.Pool {
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: timeoutMs,
     query_timeout: timeoutMs + Math.min(timeoutMs, MAX_LATE_MS),
-    // Without time limit for statements, as for migrations, there is none for locks.
-    lock_timeout: Math.min(timeoutMs, LOCK_TIMEOUT_MS),
+    lock_timeout: lockTimeoutMs,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,
     // A query is sent at once, also while the connection works on an earlier one.

@@ -4,6 +4,14 @@ import { Failure } from '../../../domain/failure.ts';
 import { MIGRATIONS } from '../../migrations/all.ts';
 import { requireKnown } from '../../migrations/require-known.ts';
 import type { Tables } from '../../tables.ts';
+import {
+  listPending,
+  MAX_SECONDS,
+  type MigrateOptions,
+  runQuick,
+  runStep,
+} from '../pending-steps.ts';
+import { shareAgain, takeAlone } from './alone.ts';
 import { waitForLock } from './connect.ts';
 import { requireNotMoved } from './moved.ts';
 
@@ -11,24 +19,43 @@ import { requireNotMoved } from './moved.ts';
 export async function migrateSqlite(
   db: Kysely<Tables>,
   connection: Database.Database,
+  { steps = MIGRATIONS, migrate = runQuick }: MigrateOptions = {},
 ): Promise<void> {
-  if (isCurrent(connection)) return;
+  const applied = listApplied(connection);
+  requireNotMoved(connection.name, applied);
+  requireKnown(connection.name, applied, steps);
+  if (applied.length === Object.keys(steps).length) return;
   requireOwn(connection);
-  const { Migrator } = await import('kysely/migration');
-  // Kysely begins no transaction for migrations on SQLite. Without one, a migration that fails would be half
-  // done, and two processes that open a new file would both run the first migration. Closing rolls back.
+  const pending = await listPending({ db, applied, steps }, (name, { isRepeatable }, seconds) => {
+    const run = () => runStep({ db, steps, name });
+    if (seconds <= MAX_SECONDS) return runQuickly(connection, run);
+    return runAlone(connection, isRepeatable === true, run);
+  });
+  await migrate(pending, connection.name);
+}
+
+/**
+ * Kysely begins no transaction for migrations on SQLite. Without one, a migration that fails would be half done, and
+ * two processes that open a new file would both run the first migration. Closing rolls back.
+ */
+async function runQuickly(connection: Database.Database, run: () => Promise<void>): Promise<void> {
   await waitForLock(() => connection.exec('begin immediate'));
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
+  await run();
   connection.exec('commit');
 }
 
-function isCurrent(connection: Database.Database): boolean {
-  const applied = listApplied(connection);
-  requireNotMoved(connection.name, applied);
-  requireKnown(connection.name, applied);
-  return applied.length === Object.keys(MIGRATIONS).length;
+/** Others would wait too long for the write lock. */
+async function runAlone(
+  connection: Database.Database,
+  isRepeatable: boolean,
+  run: () => Promise<void>,
+): Promise<void> {
+  takeAlone(connection);
+  // Then each statement is a transaction, so that what is done stays done.
+  if (isRepeatable) connection.exec('commit');
+  await run();
+  if (connection.inTransaction) connection.exec('commit');
+  shareAgain(connection);
 }
 
 /** A database with tables and without migrations is that of another program: nothing is added to it. */

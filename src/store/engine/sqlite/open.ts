@@ -1,7 +1,8 @@
 import type Database from 'better-sqlite3';
 import { Kysely } from 'kysely';
 import type { Tables } from '../../tables.ts';
-import type { Store } from '../store.ts';
+import type { MigrateOptions } from '../pending-steps.ts';
+import type { Store, StoreOptions } from '../store.ts';
 import { createWriter, toDb } from '../writer.ts';
 import { connect, IN_MEMORY, PlumblineSqliteDialect } from './connect.ts';
 import { createDatabaseFile, requireDatabaseFile } from './database-file.ts';
@@ -16,12 +17,15 @@ const READ_TIMEOUT_MS = 200;
  * Opens and migrates the database at a path, or in memory for `:memory:`. Makes a missing one, for this user only,
  * unless it must exist. Throws a Failure that names the path and what to do.
  */
-export async function openSqlite(path: string, { mustExist = false } = {}): Promise<Store> {
-  if (path === IN_MEMORY) return toMemoryStore(await openWriting(path));
+export async function openSqlite(
+  path: string,
+  { mustExist = false, ...options }: StoreOptions = {},
+): Promise<Store> {
+  if (path === IN_MEMORY) return toMemoryStore(await openWriting(path, options));
   try {
     if (mustExist) requireDatabaseFile(path);
     else createDatabaseFile(path);
-    return toFileStore(path, await openWriting(path));
+    return toFileStore(path, await openWriting(path, options));
   } catch (error) {
     throw toOpenError(path, error);
   }
@@ -32,11 +36,11 @@ interface Writing {
   readonly connection: Database.Database;
 }
 
-async function openWriting(path: string): Promise<Writing> {
+async function openWriting(path: string, options: MigrateOptions): Promise<Writing> {
   const connection = connect(path);
   const writing = new Kysely<Tables>({ dialect: new PlumblineSqliteDialect(connection) });
   try {
-    await migrateSqlite(writing, connection);
+    await migrateSqlite(writing, connection, options);
   } catch (error) {
     connection.close();
     throw error;
