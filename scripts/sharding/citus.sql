@@ -8,10 +8,6 @@ create temporary table distribution (name text, by text) on commit drop;
 insert into distribution values
   ('report', 'domain_id'),
   ('conflict', 'domain_id'),
-  ('domain_source_ip', 'domain_id'),
-  ('source_period', 'domain_id'),
-  ('source_sum', 'domain_id'),
-  ('source_text', 'domain_id'),
   ('domain_day', 'domain_id'),
   ('domain_receipt', 'domain_id'),
   ('dns_record', 'domain_id'),

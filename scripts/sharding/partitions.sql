@@ -8,10 +8,6 @@ create temporary table division (name text, owner text) on commit drop;
 insert into division values
   ('report', 'domain_id'),
   ('conflict', 'domain_id'),
-  ('domain_source_ip', 'domain_id'),
-  ('source_period', 'domain_id'),
-  ('source_sum', 'domain_id'),
-  ('source_text', 'domain_id'),
   ('domain_day', 'domain_id'),
   ('domain_receipt', 'domain_id'),
   ('list_point', 'list_id'),

@@ -6,7 +6,6 @@ import { nameShard } from '../dns/name-watch.ts';
 import { checkShard, createLookUp } from '../dns/record-watch.ts';
 import { createNameLookUp } from '../dns/reverse-lookup.ts';
 import type { Store } from '../store/engine/store.ts';
-import { sumShard } from '../store/sources/sum-shard.ts';
 import { createLeases } from '../store/work/leases.ts';
 import { SHARDS } from '../store/work/shards.ts';
 import { startFolderDoor, startImapDoor, startSmtpDoor } from './doors.ts';
@@ -64,7 +63,6 @@ function startEach(config: Config, { store, log }: JobsDeps): readonly Job[] {
     // A little less than the pace, so that claims and releases do not add up to a longer hour.
     overMs: 0.9 * DNS_PACE_MS,
   };
-  const sums = withLog('sources could not be summed');
   const names = {
     ...withLog('names could not be looked up'),
     lookUpName: createNameLookUp(dnsServers),
@@ -75,8 +73,6 @@ function startEach(config: Config, { store, log }: JobsDeps): readonly Job[] {
   const jobs = [
     // Missing reports trigger no ingest.
     hourly('alerts', (run) => evaluateShard(alerts, run)),
-    // Adds up the days of sources to longer periods, which pages of long ranges read.
-    hourly('sums', (run) => sumShard(sums, run)),
     dnsChecks && hourly('dns', (run) => checkShard(dns, run), DNS_PACE_MS),
     dnsChecks && hourly('names', (run) => nameShard(names, run)),
     // Reads the mails that the doors delivered, and each hour deletes what is not kept any longer.

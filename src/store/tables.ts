@@ -11,12 +11,7 @@ import type {
   SecondFactorTable,
   SessionTable,
 } from './people/tables.ts';
-import type {
-  SourceMarkTable,
-  SourceNameTable,
-  SourcePeriodTable,
-  SourceSumTable,
-} from './sources/tables.ts';
+import type { SourceMarkTable, SourceNameTable } from './sources/tables.ts';
 
 /**
  * The rows of the database. Instants are RFC 3339 text, which sorts by time and is served unchanged; ids are
@@ -39,10 +34,6 @@ export interface Tables {
   rejection: RejectionTable;
   removed_payload: RemovedPayloadTable;
   domain_day: DomainDayTable;
-  domain_source_ip: DomainSourceIpTable;
-  source_period: SourcePeriodTable;
-  source_sum: SourceSumTable;
-  source_text: SourceTextTable;
   domain_receipt: DomainReceiptTable;
   source_name: SourceNameTable;
   source_mark: SourceMarkTable;
@@ -192,40 +183,15 @@ interface RemovedPayloadTable {
   removed_at: Instant;
 }
 
-/** The totals of a domain's reports whose windows begin on one day. */
+/** What a domain's reports whose windows begin on one day add up to. */
 interface DomainDayTable {
   domain_id: string;
   day: Day;
   reports: number;
   messages: number;
   aligned: number;
-  /** An upper bound of the number of the day's rows in `domain_source_ip`; 0 when no report named a source. */
-  sources: Generated<number>;
-}
-
-/** What one address sent in a domain's name on one day. At most the 1,000 largest of a day are kept. */
-interface DomainSourceIpTable {
-  domain_id: string;
-  day: Day;
-  address: string;
-  messages: number;
-  aligned: number;
-  /** Messages for which DKIM, and SPF, passed and was aligned. */
-  dkim_aligned: Generated<number>;
-  spf_aligned: Generated<number>;
-  /** Messages by pattern: see sources/days/details.ts. */
-  details: Generated<string>;
-}
-
-/** A text that `details` of a domain's sources refer to by id, in one month: see sources/days/texts.ts. */
-interface SourceTextTable {
-  domain_id: string;
-  /** `YYYY-MM`. */
-  month: string;
-  /** Made from the text. */
-  id: string;
-  /** JSON: a pattern (domain/reports/source-pattern.ts), or the name of a reporter or null. */
-  text: string;
+  /** What addresses sent, packed (domain/sources/day-sources.ts); null when no report of the day named a source. */
+  sources: Uint8Array | null;
 }
 
 /** How many reports came in for a domain on one day, whichever days they cover. */

@@ -7,6 +7,7 @@ import { localParser } from '../../src/intake/parser/parser.ts';
 import { listDocuments } from '../../src/store/documents/document-list.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { aBareAccount, aDomain } from '../support/builders.ts';
+import { listSources } from '../support/day-sources.ts';
 import { PLAIN, plainWith } from '../support/intake.ts';
 import { aProgram } from '../support/program.ts';
 import { listMiscounts } from '../support/recount.ts';
@@ -53,11 +54,7 @@ describe('correcting', () => {
     const { db, given, id } = await aForgery();
     expect(await prefer(given, 1)).toMatchObject({ report: id });
     expect(await messagesOf(db)).toEqual([10]);
-    const inputs = await db
-      .selectFrom('domain_source_ip')
-      .select(['address', 'messages'])
-      .execute();
-    expect(inputs).toEqual([
+    expect(await listSources(db)).toMatchObject([
       { address: '192.0.2.1', messages: 7 },
       { address: '2001:db8::25', messages: 3 },
     ]);

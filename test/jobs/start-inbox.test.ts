@@ -55,5 +55,5 @@ test('the inbox and each door are jobs', async () => {
   const config = readConfig({ PLUMBLINE_WATCH: folder, PLUMBLINE_DNS_CHECKS: 'off' });
   const jobs = startJobs(config, { store: await aStore(), log: pino({ level: 'silent' }) });
   onTestFinished(() => jobs.stop());
-  expect(jobs.names).toEqual(['alerts', 'sums', 'inbox', `folder ${folder}`]);
+  expect(jobs.names).toEqual(['alerts', 'inbox', `folder ${folder}`]);
 });

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { sql } from 'kysely';
 import { receiveSources } from '../../scripts/receive.ts';
 import { deleteApiKey } from '../../src/store/accounts/api-keys.ts';
 import { operator } from '../../src/store/accounts/audit.ts';
@@ -116,30 +115,10 @@ async function fillAlerts(
   });
 }
 
-/** As if the period had been summed: its sums can be more than 2^53. */
-async function fillSums(db: Db, domainId: string): Promise<void> {
-  const sum = sql<number>`${2n ** 56n + 1n}`;
-  const counts = { messages: sum, aligned: 1, dkim_aligned: 1, spf_aligned: 0 };
-  const days = { first_day: '2026-03-01', last_day: '2026-03-09' };
-  const key = { domain_id: domainId, period: '2026-03-0' };
-  await db.write(async (tx) => {
-    await tx
-      .insertInto('source_sum')
-      .values({ ...key, address: '192.0.2.1', ...counts, ...days })
-      .execute();
-    await tx
-      .updateTable('source_period')
-      .set({ state: 'summed' })
-      .where('period', '=', key.period)
-      .execute();
-  });
-}
-
 async function fillSources(
   db: Db,
   { accountId, domainId }: { readonly accountId: string; readonly domainId: string },
 ): Promise<void> {
-  await fillSums(db, domainId);
   await updateNames(db, { domainId, now: NOW }, [
     { address: '192.0.2.1', name: 'mail.example.com', expiresAt: NOW },
     { address: '2001:db8::1', name: null, expiresAt: NOW },

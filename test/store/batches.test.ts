@@ -8,6 +8,7 @@ import { openStore } from '../../src/store/engine/open.ts';
 import { keepOriginal } from '../../src/store/inputs/originals.ts';
 import { aReport, NOW } from '../support/builders.ts';
 import { caseCount } from '../support/counts.ts';
+import { listSources } from '../support/day-sources.ts';
 import { listMiscounts } from '../support/recount.ts';
 import { aDatabase, aStore, openTestStore } from '../support/store.ts';
 
@@ -146,7 +147,6 @@ async function readAll(db: Db): Promise<unknown> {
   const reports = await db.selectFrom('report').selectAll().orderBy('id').execute();
   const conflicts = await db.selectFrom('conflict').selectAll().orderBy('payload_sha256').execute();
   const rejections = await db.selectFrom('rejection').selectAll().execute();
-  const addresses = db.selectFrom('domain_source_ip').select(['address', 'messages', 'aligned']);
   return {
     sources: sources.map(({ name }) => name).sort(),
     reports: reports.map(({ seq: _, domain_id: __, source_seq, ...row }) => [
@@ -158,7 +158,7 @@ async function readAll(db: Db): Promise<unknown> {
       return [report?.id, nameOf(source_seq), payload_sha256];
     }),
     rejections: rejections.map(({ source_seq }) => nameOf(source_seq)).sort(),
-    addresses: (await addresses.execute()).map((row) => JSON.stringify(row)).sort(),
+    addresses: (await listSources(db)).map((row) => JSON.stringify(row)).sort(),
   };
 }
 

@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findDataDays } from '../../src/store/accounts/domain-reports.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import {
-  readSources,
-  readSourcesForGroups,
-  readSourcesOf,
-  type SourceRow,
-} from '../../src/store/sources/list.ts';
+import { readSources } from '../../src/store/sources/list.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';
 import { readSource } from '../../src/store/sources/source.ts';
 import {
@@ -77,6 +72,7 @@ describe('the sources of a domain in a range', () => {
       total: 3,
       messages: 68,
       unlisted: 11,
+      marks: new Map(),
       sources: [
         row(FORGER, { messages: 7, days: ['2026-03-10', '2026-03-10'] }),
         row(MAILER, {
@@ -106,34 +102,6 @@ describe('the sources of a domain in a range', () => {
     expect(addresses).toEqual([[FORGER], [MAILER], ['2001:db8::1'], []]);
   });
 
-  test('are given in the same order for groups', async () => {
-    const toCounts = ({ first_day, last_day, ...counts }: SourceRow) => counts;
-    for (const chosen of [
-      { failingOnly: false },
-      { failingOnly: true },
-      { failingOnly: false, mark: 'unmarked' },
-      { failingOnly: false, range: { from: '2026-02-01', to: range.to } },
-    ] as const) {
-      const { sources, ...totals } = await list(chosen);
-      expect(await readSourcesForGroups(store.reader, scope, { range, ...chosen })).toEqual({
-        ...totals,
-        sources: sources.map(toCounts),
-      });
-    }
-  });
-
-  test('are read by their addresses, in the given order, without those that sent nothing', async () => {
-    const addresses = ['2001:db8::1', '198.51.100.1', FORGER];
-    const [v6, forger] = await readSourcesOf(store.reader, scope, { range, addresses });
-    const { sources } = await list();
-    expect([forger, v6]).toEqual([sources[0], sources[2]]);
-    expect(await readSourcesOf(store.reader, scope, { range, addresses: [] })).toEqual([]);
-    const other = { ...scope, accountId: 'none' };
-    await expect(readSourcesOf(store.reader, other, { range, addresses })).rejects.toMatchObject({
-      code: 'not_found',
-    });
-  });
-
   test('are those of one mark, or without any, however many others fail more', async () => {
     const by = { ...{ name: 'you@example.com', address: '192.0.2.8', at: NOW }, ...scope };
     const mark = (one: 'legitimate' | null) =>
@@ -158,6 +126,7 @@ describe('the sources of a domain in a range', () => {
       messages: 0,
       sources: [],
       unlisted: 0,
+      marks: new Map(),
     });
   });
 });
@@ -165,39 +134,34 @@ describe('the sources of a domain in a range', () => {
 describe('one source in a range', () => {
   const read = (address: string) => readSource(store.reader, scope, { address, range });
 
-  test('has its days, and what each reporter said of its messages', async () => {
-    const { days, patterns, otherMessages } = await read(MAILER);
+  test('has its days, what reporters said of its messages, and who they are', async () => {
+    const { days, results, otherMessages, reporters } = await read(MAILER);
     expect(days).toEqual([
       { day: '2026-03-10', messages: 42, aligned: 42 },
       { day: '2026-03-12', messages: 5, aligned: 5 },
     ]);
     expect(otherMessages).toBe(0);
-    expect(
-      patterns.map(({ messages, reporter, first_day }) => [messages, reporter, first_day]),
-    ).toEqual([
-      [40, 'Mailbox Provider', '2026-03-10'],
-      [5, 'Other', '2026-03-12'],
-      [2, 'Mailbox Provider', '2026-03-10'],
-    ]);
-    expect(patterns[2]).toEqual({
-      header_from: 'example.com',
-      spf: { domain: 'bounces.mailer.example', result: 'pass', aligned: false },
+    expect(results.map(({ messages }) => messages)).toEqual([45, 2]);
+    expect(results[1]).toEqual({
+      headerFrom: 'example.com',
+      spf: { domain: 'bounces.mailer.example', result: 'pass', isAligned: false },
       dkim: [{ domain: 'example.com', selector: 'one', result: 'pass' }],
-      dkim_aligned: true,
+      isDkimAligned: true,
       disposition: 'none',
-      reporter: 'Mailbox Provider',
       messages: 2,
       aligned: 2,
-      first_day: '2026-03-10',
-      last_day: '2026-03-10',
     });
+    expect(reporters).toEqual([
+      { name: 'Mailbox Provider', messages: 42, aligned: 42 },
+      { name: 'Other', messages: 5, aligned: 5 },
+    ]);
   });
 
   test('has no aligned messages in a pattern that failed, and names in lower case', async () => {
-    const { patterns } = await read(FORGER);
-    expect(patterns).toMatchObject([
+    const { results } = await read(FORGER);
+    expect(results).toMatchObject([
       {
-        header_from: 'login.example.com',
+        headerFrom: 'login.example.com',
         disposition: 'reject',
         messages: 7,
         aligned: 0,
@@ -207,7 +171,7 @@ describe('one source in a range', () => {
   });
 
   test('that sent nothing has no days', async () => {
-    const nothing = { days: [], patterns: [], otherMessages: 0 };
+    const nothing = { days: [], results: [], otherMessages: 0, reporters: [] };
     for (const address of ['198.51.100.1', 'no address', ''])
       expect(await read(address)).toEqual(nothing);
   });
@@ -241,6 +205,6 @@ interface Expected {
 }
 
 function row(address: string, { messages, aligned = 0, dkim = 0, spf = 0, days }: Expected) {
-  const [first_day, last_day] = days;
-  return { address, messages, aligned, dkim_aligned: dkim, spf_aligned: spf, first_day, last_day };
+  const [firstDay, lastDay] = days;
+  return { address, messages, aligned, dkimAligned: dkim, spfAligned: spf, firstDay, lastDay };
 }

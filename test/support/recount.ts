@@ -51,12 +51,6 @@ const PAIRS = {
       select 1 from report where 'reports:' || domain_id = list_id and report.position = list_gap.position)`,
     sql`select list_id, position from list_gap where 1 = 0`,
   ],
-  // At least the number of rows: countSources checks the rows when there are too many.
-  sources: [
-    sql`select domain_id, day from domain_day d where sources < (
-      select count(*) from domain_source_ip s where s.domain_id = d.domain_id and s.day = d.day)`,
-    sql`select domain_id, day from domain_day where 1 = 0`,
-  ],
 } as const;
 
 /** Rows with a wrong, missing or superfluous count, by table; empty when every count is correct. */

@@ -24,14 +24,14 @@ export interface Facts {
 /** The totals of the reports of one day, exact. */
 export interface DataDay extends Counts {
   readonly day: Day;
-  /** 0 when no report of the day named a source. */
-  readonly sources: number;
+  /** Whether a report of the day named a source. */
+  readonly hasSources: boolean;
 }
 
 export interface FailingSource extends Counts {
   readonly day: Day;
   readonly address: string;
-  /** Data days between its last message and this day, both excluded, up to what rules need; null if it had none. */
+  /** Data days between its last message and this day, both excluded, up to what rules need; null if it sent none before. */
   readonly absentDays: number | null;
   /** For a new source: later days on which it sent too many failing messages. */
   readonly laterFailingDays: readonly Day[];

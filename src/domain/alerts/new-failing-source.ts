@@ -41,7 +41,7 @@ function newSources({ failingSources }: Facts, { newSourceDays }: Thresholds): F
 
 /** On a domain's first day with sources, every source would be new. */
 function hasHistory(day: Day, { days }: Facts): boolean {
-  return days.some((before) => before.day < day && before.sources > 0);
+  return days.some((before) => before.day < day && before.hasSources);
 }
 
 function toOccurrence(day: Day, facts: Facts, thresholds: Thresholds): Occurrence {

@@ -1,29 +1,10 @@
+import type { Results } from '../sources/evidence.ts';
 import type { DkimAuthResult, ReportRecord, SpfAuthResult } from './aggregate-report.ts';
 
 /*
  * What a record says of its messages besides sender and number: the results that show why they passed or failed. Many
  * records say the same, so it is kept as one text, its pattern.
  */
-
-/** A pattern as it is shown. `null` means that the reporter left the value out. */
-export interface EvaluatedPattern {
-  readonly header_from: string | null;
-  /** The raw SPF result, and whether it passed and was aligned (policy_evaluated). */
-  readonly spf: {
-    readonly domain: string | null;
-    readonly result: string | null;
-    readonly aligned: boolean;
-  };
-  /** The raw DKIM results: passes first, at most 4. */
-  readonly dkim: readonly {
-    readonly domain: string | null;
-    readonly selector: string | null;
-    readonly result: string | null;
-  }[];
-  /** Whether a DKIM signature passed and was aligned (policy_evaluated). */
-  readonly dkim_aligned: boolean;
-  readonly disposition: string | null;
-}
 
 /** A record may have many signatures. More than this say nothing new. */
 const MAX_DKIM = 4;
@@ -93,18 +74,14 @@ function cut(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : text.slice(0, maxChars).toWellFormed();
 }
 
-export function parsePattern(text: string): EvaluatedPattern {
-  const [header_from, isSpf, isDkim, disposition, domain, result, ...rest] = JSON.parse(text);
+/** The values of a pattern's text. */
+export function parsePattern(text: string): Omit<Results, 'messages' | 'aligned'> {
+  const [headerFrom, isSpf, isDkim, disposition, domain, result, ...rest] = JSON.parse(text);
   const dkim = Array.from({ length: rest.length / 3 }, (_, i) => ({
     domain: rest[i * 3],
     selector: rest[i * 3 + 1],
     result: rest[i * 3 + 2],
   }));
-  const spf = { domain, result, aligned: isSpf === 1 };
-  return { header_from, spf, dkim, dkim_aligned: isDkim === 1, disposition };
-}
-
-/** Whether the messages of a pattern passed DMARC. */
-export function isAligned({ spf, dkim_aligned }: EvaluatedPattern): boolean {
-  return spf.aligned || dkim_aligned;
+  const spf = { domain, result, isAligned: isSpf === 1 };
+  return { headerFrom, spf, dkim, isDkimAligned: isDkim === 1, disposition };
 }

@@ -15,6 +15,13 @@ export interface Evidence {
   readonly messages: number;
 }
 
+/** Messages with the same results, whoever reported them. */
+export interface Results extends Evidence {
+  /** Messages that passed DMARC: all or none. */
+  readonly aligned: number;
+  readonly disposition: string | null;
+}
+
 export interface Signature {
   readonly domain: string | null;
   readonly selector: string | null;

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { DataDay, Facts, KnownAlert } from '../../domain/alerts/facts.ts';
 import { daysNeeded, type Thresholds } from '../../domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
@@ -36,7 +37,7 @@ export async function findFacts(
     ),
   );
   if (domain === undefined) return undefined;
-  const days = latest.reverse();
+  const days = latest.reverse().map(toDataDay);
   const from = days[0]?.day ?? until;
   const alertRows = await reader.readAll(knownAlerts({ domainId, from }));
   const alerts = alertRows.map(toKnownAlert);
@@ -68,15 +69,22 @@ const watchedDomain = prepareQuery<{ domainId: string }, DomainRow>((db, param) 
 
 type Latest = { domainId: string; until: Day; limit: number };
 
-const latestDays = prepareQuery<Latest, DataDay>((db, param) =>
+type DayRow = Omit<DataDay, 'hasSources'> & { readonly has_sources: 0 | 1 };
+
+const latestDays = prepareQuery<Latest, DayRow>((db, param) =>
   db
     .selectFrom('domain_day')
-    .select(['day', 'messages', 'aligned', 'sources'])
+    .select(['day', 'messages', 'aligned'])
+    .select(sql<0 | 1>`case when sources is null then 0 else 1 end`.as('has_sources'))
     .where('domain_id', '=', param('domainId'))
     .where('day', '<=', param('until'))
     .orderBy('day', 'desc')
     .limit(param('limit')),
 );
+
+function toDataDay({ has_sources, ...day }: DayRow): DataDay {
+  return { ...day, hasSources: has_sources === 1 };
+}
 
 const latestReceipts = prepareQuery<Latest, { day: Day; reports: number }>((db, param) =>
   db

@@ -1,19 +1,28 @@
 import { type RawBuilder, sql } from 'kysely';
-import { toDay } from '../../domain/instant.ts';
+import { type Day, toDay } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import {
+  addReport,
+  type DaySources,
+  packSources,
+  subtractDay,
+  unpackSources,
+} from '../../domain/sources/day-sources.ts';
+import { sourcesOfDay } from '../documents/arrival-counts.ts';
 import type { Tx } from '../engine/database.ts';
+import { runPrepared } from '../engine/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertGap } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
-import { changeSources, subtractSource } from '../sources/days/changes.ts';
-import type { DomainDay } from '../sources/days/details.ts';
-import { addSources, recountSources, type SourcesOfDay } from '../sources/days/source-ips.ts';
-import { SourceTexts } from '../sources/days/texts.ts';
 import { correctLastReport, type NewestOther } from './last-report.ts';
 import type { ReportRow } from './rows.ts';
-import { subtractUnread } from './unread-departure.ts';
 
 /* Subtracts one report from every count that arrival-counts.ts adds it to, for corrections by an operator. */
+
+interface DomainDay {
+  readonly domainId: string;
+  readonly day: Day;
+}
 
 interface UncountOptions {
   /** The content that the report had; null when it cannot be read any more. */
@@ -53,8 +62,8 @@ async function uncountDay(tx: Tx, { domainId, day }: DomainDay, report: ReportRo
     .returning('reports')
     .executeTakeFirst();
   if (counted === undefined || Number(counted.reports) > 0) return;
-  for (const table of ['domain_source_ip', 'domain_day'] as const)
-    await tx.deleteFrom(table).where('domain_id', '=', domainId).where('day', '=', day).execute();
+  const none = tx.deleteFrom('domain_day').where('domain_id', '=', domainId);
+  await none.where('day', '=', day).execute();
 }
 
 interface DayColumn {
@@ -78,27 +87,30 @@ function withoutReport(report: ReportRow, { sum, of, by }: DayColumn): RawBuilde
   return sql<number>`case when ${column} >= ${max} then ${others} else ${column} - ${by} end`;
 }
 
-/** Rows that are left without messages are deleted. A count may be too small, and is never too large or negative. */
+/** A count may be too small, and is never too large or negative. */
 async function uncountSources(
   tx: Tx,
   report: ReportRow,
   former: AggregateReport | null,
 ): Promise<void> {
-  const at = { domainId: report.domain_id, day: toDay(report.begin_date) };
-  if (former === null) await subtractUnread(tx, at, report);
-  else {
-    const sources: SourcesOfDay = new Map();
-    const toId = new SourceTexts().ofReport(at.day, report.reporter_org);
-    addSources(sources, former.sources ?? [], toId);
-    await changeSources(tx, at, { sources, change: subtractSource });
-  }
+  const { domain_id: domainId, reporter_org: reporter } = report;
+  const day = toDay(report.begin_date);
+  const [stored] = await runPrepared(tx, sourcesOfDay({ domainId, day }));
+  const sources = unpackSources(stored ?? null);
+  const departed: DaySources = new Map();
+  if (former !== null) addReport(departed, { reporter, sources: former.sources ?? [] });
+  else
+    for (const address of sources.keys()) {
+      const { total_messages: messages, aligned_messages: aligned } = report;
+      addReport(departed, { reporter, sources: [{ address, messages, aligned }] });
+    }
+  subtractDay(sources, departed);
   await tx
-    .deleteFrom('domain_source_ip')
-    .where('domain_id', '=', at.domainId)
-    .where('day', '=', at.day)
-    .where('messages', '<=', 0)
+    .updateTable('domain_day')
+    .set({ sources: packSources(sources) })
+    .where('domain_id', '=', domainId)
+    .where('day', '=', day)
     .execute();
-  await recountSources(tx, at);
 }
 
 async function uncountItem(tx: Tx, { domainId, day }: DomainDay): Promise<void> {

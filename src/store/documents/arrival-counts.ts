@@ -1,30 +1,31 @@
 import type { Selectable } from 'kysely';
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
+import { addDay, packSources, unpackSources } from '../../domain/sources/day-sources.ts';
 import type { Tx } from '../engine/database.ts';
 import { addedSafely } from '../engine/dialect.ts';
 import { prepareRows } from '../engine/many-rows.ts';
-import { type BoundQuery, prepareQuery, runListsPrepared } from '../engine/prepared.ts';
+import {
+  type BoundQuery,
+  prepareColumn,
+  prepareQuery,
+  runAllPrepared,
+  runListsPrepared,
+} from '../engine/prepared.ts';
 import { domainListUpdate, newVersion } from '../lists/heads.ts';
 import { newNonce, pointInserts } from '../lists/points.ts';
 import { itemUpserts, reportList } from '../lists/timeline.ts';
-import { boundSources, type CountedDay, toSourceUpserts } from '../sources/days/source-ips.ts';
-import { boundTexts, textInserts } from '../sources/days/texts.ts';
-import { staleUpsertsOfDays } from '../sources/periods.ts';
 import type { Tables } from '../tables.ts';
 import type { Arrivals, DayCount, DomainArrivals } from './arrivals.ts';
 
 /**
  * Writes the days, the page positions and the heads of every list that the reports have changed, with the same
- * statements for all domains. The domains are locked; accounts are locked after them.
+ * statements for all domains. The domains are locked, so nobody else changes their days; accounts are locked after them.
  */
 export async function countArrivals(tx: Tx, { byDomain, receivedAt }: Arrivals): Promise<void> {
   const days = byDomain.flatMap(toDays);
   const receivedOn = toDay(receivedAt);
-  const { stored, texts } = await runListsPrepared(tx, {
-    stored: dayUpserts(days.map(toDayRow)),
-    sources: toSourceUpserts(days),
-    stale: staleUpsertsOfDays(days),
-    texts: textInserts(byDomain.flatMap(({ domain, texts }) => texts.toRows(domain.id))),
+  await runListsPrepared(tx, {
+    days: dayUpserts(await addStoredSources(tx, days)),
     items: itemUpserts(
       days.map(({ domainId, day, reports }) => ({
         listId: reportList(domainId),
@@ -37,8 +38,6 @@ export async function countArrivals(tx: Tx, { byDomain, receivedAt }: Arrivals):
     ),
     heads: toHeadUpdates(byDomain, receivedAt),
   });
-  await boundTexts(tx, texts);
-  await boundSources(tx, toCountedDays(days, stored));
 }
 
 interface DomainDayCount extends DayCount {
@@ -52,13 +51,30 @@ function toDays({ domain, days }: DomainArrivals): DomainDayCount[] {
 
 type DayRow = Selectable<Tables['domain_day']>;
 
-function toDayRow({ domainId, day, reports, messages, aligned, sources }: DomainDayCount): DayRow {
-  return { domain_id: domainId, day, reports, messages, aligned, sources: sources.size };
+/** The rows to upsert: what is added to the counts, and the sources with those that are stored. */
+async function addStoredSources(tx: Tx, days: readonly DomainDayCount[]): Promise<DayRow[]> {
+  const stored = await runAllPrepared(
+    tx,
+    days.map(({ domainId, day }) => sourcesOfDay({ domainId, day })),
+  );
+  return days.map(({ domainId, day, reports, messages, aligned, sources }, i) => {
+    const all = unpackSources(stored[i]?.[0] ?? null);
+    addDay(all, sources);
+    return { domain_id: domainId, day, reports, messages, aligned, sources: packSources(all) };
+  });
 }
 
-type StoredDay = Pick<DayRow, 'domain_id' | 'day' | 'reports' | 'sources'>;
+/** The packed sources of a day; no row when no report of the day is stored. */
+export const sourcesOfDay = prepareColumn<{ domainId: string; day: Day }, Uint8Array | null>(
+  (db, param) =>
+    db
+      .selectFrom('domain_day')
+      .select('sources')
+      .where('domain_id', '=', param('domainId'))
+      .where('day', '=', param('day')),
+);
 
-const dayUpserts = prepareRows<DayRow, StoredDay>(
+const dayUpserts = prepareRows<DayRow, never>(
   ['domain_id', 'day', 'reports', 'messages', 'aligned', 'sources'],
   (db, rows) =>
     db
@@ -69,24 +85,10 @@ const dayUpserts = prepareRows<DayRow, StoredDay>(
           reports: eb('domain_day.reports', '+', eb.ref('excluded.reports')),
           messages: addedSafely('domain_day.messages', 'excluded.messages'),
           aligned: addedSafely('domain_day.aligned', 'excluded.aligned'),
-          sources: eb('domain_day.sources', '+', eb.ref('excluded.sources')),
+          sources: eb.ref('excluded.sources'),
         })),
-      )
-      .returning(['domain_id', 'day', 'reports', 'sources']),
+      ),
 );
-
-/** An engine returns the rows of a statement in any order. */
-function toCountedDays(
-  days: readonly DomainDayCount[],
-  stored: readonly StoredDay[],
-): CountedDay[] {
-  const byKey = new Map(stored.map((row) => [`${row.domain_id} ${row.day}`, row]));
-  return days.map(({ domainId, day, reports }) => {
-    const row = byKey.get(`${domainId} ${day}`) as StoredDay;
-    const after = Number(row.reports);
-    return { domainId, day, atMost: Number(row.sources), reports: [after - reports, after] };
-  });
-}
 
 /** When reports came in, whatever they cover: `alert.reports_missing` needs these times. */
 const receiptUpserts = prepareRows<Selectable<Tables['domain_receipt']>, never>(

@@ -1,14 +1,13 @@
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { SourceTally } from '../../domain/reports/aggregate-report.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
+import { addReport, type DaySources } from '../../domain/sources/day-sources.ts';
 import {
   insertReportedDomains,
   lockReportedDomains,
   type ReportedDomain,
 } from '../accounts/reported-domains.ts';
 import type { Tx } from '../engine/database.ts';
-import { addSources, type SourcesOfDay } from '../sources/days/source-ips.ts';
-import { SourceTexts } from '../sources/days/texts.ts';
 import type { Tables } from '../tables.ts';
 
 type ArrivedReport = Pick<
@@ -16,24 +15,22 @@ type ArrivedReport = Pick<
   'reporter_org' | 'begin_date' | 'total_messages' | 'aligned_messages'
 >;
 
-/** What the counts of a day, of a domain and of a reporter cost to write, in rows of source addresses. */
-export const DAY_COST = 4;
+/** What the counts of a day and of a domain cost to write, in source addresses of a report. */
+export const DAY_COST = 12;
 export const DOMAIN_COST = 25;
-export const REPORTER_COST = 1;
 
 /** What reports of one transaction add to a day of a domain. */
 export interface DayCount {
   reports: number;
   messages: number;
   aligned: number;
-  readonly sources: SourcesOfDay;
+  readonly sources: DaySources;
 }
 
 export interface DomainArrivals {
   /** The domain as it was when it was locked. */
   readonly domain: ReportedDomain;
   readonly days: Map<Day, DayCount>;
-  readonly texts: SourceTexts;
   reports: number;
 }
 
@@ -82,7 +79,7 @@ export class Arrivals {
 
   add(domain: ReportedDomain, report: ArrivedReport, sources: readonly SourceTally[] = []): void {
     const added = this.#findAdded(domain);
-    const { days, texts } = added;
+    const { days } = added;
     added.reports += 1;
     const day = toDay(report.begin_date);
     if (!days.has(day)) this.countCost += DAY_COST;
@@ -91,15 +88,14 @@ export class Arrivals {
     count.reports += 1;
     count.messages = addSafely(count.messages, report.total_messages);
     count.aligned = addSafely(count.aligned, report.aligned_messages);
-    const before = texts.size;
-    addSources(count.sources, sources, texts.ofReport(day, report.reporter_org));
-    this.countCost += sources.length + texts.size - before;
+    addReport(count.sources, { reporter: report.reporter_org, sources });
+    this.countCost += sources.length;
   }
 
   #findAdded(domain: ReportedDomain): DomainArrivals {
     const known = this.#added.get(domain.id);
     if (known !== undefined) return known;
-    const added = { domain, days: new Map(), texts: new SourceTexts(), reports: 0 };
+    const added = { domain, days: new Map(), reports: 0 };
     this.#added.set(domain.id, added);
     this.countCost += DOMAIN_COST;
     return added;

@@ -6,7 +6,7 @@ import { isOfValues } from '../engine/open.ts';
 import { type BoundQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
 import { insertOriginals, type Original, type StoredOriginal } from '../inputs/originals.ts';
 import { countArrivals } from './arrival-counts.ts';
-import { Arrivals, DAY_COST, DOMAIN_COST, REPORTER_COST } from './arrivals.ts';
+import { Arrivals, DAY_COST, DOMAIN_COST } from './arrivals.ts';
 import { rejectionDelete, rejectionUpsert } from './rejections.ts';
 import { anyRemoval } from './report-rows.ts';
 import { insertReports, type ReceivedReport, type ReportOutcome } from './reports.ts';
@@ -24,7 +24,7 @@ export interface ReceivedDocument {
 export type Outcome = ReportOutcome | 'rejected';
 
 /**
- * The bounds of one transaction: documents, rows of source addresses, and time, whichever is reached first.
+ * The bounds of one transaction: documents, source addresses of reports, and time, whichever is reached first.
  * Counts and heads are written after that, so the write lock is held a little longer. Goal: 250 ms.
  */
 const MAX_DOCUMENTS = 200;
@@ -109,12 +109,9 @@ function takeGroup(documents: readonly ReceivedDocument[], maxCost: number): Rec
   return group;
 }
 
-/** The most that the counts of one report can cost: those of a new domain whose patterns are all new. */
+/** The most that the counts of one report can cost: those of a new domain. */
 function toMaxCost({ sources = [] }: AggregateReport): number {
-  const patterns = new Set<string>();
-  for (const source of sources)
-    for (const { pattern } of source.patterns ?? []) patterns.add(pattern);
-  return DOMAIN_COST + DAY_COST + REPORTER_COST + sources.length + patterns.size;
+  return DOMAIN_COST + DAY_COST + sources.length;
 }
 
 interface Transaction {

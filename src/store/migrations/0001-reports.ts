@@ -106,7 +106,7 @@ async function createCounts(db: Kysely<never>): Promise<void> {
     .addColumn('reports', 'bigint', (c) => c.notNull())
     .addColumn('messages', 'bigint', (c) => c.notNull())
     .addColumn('aligned', 'bigint', (c) => c.notNull())
-    .addColumn('sources', 'bigint', (c) => c.notNull().defaultTo(0))
+    .addColumn('sources', 'blob')
     .addPrimaryKeyConstraint('domain_day_key', ['domain_id', 'day'])
     .execute();
   await db.schema

@@ -17,21 +17,25 @@ export interface SourceMark {
   readonly markedBy: string;
 }
 
-const marksOf = prepareQuery<{ domainId: string }, Omit<SourceMarkTable, 'domain_id'>>(
-  (db, param) =>
-    db
-      .selectFrom('source_mark')
-      .select(['address', 'mark', 'marked_at', 'marked_by'])
-      .where('domain_id', '=', param('domainId'))
-      .limit(MAX_MARKS),
+type MarkRow = Omit<SourceMarkTable, 'domain_id'>;
+
+export const marksOf = prepareQuery<{ domainId: string }, MarkRow>((db, param) =>
+  db
+    .selectFrom('source_mark')
+    .select(['address', 'mark', 'marked_at', 'marked_by'])
+    .where('domain_id', '=', param('domainId'))
+    .limit(MAX_MARKS),
 );
 
-/** The marks of a domain's sources, by address. */
-export async function readMarks(
-  reader: Reader,
-  domainId: string,
-): Promise<ReadonlyMap<string, SourceMark>> {
-  const rows = await reader.readAll(marksOf({ domainId }));
+/** By address. */
+export type Marks = ReadonlyMap<string, SourceMark>;
+
+/** The marks of a domain's sources. */
+export async function readMarks(reader: Reader, domainId: string): Promise<Marks> {
+  return toMarks(await reader.readAll(marksOf({ domainId })));
+}
+
+export function toMarks(rows: readonly MarkRow[]): Marks {
   return new Map(
     rows.map(({ address, mark, marked_at, marked_by }) => [
       address,

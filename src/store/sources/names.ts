@@ -3,9 +3,10 @@ import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts'
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareQuery } from '../engine/prepared.ts';
-import { askAll, type Reader } from '../engine/reader.ts';
+import { ask, type Reader } from '../engine/reader.ts';
 import type { Tables } from '../tables.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
+import { byFailed, daysOf, sumSources } from './days.ts';
 
 /*
  * Names of sources in DNS, which a job looks up and pages read. A name belongs to a domain and an address, so an
@@ -85,39 +86,15 @@ const newestDay = prepareQuery<{ domainId: string }, { day: Day }>((db, param) =
     .limit(1),
 );
 
-const unexpiredCount = prepareQuery<{ domainId: string; now: Instant }, { names: number }>(
-  (db, param) =>
-    db
-      .selectFrom('source_name')
-      .select((eb) => eb.fn.countAll<number>().as('names'))
-      .where('domain_id', '=', param('domainId'))
-      .where('expires_at', '>', param('now')),
-);
-
-/** @internal A test reads its query plan. */
-export const unnamedAddresses = prepareQuery<
-  { domainId: string; since: Day; now: Instant; limit: number },
+const unexpired = prepareQuery<
+  { domainId: string; now: Instant; limit: number },
   { address: string }
 >((db, param) =>
   db
-    .selectFrom('domain_source_ip as source')
-    .select('source.address')
-    .where('source.domain_id', '=', param('domainId'))
-    .where('source.day', '>', param('since'))
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('source_name as known')
-            .select('known.address')
-            .where('known.domain_id', '=', param('domainId'))
-            .whereRef('known.address', '=', 'source.address')
-            .where('known.expires_at', '>', param('now')),
-        ),
-      ),
-    )
-    .groupBy('source.address')
-    .orderBy(sql`sum(source.messages - source.aligned)`, 'desc')
-    .orderBy('source.address')
+    .selectFrom('source_name')
+    .select('address')
+    .where('domain_id', '=', param('domainId'))
+    .where('expires_at', '>', param('now'))
     .limit(param('limit')),
 );
 
@@ -126,13 +103,17 @@ export async function listUnnamed(
   reader: Reader,
   { domainId, now, limit }: { domainId: string; now: Instant; limit: number },
 ): Promise<string[]> {
-  const [[newest], [known]] = await reader.readPlan(() =>
-    askAll(newestDay({ domainId }), unexpiredCount({ domainId, now })),
-  );
-  if (newest === undefined || (known?.names ?? 0) >= MAX_NAMES) return [];
-  const since = addDays(newest.day, -DAYS);
-  const rows = await reader.readAll(unnamedAddresses({ domainId, since, now, limit }));
-  return rows.map(({ address }) => address);
+  const { days, known } = await reader.readPlan(function* () {
+    const [newest] = yield* ask(newestDay({ domainId }));
+    const known = yield* ask(unexpired({ domainId, now, limit: MAX_NAMES }));
+    if (newest === undefined || known.length >= MAX_NAMES) return { days: [], known };
+    const from = addDays(newest.day, 1 - DAYS);
+    return { days: yield* ask(daysOf({ domainId, from, to: newest.day })), known };
+  });
+  const isKnown = new Set(known.map(({ address }) => address));
+  const sums = await sumSources(days);
+  const unnamed = sums.filter(({ address }) => !isKnown.has(address)).sort(byFailed);
+  return unnamed.slice(0, limit).map(({ address }) => address);
 }
 
 export interface SourceName {

@@ -1,8 +1,7 @@
-import type { Day, Instant } from '../../domain/instant.ts';
-import type { Period, PeriodState } from '../../domain/sources/periods.ts';
+import type { Instant } from '../../domain/instant.ts';
 import type { Mark } from '../../domain/sources/source.ts';
 
-/* Tables about the sources of a domain, except what they sent each day (`domain_source_ip`, in store/tables.ts). */
+/* What is known of the sources of a domain, beside what they sent (`domain_day`, in store/tables.ts). */
 
 /** The name of a source in DNS, as it was when it was last looked up. */
 export interface SourceNameTable {
@@ -22,25 +21,4 @@ export interface SourceMarkTable {
   marked_at: Instant;
   /** A person's e-mail address. */
   marked_by: string;
-}
-
-/** A period of a domain that has data, and whether it has rows in `source_sum`. */
-export interface SourcePeriodTable {
-  domain_id: string;
-  period: Period;
-  state: PeriodState;
-}
-
-/** What one address sent in a domain's name in a period; valid while the period's state is `summed`. */
-export interface SourceSumTable {
-  domain_id: string;
-  period: Period;
-  address: string;
-  messages: number;
-  aligned: number;
-  dkim_aligned: number;
-  spf_aligned: number;
-  /** The first and the last day of the period on which it sent something. */
-  first_day: Day;
-  last_day: Day;
 }

@@ -27,7 +27,7 @@ describe('fires', () => {
     [
       'on the first day with known sources',
       false,
-      { days: history.map((day) => (day.day < D ? { ...day, sources: 0 } : day)) },
+      { days: history.map((day) => (day.day < D ? { ...day, hasSources: false } : day)) },
     ],
     ['four days later', true, { now: '2026-03-18T23:00:00Z' }],
     ['five days later', false, { now: '2026-03-19T00:00:00Z' }],

@@ -75,8 +75,8 @@ describe('sources of a report', () => {
     expect(sources.every((source) => (source.patterns?.length ?? 0) <= 16)).toBe(true);
     expect(patterns.filter(({ messages }) => messages === 50).length).toBeGreaterThan(10);
     for (const { pattern, messages } of patterns) {
-      const { header_from } = parsePattern(pattern);
-      expect(messages).toBe(sizeOf(Number(/\d+/.exec(header_from ?? '')?.[0])));
+      const { headerFrom } = parsePattern(pattern);
+      expect(messages).toBe(sizeOf(Number(/\d+/.exec(headerFrom ?? '')?.[0])));
     }
   });
 

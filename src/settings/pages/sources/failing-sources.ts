@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { addDays, daysBetween } from '../../../domain/instant.ts';
-import { readFailing } from '../../../store/sources/failing.ts';
+import { readSources } from '../../../store/sources/list.ts';
 import type { DomainScope } from '../../../store/sources/scope.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
@@ -21,8 +21,9 @@ export async function renderFailingSources(
   ofPage: DomainRange,
 ): Promise<Html> {
   const range = shorten(ofPage);
-  const found = await readFailing(deps.store.reader, scope, { range, limit: SHOWN });
-  const sources = await describe(deps, scope, found.sources);
+  const wanted = { range, failingOnly: true, limit: SHOWN, offset: 0 };
+  const found = await readSources(deps.store.reader, scope, wanted);
+  const sources = await describe(deps, scope, found);
   const path = toSourcePath(scope.domainId);
   const more = found.total - sources.length;
   return html`<section class="card" aria-labelledby="failing">

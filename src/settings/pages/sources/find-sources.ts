@@ -7,17 +7,11 @@ import {
   toNetworkName,
   toOrganisation,
 } from '../../../domain/sources/groups.ts';
-import type { Counts, Mark, Source } from '../../../domain/sources/source.ts';
-import {
-  readSources,
-  readSourcesForGroups,
-  readSourcesOf,
-  type SourceList,
-  type SourceRow,
-} from '../../../store/sources/list.ts';
-import { readMarks } from '../../../store/sources/marks.ts';
+import type { Mark, Source } from '../../../domain/sources/source.ts';
+import type { SourceSum } from '../../../store/sources/days.ts';
+import { readSources, type SourceList } from '../../../store/sources/list.ts';
+import type { Marks } from '../../../store/sources/marks.ts';
 import { findNames, readAllNames } from '../../../store/sources/names.ts';
-import type { SourceCounts } from '../../../store/sources/parts.ts';
 import type { DomainScope } from '../../../store/sources/scope.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
@@ -65,22 +59,23 @@ export async function findSources(deps: SettingsDeps, query: SourceQuery): Promi
 }
 
 async function findPage(deps: SettingsDeps, { scope, range, choice }: SourceQuery): Promise<Found> {
-  const { failingOnly, mark, page } = choice;
-  const offset = (page - 1) * PER_PAGE;
+  const offset = (choice.page - 1) * PER_PAGE;
   const found = await readSources(deps.store.reader, scope, {
-    ...{ range, failingOnly, mark, offset },
-    limit: PER_PAGE,
+    ...choice,
+    ...{ range, offset, limit: PER_PAGE },
   });
-  const sources = await describe(deps, scope, found.sources);
+  const sources = await describe(deps, scope, found);
   return { ...found, sources, groups: undefined, groupTitle: undefined, cutAt: undefined };
 }
 
+/** How many addresses are grouped: those with most failed messages. */
+const MAX_GROUPED = 5_000;
+
 /** Only what the addresses are grouped by is looked up: their networks or their names. */
 async function findGroups(deps: SettingsDeps, query: SourceQuery, group: Grouping): Promise<Found> {
-  const { scope, range, choice } = query;
-  const found = await readSourcesForGroups(deps.store.reader, scope, { range, ...choice });
-  const toName = await NAMERS[group](deps, scope);
-  const groups = groupSources(found.sources.map(toCounts), ({ address }) => toName(address));
+  const found = await readForGroups(deps, query);
+  const toName = await NAMERS[group](deps, query.scope);
+  const groups = groupSources(found.sources, ({ address }) => toName(address));
   const shown = { sources: [], groups: sliceOf(groups, query), groupTitle: undefined };
   return { ...found, ...shown, cutAt: findCut(found), total: groups.length };
 }
@@ -90,23 +85,24 @@ async function findWithin(
   query: SourceQuery,
   { group, within }: { readonly group: Grouping; readonly within: string },
 ): Promise<Found> {
-  const { scope, range, choice } = query;
-  const { reader } = deps.store;
-  const found = await readSourcesForGroups(reader, scope, { range, ...choice });
-  const toName = await NAMERS[group](deps, scope);
-  const own = found.sources.map(toAddress).filter((address) => toName(address).key === within);
-  const rows = await readSourcesOf(reader, scope, { range, addresses: sliceOf(own, query) });
-  const sources = await describe(deps, scope, rows);
-  const groupTitle = own[0] && toName(own[0]).title;
+  const found = await readForGroups(deps, query);
+  const toName = await NAMERS[group](deps, query.scope);
+  const own = found.sources.filter(({ address }) => toName(address).key === within);
+  const sources = await describe(deps, query.scope, { ...found, sources: sliceOf(own, query) });
+  const groupTitle = own[0] && toName(own[0].address).title;
   const shown = { sources, groups: undefined, groupTitle };
   return { ...found, ...shown, cutAt: findCut(found), total: own.length };
+}
+
+function readForGroups({ store }: SettingsDeps, { scope, range, choice }: SourceQuery) {
+  return readSources(store.reader, scope, { ...choice, range, limit: MAX_GROUPED, offset: 0 });
 }
 
 function sliceOf<T>(items: readonly T[], { choice: { page } }: SourceQuery): readonly T[] {
   return items.slice((page - 1) * PER_PAGE, page * PER_PAGE);
 }
 
-function findCut({ total, sources }: SourceList<unknown>): number | undefined {
+function findCut({ total, sources }: SourceList): number | undefined {
   return total > sources.length ? sources.length : undefined;
 }
 
@@ -124,27 +120,18 @@ const NAMERS: Readonly<Record<Grouping, Namer>> = {
   },
 };
 
-const toAddress = ({ address }: { readonly address: string }) => address;
-
-function toCounts(row: SourceCounts): Counts & { readonly address: string } {
-  const { address, messages, aligned, dkim_aligned: dkimAligned, spf_aligned: spfAligned } = row;
-  return { address, messages, aligned, dkimAligned, spfAligned };
-}
-
-/** Rows with what is known of their addresses. Nothing is looked up here. */
+/** Rows with what is known of their addresses. Nothing is looked up in DNS here. */
 export async function describe(
   { store, findNetwork }: SettingsDeps,
   { domainId }: DomainScope,
-  rows: readonly SourceRow[],
+  { sources, marks }: { readonly sources: readonly SourceSum[]; readonly marks: Marks },
 ): Promise<readonly Source[]> {
-  const names = await findNames(store.reader, domainId, rows.map(toAddress));
-  const marks = await readMarks(store.reader, domainId);
-  return rows.map((row) => ({
-    ...toCounts(row),
-    firstDay: row.first_day,
-    lastDay: row.last_day,
-    name: names.get(row.address),
-    network: findNetwork?.(row.address),
-    mark: marks.get(row.address)?.mark,
+  const addresses = sources.map(({ address }) => address);
+  const names = await findNames(store.reader, domainId, addresses);
+  return sources.map((source) => ({
+    ...source,
+    name: names.get(source.address),
+    network: findNetwork?.(source.address),
+    mark: marks.get(source.address)?.mark,
   }));
 }

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { Reporter, Results } from '../../../domain/sources/breakdown.ts';
-import type { Signature } from '../../../domain/sources/evidence.ts';
+import type { Results, Signature } from '../../../domain/sources/evidence.ts';
+import type { Reporter } from '../../../store/sources/source.ts';
 import { renderTable } from '../../frame/elements.ts';
 import {
   formatCount,

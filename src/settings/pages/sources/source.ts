@@ -6,7 +6,7 @@ import { loadOrganizationalDomains } from '../../../domain/dns/organizational-do
 import { Failure } from '../../../domain/failure.ts';
 import { parseIpAddress } from '../../../domain/ip-address.ts';
 import { type Advice, advise } from '../../../domain/sources/advice.ts';
-import { type Reported, toBreakdown } from '../../../domain/sources/breakdown.ts';
+import type { Results } from '../../../domain/sources/evidence.ts';
 import type { Mark } from '../../../domain/sources/source.ts';
 import { type DataDays, findDataDays } from '../../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../../store/accounts/domains.ts';
@@ -14,12 +14,7 @@ import { findDomain } from '../../../store/accounts/overview.ts';
 import { listDnsRecords, toDnsFacts } from '../../../store/alerts/dns-records.ts';
 import { readMarks, type SourceMark, updateMark } from '../../../store/sources/marks.ts';
 import { findNames } from '../../../store/sources/names.ts';
-import {
-  readSource,
-  readSpan,
-  type SourceDay,
-  type SourcePattern,
-} from '../../../store/sources/source.ts';
+import { readSource, readSpan, type SourceDay } from '../../../store/sources/source.ts';
 import type { PageHandler, SettingsDeps } from '../../deps.ts';
 import { toColumns } from '../../frame/charts/columns.ts';
 import { renderNumbers, renderVolume } from '../../frame/charts/volume.ts';
@@ -48,9 +43,8 @@ export const showSource: PageHandler = async (deps, req, res) => {
   const scope = domainScopeOf(req, res);
   const domain = await findDomain(reader, scope);
   const range = readRange(req, await findDataDays(reader, scope), deps.now());
-  const { days, patterns, otherMessages } = await readSource(reader, scope, { address, range });
-  const reported = patterns.map(toReported);
-  const { results, reporters } = toBreakdown(reported);
+  const found = await readSource(reader, scope, { address, range });
+  const { days, results, otherMessages, reporters } = found;
   const mark = (await readMarks(reader, domain.id)).get(address);
   const name = (await findNames(reader, domain.id, [address])).get(address);
   const known = listKnown({ name, network: deps.findNetwork?.(address) });
@@ -60,7 +54,7 @@ export const showSource: PageHandler = async (deps, req, res) => {
   const main = html`${renderTrail(domain, html`<a href="${list}">Sources</a>`, 'Address')}
     <h1 class="domain-name">${address}${renderMarkBadge(mark?.mark)}</h1>
     <p class="lead">${known.map((text) => html`${text} · `)}${describeSpan(span)}</p>
-    ${renderAdvice(await findAdvice(deps, { domain, reported, mark }))}
+    ${renderAdvice(await findAdvice(deps, { domain, results, mark }))}
     <section class="card" aria-labelledby="traffic">
       <h2 id="traffic">Traffic</h2>
       ${renderRanges(path, range)}
@@ -108,30 +102,20 @@ function readAddress(req: Request): string {
   return address;
 }
 
-function toReported(pattern: SourcePattern): Reported {
-  const { spf, dkim, reporter, disposition, messages, aligned } = pattern;
-  return {
-    headerFrom: pattern.header_from,
-    spf: { domain: spf.domain, result: spf.result, isAligned: spf.aligned },
-    isDkimAligned: pattern.dkim_aligned,
-    ...{ dkim, reporter, disposition, messages, aligned },
-  };
-}
-
 interface Evidence {
   readonly domain: DomainRow;
-  readonly reported: readonly Reported[];
+  readonly results: readonly Results[];
   readonly mark: SourceMark | undefined;
 }
 
 /** By the domain's DMARC record, where the worker knows it. */
 async function findAdvice(
   { store }: SettingsDeps,
-  { domain, reported, mark }: Evidence,
+  { domain, results, mark }: Evidence,
 ): Promise<readonly Advice[]> {
   const records = await store.reader.readAll(listDnsRecords({ domainId: domain.id }));
   const record = toDnsFacts(records).dmarc?.confirmed?.value ?? null;
-  return advise(reported, {
+  return advise(results, {
     domain: domain.name,
     modes: toAlignmentModes(record),
     // Two names below `github.io` are not of one organisation.

@@ -1,0 +1,31 @@
+import type { Day } from '../../src/domain/instant.ts';
+import { type DaySources, unpackSources } from '../../src/domain/sources/day-sources.ts';
+import type { Db } from '../../src/store/engine/database.ts';
+
+interface DayOfDomain {
+  readonly domain_id: string;
+  readonly day: Day;
+  readonly sources: DaySources;
+}
+
+/** The sources of all days, unpacked. */
+export async function listDays(db: Db): Promise<DayOfDomain[]> {
+  const rows = await db
+    .selectFrom('domain_day')
+    .select(['domain_id', 'day', 'sources'])
+    .orderBy('domain_id')
+    .orderBy('day')
+    .execute();
+  return rows.map((row) => ({ ...row, sources: unpackSources(row.sources) }));
+}
+
+/** What each address sent on each day, by address. */
+export async function listSources(db: Db) {
+  const rows = (await listDays(db)).flatMap(({ sources }) =>
+    [...sources].map(([address, { counts }]) => {
+      const { messages, aligned } = counts;
+      return { address, messages, aligned };
+    }),
+  );
+  return rows.sort((a, b) => (a.address < b.address ? -1 : 1));
+}
