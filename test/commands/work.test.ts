@@ -40,7 +40,7 @@ test('work fires the alerts that are due, and serve --only api does not', async 
 
   const worker = start('work', '--json');
   const worked = finish(worker);
-  expect(JSON.parse(await printed(worker, /\n/))).toEqual({ jobs: ['alerts', 'sums', 'inbox'] });
+  expect(JSON.parse(await printed(worker, /\n/))).toEqual({ jobs: ['alerts', 'inbox'] });
   await expect.poll(async () => (await evaluated()).length, TIMEOUT).toBe(16);
   expect((await alerts()).map(({ type }) => type)).toEqual(['alert.alignment_regression']);
   worker.kill('SIGTERM');
@@ -63,7 +63,7 @@ test('work says what it does', async () => {
     PLUMBLINE_DNS_SERVERS: '127.0.0.1:1',
   });
   const worker = start('work');
-  expect(await printed(worker, /\n/)).toBe('Plumbline works on: alerts, sums, dns, names, inbox\n');
+  expect(await printed(worker, /\n/)).toBe('Plumbline works on: alerts, dns, names, inbox\n');
   const ended = finish(worker);
   worker.kill('SIGTERM');
   expect(await ended).toMatchObject({ status: 0 });

@@ -42,12 +42,14 @@ export function createByteReader(bytes: Uint8Array) {
     readNumber,
     /** Where the bytes end whose length is next. */
     readEnd,
-    /** Text of ASCII characters. */
-    readText: (): string => {
-      const end = readEnd();
-      const text = buffer.toString('latin1', at, end);
-      at = end;
-      return text;
+    readUint32: (): number => {
+      at += 4;
+      return buffer.readUInt32BE(at - 4);
+    },
+    /** Text of ASCII characters, of this length. */
+    readText: (length: number): string => {
+      at += length;
+      return buffer.toString('latin1', at - length, at);
     },
     moveTo: (position: number) => {
       at = position;

@@ -1,6 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { SourceTally } from '../reports/aggregate-report.ts';
 import { addSafely } from '../safe-sum.ts';
+import { type AddressKey, readKey, toAddress, toAddressKey, writeKey } from './address-key.ts';
 import { createByteReader, writeBytes, writeNumber } from './byte-numbers.ts';
 import type { Counts } from './source.ts';
 
@@ -123,7 +124,7 @@ function clamp(count: number, max: number): number {
 
 /*
  * The stored form: the version of the form, the length of the texts, the texts (JSON of patterns and of reporters,
- * raw deflate), then each address: its text, its counts, and behind their length its patterns and reporters by their
+ * raw deflate), then each address: its key, its counts, and behind their length its patterns and reporters by their
  * position among the texts. Passed messages are stored as the failed ones, which are zero for most addresses.
  */
 const FORM = 1;
@@ -183,7 +184,7 @@ interface Addressed {
 
 function writeSource(to: number[], texts: Texts, { address, source }: Addressed): void {
   const { counts, patterns, reporters } = source;
-  writeBytes(to, Buffer.from(address, 'latin1'));
+  writeKey(to, toAddressKey(address));
   writeNumber(to, counts.messages);
   writeNumber(to, counts.messages - counts.aligned);
   writeNumber(to, counts.aligned - counts.dkimAligned);
@@ -232,44 +233,70 @@ export function unpackSources(bytes: Uint8Array | null): DaySources {
   const sources: DaySources = new Map();
   if (bytes === null) return sources;
   const { texts, reader } = openPacked(bytes);
-  const [patternTexts, reporterTexts] = JSON.parse(
-    inflateRawSync(texts, { maxOutputLength: MAX_UNPACKED }).toString(),
-  ) as [string[], (string | null)[]];
-  while (reader.hasMore()) {
-    const address = reader.readText();
-    const counts = readCounts(reader);
-    const end = reader.readEnd();
-    const patterns = new Map<string, number>();
-    for (let left = reader.readNumber(); left > 0; left -= 1) {
-      const pattern = patternTexts[reader.readNumber()] as string;
-      patterns.set(pattern, reader.readNumber());
-    }
-    const reporters = new Map<string | null, PassCounts>();
-    while (reader.at < end) {
-      const name = reporterTexts[reader.readNumber()] as string | null;
-      const messages = reader.readNumber();
-      reporters.set(name, { messages, aligned: messages - reader.readNumber() });
-    }
-    sources.set(address, { counts, patterns, reporters });
-  }
+  const parsed = parseTexts(texts);
+  while (reader.hasMore()) sources.set(toAddress(readKey(reader)), readSource(reader, parsed));
   return sources;
 }
+
+/** One of the sources, without unpacking the others. */
+export function unpackSource(bytes: Uint8Array, address: string): SourceOfDay | undefined {
+  const { texts, reader } = openPacked(bytes);
+  const key = toAddressKey(address);
+  while (reader.hasMore()) {
+    if (readKey(reader) === key) return readSource(reader, parseTexts(texts));
+    for (let count = 0; count < COUNTS; count += 1) reader.readNumber();
+    reader.moveTo(reader.readEnd());
+  }
+  return undefined;
+}
+
+type TakeSource = (
+  key: AddressKey,
+  messages: number,
+  aligned: number,
+  dkimAligned: number,
+  spfAligned: number,
+) => void;
+
+/** Calls `take` with the key of each address and its counts: an object for each takes a third longer. */
+export function eachSource(bytes: Uint8Array | null, take: TakeSource): void {
+  if (bytes === null) return;
+  const { reader } = openPacked(bytes);
+  const { readNumber } = reader;
+  while (reader.hasMore()) {
+    const key = readKey(reader);
+    const messages = readNumber();
+    const aligned = messages - readNumber();
+    take(key, messages, aligned, aligned - readNumber(), aligned - readNumber());
+    reader.moveTo(reader.readEnd());
+  }
+}
+
+type ByteReader = ReturnType<typeof createByteReader>;
 
 /** JSON escapes a character by at most six. */
 const MAX_UNPACKED = 6 * MAX_TEXT_CHARS + 8 * MAX_TEXTS;
 
-/** Calls `take` with each address and its counts. Skips the rest, which takes most of the time of unpacking. */
-export function eachSource(
-  bytes: Uint8Array | null,
-  take: (address: string, counts: Counts) => void,
-): void {
-  if (bytes === null) return;
-  const { reader } = openPacked(bytes);
-  while (reader.hasMore()) {
-    const address = reader.readText();
-    take(address, readCounts(reader));
-    reader.moveTo(reader.readEnd());
+type ParsedTexts = readonly [patterns: readonly string[], reporters: readonly (string | null)[]];
+
+function parseTexts(texts: Uint8Array): ParsedTexts {
+  return JSON.parse(inflateRawSync(texts, { maxOutputLength: MAX_UNPACKED }).toString());
+}
+
+function readSource(reader: ByteReader, [patternTexts, reporterTexts]: ParsedTexts): SourceOfDay {
+  const { readNumber } = reader;
+  const counts = readCounts(reader);
+  const end = reader.readEnd();
+  const patterns = new Map<string, number>();
+  for (let left = readNumber(); left > 0; left -= 1)
+    patterns.set(patternTexts[readNumber()] as string, readNumber());
+  const reporters = new Map<string | null, PassCounts>();
+  while (reader.at < end) {
+    const name = reporterTexts[readNumber()] as string | null;
+    const messages = readNumber();
+    reporters.set(name, { messages, aligned: messages - readNumber() });
   }
+  return { counts, patterns, reporters };
 }
 
 function openPacked(bytes: Uint8Array) {
@@ -282,7 +309,10 @@ function openPacked(bytes: Uint8Array) {
   return { texts, reader };
 }
 
-function readCounts({ readNumber }: ReturnType<typeof createByteReader>): Counts {
+/** How many numbers the counts of a source are. */
+const COUNTS = 4;
+
+function readCounts({ readNumber }: ByteReader): Counts {
   const messages = readNumber();
   const aligned = messages - readNumber();
   return {

@@ -7,6 +7,7 @@ import type {
 import type { Counts } from '../../domain/alerts/rate.ts';
 import type { Thresholds } from '../../domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
+import { type AddressKey, toAddress } from '../../domain/sources/address-key.ts';
 import { eachSource } from '../../domain/sources/day-sources.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
@@ -58,33 +59,33 @@ function* planDay(
   const [own] = yield* ask(daysOf({ domainId, from: day, to: day }));
   const failing = own === undefined ? [] : findFailing(own, thresholds);
   if (failing.length === 0) return [];
-  const addresses = new Set(failing.map(({ address }) => address));
+  const keys = new Set(failing.map(({ key }) => key));
   const before = yield* ask(daysBefore({ domainId, day, limit: thresholds.newSourceDays }));
-  const absent = countAbsentDays(before, addresses);
-  const unseen = addresses.difference(absent);
+  const absent = countAbsentDays(before, keys);
+  const unseen = keys.difference(absent);
   const after = day < from ? from : addDays(day, 1);
   const later =
     unseen.size === 0
       ? []
       : yield* ask(daysOf({ domainId, from: after, to: addDays(toDay(now), 1) }));
   const failingLater = listLaterFailing(later, unseen, thresholds);
-  return failing.map((source) => ({
+  return failing.map(({ key, ...counts }) => ({
     day,
-    ...source,
-    absentDays: absent.get(source.address) ?? null,
-    laterFailingDays: failingLater.get(source.address) ?? [],
+    address: toAddress(key),
+    ...counts,
+    absentDays: absent.get(key) ?? null,
+    laterFailingDays: failingLater.get(key) ?? [],
   }));
 }
 
-type Failing = Counts & { readonly address: string };
+type Failing = Counts & { readonly key: AddressKey };
 
 function findFailing({ sources }: DataDay, thresholds: Thresholds): Failing[] {
   const { newSourceMessages, newSourceFailPercent } = thresholds;
   const failing: Failing[] = [];
-  eachSource(sources, (address, { messages, aligned }) => {
+  eachSource(sources, (key, messages, aligned) => {
     const failsTooOften = (messages - aligned) * 100 >= messages * newSourceFailPercent;
-    if (messages >= newSourceMessages && failsTooOften)
-      failing.push({ address, messages, aligned });
+    if (messages >= newSourceMessages && failsTooOften) failing.push({ key, messages, aligned });
   });
   return failing;
 }
@@ -104,12 +105,12 @@ const daysBefore = prepareQuery<{ domainId: string; day: Day; limit: number }, D
 /** How many of the days are later than the last one on which an address sent something. */
 function countAbsentDays(
   days: readonly DataDay[],
-  addresses: ReadonlySet<string>,
-): ReadonlyMap<string, number> {
-  const absent = new Map<string, number>();
+  keys: ReadonlySet<AddressKey>,
+): ReadonlyMap<AddressKey, number> {
+  const absent = new Map<AddressKey, number>();
   for (const [i, { sources }] of days.entries())
-    eachSource(sources, (address) => {
-      if (addresses.has(address) && !absent.has(address)) absent.set(address, i);
+    eachSource(sources, (key) => {
+      if (keys.has(key) && !absent.has(key)) absent.set(key, i);
     });
   return absent;
 }
@@ -117,14 +118,14 @@ function countAbsentDays(
 /** The days on which addresses sent too many failing messages. */
 function listLaterFailing(
   days: readonly DataDay[],
-  addresses: ReadonlySet<string>,
+  keys: ReadonlySet<AddressKey>,
   { newSourceMessages }: Thresholds,
-): ReadonlyMap<string, Day[]> {
-  const failing = new Map<string, Day[]>();
+): ReadonlyMap<AddressKey, Day[]> {
+  const failing = new Map<AddressKey, Day[]>();
   for (const { day, sources } of days)
-    eachSource(sources, (address, { messages, aligned }) => {
-      if (!addresses.has(address) || messages - aligned < newSourceMessages) return;
-      failing.set(address, [...(failing.get(address) ?? []), day]);
+    eachSource(sources, (key, messages, aligned) => {
+      if (!keys.has(key) || messages - aligned < newSourceMessages) return;
+      failing.set(key, [...(failing.get(key) ?? []), day]);
     });
   return failing;
 }

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Day } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
+import { type AddressKey, toAddress } from '../../domain/sources/address-key.ts';
 import { eachSource } from '../../domain/sources/day-sources.ts';
 import type { Counts } from '../../domain/sources/source.ts';
 import { prepareQuery } from '../engine/prepared.ts';
@@ -43,10 +44,22 @@ const BYTES_AT_ONCE = 64 * 1024;
 
 /** Adds up what each address sent, from the oldest day to the newest. When there are too many, later ones are left out. */
 export async function sumSources(days: readonly DataDay[]): Promise<readonly SourceSum[]> {
-  const sums = new Map<string, Sum>();
+  const sums = new Map<AddressKey, Sum>();
   let read = 0;
   for (const { day, sources } of days) {
-    eachSource(sources, (address, counts) => addTo(sums, { day, address, counts }));
+    eachSource(sources, (key, messages, aligned, dkimAligned, spfAligned) => {
+      const sum = sums.get(key);
+      if (sum !== undefined) {
+        sum.messages = addSafely(sum.messages, messages);
+        sum.aligned = addSafely(sum.aligned, aligned);
+        sum.dkimAligned = addSafely(sum.dkimAligned, dkimAligned);
+        sum.spfAligned = addSafely(sum.spfAligned, spfAligned);
+        sum.lastDay = day;
+      } else if (sums.size < MAX_ADDRESSES) {
+        const counts = { messages, aligned, dkimAligned, spfAligned };
+        sums.set(key, { address: toAddress(key), ...counts, firstDay: day, lastDay: day });
+      }
+    });
     read += sources?.length ?? 0;
     if (read < BYTES_AT_ONCE) continue;
     read = 0;
@@ -54,27 +67,6 @@ export async function sumSources(days: readonly DataDay[]): Promise<readonly Sou
   }
   return [...sums.values()];
 }
-
-interface Sent {
-  readonly day: Day;
-  readonly address: string;
-  readonly counts: Counts;
-}
-
-function addTo(sums: Map<string, Sum>, { day, address, counts }: Sent): void {
-  const sum = sums.get(address);
-  if (sum === undefined) {
-    if (sums.size < MAX_ADDRESSES)
-      sums.set(address, { address, ...counts, firstDay: day, lastDay: day });
-    return;
-  }
-  sum.messages = addSafely(sum.messages, counts.messages);
-  sum.aligned = addSafely(sum.aligned, counts.aligned);
-  sum.dkimAligned = addSafely(sum.dkimAligned, counts.dkimAligned);
-  sum.spfAligned = addSafely(sum.spfAligned, counts.spfAligned);
-  sum.lastDay = day;
-}
-
 /** Most failed messages first, then most messages, then by address. */
 export function byFailed(a: SourceSum, b: SourceSum): number {
   return (

@@ -5,7 +5,7 @@ import {
   addDay,
   type DaySources,
   type SourceOfDay,
-  unpackSources,
+  unpackSource,
 } from '../../domain/sources/day-sources.ts';
 import type { Results } from '../../domain/sources/evidence.ts';
 import { prepareQuery } from '../engine/prepared.ts';
@@ -61,18 +61,8 @@ export async function readSource(
   return { days, results, otherMessages, reporters };
 }
 
-/** Only days whose bytes have the address are unpacked. */
 function findSource({ sources }: DataDay, address: string): SourceOfDay | undefined {
-  if (sources === null || !has(sources, address)) return undefined;
-  return unpackSources(sources).get(address);
-}
-
-function has(sources: Uint8Array, address: string): boolean {
-  return Buffer.from(sources.buffer, sources.byteOffset, sources.byteLength).includes(
-    address,
-    0,
-    'latin1',
-  );
+  return sources === null ? undefined : unpackSource(sources, address);
 }
 
 function toShown(source: SourceOfDay | undefined): Pick<SourceOfRange, 'results' | 'reporters'> {

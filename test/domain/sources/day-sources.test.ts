@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SourceTally } from '../../../src/domain/reports/aggregate-report.ts';
+import { toAddress, toAddressKey } from '../../../src/domain/sources/address-key.ts';
 import {
   addDay,
   addReport,
@@ -8,6 +9,7 @@ import {
   eachSource,
   packSources,
   subtractDay,
+  unpackSource,
   unpackSources,
 } from '../../../src/domain/sources/day-sources.ts';
 import type { Counts } from '../../../src/domain/sources/source.ts';
@@ -54,7 +56,9 @@ describe('the sources of a day', () => {
         const day = dayOf(reports);
         expect(stored(day)).toEqual(day);
         const counts = new Map<string, Counts>();
-        eachSource(packSources(day), (address, sums) => counts.set(address, sums));
+        eachSource(packSources(day), (key, messages, aligned, dkimAligned, spfAligned) =>
+          counts.set(toAddress(key), { messages, aligned, dkimAligned, spfAligned }),
+        );
         expect(counts).toEqual(new Map([...day].map(([a, source]) => [a, source.counts])));
       }),
     );
@@ -99,6 +103,18 @@ const source = (address: string, messages: number, pattern?: string): SourceTall
   aligned: 0,
   patterns: pattern === undefined ? [] : [{ pattern, messages }],
 });
+
+test.each(['0.0.0.0', '192.0.2.1', '255.255.255.255', '2001:db8::25', '::', '::1'])(
+  'the key of %s gives it again',
+  (address) => {
+    expect(toAddress(toAddressKey(address))).toBe(address);
+    const day = dayOf([{ reporter: null, sources: [source(address, 5)] }]);
+    const packed = packSources(day) as Uint8Array;
+    expect(unpackSources(packed)).toEqual(day);
+    expect(unpackSource(packed, address)).toEqual(day.get(address));
+    expect(unpackSource(packed, '192.0.2.99')).toBeUndefined();
+  },
+);
 
 describe('a flood', () => {
   test('of addresses leaves the 1,000 largest', () => {
