@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: every figure is compared with a baseline measured in the same run, because times on a
- * shared machine vary and ratios do not. `npm run bench -- api`, `-- start`, `-- intake`, `-- hostile`, `-- beside` or
- * `-- mail` runs one part; `all` leaves the last one out, because it needs Dovecot and root.
+ * shared machine vary and ratios do not. `npm run bench -- api`, `-- start`, `-- intake`, `-- hostile`, `-- beside`,
+ * `-- mail` or `-- storage` runs one part; `all` leaves out mail, which needs Dovecot and root, and storage, which
+ * takes an hour.
  */
 import { benchApi } from './api.ts';
 import { benchBeside } from './beside/main.ts';
@@ -9,8 +10,10 @@ import { benchHostile } from './hostile.ts';
 import { benchIntake } from './intake.ts';
 import { benchMail } from './mail/main.ts';
 import { benchStart } from './start.ts';
+import { benchStorage } from './storage/main.ts';
 
-const [part = 'all', kind] = process.argv.slice(2);
+const [part = 'all', ...args] = process.argv.slice(2);
+const [kind] = args;
 const isWanted = (name: string) => part === 'all' || part === name;
 if (isWanted('api')) await benchApi(kind);
 if (isWanted('start')) await benchStart(kind);
@@ -18,3 +21,4 @@ if (isWanted('intake')) await benchIntake();
 if (isWanted('intake') || isWanted('hostile')) await benchHostile(kind);
 if (isWanted('beside')) await benchBeside(kind);
 if (part === 'mail') await benchMail(kind);
+if (part === 'storage') await benchStorage(args);
