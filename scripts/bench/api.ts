@@ -38,7 +38,7 @@ async function race(database: BenchDatabase, scenario: Scenario): Promise<void> 
   const bare = await startBare(plumbline, scenario, load);
   const peers = scenario.isWithPeers ? await findPeers(database, plumbline) : [];
   const contenders = [bare, plumbline, ...peers];
-  const results = await compare(contenders, await known(contenders, scenario, load));
+  const results = await compare(contenders, await known(contenders, scenario, () => load));
   const base = results[0]?.micros ?? 1;
   print(`\n${scenario.name}${scenario.goal ? ` (goal: at most ${scenario.goal} ×)` : ''}`);
   for (const { name, micros, megabytes } of results) {

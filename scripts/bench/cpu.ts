@@ -12,6 +12,7 @@ export interface Usage {
 
 /** A server in a process of its own. */
 export interface Measured {
+  readonly pid: number;
   readonly url: string;
   readonly usage: () => Promise<Usage>;
   readonly stop: () => void;
@@ -43,7 +44,7 @@ export async function startMeasured(script: string, env: NodeJS.ProcessEnv): Pro
     child.send('usage');
     return (await nextMessage()) as Usage;
   };
-  return { url, usage, stop: () => child.disconnect() };
+  return { pid: child.pid ?? 0, url, usage, stop: () => child.disconnect() };
 }
 
 /** Starts any program that prints its URL as its first line. Linux tells what it uses. */
@@ -57,8 +58,9 @@ export async function startProgram(
   });
   const died = rejectOnExit(child);
   const url = await Promise.race([readLine(child), died]);
-  const usage = async () => readUsage(Number(child.pid));
-  return { url, usage, stop: () => child.kill() };
+  const pid = child.pid ?? 0;
+  const usage = async () => readUsage(pid);
+  return { pid, url, usage, stop: () => child.kill() };
 }
 
 async function readLine({ stdout }: ChildProcess): Promise<string> {

@@ -6,11 +6,12 @@ import type { Scenario } from './scenarios.ts';
 export async function known(
   contenders: readonly Contender[],
   { isKnown }: Scenario,
-  load: Load,
+  loadOf: (contender: Contender) => Load,
 ): Promise<(contender: Contender) => Load> {
-  if (!isKnown) return () => load;
+  if (!isKnown) return loadOf;
   const loads = new Map<Contender, Load>();
   for (const contender of contenders) {
+    const load = loadOf(contender);
     const answer = await fetch(contender.server.url + load.paths.path, { headers: load.headers });
     await answer.arrayBuffer();
     const etag = answer.headers.get('etag') ?? '';

@@ -1,8 +1,8 @@
 /**
  * `npm run bench`: every figure is compared with a baseline measured in the same run, because times on a
  * shared machine vary and ratios do not. `npm run bench -- api`, `-- start`, `-- intake`, `-- hostile`, `-- beside`,
- * `-- mail` or `-- storage` runs one part; `all` leaves out mail, which needs Dovecot and root, and storage, which
- * takes an hour.
+ * `-- mail`, `-- storage` or `-- versus` runs one part; `all` leaves out mail, which needs Dovecot and root, storage,
+ * which takes an hour, and versus, which needs another checkout.
  */
 import { benchApi } from './api.ts';
 import { benchBeside } from './beside/main.ts';
@@ -11,6 +11,7 @@ import { benchIntake } from './intake.ts';
 import { benchMail } from './mail/main.ts';
 import { benchStart } from './start.ts';
 import { benchStorage } from './storage/main.ts';
+import { benchVersus } from './versus/main.ts';
 
 const [part = 'all', ...args] = process.argv.slice(2);
 const [kind] = args;
@@ -22,3 +23,4 @@ if (isWanted('intake') || isWanted('hostile')) await benchHostile(kind);
 if (isWanted('beside')) await benchBeside(kind);
 if (part === 'mail') await benchMail(kind);
 if (part === 'storage') await benchStorage(args);
+if (part === 'versus') await benchVersus(args);

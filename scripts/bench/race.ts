@@ -1,4 +1,5 @@
 import { get } from 'node:http';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { SERVER_NODE_OPTIONS } from '../server-node-options.ts';
 import type { Recorded } from './bare.ts';
@@ -55,11 +56,15 @@ function toLeast(one: Cost, other: Cost): Cost {
   };
 }
 
+/** Of this checkout, or of the one in another folder. */
 export async function startPlumbline(
   { path }: Pick<BenchDatabase, 'path'>,
   pageCacheMb: Scenario['pageCacheMb'],
+  root?: string,
 ): Promise<Contender> {
-  const server = await startMeasured('./served.ts', {
+  const served =
+    root === undefined ? './served.ts' : `file://${join(root, 'scripts/bench/served.ts')}`;
+  const server = await startMeasured(served, {
     NODE_OPTIONS: SERVER_NODE_OPTIONS,
     PLUMBLINE_DATABASE: path,
     PLUMBLINE_PORT: '0',

@@ -40,7 +40,7 @@ async function race(
     await startBareQuery(database),
     await startPlumbline(database, scenario.pageCacheMb),
   ];
-  const results = await compare(contenders, await known(contenders, scenario, load), micros);
+  const results = await compare(contenders, await known(contenders, scenario, () => load), micros);
   const [bare, ours] = results as [Result, Result];
   print(`\n${scenario.name}`);
   for (const { name, micros, elsewhere, megabytes } of results) {

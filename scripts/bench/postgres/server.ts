@@ -1,7 +1,7 @@
 /** The PostgreSQL server of the bench: one that is started for it, or the one of BENCH_POSTGRES. */
-import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { startPostgres } from '../../../test/support/postgres.ts';
+import { findParent, readChildrenMicros, readOwnMicros } from '../processes.ts';
 
 export interface BenchServer {
   /** The URL of an empty database. */
@@ -34,29 +34,8 @@ async function openCpu(url: string): Promise<() => number> {
   const client = new pg.Client(url);
   await client.connect();
   const { rows } = await client.query('select pg_backend_pid() as pid');
-  const server = readStat(rows[0].pid)?.parent;
+  const server = findParent(rows[0].pid);
   await client.end();
-  return () => (server === undefined ? Number.NaN : sumCpu(server));
-}
-
-/** The server's own time includes that of its processes that have ended. */
-function sumCpu(server: number): number {
-  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const stats = all.map((name) => readStat(Number(name)));
-  const own = readStat(server);
-  const children = stats.filter((stat) => stat?.parent === server);
-  const ticks = children.reduce((sum, stat) => sum + (stat?.own ?? 0), 0);
-  return ((own?.own ?? 0) + (own?.ended ?? 0) + ticks) * 10_000;
-}
-
-/** In clock ticks of 10 ms; undefined when there is no such process. */
-function readStat(pid: number) {
-  try {
-    const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ');
-    const [, parent = 0, ...fields] = rest.split(' ').map(Number);
-    const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(9, 13);
-    return { parent, own: user + system, ended: endedUser + endedSystem };
-  } catch {
-    return undefined;
-  }
+  return () =>
+    server === undefined ? Number.NaN : readOwnMicros(server) + readChildrenMicros(server);
 }

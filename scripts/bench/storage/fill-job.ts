@@ -18,7 +18,8 @@ export interface FillRequest {
 }
 
 export interface Filled {
-  readonly database: string;
+  /** Or the URL. */
+  readonly path: string;
   readonly reports: number;
   readonly key: string;
   readonly domainId: string;
@@ -55,7 +56,7 @@ const store = await product.openStore(request.database);
 const parser = product.createInputParser();
 const owned = await makeOwners();
 const filled: Filled = {
-  ...{ database: request.database, reports },
+  ...{ path: request.database, reports },
   ...owned,
   ...(await ingestAll()),
 };

@@ -10,25 +10,29 @@ import { startBenchServer } from '../postgres/server.ts';
 import { print } from '../print.ts';
 import { fill, OWN_ROOT } from './fill.ts';
 import type { Filled } from './fill-job.ts';
-import { SHAPES, type ShapeName } from './shapes.ts';
+import type { ShapeName } from './shapes.ts';
 import { listSizes, type Size } from './sizes.ts';
 
 const REPORTS = 200_000;
+const MEASURED = ['domain', 'domains', 'account'] as const satisfies readonly ShapeName[];
+const ENGINES = ['sqlite', 'postgres'] as const;
 /** What takes less a report is printed as one line. */
 const SMALL_BYTES = 2;
 
 export async function benchStorage(args: readonly string[]): Promise<void> {
   const reports = Number(args.find((arg) => /^\d+$/.test(arg)) ?? REPORTS);
-  const isWanted = (name: string, names: readonly string[]) =>
-    args.includes(name) || !names.some((other) => args.includes(other));
-  const names = Object.keys(SHAPES) as ShapeName[];
-  for (const shape of names.filter((name) => name !== 'heavy' && isWanted(name, names)))
-    for (const engine of ['sqlite', 'postgres'] as const)
-      if (isWanted(engine, ['sqlite', 'postgres'])) await measure({ engine, shape, reports });
+  for (const shape of takeWanted(MEASURED, args))
+    for (const engine of takeWanted(ENGINES, args)) await measure({ engine, shape, reports });
+}
+
+/** Those that the arguments name, or all. */
+function takeWanted<T extends string>(names: readonly T[], args: readonly string[]): readonly T[] {
+  const named = names.filter((name) => args.includes(name));
+  return named.length > 0 ? named : names;
 }
 
 interface Wanted {
-  readonly engine: 'sqlite' | 'postgres';
+  readonly engine: (typeof ENGINES)[number];
   readonly shape: ShapeName;
   readonly reports: number;
 }
@@ -56,8 +60,8 @@ async function measure({ engine, ...wanted }: Wanted): Promise<void> {
 }
 
 async function tell(filled: Filled, elsewhereMs: number): Promise<void> {
-  const { database, reports, originalBytes, cpuMs } = filled;
-  const sizes = (await listSizes(database)).sort((a, b) => b.bytes - a.bytes);
+  const { path, reports, originalBytes, cpuMs } = filled;
+  const sizes = (await listSizes(path)).sort((a, b) => b.bytes - a.bytes);
   const line = (name: string, bytes: number) =>
     print(`  ${name.padEnd(50)} ${(bytes / reports).toFixed(1).padStart(9)} bytes a report`);
   const sum = (all: readonly Size[]) => all.reduce((total, { bytes }) => total + bytes, 0);

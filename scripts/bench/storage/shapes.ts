@@ -7,11 +7,15 @@ export interface Shape {
   readonly records: number;
 }
 
-/** `heavy` is for the pages of sources: each day has more than the 1,000 addresses that are kept one by one. */
+/**
+ * The last two are for pages of sources: of some 20 addresses a day, and of more than the 1,000 of a day that are kept
+ * one by one.
+ */
 export const SHAPES = {
   domain: { accounts: 1, domains: 1, reporters: 183, records: 10 },
   domains: { accounts: 5_000, domains: 5_000, reporters: 4, records: 10 },
   account: { accounts: 1, domains: 5_000, reporters: 4, records: 10 },
+  usual: { accounts: 1, domains: 1, reporters: 4, records: 10 },
   heavy: { accounts: 1, domains: 1, reporters: 1, records: 1_200 },
 } as const satisfies Readonly<Record<string, Shape>>;
 
