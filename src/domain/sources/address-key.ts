@@ -1,20 +1,20 @@
 import { isIPv4 } from 'node:net';
-import { type createByteReader, writeBytes } from './byte-numbers.ts';
+import { type ByteReader, writeBytes } from './byte-numbers.ts';
 
 /**
- * An address in memory and in packed sources: an IPv4 address as its 32-bit number, any other as its canonical text.
+ * An address in memory and in packed sources: an IPv4 address as its 32 bits in a signed number, any other as its canonical text.
  * A map finds a number in a third of the time of a text, and nearly all addresses are IPv4.
  */
 export type AddressKey = number | string;
 
 export function toAddressKey(address: string): AddressKey {
   if (!isIPv4(address)) return address;
-  return address.split('.').reduce((key, byte) => key * 256 + Number(byte), 0);
+  return address.split('.').reduce((key, byte) => (key << 8) | Number(byte), 0);
 }
 
 export function toAddress(key: AddressKey): string {
   if (typeof key === 'string') return key;
-  return [key / 2 ** 24, key / 2 ** 16, key / 256, key].map((part) => part & 255).join('.');
+  return [24, 16, 8, 0].map((bits) => (key >> bits) & 255).join('.');
 }
 
 /** What is written in the place of a text's length before the four bytes of an IPv4 address. */
@@ -22,10 +22,12 @@ const IPV4 = 0;
 
 export function writeKey(to: number[], key: AddressKey): void {
   if (typeof key === 'string') writeBytes(to, Buffer.from(key, 'latin1'));
-  else to.push(IPV4, (key / 2 ** 24) & 255, (key / 2 ** 16) & 255, (key / 256) & 255, key & 255);
+  else to.push(IPV4, (key >> 24) & 255, (key >> 16) & 255, (key >> 8) & 255, key & 255);
 }
 
-export function readKey(reader: ReturnType<typeof createByteReader>): AddressKey {
+export function readKey(reader: ByteReader): AddressKey {
   const length = reader.readNumber();
-  return length === IPV4 ? reader.readUint32() : reader.readText(length);
+  if (length !== IPV4) return reader.readText(length);
+  const high = (reader.readByte() << 24) | (reader.readByte() << 16);
+  return high | (reader.readByte() << 8) | reader.readByte();
 }

@@ -19,40 +19,53 @@ export function writeBytes(
   for (const byte of bytes) to.push(byte);
 }
 
-/** Reads what the functions above wrote. */
-export function createByteReader(bytes: Uint8Array) {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let at = 0;
-  const readNumber = (): number => {
-    let byte = buffer[at++] as number;
+/** Reads what the functions above wrote. A class, because its methods are inlined and those of an object are not. */
+export class ByteReader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  hasMore(): boolean {
+    return this.#at < this.#bytes.length;
+  }
+
+  readNumber(): number {
+    let byte = this.readByte();
     if (byte < 128) return byte;
     let value = byte - 128;
     for (let unit = 128; byte >= 128; unit *= 128) {
-      byte = buffer[at++] as number;
+      byte = this.readByte();
       value += (byte % 128) * unit;
     }
     return value;
-  };
-  const readEnd = (): number => readNumber() + at;
-  return {
-    get at() {
-      return at;
-    },
-    hasMore: () => at < buffer.length,
-    readNumber,
-    /** Where the bytes end whose length is next. */
-    readEnd,
-    readUint32: (): number => {
-      at += 4;
-      return buffer.readUInt32BE(at - 4);
-    },
-    /** Text of ASCII characters, of this length. */
-    readText: (length: number): string => {
-      at += length;
-      return buffer.toString('latin1', at - length, at);
-    },
-    moveTo: (position: number) => {
-      at = position;
-    },
-  };
+  }
+
+  /** Where the bytes end whose length is next. */
+  readEnd(): number {
+    return this.readNumber() + this.#at;
+  }
+
+  readByte(): number {
+    const byte = this.#bytes[this.#at] as number;
+    this.#at += 1;
+    return byte;
+  }
+
+  /** Text of ASCII characters, of this length. */
+  readText(length: number): string {
+    const start = this.#at;
+    this.#at += length;
+    return String.fromCharCode(...this.#bytes.subarray(start, this.#at));
+  }
+
+  moveTo(position: number): void {
+    this.#at = position;
+  }
 }

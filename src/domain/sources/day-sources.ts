@@ -2,7 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { SourceTally } from '../reports/aggregate-report.ts';
 import { addSafely } from '../safe-sum.ts';
 import { type AddressKey, readKey, toAddress, toAddressKey, writeKey } from './address-key.ts';
-import { createByteReader, writeBytes, writeNumber } from './byte-numbers.ts';
+import { ByteReader, writeBytes, writeNumber } from './byte-numbers.ts';
 import type { Counts } from './source.ts';
 
 /*
@@ -262,17 +262,15 @@ type TakeSource = (
 export function eachSource(bytes: Uint8Array | null, take: TakeSource): void {
   if (bytes === null) return;
   const { reader } = openPacked(bytes);
-  const { readNumber } = reader;
   while (reader.hasMore()) {
     const key = readKey(reader);
-    const messages = readNumber();
-    const aligned = messages - readNumber();
-    take(key, messages, aligned, aligned - readNumber(), aligned - readNumber());
+    const messages = reader.readNumber();
+    const aligned = messages - reader.readNumber();
+    const dkimAligned = aligned - reader.readNumber();
+    take(key, messages, aligned, dkimAligned, aligned - reader.readNumber());
     reader.moveTo(reader.readEnd());
   }
 }
-
-type ByteReader = ReturnType<typeof createByteReader>;
 
 /** JSON escapes a character by at most six. */
 const MAX_UNPACKED = 6 * MAX_TEXT_CHARS + 8 * MAX_TEXTS;
@@ -284,23 +282,22 @@ function parseTexts(texts: Uint8Array): ParsedTexts {
 }
 
 function readSource(reader: ByteReader, [patternTexts, reporterTexts]: ParsedTexts): SourceOfDay {
-  const { readNumber } = reader;
   const counts = readCounts(reader);
   const end = reader.readEnd();
   const patterns = new Map<string, number>();
-  for (let left = readNumber(); left > 0; left -= 1)
-    patterns.set(patternTexts[readNumber()] as string, readNumber());
+  for (let left = reader.readNumber(); left > 0; left -= 1)
+    patterns.set(patternTexts[reader.readNumber()] as string, reader.readNumber());
   const reporters = new Map<string | null, PassCounts>();
   while (reader.at < end) {
-    const name = reporterTexts[readNumber()] as string | null;
-    const messages = readNumber();
-    reporters.set(name, { messages, aligned: messages - readNumber() });
+    const name = reporterTexts[reader.readNumber()] as string | null;
+    const messages = reader.readNumber();
+    reporters.set(name, { messages, aligned: messages - reader.readNumber() });
   }
   return { counts, patterns, reporters };
 }
 
 function openPacked(bytes: Uint8Array) {
-  const reader = createByteReader(bytes);
+  const reader = new ByteReader(bytes);
   const form = reader.readNumber();
   if (form !== FORM) throw new Error(`The sources of a day have the unknown form ${form}.`);
   const end = reader.readEnd();
@@ -312,13 +309,9 @@ function openPacked(bytes: Uint8Array) {
 /** How many numbers the counts of a source are. */
 const COUNTS = 4;
 
-function readCounts({ readNumber }: ByteReader): Counts {
-  const messages = readNumber();
-  const aligned = messages - readNumber();
-  return {
-    messages,
-    aligned,
-    dkimAligned: aligned - readNumber(),
-    spfAligned: aligned - readNumber(),
-  };
+function readCounts(reader: ByteReader): Counts {
+  const messages = reader.readNumber();
+  const aligned = messages - reader.readNumber();
+  const dkimAligned = aligned - reader.readNumber();
+  return { messages, aligned, dkimAligned, spfAligned: aligned - reader.readNumber() };
 }

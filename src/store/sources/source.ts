@@ -87,25 +87,36 @@ interface Span {
   readonly newest: Day | null;
 }
 
-/** How many days are searched at once for the first and the last day. */
-const DAYS_AT_ONCE = 60;
+/** How many days are read at once in a search: few, because most addresses are found in the first, and then more. */
+const FIRST_DAYS = 4;
+const MAX_DAYS = 64;
 
 /** The first and the last day on which an address sent in a domain's name; null when it is in no stored day. */
 export async function readSpan(
   reader: Reader,
-  { domainId, address }: { readonly domainId: string; readonly address: string },
+  source: { readonly domainId: string; readonly address: string },
 ): Promise<Span> {
-  const search = async (next: typeof olderDays, start: Day): Promise<Day | null> => {
-    for (let from = start; ; ) {
-      const rows = await reader.readAll(next({ domainId, from, limit: DAYS_AT_ONCE }));
-      const found = rows.find((row) => findSource(row, address) !== undefined);
-      const last = rows.at(-1);
-      if (found !== undefined || last === undefined) return found?.day ?? null;
-      from = last.day;
-    }
+  const newest = await searchDay(reader, source, { next: olderDays, from: '9999-12-31' });
+  if (newest === null) return { newest, oldest: null };
+  return {
+    newest,
+    oldest: await searchDay(reader, source, { next: newerDays, from: '0001-01-01' }),
   };
-  const newest = await search(olderDays, '9999-12-31');
-  return { newest, oldest: newest && (await search(newerDays, '0001-01-01')) };
+}
+
+async function searchDay(
+  reader: Reader,
+  { domainId, address }: { readonly domainId: string; readonly address: string },
+  { next, from: start }: { readonly next: typeof olderDays; readonly from: Day },
+): Promise<Day | null> {
+  let from = start;
+  for (let limit = FIRST_DAYS; ; limit = Math.min(2 * limit, MAX_DAYS)) {
+    const rows = await reader.readAll(next({ domainId, from, limit }));
+    const found = rows.find((row) => findSource(row, address) !== undefined);
+    const last = rows.at(-1);
+    if (found !== undefined || last === undefined) return found?.day ?? null;
+    from = last.day;
+  }
 }
 
 const prepareDays = (direction: 'asc' | 'desc') =>
