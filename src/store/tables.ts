@@ -190,7 +190,7 @@ interface DomainDayTable {
   reports: number;
   messages: number;
   aligned: number;
-  /** What addresses sent, packed (domain/sources/day-sources.ts); null when no report of the day named a source. */
+  /** What addresses sent, packed (domain/sources/packed-sources.ts); null when no report of the day named a source. */
   sources: Uint8Array | null;
 }
 

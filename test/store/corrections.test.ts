@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AggregateReport, SourceTally } from '../../src/domain/reports/aggregate-report.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
-import { addReport, type DaySources, packSources } from '../../src/domain/sources/day-sources.ts';
+import { addReport, type DaySources } from '../../src/domain/sources/day-sources.ts';
+import { packSources } from '../../src/domain/sources/packed-sources.ts';
 import {
   preferConflict,
   removeConflict,

@@ -1,5 +1,6 @@
 import type { Day } from '../../src/domain/instant.ts';
-import { type DaySources, unpackSources } from '../../src/domain/sources/day-sources.ts';
+import type { DaySources } from '../../src/domain/sources/day-sources.ts';
+import { unpackSources } from '../../src/domain/sources/packed-sources.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 
 interface DayOfDomain {

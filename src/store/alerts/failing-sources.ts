@@ -8,7 +8,7 @@ import type { Counts } from '../../domain/alerts/rate.ts';
 import type { Thresholds } from '../../domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
 import { type AddressKey, toAddress } from '../../domain/sources/address-key.ts';
-import { eachSource } from '../../domain/sources/day-sources.ts';
+import { eachSource } from '../../domain/sources/packed-sources.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import { type DataDay, daysOf } from '../sources/days.ts';

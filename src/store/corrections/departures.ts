@@ -1,13 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Day, toDay } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
-import {
-  addReport,
-  type DaySources,
-  packSources,
-  subtractDay,
-  unpackSources,
-} from '../../domain/sources/day-sources.ts';
+import { addReport, type DaySources, subtractDay } from '../../domain/sources/day-sources.ts';
+import { packSources, unpackSources } from '../../domain/sources/packed-sources.ts';
 import { sourcesOfDay } from '../documents/arrival-counts.ts';
 import type { Tx } from '../engine/database.ts';
 import { runPrepared } from '../engine/prepared.ts';

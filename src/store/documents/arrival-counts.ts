@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
-import { addDay, packSources, unpackSources } from '../../domain/sources/day-sources.ts';
+import { addDay } from '../../domain/sources/day-sources.ts';
+import { packSources, unpackSources } from '../../domain/sources/packed-sources.ts';
 import type { Tx } from '../engine/database.ts';
 import { addedSafely } from '../engine/dialect.ts';
 import { prepareRows } from '../engine/many-rows.ts';

@@ -2,11 +2,11 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Day } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { type AddressKey, toAddress } from '../../domain/sources/address-key.ts';
-import { eachSource } from '../../domain/sources/day-sources.ts';
+import { eachSource } from '../../domain/sources/packed-sources.ts';
 import type { Counts } from '../../domain/sources/source.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 
-/** A day of a domain that has reports: all its messages, exactly, and its packed sources (day-sources.ts). */
+/** A day of a domain that has reports: all its messages, exactly, and its packed sources (packed-sources.ts). */
 export interface DataDay {
   readonly day: Day;
   readonly messages: number;

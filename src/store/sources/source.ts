@@ -1,13 +1,9 @@
 import { addUp, type Counts } from '../../domain/alerts/rate.ts';
 import type { Day, DayRange } from '../../domain/instant.ts';
 import { parsePattern } from '../../domain/reports/source-pattern.ts';
-import {
-  addDay,
-  type DaySources,
-  type SourceOfDay,
-  unpackSource,
-} from '../../domain/sources/day-sources.ts';
+import { addDay, type DaySources, type SourceOfDay } from '../../domain/sources/day-sources.ts';
 import type { Results } from '../../domain/sources/evidence.ts';
+import { unpackSource } from '../../domain/sources/packed-sources.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import { ask, type Reader } from '../engine/reader.ts';
 import { type DataDay, daysOf } from './days.ts';

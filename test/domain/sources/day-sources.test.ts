@@ -6,12 +6,14 @@ import {
   addDay,
   addReport,
   type DaySources,
+  subtractDay,
+} from '../../../src/domain/sources/day-sources.ts';
+import {
   eachSource,
   packSources,
-  subtractDay,
   unpackSource,
   unpackSources,
-} from '../../../src/domain/sources/day-sources.ts';
+} from '../../../src/domain/sources/packed-sources.ts';
 import type { Counts } from '../../../src/domain/sources/source.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;
