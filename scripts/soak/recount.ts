@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 const COUNTS: Readonly<Record<string, readonly [kept: string, counted: string]>> = {
   days: [
     'select domain_id, day, reports, messages, aligned from domain_day',
-    `select domain_id, substr(begin_date, 1, 10), count(*), sum(total_messages), sum(aligned_messages)
+    `select domain_id, date(begin_date), count(*), sum(total_messages), sum(aligned_messages)
      from report group by 1, 2`,
   ],
   heads: [
@@ -13,11 +13,11 @@ const COUNTS: Readonly<Record<string, readonly [kept: string, counted: string]>>
   ],
   receipts: [
     'select domain_id, day, reports from domain_receipt',
-    'select domain_id, substr(received_at, 1, 10), count(*) from report group by 1, 2',
+    'select domain_id, date(received_at), count(*) from report group by 1, 2',
   ],
   places: [
     "select list_id, day, items from list_day where list_id like 'reports:%'",
-    "select 'reports:' || domain_id, substr(begin_date, 1, 10), count(*) from report group by 1, 2",
+    "select 'reports:' || domain_id, date(begin_date), count(*) from report group by 1, 2",
   ],
   arrivals: [
     'select id, reports_position - reports_total from domain',

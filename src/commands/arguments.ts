@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { isPostgresUrl } from '../domain/database-address.ts';
 import { type Instant, isDay } from '../domain/instant.ts';
+import { isUuid } from '../domain/uuid.ts';
 
 /** A whole number from 1. */
 export function parseWhole(
@@ -12,6 +13,11 @@ export function parseWhole(
     if (value < 1 || value > max) throw new InvalidArgumentError(message);
     return value;
   };
+}
+
+export function parseId(text: string): string {
+  if (!isUuid(text)) throw new InvalidArgumentError('It must be an id.');
+  return text.toLowerCase();
 }
 
 /** The beginning of a UTC day. */

@@ -9,6 +9,7 @@ import {
   updateApiKey,
 } from '../store/accounts/api-keys.ts';
 import type { Db } from '../store/engine/database.ts';
+import { parseId } from './arguments.ts';
 import { hint, type OutputOptions, printList, printOne, toDayText } from './output/output.ts';
 import { withAccount, withStore } from './with-store.ts';
 
@@ -63,7 +64,8 @@ function addChange(
   change: (db: Db, id: string) => Promise<ApiKey>,
 ): void {
   key
-    .command(`${verb} <key-id>`)
+    .command(verb)
+    .argument('<key-id>', 'as listed', parseId)
     .description(description)
     .action(async (id: string, options: OutputOptions) => {
       printOne(toOutput(await withStore(({ db }) => change(db, id))), options);

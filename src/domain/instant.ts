@@ -3,6 +3,10 @@ export type Instant = string;
 /** A UTC day, `YYYY-MM-DD`. */
 export type Day = string;
 
+/** Before and after all instants that are stored. */
+export const BEGIN_OF_TIME: Instant = '1970-01-01T00:00:00Z';
+export const END_OF_TIME: Instant = '9999-12-31T23:59:59Z';
+
 export function toInstant(date: Date): Instant {
   return `${date.toISOString().slice(0, 19)}Z`;
 }
@@ -23,11 +27,14 @@ export function toDay(instant: Instant): Day {
 
 const DAY_MS = 86_400_000;
 
-/** Whether a text is a day of the calendar. 31 February is not, although `Date.parse` reads it as a day in March. */
-export function isDay(text: string): text is Day {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
+/** Whether a text is an instant that can be stored. 31 February is none, although `Date.parse` reads it as 3 March. */
+export function isInstant(text: string): text is Instant {
   const time = Date.parse(text);
-  return !Number.isNaN(time) && toDay(new Date(time).toISOString()) === text;
+  return text >= BEGIN_OF_TIME && !Number.isNaN(time) && toInstant(new Date(time)) === text;
+}
+
+export function isDay(text: string): text is Day {
+  return isInstant(`${text}T00:00:00Z`);
 }
 
 export function addDays(day: Day, days: number): Day {

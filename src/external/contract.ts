@@ -4,6 +4,7 @@ import addFormatsModule from 'ajv-formats';
 import { LRUCache } from 'lru-cache';
 import { OpenAPIBackend } from 'openapi-backend';
 import { Failure } from '../domain/failure.ts';
+import { isUuid } from '../domain/uuid.ts';
 import {
   type ContractDocument,
   type DeclaredOperation,
@@ -15,9 +16,6 @@ import { describeValue, type Parameters, parseQuery, toValues } from './paramete
 
 /** Valid paths whose operation is remembered. openapi-backend takes 45 µs to find one, as much as a whole 304. */
 const MAX_PATHS = 1_000;
-
-/** The `uuid` format of ajv-formats also accepts `urn:uuid:…`; the contract's does not. */
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export interface Operation extends DeclaredOperation {
   /** The version of the answer's schema; part of the entity tag. */
@@ -77,7 +75,8 @@ export async function openContract(document?: ContractDocument) {
 function createAjv(): Ajv {
   const ajv = new Ajv({ strict: false });
   addFormatsModule.default(ajv);
-  ajv.addFormat('uuid', UUID);
+  // That of ajv-formats also accepts `urn:uuid:…`; the contract's does not.
+  ajv.addFormat('uuid', isUuid);
   return ajv;
 }
 

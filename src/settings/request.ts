@@ -1,4 +1,6 @@
 import express, { type Request } from 'express';
+import { Failure } from '../domain/failure.ts';
+import { isUuid } from '../domain/uuid.ts';
 import type { SettingsDeps } from './deps.ts';
 
 /** The largest form contains three passwords. */
@@ -22,8 +24,11 @@ export function readPageNumber(req: Request): number {
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 1;
 }
 
-export function idOf(req: Request): string {
-  return String(req.params['id']);
+/** An id in the path. Throws `not_found` when the text cannot be one. */
+export function idOf(req: Request, name = 'id'): string {
+  const id = String(req.params[name]);
+  if (!isUuid(id)) throw new Failure('not_found', 'There is no such page.');
+  return id.toLowerCase();
 }
 
 /** The address that the app has determined (client-address.ts); empty when the connection is closed. */

@@ -3,6 +3,7 @@ import { evaluate } from '../../src/alerts/evaluate.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { UNKNOWN_ID } from '../support/builders.ts';
 import { listSources } from '../support/day-sources.ts';
 import { openTestStore } from '../support/store.ts';
 import { aWorld, reportOf, type Sent } from './world.ts';
@@ -148,7 +149,7 @@ describe('evaluate', () => {
     );
     await world.receive(reports, `${day(9)}T06:00:00Z`);
     const ids = await store.db.selectFrom('domain').select('id').execute();
-    const all = [...ids.map(({ id }) => id), 'none'];
+    const all = [...ids.map(({ id }) => id), UNKNOWN_ID];
     expect(await evaluate(world.deps, all)).toMatchObject({ fired: 0 });
   });
 

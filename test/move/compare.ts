@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import pg from 'pg';
+import { findParser, SESSION } from '../../src/store/engine/postgres/values.ts';
 import { listTables } from '../../src/store/move/from-sqlite.ts';
 
 export interface ComparedTable {
@@ -12,7 +13,11 @@ export interface ComparedTable {
 /** Every row of a SQLite database and of its copy. */
 export async function compareTables(path: string, url: string): Promise<ComparedTable[]> {
   const source = new Database(path, { readonly: true });
-  const client = new pg.Client(url);
+  const client = new pg.Client({
+    connectionString: url,
+    options: SESSION,
+    types: { getTypeParser: findParser as never },
+  });
   await client.connect();
   const tables: ComparedTable[] = [];
   for (const name of listTables(source)) {
@@ -33,7 +38,7 @@ export async function listDifferences(path: string, url: string): Promise<string
   return tables.filter(differ).map(({ name }) => name);
 }
 
-/** The driver of PostgreSQL gives whole numbers as text; fields are sorted, because columns may be. */
+/** Fields are sorted, because columns may be. */
 function toText(row: Record<string, unknown>): string {
   const fields = Object.entries(row).map(([name, value]) => [
     name,

@@ -24,9 +24,9 @@ test('every key of a table of tenants begins with the domain or the list', async
   const divided = keys.filter(({ name }) => !WHOLE.includes(`${name}`));
   const names = new Set(divided.map(({ name }) => name));
   expect([...names].sort()).toEqual([
-    ...['alert', 'conflict', 'dns_record', 'domain_day', 'domain_receipt', 'domain_source_ip'],
+    ...['alert', 'conflict', 'dns_record', 'domain_day', 'domain_receipt'],
     ...['list_day', 'list_gap', 'list_point', 'report'],
-    ...['source_mark', 'source_name', 'source_period', 'source_sum', 'source_text'],
+    ...['source_mark', 'source_name'],
   ]);
   const others = divided.filter(({ first }) => first !== 'domain_id' && first !== 'list_id');
   expect(others).toEqual([]);

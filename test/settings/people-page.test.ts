@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listAudit } from '../../src/store/accounts/audit.ts';
 import { updateDisabled, updateRole } from '../../src/store/people/person-changes.ts';
@@ -159,7 +160,7 @@ describe('inviting', () => {
 
   test('two hundred people are the most', async () => {
     const rows = Array.from({ length: 199 }, (_, i) => ({
-      ...{ id: `${accountId}-${i}`, account_id: accountId, email: `p${i}`, disabled: 1 as const },
+      ...{ id: randomUUID(), account_id: accountId, email: `p${i}`, disabled: 1 as const },
       ...{ email_key: `${accountId}-${i}`, password_hash: 'x', single_sign_on: null },
       ...{ role: 'member' as const, created_at: NOW },
     }));

@@ -9,7 +9,7 @@ import {
 } from '../../src/store/accounts/api-keys.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { putBrake } from '../support/brake.ts';
-import { aBareAccount, aKey, anAccount, NOW } from '../support/builders.ts';
+import { aBareAccount, aKey, anAccount, NOW, UNKNOWN_ID } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';
 import { aDatabase, aStore } from '../support/store.ts';
 
@@ -80,7 +80,7 @@ describe('insertApiKey', () => {
     const { db } = await aStore();
     const free = await aBareAccount(db, 'free');
     await expect(aKey(db, free)).rejects.toMatchObject({ code: 'plan_required' });
-    await expect(aKey(db, 'nobody')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(aKey(db, UNKNOWN_ID)).rejects.toMatchObject({ code: 'not_found' });
     expect(await listApiKeys(db, free)).toEqual([]);
   });
 
@@ -136,8 +136,8 @@ describe('updateApiKey', () => {
 
   test('an unknown key', async () => {
     const { db } = await aStore();
-    await expect(updateApiKey(db, 'x', true)).rejects.toMatchObject({ code: 'not_found' });
-    await expect(deleteApiKey(db, 'x')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(updateApiKey(db, UNKNOWN_ID, true)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(deleteApiKey(db, UNKNOWN_ID)).rejects.toMatchObject({ code: 'not_found' });
   });
 });
 
@@ -186,7 +186,7 @@ describe('updatePlan', () => {
 
   test('of an unknown account: not found', async () => {
     const { db } = await aStore();
-    await expect(updatePlan(db, 'x', 'pro')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(updatePlan(db, UNKNOWN_ID, 'pro')).rejects.toMatchObject({ code: 'not_found' });
   });
 });
 

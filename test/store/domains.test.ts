@@ -9,7 +9,15 @@ import type { Reader } from '../../src/store/engine/reader.ts';
 import type { Head } from '../../src/store/lists/heads.ts';
 import { findHead, parseItems, readPage } from '../../src/store/lists/page.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
-import { aBareAccount, aDomain, anAccount, aReport, NOW, receive } from '../support/builders.ts';
+import {
+  aBareAccount,
+  aDomain,
+  anAccount,
+  aReport,
+  NOW,
+  receive,
+  UNKNOWN_ID,
+} from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 
 const WHOLE = { limit: 200, offset: 0 };
@@ -60,7 +68,7 @@ describe('insertDomain', () => {
 
   test('for an unknown account: rejected, and the name stays free', async () => {
     const { db } = await aStore();
-    const adding = insertDomain(db, { accountId: 'x', name: 'example.com', now: NOW });
+    const adding = insertDomain(db, { accountId: UNKNOWN_ID, name: 'example.com', now: NOW });
     await expect(adding).rejects.toMatchObject({ code: 'not_found' });
     await aDomain(db, await aBareAccount(db), { name: 'example.com' });
   });
@@ -113,7 +121,7 @@ describe('updateDomainStatus', () => {
     const { db } = await aStore();
     await receive(db, [aReport({ domain: 'nobody.example' })]);
     const { id } = await db.selectFrom('domain').select('id').executeTakeFirstOrThrow();
-    for (const domainId of [id, 'x']) {
+    for (const domainId of [id, UNKNOWN_ID]) {
       const pausing = updateDomainStatus(db, domainId, 'paused');
       await expect(pausing).rejects.toMatchObject({ code: 'not_found' });
     }

@@ -109,21 +109,21 @@ async function readLists(db: Store['db']): Promise<List[]> {
   const lists = sql<List>`
     select 'domains ' || a.id as list, domains_total as total, domains_version as version,
       (select count(*) from domain where account_id = a.id and status = 'active') as items,
-      (select string_agg(d.id || coalesce(d.last_report_at, '-'), ',' order by d.id) from domain d
+      (select string_agg(d.id || coalesce(cast(d.last_report_at as text), '-'), ',' order by d.id) from domain d
         where account_id = a.id and status = 'active') as shown from account a
     union all select 'alerts ' || a.id, alerts_total, alerts_version,
       (select count(*) from alert where account_id = a.id),
-      (select string_agg(id || coalesce(resolved_at, '-'), ',' order by id) from alert
+      (select string_agg(id || coalesce(cast(resolved_at as text), '-'), ',' order by id) from alert
         where account_id = a.id)
       from account a
     union all select 'alerts ' || d.id, alerts_total, alerts_version,
       (select count(*) from alert where domain_id = d.id),
-      (select string_agg(id || coalesce(resolved_at, '-'), ',' order by id) from alert
+      (select string_agg(id || coalesce(cast(resolved_at as text), '-'), ',' order by id) from alert
         where domain_id = d.id)
       from domain d
     union all select 'reports ' || d.id, reports_total, reports_version,
       (select count(*) from report where domain_id = d.id),
-      (select string_agg(id, ',' order by id) from report where domain_id = d.id) from domain d
+      (select string_agg(cast(id as text), ',' order by id) from report where domain_id = d.id) from domain d
   `;
   return (await db.write((tx) => lists.execute(tx))).rows;
 }
@@ -148,12 +148,12 @@ async function holdCounts(db: Store['db']): Promise<void> {
   const pairs = [
     [
       sql`select domain_id, day, reports, messages, aligned from domain_day`,
-      sql`select domain_id, substr(begin_date, 1, 10), count(*), sum(total_messages),
+      sql`select domain_id, date(begin_date), count(*), sum(total_messages),
         sum(aligned_messages) from report group by 1, 2`,
     ],
     [
       sql`select list_id, day, items from list_day`,
-      sql`select list_id, substr(at, 1, 10), count(*) from (${listed}) as listed group by 1, 2`,
+      sql`select list_id, date(at), count(*) from (${listed}) as listed group by 1, 2`,
     ],
   ] as const;
   for (const [counted, wanted] of pairs) {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BoundQuery, toText, toValues } from '../../src/store/engine/prepared.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { QUERIES, reportersOf } from '../../src/store/reports/report-list.ts';
-import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
+import { aBareAccount, aDomain, aReport, receive, UNKNOWN_ID } from '../support/builders.ts';
 import { IS_POSTGRES, openTestStore } from '../support/store.ts';
 
 let store: Store;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 
 const BOUNDS = {
-  ...{ domainId: 'd', sinceBegin: '2026-01-01T00:00:00Z', sinceSeq: 0 },
+  ...{ domainId: UNKNOWN_ID, sinceBegin: '2026-01-01T00:00:00Z', sinceSeq: 0 },
   ...{ untilBegin: '2026-01-31T23:59:59Z', untilSeq: 9_007_199_254_740_991 },
 };
 const WANTED = { ...BOUNDS, limit: 51 };

@@ -20,6 +20,8 @@ import type { DomainStatus } from '../../src/store/tables.ts';
 
 type Db = Store['db'];
 
+/** That of no row. */
+export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 /** The default time of every event. */
 export const NOW: Instant = '2026-03-15T04:12:09Z';
 const DAY_SECONDS = 86_400;

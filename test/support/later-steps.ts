@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { MIGRATIONS, type Step, type Steps } from '../../src/store/migrations/all.ts';
 import { buildIndex } from '../../src/store/migrations/build-index.ts';
-import { isPostgres } from '../../src/store/migrations/keys.ts';
+import { isPostgres } from '../../src/store/migrations/column-types.ts';
 
 /* What a later release could do: a column that is filled in, an index, a check. `docs/develop.md` has the rules. */
 

@@ -14,16 +14,16 @@ const sumOf = (column: string) =>
 const PAIRS = {
   domain_day: [
     sql`select domain_id, day, reports, messages, aligned from domain_day`,
-    sql`select domain_id, substr(begin_date, 1, 10), count(*), ${sumOf('total_messages')},
+    sql`select domain_id, date(begin_date), count(*), ${sumOf('total_messages')},
       ${sumOf('aligned_messages')} from report group by 1, 2`,
   ],
   list_day: [
     sql`select list_id, day, items from list_day where list_id like 'reports:%'`,
-    sql`select 'reports:' || domain_id, substr(begin_date, 1, 10), count(*) from report group by 1, 2`,
+    sql`select 'reports:' || domain_id, date(begin_date), count(*) from report group by 1, 2`,
   ],
   domain_receipt: [
     sql`select domain_id, day, reports from domain_receipt`,
-    sql`select domain_id, substr(received_at, 1, 10), count(*) from report group by 1, 2`,
+    sql`select domain_id, date(received_at), count(*) from report group by 1, 2`,
   ],
   domain: [
     sql`select id, reports_total, last_report_at from domain`,

@@ -6,10 +6,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
+import { findParser, SESSION } from '../../../src/store/engine/postgres/values.ts';
 import { reportList } from '../../../src/store/lists/timeline.ts';
 import { answerCpu } from '../cpu.ts';
 
-const pool = new pg.Pool({ connectionString: process.env['BENCH_DATABASE'], max: 6 });
+const pool = new pg.Pool({
+  connectionString: process.env['BENCH_DATABASE'],
+  options: SESSION,
+  types: { getTypeParser: findParser as never },
+  max: 6,
+});
 const domainId = process.env['BENCH_DOMAIN'] ?? '';
 
 const HEAD = {
@@ -20,7 +26,8 @@ const HEAD = {
 const PAGE = {
   name: 'page',
   text: `select row_to_json(page)::text as item from (select id, reporter_org, reporter_email,
-      begin_date, end_date, record_count, total_messages, aligned_messages
+      replace((begin_date at time zone 'UTC')::text, ' ', 'T') || 'Z' as begin_date,
+      replace((end_date at time zone 'UTC')::text, ' ', 'T') || 'Z' as end_date, record_count, total_messages, aligned_messages
     from report where domain_id = $1 and begin_date <= $2
     order by begin_date desc, seq desc limit $3 offset $4) as page`,
 };

@@ -6,6 +6,7 @@ import { insertAccount } from '../../../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../../../src/store/accounts/api-keys.ts';
 import { insertDomain } from '../../../src/store/accounts/domains.ts';
 import { openStore } from '../../../src/store/engine/open.ts';
+import { SESSION } from '../../../src/store/engine/postgres/values.ts';
 import { reportList } from '../../../src/store/lists/timeline.ts';
 import type { BenchDatabase } from '../databases.ts';
 
@@ -36,7 +37,7 @@ async function fillPostgres(url: string, reports: number): Promise<BenchDatabase
   const name = `of-${reports}.example`;
   const { id: domainId } = await insertDomain(store.db, { accountId, name, now });
   await store.close();
-  const client = new pg.Client(url);
+  const client = new pg.Client({ connectionString: url, options: SESSION });
   await client.connect();
   for (const statement of toStatements({ domainId, reports, now })) await client.query(statement);
   await client.end();
@@ -59,12 +60,12 @@ function toStatements({ domainId, reports, now }: Wanted): string[] {
         aligned_messages, payload_sha256, warnings, position)
       select gen_random_uuid(), '${domainId}', (select max(seq) from source), n, '${now}',
         'Reporter ' || n % 8 || '.example', 'dmarc-reports@' || n % 8 || '.example', n,
-        day || 'T00:00:00Z', day || 'T23:59:59Z', 1 + n % 10, 10 + n % 990, n % 11, md5(n::text),
+        day + time '00:00:00', day + time '23:59:59', 1 + n % 10, 10 + n % 990, n % 11, md5(n::text),
         '[]', n
-      from (select n, to_char(date '${FIRST_DAY}' + (n::bigint * ${DAYS} / ${reports + 1})::int,
-        'YYYY-MM-DD') as day from generate_series(1, ${reports}) as n) as made`,
+      from (select n, date '${FIRST_DAY}' + (n::bigint * ${DAYS} / ${reports + 1})::int as day
+        from generate_series(1, ${reports}) as n) as made`,
     `insert into list_day (list_id, day, items)
-      select '${list}', substr(begin_date, 1, 10), count(*) from report where domain_id = '${domainId}' group by 2`,
+      select '${list}', date(begin_date), count(*) from report where domain_id = '${domainId}' group by 2`,
     `insert into list_point (list_id, position, nonce) values ('${list}', ${reports}, 'bench')`,
     `update domain set reports_total = ${reports}, reports_version = 'bench${reports}',
       reports_position = ${reports}, reports_nonce = 'bench' where id = '${domainId}'`,

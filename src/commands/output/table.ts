@@ -1,3 +1,5 @@
+import { isUuid } from '../../domain/uuid.ts';
+
 /*
  * Tables for a terminal. They fit its width: the widest columns wrap, and ids and the prefixes of keys are never
  * broken, so that they can be copied. Where even that is too wide, each row becomes a block of lines.
@@ -6,7 +8,6 @@
 const GAP = '  ';
 /** A column that is not wider keeps its width. */
 const MIN_WIDTH = 12;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** The prefix of a key, alone or as `name (prefix)`. */
 const PREFIX = /^\(?plb_live_[0-9A-Za-z]{4}\)?$/;
 /** Characters that take two columns, and none. */
@@ -46,7 +47,7 @@ function fitWidths(
 
 /** The least width of a column, whose content is `width` wide. */
 function findLeast(texts: readonly string[], width: number): number {
-  if (texts.some((text) => UUID.test(text))) return width;
+  if (texts.some(isUuid)) return width;
   const prefixes = texts.flatMap((text) => text.split(' ')).filter((word) => PREFIX.test(word));
   return Math.max(Math.min(width, MIN_WIDTH), ...prefixes.map(widthOf));
 }

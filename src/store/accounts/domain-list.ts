@@ -1,12 +1,12 @@
-import type { ExpressionBuilder } from 'kysely';
+import type { ExpressionBuilder, Kysely } from 'kysely';
 import { prepareColumn } from '../engine/prepared.ts';
 import { isVersion } from '../lists/heads.ts';
-import { type JsonText, jsonRows, type RowOf } from '../lists/json.ts';
+import { asInstant, type JsonText, jsonRows, type RowOf } from '../lists/json.ts';
 import type { PagedList } from '../lists/page.ts';
 import type { Tables } from '../tables.ts';
 import { domainsHead, type PageOfAccount, selectPage } from './domains.ts';
 
-export type ListedDomain = RowOf<ReturnType<typeof toFields>>;
+export type ListedDomain = RowOf<ReturnType<ReturnType<typeof fieldsOf>>>;
 
 type WantedDomains = PageOfAccount & { version: string };
 
@@ -19,17 +19,17 @@ const domainsFrom = prepareColumn<WantedDomains, JsonText<ListedDomain>>((db, pa
         version: param('version'),
       }),
     ),
-    toFields,
+    fieldsOf(db),
   ),
 );
 
-function toFields(ref: ExpressionBuilder<Tables, 'domain'>['ref']) {
-  return {
+function fieldsOf(db: Kysely<Tables>) {
+  return (ref: ExpressionBuilder<Tables, 'domain'>['ref']) => ({
     id: ref('id'),
     domain: ref('name'),
     status: ref('status'),
-    last_report_at: ref('last_report_at'),
-  };
+    last_report_at: asInstant(db, ref('last_report_at')),
+  });
 }
 
 /** An account's active domains, by name. */

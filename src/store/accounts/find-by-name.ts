@@ -1,16 +1,22 @@
 import { toEmailKey } from '../../domain/access/person.ts';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
+import { isUuid } from '../../domain/uuid.ts';
 import type { Db } from '../engine/database.ts';
 
 /* What operators type for a row: its id, or the name that people know it by. */
+
+/** For a name, an id that no row has. */
+function toId(idOrName: string): string {
+  return isUuid(idOrName) ? idOrName.toLowerCase() : '00000000-0000-0000-0000-000000000000';
+}
 
 /** The id of the account with this id or name. Throws `not_found`, or `conflict` when several have the name. */
 export async function findAccountId(db: Db, idOrName: string): Promise<string> {
   const accounts = await db
     .selectFrom('account')
     .select('id')
-    .where((eb) => eb.or([eb('id', '=', idOrName.toLowerCase()), eb('name', '=', idOrName)]))
+    .where((eb) => eb.or([eb('id', '=', toId(idOrName)), eb('name', '=', idOrName)]))
     .orderBy('created_at')
     .execute();
   const ids = accounts.map(({ id }) => id);
@@ -33,7 +39,7 @@ export async function findDomainId(db: Db, idOrName: string): Promise<string> {
     .selectFrom('domain')
     .select('id')
     .where('account_id', 'is not', null)
-    .where((eb) => eb.or([eb('id', '=', idOrName.toLowerCase()), eb('name', '=', name)]))
+    .where((eb) => eb.or([eb('id', '=', toId(idOrName)), eb('name', '=', name)]))
     .executeTakeFirst();
   if (domain === undefined)
     throw new Failure('not_found', `No domain of an account has the id or the name “${idOrName}”.`);
@@ -46,7 +52,7 @@ export async function findPersonId(db: Db, idOrEmail: string): Promise<string> {
     .selectFrom('person')
     .select('id')
     .where((eb) =>
-      eb.or([eb('id', '=', idOrEmail.toLowerCase()), eb('email_key', '=', toEmailKey(idOrEmail))]),
+      eb.or([eb('id', '=', toId(idOrEmail)), eb('email_key', '=', toEmailKey(idOrEmail))]),
     )
     .executeTakeFirst();
   if (person === undefined)

@@ -1,6 +1,6 @@
 import type { Expression, Kysely } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
-import { addDays, type Day, type Instant } from '../../domain/instant.ts';
+import { addDays, BEGIN_OF_TIME, type Day, type Instant } from '../../domain/instant.ts';
 import { type AlertOfAccount, selectAccountAlerts } from '../alerts/alerts.ts';
 import { listDnsRecords, toDnsFacts } from '../alerts/dns-records.ts';
 import { prepareQuery } from '../engine/prepared.ts';
@@ -204,7 +204,7 @@ export async function readDomain(reader: Reader, scope: Scope, { from, to, windo
       daysOfDomain({ domainId, from, to }),
       daysOfDomain({ domainId, ...window }),
       alertsOfRange({ domainId, from, until, limit: MAX_ALERTS }),
-      alertsOfRange({ domainId, from: '', until: from, limit: MAX_EARLIER }),
+      alertsOfRange({ domainId, from: BEGIN_OF_TIME, until: from, limit: MAX_EARLIER }),
       openAlertsOfDomain({ domainId }),
       listDnsRecords({ domainId }),
     ),

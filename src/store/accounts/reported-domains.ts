@@ -117,7 +117,7 @@ const lockedDomains = prepareQuery<{ names: string }, ReportedDomain>((db, param
     .selectFrom('domain')
     .select(['id', 'name', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
     .select('reports_position as position')
-    .where(dialectOf(db).isIn(sql.ref('name'), param('names')))
+    .where(dialectOf(db).isIn(sql.ref('name'), param('names'), 'text'))
     .orderBy('name')
     .$call(dialectOf(db).locked),
 );

@@ -2,7 +2,7 @@ import type { ExpressionBuilder, Kysely } from 'kysely';
 import { type BoundQuery, prepareColumn, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type Head, isVersion } from '../lists/heads.ts';
-import { asJson, type JsonText, jsonRow, jsonRows, type RowOf } from '../lists/json.ts';
+import { asInstant, asJson, type JsonText, jsonRow, jsonRows, type RowOf } from '../lists/json.ts';
 import type { ItemsQuery, PagedList } from '../lists/page.ts';
 import { alertList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
@@ -80,8 +80,8 @@ function fieldsOf(db: Kysely<Tables>) {
     id: ref('id'),
     domain_id: ref('domain_id'),
     type: ref('type'),
-    fired_at: ref('fired_at'),
-    resolved_at: ref('resolved_at'),
+    fired_at: asInstant(db, ref('fired_at')),
+    resolved_at: asInstant(db, ref('resolved_at')),
     context: asJson<Readonly<Record<string, unknown>>>(db, ref('context')),
   });
 }

@@ -1,4 +1,5 @@
-import type { Instant } from '../../domain/instant.ts';
+import { BEGIN_OF_TIME, type Instant } from '../../domain/instant.ts';
+import { isUuid } from '../../domain/uuid.ts';
 import type { Db } from '../engine/database.ts';
 import { findInputNames, type StoredInput } from '../inputs/inputs.ts';
 
@@ -8,11 +9,10 @@ export type DocumentId =
   | { readonly kind: 'conflict'; readonly seq: number }
   | { readonly kind: 'rejection'; readonly seq: number };
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const NUMBERED = /^(conflict|rejection)-([1-9]\d{0,14})$/;
 
 export function parseDocumentId(text: string): DocumentId | undefined {
-  if (UUID.test(text)) return { kind: 'report', id: text.toLowerCase() };
+  if (isUuid(text)) return { kind: 'report', id: text.toLowerCase() };
   const [, kind, seq] = NUMBERED.exec(text) ?? [];
   return kind === undefined
     ? undefined
@@ -60,7 +60,7 @@ function byReceipt(a: ListedDocument, b: ListedDocument): number {
 
 async function listRejections(
   db: Db,
-  { reason, since = '', limit }: LimitedFilter,
+  { reason, since = BEGIN_OF_TIME, limit }: LimitedFilter,
 ): Promise<ListedDocument[]> {
   let query = db
     .selectFrom('rejection as r')
@@ -90,7 +90,7 @@ async function listRejections(
 
 async function listConflicts(
   db: Db,
-  { since = '', limit }: LimitedFilter,
+  { since = BEGIN_OF_TIME, limit }: LimitedFilter,
 ): Promise<ListedDocument[]> {
   const rows = await db
     .selectFrom('conflict as c')
@@ -127,7 +127,7 @@ const INPUTS_AT_ONCE = 100;
 
 /** The inputs of rejections and conflicts, in the order in which they came in, read some at a time. */
 export async function* listInputs(db: Db, filter: DocumentFilter): AsyncGenerator<StoredInput> {
-  const { reason, since = '' } = filter;
+  const { reason, since = BEGIN_OF_TIME } = filter;
   const rejected = db
     .selectFrom('rejection')
     .select('source_seq')

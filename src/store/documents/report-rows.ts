@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { dialectOf } from '../engine/dialect.ts';
 import { prepareRows } from '../engine/many-rows.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import type { toContentRow } from '../reports/report-row.ts';
@@ -58,7 +59,10 @@ export const knownReports = prepareRows<{ domain_id: string; id: string }, Known
   (db, rows) =>
     db
       .with('key(domain_id, id)', () => {
-        const tuples = rows.map(({ domain_id, id }) => sql`(${domain_id}, ${id})`);
+        const { typed } = dialectOf(db);
+        const tuples = rows.map(
+          ({ domain_id, id }) => sql`(${typed(domain_id, 'uuid')}, ${typed(id, 'uuid')})`,
+        );
         return sql<{ domain_id: string; id: string }>`(values ${sql.join(tuples)})`;
       })
       .selectFrom('key')

@@ -11,6 +11,7 @@ import {
   type SqlBool,
   sql,
 } from 'kysely';
+import type { Instant } from '../../domain/instant.ts';
 import type { Tables } from '../tables.ts';
 import type { Tx } from './database.ts';
 
@@ -19,6 +20,9 @@ interface Lockable {
 }
 
 export type JsonFields = Readonly<Record<string, Expression<unknown>>>;
+
+/** PostgreSQL's names of types. SQLite compares what it has stored. */
+export type ColumnType = 'bytea' | 'date' | 'text' | 'timestamptz' | 'uuid';
 
 /** What the engines say differently in SQL. Every other statement is the same text for both. */
 export interface Dialect {
@@ -32,12 +36,20 @@ export interface Dialect {
   ) => Compilable<{ readonly item: string }>;
   /** A column that has JSON text, as a part of a `jsonRow`. */
   readonly asJson: (column: Expression<string>) => RawBuilder<unknown>;
+  /** A column that has an instant, as a part of a `jsonRow`. */
+  readonly asInstant: <T extends Instant | null>(column: Expression<T>) => RawBuilder<T>;
   /**
-   * Whether a column's text is in a list, a JSON array of texts. Uses an index as `=` does. A prepared query takes a
+   * Whether a column of this type is in a list, a JSON array of texts. Uses an index as `=` does. A prepared query takes a
    * list this way, so that its text is the same for every length; a query that is built each time uses `in` with an
    * array.
    */
-  readonly isIn: (column: Expression<string>, list: Expression<string>) => RawBuilder<SqlBool>;
+  readonly isIn: (
+    column: Expression<string>,
+    list: Expression<string>,
+    type: ColumnType,
+  ) => RawBuilder<SqlBool>;
+  /** A value where nothing else says its type: PostgreSQL would take it for text. */
+  readonly typed: <T>(value: Expression<T>, type: ColumnType) => RawBuilder<T>;
   /** The database's clock, in milliseconds since 1970. */
   readonly clockMs: RawBuilder<number>;
   /** Locks the rows of a query until the transaction ends, in the query's order. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Day } from '../../domain/instant.ts';
+import { type Day, END_OF_TIME } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepareRows } from '../engine/many-rows.ts';
 import { prepareQuery, runAllPrepared } from '../engine/prepared.ts';
@@ -42,8 +42,6 @@ export type PageStart = {
   /** How many items from that instant on come before the page. */
   readonly skip: number;
 };
-
-export const END_OF_TIME = '9999-12-31T23:59:59Z';
 
 /** Where the page at an offset below the list's total begins. The version is that of the snapshot that is read. */
 export function* findPageStart(

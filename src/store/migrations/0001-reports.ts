@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { columnTypes } from './column-types.ts';
 import { addId, addNumber, addReportOfConflict, indexWithoutDomain } from './keys.ts';
 
 /** Inputs with their original bytes, what became of their documents, and what a domain's reports count. */
@@ -9,47 +10,49 @@ export async function createReports(db: Kysely<never>): Promise<void> {
 }
 
 async function createInputs(db: Kysely<never>): Promise<void> {
+  const t = columnTypes(db);
   await db.schema
     .createTable('source')
-    .addColumn('seq', 'integer', (c) => c.primaryKey().autoIncrement())
-    .addColumn('sha256', 'text', (c) => c.notNull().unique())
-    .addColumn('name', 'text', (c) => c.notNull())
-    .addColumn('received_at', 'text', (c) => c.notNull())
-    .addColumn('byte_count', 'bigint', (c) => c.notNull())
-    .addColumn('encoding', 'text', (c) => c.notNull())
-    .addColumn('content', 'blob', (c) => c.notNull())
+    .addColumn('seq', t.count, (c) => c.primaryKey().autoIncrement())
+    .addColumn('sha256', t.text, (c) => c.notNull().unique())
+    .addColumn('name', t.text, (c) => c.notNull())
+    .addColumn('received_at', t.instant, (c) => c.notNull())
+    .addColumn('byte_count', t.count, (c) => c.notNull())
+    .addColumn('encoding', t.text, (c) => c.notNull())
+    .addColumn('content', t.bytes, (c) => c.notNull())
     .execute();
   await db.schema
     .createTable('source_part')
-    .addColumn('source_seq', 'integer', (c) => c.notNull().references('source.seq'))
-    .addColumn('part', 'integer', (c) => c.notNull())
-    .addColumn('content', 'blob', (c) => c.notNull())
+    .addColumn('source_seq', t.count, (c) => c.notNull().references('source.seq'))
+    .addColumn('part', t.number, (c) => c.notNull())
+    .addColumn('content', t.bytes, (c) => c.notNull())
     .addPrimaryKeyConstraint('source_part_key', ['source_seq', 'part'])
     .execute();
 }
 
 async function createDocuments(db: Kysely<never>): Promise<void> {
+  const t = columnTypes(db);
   await db.schema
     .createTable('report')
     .$call((table) => addNumber(db, table, 'report'))
     .$call((table) => addId(db, table, 'report'))
-    .addColumn('domain_id', 'text', (c) => c.notNull().references('domain.id'))
-    .addColumn('source_seq', 'integer', (c) => c.notNull().references('source.seq'))
-    .addColumn('member', 'text')
-    .addColumn('received_at', 'text', (c) => c.notNull())
-    .addColumn('position', 'bigint', (c) => c.notNull().defaultTo(0))
-    .addColumn('reporter_org', 'text')
-    .addColumn('reporter_email', 'text')
-    .addColumn('report_id', 'text')
-    .addColumn('begin_date', 'text', (c) => c.notNull())
-    .addColumn('end_date', 'text', (c) => c.notNull())
-    .addColumn('record_count', 'bigint', (c) => c.notNull())
-    .addColumn('total_messages', 'bigint', (c) => c.notNull())
-    .addColumn('aligned_messages', 'bigint', (c) => c.notNull())
-    .addColumn('payload_sha256', 'text', (c) => c.notNull())
-    .addColumn('xml_namespace', 'text')
-    .addColumn('version', 'text')
-    .addColumn('warnings', 'text', (c) => c.notNull())
+    .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))
+    .addColumn('source_seq', t.count, (c) => c.notNull().references('source.seq'))
+    .addColumn('member', t.text)
+    .addColumn('received_at', t.instant, (c) => c.notNull())
+    .addColumn('position', t.count, (c) => c.notNull().defaultTo(0))
+    .addColumn('reporter_org', t.text)
+    .addColumn('reporter_email', t.text)
+    .addColumn('report_id', t.text)
+    .addColumn('begin_date', t.instant, (c) => c.notNull())
+    .addColumn('end_date', t.instant, (c) => c.notNull())
+    .addColumn('record_count', t.count, (c) => c.notNull())
+    .addColumn('total_messages', t.count, (c) => c.notNull())
+    .addColumn('aligned_messages', t.count, (c) => c.notNull())
+    .addColumn('payload_sha256', t.text, (c) => c.notNull())
+    .addColumn('xml_namespace', t.text)
+    .addColumn('version', t.text)
+    .addColumn('warnings', t.text, (c) => c.notNull())
     .execute();
   await indexWithoutDomain(db, 'report', ['seq', 'id']);
   const indexes = { list: ['domain_id', 'begin_date', 'seq'], arrival: ['domain_id', 'position'] };
@@ -59,22 +62,22 @@ async function createDocuments(db: Kysely<never>): Promise<void> {
     .createTable('conflict')
     .$call((table) => addNumber(db, table, 'conflict'))
     .$call((table) => addReportOfConflict(db, table))
-    .addColumn('source_seq', 'integer', (c) => c.notNull().references('source.seq'))
-    .addColumn('member', 'text')
-    .addColumn('payload_sha256', 'text', (c) => c.notNull())
-    .addColumn('received_at', 'text', (c) => c.notNull())
+    .addColumn('source_seq', t.count, (c) => c.notNull().references('source.seq'))
+    .addColumn('member', t.text)
+    .addColumn('payload_sha256', t.text, (c) => c.notNull())
+    .addColumn('received_at', t.instant, (c) => c.notNull())
     .execute();
   await indexWithoutDomain(db, 'conflict', ['seq']);
   await db.schema
     .createTable('rejection')
-    .addColumn('seq', 'integer', (c) => c.primaryKey().autoIncrement())
-    .addColumn('source_seq', 'integer', (c) => c.notNull().references('source.seq'))
-    .addColumn('ordinal', 'integer', (c) => c.notNull().defaultTo(0))
-    .addColumn('member', 'text')
-    .addColumn('reason', 'text', (c) => c.notNull())
-    .addColumn('message', 'text', (c) => c.notNull())
-    .addColumn('place', 'text')
-    .addColumn('received_at', 'text', (c) => c.notNull())
+    .addColumn('seq', t.count, (c) => c.primaryKey().autoIncrement())
+    .addColumn('source_seq', t.count, (c) => c.notNull().references('source.seq'))
+    .addColumn('ordinal', t.number, (c) => c.notNull().defaultTo(0))
+    .addColumn('member', t.text)
+    .addColumn('reason', t.text, (c) => c.notNull())
+    .addColumn('message', t.text, (c) => c.notNull())
+    .addColumn('place', t.text)
+    .addColumn('received_at', t.instant, (c) => c.notNull())
     .execute();
   // Reading an input again, after a reading was interrupted, finds its rejections by their number.
   await db.schema
@@ -91,29 +94,30 @@ async function createDocuments(db: Kysely<never>): Promise<void> {
       .execute();
   await db.schema
     .createTable('removed_payload')
-    .addColumn('report_id', 'text', (c) => c.notNull())
-    .addColumn('payload_sha256', 'text', (c) => c.notNull())
-    .addColumn('removed_at', 'text', (c) => c.notNull())
+    .addColumn('report_id', t.id, (c) => c.notNull())
+    .addColumn('payload_sha256', t.text, (c) => c.notNull())
+    .addColumn('removed_at', t.instant, (c) => c.notNull())
     .addPrimaryKeyConstraint('removed_payload_key', ['report_id', 'payload_sha256'])
     .execute();
 }
 
 async function createCounts(db: Kysely<never>): Promise<void> {
+  const t = columnTypes(db);
   await db.schema
     .createTable('domain_day')
-    .addColumn('domain_id', 'text', (c) => c.notNull().references('domain.id'))
-    .addColumn('day', 'text', (c) => c.notNull())
-    .addColumn('reports', 'bigint', (c) => c.notNull())
-    .addColumn('messages', 'bigint', (c) => c.notNull())
-    .addColumn('aligned', 'bigint', (c) => c.notNull())
-    .addColumn('sources', 'blob')
+    .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))
+    .addColumn('day', t.day, (c) => c.notNull())
+    .addColumn('reports', t.count, (c) => c.notNull())
+    .addColumn('messages', t.count, (c) => c.notNull())
+    .addColumn('aligned', t.count, (c) => c.notNull())
+    .addColumn('sources', t.bytes)
     .addPrimaryKeyConstraint('domain_day_key', ['domain_id', 'day'])
     .execute();
   await db.schema
     .createTable('domain_receipt')
-    .addColumn('domain_id', 'text', (c) => c.notNull().references('domain.id'))
-    .addColumn('day', 'text', (c) => c.notNull())
-    .addColumn('reports', 'bigint', (c) => c.notNull())
+    .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))
+    .addColumn('day', t.day, (c) => c.notNull())
+    .addColumn('reports', t.count, (c) => c.notNull())
     .addPrimaryKeyConstraint('domain_receipt_key', ['domain_id', 'day'])
     .execute();
 }

@@ -2,12 +2,12 @@ import { type Kysely, sql } from 'kysely';
 import { createPeople } from './0001-people.ts';
 import { createReports } from './0001-reports.ts';
 import { createSources } from './0001-sources.ts';
+import { columnTypes } from './column-types.ts';
 import { addId, addNumber, indexWithoutDomain } from './keys.ts';
 
 export const does = 'makes all tables';
 export const locks = 'nothing: the database is empty';
 
-/** Types are SQLite's; `engine/postgres/dialect.ts` has PostgreSQL's. Both engines compare text byte by byte. */
 export async function up(db: Kysely<never>): Promise<void> {
   await createOwners(db);
   await createPeople(db);
@@ -20,22 +20,23 @@ export async function up(db: Kysely<never>): Promise<void> {
 }
 
 async function createOwners(db: Kysely<never>): Promise<void> {
+  const t = columnTypes(db);
   await db.schema
     .createTable('account')
-    .addColumn('id', 'text', (c) => c.primaryKey())
-    .addColumn('name', 'text', (c) => c.notNull())
-    .addColumn('plan', 'text', (c) => c.notNull().check(sql`plan in ('free', 'pro')`))
-    .addColumn('created_at', 'text', (c) => c.notNull())
-    .addColumn('second_factor_required', 'integer', (c) =>
+    .addColumn('id', t.id, (c) => c.primaryKey())
+    .addColumn('name', t.text, (c) => c.notNull())
+    .addColumn('plan', t.text, (c) => c.notNull().check(sql`plan in ('free', 'pro')`))
+    .addColumn('created_at', t.instant, (c) => c.notNull())
+    .addColumn('second_factor_required', t.flag, (c) =>
       c.notNull().defaultTo(0).check(sql`second_factor_required in (0, 1)`),
     )
-    .addColumn('mail_token', 'text')
-    .addColumn('domains_total', 'bigint', (c) => c.notNull().defaultTo(0))
-    .addColumn('domains_version', 'text', (c) => c.notNull())
-    .addColumn('alerts_total', 'bigint', (c) => c.notNull().defaultTo(0))
-    .addColumn('alerts_version', 'text', (c) => c.notNull())
-    .addColumn('alerts_position', 'bigint', (c) => c.notNull().defaultTo(0))
-    .addColumn('alerts_nonce', 'text', (c) => c.notNull().defaultTo(''))
+    .addColumn('mail_token', t.text)
+    .addColumn('domains_total', t.count, (c) => c.notNull().defaultTo(0))
+    .addColumn('domains_version', t.text, (c) => c.notNull())
+    .addColumn('alerts_total', t.count, (c) => c.notNull().defaultTo(0))
+    .addColumn('alerts_version', t.text, (c) => c.notNull())
+    .addColumn('alerts_position', t.count, (c) => c.notNull().defaultTo(0))
+    .addColumn('alerts_nonce', t.text, (c) => c.notNull().defaultTo(''))
     .execute();
   await db.schema
     .createIndex('account_mail_token')
@@ -45,34 +46,34 @@ async function createOwners(db: Kysely<never>): Promise<void> {
     .execute();
   await db.schema
     .createTable('api_key')
-    .addColumn('id', 'text', (c) => c.primaryKey())
-    .addColumn('account_id', 'text', (c) => c.notNull().references('account.id'))
-    .addColumn('name', 'text', (c) => c.notNull())
-    .addColumn('prefix', 'text', (c) => c.notNull())
-    .addColumn('sha256', 'text', (c) => c.notNull().unique())
-    .addColumn('enabled', 'integer', (c) => c.notNull().check(sql`enabled in (0, 1)`))
-    .addColumn('created_at', 'text', (c) => c.notNull())
-    .addColumn('last_used_at', 'text')
-    .addColumn('expires_at', 'text')
+    .addColumn('id', t.id, (c) => c.primaryKey())
+    .addColumn('account_id', t.id, (c) => c.notNull().references('account.id'))
+    .addColumn('name', t.text, (c) => c.notNull())
+    .addColumn('prefix', t.text, (c) => c.notNull())
+    .addColumn('sha256', t.text, (c) => c.notNull().unique())
+    .addColumn('enabled', t.flag, (c) => c.notNull().check(sql`enabled in (0, 1)`))
+    .addColumn('created_at', t.instant, (c) => c.notNull())
+    .addColumn('last_used_at', t.instant)
+    .addColumn('expires_at', t.instant)
     .execute();
   await db.schema.createIndex('api_key_account').on('api_key').column('account_id').execute();
   await db.schema
     .createTable('domain')
-    .addColumn('id', 'text', (c) => c.primaryKey())
-    .addColumn('account_id', 'text', (c) => c.references('account.id'))
-    .addColumn('name', 'text', (c) => c.notNull().unique())
-    .addColumn('status', 'text', (c) => c.notNull().check(sql`status in ('active', 'paused')`))
-    .addColumn('created_at', 'text', (c) => c.notNull())
-    .addColumn('watched_since', 'text')
-    .addColumn('last_report_at', 'text')
-    .addColumn('reports_total', 'bigint', (c) => c.notNull().defaultTo(0))
-    .addColumn('reports_version', 'text', (c) => c.notNull())
-    .addColumn('reports_position', 'bigint', (c) => c.notNull().defaultTo(0))
-    .addColumn('reports_nonce', 'text', (c) => c.notNull().defaultTo(''))
-    .addColumn('alerts_total', 'bigint', (c) => c.notNull().defaultTo(0))
-    .addColumn('alerts_version', 'text', (c) => c.notNull())
-    .addColumn('alerts_position', 'bigint', (c) => c.notNull().defaultTo(0))
-    .addColumn('alerts_nonce', 'text', (c) => c.notNull().defaultTo(''))
+    .addColumn('id', t.id, (c) => c.primaryKey())
+    .addColumn('account_id', t.id, (c) => c.references('account.id'))
+    .addColumn('name', t.text, (c) => c.notNull().unique())
+    .addColumn('status', t.text, (c) => c.notNull().check(sql`status in ('active', 'paused')`))
+    .addColumn('created_at', t.instant, (c) => c.notNull())
+    .addColumn('watched_since', t.instant)
+    .addColumn('last_report_at', t.instant)
+    .addColumn('reports_total', t.count, (c) => c.notNull().defaultTo(0))
+    .addColumn('reports_version', t.text, (c) => c.notNull())
+    .addColumn('reports_position', t.count, (c) => c.notNull().defaultTo(0))
+    .addColumn('reports_nonce', t.text, (c) => c.notNull().defaultTo(''))
+    .addColumn('alerts_total', t.count, (c) => c.notNull().defaultTo(0))
+    .addColumn('alerts_version', t.text, (c) => c.notNull())
+    .addColumn('alerts_position', t.count, (c) => c.notNull().defaultTo(0))
+    .addColumn('alerts_nonce', t.text, (c) => c.notNull().defaultTo(''))
     .execute();
   await db.schema
     .createIndex('domain_list')
@@ -82,20 +83,21 @@ async function createOwners(db: Kysely<never>): Promise<void> {
 }
 
 async function createAlerts(db: Kysely<never>): Promise<void> {
+  const t = columnTypes(db);
   await db.schema
     .createTable('alert')
     .$call((table) => addNumber(db, table, 'alert'))
     .$call((table) => addId(db, table, 'alert'))
-    .addColumn('account_id', 'text', (c) => c.notNull().references('account.id'))
-    .addColumn('domain_id', 'text', (c) => c.notNull().references('domain.id'))
-    .addColumn('type', 'text', (c) => c.notNull())
-    .addColumn('subject', 'text', (c) => c.notNull().defaultTo(''))
-    .addColumn('fired_at', 'text', (c) => c.notNull())
-    .addColumn('resolved_at', 'text')
-    .addColumn('context', 'text', (c) => c.notNull())
-    .addColumn('account_position', 'bigint', (c) => c.notNull().defaultTo(0))
-    .addColumn('domain_position', 'bigint', (c) => c.notNull().defaultTo(0))
-    .addColumn('update_nonce', 'bigint', (c) => c.notNull().defaultTo(0))
+    .addColumn('account_id', t.id, (c) => c.notNull().references('account.id'))
+    .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))
+    .addColumn('type', t.text, (c) => c.notNull())
+    .addColumn('subject', t.text, (c) => c.notNull().defaultTo(''))
+    .addColumn('fired_at', t.instant, (c) => c.notNull())
+    .addColumn('resolved_at', t.instant)
+    .addColumn('context', t.text, (c) => c.notNull())
+    .addColumn('account_position', t.count, (c) => c.notNull().defaultTo(0))
+    .addColumn('domain_position', t.count, (c) => c.notNull().defaultTo(0))
+    .addColumn('update_nonce', t.count, (c) => c.notNull().defaultTo(0))
     .execute();
   await indexWithoutDomain(db, 'alert', ['seq', 'id']);
   // At most one open alert for each domain, type and subject, whichever process writes it.
@@ -118,10 +120,10 @@ async function createAlerts(db: Kysely<never>): Promise<void> {
   }
   await db.schema
     .createTable('dns_record')
-    .addColumn('domain_id', 'text', (c) => c.notNull().references('domain.id'))
-    .addColumn('record_type', 'text', (c) => c.notNull())
-    .addColumn('checked_at', 'text', (c) => c.notNull())
-    .addColumn('state', 'text', (c) => c.notNull())
+    .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))
+    .addColumn('record_type', t.text, (c) => c.notNull())
+    .addColumn('checked_at', t.instant, (c) => c.notNull())
+    .addColumn('state', t.text, (c) => c.notNull())
     .addPrimaryKeyConstraint('dns_record_key', ['domain_id', 'record_type'])
     .execute();
 }
@@ -136,53 +138,55 @@ function indexOpenAlerts(db: Kysely<never>, name: string, columns: readonly stri
 
 /** What finds a page of a list, and what came after a point of it (store/lists). */
 async function createLists(db: Kysely<never>): Promise<void> {
+  const t = columnTypes(db);
   await db.schema
     .createTable('list_day')
-    .addColumn('list_id', 'text', (c) => c.notNull())
-    .addColumn('day', 'text', (c) => c.notNull())
-    .addColumn('items', 'bigint', (c) => c.notNull())
+    .addColumn('list_id', t.text, (c) => c.notNull())
+    .addColumn('day', t.day, (c) => c.notNull())
+    .addColumn('items', t.count, (c) => c.notNull())
     .addPrimaryKeyConstraint('list_day_key', ['list_id', 'day'])
     .execute();
   await db.schema
     .createTable('list_point')
-    .addColumn('list_id', 'text', (c) => c.notNull())
-    .addColumn('position', 'bigint', (c) => c.notNull())
-    .addColumn('nonce', 'text', (c) => c.notNull())
+    .addColumn('list_id', t.text, (c) => c.notNull())
+    .addColumn('position', t.count, (c) => c.notNull())
+    .addColumn('nonce', t.text, (c) => c.notNull())
     .addPrimaryKeyConstraint('list_point_key', ['list_id', 'position'])
     .execute();
   await db.schema
     .createTable('list_gap')
-    .addColumn('list_id', 'text', (c) => c.notNull())
-    .addColumn('position', 'bigint', (c) => c.notNull())
-    .addColumn('nonce', 'bigint', (c) => c.notNull())
+    .addColumn('list_id', t.text, (c) => c.notNull())
+    .addColumn('position', t.count, (c) => c.notNull())
+    .addColumn('nonce', t.count, (c) => c.notNull())
     .addPrimaryKeyConstraint('list_gap_key', ['list_id', 'position'])
     .execute();
 }
 
 /** Mails that came in through a door, with their bytes until they are read. */
 async function createInbox(db: Kysely<never>): Promise<void> {
+  const t = columnTypes(db);
   await db.schema
     .createTable('inbox_mail')
-    .addColumn('seq', 'integer', (c) => c.primaryKey().autoIncrement())
-    .addColumn('id', 'text', (c) => c.notNull().unique())
-    .addColumn('door', 'text', (c) => c.notNull())
-    .addColumn('envelope', 'text', (c) => c.notNull())
-    .addColumn('received_at', 'text', (c) => c.notNull())
-    .addColumn('byte_count', 'bigint', (c) => c.notNull())
-    .addColumn('sha256', 'text', (c) => c.notNull())
-    .addColumn('account_id', 'text', (c) => c.references('account.id'))
-    .addColumn('key_sha256', 'text', (c) => c.unique())
-    .addColumn('state', 'text', (c) =>
+    .addColumn('seq', t.count, (c) => c.primaryKey().autoIncrement())
+    .addColumn('id', t.id, (c) => c.notNull().unique())
+    .addColumn('door', t.text, (c) => c.notNull())
+    .addColumn('envelope', t.text, (c) => c.notNull())
+    .addColumn('received_at', t.instant, (c) => c.notNull())
+    .addColumn('byte_count', t.count, (c) => c.notNull())
+    .addColumn('sha256', t.text, (c) => c.notNull())
+    .addColumn('account_id', t.id, (c) => c.references('account.id'))
+    .addColumn('key_sha256', t.text, (c) => c.unique())
+    .addColumn('state', t.text, (c) =>
       c.notNull().check(sql`state in ('waiting', 'claimed', 'stuck', 'done')`),
     )
-    .addColumn('due_at', 'text')
-    .addColumn('tries', 'integer', (c) => c.notNull().defaultTo(0))
-    .addColumn('claimed_by', 'text')
-    .addColumn('last_error', 'text')
-    .addColumn('result', 'text')
-    .addColumn('counts', 'text')
-    .addColumn('reason', 'text')
-    .addColumn('done_at', 'text')
+    .addColumn('due_at', t.instant)
+    .addColumn('tries', t.number, (c) => c.notNull().defaultTo(0))
+    .addColumn('claimed_by', t.text)
+    .addColumn('last_error', t.text)
+    .addColumn('result', t.text)
+    .addColumn('counts', t.text)
+    .addColumn('reason', t.text)
+    .addColumn('done_at', t.instant)
     .execute();
   const indexes = { due: ['due_at', 'seq'], door: ['door', 'seq'], state: ['state', 'done_at'] };
   for (const [name, columns] of Object.entries(indexes))
@@ -190,30 +194,31 @@ async function createInbox(db: Kysely<never>): Promise<void> {
   // Parts are stored before their mail, so that a mail in the inbox is always complete.
   await db.schema
     .createTable('inbox_part')
-    .addColumn('mail_id', 'text', (c) => c.notNull())
-    .addColumn('part', 'integer', (c) => c.notNull())
-    .addColumn('stored_at', 'text', (c) => c.notNull())
-    .addColumn('content', 'blob', (c) => c.notNull())
+    .addColumn('mail_id', t.id, (c) => c.notNull())
+    .addColumn('part', t.number, (c) => c.notNull())
+    .addColumn('stored_at', t.instant, (c) => c.notNull())
+    .addColumn('content', t.bytes, (c) => c.notNull())
     .addPrimaryKeyConstraint('inbox_part_key', ['mail_id', 'part'])
     .execute();
   await db.schema.createIndex('inbox_part_stored').on('inbox_part').column('stored_at').execute();
   await db.schema
     .createTable('door_state')
-    .addColumn('door', 'text', (c) => c.primaryKey())
-    .addColumn('noted_at', 'text', (c) => c.notNull())
-    .addColumn('last_error', 'text')
-    .addColumn('last_error_at', 'text')
-    .addColumn('checkpoint', 'text')
+    .addColumn('door', t.text, (c) => c.primaryKey())
+    .addColumn('noted_at', t.instant, (c) => c.notNull())
+    .addColumn('last_error', t.text)
+    .addColumn('last_error_at', t.instant)
+    .addColumn('checkpoint', t.text)
     .execute();
 }
 
 /** Which process does which share of the work that is not answering requests (store/work/leases.ts). */
 async function createLeases(db: Kysely<never>): Promise<void> {
+  const t = columnTypes(db);
   await db.schema
     .createTable('lease')
-    .addColumn('name', 'text', (c) => c.primaryKey())
-    .addColumn('holder', 'text')
-    .addColumn('expires_at', 'text')
-    .addColumn('ran_at', 'text')
+    .addColumn('name', t.text, (c) => c.primaryKey())
+    .addColumn('holder', t.text)
+    .addColumn('expires_at', t.instant)
+    .addColumn('ran_at', t.instant)
     .execute();
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { isPostgres } from './keys.ts';
+import { isPostgres } from './column-types.ts';
 
 /**
  * Builds an index in a repeatable step, which has nothing else. PostgreSQL builds it while others write; `definition`

@@ -1,13 +1,10 @@
-import { type CreateTableBuilder, type Kysely, PostgresAdapter, sql } from 'kysely';
+import { type CreateTableBuilder, type Kysely, sql } from 'kysely';
+import { columnTypes, isPostgres } from './column-types.ts';
 
 /*
  * Keys that differ between the engines. On PostgreSQL the keys of what belongs to a domain begin with the domain, so
  * that a table can be divided by domains (decision 90). SQLite is never divided.
  */
-
-export function isPostgres(db: Kysely<never>): boolean {
-  return db.getExecutor().adapter instanceof PostgresAdapter;
-}
 
 /** On SQLite the rows are then stored in the key's own tree, which saves writing a second tree for each row. */
 export function clusterByKey<T extends string>(
@@ -23,10 +20,10 @@ export function addNumber<T extends string>(
   table: CreateTableBuilder<T, never>,
   name: T,
 ) {
-  if (!isPostgres(db))
-    return table.addColumn('seq', 'integer', (c) => c.primaryKey().autoIncrement());
+  const { count } = columnTypes(db);
+  if (!isPostgres(db)) return table.addColumn('seq', count, (c) => c.primaryKey().autoIncrement());
   return table
-    .addColumn('seq', 'integer', (c) => c.notNull().autoIncrement())
+    .addColumn('seq', count, (c) => c.notNull().autoIncrement())
     .addPrimaryKeyConstraint(`${name}_key`, ['domain_id', 'seq'] as never);
 }
 
@@ -36,9 +33,10 @@ export function addId<T extends string>(
   table: CreateTableBuilder<T, never>,
   name: T,
 ) {
-  if (!isPostgres(db)) return table.addColumn('id', 'text', (c) => c.notNull().unique());
+  const { id } = columnTypes(db);
+  if (!isPostgres(db)) return table.addColumn('id', id, (c) => c.notNull().unique());
   return table
-    .addColumn('id', 'text', (c) => c.notNull())
+    .addColumn('id', id, (c) => c.notNull())
     .addUniqueConstraint(`${name}_id_once`, ['domain_id', 'id'] as never);
 }
 
@@ -61,13 +59,14 @@ export function addReportOfConflict<T extends string>(
   db: Kysely<never>,
   table: CreateTableBuilder<T, never>,
 ) {
-  const withDomain = table.addColumn('domain_id', 'text', (c) => c.notNull());
+  const { id, count } = columnTypes(db);
+  const withDomain = table.addColumn('domain_id', id, (c) => c.notNull());
   if (!isPostgres(db))
     return withDomain
-      .addColumn('report_seq', 'integer', (c) => c.notNull().references('report.seq'))
+      .addColumn('report_seq', count, (c) => c.notNull().references('report.seq'))
       .addUniqueConstraint('conflict_once', ['report_seq', 'payload_sha256'] as never);
   return withDomain
-    .addColumn('report_seq', 'integer', (c) => c.notNull())
+    .addColumn('report_seq', count, (c) => c.notNull())
     .addUniqueConstraint('conflict_once', ['domain_id', 'report_seq', 'payload_sha256'] as never)
     .addForeignKeyConstraint('conflict_report', ['domain_id', 'report_seq'] as never, 'report', [
       'domain_id',

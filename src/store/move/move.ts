@@ -21,6 +21,7 @@ import {
   readContent,
   setSequence,
   type TableContent,
+  toComparable,
 } from './to-postgres.ts';
 
 export interface MoveOptions {
@@ -119,7 +120,8 @@ async function copyTable(
   let [rows, checksum] = [0, 0n];
   for (const batch of readBatches(sqlite, table, await listColumns(client, table))) {
     if (isEmpty) await insertRows(client, table, batch);
-    for (const row of batch) checksum += hash('sha256', row, 'buffer').readBigInt64BE();
+    for (const row of batch)
+      checksum += hash('sha256', toComparable(row), 'buffer').readBigInt64BE();
     rows += batch.length;
     onRows(rows);
   }

@@ -67,15 +67,24 @@ export interface TableContent {
   readonly checksum: bigint;
 }
 
-/** Makes the table's statistics first, which the server needs to check references to it. */
+/**
+ * Makes the table's statistics first, which the server needs to check references to it. Instants end with `Z` in
+ * SQLite; a text that ends like one of PostgreSQL's is changed too, and `toComparable` changes it on the other side.
+ */
 export async function readContent(client: pg.PoolClient, table: string): Promise<TableContent> {
   await client.query(`analyze ${table}`);
-  const sha256 = "sha256(convert_to(row_to_json(r)::text, 'UTF8'))";
+  const json = `replace(row_to_json(r)::text, '+00:00"', 'Z"')`;
+  const sha256 = `sha256(convert_to(${json}, 'UTF8'))`;
   const { rows } = await client.query(`
     select count(*) as rows,
       coalesce(sum(('x' || encode(substr(${sha256}, 1, 8), 'hex'))::bit(64)::bigint), 0)::text as checksum
     from ${table} r`);
   return { rows: rows[0].rows, checksum: BigInt(rows[0].checksum) };
+}
+
+/** A row's JSON of SQLite in the form that `readContent` compares. */
+export function toComparable(json: string): string {
+  return json.replaceAll('+00:00"', 'Z"');
 }
 
 /** Rows that are added later get larger numbers than all rows ever had. */

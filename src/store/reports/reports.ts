@@ -2,12 +2,12 @@ import type { ExpressionBuilder, Kysely } from 'kysely';
 import { prepareColumn, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type Head, isVersion } from '../lists/heads.ts';
-import { type JsonText, jsonRow, jsonRows, type RowOf } from '../lists/json.ts';
+import { asInstant, type JsonText, jsonRow, jsonRows, type RowOf } from '../lists/json.ts';
 import type { ItemsQuery, PagedList } from '../lists/page.ts';
 import { reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
-export type ReportRow = RowOf<ReturnType<typeof toFields>>;
+export type ReportRow = RowOf<ReturnType<ReturnType<typeof fieldsOf>>>;
 
 type DomainOfAccount = { domainId: string; accountId: string };
 
@@ -39,7 +39,7 @@ const reportsFrom = prepareColumn<ReportsQuery, JsonText<ReportRow>>((db, param)
       .orderBy('seq', 'desc')
       .limit(param('limit'))
       .offset(param('skip')),
-    toFields,
+    fieldsOf(db),
   ),
 );
 
@@ -56,20 +56,20 @@ const reportsAfter = prepareQuery<ReportsAfterQuery, FollowedItem<ReportRow>>((d
 );
 
 function selectItems(db: Kysely<Tables>) {
-  return db.selectFrom('report').select(({ ref }) => jsonRow(db, toFields(ref)).as('item'));
+  return db.selectFrom('report').select(({ ref }) => jsonRow(db, fieldsOf(db)(ref)).as('item'));
 }
 
-function toFields(ref: ExpressionBuilder<Tables, 'report'>['ref']) {
-  return {
+function fieldsOf(db: Kysely<Tables>) {
+  return (ref: ExpressionBuilder<Tables, 'report'>['ref']) => ({
     id: ref('id'),
     reporter_org: ref('reporter_org'),
     reporter_email: ref('reporter_email'),
-    begin_date: ref('begin_date'),
-    end_date: ref('end_date'),
+    begin_date: asInstant(db, ref('begin_date')),
+    end_date: asInstant(db, ref('end_date')),
     record_count: ref('record_count'),
     total_messages: ref('total_messages'),
     aligned_messages: ref('aligned_messages'),
-  };
+  });
 }
 
 /** Newest window first, then latest arrival. The list does not exist when the account does not have the domain. */

@@ -19,14 +19,13 @@ export interface ShardRun {
   readonly mayGoOn: () => Promise<boolean>;
 }
 
-/** The first shard has no lower bound and the last no upper bound, so an id of any form is in one of them. */
 export function isInShard(
   eb: ExpressionBuilder<Tables, 'domain'>,
   { digit }: Shard,
 ): ExpressionWrapper<Tables, 'domain', SqlBool> {
-  const after = DIGITS[DIGITS.indexOf(digit) + 1];
-  return eb.and([
-    ...(digit === DIGITS[0] ? [] : [eb('domain.id', '>=', digit)]),
-    ...(after === undefined ? [] : [eb('domain.id', '<', after)]),
-  ]);
+  return eb.between(
+    'domain.id',
+    `${digit}0000000-0000-0000-0000-000000000000`,
+    `${digit}fffffff-ffff-ffff-ffff-ffffffffffff`,
+  );
 }

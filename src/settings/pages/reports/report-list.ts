@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
+import { isInstant } from '../../../domain/instant.ts';
 import { findDataDays } from '../../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../../store/accounts/domains.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
@@ -76,13 +77,13 @@ function toReporterValue(reporter: Reporter): string {
   return reporter === null ? UNNAMED : `${NAMED}${reporter}`;
 }
 
-const KEY = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)-(\d{1,15})$/;
+const KEY = /^(.{20})-(\d{1,15})$/;
 
 /** A value that is not one of ours gives the first page. */
 function readStart(req: Request): ReportPageQuery['start'] {
   for (const direction of ['older', 'newer'] as const) {
-    const [, begin, seq] = KEY.exec(readQuery(req, direction)) ?? [];
-    if (begin !== undefined) return { direction, key: { begin, seq: Number(seq) } };
+    const [, begin = '', seq] = KEY.exec(readQuery(req, direction)) ?? [];
+    if (isInstant(begin)) return { direction, key: { begin, seq: Number(seq) } };
   }
   return undefined;
 }

@@ -11,7 +11,7 @@ import type { PageHandler } from '../../deps.ts';
 import { renderTrail } from '../../frame/elements.ts';
 import { sendPage } from '../../frame/page.ts';
 import { formatDomainName, type Html, renderDomainName } from '../../frame/text.ts';
-import { readQuery } from '../../request.ts';
+import { idOf, readQuery } from '../../request.ts';
 import { domainScopeOf, visitorOf } from '../../visitor.ts';
 import { RECORDS_PER_PAGE, renderRecords } from './records-view.ts';
 import { renderReporter } from './report-table.ts';
@@ -44,7 +44,7 @@ export const showReport: PageHandler = async (
 
 /** The report that a path names, which may be another account's: the store compares all ids. */
 export function reportScopeOf(req: Request, res: Response) {
-  return { ...domainScopeOf(req, res), reportId: String(req.params['report']) };
+  return { ...domainScopeOf(req, res), reportId: idOf(req, 'report') };
 }
 
 export function locationOf(report: ReportOfAccount): ReportLocation {

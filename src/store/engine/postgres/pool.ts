@@ -5,6 +5,7 @@ import { parseIntoClientConfig } from 'pg-connection-string';
 import { toShownUrl } from '../../../domain/database-address.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { isLost } from './errors.ts';
+import { findParser, SESSION } from './values.ts';
 
 export interface PoolOptions {
   readonly password?: (() => string) | undefined;
@@ -34,6 +35,7 @@ export function createPool(database: string, options: PoolOptions): pg.Pool {
     application_name: 'plumbline',
     ...client,
     ...(password === undefined || client.password ? undefined : { password }),
+    options: `${client.options ?? ''} ${SESSION}`,
     types: { getTypeParser: findParser as never },
     Client: ClosingClient as never,
     max: maxConnections,
@@ -88,13 +90,6 @@ function withLibpqModes(database: string): string {
     );
   if (!url.searchParams.has('uselibpqcompat')) url.searchParams.set('uselibpqcompat', 'true');
   return url.toString();
-}
-
-/** int8 and numeric, which the driver gives as text. Sums stop at 2^53 − 1. */
-const NUMBERS = new Set([20, 1700]);
-
-function findParser(oid: number, format?: 'text' | 'binary') {
-  return NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format as 'text');
 }
 
 export function toKyselyPool(pool: pg.Pool): PostgresPool {

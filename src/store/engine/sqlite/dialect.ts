@@ -8,7 +8,9 @@ const SQLITE_DIALECT: Dialect = {
   jsonRow,
   jsonRows: (_db, query, fields) => query.select(jsonRow(fields).as('item')),
   asJson: (column) => sql`json(${column})`,
+  asInstant: (column) => sql`${column}`,
   isIn: (column, list) => sql`${column} in (select value from json_each(${list}))`,
+  typed: (value) => sql`${value}`,
   clockMs: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
   // A transaction that writes is the only one.
   locked: (query) => query,
