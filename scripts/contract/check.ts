@@ -39,7 +39,7 @@ export function listObstacles(contracts: Contracts): readonly string[] {
   return listProblems(contracts, version);
 }
 
-function readVersion(file: string): string {
+export function readVersion(file: string): string {
   return parse(readFileSync(file, 'utf8')).info.version;
 }
 

@@ -1,9 +1,11 @@
 /**
  * `npm run check:released`: checks that nothing in the released contract breaks, and that the changelog names
- * every addition. `npm run release:contract`: releases the current contract. Both need oasdiff.
+ * every addition. `npm run release:contract`: releases the current contract, and keeps the schema of the database.
+ * Both need oasdiff.
  */
-import { copyFileSync, readFileSync } from 'node:fs';
-import { listObstacles, listProblems } from './check.ts';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { listObstacles, listProblems, readVersion } from './check.ts';
+import { listSchemaFiles, SCHEMAS } from './schema.ts';
 
 const contracts = {
   released: 'openapi/released/v1.yaml',
@@ -11,11 +13,19 @@ const contracts = {
   changelog: readFileSync('CHANGELOG.md', 'utf8'),
 };
 const isRelease = process.argv[2] === 'release';
-const problems = isRelease ? listObstacles(contracts) : listProblems(contracts);
+const schemas = isRelease ? await listSchemaFiles(readVersion(contracts.current)) : [];
+const changed = schemas
+  .filter(([path, text]) => existsSync(path) && readFileSync(path, 'utf8') !== text)
+  .map(([path]) => `${path} is the schema of a released version, and was different`);
+const problems = isRelease ? [...listObstacles(contracts), ...changed] : listProblems(contracts);
 for (const problem of problems) process.stderr.write(`✗ ${problem}\n`);
 if (problems.length > 0) process.exit(1);
 
-if (isRelease) copyFileSync(contracts.current, contracts.released);
+if (isRelease) {
+  copyFileSync(contracts.current, contracts.released);
+  mkdirSync(SCHEMAS, { recursive: true });
+  for (const [path, text] of schemas) writeFileSync(path, text);
+}
 process.stdout.write(
   isRelease
     ? `${contracts.released} is now ${contracts.current}.\n`
