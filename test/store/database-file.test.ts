@@ -37,6 +37,14 @@ describe('a new database', () => {
     expect(readdirSync(dirname(path))).toEqual(['plumbline.db']);
   });
 
+  test('has pages in which originals of some 2,000 bytes leave little empty', async () => {
+    const path = aDatabasePath();
+    await openAndClose(path);
+    const database = new Database(path, { readonly: true });
+    expect(database.pragma('page_size', { simple: true })).toBe(8_192);
+    database.close();
+  });
+
   test('is not made when it must exist', async () => {
     const path = aDatabasePath();
     await expect(openStore(path, { mustExist: true })).rejects.toMatchObject({

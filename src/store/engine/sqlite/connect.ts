@@ -35,7 +35,11 @@ export function connect(path: string, options: Database.Options = {}): Database.
     fileMustExist: path !== IN_MEMORY,
     timeout: OPEN_TIMEOUT_MS,
   });
-  if (options.readonly !== true) connection.pragma('journal_mode = WAL');
+  if (options.readonly !== true) {
+    // In SQLite's 4 KiB, nearly every original of some 2,000 bytes has a page of its own: 880 bytes more a report.
+    connection.pragma('page_size = 8192');
+    connection.pragma('journal_mode = WAL');
+  }
   // FULL: in WAL mode a commit that has returned survives a power cut.
   connection.pragma('synchronous = FULL');
   connection.pragma('foreign_keys = ON');
