@@ -36,10 +36,13 @@ export function createAuthentication({ store, now, logError }: AuthenticationDep
 }
 
 /** Each connection's last key, with its hash: a kept connection checks and hashes it once, 1.2 µs less for a 304. */
-const known = new WeakMap<Socket, { readonly authorization: string; readonly sha256: string }>();
+const known = new WeakMap<
+  Socket,
+  { readonly authorization: string; readonly sha256: Uint8Array }
+>();
 
 /** The SHA-256 of the request's key; undefined when there is none, or a text that is not a key. */
-function findHash({ headers, socket }: IncomingMessage): string | undefined {
+function findHash({ headers, socket }: IncomingMessage): Uint8Array | undefined {
   const { authorization = '' } = headers;
   const last = known.get(socket);
   if (last?.authorization === authorization) return last.sha256;

@@ -77,7 +77,7 @@ interface ApiKeyTable {
   account_id: string;
   name: string;
   prefix: string;
-  sha256: string;
+  sha256: Uint8Array;
   enabled: 0 | 1;
   created_at: Instant;
   last_used_at: Instant | null;

@@ -28,8 +28,7 @@ describe('createApiKey', () => {
   test('keeps the first four random characters for display, and a SHA-256 of the whole key', () => {
     const { key, prefix, sha256 } = createApiKey();
     expect(prefix).toBe(key.slice(0, 13));
-    expect(sha256).toMatch(/^[0-9a-f]{64}$/);
-    expect(sha256).toBe(hashApiKey(key));
+    expect(sha256).toEqual(hashApiKey(key));
   });
 
   test('no two are the same, and every character occurs', () => {
@@ -78,8 +77,8 @@ describe('isApiKey', () => {
 });
 
 describe('hashApiKey', () => {
-  test('is plain SHA-256 in hex', () => {
-    expect(hashApiKey('abc')).toBe(
+  test('is plain SHA-256', () => {
+    expect(Buffer.from(hashApiKey('abc')).toString('hex')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     );
   });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { receiveSources } from '../../scripts/receive.ts';
+import { hashSecret } from '../../src/domain/access/secret.ts';
 import { deleteApiKey } from '../../src/store/accounts/api-keys.ts';
 import { operator } from '../../src/store/accounts/audit.ts';
 import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
@@ -151,7 +152,12 @@ async function fillPeople(db: Db, accountId: string): Promise<void> {
   await startSecondFactor(db, personId, 'v1.sealed');
   const by = { name: ODD, personId, accountId, address: '192.0.2.1', at: NOW };
   const proof = { sealedSecret: 'v1.sealed', step: 59_000_000 };
-  const wanted = { passwordHash: password_hash, proof, recoveryHashes: ['a', 'b'], sessionId: '' };
+  const wanted = {
+    passwordHash: password_hash,
+    proof,
+    recoveryHashes: ['a', 'b'].map(hashSecret),
+    sessionId: '',
+  };
   await confirmSecondFactor(db, wanted, by);
   await insertSession(db, { ...session, isFactorDone: true, now: NOW });
 }

@@ -141,7 +141,9 @@ describe('stolen and planted sessions', () => {
       .select('sha256')
       .executeTakeFirstOrThrow();
     expect(await findSession(api.store.reader, token, NOW)).toBeDefined();
-    expect(await findSession(api.store.reader, sha256, NOW)).toBeUndefined();
+    expect(
+      await findSession(api.store.reader, Buffer.from(sha256).toString('hex'), NOW),
+    ).toBeUndefined();
     const rows = JSON.stringify([
       await api.db.selectFrom('session').selectAll().execute(),
       await api.db.selectFrom('person').selectAll().execute(),

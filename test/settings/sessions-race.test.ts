@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { hashPassword } from '../../src/domain/access/password.ts';
+import { hashSecret } from '../../src/domain/access/secret.ts';
 import { listAudit } from '../../src/store/accounts/audit.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import {
@@ -118,7 +119,11 @@ describe('the first sign-in at the provider of a person with a second factor', (
   beforeEach(async () => {
     const { replaced: passwordHash, sessionId } = await aReplacement();
     await startSecondFactor(db, id, sealedSecret);
-    const proofs = { passwordHash, proof: { sealedSecret, step: 1 }, recoveryHashes: ['a'] };
+    const proofs = {
+      passwordHash,
+      proof: { sealedSecret, step: 1 },
+      recoveryHashes: [hashSecret('a')],
+    };
     const by = { name: email, personId: id, at: NOW, address: AT.address };
     await confirmSecondFactor(db, { ...proofs, sessionId }, by);
   });

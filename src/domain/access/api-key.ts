@@ -20,7 +20,7 @@ export interface NewApiKey {
   /** The whole key: shown once, never stored. */
   readonly key: string;
   readonly prefix: string;
-  readonly sha256: string;
+  readonly sha256: Uint8Array;
 }
 
 /** A new key: `plb_live_`, 30 random base62 characters, 6 of checksum. */
@@ -41,9 +41,9 @@ export function isApiKey(text: string): boolean {
   return text.endsWith(checksumOf(text.slice(0, -CHECKSUM_LENGTH)));
 }
 
-/** SHA-256 (hex) of the whole key, the only form that is stored. A key has 178 bits, so it needs no salt. */
-export function hashApiKey(key: string): string {
-  return hash('sha256', key, 'hex');
+/** SHA-256 of the whole key, the only form that is stored. A key has 178 bits, so it needs no salt. */
+export function hashApiKey(key: string): Uint8Array {
+  return hash('sha256', key, 'buffer');
 }
 
 /** The name of a key as stored. Throws `validation_error`. */

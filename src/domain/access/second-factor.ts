@@ -65,7 +65,7 @@ export function createRecoveryCode(): string {
 }
 
 /** The stored form of a code as people type it; undefined for what is no code. */
-export function hashRecoveryCode(text: string): string | undefined {
+export function hashRecoveryCode(text: string): Uint8Array | undefined {
   const typed = text.toLowerCase().replace(/[\s-]/g, '').replaceAll('o', '0');
   const code = typed.replace(/[il]/g, '1');
   const isCode =

@@ -6,7 +6,7 @@ export function createSecret() {
   return { token, sha256: hashSecret(token) };
 }
 
-/** SHA-256 (hex), the only form of a secret that is stored. */
-export function hashSecret(token: string): string {
-  return hash('sha256', token, 'hex');
+/** SHA-256, the only form of a secret that is stored. */
+export function hashSecret(token: string): Uint8Array {
+  return hash('sha256', token, 'buffer');
 }

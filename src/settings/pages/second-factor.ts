@@ -141,7 +141,7 @@ function createCodes(): string[] {
   return Array.from({ length: RECOVERY_CODES }, createRecoveryCode);
 }
 
-const toHash = (code: string) => hashRecoveryCode(code) as string;
+const toHash = (code: string) => hashRecoveryCode(code) as Uint8Array;
 
 async function sendNewCodes(res: Response, codes: readonly string[]): Promise<void> {
   await sendPage(res, {

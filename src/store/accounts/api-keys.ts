@@ -129,7 +129,7 @@ export async function findApiKey(db: Db, accountId: string, id: string): Promise
   return toApiKey(await selectApiKey(db, id, accountId));
 }
 
-const keyHolder = prepareQuery<{ sha256: string }, KeyHolder>((db, param) =>
+const keyHolder = prepareQuery<{ sha256: Uint8Array }, KeyHolder>((db, param) =>
   db
     .selectFrom('api_key')
     .select(['id as keyId', 'account_id as accountId', 'last_used_at as lastUsedAt'])
@@ -147,7 +147,7 @@ const keyHolder = prepareQuery<{ sha256: string }, KeyHolder>((db, param) =>
 /** The holder of an enabled key of an account on Pro. The caller checks expiry, which depends on the time. */
 export async function findKeyHolder(
   reader: Reader,
-  sha256: string,
+  sha256: Uint8Array,
 ): Promise<KeyHolder | undefined> {
   const [holder] = await reader.readAll(keyHolder({ sha256 }));
   return holder;

@@ -22,7 +22,7 @@ interface Lockable {
 export type JsonFields = Readonly<Record<string, Expression<unknown>>>;
 
 /** PostgreSQL's names of types. SQLite compares what it has stored. */
-export type ColumnType = 'bytea' | 'date' | 'text' | 'timestamptz' | 'uuid';
+export type ColumnType = 'bytea' | 'date' | 'inet' | 'text' | 'timestamptz' | 'uuid';
 
 /** What the engines say differently in SQL. Every other statement is the same text for both. */
 export interface Dialect {

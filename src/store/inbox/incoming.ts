@@ -73,6 +73,6 @@ export function parseEnvelope(text: string): Envelope {
   return JSON.parse(text);
 }
 
-export function hashKey(key: string): string {
-  return hash('sha256', key, 'hex');
+export function hashKey(key: string): Buffer {
+  return hash('sha256', key, 'buffer');
 }

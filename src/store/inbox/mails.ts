@@ -65,13 +65,19 @@ export async function findResults(
 ): Promise<ReadonlyMap<string, MailResult>> {
   const found = new Map<string, MailResult>();
   for (let from = 0; from < keys.length; from += KEYS_AT_ONCE) {
-    const byHash = new Map(keys.slice(from, from + KEYS_AT_ONCE).map((key) => [hashKey(key), key]));
+    const some = keys.slice(from, from + KEYS_AT_ONCE).map((key) => ({ key, hash: hashKey(key) }));
+    const byHash = new Map(some.map(({ key, hash }) => [hash.toString('hex'), key]));
     const rows = await db
       .selectFrom('inbox_mail')
       .select(['key_sha256', 'state', 'result'])
-      .where('key_sha256', 'in', [...byHash.keys()])
+      .where(
+        'key_sha256',
+        'in',
+        some.map(({ hash }) => hash),
+      )
       .execute();
-    for (const row of rows) found.set(byHash.get(row.key_sha256 ?? '') ?? '', toResult(row));
+    for (const row of rows)
+      found.set(byHash.get(Buffer.from(row.key_sha256 ?? '').toString('hex')) ?? '', toResult(row));
   }
   return found;
 }

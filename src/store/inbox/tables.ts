@@ -18,7 +18,7 @@ export interface InboxMailTable {
   sha256: string;
   /** The account whose own address the mail was sent to. */
   account_id: string | null;
-  key_sha256: string | null;
+  key_sha256: Uint8Array | null;
   state: MailState;
   /** When it can be claimed, by the database's clock: at once, after a pause, or when a claim ends. null: never. */
   due_at: Instant | null;

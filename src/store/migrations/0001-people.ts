@@ -28,7 +28,7 @@ async function createPersons(db: Kysely<never>): Promise<void> {
   await db.schema.createIndex('person_account').on('person').column('account_id').execute();
   await db.schema
     .createTable('one_time_link')
-    .addColumn('sha256', t.text, (c) => c.primaryKey())
+    .addColumn('sha256', t.bytes, (c) => c.primaryKey())
     .addColumn('person_id', t.id, (c) => c.notNull().references('person.id').unique())
     .addColumn('expires_at', t.instant, (c) => c.notNull())
     .execute();
@@ -40,7 +40,7 @@ async function createSessions(db: Kysely<never>): Promise<void> {
     .createTable('session')
     .addColumn('id', t.id, (c) => c.primaryKey())
     .addColumn('person_id', t.id, (c) => c.notNull().references('person.id'))
-    .addColumn('sha256', t.text, (c) => c.notNull().unique())
+    .addColumn('sha256', t.bytes, (c) => c.notNull().unique())
     .addColumn('created_at', t.instant, (c) => c.notNull())
     .addColumn('last_seen_at', t.instant, (c) => c.notNull())
     .addColumn('expires_at', t.instant, (c) => c.notNull())
@@ -66,12 +66,12 @@ async function createSecondFactors(db: Kysely<never>): Promise<void> {
   await db.schema
     .createTable('recovery_code')
     .addColumn('person_id', t.id, (c) => c.notNull().references('person.id'))
-    .addColumn('sha256', t.text, (c) => c.notNull())
+    .addColumn('sha256', t.bytes, (c) => c.notNull())
     .addPrimaryKeyConstraint('recovery_code_key', ['person_id', 'sha256'])
     .execute();
   await db.schema
     .createTable('pending_sign_in')
-    .addColumn('sha256', t.text, (c) => c.primaryKey())
+    .addColumn('sha256', t.bytes, (c) => c.primaryKey())
     .addColumn('person_id', t.id, (c) => c.notNull().references('person.id'))
     .addColumn('expires_at', t.instant, (c) => c.notNull())
     .execute();

@@ -7,7 +7,7 @@ export async function createSources(db: Kysely<never>): Promise<void> {
   await db.schema
     .createTable('source_name')
     .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))
-    .addColumn('address', t.text, (c) => c.notNull())
+    .addColumn('address', t.address, (c) => c.notNull())
     .addColumn('name', t.text)
     .addColumn('expires_at', t.instant, (c) => c.notNull())
     .addPrimaryKeyConstraint('source_name_key', ['domain_id', 'address'])
@@ -15,7 +15,7 @@ export async function createSources(db: Kysely<never>): Promise<void> {
   await db.schema
     .createTable('source_mark')
     .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))
-    .addColumn('address', t.text, (c) => c.notNull())
+    .addColumn('address', t.address, (c) => c.notNull())
     .addColumn('mark', t.text, (c) => c.notNull().check(sql`mark in ('legitimate', 'unknown')`))
     .addColumn('marked_at', t.instant, (c) => c.notNull())
     .addColumn('marked_by', t.text, (c) => c.notNull())

@@ -50,7 +50,7 @@ async function createOwners(db: Kysely<never>): Promise<void> {
     .addColumn('account_id', t.id, (c) => c.notNull().references('account.id'))
     .addColumn('name', t.text, (c) => c.notNull())
     .addColumn('prefix', t.text, (c) => c.notNull())
-    .addColumn('sha256', t.text, (c) => c.notNull().unique())
+    .addColumn('sha256', t.bytes, (c) => c.notNull().unique())
     .addColumn('enabled', t.flag, (c) => c.notNull().check(sql`enabled in (0, 1)`))
     .addColumn('created_at', t.instant, (c) => c.notNull())
     .addColumn('last_used_at', t.instant)
@@ -175,7 +175,7 @@ async function createInbox(db: Kysely<never>): Promise<void> {
     .addColumn('byte_count', t.count, (c) => c.notNull())
     .addColumn('sha256', t.text, (c) => c.notNull())
     .addColumn('account_id', t.id, (c) => c.references('account.id'))
-    .addColumn('key_sha256', t.text, (c) => c.unique())
+    .addColumn('key_sha256', t.bytes, (c) => c.unique())
     .addColumn('state', t.text, (c) =>
       c.notNull().check(sql`state in ('waiting', 'claimed', 'stuck', 'done')`),
     )

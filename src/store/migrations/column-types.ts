@@ -12,6 +12,8 @@ const SQLITE = {
   id: 'text',
   instant: 'text',
   day: 'text',
+  /** Of a source, in its canonical text. */
+  address: 'text',
   /** Compared byte by byte on both engines. */
   text: 'text',
   bytes: 'blob',
@@ -27,6 +29,7 @@ const POSTGRES: Readonly<Record<Meaning, string>> = {
   id: 'uuid',
   instant: 'timestamptz',
   day: 'date',
+  address: 'inet',
   text: 'text collate "C"',
   bytes: 'bytea',
   count: 'bigint',

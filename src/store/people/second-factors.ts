@@ -67,7 +67,7 @@ export interface TotpProof {
 }
 
 /** What a person has proved to have besides the password. */
-export type CodeProof = TotpProof | { readonly recoverySha256: string };
+export type CodeProof = TotpProof | { readonly recoverySha256: Uint8Array };
 
 export interface Self extends Actor {
   readonly personId: string;
@@ -77,7 +77,7 @@ interface Confirmation {
   /** The hash of the password that was entered: a session alone must not suffice to shut its person out. */
   readonly passwordHash: string;
   readonly proof: TotpProof;
-  readonly recoveryHashes: readonly string[];
+  readonly recoveryHashes: readonly Uint8Array[];
   readonly sessionId: string;
 }
 
@@ -130,7 +130,11 @@ export async function deleteSecondFactor(
 /** The codes from before are not accepted any more. */
 export async function renewRecoveryCodes(
   db: Db,
-  { passwordHash, code, recoveryHashes }: Proofs & { readonly recoveryHashes: readonly string[] },
+  {
+    passwordHash,
+    code,
+    recoveryHashes,
+  }: Proofs & { readonly recoveryHashes: readonly Uint8Array[] },
   by: Self,
 ): Promise<void> {
   await db.write(async (tx) => {
@@ -204,7 +208,7 @@ export async function removeSecondFactor(tx: Tx, personId: string): Promise<bool
 async function replaceRecoveryCodes(
   tx: Tx,
   person_id: string,
-  hashes: readonly string[],
+  hashes: readonly Uint8Array[],
 ): Promise<void> {
   await tx.deleteFrom('recovery_code').where('person_id', '=', person_id).execute();
   const rows = hashes.map((sha256) => ({ person_id, sha256 }));

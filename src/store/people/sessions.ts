@@ -123,31 +123,33 @@ export async function addSession(tx: Tx, session: VerifiedSession): Promise<stri
   return token;
 }
 
-const openSession = prepareQuery<{ sha256: string; now: Instant; idleSince: Instant }, OpenSession>(
-  (db, param) =>
-    db
-      .selectFrom('session')
-      .innerJoin('person', 'person.id', 'session.person_id')
-      .innerJoin('account', 'account.id', 'person.account_id')
-      .leftJoin('second_factor', 'second_factor.person_id', 'person.id')
-      .select([
-        'session.id as id',
-        'session.last_seen_at as lastSeenAt',
-        'session.notice as notice',
-        'person.id as personId',
-        'person.email as email',
-        'account.id as accountId',
-        'account.name as accountName',
-        'account.plan as plan',
-        'person.role as role',
-        'second_factor.confirmed_at as secondFactorSince',
-        'account.second_factor_required as secondFactorRequired',
-        'session.single_sign_on as isSingleSignOn',
-      ])
-      .where('session.sha256', '=', param('sha256'))
-      .where('session.expires_at', '>', param('now'))
-      .where('session.last_seen_at', '>', param('idleSince'))
-      .where('person.disabled', '=', 0),
+const openSession = prepareQuery<
+  { sha256: Uint8Array; now: Instant; idleSince: Instant },
+  OpenSession
+>((db, param) =>
+  db
+    .selectFrom('session')
+    .innerJoin('person', 'person.id', 'session.person_id')
+    .innerJoin('account', 'account.id', 'person.account_id')
+    .leftJoin('second_factor', 'second_factor.person_id', 'person.id')
+    .select([
+      'session.id as id',
+      'session.last_seen_at as lastSeenAt',
+      'session.notice as notice',
+      'person.id as personId',
+      'person.email as email',
+      'account.id as accountId',
+      'account.name as accountName',
+      'account.plan as plan',
+      'person.role as role',
+      'second_factor.confirmed_at as secondFactorSince',
+      'account.second_factor_required as secondFactorRequired',
+      'session.single_sign_on as isSingleSignOn',
+    ])
+    .where('session.sha256', '=', param('sha256'))
+    .where('session.expires_at', '>', param('now'))
+    .where('session.last_seen_at', '>', param('idleSince'))
+    .where('person.disabled', '=', 0),
 );
 
 /** undefined when no open session has this token, whatever the reason. */

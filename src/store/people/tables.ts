@@ -22,7 +22,7 @@ export interface PersonTable {
 export interface SessionTable {
   id: string;
   person_id: string;
-  sha256: string;
+  sha256: Uint8Array;
   created_at: Instant;
   last_seen_at: Instant;
   expires_at: Instant;
@@ -36,7 +36,7 @@ export interface SessionTable {
 
 /** A person has at most one link: a new one replaces the old one. */
 export interface OneTimeLinkTable {
-  sha256: string;
+  sha256: Uint8Array;
   person_id: string;
   expires_at: Instant;
 }
@@ -54,13 +54,13 @@ export interface SecondFactorTable {
 /** A code that replaces a TOTP code once; its row is deleted then. */
 export interface RecoveryCodeTable {
   person_id: string;
-  sha256: string;
+  sha256: Uint8Array;
 }
 
 /** A person who has entered their password, and not yet the code of their second factor. */
 export interface PendingSignInTable {
   /** Of the token in the browser's cookie. */
-  sha256: string;
+  sha256: Uint8Array;
   person_id: string;
   expires_at: Instant;
 }

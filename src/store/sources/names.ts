@@ -34,7 +34,7 @@ function selectNames(db: Kysely<Tables>, domainId: Expression<string>) {
 /** @internal A test reads its query plan. */
 export const namesOf = prepareQuery<{ domainId: string; addresses: string }, NameRow>((db, param) =>
   selectNames(db, param('domainId')).where(
-    dialectOf(db).isIn(sql.ref('address'), param('addresses'), 'text'),
+    dialectOf(db).isIn(sql.ref('address'), param('addresses'), 'inet'),
   ),
 );
 
