@@ -36,7 +36,7 @@ export function define(command: Command): void {
 }
 
 async function runStep(step: Step, run: () => Promise<void>, output: OutputOptions): Promise<void> {
-  hint(`${step.migration} ${step.does}: about ${toDuration(step.seconds)}`, output);
+  hint(`${step.migration} ${step.does}, which takes ${toDuration(step.seconds)}`, output);
   await run();
 }
 

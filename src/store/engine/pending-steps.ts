@@ -27,7 +27,7 @@ export async function runQuick(pending: readonly PendingStep[], shown: string): 
   if (seconds > MAX_SECONDS)
     throw new Failure(
       'conflict',
-      `The database ${shown} has to be migrated first, which takes about ${toDuration(seconds)}: run “plumbline ` +
+      `The database ${shown} has to be migrated first, which takes ${toDuration(seconds)}: run “plumbline ` +
         'migrate”. SQLite needs every process of Plumbline stopped; with PostgreSQL those of the older version go on.',
     );
   for (const step of pending) await step.run();
@@ -35,7 +35,7 @@ export async function runQuick(pending: readonly PendingStep[], shown: string): 
 
 export function toDuration(seconds: number): string {
   if (seconds === 0) return 'a moment';
-  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+  return seconds < 120 ? `about ${seconds} s` : `about ${Math.round(seconds / 60)} min`;
 }
 
 interface Migrating {
