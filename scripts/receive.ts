@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import type { Instant } from '../src/domain/instant.ts';
 import type { AggregateReport } from '../src/domain/reports/aggregate-report.ts';
+import { packOriginal } from '../src/domain/reports/original.ts';
 import type { Refusal } from '../src/domain/reports/refusal.ts';
 import {
   insertReceived,
@@ -7,10 +9,9 @@ import {
   type ReceivedDocument,
 } from '../src/store/documents/documents.ts';
 import type { Db } from '../src/store/engine/database.ts';
-import { keepOriginal } from '../src/store/inputs/originals.ts';
 
-/** A source whose documents are known without reading it. */
-export interface MadeUpSource {
+/** An input whose documents are known without reading it. */
+export interface MadeUpInput {
   readonly name: string;
   readonly bytes: Uint8Array;
   readonly documents: readonly {
@@ -19,16 +20,21 @@ export interface MadeUpSource {
   }[];
 }
 
-/** Stores sources as if they had been read, and returns the outcome of each document. */
-export async function receiveSources(
+/** The only document of an input has the whole input as its original. Of several, none is kept. */
+export function toReceived({ name, bytes, documents }: MadeUpInput): ReceivedDocument[] {
+  const input = { name, sha256: hash('sha256', bytes, 'hex'), size: bytes.length };
+  const isOnly = documents.length === 1;
+  return documents.map((document, i) => ({
+    ...{ input, path: isOnly ? '' : `${i + 1}`, ...document },
+    original: isOnly ? packOriginal(bytes) : null,
+  }));
+}
+
+/** Stores inputs as if they had been read, and returns the outcome of each document. */
+export async function receiveInputs(
   db: Db,
-  sources: readonly MadeUpSource[],
+  inputs: readonly MadeUpInput[],
   receivedAt: Instant,
 ): Promise<Outcome[]> {
-  const received: ReceivedDocument[] = [];
-  for (const { documents, ...source } of sources) {
-    const original = await keepOriginal(db, source, receivedAt);
-    received.push(...documents.map((document, ordinal) => ({ original, ordinal, ...document })));
-  }
-  return await insertReceived(db, received, receivedAt);
+  return await insertReceived(db, inputs.flatMap(toReceived), receivedAt);
 }

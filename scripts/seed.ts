@@ -12,7 +12,7 @@ import { insertApiKey } from '../src/store/accounts/api-keys.ts';
 import { insertDomain } from '../src/store/accounts/domains.ts';
 import { openStore } from '../src/store/engine/open.ts';
 import type { Store } from '../src/store/engine/store.ts';
-import { receiveSources } from './receive.ts';
+import { receiveInputs } from './receive.ts';
 import { aSyntheticReport } from './synthetic-report.ts';
 
 /** Reports that one transaction stores. */
@@ -73,7 +73,7 @@ async function seedBatch(store: Store, { name, from, to, reports }: Batch): Prom
   }
   const bytes = Buffer.from(`synthetic reports ${from} to ${to} of ${name}`);
   const source = { name: `seed:${name}`, bytes, documents };
-  await receiveSources(store.db, [source], toInstant(new Date()));
+  await receiveInputs(store.db, [source], toInstant(new Date()));
 }
 
 async function main(): Promise<void> {

@@ -14,7 +14,7 @@ import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { moveDatabase } from '../../src/store/move/move.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
-import { receiveSources } from '../receive.ts';
+import { receiveInputs } from '../receive.ts';
 import { aSyntheticReport } from '../synthetic-report.ts';
 
 const ORIGINAL_BYTES = 2_000;
@@ -52,7 +52,7 @@ async function fillBatch({ db }: Store, { from, reports, names }: Batch): Promis
       documents: [{ member: [], content }],
     };
   });
-  await receiveSources(db, sources, toInstant(new Date()));
+  await receiveInputs(db, sources, toInstant(new Date()));
 }
 
 const SIZES = `

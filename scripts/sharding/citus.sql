@@ -16,8 +16,8 @@ insert into distribution values
   ('list_point', 'list_id'),
   ('list_gap', 'list_id'),
   ('list_day', 'list_id'),
-  ('source', 'sha256'),
-  ('source_part', 'source_seq');
+  ('document', 'input_sha256'),
+  ('document_part', 'document_seq');
 
 -- A foreign key is only possible between tables that are distributed by the same column.
 do $$
@@ -36,14 +36,14 @@ end $$;
 do $$
 begin
   execute (
-    select format('alter table source drop constraint %I', conname) from pg_constraint
-    where contype = 'p' and conrelid = 'source'::regclass);
+    select format('alter table document drop constraint %I', conname) from pg_constraint
+    where contype = 'p' and conrelid = 'document'::regclass);
 end $$;
-alter table source add primary key (sha256, seq);
-create index source_seq on source (seq);
+alter table document add primary key (input_sha256, seq);
+create index document_seq on document (seq);
 
 select create_distributed_table(name::regclass, by, colocate_with => 'none')
-  from distribution where name in ('source', 'source_part');
+  from distribution where name in ('document', 'document_part');
 select create_distributed_table('report'::regclass, 'domain_id', colocate_with => 'none');
 select create_distributed_table(name::regclass, by, colocate_with => 'report')
   from distribution where by = 'domain_id' and name <> 'report';

@@ -36,9 +36,8 @@ const DROP_HELP = `
 The mail is not read, and its bytes are deleted. Only a mail that waits or is stuck can be dropped.`;
 
 const REREAD_HELP = `
-For mails that are done, with the parser of this version. A report that is stored stays as it is; one that could
-not be read becomes a report if it can be read now. Of a mail without any report, the bytes are kept for ninety
-days, unless it was a TLS report or a failure report.`;
+For mails that are done and had no report, with the parser of this version. Their bytes are kept for ninety days,
+unless it was a TLS report or a failure report. What was rejected is read again by plumbline document reread.`;
 
 export function define(inbox: Command): void {
   inbox

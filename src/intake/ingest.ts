@@ -1,16 +1,17 @@
+import { hash } from 'node:crypto';
 import { toInstant } from '../domain/instant.ts';
 import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
+import { packLargeOriginal } from '../domain/reports/original.ts';
 import { Refusal } from '../domain/reports/refusal.ts';
+import type { DocumentPlace } from '../store/documents/document-rows.ts';
 import {
   insertReceived,
   type Outcome,
   type ReceivedDocument,
 } from '../store/documents/documents.ts';
 import type { Db } from '../store/engine/database.ts';
-import { keepOriginal, type Original } from '../store/inputs/originals.ts';
-import { estimateBytes } from './budget.ts';
 import { NOTHING } from './containers/finding.ts';
-import type { IntakeDocument } from './intake-document.ts';
+import { estimateSize, type IntakeDocument } from './intake-document.ts';
 import type { Parser } from './parser/parser.ts';
 
 /** Documents that are stored together, and their estimated bytes in memory. */
@@ -23,6 +24,8 @@ export interface Input {
   readonly bytes: Uint8Array;
   /** Of the bytes, in hex, when it is known already. */
   readonly sha256?: string;
+  /** What is read again: the bytes are stored for this document already. */
+  readonly stored?: DocumentPlace;
 }
 
 /** An input that is read later. `read` throws when the input cannot be read. */
@@ -35,6 +38,8 @@ export interface IngestedDocument {
   readonly input: string;
   /** Where inside the input, outermost first. */
   readonly member: readonly string[];
+  /** The part of the input that has it; undefined when it is not stored. */
+  readonly path: string | undefined;
   readonly outcome: Outcome | 'ignored';
   /** The report; null when there is a refusal that says why there is none. */
   readonly report: AggregateReport | null;
@@ -64,11 +69,11 @@ export async function* ingest(
   for await (const batch of ahead(batches)) yield* store(deps, batch);
 }
 
-/** A document that was read. If its input could not be read, it has no original and is not stored. */
+/** A document that was read. */
 interface ReadDocument {
   readonly input: string;
-  readonly original: Original | undefined;
-  readonly ordinal: number;
+  /** Where it came in; undefined when it is not stored: something beside a report, or an input that cannot be read. */
+  readonly place: DocumentPlace | undefined;
   readonly document: IntakeDocument;
 }
 
@@ -79,7 +84,7 @@ async function* readAll(
   for await (const { name, read } of inputs) {
     const input = await read().catch(toUnreadable);
     if (!(input instanceof Refusal)) yield* readInput(deps, input);
-    else yield { input: name, original: undefined, ordinal: 0, document: toRejected(input) };
+    else yield { input: name, place: undefined, document: toRejected(input) };
   }
 }
 
@@ -94,25 +99,45 @@ const toRejected = (refusal: Refusal): IntakeDocument => ({
   refusal,
 });
 
-/** The documents of an input. Its bytes are stored first, because the reading may be interrupted. */
 async function* readInput(
-  { db, now, parser, keeps = 'every_input' }: IngestDeps,
+  { now, parser, keeps = 'every_input' }: IngestDeps,
   input: Input,
 ): AsyncGenerator<ReadDocument> {
-  const receivedAt = now();
-  const keep = () => keepOriginal(db, input, toInstant(receivedAt));
-  let original = keeps === 'every_input' ? await keep() : undefined;
-  let ordinal = 0;
-  for await (const document of parser.parse(input.bytes, { nowMs: receivedAt.getTime() })) {
-    const at = { input: input.name, ordinal };
-    ordinal += 1;
-    if (keeps === 'reports' && isNothing(document)) {
-      yield { ...at, original: undefined, document: { ...document, kind: 'ignored' } };
-      continue;
-    }
-    original ??= await keep();
-    yield { ...at, original, document };
+  const base = input.stored ?? toPlace(input);
+  for await (const document of parser.parse(input.bytes, { nowMs: now().getTime() })) {
+    if (document.kind === 'ignored') yield { input: input.name, place: undefined, document };
+    else if (keeps === 'reports' && isNothing(document))
+      yield { input: input.name, place: undefined, document: { ...document, kind: 'ignored' } };
+    else yield { input: input.name, ...(await locate(input, base, document)) };
   }
+}
+
+/** The place of an input that is its own only document. */
+function toPlace({ name, bytes, sha256 }: Input): DocumentPlace {
+  const input = { name, sha256: sha256 ?? hash('sha256', bytes, 'hex'), size: bytes.length };
+  return { input, path: '', member: [] };
+}
+
+type KeptDocument = Exclude<IntakeDocument, { kind: 'ignored' }>;
+
+/** Where a document is stored, and the document with its original. */
+async function locate(
+  { bytes, stored }: Input,
+  base: DocumentPlace,
+  document: KeptDocument,
+): Promise<Omit<ReadDocument, 'input'>> {
+  const { path, original } = document;
+  if (original === undefined) {
+    const whole = stored === undefined ? await packLargeOriginal(bytes) : null;
+    const member = stored?.path ? base.member : document.member;
+    return { place: { ...base, member }, document: { ...document, original: whole } };
+  }
+  const place = {
+    input: base.input,
+    path: base.path === '' ? path : `${base.path}.${path}`,
+    member: [...base.member, ...document.member],
+  };
+  return { place, document };
 }
 
 /** Whether it is all there is to say of an input without any report. */
@@ -126,18 +151,12 @@ async function* toBatches(documents: AsyncIterable<ReadDocument>): AsyncGenerato
   let [batch, bytes]: [ReadDocument[], number] = [[], 0];
   for await (const document of documents) {
     batch.push(document);
-    bytes += sizeOf(document);
+    bytes += estimateSize(document.document);
     if (batch.length < BATCH_DOCUMENTS && bytes < BATCH_BYTES) continue;
     yield batch;
     [batch, bytes] = [[], 0];
   }
   if (batch.length > 0) yield batch;
-}
-
-/** The input's own bytes count with its first document. */
-function sizeOf({ original, ordinal, document }: ReadDocument): number {
-  const content = ordinal === 0 ? (original?.content.length ?? 0) : 0;
-  return content + estimateBytes(document.kind === 'report' ? document.report : undefined);
 }
 
 /** The same items, each requested while the one before it is in use. At most one item is held. */
@@ -169,21 +188,21 @@ async function* store(
     yield toIngested(document, received[i] && (outcomes.next().value as Outcome));
 }
 
-/** undefined for a document that is not stored: something beside a report, or an input that could not be read. */
-function toReceived({ original, ordinal, document }: ReadDocument): ReceivedDocument | undefined {
-  if (original === undefined || document.kind === 'ignored') return undefined;
+function toReceived({ place, document }: ReadDocument): ReceivedDocument | undefined {
+  if (place === undefined || document.kind === 'ignored') return undefined;
   const content = document.kind === 'report' ? document.report : document.refusal;
-  return { original, ordinal, member: document.member, content };
+  return { ...place, original: document.original ?? null, content };
 }
 
 function toIngested(
-  { input, document }: ReadDocument,
+  { input, place, document }: ReadDocument,
   outcome: Outcome | undefined,
 ): IngestedDocument {
   const isReport = document.kind === 'report';
   return {
     input,
-    member: document.member,
+    member: place?.member ?? document.member,
+    path: place?.path,
     outcome: outcome ?? (document.kind === 'ignored' ? 'ignored' : 'rejected'),
     report: isReport ? document.report : null,
     refusal: isReport ? null : document.refusal,

@@ -27,8 +27,8 @@ export interface Tables {
   account: AccountTable;
   api_key: ApiKeyTable;
   domain: DomainTable;
-  source: SourceTable;
-  source_part: SourcePartTable;
+  document: DocumentTable;
+  document_part: DocumentPartTable;
   report: ReportTable;
   conflict: ConflictTable;
   rejection: RejectionTable;
@@ -107,23 +107,34 @@ interface DomainTable {
   alerts_nonce: string;
 }
 
-/** An input: a file or a mail that came in, with its original bytes. A large input has its first mebibyte here. */
-interface SourceTable {
+/**
+ * A document of an input, which is a file or a mail that came in, and the bytes in which it came. Of a document that was
+ * stored before, and of one that is too large, only that it came. What came in bounds it; nothing deletes rows.
+ */
+interface DocumentTable {
   seq: GeneratedAlways<number>;
-  sha256: string;
+  /** Of the whole input. */
+  input_sha256: string;
+  /** The numbers of the parts that lead to its part of the input, `2.1`; empty for the whole input. */
+  path: string;
   /** A file's path or a mail's name, as it was given. */
-  name: string;
+  input_name: string;
+  input_bytes: number;
+  /** Names of the members that it was found in, outermost first; null when the input is the document. */
+  member: string | null;
   received_at: Instant;
-  byte_count: number;
-  content: Uint8Array;
-  /** How each part of the content is compressed; `as_is`: not again, because the input is compressed already. */
-  encoding: 'as_is' | 'zstd';
+  /** How the content is compressed; `as_is`: not again, because it came compressed. */
+  encoding: 'as_is' | 'zstd' | null;
+  /** The size of the part as it came. */
+  content_bytes: number | null;
+  /** The compressed part, of a large one the first mebibyte. */
+  content: Uint8Array | null;
 }
 
-/** The rest of a large input, one mebibyte in each part. */
-interface SourcePartTable {
-  source_seq: number;
-  /** From 1, because part 0 is `content` in the input's own row. */
+/** The rest of a large original, one mebibyte in each part. They are stored before their document has content. */
+interface DocumentPartTable {
+  document_seq: number;
+  /** From 1, because part 0 is `content` in the document's own row. */
   part: number;
   content: Uint8Array;
 }
@@ -133,8 +144,7 @@ interface ReportTable {
   /** Made from the report's identity: see domain/reports/report-identity.ts. */
   id: string;
   domain_id: string;
-  source_seq: number;
-  member: string | null;
+  document_seq: number;
   received_at: Instant;
   reporter_org: string | null;
   reporter_email: string | null;
@@ -158,22 +168,17 @@ interface ConflictTable {
   seq: GeneratedAlways<number>;
   domain_id: string;
   report_seq: number;
-  source_seq: number;
-  member: string | null;
+  document_seq: number;
   payload_sha256: string;
   received_at: Instant;
 }
 
+/** Why a document is not a report. */
 interface RejectionTable {
-  seq: GeneratedAlways<number>;
-  source_seq: number;
-  /** Its position among the documents of its input, from 0. */
-  ordinal: number;
-  member: string | null;
+  document_seq: number;
   reason: string;
   message: string;
   place: string | null;
-  received_at: Instant;
 }
 
 /** A payload that an operator removed. When it comes in again, it is not stored. */

@@ -1,4 +1,4 @@
-import { receiveSources } from '../../scripts/receive.ts';
+import { receiveInputs } from '../../scripts/receive.ts';
 import { type EvaluateDeps, evaluate } from '../../src/alerts/evaluate.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant } from '../../src/domain/instant.ts';
@@ -54,7 +54,7 @@ export async function aWorld(store: Store, { name = `d${++count}.example` } = {}
     now = at;
     const documents = reports.map((content) => ({ member: [], content }));
     const source = { name: 'test', bytes: Buffer.from(`file ${++count}`), documents };
-    await receiveSources(db, [source], at);
+    await receiveInputs(db, [source], at);
   };
   return {
     id,

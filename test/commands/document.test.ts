@@ -46,7 +46,7 @@ const messagesOf = async (db: Store['db']) =>
 /** Changes the original of one input. */
 const corruptOriginal = (db: Store['db'], name: '0.xml' | '1.xml') =>
   db.write((tx) =>
-    tx.updateTable('source').set({ encoding: 'as_is' }).where('name', '=', name).execute(),
+    tx.updateTable('document').set({ encoding: 'as_is' }).where('input_name', '=', name).execute(),
   );
 
 describe('correcting', () => {
@@ -76,7 +76,10 @@ describe('correcting', () => {
     const { db, given, id } = await aForgery();
     await corruptOriginal(db, '0.xml');
     const removed = await remove(given, { kind: 'report', id });
-    expect(removed).toMatchObject({ replacedBy: 1, unread: expect.stringContaining('0.xml') });
+    expect(removed).toMatchObject({
+      replacedBy: 1,
+      unread: expect.stringContaining('not complete'),
+    });
     expect(await messagesOf(db)).toEqual([10]);
     expect(await listMiscounts(db)).toEqual({});
   });
@@ -99,14 +102,14 @@ describe('correcting', () => {
   test('lists rejections and conflicts by reason and day, and removes a rejection', async () => {
     const { db, given } = await aForgery(BROKEN);
     const all = await listDocuments(db, { limit: 9 });
-    expect(all.map(({ id }) => id)).toEqual(['conflict-1', 'rejection-1']);
+    expect(all.map(({ id }) => id)).toEqual(['conflict-1', 'rejection-3']);
     const limit = 9;
     expect(await listDocuments(db, { reason: 'bad_xml', limit })).toEqual([all[1]]);
     expect(await listDocuments(db, { outcome: 'conflict', limit })).toEqual([all[0]]);
     expect(await listDocuments(db, { since: '2026-03-16T00:00:00Z', limit })).toEqual([]);
-    await remove(given, { kind: 'rejection', seq: 1 });
+    await remove(given, { kind: 'rejection', seq: 3 });
     expect(await listDocuments(db, { outcome: 'rejected', limit })).toEqual([]);
-    const again = remove(given, { kind: 'rejection', seq: 1 });
+    const again = remove(given, { kind: 'rejection', seq: 3 });
     await expect(again).rejects.toMatchObject({ code: 'not_found' });
   });
 });
@@ -126,7 +129,7 @@ test('a genuine report that came second is found, compared, preferred and kept',
 
   const { stdout: list } = await run(['document', 'list']);
   expect(list).toMatch(/conflict-1 .*example\.com +genuine\.xml/);
-  expect(list).toMatch(/rejection-1 .*broken XML +broken\.xml/);
+  expect(list).toMatch(/rejection-3 .*broken XML +broken\.xml/);
   const [{ report }] = await json('document', 'list', '--outcome', 'conflict');
 
   const { stdout: shown } = await run(['document', 'show', 'conflict-1']);

@@ -10,7 +10,7 @@ import { claimMails, failMails } from '../../src/store/inbox/claims.ts';
 import { noteDoor } from '../../src/store/inbox/doors.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
 import { serveDns, type Zone } from '../support/dns-server.ts';
-import { aReportMail, aReportXml, deliverMail, listMailRows } from '../support/inbox.ts';
+import { aReportXml, deliverMail, listMailRows } from '../support/inbox.ts';
 import { workAll } from '../support/inbox-worker.ts';
 import { base64, mail, text } from '../support/mail.ts';
 import { aProgram } from '../support/program.ts';
@@ -122,27 +122,35 @@ describe('plumbline inbox', () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining('were not kept (dropped)')]);
   });
 
-  test('rereads mails from the inbox and from their inputs, and gives their bytes', async () => {
-    const [report, broken] = [aReportMail(), mail(base64(aReportXml().slice(0, 400)))];
+  test('rereads a mail without a report, and gives its bytes', async () => {
     const hello = mail(text('Hello'));
     await withDb(async (db) => {
-      for (const bytes of [report, broken, hello]) await deliverMail(db, { bytes });
+      await deliverMail(db, { bytes: hello });
       await workAll(db);
     });
-    const again = await program.json('inbox', 'reread', 'mail-1', 'mail-2', 'mail-3');
-    expect(again).toMatchObject([
-      { result: 'processed', counts: { duplicate: 1 } },
-      { result: 'rejected' },
-      { result: 'ignored' },
-    ]);
-    for (const [i, bytes] of [report, broken, hello].entries()) {
-      const { stdout } = await program.run(['inbox', 'show', `mail-${i + 1}`, '--original']);
-      expect(stdout).toBe(bytes.toString());
-    }
+    const again = await program.json('inbox', 'reread', 'mail-1');
+    expect(again).toMatchObject([{ result: 'ignored' }]);
+    const { stdout } = await program.run(['inbox', 'show', 'mail-1', '--original']);
+    expect(stdout).toBe(hello.toString());
+  });
+
+  test('of a mail with a report, sound or broken, keeps the part that has it', async () => {
+    const broken = aReportXml().slice(0, 400);
     await withDb(async (db) => {
-      expect(await db.selectFrom('report').select('seq').execute()).toHaveLength(1);
-      expect(await db.selectFrom('rejection').select('seq').execute()).toHaveLength(1);
+      await deliverMail(db);
+      await deliverMail(db, { bytes: mail(base64(broken)) });
+      await workAll(db);
     });
+    for (const args of [
+      ['reread', 'mail-1'],
+      ['show', 'mail-2', '--original'],
+    ]) {
+      const { status, stderr } = await program.run(['inbox', ...args]);
+      expect([status, stderr]).toEqual([1, expect.stringContaining('plumbline document show')]);
+    }
+    const [{ id }] = await program.json('document', 'list');
+    const { stdout } = await program.run(['document', 'show', id, '--original']);
+    expect(stdout).toBe(broken);
   });
 });
 

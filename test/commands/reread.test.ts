@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { packOriginal } from '../../src/domain/reports/original.ts';
 import { Refusal } from '../../src/domain/reports/refusal.ts';
 import { ingest } from '../../src/intake/ingest.ts';
 import { localParser, type Parser } from '../../src/intake/parser/parser.ts';
@@ -14,11 +15,13 @@ const RECEIVED = '2026-03-15T00:00:00Z';
 const OTHER = plainWith('2026-0001', '2026-0002');
 const BROKEN = PLAIN.replace('</feedback>', '');
 
-/** An older version, whose parser rejected each input so many times. */
-const olderParser = (rejections = 1): Parser => ({
+/** An older version, whose parser rejected the whole of each input, or these parts of it. */
+const olderParser = (parts: Readonly<Record<string, Uint8Array | string>> = {}): Parser => ({
   async *parse() {
-    for (let i = 0; i < rejections; i += 1)
-      yield { kind: 'rejected', member: [], path: '', refusal: new Refusal('bad_field', 'Old.') };
+    const rejected = { kind: 'rejected', refusal: new Refusal('bad_field', 'Old.') } as const;
+    for (const [path, bytes] of Object.entries(parts))
+      yield { ...rejected, path, member: ['x'], original: packOriginal(Buffer.from(bytes)) };
+    if (Object.keys(parts).length === 0) yield { ...rejected, path: '', member: [] };
   },
 });
 
@@ -94,10 +97,44 @@ test('an input in which other documents are found now has only the rejections of
     { name: 'a.xml', content: PLAIN },
     { name: 'b.xml', content: BROKEN },
   ]);
-  const { lines, json } = await anOldDatabase([both], olderParser(4));
-  expect(await json('document', 'list')).toHaveLength(4);
-  expect((await lines('rejection-3')).at(-1).summary).toMatchObject({ documents: 2, stored: 1 });
+  const { lines, json } = await anOldDatabase([both]);
+  expect((await lines('rejection-1')).at(-1).summary).toMatchObject({ documents: 2, stored: 1 });
   expect(await json('document', 'list')).toMatchObject([{ member: 'b.xml', reason: 'bad_xml' }]);
+});
+
+test('of an input only the part is read again that was rejected, also when it has others inside', async () => {
+  const both = zip([
+    { name: 'a.xml', content: PLAIN },
+    { name: 'b.xml', content: BROKEN },
+  ]);
+  const parts = { 1: OTHER, 2: both, 20: 'nothing' };
+  const { lines, json, look } = await anOldDatabase(['a mail'], olderParser(parts));
+  expect(await json('document', 'list')).toHaveLength(3);
+  const [a, b, last] = await lines('rejection-2');
+  expect([a, b]).toMatchObject([
+    { input: '0.xml', member: 'x > a.xml', outcome: 'stored' },
+    { input: '0.xml', member: 'x > b.xml', outcome: 'rejected' },
+  ]);
+  expect(last.summary).toMatchObject({ documents: 2 });
+  expect(await json('document', 'list')).toMatchObject([
+    { member: 'x > b.xml', reason: 'bad_xml' },
+    { id: 'rejection-3', reason: 'bad_field' },
+    { id: 'rejection-1', reason: 'bad_field' },
+  ]);
+  await lines('--reason', 'bad_field');
+  expect(await json('document', 'list')).toMatchObject([
+    { reason: 'bad_xml' },
+    { id: 'rejection-3', reason: 'no_report' },
+  ]);
+  const paths = await look((db) =>
+    db
+      .selectFrom('report')
+      .innerJoin('document', 'document.seq', 'report.document_seq')
+      .select('path')
+      .orderBy('path')
+      .execute(),
+  );
+  expect(paths).toEqual([{ path: '1' }, { path: '2.1' }]);
 });
 
 test('conflicts stay conflicts, and what stands stays', async () => {
@@ -149,10 +186,17 @@ test('a reading that was killed can be run again: every report is stored once', 
 test('an original that was not stored to its end is said to be so, and its rejection stays', async () => {
   const large = `${PLAIN}${' '.repeat(2 * 1024 * 1024)}`;
   const { json, look, run } = await anOldDatabase([large]);
-  await look((db) => db.write((tx) => tx.deleteFrom('source_part').execute()));
+  await look((db) =>
+    db.write((tx) =>
+      tx
+        .updateTable('document')
+        .set({ content: Buffer.alloc(0) })
+        .execute(),
+    ),
+  );
   const { status, stdout } = await run(['document', 'reread', 'rejection-1']);
   expect(status).toBe(1);
-  expect(stdout).toMatch(/0\.xml +The original of 0\.xml was not stored to its end/);
+  expect(stdout).toMatch(/0\.xml +The original of this document is not complete/);
   expect(await json('document', 'list')).toHaveLength(1);
 });
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { receiveSources } from '../../scripts/receive.ts';
+import { receiveInputs } from '../../scripts/receive.ts';
 import { hashSecret } from '../../src/domain/access/secret.ts';
 import { deleteApiKey } from '../../src/store/accounts/api-keys.ts';
 import { operator } from '../../src/store/accounts/audit.ts';
@@ -72,7 +72,7 @@ async function fillReports(db: Db): Promise<void> {
   await receive(db, [second]);
   await preferConflict(db, 1, { former: first, preferred: second });
   await removeNewest(db);
-  await receiveSources(db, [aLargeSource(), aRejected()], NOW);
+  await receiveInputs(db, [aLargeSource(), aRejected()], NOW);
 }
 
 /** The newest report of all is removed: its number is not given again. */

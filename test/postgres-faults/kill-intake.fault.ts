@@ -73,8 +73,8 @@ async function* listInputs(folder: string) {
 async function countReports({ db }: Store, folder = ''): Promise<number> {
   const { count } = await db
     .selectFrom('report')
-    .innerJoin('source', 'source.seq', 'report.source_seq')
-    .where('source.name', 'like', `${folder}%`)
+    .innerJoin('document', 'document.seq', 'report.document_seq')
+    .where('input_name', 'like', `${folder}%`)
     .select((eb) => eb.fn.countAll().as('count'))
     .executeTakeFirstOrThrow();
   return Number(count);

@@ -8,9 +8,8 @@ import { listMiscounts } from '../support/recount.ts';
 import { aDatabase, aStore } from '../support/store.ts';
 
 const IMPORTS = `
-  import { insertReceived } from 'src/store/documents/documents.ts';
+  import { receiveInputs } from 'scripts/receive.ts';
   import { openStore } from 'src/store/engine/open.ts';
-  import { keepOriginal } from 'src/store/inputs/originals.ts';
   const { db } = await openStore(process.argv[1], { maxConnections: 4 });
   const own = Number(process.argv[2]);
   const given = ${JSON.stringify(aReport())};
@@ -22,9 +21,8 @@ const IMPORTS = `
     sources: [{ address: '192.0.2.' + reportId % 250, messages: 10, aligned: 7 }],
   });
   const store = async (name, reports) => {
-    const original = await keepOriginal(db, { name, bytes: Buffer.from(name) }, '${NOW}');
-    const documents = reports.map((content, ordinal) => ({ original, ordinal, member: [], content }));
-    return await insertReceived(db, documents, '${NOW}');
+    const documents = reports.map((content) => ({ member: [], content }));
+    return await receiveInputs(db, [{ name, bytes: Buffer.from(name), documents }], '${NOW}');
   };`;
 
 async function countReports({ db }: Store): Promise<number> {

@@ -8,7 +8,7 @@ import { aDatabase } from '../support/store.ts';
 const WHOLE = [
   ...['account', 'api_key', 'person', 'session', 'one_time_link', 'audit', 'domain'],
   ...['second_factor', 'recovery_code', 'pending_sign_in'],
-  ...['source', 'source_part', 'rejection', 'removed_payload', 'lease'],
+  ...['document', 'document_part', 'rejection', 'removed_payload', 'lease'],
   ...['inbox_mail', 'inbox_part', 'door_state'],
 ];
 

@@ -120,14 +120,14 @@ describe('a report’s page', () => {
 
   test('without its original says so, and shows what is stored', async () => {
     const { path, id } = await aPlainReport();
-    const { source_seq: seq } = await api.db
+    const { document_seq: seq } = await api.db
       .selectFrom('report')
-      .select('source_seq')
+      .select('document_seq')
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
     const content = Buffer.alloc(0);
     await api.db.write((tx) =>
-      tx.updateTable('source').set({ content }).where('seq', '=', seq).execute(),
+      tx.updateTable('document').set({ content }).where('seq', '=', seq).execute(),
     );
     const text = await read(path);
     expect(text).toContain('The original of this report is not stored any more.');

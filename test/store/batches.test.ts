@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { toReceived } from '../../scripts/receive.ts';
 import { Refusal } from '../../src/domain/reports/refusal.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { insertReceived, type ReceivedDocument } from '../../src/store/documents/documents.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/open.ts';
-import { keepOriginal } from '../../src/store/inputs/originals.ts';
 import { aReport, NOW } from '../support/builders.ts';
 import { caseCount } from '../support/counts.ts';
 import { listSources } from '../support/day-sources.ts';
@@ -16,17 +16,21 @@ const LATER = '2026-03-16T00:00:00Z';
 
 type Content = ReceivedDocument['content'];
 
-/** Documents as they come: each content in a source with these bytes, read by itself. */
-async function documentsOf(
-  db: Db,
-  sources: readonly (readonly [bytes: string, content: Content])[],
-): Promise<ReceivedDocument[]> {
-  const documents: ReceivedDocument[] = [];
-  for (const [bytes, content] of sources) {
-    const original = await keepOriginal(db, { name: bytes, bytes: Buffer.from(bytes) }, NOW);
-    documents.push({ original, ordinal: 0, member: [], content });
-  }
-  return documents;
+/** Documents as they come: each content in an input with these bytes, read by itself. */
+const documentsOf = (
+  inputs: readonly (readonly [bytes: string, content: Content])[],
+): ReceivedDocument[] =>
+  inputs.flatMap(([bytes, content]) =>
+    toReceived({
+      ...{ name: bytes, bytes: Buffer.from(bytes) },
+      documents: [{ member: [], content }],
+    }),
+  );
+
+/** Of the inputs that came in. */
+async function namesOf(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom('document').select('input_name').execute();
+  return rows.map(({ input_name }) => input_name).sort();
 }
 
 describe('a batch', () => {
@@ -36,7 +40,7 @@ describe('a batch', () => {
       const [reportId, payload] = [String(i % 65), i < 130 ? 'first' : 'other'];
       return [`file ${i}`, aReport({ reportId, payload: `${payload} ${reportId}` })] as const;
     });
-    const outcomes = await insertReceived(db, await documentsOf(db, sources), NOW);
+    const outcomes = await insertReceived(db, documentsOf(sources), NOW);
     expect(Map.groupBy(outcomes, (outcome) => outcome).get('unclaimed')).toHaveLength(65);
     expect([outcomes[64], outcomes[65], outcomes[129], outcomes[130], outcomes[194]]).toEqual([
       'unclaimed',
@@ -59,16 +63,19 @@ describe('a batch', () => {
       ['same', report],
       ['same', report],
     ] as const;
-    expect(await insertReceived(db, await documentsOf(db, sources), NOW)).toEqual([
+    expect(await insertReceived(db, documentsOf(sources), NOW)).toEqual([
       'rejected',
       'rejected',
       'unclaimed',
       'duplicate',
     ]);
-    const stored = await db.selectFrom('source').select(['seq', 'name']).execute();
-    expect(stored.map(({ name }) => name).sort()).toEqual(['other', 'same']);
-    const left = await db.selectFrom('rejection').select('source_seq').execute();
-    expect(left).toEqual([{ source_seq: stored.find(({ name }) => name === 'other')?.seq }]);
+    expect(await namesOf(db)).toEqual(['other', 'same']);
+    const left = await db
+      .selectFrom('rejection')
+      .innerJoin('document', 'document.seq', 'rejection.document_seq')
+      .select('input_name')
+      .execute();
+    expect(left).toEqual([{ input_name: 'other' }]);
   });
 
   test('with removed payloads stores the others, and no domain of which all is removed', async () => {
@@ -89,7 +96,7 @@ describe('a batch', () => {
       }
     });
     const sources = [one, two, gone, kept].map((report, i) => [`file ${i}`, report] as const);
-    const outcomes = await insertReceived(db, await documentsOf(db, sources), NOW);
+    const outcomes = await insertReceived(db, documentsOf(sources), NOW);
     expect(outcomes).toEqual(['removed', 'unclaimed', 'removed', 'unclaimed']);
     const names = await db.selectFrom('domain').select('name').execute();
     expect(names).toEqual([{ name: 'example.com' }]);
@@ -110,13 +117,9 @@ test('documents that are stored together end as if each were stored by itself', 
     fc.asyncProperty(batches, async (batch) => {
       const sources = batch.map(([file, content]) => [`file ${file}`, toContent(content)] as const);
       const [together, alone] = [await openTestStore(), await openTestStore()];
-      const outcomes = await insertReceived(
-        together.db,
-        await documentsOf(together.db, sources),
-        NOW,
-      );
+      const outcomes = await insertReceived(together.db, documentsOf(sources), NOW);
       const wanted: string[] = [];
-      for (const document of await documentsOf(alone.db, sources))
+      for (const document of documentsOf(sources))
         wanted.push(...(await insertReceived(alone.db, [document], NOW)));
       expect(outcomes).toEqual(wanted);
       expect(await readAll(together.db)).toEqual(await readAll(alone.db));
@@ -142,22 +145,22 @@ function toContent(
 
 /** What is stored, without numbers and random ids. */
 async function readAll(db: Db): Promise<unknown> {
-  const sources = await db.selectFrom('source').select(['seq', 'name']).execute();
-  const nameOf = (seq: number) => sources.find((source) => source.seq === seq)?.name;
+  const documents = await db.selectFrom('document').selectAll().execute();
+  const nameOf = (wanted: number) => documents.find(({ seq }) => seq === wanted)?.input_name;
   const reports = await db.selectFrom('report').selectAll().orderBy('id').execute();
   const conflicts = await db.selectFrom('conflict').selectAll().orderBy('payload_sha256').execute();
   const rejections = await db.selectFrom('rejection').selectAll().execute();
   return {
-    sources: sources.map(({ name }) => name).sort(),
-    reports: reports.map(({ seq: _, domain_id: __, source_seq, ...row }) => [
+    documents: documents.map(({ seq: _, ...row }) => JSON.stringify(row)).sort(),
+    reports: reports.map(({ seq: _, domain_id: __, document_seq, ...row }) => [
       row,
-      nameOf(source_seq),
+      nameOf(document_seq),
     ]),
-    conflicts: conflicts.map(({ report_seq, source_seq, payload_sha256 }) => {
+    conflicts: conflicts.map(({ report_seq, document_seq, payload_sha256 }) => {
       const report = reports.find(({ seq }) => seq === report_seq);
-      return [report?.id, nameOf(source_seq), payload_sha256];
+      return [report?.id, nameOf(document_seq), payload_sha256];
     }),
-    rejections: rejections.map(({ source_seq }) => nameOf(source_seq)).sort(),
+    rejections: rejections.map(({ document_seq }) => nameOf(document_seq)).sort(),
     addresses: (await listSources(db)).map((row) => JSON.stringify(row)).sort(),
   };
 }
@@ -193,9 +196,9 @@ test('what another process is storing at the same time is waited for, and stored
     ['more', aReport()],
   ] as const;
   const others = holding(other.db);
-  const storingTheirs = insertReceived(others.db, await documentsOf(other.db, theirs), NOW);
+  const storingTheirs = insertReceived(others.db, documentsOf(theirs), NOW);
   await others.held;
-  const storingOurs = insertReceived(one.db, await documentsOf(one.db, ours), LATER);
+  const storingOurs = insertReceived(one.db, documentsOf(ours), LATER);
   for (let i = 0; i < 20; i++) await one.db.selectFrom('domain').select('id').execute();
   others.end();
   expect(await storingTheirs).toEqual(['unclaimed', 'rejected']);
@@ -206,11 +209,8 @@ test('what another process is storing at the same time is waited for, and stored
     'conflict',
     'unclaimed',
   ]);
-  const names = (await one.db.selectFrom('source').select('name').execute()).map(
-    ({ name }) => name,
-  );
-  expect(names.sort()).toEqual(['another', 'more', 'ours', 'rejected', 'same']);
-  expect(await one.db.selectFrom('rejection').select('seq').execute()).toHaveLength(1);
+  expect(await namesOf(one.db)).toEqual(['another', 'more', 'ours', 'rejected', 'same']);
+  expect(await one.db.selectFrom('rejection').selectAll().execute()).toHaveLength(1);
   expect(await listMiscounts(one.db)).toEqual({});
   await Promise.all([one.close(), other.close()]);
 });

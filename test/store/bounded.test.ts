@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { receiveSources } from '../../scripts/receive.ts';
+import { receiveInputs, toReceived } from '../../scripts/receive.ts';
 import { Refusal } from '../../src/domain/reports/refusal.ts';
 import { insertReceived, type ReceivedDocument } from '../../src/store/documents/documents.ts';
 import type { Db } from '../../src/store/engine/database.ts';
-import { keepOriginal } from '../../src/store/inputs/originals.ts';
 import { putBrake } from '../support/brake.ts';
 import { aReport, NOW } from '../support/builders.ts';
 import { listSources } from '../support/day-sources.ts';
@@ -22,20 +21,17 @@ function counting(db: Db): { db: Db; transactions: () => number } {
   };
 }
 
-async function documentsOf(
-  db: Db,
-  contents: readonly ReceivedDocument['content'][],
-  bytes = Buffer.from('a mailbox'),
-): Promise<ReceivedDocument[]> {
-  const original = await keepOriginal(db, { name: 'x', bytes }, NOW);
-  return contents.map((content, ordinal) => ({ original, ordinal, member: [], content }));
+/** The documents of one input. */
+function documentsOf(contents: readonly ReceivedDocument['content'][]): ReceivedDocument[] {
+  const documents = contents.map((content) => ({ member: [], content }));
+  return toReceived({ name: 'x', bytes: Buffer.from('a mailbox'), documents });
 }
 
 describe('a transaction of intake is bounded by what it writes', () => {
   test('a mailbox of 1,000 reports is stored in several', async () => {
     const { db, transactions } = counting((await aStore()).db);
     const reports = Array.from({ length: 1_000 }, () => aReport());
-    const outcomes = await insertReceived(db, await documentsOf(db, reports), NOW);
+    const outcomes = await insertReceived(db, documentsOf(reports), NOW);
     expect(outcomes).toHaveLength(1_000);
     expect(transactions()).toBeGreaterThanOrEqual(5);
     const { reports_total } = await db
@@ -53,15 +49,19 @@ describe('a transaction of intake is bounded by what it writes', () => {
       aligned: 1,
     }));
     const reports = Array.from({ length: 20 }, () => ({ ...aReport(), sources }));
-    await insertReceived(db, await documentsOf(db, reports), NOW);
+    await insertReceived(db, documentsOf(reports), NOW);
     expect(transactions()).toBeGreaterThanOrEqual(5);
   });
 
-  test('a source of 10 MB is stored in parts, one transaction each', async () => {
+  test('an original of 10 MB is stored in parts, one transaction each', async () => {
     const { db, transactions } = counting((await aStore()).db);
-    const bytes = Buffer.alloc(10 * 1024 * 1024, 'From ');
-    await documentsOf(db, [], bytes);
-    expect(transactions()).toBe(10);
+    const bytes = Buffer.concat([Buffer.from('PK'), Buffer.alloc(10 * 1024 * 1024, 'x')]);
+    const documents = [{ member: [], content: aReport() }];
+    await receiveInputs(db, [{ name: 'x', bytes, documents }], NOW);
+    // Its row, ten parts after the first mebibyte, and the report with that.
+    expect(transactions()).toBe(12);
+    const parts = await db.selectFrom('document_part').select('content').execute();
+    expect(Math.max(...parts.map(({ content }) => content.length))).toBe(1024 * 1024);
   });
 });
 
@@ -70,7 +70,7 @@ describe('a source whose reading was interrupted', () => {
     const { db } = await aStore();
     const reports = Array.from({ length: 450 }, () => aReport());
     const refusals = Array.from({ length: 50 }, () => new Refusal('bad_xml', 'not well-formed'));
-    const documents = await documentsOf(db, [...refusals, ...reports]);
+    const documents = documentsOf([...refusals, ...reports]);
     // The third transaction fails, as if the process were killed there.
     const release = await putBrake(db, { table: 'report', at: 'insert', fromRows: 350 });
     await expect(insertReceived(db, documents, NOW)).rejects.toThrow('brake');
@@ -81,16 +81,16 @@ describe('a source whose reading was interrupted', () => {
     const domain = await db.selectFrom('domain').selectAll().executeTakeFirstOrThrow();
     const [day] = await db.selectFrom('domain_day').selectAll().execute();
     expect([domain.reports_total, day?.reports, day?.messages]).toEqual([450, 450, 4_500]);
-    expect(await db.selectFrom('rejection').select('seq').execute()).toHaveLength(50);
+    expect(await db.selectFrom('rejection').select('document_seq').execute()).toHaveLength(50);
   });
 
   test('a report that replaces a rejection at the same position is stored', async () => {
     const { db } = await aStore();
     const source = { name: 'x', bytes: Buffer.from('x') };
     const refusal = new Refusal('reader_failed', 'It ran out of memory.');
-    await receiveSources(db, [{ ...source, documents: [{ member: [], content: refusal }] }], NOW);
-    await receiveSources(db, [{ ...source, documents: [{ member: [], content: aReport() }] }], NOW);
-    expect(await db.selectFrom('rejection').select('seq').execute()).toEqual([]);
+    await receiveInputs(db, [{ ...source, documents: [{ member: [], content: refusal }] }], NOW);
+    await receiveInputs(db, [{ ...source, documents: [{ member: [], content: aReport() }] }], NOW);
+    expect(await db.selectFrom('rejection').selectAll().execute()).toEqual([]);
   });
 });
 
@@ -105,15 +105,19 @@ test('a document that cannot be stored is rejected, and all others are stored', 
     { ...endless, metadata: { ...endless.metadata, end: 1e15 } },
     aReport(),
   ];
-  expect(await insertReceived(db, await documentsOf(db, contents), NOW)).toEqual([
+  expect(await insertReceived(db, documentsOf(contents), NOW)).toEqual([
     'unclaimed',
     'rejected',
     'unclaimed',
     'rejected',
     'unclaimed',
   ]);
-  const refused = await db.selectFrom('rejection').select(['ordinal', 'reason']).execute();
-  expect(refused).toEqual([1, 3].map((ordinal) => ({ ordinal, reason: 'reader_failed' })));
+  const refused = await db
+    .selectFrom('rejection')
+    .innerJoin('document', 'document.seq', 'rejection.document_seq')
+    .select(['path', 'reason'])
+    .execute();
+  expect(refused).toEqual(['2', '4'].map((path) => ({ path, reason: 'reader_failed' })));
 });
 
 test('sums stop at 2^53 - 1, within a transaction and over several', async () => {
@@ -121,8 +125,7 @@ test('sums stop at 2^53 - 1, within a transaction and over several', async () =>
   const most = Number.MAX_SAFE_INTEGER;
   const sources = [{ address: '192.0.2.1', messages: most, aligned: most }];
   const report = () => ({ ...aReport({ totalMessages: most, alignedMessages: most }), sources });
-  for (const _ of [1, 2])
-    await insertReceived(db, await documentsOf(db, [report(), report()]), NOW);
+  for (const _ of [1, 2]) await insertReceived(db, documentsOf([report(), report()]), NOW);
   const [day] = await db.selectFrom('domain_day').selectAll().execute();
   const [source] = await listSources(db);
   expect([day?.messages, day?.aligned]).toEqual([most, most]);

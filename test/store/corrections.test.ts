@@ -73,9 +73,9 @@ describe('a conflict that is preferred', () => {
     await preferConflict(db, 1, { former: FORGED, preferred: GENUINE });
     const [report] = await db.selectFrom('report').selectAll().execute();
     expect(report).toMatchObject({ id: ID, seq: 1, total_messages: 95, aligned_messages: 90 });
-    expect(report).toMatchObject({ payload_sha256: GENUINE.payloadSha256, source_seq: 2 });
+    expect(report).toMatchObject({ payload_sha256: GENUINE.payloadSha256, document_seq: 2 });
     const [conflict] = await db.selectFrom('conflict').selectAll().execute();
-    expect(conflict).toMatchObject({ payload_sha256: FORGED.payloadSha256, source_seq: 1 });
+    expect(conflict).toMatchObject({ payload_sha256: FORGED.payloadSha256, document_seq: 1 });
     expect(await sourcesOf(db)).toEqual(GENUINE.sources);
     expect(await listMiscounts(db)).toEqual({});
   });
@@ -136,7 +136,7 @@ describe('a report that is removed', () => {
     for (const table of ['report', 'domain_day', 'list_day'] as const)
       expect(await db.selectFrom(table).selectAll().execute(), table).toEqual([]);
     expect(await listMiscounts(db)).toEqual({});
-    expect((await db.selectFrom('source').select('seq').execute()).length).toBe(1);
+    expect((await db.selectFrom('document').select('seq').execute()).length).toBe(1);
   });
 
   test('that cannot be read again leaves exact totals; no source address keeps its messages', async () => {
@@ -405,16 +405,14 @@ test('a process that ingests while another prefers and removes loses nothing', a
   const ingesting = runTogether(
     1,
     path,
-    `import { insertReceived } from 'src/store/documents/documents.ts';
+    `import { receiveInputs } from 'scripts/receive.ts';
     import { openStore } from 'src/store/engine/open.ts';
-    import { keepOriginal } from 'src/store/inputs/originals.ts';
     const report = ${JSON.stringify(GENUINE)};
     const { db, close } = await openStore(process.argv[1]);
     for (let i = 0; i < 60; i++) {
       const metadata = { ...report.metadata, reportId: 'other ' + i };
-      const original = await keepOriginal(db, { name: 'x', bytes: Buffer.from('file ' + i) }, '${NOW}');
-      const document = { original, ordinal: 0, member: [], content: { ...report, metadata } };
-      await insertReceived(db, [document], '${NOW}');
+      const documents = [{ member: [], content: { ...report, metadata } }];
+      await receiveInputs(db, [{ name: 'x', bytes: Buffer.from('file ' + i), documents }], '${NOW}');
     }
     await close();`,
   );

@@ -1,17 +1,19 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { receiveSources } from '../../scripts/receive.ts';
+import { receiveInputs } from '../../scripts/receive.ts';
+import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { Refusal } from '../../src/domain/reports/refusal.ts';
+import { toReportId } from '../../src/domain/reports/report-identity.ts';
+import { readOriginal } from '../../src/store/documents/originals.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import { readOriginal } from '../../src/store/inputs/originals.ts';
 import { putBrake } from '../support/brake.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';
 import { aDatabase, aStore } from '../support/store.ts';
 
-const TABLES = ['source', 'report', 'conflict', 'rejection', 'domain', 'domain_day'] as const;
+const TABLES = ['document', 'report', 'conflict', 'rejection', 'domain', 'domain_day'] as const;
 
 async function countRows(db: Store['db']): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -19,6 +21,12 @@ async function countRows(db: Store['db']): Promise<Record<string, number>> {
     counts[table] = (await db.selectFrom(table).selectAll().execute()).length;
   }
   return counts;
+}
+
+/** Whether the original of each document is kept, in the order in which they came. */
+async function keptOf(db: Store['db']): Promise<boolean[]> {
+  const rows = await db.selectFrom('document').select('content').orderBy('seq').execute();
+  return rows.map(({ content }) => content !== null);
 }
 
 const headOf = (db: Store['db'], name: string) =>
@@ -44,11 +52,12 @@ describe('a report', () => {
     const bytes = Buffer.from('another file');
     const documents = [{ member: [], content: report }];
     const source = { name: 'test', bytes, documents };
-    expect(await receiveSources(db, [source], '2026-04-01T00:00:00Z')).toEqual(['duplicate']);
+    expect(await receiveInputs(db, [source], '2026-04-01T00:00:00Z')).toEqual(['duplicate']);
     const [head, counts] = before;
     expect(await headOf(db, 'example.com')).toEqual(head);
-    // The bytes differ, and are kept.
-    expect(await countRows(db)).toEqual({ ...(counts as object), source: 2 });
+    // Only that it came is stored.
+    expect(await countRows(db)).toEqual({ ...(counts as object), document: 2 });
+    expect(await keptOf(db)).toEqual([true, false]);
   });
 
   test('of the same identity with other content is a conflict: the first is kept, the second is stored beside it', async () => {
@@ -76,7 +85,7 @@ describe('a report', () => {
     const report = aReport();
     const documents = ['a.xml', 'b.xml'].map((name) => ({ member: [name], content: report }));
     const source = { name: 'a.zip', bytes: Buffer.from('zip'), documents };
-    expect(await receiveSources(db, [source], NOW)).toEqual(['unclaimed', 'duplicate']);
+    expect(await receiveInputs(db, [source], NOW)).toEqual(['unclaimed', 'duplicate']);
     expect((await headOf(db, 'example.com')).reports_total).toBe(1);
   });
 
@@ -86,29 +95,27 @@ describe('a report', () => {
     await runTogether(
       2,
       path,
-      `import { insertReceived } from 'src/store/documents/documents.ts';
+      `import { receiveInputs } from 'scripts/receive.ts';
       import { openStore } from 'src/store/engine/open.ts';
-      import { keepOriginal } from 'src/store/inputs/originals.ts';
       const report = ${JSON.stringify(aReport())};
       const { db } = await openStore(process.argv[1]);
       for (let i = 0; i < 20; i++) {
         const metadata = { ...report.metadata, reportId: String(i) };
         const bytes = Buffer.from('file ' + i + process.argv[2]);
-        const original = await keepOriginal(db, { name: 'x', bytes }, '${NOW}');
-        const document = { original, ordinal: 0, member: [], content: { ...report, metadata } };
-        await insertReceived(db, [document], '${NOW}');
+        const documents = [{ member: [], content: { ...report, metadata } }];
+        await receiveInputs(db, [{ name: 'x', bytes, documents }], '${NOW}');
       }`,
     );
     expect((await headOf(store.db, 'example.com')).reports_total).toBe(20);
-    expect(await countRows(store.db)).toMatchObject({ report: 20, source: 40, conflict: 0 });
+    expect(await countRows(store.db)).toMatchObject({ report: 20, document: 40, conflict: 0 });
     await store.close();
   });
 
   test('the member names are stored, outermost first', async () => {
     const { db } = await aStore();
     const documents = [{ member: ['report.zip', 'report.xml'], content: aReport() }];
-    await receiveSources(db, [{ name: 'mail.eml', bytes: Buffer.from('x'), documents }], NOW);
-    const { member } = await db.selectFrom('report').select('member').executeTakeFirstOrThrow();
+    await receiveInputs(db, [{ name: 'mail.eml', bytes: Buffer.from('x'), documents }], NOW);
+    const { member } = await db.selectFrom('document').select('member').executeTakeFirstOrThrow();
     expect(member).toBe('report.zip > report.xml');
   });
 });
@@ -121,7 +128,7 @@ describe('a refusal', () => {
     expect(await receive(db, [refusal])).toEqual(['rejected']);
     const [row] = await db.selectFrom('rejection').selectAll().execute();
     expect(row).toMatchObject({ reason: 'bad_xml', message: 'not well-formed', place: 'line 5' });
-    expect(await countRows(db)).toMatchObject({ source: 1, report: 0, domain: 0 });
+    expect(await countRows(db)).toMatchObject({ document: 1, report: 0, domain: 0 });
   });
 
   test('of the same bytes is stored once', async () => {
@@ -132,9 +139,9 @@ describe('a refusal', () => {
       documents: [{ member: [], content: refusal }],
     };
     for (let i = 0; i < 3; i++) {
-      expect(await receiveSources(db, [source], NOW)).toEqual(['rejected']);
+      expect(await receiveInputs(db, [source], NOW)).toEqual(['rejected']);
     }
-    expect(await countRows(db)).toMatchObject({ source: 1, rejection: 1 });
+    expect(await countRows(db)).toMatchObject({ document: 1, rejection: 1 });
   });
 
   test('does not prevent storing the other documents of its file', async () => {
@@ -145,8 +152,8 @@ describe('a refusal', () => {
       { member: ['c'], content: new Refusal('doctype_forbidden', 'a DOCTYPE') },
     ];
     const source = { name: 'a.zip', bytes: Buffer.from('zip'), documents };
-    expect(await receiveSources(db, [source], NOW)).toEqual(['rejected', 'unclaimed', 'rejected']);
-    expect(await countRows(db)).toMatchObject({ rejection: 2, report: 1, source: 1 });
+    expect(await receiveInputs(db, [source], NOW)).toEqual(['rejected', 'unclaimed', 'rejected']);
+    expect(await countRows(db)).toMatchObject({ rejection: 2, report: 1, document: 3 });
   });
 });
 
@@ -158,33 +165,128 @@ describe('the original bytes', () => {
     ['gzip', gzipSync(xml)],
     ['something that only begins like gzip', Buffer.from([0x1f, 0x8b])],
     ['something that only begins like zip', Buffer.from('PK')],
-    ['three parts of XML', Buffer.concat([xml, Buffer.alloc(2_500_000, '<record/>')])],
+    ['much XML', Buffer.concat([xml, Buffer.alloc(2_500_000, '<record/>')])],
+    ['three parts of what does not compress', randomBytes(2_500_000)],
     ['two parts of gzip', Buffer.concat([gzipSync(xml), Buffer.alloc(1_500_000, 7)])],
+    ['exactly two parts', Buffer.concat([Buffer.from('PK'), randomBytes(2 * 1024 * 1024 - 2)])],
     ['every byte value', Buffer.from(Array.from({ length: 256 }, (_, i) => i))],
     ['one byte', Buffer.from([0])],
     ['nothing', Buffer.alloc(0)],
   ])('%s can be read again, byte for byte', async (_what, bytes) => {
     const { db } = await aStore();
-    await receiveSources(db, [{ name: 'source', bytes, documents: NOTHING }], NOW);
-    const row = await db.selectFrom('source').selectAll().executeTakeFirstOrThrow();
-    expect((await readOriginal(db, row.seq)).bytes).toEqual(bytes);
-    expect(row.byte_count).toBe(bytes.length);
-    expect(row.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
+    await receiveInputs(db, [{ name: 'x', bytes, documents: NOTHING }], NOW);
+    const row = await db.selectFrom('document').selectAll().executeTakeFirstOrThrow();
+    expect(Buffer.from(await readOriginal(db, row.seq))).toEqual(bytes);
+    expect([row.content_bytes, row.input_bytes]).toEqual([bytes.length, bytes.length]);
+    expect(row.input_sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
   });
 
   test('are stored once, however often they come in', async () => {
     const { db } = await aStore();
     for (const name of ['a', 'b']) {
-      await receiveSources(db, [{ name, bytes: xml, documents: NOTHING }], NOW);
+      await receiveInputs(db, [{ name, bytes: xml, documents: NOTHING }], NOW);
     }
-    expect((await countRows(db))['source']).toBe(1);
+    expect((await countRows(db))['document']).toBe(1);
   });
 
   test('take less space than their size when they compress', async () => {
     const { db } = await aStore();
-    await receiveSources(db, [{ name: 'x', bytes: xml, documents: NOTHING }], NOW);
-    const { content } = await db.selectFrom('source').select('content').executeTakeFirstOrThrow();
-    expect(content.length).toBeLessThan(xml.length / 10);
+    await receiveInputs(db, [{ name: 'x', bytes: xml, documents: NOTHING }], NOW);
+    const { content } = await db.selectFrom('document').select('content').executeTakeFirstOrThrow();
+    expect(content?.length).toBeLessThan(xml.length / 10);
+  });
+});
+
+describe('of the bytes that came', () => {
+  const inputOf = (name: string, content: AggregateReport | Refusal) => ({
+    ...{ name, bytes: Buffer.from(name) },
+    documents: [{ member: [], content }],
+  });
+
+  test('those of a stored content are kept, once, and not those of removed ones', async () => {
+    const { db } = await aStore();
+    const [report, other, gone] = [
+      aReport({ reportId: 'one' }),
+      aReport({ reportId: 'one', payload: 'other' }),
+      aReport(),
+    ];
+    const key = { report_id: toReportId(gone), payload_sha256: gone.payloadSha256 };
+    await db.write((tx) =>
+      tx
+        .insertInto('removed_payload')
+        .values({ ...key, removed_at: NOW })
+        .execute(),
+    );
+    const inputs = [report, other, other, report, gone].map((one, i) => inputOf(`${i}`, one));
+    for (const input of inputs) await receiveInputs(db, [input], NOW);
+    expect(await keptOf(db)).toEqual([true, true, false, false, false]);
+    await receiveInputs(db, inputs, NOW);
+    expect(await keptOf(db)).toEqual([true, true, false, false, false]);
+  });
+
+  test('those of a document that only came at first are added when it is wanted', async () => {
+    const { db } = await aStore();
+    const report = aReport();
+    await receiveInputs(db, [inputOf('a', report), inputOf('b', report)], NOW);
+    await receiveInputs(db, [inputOf('b', aReport())], NOW);
+    expect(await keptOf(db)).toEqual([true, true]);
+  });
+});
+
+describe('a large original', () => {
+  const bytes = Buffer.concat([Buffer.from('PK'), randomBytes(3 * 1024 * 1024)]);
+  const inputOf = (content: AggregateReport | Refusal, name = 'x') => ({
+    ...{ name, bytes: Buffer.concat([bytes, Buffer.from(name)]) },
+    documents: [{ member: [], content }],
+  });
+  const countParts = async (db: Store['db']) =>
+    (await db.selectFrom('document_part').select('part').execute()).length;
+
+  test.each([0, 2])(
+    'whose storing ends after %i parts is stored when it comes again',
+    async (parts) => {
+      const { db } = await aStore();
+      const release = await putBrake(db, { table: 'document_part', at: 'insert', fromRows: parts });
+      const input = inputOf(aReport());
+      await expect(receiveInputs(db, [input], NOW)).rejects.toThrow('brake');
+      expect([await keptOf(db), await countParts(db)]).toEqual([[false], parts]);
+      expect((await countRows(db))['report']).toBe(0);
+      await release();
+      expect(await receiveInputs(db, [input], NOW)).toEqual(['unclaimed']);
+      expect([await keptOf(db), await countParts(db)]).toEqual([[true], 3]);
+      expect(Buffer.from(await readOriginal(db, 1))).toEqual(input.bytes);
+    },
+  );
+
+  test('of an older version, of which parts were left, is replaced', async () => {
+    const { db } = await aStore();
+    const release = await putBrake(db, { table: 'report', at: 'insert' });
+    const input = inputOf(aReport());
+    await expect(receiveInputs(db, [input], NOW)).rejects.toThrow('brake');
+    await release();
+    await db.write((tx) =>
+      tx
+        .updateTable('document_part')
+        .set({ content: Buffer.from('older') })
+        .execute(),
+    );
+    await receiveInputs(db, [input], NOW);
+    expect(Buffer.from(await readOriginal(db, 1))).toEqual(input.bytes);
+  });
+
+  test('of a duplicate, or of what is stored whole, is not stored again', async () => {
+    const { db } = await aStore();
+    const report = aReport();
+    await receiveInputs(db, [inputOf(report)], NOW);
+    await receiveInputs(db, [inputOf(report, 'y'), inputOf(report)], NOW);
+    expect([await keptOf(db), await countParts(db)]).toEqual([[true, false], 3]);
+  });
+
+  test('that is not complete is said to be so', async () => {
+    const { db } = await aStore();
+    await receiveInputs(db, [inputOf(aReport())], NOW);
+    await db.write((tx) => tx.deleteFrom('document_part').where('part', '=', 3).execute());
+    await expect(readOriginal(db, 1)).rejects.toThrow('is not complete');
   });
 });
 
@@ -208,17 +310,17 @@ describe('all or nothing', () => {
 
   test('an empty batch changes nothing', async () => {
     const { db } = await aStore();
-    expect(await receiveSources(db, [], NOW)).toEqual([]);
-    expect((await countRows(db))['source']).toBe(0);
+    expect(await receiveInputs(db, [], NOW)).toEqual([]);
+    expect((await countRows(db))['document']).toBe(0);
   });
 });
 
-test('sources that come in together are inserted in the order of their hashes, as in every transaction', async () => {
+test('documents that come in together are inserted in the order of their hashes, as in every transaction', async () => {
   const { db } = await aStore();
   const contents = Array.from({ length: 20 }, (_, i) => new Refusal('no_report', `${i}`));
   await receive(db, contents);
-  const rows = await db.selectFrom('source').select('sha256').orderBy('seq').execute();
-  const hashes = rows.map(({ sha256 }) => sha256);
+  const rows = await db.selectFrom('document').select('input_sha256').orderBy('seq').execute();
+  const hashes = rows.map(({ input_sha256 }) => input_sha256);
   expect(hashes).toHaveLength(20);
   expect(hashes).toEqual(hashes.toSorted());
 });

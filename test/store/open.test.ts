@@ -118,17 +118,15 @@ describe('reads', () => {
     const writing = runTogether(
       1,
       path,
-      `import { insertReceived } from 'src/store/documents/documents.ts';
+      `import { receiveInputs } from 'scripts/receive.ts';
       import { openStore } from 'src/store/engine/open.ts';
-      import { keepOriginal } from 'src/store/inputs/originals.ts';
       const report = ${JSON.stringify(aReport())};
       const { db } = await openStore(process.argv[1]);
       for (let i = 0; i < 150; i++) {
         const metadata = { ...report.metadata, reportId: String(i) };
         const bytes = Buffer.from('f' + i);
-        const original = await keepOriginal(db, { name: 'x', bytes }, '${NOW}');
-        const document = { original, ordinal: 0, member: [], content: { ...report, metadata } };
-        await insertReceived(db, [document], '${NOW}');
+        const documents = [{ member: [], content: { ...report, metadata } }];
+        await receiveInputs(db, [{ name: 'x', bytes, documents }], '${NOW}');
       }`,
     ).finally(() => {
       isDone = true;

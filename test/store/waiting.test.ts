@@ -116,17 +116,15 @@ describe('a write while another process writes', () => {
     const storing = runTogether(
       1,
       path,
-      `import { insertReceived } from 'src/store/documents/documents.ts';
+      `import { receiveInputs } from 'scripts/receive.ts';
       import { openStore } from 'src/store/engine/open.ts';
-      import { keepOriginal } from 'src/store/inputs/originals.ts';
       const report = ${JSON.stringify(aReport())};
       const { db } = await openStore(process.argv[1]);
-      const original = await keepOriginal(db, { name: 'x', bytes: Buffer.from('x') }, '${NOW}');
       const documents = Array.from({ length: 4_000 }, (_, i) => ({
-        original, ordinal: i, member: [],
+        member: [],
         content: { ...report, metadata: { ...report.metadata, reportId: String(i) } },
       }));
-      await insertReceived(db, documents, '${NOW}');`,
+      await receiveInputs(db, [{ name: 'x', bytes: Buffer.from('x'), documents }], '${NOW}');`,
     );
     const seen = new Set<number>();
     let isDone = false;

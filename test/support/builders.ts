@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { BARE_METADATA, BARE_POLICY, BARE_REPORT } from '../../scripts/bare-report.ts';
-import { receiveSources } from '../../scripts/receive.ts';
+import { receiveInputs } from '../../scripts/receive.ts';
 import type { Plan } from '../../src/domain/access/api-key.ts';
 import type { Instant } from '../../src/domain/instant.ts';
 import type {
@@ -196,5 +196,5 @@ export async function receive(
     bytes: Buffer.from(`file ${next()}`),
     documents: [{ member: [], content }],
   }));
-  return await receiveSources(db, sources, receivedAt);
+  return await receiveInputs(db, sources, receivedAt);
 }

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-const SOURCE = new URL('../../src/', import.meta.url).href;
+const ROOT = new URL('../../', import.meta.url).href;
 
 /**
  * Runs a module's text in several processes at the same time, each with the `database` and its number, and returns
- * what each prints. `src/` in its imports is this repository's. One process alone cannot wait for its own
+ * what each prints. `src/` and `scripts/` in its imports are this repository's. One process alone cannot wait for its own
  * locks.
  */
 export async function runTogether(
@@ -23,6 +23,6 @@ export async function runTogether(
 
 /** The arguments with which node runs a module's text. */
 export function moduleOf(text: string): string[] {
-  const code = text.replaceAll("'src/", `'${SOURCE}`);
+  const code = text.replaceAll(/'(?=src\/|scripts\/)/g, `'${ROOT}`);
   return ['--no-warnings', '--input-type=module', '-e', code];
 }

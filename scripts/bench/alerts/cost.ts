@@ -9,7 +9,7 @@ import { findFacts } from '../../../src/store/alerts/alert-facts.ts';
 import { openStore } from '../../../src/store/engine/open.ts';
 import type { Plan, Reader } from '../../../src/store/engine/reader.ts';
 import type { Store } from '../../../src/store/engine/store.ts';
-import { receiveSources } from '../../receive.ts';
+import { receiveInputs } from '../../receive.ts';
 import { print } from '../print.ts';
 import { reportsOf } from './reports.ts';
 import { DOMAINS, dayOf } from './year.ts';
@@ -68,7 +68,7 @@ async function fillDomain({ db }: Store, name: string, number: number): Promise<
       })),
     );
     const source = { name: 'bench', bytes: Buffer.from(`${name} ${from}`), documents };
-    await receiveSources(db, [source], `${dayOf(from + days.length)}T06:00:00Z`);
+    await receiveInputs(db, [source], `${dayOf(from + days.length)}T06:00:00Z`);
   }
 }
 

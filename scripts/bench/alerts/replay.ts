@@ -8,7 +8,7 @@ import { insertAccount } from '../../../src/store/accounts/accounts.ts';
 import { insertDomain } from '../../../src/store/accounts/domains.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
 import { openStore } from '../../../src/store/engine/open.ts';
-import { type MadeUpSource, receiveSources } from '../../receive.ts';
+import { type MadeUpInput, receiveInputs } from '../../receive.ts';
 import { print } from '../print.ts';
 import { reportsOf } from './reports.ts';
 import {
@@ -89,7 +89,7 @@ async function replay(): Promise<Fired[]> {
   return rows;
 }
 
-type Arrivals = MadeUpSource['documents'];
+type Arrivals = MadeUpInput['documents'];
 
 /** Reports by the hour in which they arrive, counted from the first day. */
 function planArrivals(): Map<number, Arrivals> {
@@ -111,7 +111,7 @@ async function receive(
   { hour, at }: { hour: number; at: string },
 ): Promise<void> {
   if (documents.length === 0) return;
-  await receiveSources(db, [{ name: 'bench', bytes: Buffer.from(`hour ${hour}`), documents }], at);
+  await receiveInputs(db, [{ name: 'bench', bytes: Buffer.from(`hour ${hour}`), documents }], at);
 }
 
 /** The records of a day. Sometimes the resolver gives no answer, or blanks and order change. */

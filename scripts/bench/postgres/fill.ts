@@ -53,12 +53,12 @@ interface Wanted {
 function toStatements({ domainId, reports, now }: Wanted): string[] {
   const list = reportList(domainId);
   return [
-    `insert into source (sha256, name, received_at, byte_count, content, encoding)
-      values ('${domainId}', 'bench', '${now}', 0, '', 'as_is')`,
-    `insert into report (id, domain_id, source_seq, member, received_at, reporter_org,
+    `insert into document (input_sha256, path, input_name, input_bytes, received_at)
+      values ('${domainId}', '', 'bench', 0, '${now}')`,
+    `insert into report (id, domain_id, document_seq, received_at, reporter_org,
         reporter_email, report_id, begin_date, end_date, record_count, total_messages,
         aligned_messages, payload_sha256, warnings, position)
-      select gen_random_uuid(), '${domainId}', (select max(seq) from source), n, '${now}',
+      select gen_random_uuid(), '${domainId}', (select max(seq) from document), '${now}',
         'Reporter ' || n % 8 || '.example', 'dmarc-reports@' || n % 8 || '.example', n,
         day + time '00:00:00', day + time '23:59:59', 1 + n % 10, 10 + n % 990, n % 11, md5(n::text),
         '[]', n

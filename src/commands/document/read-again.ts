@@ -3,9 +3,9 @@ import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import { createInputParser } from '../../intake/parser/input-parser.ts';
 import type { Parser } from '../../intake/parser/parser.ts';
+import { readOriginal } from '../../store/documents/originals.ts';
 import type { DocumentLocation } from '../../store/documents/stored-document.ts';
 import type { Store } from '../../store/engine/store.ts';
-import { readOriginal } from '../../store/inputs/originals.ts';
 import { withStore } from '../with-store.ts';
 
 export interface RereadDeps {
@@ -30,9 +30,9 @@ export async function withParser<T>(work: (deps: RereadDeps) => Promise<T>): Pro
 export async function readAgain(
   { store, parser }: RereadDeps,
   reportId: string,
-  { source_seq, payload_sha256, input, received_at }: DocumentLocation,
+  { document_seq, payload_sha256, input, received_at }: DocumentLocation,
 ): Promise<AggregateReport> {
-  const { bytes } = await readOriginal(store.db, source_seq);
+  const bytes = await readOriginal(store.db, document_seq);
   const reasons: string[] = [];
   for await (const document of parser.parse(bytes, { nowMs: Date.parse(received_at) })) {
     if (document.kind !== 'report') reasons.push(document.refusal.message);

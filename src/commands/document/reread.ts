@@ -1,20 +1,18 @@
 import { Argument, type Command } from 'commander';
-import { type DocumentId, listInputs } from '../../store/documents/document-list.ts';
-import { findInputOf } from '../../store/documents/stored-document.ts';
+import { type DocumentId, listDocumentSeqs } from '../../store/documents/document-list.ts';
+import { findDocumentSeq } from '../../store/documents/stored-document.ts';
 import type { Db } from '../../store/engine/database.ts';
-import type { StoredInput } from '../../store/inputs/inputs.ts';
 import { parseEach } from '../arguments.ts';
 import { printAndEvaluate } from '../output/outcomes.ts';
 import { hint, type OutputOptions } from '../output/output.ts';
 import { UsageError } from '../output/report-error.ts';
 import { addFilters, type FilterOptions, parseId, requireMatching } from './list.ts';
 import { withParser } from './read-again.ts';
-import { readInputs } from './read-inputs.ts';
+import { readDocuments } from './read-documents.ts';
 
 const HELP = `
 Without ids, the documents are chosen by --outcome, --reason and --since, or all rejections and conflicts with
---all. An input is read again as a whole. A rejection that can be read now becomes a report, received when its
-input was; the reason of any other is brought up to date. Reports that are stored stay as they are. The command
+--all. A rejection that can be read now becomes a report, received when its input was; the reason of any other is brought up to date. Reports that are stored stay as they are. The command
 can be ended and run again: nothing is counted twice.`;
 
 interface RereadOptions extends OutputOptions, FilterOptions {
@@ -35,8 +33,8 @@ export function addReread(document: Command): void {
       requireChoice(ids, options);
       const { counts, unreadable } = await withParser((deps) => {
         const { db } = deps.store;
-        const inputs = ids.length === 0 ? listInputs(db, options) : findEach(db, ids);
-        return printAndEvaluate(deps.store, readInputs(deps, inputs), { options, paths: [] });
+        const seqs = ids.length === 0 ? listDocumentSeqs(db, options) : findEach(db, ids);
+        return printAndEvaluate(deps.store, readDocuments(deps, seqs), { options, paths: [] });
       });
       if (counts.documents === 0) hint('There is nothing to read again.', options);
       if (unreadable > 0) process.exitCode = 1;
@@ -53,11 +51,8 @@ function requireChoice(ids: readonly DocumentId[], options: RereadOptions): void
   requireMatching(options);
 }
 
-async function* findEach(db: Db, ids: readonly DocumentId[]): AsyncGenerator<StoredInput> {
-  const found = new Map<number, StoredInput>();
-  for (const id of ids) {
-    const input = await findInputOf(db, id);
-    found.set(input.seq, input);
-  }
-  yield* found.values();
+async function* findEach(db: Db, ids: readonly DocumentId[]): AsyncGenerator<number> {
+  const seqs = new Set<number>();
+  for (const id of ids) seqs.add(await findDocumentSeq(db, id));
+  yield* seqs;
 }

@@ -1,15 +1,15 @@
 import { Failure } from '../../domain/failure.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import type { DocumentId } from '../../store/documents/document-list.ts';
+import { readOriginal } from '../../store/documents/originals.ts';
 import {
   type DocumentLocation,
-  findInputOf,
+  findDocumentSeq,
   findStoredConflict,
   findStoredRejection,
   findStoredReport,
 } from '../../store/documents/stored-document.ts';
 import type { Store } from '../../store/engine/store.ts';
-import { readOriginal } from '../../store/inputs/originals.ts';
 import { toReportFields } from '../../store/reports/report-row.ts';
 import { type OutputOptions, printBytes, printList, printOne } from '../output/output.ts';
 import { withStore } from '../with-store.ts';
@@ -28,26 +28,23 @@ export async function showDocument(id: DocumentId, options: OutputOptions): Prom
   printOne(await withStore((store) => describe(store, id)), options);
 }
 
-/** Writes the input of a document, with its original bytes, to standard output. */
+/** Writes the bytes in which a document came to standard output. */
 export async function writeOriginal(id: DocumentId): Promise<void> {
   await printBytes(() =>
     withStore(async ({ db }) => {
-      const { bytes } = await readOriginal(db, (await findInputOf(db, id)).seq);
-      return bytes;
+      return await readOriginal(db, await findDocumentSeq(db, id));
     }),
   );
 }
 
 async function describe({ db }: Store, id: Exclude<DocumentId, { kind: 'conflict' }>) {
   if (id.kind === 'rejection') {
-    const { seq, reason, message, place, input, member, received_at } = await findStoredRejection(
-      db,
-      id.seq,
-    );
+    const { document_seq, reason, message, place, input, member, received_at } =
+      await findStoredRejection(db, id.seq);
     const why = { reason, message, where: place };
-    return { id: `rejection-${seq}`, ...why, received_at, input, member };
+    return { id: `rejection-${document_seq}`, ...why, received_at, input, member };
   }
-  const { seq, domain_id, source_seq, conflicts, warnings, ...stored } = await findStoredReport(
+  const { seq, domain_id, document_seq, conflicts, warnings, ...stored } = await findStoredReport(
     db,
     id.id,
   );

@@ -57,10 +57,15 @@ async function reread(
   return await findMail(db, seq);
 }
 
+const HAS_PARTS =
+  'Of a mail with a report, the part that has it is kept: plumbline document show and reread.';
+
 /** Throws `not_found` when the bytes were not kept. */
 export async function findBytes(db: Db, mail: ListedMail): Promise<Uint8Array> {
   const bytes = await findContent(db, mail);
   if (bytes !== undefined) return bytes;
-  const why = mail.reason ?? mail.result ?? 'it is not complete';
-  throw new Failure('not_found', `The bytes of mail-${mail.seq} were not kept (${why}).`);
+  const { seq, result } = mail;
+  const why = mail.reason ?? result ?? 'it is not complete';
+  const hint = result === 'processed' || result === 'rejected' ? ` ${HAS_PARTS}` : '';
+  throw new Failure('not_found', `The bytes of mail-${seq} were not kept (${why}).${hint}`);
 }

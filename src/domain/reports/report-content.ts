@@ -4,7 +4,7 @@ import type { PolicyPublished, ReportMetadata, ReportRecord } from './aggregate-
 
 export interface ReportLocation {
   readonly reportId: string;
-  readonly inputSeq: number;
+  readonly documentSeq: number;
   readonly payloadSha256: string;
   /** When it came in: RFC 3339. */
   readonly receivedAt: string;

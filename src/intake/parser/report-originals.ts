@@ -3,8 +3,8 @@ import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import type { ReportLocation, ReportOriginals } from '../../domain/reports/report-content.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import { toSizeText } from '../../domain/size.ts';
+import { findOriginalSize, readOriginal } from '../../store/documents/originals.ts';
 import type { Queries } from '../../store/engine/database.ts';
-import { findOriginalSize, readOriginal } from '../../store/inputs/originals.ts';
 import type { IntakeDocument } from '../intake-document.ts';
 import type { RequestedContent, RequestedReport } from '../report/requested.ts';
 import { createFairQueue } from './fair-queue.ts';
@@ -71,17 +71,17 @@ const toMs = ({ receivedAt }: ReportLocation): number => Date.parse(receivedAt);
 
 /** The documents of a small input; undefined when the child has to parse it. */
 async function parseHere(db: Queries, location: ReportLocation, requested: RequestedReport) {
-  const size = await findOriginalSize(db, location.inputSeq);
-  if (size === undefined) throw gone();
+  const size = await findOriginalSize(db, location.documentSeq);
+  if (size === undefined || size === null) throw gone();
   if (size > MAX_BYTES) throw tooLarge(size);
   if (size > MAX_SMALL_BYTES) return undefined;
   return await parseSmall(await readBytes(db, location), { nowMs: toMs(location), requested });
 }
 
 /** The input's name is not in the error: it may be a path on the operator's machine. */
-async function readBytes(db: Queries, { inputSeq }: ReportLocation): Promise<Uint8Array> {
+async function readBytes(db: Queries, { documentSeq }: ReportLocation): Promise<Uint8Array> {
   try {
-    return (await readOriginal(db, inputSeq)).bytes;
+    return await readOriginal(db, documentSeq);
   } catch (error) {
     throw error instanceof Failure ? gone() : error;
   }

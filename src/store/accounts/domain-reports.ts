@@ -1,8 +1,8 @@
 import type { Day, Instant } from '../../domain/instant.ts';
+import { findDocumentNames } from '../documents/document-rows.ts';
 import type { Db, Queries } from '../engine/database.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
-import { findInputNames } from '../inputs/inputs.ts';
 
 /** The first and the last day that a domain's reports begin on; null when there are none. */
 export interface DataDays {
@@ -93,13 +93,13 @@ export async function findLastArrival(db: Queries, name: string): Promise<LastAr
   if (domain === undefined) return undefined;
   const last = await db
     .selectFrom('report')
-    .select(['received_at', 'source_seq'])
+    .select(['received_at', 'document_seq'])
     .where('domain_id', '=', domain.id)
     .orderBy('position', 'desc')
     .limit(1)
     .executeTakeFirst();
   const { account_id: accountId } = domain;
   if (last === undefined) return { accountId, receivedAt: null, input: null };
-  const toInputName = await findInputNames(db, [last.source_seq]);
-  return { accountId, receivedAt: last.received_at, input: toInputName(last.source_seq) };
+  const { input } = (await findDocumentNames(db, [last.document_seq]))(last.document_seq);
+  return { accountId, receivedAt: last.received_at, input };
 }

@@ -103,7 +103,7 @@ export async function removeConflict(db: Db, seq: number, now: Instant): Promise
 
 export async function removeRejection(db: Db, seq: number): Promise<void> {
   const { numDeletedRows } = await db.write((tx) =>
-    tx.deleteFrom('rejection').where('seq', '=', seq).executeTakeFirst(),
+    tx.deleteFrom('rejection').where('document_seq', '=', seq).executeTakeFirst(),
   );
   if (numDeletedRows === 0n) throw new Failure('not_found', `No rejection has the number ${seq}.`);
 }
@@ -161,11 +161,6 @@ async function exchange(
   await countArrivals(tx, arrivals);
 }
 
-function toDocumentRow({
-  source_seq,
-  member,
-  payload_sha256,
-  received_at,
-}: ConflictRow | ReportRow) {
-  return { source_seq, member, payload_sha256, received_at };
+function toDocumentRow({ document_seq, payload_sha256, received_at }: ConflictRow | ReportRow) {
+  return { document_seq, payload_sha256, received_at };
 }

@@ -1,40 +1,43 @@
+import { sql } from 'kysely';
 import type { Tx } from '../engine/database.ts';
 import type { Tables } from '../tables.ts';
 
-/** The row of a report that was not inserted, because a stored report has its id. */
-type OtherReport = Pick<
-  Tables['report'],
-  'domain_id' | 'id' | 'source_seq' | 'member' | 'payload_sha256' | 'received_at'
->;
+/** A content that has the identity of another report, which is stored. */
+type OtherContent = Pick<Tables['report'], 'domain_id' | 'id' | 'payload_sha256'>;
 
-/** `storedSha256` is the hash of the report's content. The same content again is a duplicate and changes nothing. */
+export async function hasConflict(
+  tx: Tx,
+  { domain_id, id, payload_sha256 }: OtherContent,
+): Promise<boolean> {
+  const found = await tx
+    .selectFrom('conflict')
+    .select(sql<1>`1`.as('found'))
+    .where(({ and }) => and({ domain_id, payload_sha256 }))
+    .where('report_seq', '=', (eb) =>
+      eb
+        .selectFrom('report')
+        .select('seq')
+        .where(({ and }) => and({ domain_id, id })),
+    )
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+type NewConflict = OtherContent & Pick<Tables['conflict'], 'document_seq' | 'received_at'>;
+
+/** The caller has locked the domain, and knows that there is none with this content. */
 export async function insertConflict(
   tx: Tx,
-  { domain_id, id, source_seq, member, payload_sha256, received_at }: OtherReport,
-  storedSha256: string | undefined,
-): Promise<'duplicate' | 'conflict'> {
-  if (storedSha256 === payload_sha256) return 'duplicate';
+  { domain_id, id, payload_sha256, document_seq, received_at }: NewConflict,
+): Promise<void> {
   const { seq } = await tx
     .selectFrom('report')
     .select('seq')
     .where('domain_id', '=', domain_id)
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
-  const key = { domain_id, report_seq: seq, payload_sha256 };
-  const inserted = await tx
+  await tx
     .insertInto('conflict')
-    .values({ ...key, source_seq, member, received_at })
-    .onConflict((oc) => oc.doNothing())
-    .returning('seq')
-    .executeTakeFirst();
-  if (inserted === undefined) await requireConflict(tx, key);
-  return 'conflict';
-}
-
-type ConflictKey = Pick<Tables['conflict'], 'domain_id' | 'report_seq' | 'payload_sha256'>;
-
-/** Throws when the conflict is not stored: its insertion then failed for another reason than that it existed. */
-async function requireConflict(tx: Tx, key: ConflictKey): Promise<void> {
-  const conflicts = tx.selectFrom('conflict').select('seq');
-  await conflicts.where(({ and }) => and(key)).executeTakeFirstOrThrow();
+    .values({ domain_id, report_seq: seq, payload_sha256, document_seq, received_at })
+    .execute();
 }

@@ -1,7 +1,7 @@
 import { BEGIN_OF_TIME, type Instant } from '../../domain/instant.ts';
 import { isUuid } from '../../domain/uuid.ts';
 import type { Db } from '../engine/database.ts';
-import { findInputNames, type StoredInput } from '../inputs/inputs.ts';
+import { findDocumentNames } from './document-rows.ts';
 
 /** How an operator names a document: a report's UUID, `conflict-<number>` or `rejection-<number>`. */
 export type DocumentId =
@@ -63,23 +63,15 @@ async function listRejections(
   { reason, since = BEGIN_OF_TIME, limit }: LimitedFilter,
 ): Promise<ListedDocument[]> {
   let query = db
-    .selectFrom('rejection as r')
-    .innerJoin('source as s', 's.seq', 'r.source_seq')
-    .select([
-      'r.seq',
-      'r.received_at',
-      'reason',
-      'message',
-      'place as where',
-      's.name as input',
-      'member',
-    ])
-    .where('r.received_at', '>=', since);
+    .selectFrom('rejection')
+    .innerJoin('document', 'document.seq', 'rejection.document_seq')
+    .select(['document_seq', 'received_at', 'reason', 'message', 'place as where'])
+    .select(['input_name as input', 'member'])
+    .where('received_at', '>=', since);
   if (reason !== undefined) query = query.where('reason', '=', reason);
-  const newestFirst = query.orderBy('r.received_at', 'desc').orderBy('r.seq', 'desc');
-  const rows = await newestFirst.limit(limit).execute();
-  return rows.map(({ seq, received_at, ...row }) => ({
-    id: `rejection-${seq}`,
+  const rows = await query.orderBy('document_seq', 'desc').limit(limit).execute();
+  return rows.map(({ document_seq, received_at, ...row }) => ({
+    id: `rejection-${document_seq}`,
     received_at,
     outcome: 'rejected',
     report: null,
@@ -99,17 +91,17 @@ async function listConflicts(
     )
     .innerJoin('domain', 'domain.id', 'report.domain_id')
     .select(['c.seq', 'c.received_at', 'report.id as report', 'domain.name as domain'])
-    .select(['c.source_seq', 'c.member'])
+    .select('c.document_seq')
     .where('c.received_at', '>=', since)
     .orderBy('c.received_at', 'desc')
     .orderBy('c.seq', 'desc')
     .limit(limit)
     .execute();
-  const toInputName = await findInputNames(
+  const toNames = await findDocumentNames(
     db,
-    rows.map(({ source_seq }) => source_seq),
+    rows.map(({ document_seq }) => document_seq),
   );
-  return rows.map(({ seq, received_at, report, domain, source_seq, member }) => ({
+  return rows.map(({ seq, received_at, report, domain, document_seq }) => ({
     id: `conflict-${seq}`,
     received_at,
     outcome: 'conflict',
@@ -118,28 +110,24 @@ async function listConflicts(
     where: null,
     report,
     domain,
-    input: toInputName(source_seq),
-    member,
+    ...toNames(document_seq),
   }));
 }
 
-const INPUTS_AT_ONCE = 100;
+const DOCUMENTS_AT_ONCE = 100;
 
-/** The inputs of rejections and conflicts, in the order in which they came in, read some at a time. */
-export async function* listInputs(db: Db, filter: DocumentFilter): AsyncGenerator<StoredInput> {
+/** The numbers of the documents of rejections and conflicts, in the order in which they came, read some at a time. */
+export async function* listDocumentSeqs(db: Db, filter: DocumentFilter): AsyncGenerator<number> {
   const { reason, since = BEGIN_OF_TIME } = filter;
   const rejected = db
     .selectFrom('rejection')
-    .select('source_seq')
-    .where('received_at', '>=', since)
+    .select('document_seq')
     .$if(reason !== undefined, (query) => query.where('reason', '=', reason as string));
-  const conflicts = db
-    .selectFrom('conflict')
-    .select('source_seq')
-    .where('received_at', '>=', since);
+  const conflicts = db.selectFrom('conflict').select('document_seq');
   const matching = db
-    .selectFrom('source')
-    .select(['seq', 'name', 'received_at as receivedAt'])
+    .selectFrom('document')
+    .select('seq')
+    .where('received_at', '>=', since)
     .where((eb) =>
       eb.or([
         ...(hasRejections(filter) ? [eb('seq', 'in', rejected)] : []),
@@ -147,10 +135,10 @@ export async function* listInputs(db: Db, filter: DocumentFilter): AsyncGenerato
       ]),
     )
     .orderBy('seq')
-    .limit(INPUTS_AT_ONCE);
+    .limit(DOCUMENTS_AT_ONCE);
   for (let after: number | undefined = 0; after !== undefined; ) {
-    const inputs: StoredInput[] = await matching.where('seq', '>', after).execute();
-    yield* inputs;
-    after = inputs.at(-1)?.seq;
+    const rows: { seq: number }[] = await matching.where('seq', '>', after).execute();
+    for (const { seq } of rows) yield seq;
+    after = rows.at(-1)?.seq;
   }
 }

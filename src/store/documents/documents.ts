@@ -1,23 +1,34 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import type { Original } from '../../domain/reports/original.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { isOfValues } from '../engine/open.ts';
 import { type BoundQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
-import { insertOriginals, type Original, type StoredOriginal } from '../inputs/originals.ts';
 import { countArrivals } from './arrival-counts.ts';
 import { Arrivals, DAY_COST, DOMAIN_COST } from './arrivals.ts';
+import {
+  type DocumentPlace,
+  insertDocuments,
+  PART_BYTES,
+  type StoredDocument,
+  toDocumentRow,
+} from './document-rows.ts';
+import { insertParts } from './originals.ts';
 import { rejectionDelete, rejectionUpsert } from './rejections.ts';
 import { anyRemoval } from './report-rows.ts';
-import { insertReports, type ReceivedReport, type ReportOutcome } from './reports.ts';
+import {
+  type AddedReport,
+  insertPlanned,
+  isStored,
+  type PlannedReport,
+  planReports,
+  type ReportOutcome,
+} from './reports.ts';
 
-export interface ReceivedDocument {
-  /** The input's row, from `keepOriginal`; the same object for each document of one input. */
-  readonly original: Original;
-  /** Its position among the documents of its input, from 0: the same when the input is read again. */
-  readonly ordinal: number;
-  /** Names of the container members that it was found in, outermost first. */
-  readonly member: readonly string[];
+export interface ReceivedDocument extends DocumentPlace {
+  /** null when it is too large to be kept, or stored already. */
+  readonly original: Original | null;
   readonly content: AggregateReport | Refusal;
 }
 
@@ -30,20 +41,21 @@ export type Outcome = ReportOutcome | 'rejected';
 const MAX_DOCUMENTS = 200;
 const MAX_COUNT_COST = 2_500;
 const MAX_MS = 50;
-/** Documents, and bytes of their inputs, that the same statements store. After them, the time limit is checked. */
+/** Documents, and bytes of their originals, that the same statements store. After them, the time limit is checked. */
 const GROUP_DOCUMENTS = 64;
 const GROUP_BYTES = 1024 * 1024;
 
 /**
- * Returns the outcome of each document. A transaction stores documents with their input's row and every count and
- * head that they change. When a process ends between two, storing the same documents again counts nothing twice.
+ * Returns the outcome of each document. A transaction stores documents with their originals and every count and head
+ * that they change. When a process ends between two, storing the same documents again counts nothing twice.
  */
 export async function insertReceived(
   db: Db,
-  documents: readonly ReceivedDocument[],
+  received: readonly ReceivedDocument[],
   receivedAt: Instant,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
+  const documents = await prepareAll(db, received, receivedAt);
   const insert = async (batch: readonly ReceivedDocument[]) => {
     outcomes.push(...(await db.write((tx) => insertBatch(tx, batch, receivedAt))));
   };
@@ -63,6 +75,23 @@ export async function insertReceived(
   return outcomes;
 }
 
+/** Stores the parts of large originals, except those of reports that are stored already. */
+async function prepareAll(
+  db: Db,
+  documents: readonly ReceivedDocument[],
+  receivedAt: Instant,
+): Promise<readonly ReceivedDocument[]> {
+  const prepared: ReceivedDocument[] = [];
+  for (const document of documents) {
+    const { original, content } = document;
+    const isLarge = original !== null && original.content.length > PART_BYTES;
+    const isKnown = isLarge && !isRefusal(content) && (await isStored(db, content));
+    if (isLarge && !isKnown) await insertParts(db, document, { original, receivedAt });
+    prepared.push(isKnown ? { ...document, original: null } : document);
+  }
+  return prepared;
+}
+
 const UNSTORABLE = new Refusal('reader_failed', 'What was read could not be stored.');
 
 /** Whether the values of one document caused the error, so that other documents can still be stored. */
@@ -80,7 +109,7 @@ async function insertBatch(
   const arrivals = new Arrivals(receivedAt);
   await arrivals.lockDomains(tx, new Set(documents.flatMap(toDomainName)));
   const hasRemovals = (await runPrepared(tx, anyRemoval({}))).length > 0;
-  const transaction = { arrivals, originals: new Map(), hasRemovals };
+  const transaction = { arrivals, hasRemovals };
   const outcomes: Outcome[] = [];
   while (outcomes.length < documents.length) {
     const group = takeGroup(documents.slice(outcomes.length), MAX_COUNT_COST - arrivals.countCost);
@@ -92,7 +121,7 @@ async function insertBatch(
 }
 
 function toDomainName({ content }: ReceivedDocument): string[] {
-  return content instanceof Refusal ? [] : [content.policyPublished.domain];
+  return isRefusal(content) ? [] : [content.policyPublished.domain];
 }
 
 /** The first documents, at least one, whose counts cost no more than `maxCost`; the last may exceed it. */
@@ -102,8 +131,8 @@ function takeGroup(documents: readonly ReceivedDocument[], maxCost: number): Rec
   for (const document of documents.slice(0, GROUP_DOCUMENTS)) {
     const { content, original } = document;
     if (cost >= maxCost || bytes >= GROUP_BYTES) break;
-    if (group.at(-1)?.original !== original) bytes += original.content.length;
-    if (!(content instanceof Refusal)) cost += toMaxCost(content);
+    bytes += Math.min(original?.content.length ?? 0, PART_BYTES);
+    if (!isRefusal(content)) cost += toMaxCost(content);
     group.push(document);
   }
   return group;
@@ -116,35 +145,57 @@ function toMaxCost({ sources = [] }: AggregateReport): number {
 
 interface Transaction {
   readonly arrivals: Arrivals;
-  /** The inputs that the transaction has stored, or found. */
-  readonly originals: Map<Original, StoredOriginal>;
   readonly hasRemovals: boolean;
 }
 
 async function insertGroup(
   tx: Tx,
   documents: readonly ReceivedDocument[],
-  { arrivals, originals, hasRemovals }: Transaction,
+  transaction: Transaction,
 ): Promise<Outcome[]> {
-  await insertOriginals(tx, documents, originals);
-  const reports: ReceivedReport[] = [];
-  const rejections: BoundQuery<never>[] = [];
-  for (const { original, ordinal, member, content } of documents) {
-    const { inputSeq, isKnown } = originals.get(original) as StoredOriginal;
-    const at = { inputSeq, member: member.length === 0 ? null : member.join(' > ') };
-    if (content instanceof Refusal) {
-      const { reason, message, where } = content;
-      const { receivedAt } = arrivals;
-      rejections.push(rejectionUpsert({ ...at, ordinal, receivedAt, reason, message, where }));
-    } else {
-      reports.push({ ...at, report: content });
-      if (isKnown) rejections.push(rejectionDelete({ inputSeq, ordinal }));
-    }
-  }
+  const { arrivals } = transaction;
+  const plans = await planAll(tx, documents, transaction);
+  const rows = documents.map((document, i) => {
+    const isNew = isRefusal(document.content) || plans[i]?.added !== undefined;
+    return toDocumentRow(document, arrivals.receivedAt, isNew ? document.original : null);
+  });
+  const stored = await insertDocuments(tx, rows);
   // In the order of the documents: one input may be read twice, with another result.
-  await runAllPrepared(tx, rejections);
-  const outcomes = (await insertReports(tx, reports, { arrivals, hasRemovals })).values();
-  return documents.map(({ content }) =>
-    content instanceof Refusal ? 'rejected' : (outcomes.next().value as ReportOutcome),
+  await runAllPrepared(
+    tx,
+    stored.flatMap((one, i) => toRejectionChange(one, documents[i]?.content)),
   );
+  const added = stored.flatMap(({ seq }, i) => toAdded(plans[i], seq));
+  await insertPlanned(tx, added, arrivals);
+  return plans.map((plan) => plan?.outcome ?? 'rejected');
+}
+
+/** undefined for each document that is no report. */
+async function planAll(
+  tx: Tx,
+  documents: readonly ReceivedDocument[],
+  transaction: Transaction,
+): Promise<(PlannedReport | undefined)[]> {
+  const reports = documents.flatMap(({ content }) => (isRefusal(content) ? [] : [content]));
+  const planned = (await planReports(tx, reports, transaction)).values();
+  return documents.map(({ content }) => (isRefusal(content) ? undefined : planned.next().value));
+}
+
+const isRefusal = (content: AggregateReport | Refusal): content is Refusal =>
+  content instanceof Refusal;
+
+function toRejectionChange(
+  { seq: documentSeq, isKnown }: StoredDocument,
+  content: ReceivedDocument['content'] | undefined,
+): BoundQuery<never>[] {
+  if (content instanceof Refusal) {
+    const { reason, message, where } = content;
+    return [rejectionUpsert({ documentSeq, reason, message, where })];
+  }
+  return isKnown ? [rejectionDelete({ documentSeq })] : [];
+}
+
+function toAdded(plan: PlannedReport | undefined, documentSeq: number): AddedReport[] {
+  if (plan?.added === undefined) return [];
+  return [{ ...plan.added, isConflict: plan.outcome === 'conflict', documentSeq }];
 }

@@ -1,33 +1,24 @@
-import type { Instant } from '../../domain/instant.ts';
 import type { Refusal } from '../../domain/reports/refusal.ts';
 import type { Db } from '../engine/database.ts';
 import { prepareQuery } from '../engine/prepared.ts';
+import type { DocumentPlace } from './document-rows.ts';
 
-/** The key of a rejection: a document is found in an input by its position, from 0. */
-type RejectionKey = { readonly inputSeq: number; readonly ordinal: number };
-
-type NewRejection = RejectionKey &
-  Pick<Refusal, 'reason' | 'message' | 'where'> & {
-    readonly member: string | null;
-    readonly receivedAt: Instant;
-  };
+type NewRejection = Pick<Refusal, 'reason' | 'message' | 'where'> & {
+  readonly documentSeq: number;
+};
 
 /** A rejection of the same bytes is stored once, with the reason that was found last. */
 export const rejectionUpsert = prepareQuery<NewRejection, never>((db, param) =>
   db
     .insertInto('rejection')
     .values({
-      source_seq: param('inputSeq'),
-      ordinal: param('ordinal'),
-      member: param('member'),
+      document_seq: param('documentSeq'),
       reason: param('reason'),
       message: param('message'),
       place: param('where'),
-      received_at: param('receivedAt'),
     })
     .onConflict((oc) =>
-      oc.columns(['source_seq', 'ordinal']).doUpdateSet((eb) => ({
-        member: eb.ref('excluded.member'),
+      oc.column('document_seq').doUpdateSet((eb) => ({
         reason: eb.ref('excluded.reason'),
         message: eb.ref('excluded.message'),
         place: eb.ref('excluded.place'),
@@ -35,30 +26,33 @@ export const rejectionUpsert = prepareQuery<NewRejection, never>((db, param) =>
     ),
 );
 
-/** An input that is read again, with a better parser or more memory, may now have a report at this position. */
-export const rejectionDelete = prepareQuery<RejectionKey, never>((db, param) =>
-  db
-    .deleteFrom('rejection')
-    .where('source_seq', '=', param('inputSeq'))
-    .where('ordinal', '=', param('ordinal')),
+/** A document that is read again, with a better parser or more memory, may be a report now. */
+export const rejectionDelete = prepareQuery<{ documentSeq: number }, never>((db, param) =>
+  db.deleteFrom('rejection').where('document_seq', '=', param('documentSeq')),
 );
 
 const REJECTIONS_AT_ONCE = 500;
 
-/** Deletes the rejections of an input, except at the positions where reading it again found one. */
+/** Deletes the rejections of an input, or of a part of it, except at the paths where reading it again found one. */
 export async function deleteOtherRejections(
   db: Db,
-  inputSeq: number,
-  rejected: ReadonlySet<number>,
+  { input, path }: Pick<DocumentPlace, 'input' | 'path'>,
+  rejected: ReadonlySet<string>,
 ): Promise<void> {
   const known = await db
     .selectFrom('rejection')
-    .select(['seq', 'ordinal'])
-    .where('source_seq', '=', inputSeq)
+    .innerJoin('document', 'document.seq', 'rejection.document_seq')
+    .select(['document.seq', 'document.path'])
+    .where('input_sha256', '=', input.sha256)
     .execute();
-  const others = known.filter(({ ordinal }) => !rejected.has(ordinal)).map(({ seq }) => seq);
+  const others = known
+    .filter((one) => isWithin(one.path, path) && !rejected.has(one.path))
+    .map(({ seq }) => seq);
   for (let from = 0; from < others.length; from += REJECTIONS_AT_ONCE) {
     const some = others.slice(from, from + REJECTIONS_AT_ONCE);
-    await db.write((tx) => tx.deleteFrom('rejection').where('seq', 'in', some).execute());
+    await db.write((tx) => tx.deleteFrom('rejection').where('document_seq', 'in', some).execute());
   }
 }
+
+const isWithin = (path: string, part: string): boolean =>
+  part === '' || path === part || path.startsWith(`${part}.`);

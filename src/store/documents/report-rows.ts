@@ -10,8 +10,7 @@ import type { Tables } from '../tables.ts';
 const COLUMNS = [
   'id',
   'domain_id',
-  'source_seq',
-  'member',
+  'document_seq',
   'received_at',
   'reporter_org',
   'reporter_email',

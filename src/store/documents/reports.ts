@@ -1,18 +1,12 @@
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import type { ReportedDomain } from '../accounts/reported-domains.ts';
-import type { Tx } from '../engine/database.ts';
+import type { Queries, Tx } from '../engine/database.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
 import { toContentRow } from '../reports/report-row.ts';
 import type { Arrivals } from './arrivals.ts';
-import { insertConflict } from './conflicts.ts';
+import { hasConflict, insertConflict } from './conflicts.ts';
 import { knownReports, type NewReport, removedPayloads, reportInserts } from './report-rows.ts';
-
-export interface ReceivedReport {
-  readonly report: AggregateReport;
-  readonly inputSeq: number;
-  readonly member: string | null;
-}
 
 /**
  * `unclaimed`: stored for a domain that nobody has registered. `conflict`: other content, with the identity of a
@@ -20,35 +14,57 @@ export interface ReceivedReport {
  */
 export type ReportOutcome = 'stored' | 'unclaimed' | 'duplicate' | 'conflict' | 'removed';
 
+/** What becomes of a report. */
+export interface PlannedReport {
+  readonly outcome: ReportOutcome;
+  /** The row of a content that is new; undefined when nothing but its arrival is stored. */
+  readonly added?: NewContent;
+}
+
+interface NewContent {
+  readonly row: Omit<NewReport, 'position' | 'document_seq'>;
+  readonly domain: ReportedDomain;
+  readonly report: AggregateReport;
+}
+
 /**
- * Returns the outcome of each report. The first report of an identity is kept; later content never changes it. Which
- * are known is read first, under the locks of their domains, because only a stored report has a position in the list.
- * `hasRemovals`: whether an operator has ever removed a payload.
+ * The first report of an identity is kept; later content never changes it. Which are known is read first, under the
+ * locks of their domains, because only a stored report has a position in the list. `hasRemovals`: whether an operator
+ * has ever removed a payload.
  */
-export async function insertReports(
+export async function planReports(
   tx: Tx,
-  received: readonly ReceivedReport[],
+  reports: readonly AggregateReport[],
   { arrivals, hasRemovals }: { readonly arrivals: Arrivals; readonly hasRemovals: boolean },
-): Promise<ReportOutcome[]> {
-  const all = received.map((one) => ({ ...one, id: toReportId(one.report) }));
+): Promise<PlannedReport[]> {
+  const all = reports.map((report) => ({ report, id: toReportId(report) }));
   const removed = hasRemovals ? await listRemoved(tx, all) : new Set<IdentifiedReport>();
   const kept = all.filter((report) => !removed.has(report));
   const names = new Set(kept.map(({ report }) => report.policyPublished.domain));
   const domains = await arrivals.findDomains(tx, names);
-  const planned = kept.map((report) => toPlanned(report, domains, arrivals));
-  const stored = await findStoredPayloads(tx, planned);
-  const added = await insertNew(tx, planned, stored, arrivals);
-  const outcomes = new Map<IdentifiedReport, ReportOutcome>();
-  for (const one of planned) {
-    const { identified, row, domain } = one;
-    if (added.has(one))
-      outcomes.set(identified, domain.accountId === null ? 'unclaimed' : 'stored');
-    else outcomes.set(identified, await insertConflict(tx, row, stored.get(row.id)));
+  const contents = new Map(kept.map((one) => [one, toContent(one, domains, arrivals)]));
+  const known = new KnownContents(await findStoredPayloads(tx, [...contents.values()]));
+  const planned: PlannedReport[] = [];
+  for (const one of all) {
+    const content = contents.get(one);
+    planned.push(
+      content === undefined ? { outcome: 'removed' } : await planContent(tx, content, known),
+    );
   }
-  return all.map((report) => outcomes.get(report) ?? 'removed');
+  return planned;
 }
 
-type IdentifiedReport = ReceivedReport & { readonly id: string };
+/** Outside a transaction: another process may remove the report, or store it, before one begins. */
+export async function isStored(db: Queries, report: AggregateReport): Promise<boolean> {
+  const stored = await db
+    .selectFrom('report')
+    .select('payload_sha256')
+    .where('id', '=', toReportId(report))
+    .executeTakeFirst();
+  return stored?.payload_sha256 === report.payloadSha256;
+}
+
+type IdentifiedReport = { readonly report: AggregateReport; readonly id: string };
 
 async function listRemoved(
   tx: Tx,
@@ -59,65 +75,91 @@ async function listRemoved(
   return new Set(reports.filter(({ id, report }) => keys.has(id + report.payloadSha256)));
 }
 
-/** A report with its row, which gets a position when it is inserted. */
-interface PlannedReport {
-  readonly identified: IdentifiedReport;
-  readonly domain: ReportedDomain;
-  readonly row: Omit<NewReport, 'position'>;
-}
-
-function toPlanned(
-  identified: IdentifiedReport,
+function toContent(
+  { report, id }: IdentifiedReport,
   domains: ReadonlyMap<string, ReportedDomain>,
   { receivedAt }: Arrivals,
-): PlannedReport {
-  const { id, report, inputSeq, member } = identified;
+): NewContent {
   const domain = domains.get(report.policyPublished.domain) as ReportedDomain;
   const row = {
     id,
     domain_id: domain.id,
-    source_seq: inputSeq,
-    member,
     received_at: receivedAt,
     payload_sha256: report.payloadSha256,
     ...toContentRow(report),
   };
-  return { identified, domain, row };
+  return { row, domain, report };
 }
 
 /** The hashes of the contents that are stored, by the report's id. */
 async function findStoredPayloads(
   tx: Tx,
-  planned: readonly PlannedReport[],
+  contents: readonly NewContent[],
 ): Promise<Map<string, string>> {
-  const rows = (await runAllPrepared(tx, knownReports(planned.map(({ row }) => row)))).flat();
+  const rows = (await runAllPrepared(tx, knownReports(contents.map(({ row }) => row)))).flat();
   const stored = new Map<string, string>();
   for (const { id, payload_sha256 } of rows)
     if (payload_sha256 !== null) stored.set(id, payload_sha256);
   return stored;
 }
 
-/** Inserts the first report of each id that is not in `stored`, adds it there, and returns these reports. */
-async function insertNew(
-  tx: Tx,
-  planned: readonly PlannedReport[],
-  stored: Map<string, string>,
-  arrivals: Arrivals,
-): Promise<Set<PlannedReport>> {
-  const rows: NewReport[] = [];
-  const added = new Set<PlannedReport>();
-  for (const one of planned) {
-    const { identified, domain, row } = one;
-    if (stored.has(row.id)) continue;
-    stored.set(row.id, row.payload_sha256);
-    added.add(one);
-    rows.push({ ...row, position: arrivals.nextPosition(domain) });
-    arrivals.add(domain, row, identified.report.sources);
+/** The contents that are stored, and those that were planned before. */
+class KnownContents {
+  /** Hashes by the report's id. */
+  readonly reports: Map<string, string>;
+  readonly #conflicts = new Set<string>();
+
+  constructor(reports: Map<string, string>) {
+    this.reports = reports;
   }
+
+  /** Returns whether the conflict is the first with its content. */
+  async addConflict(tx: Tx, { row }: NewContent): Promise<boolean> {
+    const key = `${row.id} ${row.payload_sha256}`;
+    if (this.#conflicts.has(key)) return false;
+    this.#conflicts.add(key);
+    return !(await hasConflict(tx, row));
+  }
+}
+
+async function planContent(
+  tx: Tx,
+  content: NewContent,
+  known: KnownContents,
+): Promise<PlannedReport> {
+  const { row, domain } = content;
+  const stored = known.reports.get(row.id);
+  if (stored === row.payload_sha256) return { outcome: 'duplicate' };
+  if (stored === undefined) {
+    known.reports.set(row.id, row.payload_sha256);
+    return { outcome: domain.accountId === null ? 'unclaimed' : 'stored', added: content };
+  }
+  const isNew = await known.addConflict(tx, content);
+  return isNew ? { outcome: 'conflict', added: content } : { outcome: 'conflict' };
+}
+
+/** A content to insert, and the number of its document. */
+export interface AddedReport extends NewContent {
+  readonly isConflict: boolean;
+  readonly documentSeq: number;
+}
+
+export async function insertPlanned(
+  tx: Tx,
+  added: readonly AddedReport[],
+  arrivals: Arrivals,
+): Promise<void> {
+  const reports = added.filter(({ isConflict }) => !isConflict);
+  const rows = reports.map(({ row, domain, report, documentSeq }) => {
+    const position = arrivals.nextPosition(domain);
+    arrivals.add(domain, row, report.sources);
+    return { ...row, document_seq: documentSeq, position };
+  });
   const inserted = (await runAllPrepared(tx, reportInserts(rows))).flat();
   // The domains are locked, so nobody else stored these ids. A missing row means that its `seq` exists already, as
   // after a sequence was set back.
   if (inserted.length < rows.length)
     throw new Error('A report was not inserted: its number exists.');
-  return added;
+  for (const { isConflict, row, documentSeq } of added)
+    if (isConflict) await insertConflict(tx, { ...row, document_seq: documentSeq });
 }

@@ -1,13 +1,13 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db } from '../engine/database.ts';
-import { findInputNames, type StoredInput } from '../inputs/inputs.ts';
 import { selectStoredReports } from '../reports/report-of-account.ts';
 import type { DocumentId } from './document-list.ts';
+import { findDocumentNames } from './document-rows.ts';
 
 /** A document's input, where in the input the document is, and which bytes it has. */
 export interface DocumentLocation {
-  readonly source_seq: number;
+  readonly document_seq: number;
   readonly input: string;
   readonly member: string | null;
   readonly received_at: Instant;
@@ -28,7 +28,7 @@ export async function findStoredReport(db: Db, id: string) {
     .orderBy('seq')
     .execute();
   return {
-    ...(await withInputName(db, report)),
+    ...(await withNames(db, report)),
     conflicts: conflicts.map(({ seq }) => seq),
   };
 }
@@ -40,44 +40,39 @@ export async function findStoredConflict(db: Db, seq: number) {
     .innerJoin('report', (join) =>
       join.onRef('report.domain_id', '=', 'c.domain_id').onRef('report.seq', '=', 'c.report_seq'),
     )
-    .select(['c.seq', 'report.id as report', 'c.source_seq'])
-    .select(['c.member', 'c.payload_sha256', 'c.received_at'])
+    .select(['c.seq', 'report.id as report', 'c.document_seq'])
+    .select(['c.payload_sha256', 'c.received_at'])
     .where('c.seq', '=', seq)
     .executeTakeFirst();
   if (conflict === undefined) throw new Failure('not_found', `No conflict has the number ${seq}.`);
-  return await withInputName(db, conflict);
+  return await withNames(db, conflict);
 }
 
-async function withInputName<Row extends { readonly source_seq: number }>(db: Db, row: Row) {
-  const toInputName = await findInputNames(db, [row.source_seq]);
-  return { ...row, input: toInputName(row.source_seq) };
+async function withNames<Row extends { readonly document_seq: number }>(db: Db, row: Row) {
+  const toNames = await findDocumentNames(db, [row.document_seq]);
+  return { ...row, ...toNames(row.document_seq) };
 }
 
 /** A rejection, and where its document is stored. Throws `not_found`. */
 export async function findStoredRejection(db: Db, seq: number) {
   const rejection = await db
-    .selectFrom('rejection as r')
-    .innerJoin('source as s', 's.seq', 'r.source_seq')
-    .select(['r.seq', 'reason', 'message', 'place', 'r.source_seq', 's.name as input', 'member'])
-    .select(['ordinal', 'r.received_at'])
-    .where('r.seq', '=', seq)
+    .selectFrom('rejection')
+    .innerJoin('document', 'document.seq', 'rejection.document_seq')
+    .select(['document_seq', 'reason', 'message', 'place', 'input_name as input', 'member'])
+    .select('received_at')
+    .where('document_seq', '=', seq)
     .executeTakeFirst();
   if (rejection === undefined)
     throw new Failure('not_found', `No rejection has the number ${seq}.`);
   return rejection;
 }
 
-/** The input that a document was found in. Throws `not_found`. */
-export async function findInputOf(db: Db, id: DocumentId): Promise<StoredInput> {
-  const { source_seq } = await findStored(db, id);
-  return await db
-    .selectFrom('source')
-    .select(['seq', 'name', 'received_at as receivedAt'])
-    .where('seq', '=', source_seq)
-    .executeTakeFirstOrThrow();
+/** The number of a document. Throws `not_found`. */
+export async function findDocumentSeq(db: Db, id: DocumentId): Promise<number> {
+  return (await findStored(db, id)).document_seq;
 }
 
-function findStored(db: Db, id: DocumentId): Promise<{ source_seq: number }> {
+function findStored(db: Db, id: DocumentId): Promise<{ document_seq: number }> {
   if (id.kind === 'report') return findStoredReport(db, id.id);
   return id.kind === 'conflict' ? findStoredConflict(db, id.seq) : findStoredRejection(db, id.seq);
 }

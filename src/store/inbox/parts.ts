@@ -1,8 +1,7 @@
 import type { Selectable } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
+import { findWholeInput } from '../documents/originals.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
-import { findInputBySha256 } from '../inputs/inputs.ts';
-import { readOriginal } from '../inputs/originals.ts';
 import type { InboxMailTable, InboxPartTable } from './tables.ts';
 
 /* The bytes of mails in the inbox, in parts, so that no transaction writes more than one of them. */
@@ -58,12 +57,9 @@ export async function insertPart(tx: Tx, part: InboxPartTable): Promise<void> {
 
 type Stored = Pick<Selectable<InboxMailTable>, 'seq' | 'id' | 'sha256' | 'byte_count'>;
 
-/** From the inbox, or from the input that has the same bytes; undefined when they were not kept. */
+/** From the inbox, or from a document that is a whole input with these bytes; undefined when they were not kept. */
 export async function findContent(db: Queries, mail: Stored): Promise<Uint8Array | undefined> {
-  const bytes = await readParts(db, mail);
-  if (bytes !== undefined) return bytes;
-  const input = await findInputBySha256(db, mail.sha256);
-  return input === undefined ? undefined : (await readOriginal(db, input.seq)).bytes;
+  return (await readParts(db, mail)) ?? (await findWholeInput(db, mail.sha256));
 }
 
 /** One part at a time, so that a large mail is in memory once. undefined when parts are missing. */

@@ -2,43 +2,47 @@ import type { Kysely } from 'kysely';
 import { columnTypes } from './column-types.ts';
 import { addId, addNumber, addReportOfConflict, indexWithoutDomain } from './keys.ts';
 
-/** Inputs with their original bytes, what became of their documents, and what a domain's reports count. */
+/** Documents with the bytes in which they came, what became of them, and what a domain's reports count. */
 export async function createReports(db: Kysely<never>): Promise<void> {
-  await createInputs(db);
   await createDocuments(db);
+  await createContents(db);
   await createCounts(db);
 }
 
-async function createInputs(db: Kysely<never>): Promise<void> {
+async function createDocuments(db: Kysely<never>): Promise<void> {
   const t = columnTypes(db);
   await db.schema
-    .createTable('source')
+    .createTable('document')
     .addColumn('seq', t.count, (c) => c.primaryKey().autoIncrement())
-    .addColumn('sha256', t.text, (c) => c.notNull().unique())
-    .addColumn('name', t.text, (c) => c.notNull())
+    .addColumn('input_sha256', t.text, (c) => c.notNull())
+    .addColumn('path', t.text, (c) => c.notNull())
+    .addColumn('input_name', t.text, (c) => c.notNull())
+    .addColumn('input_bytes', t.number, (c) => c.notNull())
+    .addColumn('member', t.text)
     .addColumn('received_at', t.instant, (c) => c.notNull())
-    .addColumn('byte_count', t.count, (c) => c.notNull())
-    .addColumn('encoding', t.text, (c) => c.notNull())
-    .addColumn('content', t.bytes, (c) => c.notNull())
+    .addColumn('encoding', t.text)
+    .addColumn('content_bytes', t.number)
+    .addColumn('content', t.bytes)
+    .addUniqueConstraint('document_once', ['input_sha256', 'path'])
     .execute();
   await db.schema
-    .createTable('source_part')
-    .addColumn('source_seq', t.count, (c) => c.notNull().references('source.seq'))
+    .createTable('document_part')
+    .addColumn('document_seq', t.count, (c) => c.notNull().references('document.seq'))
     .addColumn('part', t.number, (c) => c.notNull())
     .addColumn('content', t.bytes, (c) => c.notNull())
-    .addPrimaryKeyConstraint('source_part_key', ['source_seq', 'part'])
+    .addPrimaryKeyConstraint('document_part_key', ['document_seq', 'part'])
     .execute();
 }
 
-async function createDocuments(db: Kysely<never>): Promise<void> {
+/** Reports and conflicts refer to their documents without a foreign key, whose check would cost every report. */
+async function createContents(db: Kysely<never>): Promise<void> {
   const t = columnTypes(db);
   await db.schema
     .createTable('report')
     .$call((table) => addNumber(db, table, 'report'))
     .$call((table) => addId(db, table, 'report'))
     .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))
-    .addColumn('source_seq', t.count, (c) => c.notNull().references('source.seq'))
-    .addColumn('member', t.text)
+    .addColumn('document_seq', t.count, (c) => c.notNull())
     .addColumn('received_at', t.instant, (c) => c.notNull())
     .addColumn('position', t.count, (c) => c.notNull().defaultTo(0))
     .addColumn('reporter_org', t.text)
@@ -62,36 +66,23 @@ async function createDocuments(db: Kysely<never>): Promise<void> {
     .createTable('conflict')
     .$call((table) => addNumber(db, table, 'conflict'))
     .$call((table) => addReportOfConflict(db, table))
-    .addColumn('source_seq', t.count, (c) => c.notNull().references('source.seq'))
-    .addColumn('member', t.text)
+    .addColumn('document_seq', t.count, (c) => c.notNull())
     .addColumn('payload_sha256', t.text, (c) => c.notNull())
     .addColumn('received_at', t.instant, (c) => c.notNull())
     .execute();
   await indexWithoutDomain(db, 'conflict', ['seq']);
   await db.schema
     .createTable('rejection')
-    .addColumn('seq', t.count, (c) => c.primaryKey().autoIncrement())
-    .addColumn('source_seq', t.count, (c) => c.notNull().references('source.seq'))
-    .addColumn('ordinal', t.number, (c) => c.notNull().defaultTo(0))
-    .addColumn('member', t.text)
+    .addColumn('document_seq', t.count, (c) => c.primaryKey().references('document.seq'))
     .addColumn('reason', t.text, (c) => c.notNull())
     .addColumn('message', t.text, (c) => c.notNull())
     .addColumn('place', t.text)
-    .addColumn('received_at', t.instant, (c) => c.notNull())
     .execute();
-  // Reading an input again, after a reading was interrupted, finds its rejections by their number.
   await db.schema
-    .createIndex('rejection_once')
-    .unique()
-    .on('rejection')
-    .columns(['source_seq', 'ordinal'])
+    .createIndex('conflict_received')
+    .on('conflict')
+    .columns(['received_at', 'seq'])
     .execute();
-  for (const table of ['rejection', 'conflict'] as const)
-    await db.schema
-      .createIndex(`${table}_received`)
-      .on(table)
-      .columns(['received_at', 'seq'])
-      .execute();
   await db.schema
     .createTable('removed_payload')
     .addColumn('report_id', t.id, (c) => c.notNull())

@@ -13,7 +13,7 @@ export function selectStoredReports(db: Pick<Queries, 'selectFrom'>) {
     .select(['report.id', 'report.seq', 'domain_id', 'domain.name as domain', 'report.received_at'])
     .select(['reporter_org', 'reporter_email', 'report_id', 'begin_date', 'end_date'])
     .select(['record_count', 'total_messages', 'aligned_messages', 'warnings'])
-    .select(['source_seq', 'member', 'payload_sha256']);
+    .select(['document_seq', 'payload_sha256']);
 }
 
 export type ReportOfAccount = InferResult<ReturnType<typeof selectStoredReports>>[number];
@@ -34,9 +34,12 @@ export async function findReport(reader: Reader, scope: ReportScope): Promise<Re
   return report;
 }
 
-/** The name of a report's input, and when conflicting documents came in. */
+/** How a report came in, and when conflicting documents did. */
 export interface ReportContext {
-  readonly source: string;
+  readonly input: string;
+  readonly member: string | null;
+  /** The size of its original; null when it is not kept. */
+  readonly originalBytes: number | null;
   /** At most `MAX_CONFLICTS` of them, earliest first. */
   readonly conflictsAt: readonly Instant[];
 }
@@ -44,8 +47,11 @@ export interface ReportContext {
 /** How many conflicts are read; one report may have any number. */
 export const MAX_CONFLICTS = 10;
 
-const sourceName = prepareQuery<{ seq: number }, { name: string }>((db, param) =>
-  db.selectFrom('source').select('name').where('seq', '=', param('seq')),
+const arrival = prepareQuery<{ seq: number }, Omit<ReportContext, 'conflictsAt'>>((db, param) =>
+  db
+    .selectFrom('document')
+    .select(['input_name as input', 'member', 'content_bytes as originalBytes'])
+    .where('seq', '=', param('seq')),
 );
 
 const conflicts = prepareQuery<{ domainId: string; seq: number }, { received_at: Instant }>(
@@ -59,15 +65,17 @@ const conflicts = prepareQuery<{ domainId: string; seq: number }, { received_at:
       .limit(MAX_CONFLICTS),
 );
 
+const UNKNOWN = { input: '', member: null, originalBytes: null };
+
 export async function readReportContext(
   reader: Reader,
-  { domain_id: domainId, seq, source_seq }: ReportOfAccount,
+  { domain_id: domainId, seq, document_seq }: ReportOfAccount,
 ): Promise<ReportContext> {
-  const [[source], found] = await reader.readPlan(() =>
-    askAll(sourceName({ seq: source_seq }), conflicts({ domainId, seq })),
+  const [[arrived = UNKNOWN], found] = await reader.readPlan(() =>
+    askAll(arrival({ seq: document_seq }), conflicts({ domainId, seq })),
   );
   return {
-    source: source?.name ?? '',
+    ...arrived,
     conflictsAt: found.map(({ received_at }) => received_at).sort(),
   };
 }

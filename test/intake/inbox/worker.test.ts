@@ -21,7 +21,7 @@ import { base64, mail, multipart, text } from '../../support/mail.ts';
 import { listMiscounts } from '../../support/recount.ts';
 import { aStore } from '../../support/store.ts';
 
-const count = async (db: Db, table: 'report' | 'source' | 'rejection' | 'inbox_part') =>
+const count = async (db: Db, table: 'report' | 'document' | 'rejection' | 'inbox_part') =>
   (await db.selectFrom(table).selectAll().execute()).length;
 
 const TLS_REPORT = JSON.stringify({ 'organization-name': 'Example', 'report-id': '1' });
@@ -43,10 +43,10 @@ describe('a mail in the inbox', () => {
     expect(await listMailRows(db)).toMatchObject([
       { state: 'done', result: 'processed', counts: '{"stored":1}', reason: null, tries: 1 },
     ]);
-    const reports = await db.selectFrom('report').select(['domain_id', 'source_seq']).execute();
+    const reports = await db.selectFrom('report').select(['domain_id', 'document_seq']).execute();
     expect(reports).toMatchObject([{ domain_id: domain.id }]);
-    expect(await db.selectFrom('source').select('name').execute()).toEqual([
-      { name: 'mail-1 smtp from noreply@reporter.example' },
+    expect(await db.selectFrom('document').select('input_name').execute()).toEqual([
+      { input_name: 'mail-1 smtp from noreply@reporter.example' },
     ]);
     expect(await count(db, 'inbox_part')).toBe(0);
     expect(stored).toEqual(['example.com']);
@@ -67,25 +67,27 @@ describe('a mail in the inbox', () => {
     ['a TLS report', base64(TLS_REPORT), 'tls_report: about TLS connections (TLS-RPT).', 0],
     ['a failure report', FAILURE_REPORT, 'failure_report: about one message (ARF).', 0],
     ['an auto-reply', text('I am on holiday.'), 'There is no report in it.', 1],
-  ])('with %s is ignored by name, and no input is stored', async (_what, part, reason, parts) => {
-    const { db } = await aStore();
-    await deliverMail(db, { bytes: mail(part) });
-    await workAll(db);
-    expect(await listMailRows(db)).toMatchObject([
-      { state: 'done', result: 'ignored', counts: '{"ignored":1}', reason },
-    ]);
-    expect([await count(db, 'source'), await count(db, 'rejection')]).toEqual([0, 0]);
-    // What a later parser may understand stays for a time.
-    expect(await count(db, 'inbox_part')).toBe(parts);
-  });
+  ])(
+    'with %s is ignored by name, and no document is stored',
+    async (_what, part, reason, parts) => {
+      const { db } = await aStore();
+      await deliverMail(db, { bytes: mail(part) });
+      await workAll(db);
+      expect(await listMailRows(db)).toMatchObject([
+        { state: 'done', result: 'ignored', counts: '{"ignored":1}', reason },
+      ]);
+      expect([await count(db, 'document'), await count(db, 'rejection')]).toEqual([0, 0]);
+      // What a later parser may understand stays for a time.
+      expect(await count(db, 'inbox_part')).toBe(parts);
+    },
+  );
 
   test('of other people is ignored without a trace beside its row, also when it is large', async () => {
     const { db } = await aStore();
     await deliverMail(db, { bytes: mail(text('x'.repeat(3_000_000))) });
     await workAll(db);
     expect(await listMailRows(db)).toMatchObject([{ result: 'ignored' }]);
-    expect(await count(db, 'source')).toBe(0);
-    expect(await db.selectFrom('source_part').selectAll().execute()).toEqual([]);
+    expect(await count(db, 'document')).toBe(0);
   });
 
   test('with a broken report is rejected, and the next one is read', async () => {
@@ -96,7 +98,7 @@ describe('a mail in the inbox', () => {
     const rows = await listMailRows(db);
     expect(rows.map(({ result }) => result)).toEqual(['rejected', 'processed']);
     expect(rows[0]?.reason).toMatch(/./);
-    expect([await count(db, 'rejection'), await count(db, 'source')]).toEqual([1, 2]);
+    expect([await count(db, 'rejection'), await count(db, 'document')]).toEqual([1, 2]);
   });
 
   test('whose reading process ends is read by a new one, like the mail after it', async () => {

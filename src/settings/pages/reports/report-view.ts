@@ -44,7 +44,7 @@ interface Read {
 
 export function renderMetadata(
   report: ReportOfAccount,
-  { source, conflictsAt }: ReportContext,
+  { input, member, conflictsAt }: ReportContext,
   { content, now }: Read,
 ): Html {
   const { total_messages: messages, aligned_messages: aligned, received_at } = report;
@@ -62,8 +62,8 @@ export function renderMetadata(
       ${renderTerm('Report id', toText(report.report_id, 512) ?? 'none')}
       ${renderTerm('Window', `${formatTime(report.begin_date)} to ${formatTime(report.end_date)}`)}
       ${renderTerm('Received', html`${formatTime(received_at)}, ${renderTime(received_at, now)}`)}
-      ${renderTerm('Came as', html`<bdi>${describeArrival(source)}</bdi>`)}
-      ${renderTerm('In it', toText(report.member))}
+      ${renderTerm('Came as', html`<bdi>${describeArrival(input)}</bdi>`)}
+      ${renderTerm('In it', toText(member))}
       ${read ? renderVersions(read) : ''}
       ${renderTerm('SHA-256', html`<code>${report.payload_sha256}</code>`)}
     </dl>

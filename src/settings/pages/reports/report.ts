@@ -48,10 +48,10 @@ export function reportScopeOf(req: Request, res: Response) {
 }
 
 export function locationOf(report: ReportOfAccount): ReportLocation {
-  const { id, source_seq, payload_sha256, received_at } = report;
+  const { id, document_seq, payload_sha256, received_at } = report;
   return {
     reportId: id,
-    inputSeq: source_seq,
+    documentSeq: document_seq,
     payloadSha256: payload_sha256,
     receivedAt: received_at,
   };

@@ -1,0 +1,55 @@
+import { Failure } from '../../domain/failure.ts';
+import { Refusal, type RefusalReason } from '../../domain/reports/refusal.ts';
+import { type IngestedDocument, type InputToRead, ingest } from '../../intake/ingest.ts';
+import { findDocument, type KnownDocument } from '../../store/documents/document-rows.ts';
+import { readOriginal } from '../../store/documents/originals.ts';
+import { deleteOtherRejections } from '../../store/documents/rejections.ts';
+import type { Db } from '../../store/engine/database.ts';
+import { type RereadDeps, toFailure } from './read-again.ts';
+
+/** Reasons for which the rest was not read, so that nothing is known of it. */
+const CUT_SHORT: ReadonlySet<RefusalReason> = new Set([
+  'unreadable',
+  'too_large',
+  'too_costly',
+  'reader_failed',
+]);
+
+/**
+ * Reads stored originals again, and stores what today's parser finds in them, as received when their input was. One
+ * original after the other, so that it is known which rejections it has no more.
+ */
+export async function* readDocuments(
+  deps: RereadDeps,
+  seqs: AsyncIterable<number>,
+): AsyncGenerator<IngestedDocument> {
+  for await (const seq of seqs) yield* readDocument(deps, await findDocument(deps.store.db, seq));
+}
+
+async function* readDocument(
+  { store: { db }, parser }: RereadDeps,
+  document: KnownDocument,
+): AsyncGenerator<IngestedDocument> {
+  const receivedAt = new Date(document.receivedAt);
+  const deps = { db, now: () => receivedAt, parser };
+  const rejected = new Set<string>();
+  let isWhole = true;
+  for await (const found of ingest(deps, toInputs(db, document))) {
+    const { path, outcome, refusal } = found;
+    if (outcome === 'rejected' && path !== undefined) rejected.add(path);
+    isWhole &&= refusal === null || !CUT_SHORT.has(refusal.reason);
+    yield found;
+  }
+  if (isWhole) await deleteOtherRejections(db, document, rejected);
+}
+
+async function* toInputs(db: Db, document: KnownDocument): AsyncGenerator<InputToRead> {
+  const { seq, ...stored } = document;
+  const { name } = stored.input;
+  const read = async () => {
+    const bytes = await readOriginal(db, seq).catch(toFailure);
+    if (bytes instanceof Failure) throw new Refusal('unreadable', bytes.message);
+    return { name, bytes, stored };
+  };
+  yield { name, read };
+}

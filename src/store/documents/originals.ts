@@ -1,0 +1,116 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Instant } from '../../domain/instant.ts';
+import { type Original, unpackOriginal } from '../../domain/reports/original.ts';
+import type { Db, Queries } from '../engine/database.ts';
+import { prepareQuery, runPrepared } from '../engine/prepared.ts';
+import { type DocumentPlace, insertDocuments, PART_BYTES, toDocumentRow } from './document-rows.ts';
+
+/*
+ * The bytes in which documents came, kept so that people can have them and a newer parser can read them again. No
+ * transaction writes more than one part of an original, whatever its size.
+ */
+
+/**
+ * Stores the parts of a large original but the first, one transaction each, with the row of its document. The first is
+ * stored together with what the document is, so an original without it does not count. After a kill, the same document
+ * finds its row again when its input comes again; else the parts stay, within what came in.
+ */
+export async function insertParts(
+  db: Db,
+  place: DocumentPlace,
+  { original: { content }, receivedAt }: { original: Original; receivedAt: Instant },
+): Promise<void> {
+  const seq = await db.write(async (tx) => {
+    const [stored] = await insertDocuments(tx, [toDocumentRow(place, receivedAt, null)]);
+    return stored?.seq as number;
+  });
+  if ((await findOriginalSize(db, seq)) !== null) return;
+  for (let part = 1; part * PART_BYTES < content.length; part += 1) {
+    const bytes = content.subarray(part * PART_BYTES, (part + 1) * PART_BYTES);
+    await db.write((tx) => runPrepared(tx, partUpsert({ seq, part, content: bytes })));
+  }
+}
+
+/** The size of a document's part as it came; null when it was not kept, undefined without the document. */
+export async function findOriginalSize(
+  db: Queries,
+  seq: number,
+): Promise<number | null | undefined> {
+  const row = await db
+    .selectFrom('document')
+    .select('content_bytes')
+    .where('seq', '=', seq)
+    .executeTakeFirst();
+  return row?.content_bytes;
+}
+
+/** An original whose bytes are read a part at a time. */
+export interface StoredOriginal extends Pick<Original, 'encoding' | 'size'> {
+  /** Of what is stored: see `encoding`. */
+  readonly parts: AsyncIterable<Uint8Array>;
+}
+
+/** Throws `not_found` when only is stored that the document came. */
+export async function findOriginal(db: Queries, seq: number): Promise<StoredOriginal> {
+  const row = await db
+    .selectFrom('document')
+    .select(['encoding', 'content_bytes as size', 'content'])
+    .where('seq', '=', seq)
+    .executeTakeFirst();
+  const { encoding, size, content } = row ?? {};
+  if (encoding && typeof size === 'number' && content)
+    return { encoding, size, parts: readParts(db, seq, content) };
+  throw new Failure('not_found', 'The original of this document was not kept.');
+}
+
+/** One query for each part, because SQLite blocks the event loop during a query. */
+async function* readParts(db: Queries, seq: number, first: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield first;
+  for (let part = 1, { length } = first; length === PART_BYTES; part += 1) {
+    const row = await db
+      .selectFrom('document_part')
+      .select('content')
+      .where('document_seq', '=', seq)
+      .where('part', '=', part)
+      .executeTakeFirst();
+    if (row === undefined) return;
+    yield row.content;
+    ({ length } = row.content);
+  }
+}
+
+/** The bytes as they came. Throws `not_found` when they are not stored, or not all of them. */
+export async function readOriginal(db: Queries, seq: number): Promise<Uint8Array> {
+  const { parts, ...original } = await findOriginal(db, seq);
+  const pieces = await Array.fromAsync(parts);
+  const [only, ...others] = pieces;
+  const content = only !== undefined && others.length === 0 ? only : Buffer.concat(pieces);
+  const bytes = await unpackOriginal({ ...original, content });
+  if (bytes !== undefined) return bytes;
+  throw new Failure('not_found', 'The original of this document is not complete.');
+}
+
+/** The bytes of an input that was kept as a whole. */
+export async function findWholeInput(db: Queries, sha256: string): Promise<Uint8Array | undefined> {
+  const document = await db
+    .selectFrom('document')
+    .select('seq')
+    .where('input_sha256', '=', sha256)
+    .where('path', '=', '')
+    .where('content', 'is not', null)
+    .executeTakeFirst();
+  return document && (await readOriginal(db, document.seq));
+}
+
+/** A part that a reading left which was interrupted may have other bytes, of an older version. */
+const partUpsert = prepareQuery<{ seq: number; part: number; content: Uint8Array }, never>(
+  (db, param) =>
+    db
+      .insertInto('document_part')
+      .values({ document_seq: param('seq'), part: param('part'), content: param('content') })
+      .onConflict((oc) =>
+        oc
+          .columns(['document_seq', 'part'])
+          .doUpdateSet((eb) => ({ content: eb.ref('excluded.content') })),
+      ),
+);
