@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
 import { Failure } from '../../../domain/failure.ts';
-import { MIGRATIONS } from '../../migrations/all.ts';
+import { MIGRATIONS, type Step } from '../../migrations/all.ts';
 import { requireKnown } from '../../migrations/require-known.ts';
 import type { Tables } from '../../tables.ts';
 import {
@@ -26,36 +26,29 @@ export async function migrateSqlite(
   requireKnown(connection.name, applied, steps);
   if (applied.length === Object.keys(steps).length) return;
   requireOwn(connection);
-  const pending = await listPending({ db, applied, steps }, (name, { isRepeatable }, seconds) => {
-    const run = () => runStep({ db, steps, name });
-    if (seconds <= MAX_SECONDS) return runQuickly(connection, run);
-    return runAlone(connection, isRepeatable === true, run);
-  });
-  await migrate(pending, connection.name);
+  const run = (name: string, step: Step, seconds: number) =>
+    runLocked(connection, { ...step, isLong: seconds > MAX_SECONDS }, () =>
+      runStep({ db, steps, name }),
+    );
+  await migrate(await listPending({ db, applied, steps }, run), connection.name);
 }
 
 /**
  * Kysely begins no transaction for migrations on SQLite. Without one, a migration that fails would be half done, and
- * two processes that open a new file would both run the first migration. Closing rolls back.
+ * two processes that open a new file would both run the first migration. Closing rolls back. Others would wait too
+ * long for a long step. When that is repeatable, each of its statements is a transaction, so what is done stays done.
  */
-async function runQuickly(connection: Database.Database, run: () => Promise<void>): Promise<void> {
-  await waitForLock(() => connection.exec('begin immediate'));
-  await run();
-  connection.exec('commit');
-}
-
-/** Others would wait too long for the write lock. */
-async function runAlone(
+async function runLocked(
   connection: Database.Database,
-  isRepeatable: boolean,
+  { isLong, isRepeatable }: Pick<Step, 'isRepeatable'> & { readonly isLong: boolean },
   run: () => Promise<void>,
 ): Promise<void> {
-  takeAlone(connection);
-  // Then each statement is a transaction, so that what is done stays done.
-  if (isRepeatable) connection.exec('commit');
+  if (isLong) takeAlone(connection);
+  else await waitForLock(() => connection.exec('begin immediate'));
+  if (isLong && isRepeatable) connection.exec('commit');
   await run();
   if (connection.inTransaction) connection.exec('commit');
-  shareAgain(connection);
+  if (isLong) shareAgain(connection);
 }
 
 /** A database with tables and without migrations is that of another program: nothing is added to it. */
