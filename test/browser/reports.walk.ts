@@ -108,7 +108,7 @@ describe.each(LOOKS)(
       await visit('report-unreadable', pathOf('report-'));
       const waiting = page.waitForEvent('download');
       await page.goto(pathOf('hostile'));
-      await page.getByRole('link', { name: 'Download the XML' }).click();
+      await page.getByRole('link', { name: /^Download the original/ }).click();
       const saved = await waiting;
       expect(saved.suggestedFilename()).toMatch(/^example\.com-2026-01-01-[0-9a-f]{8}\.xml$/);
     });

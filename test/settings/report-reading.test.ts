@@ -62,7 +62,6 @@ describe('a report that the child process reads', () => {
     expect(text).toContain('901 to 1,000 of 1,000');
     const original = await browser.download(`${path}/original`);
     expect(original.text.match(/<record>/g)).toHaveLength(5_001);
-    expect(original.headers).not.toHaveProperty('content-length');
   });
 
   test('with texts of 10 kB each is a small page', async () => {

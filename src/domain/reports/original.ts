@@ -45,7 +45,7 @@ async function unpack(content: Uint8Array, size: number): Promise<Uint8Array | u
 
 export const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b;
 
-export const isZip = ([first, second]: Uint8Array): boolean => first === 0x50 && second === 0x4b;
+const isZip = ([first, second]: Uint8Array): boolean => first === 0x50 && second === 0x4b;
 
 /** Most reports come compressed. Compressing them again would not make them smaller. */
 const isCompressed = (bytes: Uint8Array): boolean => isGzip(bytes) || isZip(bytes);

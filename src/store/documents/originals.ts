@@ -46,7 +46,8 @@ export async function findOriginalSize(
 
 /** An original whose bytes are read a part at a time. */
 export interface StoredOriginal extends Pick<Original, 'encoding' | 'size'> {
-  /** Of what is stored: see `encoding`. */
+  /** Of what is stored, the first and all parts: see `encoding`. */
+  readonly first: Uint8Array;
   readonly parts: AsyncIterable<Uint8Array>;
 }
 
@@ -59,7 +60,7 @@ export async function findOriginal(db: Queries, seq: number): Promise<StoredOrig
     .executeTakeFirst();
   const { encoding, size, content } = row ?? {};
   if (encoding && typeof size === 'number' && content)
-    return { encoding, size, parts: readParts(db, seq, content) };
+    return { encoding, size, first: content, parts: readParts(db, seq, content) };
   throw new Failure('not_found', 'The original of this document was not kept.');
 }
 

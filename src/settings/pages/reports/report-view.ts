@@ -8,6 +8,7 @@ import type {
 } from '../../../domain/reports/aggregate-report.ts';
 import type { ReportContent } from '../../../domain/reports/report-content.ts';
 import { toWarningText } from '../../../domain/reports/warning-texts.ts';
+import { toSizeText } from '../../../domain/size.ts';
 import {
   MAX_CONFLICTS,
   type ReportContext,
@@ -44,7 +45,7 @@ interface Read {
 
 export function renderMetadata(
   report: ReportOfAccount,
-  { input, member, conflictsAt }: ReportContext,
+  { input, member, originalBytes, conflictsAt }: ReportContext,
   { content, now }: Read,
 ): Html {
   const { total_messages: messages, aligned_messages: aligned, received_at } = report;
@@ -52,7 +53,7 @@ export function renderMetadata(
   return html`<section class="card" aria-labelledby="metadata">
     <div class="beside">
       <h2 id="metadata">Metadata</h2>
-      ${read && html`<a href="/settings/domains/${report.domain_id}/reports/${report.id}/original" download>Download the XML</a>`}
+      ${renderDownload(report, originalBytes)}
     </div>
     <p class="figures"><b>${formatPassRate({ messages, aligned })}</b> of <b>${formatCount(messages)}</b> messages passed DMARC</p>
     <dl class="facts">
@@ -69,6 +70,12 @@ export function renderMetadata(
     </dl>
     ${renderConflicts(conflictsAt)}
   </section>`;
+}
+
+/** The part of its input that has the report, as it came. */
+function renderDownload({ domain_id, id }: ReportOfAccount, bytes: number | null): Html {
+  if (bytes === null) return html`<span class="muted">The original was not kept</span>`;
+  return html`<a href="/settings/domains/${domain_id}/reports/${id}/original" download>Download the original, ${toSizeText(bytes)}</a>`;
 }
 
 function renderVersions({ metadata, version, xmlNamespace }: ReportContent): Html {
