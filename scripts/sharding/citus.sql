@@ -46,10 +46,7 @@ select create_distributed_table(name::regclass, by, colocate_with => 'none')
   from distribution where name in ('document', 'document_part');
 select create_distributed_table('report'::regclass, 'domain_id', colocate_with => 'none');
 select create_distributed_table(name::regclass, by, colocate_with => 'report')
-  from distribution where by = 'domain_id' and name <> 'report';
-select create_distributed_table('list_point'::regclass, 'list_id', colocate_with => 'none');
-select create_distributed_table(name::regclass, by, colocate_with => 'list_point')
-  from distribution where by = 'list_id' and name <> 'list_point';
+  from distribution where by in ('domain_id', 'list_id') and name <> 'report';
 
 -- A conflict is on the node of its report.
 alter table conflict add constraint conflict_report

@@ -16,12 +16,12 @@ const COUNTS: Readonly<Record<string, readonly [kept: string, counted: string]>>
     'select domain_id, date(received_at), count(*) from report group by 1, 2',
   ],
   places: [
-    "select list_id, day, items from list_day where list_id like 'reports:%'",
-    "select 'reports:' || domain_id, date(begin_date), count(*) from report group by 1, 2",
+    'select list_id, day, items from list_day where list_id in (select id from domain)',
+    'select domain_id, date(begin_date), count(*) from report group by 1, 2',
   ],
   arrivals: [
     'select id, reports_position - reports_total from domain',
-    "select id, (select count(*) from list_gap where list_id = 'reports:' || id) from domain",
+    'select id, (select count(*) from list_gap where list_id = domain.id) from domain',
   ],
   domains: [
     'select id, domains_total from account where domains_total > 0',

@@ -7,6 +7,9 @@ const sumOf = (column: string) =>
     `case when sum(${column}) > 9007199254740991 then 9007199254740991 else sum(${column}) end`,
   );
 
+/** The id of the list of alerts of a domain or an account (store/lists/timeline.ts). */
+const ALERTS = sql`substr(cast(id as text), 1, 14) || 'a' || substr(cast(id as text), 16)`;
+
 /*
  * Every count of reports, computed again from the reports' own rows. Each pair is the stored count and the
  * correct one.
@@ -18,8 +21,8 @@ const PAIRS = {
       ${sumOf('aligned_messages')} from report group by 1, 2`,
   ],
   list_day: [
-    sql`select list_id, day, items from list_day where list_id like 'reports:%'`,
-    sql`select 'reports:' || domain_id, date(begin_date), count(*) from report group by 1, 2`,
+    sql`select list_id, day, items from list_day where list_id in (select id from domain)`,
+    sql`select domain_id, date(begin_date), count(*) from report group by 1, 2`,
   ],
   domain_receipt: [
     sql`select domain_id, day, reports from domain_receipt`,
@@ -33,13 +36,13 @@ const PAIRS = {
   // The order of arrival: no position is given twice or lost.
   positions: [
     sql`select id, reports_position - reports_total from domain`,
-    sql`select id, (select count(*) from list_gap where list_id = 'reports:' || id) from domain`,
+    sql`select id, (select count(*) from list_gap where list_id = domain.id) from domain`,
   ],
   newest_points: [
-    sql`select * from (select 'reports:' || id, reports_position, reports_nonce from domain
-      union select 'alerts:' || id, alerts_position, alerts_nonce from domain
-      union select 'alerts:' || id, alerts_position, alerts_nonce from account) as newest`,
-    sql`select list_id, position, nonce from list_point p
+    sql`select * from (select cast(id as text), reports_position, reports_nonce from domain
+      union select ${ALERTS}, alerts_position, alerts_nonce from domain
+      union select ${ALERTS}, alerts_position, alerts_nonce from account) as newest`,
+    sql`select cast(list_id as text), position, nonce from list_point p
       where position = (select max(position) from list_point where list_id = p.list_id)`,
   ],
   given_twice: [
@@ -48,7 +51,7 @@ const PAIRS = {
   ],
   held_and_gap: [
     sql`select list_id, position from list_gap where exists (
-      select 1 from report where 'reports:' || domain_id = list_id and report.position = list_gap.position)`,
+      select 1 from report where domain_id = list_id and report.position = list_gap.position)`,
     sql`select list_id, position from list_gap where 1 = 0`,
   ],
 } as const;

@@ -52,7 +52,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const counted = new Map();
 function findPlace(domainId, version, offset) {
   if (offset === 0) return ['9999', 0];
-  const days = counted.get(version) ?? listDays.all(`reports:${domainId}`);
+  const days = counted.get(version) ?? listDays.all(domainId);
   counted.set(version, days);
   let passed = 0;
   for (const [day, items] of days) {

@@ -10,9 +10,10 @@ import { ask, type Plan } from '../engine/reader.ts';
  * rows, so these counts find the day on which a page begins, and rows are skipped only inside that day.
  */
 
-export const reportList = (domainId: string) => `reports:${domainId}`;
-/** The list of an account or of a domain. */
-export const alertList = (ownerId: string) => `alerts:${ownerId}`;
+/** The id of the list of a domain's reports is the domain's. */
+export const reportList = (domainId: string) => domainId;
+/** That of the alerts of an account or of a domain has `a` where all other ids have their version, `4` (RFC 9562). */
+export const alertList = (ownerId: string) => `${ownerId.slice(0, 14)}a${ownerId.slice(15)}`;
 
 export async function countItems(
   tx: Tx,

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { columnTypes } from './column-types.ts';
+import { clusterByKey } from './keys.ts';
 
 export async function createPeople(db: Kysely<never>): Promise<void> {
   await createPersons(db);
@@ -68,6 +69,7 @@ async function createSecondFactors(db: Kysely<never>): Promise<void> {
     .addColumn('person_id', t.id, (c) => c.notNull().references('person.id'))
     .addColumn('sha256', t.bytes, (c) => c.notNull())
     .addPrimaryKeyConstraint('recovery_code_key', ['person_id', 'sha256'])
+    .$call((table) => clusterByKey(db, table))
     .execute();
   await db.schema
     .createTable('pending_sign_in')

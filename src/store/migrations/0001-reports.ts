@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { columnTypes } from './column-types.ts';
-import { addId, addNumber, addReportOfConflict, indexWithoutDomain } from './keys.ts';
+import { addId, addNumber, addReportOfConflict, clusterByKey, indexWithoutDomain } from './keys.ts';
 
 /** Documents with the bytes in which they came, what became of them, and what a domain's reports count. */
 export async function createReports(db: Kysely<never>): Promise<void> {
@@ -89,6 +89,7 @@ async function createContents(db: Kysely<never>): Promise<void> {
     .addColumn('payload_sha256', t.text, (c) => c.notNull())
     .addColumn('removed_at', t.instant, (c) => c.notNull())
     .addPrimaryKeyConstraint('removed_payload_key', ['report_id', 'payload_sha256'])
+    .$call((table) => clusterByKey(db, table))
     .execute();
 }
 
@@ -110,5 +111,6 @@ async function createCounts(db: Kysely<never>): Promise<void> {
     .addColumn('day', t.day, (c) => c.notNull())
     .addColumn('reports', t.count, (c) => c.notNull())
     .addPrimaryKeyConstraint('domain_receipt_key', ['domain_id', 'day'])
+    .$call((table) => clusterByKey(db, table))
     .execute();
 }

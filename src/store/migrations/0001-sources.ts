@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { columnTypes } from './column-types.ts';
+import { clusterByKey } from './keys.ts';
 
 /** What is known of the addresses that send in a domain's name. */
 export async function createSources(db: Kysely<never>): Promise<void> {
@@ -11,6 +12,7 @@ export async function createSources(db: Kysely<never>): Promise<void> {
     .addColumn('name', t.text)
     .addColumn('expires_at', t.instant, (c) => c.notNull())
     .addPrimaryKeyConstraint('source_name_key', ['domain_id', 'address'])
+    .$call((table) => clusterByKey(db, table))
     .execute();
   await db.schema
     .createTable('source_mark')
@@ -20,5 +22,6 @@ export async function createSources(db: Kysely<never>): Promise<void> {
     .addColumn('marked_at', t.instant, (c) => c.notNull())
     .addColumn('marked_by', t.text, (c) => c.notNull())
     .addPrimaryKeyConstraint('source_mark_key', ['domain_id', 'address'])
+    .$call((table) => clusterByKey(db, table))
     .execute();
 }

@@ -3,7 +3,7 @@ import { createPeople } from './0001-people.ts';
 import { createReports } from './0001-reports.ts';
 import { createSources } from './0001-sources.ts';
 import { columnTypes } from './column-types.ts';
-import { addId, addNumber, indexWithoutDomain } from './keys.ts';
+import { addId, addNumber, clusterByKey, indexWithoutDomain } from './keys.ts';
 
 export const does = 'makes all tables';
 export const locks = 'nothing: the database is empty';
@@ -141,24 +141,27 @@ async function createLists(db: Kysely<never>): Promise<void> {
   const t = columnTypes(db);
   await db.schema
     .createTable('list_day')
-    .addColumn('list_id', t.text, (c) => c.notNull())
+    .addColumn('list_id', t.id, (c) => c.notNull())
     .addColumn('day', t.day, (c) => c.notNull())
     .addColumn('items', t.count, (c) => c.notNull())
     .addPrimaryKeyConstraint('list_day_key', ['list_id', 'day'])
+    .$call((table) => clusterByKey(db, table))
     .execute();
   await db.schema
     .createTable('list_point')
-    .addColumn('list_id', t.text, (c) => c.notNull())
+    .addColumn('list_id', t.id, (c) => c.notNull())
     .addColumn('position', t.count, (c) => c.notNull())
     .addColumn('nonce', t.text, (c) => c.notNull())
     .addPrimaryKeyConstraint('list_point_key', ['list_id', 'position'])
+    .$call((table) => clusterByKey(db, table))
     .execute();
   await db.schema
     .createTable('list_gap')
-    .addColumn('list_id', t.text, (c) => c.notNull())
+    .addColumn('list_id', t.id, (c) => c.notNull())
     .addColumn('position', t.count, (c) => c.notNull())
     .addColumn('nonce', t.count, (c) => c.notNull())
     .addPrimaryKeyConstraint('list_gap_key', ['list_id', 'position'])
+    .$call((table) => clusterByKey(db, table))
     .execute();
 }
 
