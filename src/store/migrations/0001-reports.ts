@@ -1,5 +1,5 @@
-import type { Kysely } from 'kysely';
-import { columnTypes } from './column-types.ts';
+import { type Kysely, sql } from 'kysely';
+import { columnTypes, isPostgres } from './column-types.ts';
 import { addId, addNumber, addReportOfConflict, clusterByKey, indexWithoutDomain } from './keys.ts';
 
 /** Documents with the bytes in which they came, what became of them, and what a domain's reports count. */
@@ -25,6 +25,7 @@ async function createDocuments(db: Kysely<never>): Promise<void> {
     .addColumn('content', t.bytes)
     .addUniqueConstraint('document_once', ['input_sha256', 'path'])
     .execute();
+  await keepContentInRows(db);
   await db.schema
     .createTable('document_part')
     .addColumn('document_seq', t.count, (c) => c.notNull().references('document.seq'))
@@ -32,6 +33,16 @@ async function createDocuments(db: Kysely<never>): Promise<void> {
     .addColumn('content', t.bytes, (c) => c.notNull())
     .addPrimaryKeyConstraint('document_part_key', ['document_seq', 'part'])
     .execute();
+}
+
+/**
+ * By default PostgreSQL compresses what has more than 2,000 bytes and moves it out of its row, at three writes instead of
+ * one. A document's content is compressed already, and is in its row while both fit into a page.
+ */
+async function keepContentInRows(db: Kysely<never>): Promise<void> {
+  if (!isPostgres(db)) return;
+  await sql`alter table document alter content set storage external`.execute(db);
+  await sql`alter table document set (toast_tuple_target = 8160)`.execute(db);
 }
 
 /** Reports and conflicts refer to their documents without a foreign key, whose check would cost every report. */
