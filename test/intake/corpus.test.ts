@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
+import { unpackOriginal } from '../../src/domain/reports/original.ts';
 import { readAll } from '../support/intake.ts';
 
 /** Reports by other people, with the result of an independent reader for each; not part of the project. */
@@ -86,6 +87,24 @@ describe.skipIf(!isThere)('the corpus of sample reports', () => {
     if (document?.kind !== 'report') throw new Error(`It is ${document?.kind}`);
     expect(toFound(document.report)).toEqual(toExpected(row));
     expect(others).toEqual([]);
+  });
+
+  test('is kept in parts that give the same reports again', async () => {
+    let [wholes, parts] = [0, 0];
+    for (const row of accepted) {
+      const [document] = await readAll(open(row));
+      if (document?.kind !== 'report') throw new Error(`${row.path} is ${document?.kind}`);
+      const { original, report } = document;
+      if (original === undefined) {
+        wholes += 1;
+        continue;
+      }
+      parts += 1;
+      const bytes = original && (await unpackOriginal(original));
+      const again = await readAll(bytes ?? '');
+      expect(again, row.path).toMatchObject([{ kind: 'report', report }]);
+    }
+    expect(Math.min(parts, wholes)).toBeGreaterThan(5);
   });
 
   // The independent reader has one code for everything that is not a report.
