@@ -1,6 +1,13 @@
 import { type Kysely, sql } from 'kysely';
 import { columnTypes, isPostgres } from './column-types.ts';
-import { addId, addNumber, addReportOfConflict, clusterByKey, indexWithoutDomain } from './keys.ts';
+import {
+  addId,
+  addNumber,
+  addReportOfConflict,
+  clusterByKey,
+  indexWithoutDomain,
+  updateInPlace,
+} from './keys.ts';
 
 /** Documents with the bytes in which they came, what became of them, and what a domain's reports count. */
 export async function createReports(db: Kysely<never>): Promise<void> {
@@ -115,6 +122,8 @@ async function createCounts(db: Kysely<never>): Promise<void> {
     .addColumn('aligned', t.count, (c) => c.notNull())
     .addColumn('sources', t.bytes)
     .addPrimaryKeyConstraint('domain_day_key', ['domain_id', 'day'])
+    // Its packed sources grow with each report.
+    .$call((table) => updateInPlace(db, table, 60))
     .execute();
   await db.schema
     .createTable('domain_receipt')
@@ -123,5 +132,6 @@ async function createCounts(db: Kysely<never>): Promise<void> {
     .addColumn('reports', t.count, (c) => c.notNull())
     .addPrimaryKeyConstraint('domain_receipt_key', ['domain_id', 'day'])
     .$call((table) => clusterByKey(db, table))
+    .$call((table) => updateInPlace(db, table))
     .execute();
 }

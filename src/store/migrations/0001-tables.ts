@@ -3,7 +3,7 @@ import { createPeople } from './0001-people.ts';
 import { createReports } from './0001-reports.ts';
 import { createSources } from './0001-sources.ts';
 import { columnTypes } from './column-types.ts';
-import { addId, addNumber, clusterByKey, indexWithoutDomain } from './keys.ts';
+import { addId, addNumber, clusterByKey, indexWithoutDomain, updateInPlace } from './keys.ts';
 
 export const does = 'makes all tables';
 export const locks = 'nothing: the database is empty';
@@ -37,6 +37,7 @@ async function createOwners(db: Kysely<never>): Promise<void> {
     .addColumn('alerts_version', t.text, (c) => c.notNull())
     .addColumn('alerts_position', t.count, (c) => c.notNull().defaultTo(0))
     .addColumn('alerts_nonce', t.text, (c) => c.notNull().defaultTo(''))
+    .$call((table) => updateInPlace(db, table))
     .execute();
   await db.schema
     .createIndex('account_mail_token')
@@ -74,6 +75,7 @@ async function createOwners(db: Kysely<never>): Promise<void> {
     .addColumn('alerts_version', t.text, (c) => c.notNull())
     .addColumn('alerts_position', t.count, (c) => c.notNull().defaultTo(0))
     .addColumn('alerts_nonce', t.text, (c) => c.notNull().defaultTo(''))
+    .$call((table) => updateInPlace(db, table))
     .execute();
   await db.schema
     .createIndex('domain_list')
@@ -146,6 +148,7 @@ async function createLists(db: Kysely<never>): Promise<void> {
     .addColumn('items', t.count, (c) => c.notNull())
     .addPrimaryKeyConstraint('list_day_key', ['list_id', 'day'])
     .$call((table) => clusterByKey(db, table))
+    .$call((table) => updateInPlace(db, table))
     .execute();
   await db.schema
     .createTable('list_point')
@@ -223,5 +226,6 @@ async function createLeases(db: Kysely<never>): Promise<void> {
     .addColumn('holder', t.text)
     .addColumn('expires_at', t.instant)
     .addColumn('ran_at', t.instant)
+    .$call((table) => updateInPlace(db, table))
     .execute();
 }

@@ -14,6 +14,18 @@ export function clusterByKey<T extends string>(
   return isPostgres(db) ? table : table.modifyEnd(sql`without rowid`);
 }
 
+/**
+ * A table whose rows are updated again and again, in columns without an index. On PostgreSQL, pages are filled to so
+ * many per cent, so that a new version of a row fits into its page and no index needs an entry for it (HOT).
+ */
+export function updateInPlace<T extends string>(
+  db: Kysely<never>,
+  table: CreateTableBuilder<T, never>,
+  percent = 80,
+) {
+  return isPostgres(db) ? table.modifyEnd(sql`with (fillfactor = ${sql.lit(percent)})`) : table;
+}
+
 /** Adds `seq`, a number that the database assigns, as the key of a table of domains. */
 export function addNumber<T extends string>(
   db: Kysely<never>,
