@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { AggregateReport } from '../src/domain/reports/aggregate-report.ts';
-import { BARE_METADATA, BARE_POLICY, BARE_REPORT } from './bare-report.ts';
+import { BARE_METADATA, BARE_POLICY, BARE_REPORT, recordsOf, withRecords } from './bare-report.ts';
 
 const FIRST_DAY = Date.UTC(2023, 0, 1) / 1000;
 const DAY_SECONDS = 86_400;
@@ -28,7 +28,7 @@ export function aSyntheticReport({ domain, number, day }: Wanted): AggregateRepo
   const begin = FIRST_DAY + day * DAY_SECONDS;
   const totalMessages = 10 + ((number * 7919) % 990);
   const alignedMessages = Math.floor(totalMessages * 0.97);
-  return {
+  const report = {
     ...BARE_REPORT,
     metadata: {
       ...BARE_METADATA,
@@ -39,15 +39,10 @@ export function aSyntheticReport({ domain, number, day }: Wanted): AggregateRepo
       end: begin + DAY_SECONDS - 1,
     },
     policyPublished: { ...BARE_POLICY, domain, pct: 100 },
-    tally: {
-      recordCount: 1 + (number % 10),
-      totalMessages,
-      alignedMessages,
-    },
-    sources: [
-      { address: '192.0.2.10', messages: alignedMessages, aligned: alignedMessages },
-      { address: '192.0.2.20', messages: totalMessages - alignedMessages, aligned: 0 },
-    ],
     payloadSha256: hash('sha256', `${domain} ${number}`, 'hex'),
   };
+  return withRecords(report, [
+    ...recordsOf('192.0.2.10', alignedMessages, alignedMessages),
+    ...recordsOf('192.0.2.20', totalMessages - alignedMessages),
+  ]);
 }

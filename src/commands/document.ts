@@ -1,12 +1,20 @@
 import { Argument, type Command, Option } from 'commander';
+import { toInstant } from '../domain/instant.ts';
+import {
+  type Corrected,
+  preferConflict,
+  removeConflict,
+  removeRejection,
+  removeReport,
+} from '../store/corrections/corrections.ts';
 import type { DocumentId } from '../store/documents/document-list.ts';
+import type { Db } from '../store/engine/database.ts';
 import { evaluateNow } from './alerts.ts';
-import { type Corrected, prefer, remove } from './document/correct.ts';
 import { addList, parseConflict, parseId } from './document/list.ts';
-import { type RereadDeps, withParser } from './document/read-again.ts';
 import { addReread } from './document/reread.ts';
 import { showDocument, writeOriginal } from './document/show.ts';
-import { type OutputOptions, printOne, printText, tell } from './output/output.ts';
+import { type OutputOptions, printOne, printText } from './output/output.ts';
+import { withStore } from './with-store.ts';
 
 const PREFER_HELP = `
 The report keeps its id and its place in the list. Counts, days, source addresses and alerts follow. The content
@@ -30,9 +38,9 @@ export function define(document: Command): void {
     .addHelpText('after', PREFER_HELP)
     .action(async (seq: number, options: OutputOptions) => {
       const id = `conflict-${seq}`;
-      const toSentence = ({ report }: Corrected) =>
+      const toSentence = (report: string | null) =>
         `Preferred ${id}: report ${report} has its content now.`;
-      await correct({ id, toSentence, work: (deps) => prefer(deps, seq) }, options);
+      await correct({ id, toSentence, work: (db) => preferConflict(db, seq) }, options);
     });
 
   document
@@ -42,12 +50,12 @@ export function define(document: Command): void {
     .addHelpText('after', REMOVE_HELP)
     .action(async (document: DocumentId, options: OutputOptions) => {
       const id = document.kind === 'report' ? document.id : `${document.kind}-${document.seq}`;
-      const toSentence = ({ report }: Corrected, replaced: string | null) => {
+      const toSentence = (report: string | null, replaced: string | null) => {
         if (id !== report) return `Removed ${id}.`;
         const next = replaced === null ? '' : ` The content of ${replaced} takes its place.`;
         return `Removed report ${id}.${next}`;
       };
-      await correct({ id, toSentence, work: (deps) => remove(deps, document) }, options);
+      await correct({ id, toSentence, work: (db) => remove(db, document) }, options);
     });
 }
 
@@ -67,26 +75,31 @@ function addShow(document: Command): void {
 
 interface Correction {
   readonly id: string;
-  readonly work: (deps: RereadDeps) => Promise<Corrected>;
-  readonly toSentence: (corrected: Corrected, replaced: string | null) => string;
+  /** Returns nothing when it changed no report. */
+  readonly work: (db: Db) => Promise<Corrected | undefined>;
+  readonly toSentence: (report: string | null, replaced: string | null) => string;
+}
+
+async function remove(db: Db, id: DocumentId): Promise<Corrected | undefined> {
+  const now = toInstant(new Date());
+  if (id.kind === 'report') return await removeReport(db, id.id, now);
+  if (id.kind === 'conflict') return await removeConflict(db, id.seq, now);
+  await removeRejection(db, id.seq);
+  return undefined;
 }
 
 async function correct(
   { id, work, toSentence }: Correction,
   options: OutputOptions,
 ): Promise<void> {
-  const { corrected, alerts } = await withParser(async (deps) => {
-    const corrected = await work(deps);
-    const domainIds = corrected.domainId === null ? [] : [corrected.domainId];
-    return { corrected, alerts: await evaluateNow(deps.store, domainIds) };
+  const { corrected, alerts } = await withStore(async (store) => {
+    const corrected = await work(store.db);
+    const domainIds = corrected === undefined ? [] : [corrected.domainId];
+    return { corrected, alerts: await evaluateNow(store, domainIds) };
   });
-  const { report, replacedBy, unread } = corrected;
+  const { report = null, replacedBy = null } = corrected ?? {};
   const replaced = replacedBy === null ? null : `conflict-${replacedBy}`;
   const { fired, resolved } = alerts;
-  if (!options.json) printText([toSentence(corrected, replaced)]);
+  if (!options.json) printText([toSentence(report, replaced)]);
   printOne({ id, report, replaced_by: replaced, fired, resolved }, options);
-  if (unread !== null)
-    tell(
-      `The report could not be read, so each source address of its day lost as many messages as the report had: ${unread}`,
-    );
 }

@@ -89,7 +89,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const isTrusted: IsTrusted = (address) => app.get('trust proxy fn')(address, 0);
   const flush = async () => {
     await external.flush();
-    await settings?.close();
+    settings?.close();
     counters?.close();
   };
   return { listener: listen(app, external.listener, { log, isTrusted }), isTrusted, flush };

@@ -39,9 +39,6 @@ export function maxCpuMs(inputBytes: number): number {
   return CPU_BASE_MS + Math.min(1, mib) * CPU_MS_OF_FIRST_MIB + further;
 }
 
-/** CPU time for one report that a person waits for. The largest honest report takes 2 s. */
-export const MAX_REQUESTED_CPU_MS = 8_000;
-
 /** What one input may add to the database besides its own bytes, estimated: a base, plus a multiple of its size. */
 const KEPT_BASE_BYTES = MIB;
 const KEPT_PER_INPUT_BYTE = 3;
@@ -50,19 +47,28 @@ const KEPT_PER_INPUT_BYTE = 3;
 const ORIGINALS_BASE_BYTES = MIB;
 const ORIGINALS_PER_INPUT_BYTE = 2;
 
-/** What one report and one of its source addresses take in the database, with their indexes. */
+/** What a report takes in the database with its indexes, besides its content and texts, and each source in its day. */
 export const REPORT_ROW_BYTES = 800;
-export const SOURCE_ROW_BYTES = 150;
-/** What one pattern of a source adds to the row of the source, and a new pattern takes besides its text. */
-export const PATTERN_ENTRY_BYTES = 12;
-export const PATTERN_ROW_BYTES = 150;
+const SOURCE_BYTES = 30;
 
-/** The estimated size of a report, in memory and in the database; without one, of a refusal. */
-export function estimateBytes(report?: Pick<AggregateReport, 'sources'>): number {
-  let bytes = REPORT_ROW_BYTES;
+type Counted = Pick<AggregateReport, 'metadata' | 'content' | 'sources'>;
+
+/** The estimated bytes that will be stored of a report. */
+export function estimateStored({ metadata, content, sources = [] }: Counted): number {
+  const { orgName, email, reportId } = metadata;
+  const texts = `${orgName}${email}${reportId}`.length;
+  return REPORT_ROW_BYTES + texts + content.length + SOURCE_BYTES * sources.length;
+}
+
+/** What a source, and each pattern of one, take in memory besides the pattern's text. */
+const SOURCE_OBJECT_BYTES = 150;
+
+/** The estimated size of a report in memory; without one, of a refusal. */
+export function estimateBytes(report?: Pick<AggregateReport, 'content' | 'sources'>): number {
+  let bytes = REPORT_ROW_BYTES + (report?.content.length ?? 0);
   for (const { patterns = [] } of report?.sources ?? []) {
-    bytes += SOURCE_ROW_BYTES;
-    for (const { pattern } of patterns) bytes += PATTERN_ROW_BYTES + pattern.length;
+    bytes += SOURCE_OBJECT_BYTES;
+    for (const { pattern } of patterns) bytes += SOURCE_OBJECT_BYTES + pattern.length;
   }
   return bytes;
 }

@@ -2,7 +2,6 @@ import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
 import type { Original } from '../domain/reports/original.ts';
 import type { Refusal } from '../domain/reports/refusal.ts';
 import { estimateBytes } from './budget.ts';
-import type { RequestedContent } from './report/requested.ts';
 
 /** The part of the input in which a document came. */
 export interface Kept {
@@ -19,8 +18,6 @@ export type IntakeDocument = {
   | (Kept & {
       readonly kind: 'report';
       readonly report: AggregateReport;
-      /** Of the report that was requested. */
-      readonly requested?: RequestedContent;
     })
   /** A report that cannot be read, or an input without one. */
   | (Kept & { readonly kind: 'rejected'; readonly refusal: Refusal })

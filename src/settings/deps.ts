@@ -2,7 +2,6 @@ import type { Request, Response } from 'express';
 import type { Store as LimitStore } from 'express-rate-limit';
 import type { OpenSealing } from '../domain/access/sealing.ts';
 import type { Finding, RouteFacts } from '../domain/dns/report-route.ts';
-import type { ReportOriginals } from '../domain/reports/report-content.ts';
 import type { Network } from '../domain/sources/network.ts';
 import type { ReportAddresses } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/engine/store.ts';
@@ -18,8 +17,6 @@ export interface SettingsDeps extends ReportAddresses {
   readonly checkRoute: (
     about: Pick<RouteFacts, 'domain' | 'addresses' | 'mailHost'>,
   ) => Promise<readonly Finding[]>;
-  /** Reads reports again from their originals, which intake alone can read. */
-  readonly reportReader: ReportOriginals;
   /** The network of an address, by the operator's offline database; undefined when there is none. */
   readonly findNetwork?: ((address: string) => Network | undefined) | undefined;
   /** Whether the worker looks up the names of sources. */

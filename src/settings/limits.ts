@@ -73,7 +73,7 @@ const LIMITS = {
   'single-sign-on': { max: SUCCESSES_PER_ADDRESS, keyOf: addressOf, counted: ALL },
   // Each check sends queries to DNS servers of others, and may wait for ten seconds.
   'dns-checks': { max: 30, keyOf: personOf, counted: ALL },
-  // Reading a report again from its original costs up to some seconds of CPU.
+  // The page of a report of 10,000 records costs some 50 ms of CPU.
   'report-readings': { max: 300, keyOf: personOf, counted: ALL },
   // The list of a year in which each day has a thousand other addresses costs half a second.
   'source-pages': { max: 300, keyOf: personOf, counted: ALL },

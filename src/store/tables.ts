@@ -155,15 +155,15 @@ interface ReportTable {
   total_messages: number;
   aligned_messages: number;
   payload_sha256: string;
-  xml_namespace: string | null;
-  version: string | null;
   /** JSON: a list of `Warning`. */
   warnings: string;
   /** Its position in the order in which the domain's reports arrived or were corrected: see lists/points.ts. */
   position: number;
+  /** Its records and what else no list shows: domain/reports/report-content.ts. */
+  content: Uint8Array;
 }
 
-/** A document that has the identity of a stored report, and other content. */
+/** A document that has the identity of a stored report, and other content: the columns of a report that may differ. */
 interface ConflictTable {
   seq: GeneratedAlways<number>;
   domain_id: string;
@@ -171,6 +171,13 @@ interface ConflictTable {
   document_seq: number;
   payload_sha256: string;
   received_at: Instant;
+  reporter_org: string | null;
+  reporter_email: string | null;
+  record_count: number;
+  total_messages: number;
+  aligned_messages: number;
+  warnings: string;
+  content: Uint8Array;
 }
 
 /** Why a document is not a report. */

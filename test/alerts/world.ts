@@ -1,3 +1,10 @@
+import {
+  BARE_METADATA,
+  BARE_POLICY,
+  BARE_REPORT,
+  recordsOf,
+  withRecords,
+} from '../../scripts/bare-report.ts';
 import { receiveInputs } from '../../scripts/receive.ts';
 import { type EvaluateDeps, evaluate } from '../../src/alerts/evaluate.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
@@ -20,27 +27,19 @@ export function reportOf(
   reportId = `report ${++count}`,
 ): AggregateReport {
   const begin = Date.parse(day) / 1000;
-  const sum = (i: 1 | 2) => sent.reduce((total, source) => total + source[i], 0);
-  const unknown = { sp: null, np: null, adkim: null, aspf: null, pct: null, fo: null };
-  return {
-    xmlNamespace: null,
-    version: null,
+  const parts = {
+    ...BARE_REPORT,
     metadata: {
-      orgName: 'Mailbox Provider',
-      email: null,
-      extraContactInfo: null,
-      reportId,
-      begin,
-      end: begin + 86_399,
-      errors: [],
-      generator: null,
+      ...BARE_METADATA,
+      ...{ orgName: 'Mailbox Provider', email: null, reportId, begin, end: begin + 86_399 },
     },
-    policyPublished: { domain, p: 'none', ...unknown, testing: null, discoveryMethod: null },
-    tally: { recordCount: sent.length, totalMessages: sum(1), alignedMessages: sum(2) },
-    sources: sent.map(([address, messages, aligned]) => ({ address, messages, aligned })),
-    warnings: [],
+    policyPublished: { ...BARE_POLICY, domain },
     payloadSha256: reportId,
   };
+  const records = sent.flatMap(([address, messages, aligned]) =>
+    recordsOf(address, messages, aligned),
+  );
+  return withRecords(parts, records);
 }
 
 /** An account with one domain, its clock, and functions for events. */

@@ -56,6 +56,7 @@ describe('a report', () => {
         },
       ],
       warnings: [],
+      content: expect.any(Uint8Array),
       payloadSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
   });

@@ -70,22 +70,20 @@ async function fillReports(db: Db): Promise<void> {
   const second = { ...aReport({ ...sent, payload: 'second' }), sources: SOURCES.slice(1) };
   await receive(db, [first]);
   await receive(db, [second]);
-  await preferConflict(db, 1, { former: first, preferred: second });
+  await preferConflict(db, 1);
   await removeNewest(db);
   await receiveInputs(db, [aLargeSource(), aRejected()], NOW);
 }
 
 /** The newest report of all is removed: its number is not given again. */
 async function removeNewest(db: Db): Promise<void> {
-  const former = aReport({ reportId: 'removed' });
-  await receive(db, [former]);
+  await receive(db, [aReport({ reportId: 'removed' })]);
   const { id } = await db
     .selectFrom('report')
     .select('id')
     .orderBy('seq', 'desc')
     .executeTakeFirstOrThrow();
-  const { payloadSha256 } = former;
-  await removeReport(db, { id, payloadSha256, former, next: null }, NOW);
+  await removeReport(db, id, NOW);
 }
 
 function aLargeSource() {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
+import { aBareAccount, aDomain, aReport, NOW, receive, toCode } from '../support/builders.ts';
 import { caseCount } from '../support/counts.ts';
 import { runTogether } from '../support/processes.ts';
 import { listMiscounts } from '../support/recount.ts';
@@ -12,7 +12,7 @@ const IMPORTS = `
   import { openStore } from 'src/store/engine/open.ts';
   const { db } = await openStore(process.argv[1], { maxConnections: 4 });
   const own = Number(process.argv[2]);
-  const given = ${JSON.stringify(aReport())};
+  const given = ${toCode(aReport())};
   const reportOf = (domain, reportId, begin) => ({
     ...given,
     metadata: { ...given.metadata, reportId: String(reportId), begin, end: begin + 86399 },

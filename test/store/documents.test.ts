@@ -9,7 +9,7 @@ import { readOriginal } from '../../src/store/documents/originals.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { putBrake } from '../support/brake.ts';
-import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
+import { aBareAccount, aDomain, aReport, NOW, receive, toCode } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';
 import { aDatabase, aStore } from '../support/store.ts';
 
@@ -97,7 +97,7 @@ describe('a report', () => {
       path,
       `import { receiveInputs } from 'scripts/receive.ts';
       import { openStore } from 'src/store/engine/open.ts';
-      const report = ${JSON.stringify(aReport())};
+      const report = ${toCode(aReport())};
       const { db } = await openStore(process.argv[1]);
       for (let i = 0; i < 20; i++) {
         const metadata = { ...report.metadata, reportId: String(i) };

@@ -8,7 +8,15 @@ import { findKeyHolder, updateApiKey } from '../../src/store/accounts/api-keys.t
 import { openStore } from '../../src/store/engine/open.ts';
 import { readPage } from '../../src/store/lists/page.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
-import { aBareAccount, aDomain, anAccount, aReport, NOW, receive } from '../support/builders.ts';
+import {
+  aBareAccount,
+  aDomain,
+  anAccount,
+  aReport,
+  NOW,
+  receive,
+  toCode,
+} from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';
 import { aDatabasePath } from '../support/store.ts';
 
@@ -120,7 +128,7 @@ describe('reads', () => {
       path,
       `import { receiveInputs } from 'scripts/receive.ts';
       import { openStore } from 'src/store/engine/open.ts';
-      const report = ${JSON.stringify(aReport())};
+      const report = ${toCode(aReport())};
       const { db } = await openStore(process.argv[1]);
       for (let i = 0; i < 150; i++) {
         const metadata = { ...report.metadata, reportId: String(i) };

@@ -14,7 +14,7 @@ import {
   insertSession,
   updateSession,
 } from '../../src/store/people/sessions.ts';
-import { aBareAccount, aReport, NOW, receive } from '../support/builders.ts';
+import { aBareAccount, aReport, NOW, receive, toCode } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';
 import { aDatabasePath } from '../support/store.ts';
 
@@ -118,7 +118,7 @@ describe('a write while another process writes', () => {
       path,
       `import { receiveInputs } from 'scripts/receive.ts';
       import { openStore } from 'src/store/engine/open.ts';
-      const report = ${JSON.stringify(aReport())};
+      const report = ${toCode(aReport())};
       const { db } = await openStore(process.argv[1]);
       const documents = Array.from({ length: 4_000 }, (_, i) => ({
         member: [],

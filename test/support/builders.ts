@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { BARE_METADATA, BARE_POLICY, BARE_REPORT } from '../../scripts/bare-report.ts';
+import { BARE_METADATA, BARE_POLICY, BARE_REPORT, withRecords } from '../../scripts/bare-report.ts';
 import { receiveInputs } from '../../scripts/receive.ts';
 import type { Plan } from '../../src/domain/access/api-key.ts';
 import type { Instant } from '../../src/domain/instant.ts';
@@ -8,8 +8,7 @@ import type {
   DkimAuthResult,
   ReportRecord,
 } from '../../src/domain/reports/aggregate-report.ts';
-import { addToTally, EMPTY_TALLY } from '../../src/domain/reports/alignment.ts';
-import { SourceCounts } from '../../src/domain/reports/source-counts.ts';
+import { toContent } from '../../src/domain/reports/report-content.ts';
 import { insertAccount } from '../../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
@@ -50,18 +49,6 @@ export async function aKey(db: Db, accountId: string, name = 'nightly sync') {
   return { key, keyId: id };
 }
 
-interface WantedRecord {
-  readonly sourceIp?: string;
-  readonly count?: number;
-  readonly headerFrom?: string | null;
-  readonly spf?: 'pass' | 'fail';
-  readonly dkim?: 'pass' | 'fail';
-  readonly disposition?: string | null;
-  readonly spfDomain?: string;
-  readonly spfResult?: string;
-  readonly signatures?: readonly DkimAuthResult[];
-}
-
 /** One signature of a record. */
 export function aSignature({
   domain = 'example.com' as string | null,
@@ -71,35 +58,15 @@ export function aSignature({
   return { domain, selector, result, humanResult: null };
 }
 
-/** An evaluation record, which passes nothing unless it says so. */
-export function aRecord({
-  sourceIp = '192.0.2.1',
-  count = 1,
-  headerFrom = 'example.com',
-  spf = 'fail',
-  dkim = 'fail',
-  disposition = 'none',
-  spfDomain = 'bounces.mailer.example',
-  spfResult = 'pass',
-  signatures = [],
-}: WantedRecord = {}): ReportRecord {
-  const envelope = { envelopeFrom: null, envelopeTo: null };
-  const result = { domain: spfDomain, scope: 'mfrom', result: spfResult, humanResult: null };
-  return {
-    sourceIp,
-    count,
-    policyEvaluated: { disposition, dkim, spf, reasons: [] },
-    identifiers: { headerFrom, ...envelope },
-    authResults: { dkim: signatures, spf: [result] },
-  };
-}
-
 /** A report whose totals and sources are those of its records. */
 export function aReportOf(records: readonly ReportRecord[], wanted: Wanted = {}): AggregateReport {
-  const counts = new SourceCounts();
-  for (const record of records) counts.add(record);
-  const tally = records.reduce(addToTally, EMPTY_TALLY);
-  return { ...aReport(wanted), tally, sources: counts.largest() };
+  return withRecords(aReport(wanted), records);
+}
+
+/** The code of a report, for another process. */
+export function toCode({ content, ...report }: AggregateReport): string {
+  const base64 = Buffer.from(content).toString('base64');
+  return `({ ...${JSON.stringify(report)}, content: Buffer.from('${base64}', 'base64') })`;
 }
 
 let count = 0;
@@ -169,7 +136,7 @@ export function aReport({
   payload = `payload of ${reportId}`,
 }: Wanted = {}): AggregateReport {
   const beginSeconds = Date.parse(begin) / 1000;
-  return {
+  const report = {
     ...BARE_REPORT,
     metadata: {
       ...BARE_METADATA,
@@ -183,7 +150,10 @@ export function aReport({
     tally: { recordCount, totalMessages, alignedMessages },
     payloadSha256: hash('sha256', payload, 'hex'),
   };
+  return { ...report, content: toContent(report, [], []) };
 }
+
+export { aRecord, recordsOf } from '../../scripts/bare-report.ts';
 
 /** Stores documents as if each had come in a file of its own. */
 export async function receive(

@@ -1,4 +1,5 @@
 import type { AggregateReport, SourceTally } from '../../../src/domain/reports/aggregate-report.ts';
+import { recordsOf, withRecords } from '../../bare-report.ts';
 import { aSyntheticReport } from '../../synthetic-report.ts';
 import { chanceOf, dayOf, isDuring, type YearOfDomain } from './year.ts';
 
@@ -83,17 +84,11 @@ function toReport(
     day: 0,
   });
   const begin = Date.parse(dayOf(day)) / 1000;
-  const sum = (key: 'messages' | 'aligned') => sources.reduce((total, s) => total + s[key], 0);
-  return {
-    ...report,
-    metadata: { ...report.metadata, begin, end: begin + 86_399 },
-    tally: {
-      recordCount: sources.length,
-      totalMessages: sum('messages'),
-      alignedMessages: sum('aligned'),
-    },
-    sources,
-  };
+  const parts = { ...report, metadata: { ...report.metadata, begin, end: begin + 86_399 } };
+  return withRecords(
+    parts,
+    sources.flatMap(({ address, messages, aligned }) => recordsOf(address, messages, aligned)),
+  );
 }
 
 function during({ incidents }: YearOfDomain, type: string, day: number): boolean {

@@ -1,11 +1,16 @@
 import { Failure } from '../../domain/failure.ts';
 import { Refusal, type RefusalReason } from '../../domain/reports/refusal.ts';
 import { type IngestedDocument, type InputToRead, ingest } from '../../intake/ingest.ts';
+import type { Parser } from '../../intake/parser/parser.ts';
 import { findDocument, type KnownDocument } from '../../store/documents/document-rows.ts';
 import { readOriginal } from '../../store/documents/originals.ts';
 import { deleteOtherRejections } from '../../store/documents/rejections.ts';
 import type { Db } from '../../store/engine/database.ts';
-import { type RereadDeps, toFailure } from './read-again.ts';
+
+interface RereadDeps {
+  readonly db: Db;
+  readonly parser: Parser;
+}
 
 /** Reasons for which the rest was not read, so that nothing is known of it. */
 const CUT_SHORT: ReadonlySet<RefusalReason> = new Set([
@@ -23,11 +28,11 @@ export async function* readDocuments(
   deps: RereadDeps,
   seqs: AsyncIterable<number>,
 ): AsyncGenerator<IngestedDocument> {
-  for await (const seq of seqs) yield* readDocument(deps, await findDocument(deps.store.db, seq));
+  for await (const seq of seqs) yield* readDocument(deps, await findDocument(deps.db, seq));
 }
 
 async function* readDocument(
-  { store: { db }, parser }: RereadDeps,
+  { db, parser }: RereadDeps,
   document: KnownDocument,
 ): AsyncGenerator<IngestedDocument> {
   const receivedAt = new Date(document.receivedAt);
@@ -47,9 +52,12 @@ async function* toInputs(db: Db, document: KnownDocument): AsyncGenerator<InputT
   const { seq, ...stored } = document;
   const { name } = stored.input;
   const read = async () => {
-    const bytes = await readOriginal(db, seq).catch(toFailure);
-    if (bytes instanceof Failure) throw new Refusal('unreadable', bytes.message);
+    const bytes = await readOriginal(db, seq).catch(throwRefusal);
     return { name, bytes, stored };
   };
   yield { name, read };
+}
+
+function throwRefusal(error: unknown): never {
+  throw error instanceof Failure ? new Refusal('unreadable', error.message) : error;
 }

@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander';
+import { createInputParser } from '../../intake/parser/input-parser.ts';
 import { type DocumentId, listDocumentSeqs } from '../../store/documents/document-list.ts';
 import { findDocumentSeq } from '../../store/documents/stored-document.ts';
 import type { Db } from '../../store/engine/database.ts';
@@ -6,8 +7,8 @@ import { parseEach } from '../arguments.ts';
 import { printAndEvaluate } from '../output/outcomes.ts';
 import { hint, type OutputOptions } from '../output/output.ts';
 import { UsageError } from '../output/report-error.ts';
+import { withStore } from '../with-store.ts';
 import { addFilters, type FilterOptions, parseId, requireMatching } from './list.ts';
-import { withParser } from './read-again.ts';
 import { readDocuments } from './read-documents.ts';
 
 const HELP = `
@@ -31,11 +32,14 @@ export function addReread(document: Command): void {
     .addHelpText('after', HELP)
     .action(async (ids: readonly DocumentId[], options: RereadOptions) => {
       requireChoice(ids, options);
-      const { counts, unreadable } = await withParser((deps) => {
-        const { db } = deps.store;
+      const parser = createInputParser();
+      const reading = withStore(async (store) => {
+        const { db } = store;
         const seqs = ids.length === 0 ? listDocumentSeqs(db, options) : findEach(db, ids);
-        return printAndEvaluate(deps.store, readDocuments(deps, seqs), { options, paths: [] });
+        const documents = readDocuments({ db, parser }, seqs);
+        return await printAndEvaluate(store, documents, { options, paths: [] });
       });
+      const { counts, unreadable } = await reading.finally(() => parser.close());
       if (counts.documents === 0) hint('There is nothing to read again.', options);
       if (unreadable > 0) process.exitCode = 1;
     });

@@ -1,25 +1,22 @@
-import { Failure } from '../../domain/failure.ts';
-import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import { unpackContent } from '../../domain/reports/report-content.ts';
+import { countSources } from '../../domain/reports/source-counts.ts';
 import type { DocumentId } from '../../store/documents/document-list.ts';
 import { readOriginal } from '../../store/documents/originals.ts';
 import {
-  type DocumentLocation,
   findDocumentSeq,
   findStoredConflict,
   findStoredRejection,
   findStoredReport,
 } from '../../store/documents/stored-document.ts';
 import type { Store } from '../../store/engine/store.ts';
-import { toReportFields } from '../../store/reports/report-row.ts';
 import { type OutputOptions, printBytes, printList, printOne } from '../output/output.ts';
 import { withStore } from '../with-store.ts';
-import { type RereadDeps, readAgain, toFailure, withParser } from './read-again.ts';
 
 const SOURCES_SHOWN = 5;
 
 export async function showDocument(id: DocumentId, options: OutputOptions): Promise<void> {
   if (id.kind === 'conflict') {
-    const { report, stands, conflict } = await withParser((deps) => compare(deps, id.seq));
+    const { report, stands, conflict } = await withStore((store) => compare(store, id.seq));
     const both = { id: `conflict-${id.seq}`, report, stands, conflict };
     if (options.json) printOne(both, options);
     else printList(toRows(stands, conflict), { none: '' }, options);
@@ -44,10 +41,8 @@ async function describe({ db }: Store, id: Exclude<DocumentId, { kind: 'conflict
     const why = { reason, message, where: place };
     return { id: `rejection-${document_seq}`, ...why, received_at, input, member };
   }
-  const { seq, domain_id, document_seq, conflicts, warnings, ...stored } = await findStoredReport(
-    db,
-    id.id,
-  );
+  const found = await findStoredReport(db, id.id);
+  const { seq, domain_id, document_seq, conflicts, warnings, content, ...stored } = found;
   const { input, member, payload_sha256, ...report } = stored;
   const codes = (JSON.parse(warnings) as { code: string }[]).map(({ code }) => code);
   const names = conflicts.map((conflict) => `conflict-${conflict}`);
@@ -59,39 +54,37 @@ async function describe({ db }: Store, id: Exclude<DocumentId, { kind: 'conflict
   };
 }
 
-async function compare(deps: RereadDeps, conflictSeq: number) {
-  const conflict = await findStoredConflict(deps.store.db, conflictSeq);
-  const report = await findStoredReport(deps.store.db, conflict.report);
-  return {
-    report: report.id,
-    stands: await toShown(deps, report.id, report),
-    conflict: await toShown(deps, report.id, conflict),
-  };
+async function compare({ db }: Store, conflictSeq: number) {
+  const conflict = await findStoredConflict(db, conflictSeq);
+  const report = await findStoredReport(db, conflict.report);
+  return { report: report.id, stands: toShown(report), conflict: toShown(conflict) };
 }
 
 type Shown = Readonly<Record<string, string | number | null>>;
+type Stored = Awaited<ReturnType<typeof findStoredReport | typeof findStoredConflict>>;
 
-async function toShown(
-  deps: RereadDeps,
-  reportId: string,
-  location: DocumentLocation,
-): Promise<Shown> {
-  const { received_at, input, member, payload_sha256 } = location;
-  const content = await readAgain(deps, reportId, location).catch(toFailure);
-  const shown = content instanceof Failure ? { problem: content.message } : toFields(content);
-  return { received_at, input, member, payload_sha256, ...shown };
-}
-
-function toFields(report: AggregateReport): Shown {
-  const { policyPublished, sources = [] } = report;
-  const { domain, p, sp, np, adkim, aspf, pct, fo } = policyPublished;
-  const largest = sources.slice(0, SOURCES_SHOWN).map(({ address, messages, aligned }, i) => {
+function toShown(stored: Stored): Shown {
+  const { policyPublished, records } = unpackContent(stored.content);
+  const { p, sp, np, adkim, aspf, pct, fo } = policyPublished;
+  const largest = countSources(records).slice(0, SOURCES_SHOWN);
+  const sources = largest.map(({ address, messages, aligned }, i) => {
     return [`source_${i + 1}`, `${address}: ${messages} messages, ${aligned} aligned`];
   });
   return {
-    domain,
-    ...toReportFields(report),
-    ...Object.fromEntries(largest),
+    received_at: stored.received_at,
+    input: stored.input,
+    member: stored.member,
+    payload_sha256: stored.payload_sha256,
+    domain: stored.domain,
+    reporter_org: stored.reporter_org,
+    reporter_email: stored.reporter_email,
+    report_id: stored.report_id,
+    begin_date: stored.begin_date,
+    end_date: stored.end_date,
+    record_count: stored.record_count,
+    total_messages: stored.total_messages,
+    aligned_messages: stored.aligned_messages,
+    ...Object.fromEntries(sources),
     ...{ p, sp, np, adkim, aspf, pct, fo },
   };
 }

@@ -9,7 +9,9 @@ export interface AggregateReport {
   readonly metadata: ReportMetadata;
   readonly policyPublished: PolicyPublished;
   readonly tally: Tally;
-  /** What each address sent, largest first; cut off when there are many. Absent when sources were not counted. */
+  /** What it has besides its totals: its records above all (report-content.ts). */
+  readonly content: Uint8Array;
+  /** What each address sent by the records of `content`, largest first. Absent when sources were not counted. */
   readonly sources?: readonly SourceTally[];
   readonly warnings: readonly Warning[];
   /** SHA-256 (hex) of the XML document's bytes, after all containers were unpacked. */

@@ -13,21 +13,6 @@ const MAX_NAME = 255;
 /** Characters of a result or a disposition: the longest word of the standards has 10. */
 const MAX_WORD = 32;
 
-/** U+0000 is not a character of XML. */
-const BETWEEN = '\u0000';
-
-/** A text that is the same for two records of one report when they have the same pattern. It is cheap to make. */
-export function toPatternKey(record: Evaluated): string {
-  const { identifiers, policyEvaluated, authResults } = record;
-  const { dkim, spf, disposition } = policyEvaluated;
-  const { domain, result } = findSpf(authResults.spf) ?? NO_SPF;
-  const aligned = (spf === 'pass' ? 2 : 0) + (dkim === 'pass' ? 1 : 0);
-  let key = `${identifiers.headerFrom}${BETWEEN}${aligned}${disposition}${BETWEEN}${domain}${BETWEEN}${result}`;
-  for (const { domain, selector, result } of firstDkim(authResults.dkim))
-    key += `${BETWEEN}${domain}${BETWEEN}${selector}${BETWEEN}${result}`;
-  return key;
-}
-
 type Evaluated = Pick<ReportRecord, 'identifiers' | 'policyEvaluated' | 'authResults'>;
 
 const NO_SPF = { domain: null, result: null };

@@ -16,10 +16,8 @@ const WARNINGS = {
   repeated_element: 'An element that may occur once occurs again; the first was taken.',
   long_list: 'A list has too many entries, or too much text; the rest was dropped.',
   long_value: 'A value is longer than its limit and was cut.',
-  sources_cut:
-    'The input holds so much that not every source address was kept; the totals are exact.',
-  patterns_cut:
-    'The input holds so much that not every result was kept for its address; the totals are exact.',
+  records_cut:
+    'The input holds so much that only its largest records were kept; the totals are exact.',
 
   missing_org_name: 'The reporting organisation has no name.',
   missing_email: 'The reporter gives no e-mail address.',

@@ -4,7 +4,6 @@ import { type Content, collect, peek, toContent } from '../content.ts';
 import type { IntakeDocument, Kept } from '../intake-document.ts';
 import { MAX_CONTAINER_DEPTH, MAX_INNER_CONTAINER_BYTES, MAX_INPUT_BYTES } from '../limits.ts';
 import { readFeedback } from '../report/feedback.ts';
-import { type RequestedReport, readRequested } from '../report/requested.ts';
 import { WarningLog } from '../warnings.ts';
 import { type Finding, settle, toFinding } from './finding.ts';
 import { gunzip, unzlib } from './gzip.ts';
@@ -16,8 +15,6 @@ import { type Kind, sniff } from './sniff.ts';
 interface ReadOptions {
   readonly nowMs: number;
   readonly budget: Budget;
-  /** Of all reports only this one, as the last document; none when it is not in the input. */
-  readonly requested?: RequestedReport | undefined;
 }
 
 /** At least one, in order. Never throws because of the bytes' content, and one bad document never stops the rest. */
@@ -29,8 +26,7 @@ export async function* readDocuments(
   for await (const finding of open(toContent(bytes), input)) {
     if (finding.kind === 'nothing')
       yield { kind: 'rejected', member: finding.member, path: '', refusal: finding.refusal };
-    else if (finding.kind !== 'report' || options.requested === undefined) yield finding;
-    else if (finding.requested !== undefined) return yield finding;
+    else yield finding;
   }
 }
 
@@ -105,18 +101,12 @@ async function* read(content: Content, kind: Kind, context: Context): AsyncGener
 async function toReport(content: Content, context: Context): Promise<Finding> {
   const { member, part } = context;
   try {
-    const read = await readReport(part?.watch(content) ?? content, context);
-    return { kind: 'report', member, ...read, ...toKept(context) };
+    const report = await readFeedback(part?.watch(content) ?? content, context);
+    return { kind: 'report', member, report, ...toKept(context) };
   } catch (error) {
     await part?.readOn();
     throw error;
   }
-}
-
-async function readReport(content: Content, context: Context) {
-  if (context.requested !== undefined)
-    return await readRequested(content, context.requested, context);
-  return { report: await readFeedback(content, context) };
 }
 
 async function hold(content: Content, { depth, part }: Context): Promise<Uint8Array> {

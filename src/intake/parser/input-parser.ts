@@ -8,6 +8,8 @@ import { createParserProcess, type ParserProcess } from './parser-process.ts';
 /**
  * The bytes, packed and unpacked, of an input that is parsed in this process. Nearly all reports are smaller, and
  * parsing this much costs some milliseconds and megabytes, whatever the bytes are.
+ *
+ * @internal Tests make larger inputs.
  */
 export const MAX_SMALL_BYTES = 256 * 1024;
 
@@ -18,9 +20,6 @@ const SMALL: Partial<Limits> = {
   mails: 0,
   cpuMs: 500,
 };
-
-/** A server that parses for a page also answers others. */
-const SMALL_REQUESTED: Partial<Limits> = { ...SMALL, cpuMs: 100 };
 
 /**
  * Parses small inputs in this process when they contain only reports, and all others in a child process. While all
@@ -40,13 +39,17 @@ export function createInputParser(child: ParserProcess = createParserProcess()):
   };
 }
 
-/** undefined when the input is not small or contains anything else: the child then parses it from its beginning. */
+/**
+ * undefined when the input is not small or contains anything else: the child then parses it from its beginning.
+ *
+ * @internal Tests compare what the child gives.
+ */
 export async function parseSmall(
   bytes: Uint8Array,
   options: ParseOptions,
 ): Promise<readonly IntakeDocument[] | undefined> {
   if (bytes.length > MAX_SMALL_BYTES) return undefined;
-  const budget = new Budget(bytes.length, options.requested ? SMALL_REQUESTED : SMALL);
+  const budget = new Budget(bytes.length, SMALL);
   const documents: IntakeDocument[] = [];
   for await (const document of readDocuments(bytes, { ...options, budget })) {
     if (document.kind !== 'report') return undefined;

@@ -2,8 +2,9 @@
 import { once } from 'node:events';
 import { readSync } from 'node:fs';
 import { deserialize } from 'node:v8';
+import { maxCpuMs } from '../budget.ts';
 import { estimateSize, type IntakeDocument } from '../intake-document.ts';
-import { localParser, toCpuMs } from './parser.ts';
+import { localParser } from './parser.ts';
 import { READY, type Reply, type Request, toSent } from './parser-messages.ts';
 import { startWatchdog } from './parser-watchdog.ts';
 import { lowerPriority } from './priority.ts';
@@ -26,7 +27,7 @@ for (;;) await answer(deserialize(receive(receive(4).readUInt32LE())));
 
 async function answer({ size, ...options }: Request): Promise<void> {
   const bytes = receive(size);
-  watchdog.start(toCpuMs(size, options.requested) + GRACE_MS, size);
+  watchdog.start(maxCpuMs(size) + GRACE_MS, size);
   let [documents, replyBytes]: [IntakeDocument[], number] = [[], 0];
   for await (const document of localParser.parse(bytes, options)) {
     documents.push(document);

@@ -2,20 +2,16 @@ import { createHash } from 'node:crypto';
 import type {
   AggregateReport,
   ReportRecord,
-  SourceTally,
   Tally,
 } from '../../domain/reports/aggregate-report.ts';
 import { addToTally, EMPTY_TALLY, MAX_REPORT_MESSAGES } from '../../domain/reports/alignment.ts';
+import { LargestRecords } from '../../domain/reports/largest-records.ts';
+import { parseRecordTexts } from '../../domain/reports/record-text.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
-import { SourceCounts } from '../../domain/reports/source-counts.ts';
+import { toContent } from '../../domain/reports/report-content.ts';
+import { countSources } from '../../domain/reports/source-counts.ts';
 import { toSizeText } from '../../domain/size.ts';
-import {
-  type Budget,
-  PATTERN_ENTRY_BYTES,
-  PATTERN_ROW_BYTES,
-  REPORT_ROW_BYTES,
-  SOURCE_ROW_BYTES,
-} from '../budget.ts';
+import { type Budget, estimateStored } from '../budget.ts';
 import { type Content, peek, slice } from '../content.ts';
 import { cutText } from '../document/copy-text.ts';
 import type { Element } from '../document/element.ts';
@@ -44,20 +40,20 @@ export async function readFeedback(
   { log, nowMs, budget, onRecord }: FeedbackOptions,
 ): Promise<AggregateReport> {
   let tally = EMPTY_TALLY;
-  const sources = new SourceCounts();
+  const largest = new LargestRecords();
   const tree = new ReportTree(log, (element) => {
     const record = toRecord(element);
     if (record === undefined) return;
     tally = addSafely(tally, { record, element });
-    sources.add(record);
+    largest.add(record);
     onRecord?.(record);
   });
   const parser = new XmlParser(tree, log);
   const { sha256: payloadSha256, size } = await readXml(content, { parser, log, budget });
-  const parts = { ...toParts(tree, nowMs), xmlNamespace: toNamespace(parser, log) };
-  const kept = keepSources(parts, { sources: sources.largest(), log, budget });
-  const report = { ...parts, tally, sources: kept, warnings: log.toList(), payloadSha256 };
-  return size > MAX_HELD_BYTES ? copy(report) : report;
+  const parts = { ...toParts(tree, nowMs), xmlNamespace: toNamespace(parser, log), tally };
+  const held = size > MAX_HELD_BYTES ? copy(parts) : parts;
+  const kept = keepRecords(held, { texts: largest.texts(), log, budget });
+  return { ...held, ...kept, warnings: log.toList(), payloadSha256 };
 }
 
 /** Texts of the tree are slices of the document, and keep it in memory: of a larger document they are copied. */
@@ -73,40 +69,30 @@ function toNamespace({ namespace }: XmlParser, log: WarningLog): string | null {
   return cutText(namespace, MAX_NAMESPACE_CHARS);
 }
 
-interface Sources {
-  readonly sources: readonly SourceTally[];
+type Parts = Omit<AggregateReport, 'content' | 'sources' | 'warnings' | 'payloadSha256'>;
+
+interface Records {
+  /** Of the records with the most messages, which come first. */
+  readonly texts: readonly string[];
   readonly log: WarningLog;
   readonly budget: Budget;
 }
 
-/** Spends the report's size from the budget. When there is room for fewer sources, the largest are kept. */
-function keepSources(parts: object, { sources, log, budget }: Sources): readonly SourceTally[] {
-  budget.keep(REPORT_ROW_BYTES + JSON.stringify(parts).length);
-  const kept = sources.slice(0, Math.floor(budget.keepable / SOURCE_ROW_BYTES));
-  budget.keep(kept.length * SOURCE_ROW_BYTES);
-  if (kept.length < sources.length) log.add('sources_cut');
-  return keepPatterns(kept, { log, budget });
-}
-
-/** Spends the size of the sources' patterns. A source for whose patterns there is no room is kept without them. */
-function keepPatterns(
-  sources: readonly SourceTally[],
-  { log, budget }: { log: WarningLog; budget: Budget },
-): readonly SourceTally[] {
-  const texts = new Set<string>();
-  return sources.map((source) => {
-    const { patterns = [] } = source;
-    let bytes = patterns.length * PATTERN_ENTRY_BYTES;
-    for (const { pattern } of patterns)
-      if (!texts.has(pattern)) bytes += PATTERN_ROW_BYTES + pattern.length;
-    if (bytes > budget.keepable) {
-      log.add('patterns_cut');
-      return { ...source, patterns: [] };
-    }
+/** Spends the report's size from the budget. While there is no room, the half with fewer messages is left out. */
+function keepRecords(
+  parts: Parts,
+  { texts, log, budget }: Records,
+): Pick<AggregateReport, 'content' | 'sources'> {
+  for (let count = texts.length; ; count = Math.floor(count / 2)) {
+    const kept = texts.slice(0, count);
+    const records = parseRecordTexts(kept);
+    const report = { content: toContent(parts, kept, records), sources: countSources(records) };
+    const bytes = estimateStored({ ...parts, ...report });
+    if (bytes > budget.keepable && count > 0) continue;
     budget.keep(bytes);
-    for (const { pattern } of patterns) texts.add(pattern);
-    return source;
-  });
+    if (count < texts.length) log.add('records_cut');
+    return report;
+  }
 }
 
 interface RecordRead {
@@ -124,7 +110,7 @@ function addSafely(before: Tally, { record, element }: RecordRead): Tally {
 function toParts(
   { root, recordCount }: ReportTree,
   nowMs: number,
-): Pick<AggregateReport, 'version' | 'metadata' | 'policyPublished'> {
+): Pick<Parts, 'version' | 'metadata' | 'policyPublished'> {
   if (recordCount === 0) root.warn('no_records');
   return {
     version: root.value('version'),

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Day, toDay } from '../../domain/instant.ts';
-import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import { type Day, type Instant, toDay } from '../../domain/instant.ts';
+import { unpackContent } from '../../domain/reports/report-content.ts';
+import { countSources } from '../../domain/reports/source-counts.ts';
 import { addReport, type DaySources, subtractDay } from '../../domain/sources/day-sources.ts';
 import { packSources, unpackSources } from '../../domain/sources/packed-sources.ts';
 import { sourcesOfDay } from '../documents/arrival-counts.ts';
@@ -9,7 +10,7 @@ import { runPrepared } from '../engine/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertGap } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
-import { correctLastReport, type NewestOther } from './last-report.ts';
+import { correctLastReport } from './last-report.ts';
 import type { ReportRow } from './rows.ts';
 
 /* Subtracts one report from every count that arrival-counts.ts adds it to, for corrections by an operator. */
@@ -19,25 +20,21 @@ interface DomainDay {
   readonly day: Day;
 }
 
-interface UncountOptions {
-  /** The content that the report had; null when it cannot be read any more. */
-  readonly former: AggregateReport | null;
-  readonly newestOther: NewestOther;
-}
-
-/** `report` is the row as it was counted. The stored row must be deleted or changed before this is called. */
+/**
+ * `report` is the row as it was counted. The stored row must be deleted before this is called, or be exchanged for
+ * what came in at `replacedAt`.
+ */
 export async function uncountReport(
   tx: Tx,
   report: ReportRow,
-  { former, newestOther }: UncountOptions,
+  replacedAt: Instant | null,
 ): Promise<void> {
   const at = { domainId: report.domain_id, day: toDay(report.begin_date) };
-  // Must run before the list has a new version.
-  await correctLastReport(tx, report, newestOther);
   await uncountDay(tx, at, report);
-  await uncountSources(tx, report, former);
+  await uncountSources(tx, at, report);
   await uncountItem(tx, at);
   await uncountReceipt(tx, report);
+  await correctLastReport(tx, report, replacedAt);
   await insertGap(tx, reportList(at.domainId), Number(report.position));
   await shortenReportList(tx, at.domainId);
 }
@@ -83,22 +80,12 @@ function withoutReport(report: ReportRow, { sum, of, by }: DayColumn): RawBuilde
 }
 
 /** A count may be too small, and is never too large or negative. */
-async function uncountSources(
-  tx: Tx,
-  report: ReportRow,
-  former: AggregateReport | null,
-): Promise<void> {
-  const { domain_id: domainId, reporter_org: reporter } = report;
-  const day = toDay(report.begin_date);
+async function uncountSources(tx: Tx, { domainId, day }: DomainDay, report: ReportRow) {
   const [stored] = await runPrepared(tx, sourcesOfDay({ domainId, day }));
   const sources = unpackSources(stored ?? null);
   const departed: DaySources = new Map();
-  if (former !== null) addReport(departed, { reporter, sources: former.sources ?? [] });
-  else
-    for (const address of sources.keys()) {
-      const { total_messages: messages, aligned_messages: aligned } = report;
-      addReport(departed, { reporter, sources: [{ address, messages, aligned }] });
-    }
+  const { records } = unpackContent(report.content);
+  addReport(departed, { reporter: report.reporter_org, sources: countSources(records) });
   subtractDay(sources, departed);
   await tx
     .updateTable('domain_day')

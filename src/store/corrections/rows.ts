@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import { lockDomain } from '../accounts/domains.ts';
-import type { Queries, Tx } from '../engine/database.ts';
+import type { Tx } from '../engine/database.ts';
 import type { Tables } from '../tables.ts';
 
 /* The rows that corrections read, lock and delete. What is not there throws `not_found`. */
@@ -11,8 +11,15 @@ export type ConflictRow = Selectable<Tables['conflict']>;
 
 type ReportKey = { readonly id: string } | Pick<ReportRow, 'domain_id' | 'seq'>;
 
-export async function findReport(db: Queries, key: ReportKey): Promise<ReportRow> {
-  const row = await db
+/** The report, after its domain was locked: what belongs to a domain changes under its lock. */
+export async function lockReport(tx: Tx, key: ReportKey): Promise<ReportRow> {
+  const { domain_id } = await findReport(tx, key);
+  await lockDomain(tx, domain_id);
+  return await findReport(tx, key);
+}
+
+async function findReport(tx: Tx, key: ReportKey): Promise<ReportRow> {
+  const row = await tx
     .selectFrom('report')
     .selectAll()
     .where(({ and }) => and(key))
@@ -22,15 +29,15 @@ export async function findReport(db: Queries, key: ReportKey): Promise<ReportRow
   return row;
 }
 
-/** The report, after its domain was locked: what belongs to a domain changes under its lock. */
-export async function lockReport(tx: Tx, key: ReportKey): Promise<ReportRow> {
-  const { domain_id } = await findReport(tx, key);
-  await lockDomain(tx, domain_id);
-  return await findReport(tx, key);
+/** A conflict and its report, after their domain was locked. */
+export async function lockConflict(tx: Tx, seq: number) {
+  const { domain_id, report_seq } = await findConflict(tx, seq);
+  const report = await lockReport(tx, { domain_id, seq: report_seq });
+  return { report, conflict: await findConflict(tx, seq) };
 }
 
-export async function findConflict(db: Queries, seq: number): Promise<ConflictRow> {
-  const row = await db.selectFrom('conflict').selectAll().where('seq', '=', seq).executeTakeFirst();
+async function findConflict(tx: Tx, seq: number): Promise<ConflictRow> {
+  const row = await tx.selectFrom('conflict').selectAll().where('seq', '=', seq).executeTakeFirst();
   if (row === undefined) throw new Failure('not_found', `No conflict has the number ${seq}.`);
   return row;
 }
@@ -76,12 +83,4 @@ export async function insertRemovedPayload(
     .values({ report_id: id, payload_sha256, removed_at })
     .onConflict((oc) => oc.columns(['report_id', 'payload_sha256']).doNothing())
     .execute();
-}
-
-/** The error for a change that was committed between the reading and the transaction. */
-export function changedMeanwhile(): Failure {
-  return new Failure(
-    'conflict',
-    'The report was changed by another process and was left as it is. Try again.',
-  );
 }

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { Tx } from '../engine/database.ts';
+import { toExchangedRow } from '../reports/report-row.ts';
 import type { Tables } from '../tables.ts';
+import type { NewReport } from './report-rows.ts';
 
 /** A content that has the identity of another report, which is stored. */
 type OtherContent = Pick<Tables['report'], 'domain_id' | 'id' | 'payload_sha256'>;
@@ -23,13 +25,9 @@ export async function hasConflict(
   return found !== undefined;
 }
 
-type NewConflict = OtherContent & Pick<Tables['conflict'], 'document_seq' | 'received_at'>;
-
 /** The caller has locked the domain, and knows that there is none with this content. */
-export async function insertConflict(
-  tx: Tx,
-  { domain_id, id, payload_sha256, document_seq, received_at }: NewConflict,
-): Promise<void> {
+export async function insertConflict(tx: Tx, report: Omit<NewReport, 'position'>): Promise<void> {
+  const { domain_id, id } = report;
   const { seq } = await tx
     .selectFrom('report')
     .select('seq')
@@ -38,6 +36,6 @@ export async function insertConflict(
     .executeTakeFirstOrThrow();
   await tx
     .insertInto('conflict')
-    .values({ domain_id, report_seq: seq, payload_sha256, document_seq, received_at })
+    .values({ domain_id, report_seq: seq, ...toExchangedRow(report) })
     .execute();
 }

@@ -41,7 +41,7 @@ export type Outcome = ReportOutcome | 'rejected';
 const MAX_DOCUMENTS = 200;
 const MAX_COUNT_COST = 2_500;
 const MAX_MS = 50;
-/** Documents, and bytes of their originals, that the same statements store. After them, the time limit is checked. */
+/** Documents, and bytes of their originals and contents, that the same statements store. After them, the time limit is checked. */
 const GROUP_DOCUMENTS = 64;
 const GROUP_BYTES = 1024 * 1024;
 
@@ -132,7 +132,10 @@ function takeGroup(documents: readonly ReceivedDocument[], maxCost: number): Rec
     const { content, original } = document;
     if (cost >= maxCost || bytes >= GROUP_BYTES) break;
     bytes += Math.min(original?.content.length ?? 0, PART_BYTES);
-    if (!isRefusal(content)) cost += toMaxCost(content);
+    if (!isRefusal(content)) {
+      cost += toMaxCost(content);
+      bytes += content.content.length;
+    }
     group.push(document);
   }
   return group;

@@ -32,10 +32,7 @@ export async function insertParts(
 }
 
 /** The size of a document's part as it came; null when it was not kept, undefined without the document. */
-export async function findOriginalSize(
-  db: Queries,
-  seq: number,
-): Promise<number | null | undefined> {
+async function findOriginalSize(db: Queries, seq: number): Promise<number | null | undefined> {
   const row = await db
     .selectFrom('document')
     .select('content_bytes')

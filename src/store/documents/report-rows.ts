@@ -21,10 +21,9 @@ const COLUMNS = [
   'total_messages',
   'aligned_messages',
   'payload_sha256',
-  'xml_namespace',
-  'version',
   'warnings',
   'position',
+  'content',
 ] as const;
 
 /** A row of `report` that is not stored yet. A column that COLUMNS lacks would not be stored, and does not compile. */

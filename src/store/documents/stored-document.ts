@@ -1,20 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
-import type { Instant } from '../../domain/instant.ts';
 import type { Db } from '../engine/database.ts';
 import { selectStoredReports } from '../reports/report-of-account.ts';
 import type { DocumentId } from './document-list.ts';
 import { findDocumentNames } from './document-rows.ts';
-
-/** A document's input, where in the input the document is, and which bytes it has. */
-export interface DocumentLocation {
-  readonly document_seq: number;
-  readonly input: string;
-  readonly member: string | null;
-  readonly received_at: Instant;
-  readonly payload_sha256: string;
-}
-
-export type StoredReport = Awaited<ReturnType<typeof findStoredReport>>;
 
 /** A report, where its document is stored, and the numbers of its conflicts, oldest first. Throws `not_found`. */
 export async function findStoredReport(db: Db, id: string) {
@@ -33,15 +21,18 @@ export async function findStoredReport(db: Db, id: string) {
   };
 }
 
-/** A conflict, where its document is stored, and the id of its report. Throws `not_found`. */
+/** A conflict with its content, where its document is stored, and the id of its report. Throws `not_found`. */
 export async function findStoredConflict(db: Db, seq: number) {
   const conflict = await db
     .selectFrom('conflict as c')
     .innerJoin('report', (join) =>
       join.onRef('report.domain_id', '=', 'c.domain_id').onRef('report.seq', '=', 'c.report_seq'),
     )
-    .select(['c.seq', 'report.id as report', 'c.document_seq'])
-    .select(['c.payload_sha256', 'c.received_at'])
+    .innerJoin('domain', 'domain.id', 'c.domain_id')
+    .select(['c.seq', 'report.id as report', 'c.document_seq', 'domain.name as domain'])
+    .select(['report_id', 'begin_date', 'end_date', 'c.payload_sha256', 'c.received_at'])
+    .select(['c.reporter_org', 'c.reporter_email'])
+    .select(['c.record_count', 'c.total_messages', 'c.aligned_messages', 'c.content'])
     .where('c.seq', '=', seq)
     .executeTakeFirst();
   if (conflict === undefined) throw new Failure('not_found', `No conflict has the number ${seq}.`);

@@ -72,9 +72,8 @@ async function createContents(db: Kysely<never>): Promise<void> {
     .addColumn('total_messages', t.count, (c) => c.notNull())
     .addColumn('aligned_messages', t.count, (c) => c.notNull())
     .addColumn('payload_sha256', t.text, (c) => c.notNull())
-    .addColumn('xml_namespace', t.text)
-    .addColumn('version', t.text)
     .addColumn('warnings', t.text, (c) => c.notNull())
+    .addColumn('content', t.bytes, (c) => c.notNull())
     .execute();
   await indexWithoutDomain(db, 'report', ['seq', 'id']);
   const indexes = { list: ['domain_id', 'begin_date', 'seq'], arrival: ['domain_id', 'position'] };
@@ -87,6 +86,13 @@ async function createContents(db: Kysely<never>): Promise<void> {
     .addColumn('document_seq', t.count, (c) => c.notNull())
     .addColumn('payload_sha256', t.text, (c) => c.notNull())
     .addColumn('received_at', t.instant, (c) => c.notNull())
+    .addColumn('reporter_org', t.text)
+    .addColumn('reporter_email', t.text)
+    .addColumn('record_count', t.count, (c) => c.notNull())
+    .addColumn('total_messages', t.count, (c) => c.notNull())
+    .addColumn('aligned_messages', t.count, (c) => c.notNull())
+    .addColumn('warnings', t.text, (c) => c.notNull())
+    .addColumn('content', t.bytes, (c) => c.notNull())
     .execute();
   await indexWithoutDomain(db, 'conflict', ['seq']);
   await db.schema

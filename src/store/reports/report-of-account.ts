@@ -13,7 +13,7 @@ export function selectStoredReports(db: Pick<Queries, 'selectFrom'>) {
     .select(['report.id', 'report.seq', 'domain_id', 'domain.name as domain', 'report.received_at'])
     .select(['reporter_org', 'reporter_email', 'report_id', 'begin_date', 'end_date'])
     .select(['record_count', 'total_messages', 'aligned_messages', 'warnings'])
-    .select(['document_seq', 'payload_sha256']);
+    .select(['document_seq', 'payload_sha256', 'content']);
 }
 
 export type ReportOfAccount = InferResult<ReturnType<typeof selectStoredReports>>[number];

@@ -1,17 +1,10 @@
+import type { Selectable } from 'kysely';
 import { secondsToInstant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import type { Tables } from '../tables.ts';
 
 /** The columns of a report that come from its document. */
-export function toContentRow(report: AggregateReport) {
-  return {
-    ...toReportFields(report),
-    xml_namespace: report.xmlNamespace,
-    version: report.version,
-    warnings: JSON.stringify(report.warnings),
-  };
-}
-
-export function toReportFields({ metadata, tally }: AggregateReport) {
+export function toContentRow({ metadata, tally, warnings, content }: AggregateReport) {
   return {
     reporter_org: metadata.orgName,
     reporter_email: metadata.email,
@@ -21,5 +14,22 @@ export function toReportFields({ metadata, tally }: AggregateReport) {
     record_count: tally.recordCount,
     total_messages: tally.totalMessages,
     aligned_messages: tally.alignedMessages,
+    warnings: JSON.stringify(warnings),
+    content,
+  };
+}
+
+type ExchangedRow = Omit<Selectable<Tables['conflict']>, 'seq' | 'domain_id' | 'report_seq'>;
+
+/**
+ * The columns in which documents of one report differ. Its conflicts have them too, so that a conflict takes the
+ * report's place when they are exchanged.
+ */
+export function toExchangedRow(row: ExchangedRow): ExchangedRow {
+  const { document_seq, payload_sha256, received_at, warnings, content } = row;
+  const { reporter_org, reporter_email, record_count, total_messages, aligned_messages } = row;
+  return {
+    ...{ document_seq, payload_sha256, received_at, warnings, content },
+    ...{ reporter_org, reporter_email, record_count, total_messages, aligned_messages },
   };
 }

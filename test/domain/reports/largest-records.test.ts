@@ -1,57 +1,72 @@
 import { describe, expect, test } from 'vitest';
-import type { ReportRecord } from '../../../src/domain/reports/aggregate-report.ts';
-import { LargestRecords, MAX_LISTED_RECORDS } from '../../../src/domain/reports/largest-records.ts';
+import { LargestRecords, MAX_KEPT_RECORDS } from '../../../src/domain/reports/largest-records.ts';
+import { parseRecordTexts } from '../../../src/domain/reports/record-text.ts';
+import { aRecord, aSignature } from '../../support/builders.ts';
 
-function aRecord(count: number, passes = true, selector = 's1'): ReportRecord {
-  const result = { domain: 'example.com', selector, result: 'pass', humanResult: null };
-  return {
-    sourceIp: '192.0.2.1',
-    count,
-    policyEvaluated: {
-      disposition: 'none',
-      dkim: passes ? 'pass' : 'fail',
-      spf: null,
-      reasons: [],
-    },
-    identifiers: { headerFrom: 'example.com', envelopeFrom: null, envelopeTo: null },
-    authResults: { dkim: [result], spf: [] },
-  };
-}
+type Gathered = ReturnType<typeof aRecord>;
 
-function gather(records: readonly ReportRecord[]) {
+function gather(records: Iterable<Gathered>): string[] {
   const largest = new LargestRecords();
   for (const record of records) largest.add(record);
-  return largest;
+  return largest.texts();
 }
 
 describe('the largest records of a report', () => {
-  test('are those with the most failed messages, then the most messages, then as in the document', () => {
-    const records = [aRecord(5, true, 'a'), aRecord(9), aRecord(2, false), aRecord(5, true, 'b')];
-    const part = gather(records).part({ from: 0, count: 10 });
-    expect(part.records.map(({ count }) => count)).toEqual([2, 9, 5, 5]);
-    expect(part.records.slice(2).map((r) => r.authResults.dkim[0]?.selector)).toEqual(['a', 'b']);
+  test('are those with the most messages, of equal ones the earlier first', () => {
+    const records = [
+      aRecord({ count: 5, headerFrom: 'a.example' }),
+      aRecord({ count: 9 }),
+      aRecord({ count: 5, headerFrom: 'b.example' }),
+    ];
+    const kept = parseRecordTexts(gather(records));
+    expect(kept.map(({ count, identifiers }) => [count, identifiers.headerFrom])).toEqual([
+      [9, 'example.com'],
+      [5, 'a.example'],
+      [5, 'b.example'],
+    ]);
   });
 
-  test('are the same thousand in whichever order they come', () => {
-    const counts = Array.from({ length: 7_000 }, (_, i) => ((i * 7_919) % 7_000) + 1);
-    const { records, listed } = gather(counts.map((count) => aRecord(count))).part({
-      from: 0,
-      count: MAX_LISTED_RECORDS,
-    });
-    expect(listed).toBe(MAX_LISTED_RECORDS);
-    expect(records.map(({ count }) => count)).toEqual(
-      Array.from({ length: 1_000 }, (_, i) => 7_000 - i),
+  test.each(['growing', 'shrinking', 'mixed'])(
+    'are the same ten thousand of %s ones, of equal ones the first',
+    (order) => {
+      const total = 4 * MAX_KEPT_RECORDS + 1;
+      const toCount = (i: number) =>
+        ({ growing: i >> 1, shrinking: (total - i) >> 1, mixed: (i * 7_919) % 20_011 })[order] ?? 0;
+      const records = Array.from({ length: total }, (_, i) =>
+        aRecord({ count: toCount(i), headerFrom: `${i}` }),
+      );
+      const right = records.toSorted((a, b) => b.count - a.count).slice(0, MAX_KEPT_RECORDS);
+      const kept = parseRecordTexts(gather(records));
+      expect(kept.map(({ identifiers }) => identifiers.headerFrom)).toEqual(
+        right.map(({ identifiers }) => identifiers.headerFrom),
+      );
+    },
+  );
+
+  test('have 4 million characters at most, whatever the order', () => {
+    const signatures = Array(10).fill(aSignature({ selector: 'x'.repeat(250) }));
+    const records = Array.from({ length: 5_000 }, (_, i) => aRecord({ count: i, signatures }));
+    const texts = gather(records);
+    const chars = texts.join('').length;
+    expect(chars).toBeGreaterThan(3_990_000);
+    expect(chars).toBeLessThanOrEqual(4_000_000);
+    expect(texts).toEqual(gather(records.toReversed()));
+    expect(parseRecordTexts(texts).map(({ count }) => count)).toEqual(
+      Array.from({ length: texts.length }, (_, i) => 4_999 - i),
     );
   });
 
-  test('have no more text than a page can show', () => {
-    const long = 'x'.repeat(4_000);
-    const [dkim] = aRecord(1, true, long).authResults.dkim;
-    const record = { ...aRecord(1), authResults: { dkim: Array(1_000).fill(dkim), spf: [] } };
-    const { records } = gather(Array(100).fill(record)).part({ from: 0, count: 100 });
-    expect(records[0]?.omitted).toBe(990);
-    expect(records[0]?.authResults.dkim[0]?.selector).toMatch(/^x{254}…$/);
-    expect(records[99]).toMatchObject({ omitted: 999 });
-    expect(JSON.stringify(records).length).toBeLessThan(200_000);
+  test('have no more entries and text than a page can show', () => {
+    const signature = {
+      ...aSignature({ selector: 'x'.repeat(4_000) }),
+      humanResult: '📬'.repeat(400),
+    };
+    const [kept] = parseRecordTexts(
+      gather([aRecord({ signatures: Array(1_000).fill(signature) })]),
+    );
+    expect(kept?.omitted).toBe(990);
+    expect(kept?.authResults.dkim).toHaveLength(10);
+    expect(kept?.authResults.dkim[0]?.selector).toMatch(/^x{254}…$/);
+    expect(kept?.authResults.dkim[0]?.humanResult).toMatch(/^(📬){149}\ufffd…$/u);
   });
 });

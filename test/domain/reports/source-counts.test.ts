@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ReportRecord } from '../../../src/domain/reports/aggregate-report.ts';
-import { MAX_SOURCES, SourceCounts } from '../../../src/domain/reports/source-counts.ts';
+import { countSources, MAX_SOURCES } from '../../../src/domain/reports/source-counts.ts';
 import { parsePattern, toPattern } from '../../../src/domain/reports/source-pattern.ts';
 
 function aRecord(sourceIp: string | null, count: number, dkim = 'fail'): ReportRecord {
@@ -13,16 +13,10 @@ function aRecord(sourceIp: string | null, count: number, dkim = 'fail'): ReportR
   };
 }
 
-function count(records: Iterable<ReportRecord>) {
-  const counts = new SourceCounts();
-  for (const record of records) counts.add(record);
-  return counts.largest();
-}
-
 describe('sources of a report', () => {
   test('records of one address are one source; records without an address or messages are none', () => {
     expect(
-      count([
+      countSources([
         aRecord('192.0.2.1', 5),
         aRecord('192.0.2.2', 9, 'pass'),
         aRecord('192.0.2.1', 7, 'pass'),
@@ -40,7 +34,7 @@ describe('sources of a report', () => {
   test('are counted by what aligned, and by pattern, the largest pattern first', () => {
     const [failed, passed] = [aRecord('192.0.2.1', 5), aRecord('192.0.2.1', 7, 'pass')];
     const textOf = (record: ReportRecord) => toPattern(record);
-    expect(count([failed, passed, failed])).toEqual([
+    expect(countSources([failed, passed, failed])).toEqual([
       {
         address: '192.0.2.1',
         ...{ messages: 17, aligned: 7, dkimAligned: 7, spfAligned: 0 },
@@ -70,40 +64,25 @@ describe('sources of a report', () => {
       const identifiers = { headerFrom: `d${i}.example`, envelopeFrom: null, envelopeTo: null };
       return { ...aRecord(`192.0.2.${i % 50}`, sizeOf(i)), identifiers };
     };
-    const sources = count(Array.from({ length: 20_000 }, (_, i) => from(i)));
+    const sources = countSources(Array.from({ length: 10_000 }, (_, i) => from(i)));
     const patterns = sources.flatMap((source) => source.patterns ?? []);
     expect(sources.every((source) => (source.patterns?.length ?? 0) <= 16)).toBe(true);
-    expect(patterns.filter(({ messages }) => messages === 50).length).toBeGreaterThan(10);
+    // All large ones are of one address, which keeps 16.
+    expect(patterns.filter(({ messages }) => messages === 50)).toHaveLength(16);
     for (const { pattern, messages } of patterns) {
       const { headerFrom } = parsePattern(pattern);
       expect(messages).toBe(sizeOf(Number(/\d+/.exec(headerFrom ?? '')?.[0])));
     }
   });
 
-  test('of 120,000 addresses the largest are kept, and no count is too large', () => {
+  test('of 10,000 addresses the largest are kept', () => {
     const sizeOf = (i: number) => (i % 200 === 7 ? 50 + (i % 13) : 1 + (i % 3));
-    const records = function* () {
-      for (let i = 0; i < 120_000; i++) yield aRecord(`2001:db8::${i.toString(16)}`, sizeOf(i));
-    };
-    const largest = count(records());
-    expect(largest).toHaveLength(MAX_SOURCES);
-    // There are 600 large ones, distributed over the whole report.
-    expect(largest.filter(({ messages }) => messages >= 50)).toHaveLength(600);
-    for (const { address, messages } of largest) {
-      expect(messages).toBe(sizeOf(Number.parseInt(address.slice(10), 16)));
-    }
-    expect(largest.map(({ messages }) => messages)).toEqual(
-      largest.map(({ messages }) => messages).toSorted((a, b) => b - a),
+    const records = Array.from({ length: 10_000 }, (_, i) =>
+      aRecord(`2001:db8::${i.toString(16)}`, sizeOf(i)),
     );
-  });
-
-  test('an address that was dropped comes back with a smaller count, never a larger one', () => {
-    const others = function* () {
-      yield aRecord('192.0.2.1', 3);
-      for (let i = 0; i < 20_000; i++) yield aRecord(`2001:db8::${i.toString(16)}`, 5);
-      yield aRecord('192.0.2.1', 40);
-    };
-    const [first] = count(others());
-    expect(first).toMatchObject({ address: '192.0.2.1', messages: 40, aligned: 0 });
+    const largest = countSources(records);
+    expect(largest).toHaveLength(MAX_SOURCES);
+    const counts = records.map(({ count }) => count).toSorted((a, b) => b - a);
+    expect(largest.map(({ messages }) => messages)).toEqual(counts.slice(0, MAX_SOURCES));
   });
 });

@@ -7,45 +7,73 @@ import type {
   SpfAuthResult,
 } from '../../../domain/reports/aggregate-report.ts';
 import { passesDmarc } from '../../../domain/reports/alignment.ts';
-import type { ReportContent, ShownRecord } from '../../../domain/reports/report-content.ts';
+import type { KeptRecord } from '../../../domain/reports/record-text.ts';
+import type { ReportContent } from '../../../domain/reports/report-content.ts';
 import type { ReportOfAccount } from '../../../store/reports/report-of-account.ts';
 import { renderTable } from '../../frame/elements.ts';
 import { formatCount, type Html, labelOf, pluralize, renderText } from '../../frame/text.ts';
 import { toSourcePath } from '../sources/source-labels.ts';
 
-export const RECORDS_PER_PAGE = 100;
-/** The parser has cut texts already: domain/reports/largest-records.ts. */
+/** How much a page shows, in records and in characters of their texts. Only hostile records have so many. */
+const MAX_RECORDS = 100;
+const MAX_CHARS = 100_000;
+/** Texts are cut already: domain/reports/record-text.ts. */
 const MAX_TEXT = 300;
 
-/** The records with the most failed messages come first. */
+/** A page of the records that are kept, those with the most failed messages first. */
 export function renderRecords(report: ReportOfAccount, content: ReportContent, from: number): Html {
-  const { records, listed } = content;
   const { record_count: count } = report;
+  const kept = content.records.toSorted(byFailed);
+  const records = toPage(kept.slice(from, from + MAX_RECORDS));
   return html`<section class="card" aria-labelledby="records">
     <h2 id="records">Records</h2>
-    <p class="muted">${pluralize(count, 'record')}, those with the most failed messages first.${
-      count > listed ? ` The first ${formatCount(listed)} are shown; the XML has all.` : ''
-    }</p>
+    <p class="muted">${pluralize(count, 'record')}, those with the most failed messages first.
+      ${renderOthers(content)}</p>
     ${
       records.length === 0
-        ? html`<p class="empty">${listed === 0 ? 'The report has no records.' : 'There are no more records.'}</p>`
+        ? html`<p class="empty">${count === 0 ? 'The report has no records.' : 'There are no more records.'}</p>`
         : renderTable(
             'records cards',
             ['Source', ['Messages', 'number'], 'DMARC', 'DKIM', 'SPF'],
             records.map((record) => renderRecord(report, record)),
           )
     }
-    ${renderParts(report, { from, shown: records.length, listed })}
+    ${renderParts(report, { from, shown: records.length, listed: kept.length })}
   </section>`;
 }
 
-function renderRecord(report: ReportOfAccount, record: ShownRecord): Html {
+/** The first records, at least one, whose texts are no more than a page shows. */
+function toPage(records: readonly KeptRecord[]): readonly KeptRecord[] {
+  let room = MAX_CHARS;
+  return records.filter((record, i) => {
+    room -= JSON.stringify(record).length;
+    return room > 0 || i === 0;
+  });
+}
+
+function byFailed(a: KeptRecord, b: KeptRecord): number {
+  return countFailed(b) - countFailed(a) || b.count - a.count;
+}
+
+function countFailed({ count, policyEvaluated }: KeptRecord): number {
+  return passesDmarc(policyEvaluated) ? 0 : count;
+}
+
+/** What the records that are not kept one by one add up to. */
+function renderOthers({ records, others }: ReportContent): string {
+  const { recordCount, totalMessages: messages, alignedMessages } = others;
+  if (recordCount === 0) return '';
+  const failed = formatCount(messages - alignedMessages);
+  return `The ${formatCount(records.length)} with the most messages are listed. All others: ${pluralize(recordCount, 'record')} with ${pluralize(messages, 'message')}, of which ${failed} failed.`;
+}
+
+function renderRecord(report: ReportOfAccount, record: KeptRecord): Html {
   const { sourceIp, count, policyEvaluated, identifiers, authResults, omitted } = record;
   return html`<tr role="row">
     <th role="rowheader" scope="row">${renderSource(report, sourceIp)}${renderIdentifiers(identifiers)}</th>
     <td role="cell" data-label="Messages" class="number">${formatCount(count)}</td>
     <td role="cell" data-label="DMARC">${renderOutcome(policyEvaluated)}${
-      omitted === 0 ? '' : html`<p class="muted">${formatCount(omitted)} more in the XML</p>`
+      omitted === 0 ? '' : html`<p class="muted">${formatCount(omitted)} more in the original</p>`
     }</td>
     <td role="cell" data-label="DKIM">${renderAligned(policyEvaluated.dkim)}${renderList(authResults.dkim.map(renderDkim))}</td>
     <td role="cell" data-label="SPF">${renderAligned(policyEvaluated.spf)}${renderList(authResults.spf.map(renderSpf))}</td>
@@ -141,8 +169,8 @@ function renderParts(
   const link = (to: number, text: string) =>
     html`<a href="/settings/domains/${domain_id}/reports/${id}?from=${to}#records">${text}</a>`;
   return html`<nav class="pages" aria-label="Pages of records">
-    ${from === 0 ? '' : link(Math.max(0, from - RECORDS_PER_PAGE), 'Previous')}
+    ${from === 0 ? '' : link(Math.max(0, from - MAX_RECORDS), 'Previous')}
     ${shown === 0 ? '' : html`<span>${formatCount(from + 1)} to ${formatCount(from + shown)} of ${formatCount(listed)}</span>`}
-    ${from + shown >= listed ? '' : link(from + RECORDS_PER_PAGE, 'Next')}
+    ${from + shown >= listed ? '' : link(from + shown, 'Next')}
   </nav>`;
 }

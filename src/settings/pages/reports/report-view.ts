@@ -1,11 +1,6 @@
 import { basename } from 'node:path';
 import { html } from 'hono/html';
-import { Failure } from '../../../domain/failure.ts';
-import type {
-  PolicyPublished,
-  ReportMetadata,
-  Warning,
-} from '../../../domain/reports/aggregate-report.ts';
+import type { PolicyPublished, Warning } from '../../../domain/reports/aggregate-report.ts';
 import type { ReportContent } from '../../../domain/reports/report-content.ts';
 import { toWarningText } from '../../../domain/reports/warning-texts.ts';
 import { toSizeText } from '../../../domain/size.ts';
@@ -38,18 +33,12 @@ function renderTerm(term: string, value: Html | string | null): Html | '' {
 const toText = (text: string | null, maxLength = MAX_TEXT): Html | null =>
   text === null ? null : renderText(text, maxLength);
 
-interface Read {
-  readonly content: ReportContent | Failure;
-  readonly now: Date;
-}
-
 export function renderMetadata(
   report: ReportOfAccount,
   { input, member, originalBytes, conflictsAt }: ReportContext,
-  { content, now }: Read,
+  { content, now }: { readonly content: ReportContent; readonly now: Date },
 ): Html {
   const { total_messages: messages, aligned_messages: aligned, received_at } = report;
-  const read = content instanceof Failure ? undefined : content;
   return html`<section class="card" aria-labelledby="metadata">
     <div class="beside">
       <h2 id="metadata">Metadata</h2>
@@ -59,13 +48,13 @@ export function renderMetadata(
     <dl class="facts">
       ${renderTerm('Reporter', toText(report.reporter_org, MAX_NAME) ?? 'not named')}
       ${renderTerm('E-mail', toText(report.reporter_email, MAX_NAME))}
-      ${renderTerm('Contact', toText(read?.metadata.extraContactInfo ?? null))}
+      ${renderTerm('Contact', toText(content.extraContactInfo))}
       ${renderTerm('Report id', toText(report.report_id, 512) ?? 'none')}
       ${renderTerm('Window', `${formatTime(report.begin_date)} to ${formatTime(report.end_date)}`)}
       ${renderTerm('Received', html`${formatTime(received_at)}, ${renderTime(received_at, now)}`)}
       ${renderTerm('Came as', html`<bdi>${describeArrival(input)}</bdi>`)}
       ${renderTerm('In it', toText(member))}
-      ${read ? renderVersions(read) : ''}
+      ${renderVersions(content)}
       ${renderTerm('SHA-256', html`<code>${report.payload_sha256}</code>`)}
     </dl>
     ${renderConflicts(conflictsAt)}
@@ -78,15 +67,15 @@ function renderDownload({ domain_id, id }: ReportOfAccount, bytes: number | null
   return html`<a href="/settings/domains/${domain_id}/reports/${id}/original" download>Download the original, ${toSizeText(bytes)}</a>`;
 }
 
-function renderVersions({ metadata, version, xmlNamespace }: ReportContent): Html {
-  return html`${renderTerm('Software', toText(metadata.generator))}
+function renderVersions({ generator, errors, version, xmlNamespace }: ReportContent): Html {
+  return html`${renderTerm('Software', toText(generator))}
     ${renderTerm('Version', toText(version, 40))}
     ${renderTerm('Namespace', toText(xmlNamespace))}
-    ${metadata.errors.length === 0 ? '' : renderTerm('Its errors', renderErrors(metadata))}`;
+    ${errors.length === 0 ? '' : renderTerm('Its errors', renderErrors(errors))}`;
 }
 
 /** What the reporter says went wrong at its side. */
-function renderErrors({ errors }: ReportMetadata): Html {
+function renderErrors(errors: ReportContent['errors']): Html {
   const more = errors.length - MAX_ERRORS;
   return html`<ul>${errors.slice(0, MAX_ERRORS).map((error) => html`<li>${renderText(error, MAX_TEXT)}</li>`)}
     ${more > 0 ? html`<li>${formatCount(more)} more</li>` : ''}</ul>`;
