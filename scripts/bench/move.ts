@@ -1,7 +1,7 @@
 /**
  * How fast `plumbline move` is, and how large reports are in PostgreSQL:
  * `node scripts/bench/move.ts fill <path> --reports 100000`, then `node scripts/bench/move.ts run <path>`.
- * Each report is a source of its own with 2 KB of original bytes, as a provider's compressed report has.
+ * Each report is an input of its own with 2 KB of original bytes, as a provider's compressed report has.
  */
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -83,7 +83,7 @@ async function run(path: string): Promise<void> {
   process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
 }
 
-/** Reports that one process stores in a second, each a source of its own, without reading XML. */
+/** Reports that one process stores in a second, each an input of its own, without reading XML. */
 async function measureIntake(url: string): Promise<{ reportsPerSecond: number }> {
   const store = await openStore(url);
   const names = Array.from({ length: DOMAINS }, (_, i) => `d${i}.example`);
