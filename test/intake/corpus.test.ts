@@ -1,55 +1,20 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { unpackOriginal } from '../../src/domain/reports/original.ts';
+import { openSample, SAMPLES, type Sample } from '../support/corpus.ts';
 import { readAll } from '../support/intake.ts';
 
-/** Reports by other people, with the result of an independent reader for each; not part of the project. */
-const CORPUS = new URL('../../../shared/corpus/', import.meta.url);
-const isThere = existsSync(CORPUS);
-
-interface Row {
-  readonly repo: string;
-  readonly path: string;
-  readonly payload_sha256: string;
-  readonly expect: 'accept' | 'repair' | 'reject';
-  readonly reject_code: string;
-  readonly ambiguous: string;
-  readonly domain_norm: string;
-  readonly org_name: string;
-  readonly email: string;
-  readonly report_id: string;
-  readonly begin: string;
-  readonly end: string;
-  readonly records: string;
-  readonly usable_records: string;
-  readonly total_count: string;
-  readonly aligned_count: string;
-  readonly oddities: string;
-}
-
-const rows: readonly Row[] = isThere
-  ? parse(readFileSync(new URL('expected.csv', CORPUS)), { columns: true })
-  : [];
-
-const open = (row: Row): Buffer =>
-  readFileSync(new URL(encodeURIComponent(row.repo.replace('/', '__')) + encodePath(row), CORPUS));
-
-const encodePath = ({ path }: Row): string =>
-  `/${path.split('/').map(encodeURIComponent).join('/')}`;
-
-const unambiguous = rows.filter(({ ambiguous }) => ambiguous === '');
+const unambiguous = SAMPLES.filter(({ ambiguous }) => ambiguous === '');
 const accepted = unambiguous.filter((row) => row.expect !== 'reject');
 const rejected = unambiguous.filter((row) => row.expect === 'reject');
 
 /** The one placeholder among them has a blank address and a count of 0. We drop such records. */
-function expectedRecords({ oddities, records, usable_records }: Row): number {
+function expectedRecords({ oddities, records, usable_records }: Sample): number {
   const isPlaceholder = oddities.includes('source_ip_blank') && oddities.includes('count_zero');
   return Number(isPlaceholder ? usable_records : records);
 }
 
-function toExpected(row: Row) {
+function toExpected(row: Sample) {
   return {
     domain: row.domain_norm,
     orgName: row.org_name || null,
@@ -77,13 +42,16 @@ function toFound({ metadata, policyPublished, tally, payloadSha256 }: AggregateR
 
 /** The reporter (closing-line.ts) prints the reason before the last line. */
 test('the corpus of sample reports is beside the project', ({ skip }) => {
-  skip(!isThere, 'The sample reports in ../shared/corpus are absent: none of them was read.');
-  expect(rows.length).toBeGreaterThan(100);
+  skip(
+    SAMPLES.length === 0,
+    'The sample reports in ../shared/corpus are absent: none of them was read.',
+  );
+  expect(SAMPLES.length).toBeGreaterThan(100);
 });
 
-describe.skipIf(!isThere)('the corpus of sample reports', () => {
+describe.skipIf(SAMPLES.length === 0)('the corpus of sample reports', () => {
   test.each(accepted)('$repo $path is read as expected', async (row) => {
-    const [document, ...others] = await readAll(open(row));
+    const [document, ...others] = await readAll(openSample(row));
     if (document?.kind !== 'report') throw new Error(`It is ${document?.kind}`);
     expect(toFound(document.report)).toEqual(toExpected(row));
     expect(others).toEqual([]);
@@ -92,7 +60,7 @@ describe.skipIf(!isThere)('the corpus of sample reports', () => {
   test('is kept in parts that give the same reports again', async () => {
     let [wholes, parts] = [0, 0];
     for (const row of accepted) {
-      const [document] = await readAll(open(row));
+      const [document] = await readAll(openSample(row));
       if (document?.kind !== 'report') throw new Error(`${row.path} is ${document?.kind}`);
       const { original, report } = document;
       if (original === undefined) {
@@ -109,7 +77,7 @@ describe.skipIf(!isThere)('the corpus of sample reports', () => {
 
   // The independent reader has one code for everything that is not a report.
   test.each(rejected)('$repo $path is $reject_code', async (row) => {
-    const [document, ...others] = await readAll(open(row));
+    const [document, ...others] = await readAll(openSample(row));
     if (document?.kind !== 'rejected') throw new Error(`It is ${document?.kind}`);
     const { reason } = document.refusal;
     expect(reason === 'not_aggregate' ? 'no_report' : reason).toBe(row.reject_code);
