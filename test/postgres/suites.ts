@@ -30,7 +30,7 @@ export const SLOW_ON_POSTGRES = [
   'test/external/{followers,following}.test.ts',
   'test/postgres/*.test.ts',
   'test/settings/{attacks,second-factor,report-reading,single-sign-on,single-sign-on-attacks}.test.ts',
-  'test/store/{corrections,leases,points,source-periods}.test.ts',
+  'test/store/{histories,leases,points}.test.ts',
   'test/store/inbox/deliver.test.ts',
 ];
 

@@ -11,10 +11,7 @@ export default defineConfig({
       'test/settings/{api-keys,people,sources}.test.ts',
     ],
     // Their random histories open stores of their own.
-    exclude: [
-      'test/store/{corrections,heads,source-periods}.test.ts',
-      'test/alerts/any-order.test.ts',
-    ],
+    exclude: ['test/store/{heads,histories}.test.ts', 'test/alerts/any-order.test.ts'],
     env: { TEST_STORE: 'file' },
     testTimeout: 60_000,
     maxWorkers: '100%',

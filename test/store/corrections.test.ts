@@ -1,10 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
-import { addToTally } from '../../src/domain/reports/alignment.ts';
-import { unpackContent } from '../../src/domain/reports/report-content.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
-import { countSources } from '../../src/domain/reports/source-counts.ts';
 import { addReport, type DaySources } from '../../src/domain/sources/day-sources.ts';
 import { packSources } from '../../src/domain/sources/packed-sources.ts';
 import {
@@ -13,24 +9,19 @@ import {
   removeReport,
 } from '../../src/store/corrections/corrections.ts';
 import type { Db } from '../../src/store/engine/database.ts';
-import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import {
   aBareAccount,
   aDomain,
-  aRecord,
   aReport,
   aReportOf,
   NOW,
   receive,
   recordsOf,
-  toCode,
 } from '../support/builders.ts';
-import { listDays, listSources } from '../support/day-sources.ts';
-import { holdPages } from '../support/pages.ts';
-import { runTogether } from '../support/processes.ts';
+import { listSources } from '../support/day-sources.ts';
 import { listMiscounts } from '../support/recount.ts';
-import { aDatabase, aStore, storesOfHistories } from '../support/store.ts';
+import { aStore } from '../support/store.ts';
 
 /** What one address sent. */
 interface Sent {
@@ -202,169 +193,4 @@ test('a removed conflict is not stored again, and changes no count', async () =>
   expect(await receive(db, [GENUINE])).toEqual(['removed']);
   expect(await db.selectFrom('conflict').selectAll().execute()).toEqual([]);
   expect(await db.selectFrom('domain').selectAll().execute()).toEqual(before);
-});
-
-/* Random sequences of steps, as in heads.test.ts. */
-
-const NAMES = ['a.example', 'b.example', 'unclaimed.example'];
-const BEGINS = ['2025-12-31T00:00:00Z', '2026-01-01T00:00:00Z', '2026-01-31T23:00:00Z'];
-const ADDRESSES = ['192.0.2.1', '192.0.2.2', '2001:db8::25'];
-
-const content = fc
-  .tuple(fc.constantFrom(...NAMES), fc.nat(3), fc.constantFrom(...BEGINS), fc.nat(3))
-  .map(([domain, id, begin, variant]) => {
-    // Each variant of a report has totals of its own, and two patterns.
-    const records = ADDRESSES.slice(variant % 3).flatMap((sourceIp, i) => [
-      ...recordsOf(sourceIp, 10 * (variant + 1) + i, i),
-      aRecord({ sourceIp, count: 2, spf: 'pass', headerFrom: `of-${variant}.example` }),
-    ]);
-    const payload = [domain, id, begin, variant].join(' ');
-    return aReportOf(records, { domain, reportId: `${id}`, begin, payload });
-  });
-
-const at = fc.constantFrom('2026-02-01T00:00:00Z', '2026-02-01T09:00:00Z', '2026-02-03T00:00:00Z');
-const step = fc.oneof(
-  fc.record({
-    kind: fc.constant('receive' as const),
-    contents: fc.array(content, { maxLength: 8 }),
-    at,
-  }),
-  fc.record({
-    kind: fc.constantFrom('prefer' as const, 'removeReport' as const, 'removeConflict' as const),
-    which: fc.nat(20),
-  }),
-);
-type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
-
-/** Takes a step; a step without a matching row changes nothing. */
-async function take({ db }: Store, taken: Step): Promise<void> {
-  if (taken.kind === 'receive') return void (await receive(db, taken.contents, taken.at));
-  const reports = await db.selectFrom('report').select('id').orderBy('seq').execute();
-  const conflicts = await db.selectFrom('conflict').select('seq').orderBy('seq').execute();
-  const report = reports[taken.which % Math.max(1, reports.length)];
-  const conflict = conflicts[taken.which % Math.max(1, conflicts.length)];
-  if (taken.kind === 'removeReport' && report) await removeReport(db, report.id, NOW);
-  if (taken.kind === 'removeConflict' && conflict) await removeConflict(db, conflict.seq, NOW);
-  if (taken.kind === 'prefer' && conflict) await preferConflict(db, conflict.seq);
-}
-
-/** The reports, with what each says of its sources by its stored records, whose sums are the report's totals. */
-async function readReports(db: Db) {
-  const rows = await db.selectFrom('report').selectAll().execute();
-  return rows.map((row) => {
-    const { records, others, policyPublished } = unpackContent(row.content);
-    const { recordCount, totalMessages, alignedMessages } = records.reduce(addToTally, others);
-    const { record_count, total_messages, aligned_messages } = row;
-    expect([recordCount, totalMessages, alignedMessages].map(Number)).toEqual(
-      [record_count, total_messages, aligned_messages].map(Number),
-    );
-    expect(NAMES).toContain(policyPublished.domain);
-    return { ...row, sources: countSources(records) };
-  });
-}
-
-/** What each address sent on each day, added up from the reports' stored records. */
-async function holdSources(db: Db): Promise<void> {
-  const right = new Map<string, DaySources>();
-  for (const { domain_id, begin_date, reporter_org: reporter, sources } of await readReports(db)) {
-    const key = `${domain_id} ${begin_date.slice(0, 10)}`;
-    const day: DaySources = right.get(key) ?? new Map();
-    addReport(day, { reporter, sources });
-    right.set(key, day);
-  }
-  const stored = (await listDays(db)).map(
-    ({ domain_id, day, sources }) => [`${domain_id} ${day}`, sources] as const,
-  );
-  expect(new Map(stored)).toEqual(right);
-}
-
-/** The listed rows as text, and the version of the list. */
-async function readVersions(db: Db): Promise<Map<string, { version: string; shown: string }>> {
-  const lists = new Map<string, { version: string; shown: string }>();
-  const domains = await db.selectFrom('domain').selectAll().orderBy('id').execute();
-  for (const { id, reports_version: version } of domains) {
-    const reports = db.selectFrom('report').where('domain_id', '=', id).orderBy('seq');
-    const rows = await reports.select(['id', 'total_messages', 'aligned_messages']).execute();
-    lists.set(`reports ${id}`, { version, shown: JSON.stringify(rows) });
-  }
-  for (const { id, domains_version: version } of await db
-    .selectFrom('account')
-    .selectAll()
-    .execute()) {
-    const own = domains.filter(({ account_id }) => account_id === id);
-    const shown = JSON.stringify(own.map((domain) => [domain.id, domain.last_report_at]));
-    lists.set(`domains ${id}`, { version, shown });
-  }
-  return lists;
-}
-
-test.each(storesOfHistories({ few: [8, 2, 4], full: [60, 10, 40] }))(
-  '$where: whatever is received, preferred and removed, every count matches the rows',
-  async ({ open, count: numRuns }) => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 20, size: 'max' }), async (steps) => {
-        const store = await open();
-        const { db } = store;
-        try {
-          for (const name of NAMES.slice(0, 2)) await aDomain(db, await aBareAccount(db), { name });
-          let before = await readVersions(db);
-          for (const taken of steps) {
-            await take(store, taken);
-            const after = await readVersions(db);
-            for (const [list, { version, shown }] of before) {
-              const now = after.get(list);
-              const what = `version of ${list} after ${taken.kind}`;
-              expect(now?.version !== version, what).toBe(now?.shown !== shown);
-            }
-            before = after;
-            expect(await listMiscounts(db)).toEqual({});
-          }
-          await holdSources(db);
-          await holdPages(store);
-        } finally {
-          await store.close();
-        }
-      }),
-      { numRuns },
-    );
-  },
-  120_000,
-);
-
-test('a process that ingests while another prefers and removes loses nothing', async () => {
-  const path = await aDatabase();
-  const store = await openStore(path);
-  const db = await aForgery(store);
-  const ingesting = runTogether(
-    1,
-    path,
-    `import { receiveInputs } from 'scripts/receive.ts';
-    import { openStore } from 'src/store/engine/open.ts';
-    const report = ${toCode(GENUINE)};
-    const { db, close } = await openStore(process.argv[1]);
-    for (let i = 0; i < 60; i++) {
-      const metadata = { ...report.metadata, reportId: 'other ' + i };
-      const documents = [{ member: [], content: { ...report, metadata } }];
-      await receiveInputs(db, [{ name: 'x', bytes: Buffer.from('file ' + i), documents }], '${NOW}');
-    }
-    await close();`,
-  );
-  let isOver = false;
-  void ingesting.finally(() => {
-    isOver = true;
-  });
-  for (let i = 0; !isOver; i++) {
-    await preferConflict(db, 1);
-    const brief = aContent('brief', { reportId: `brief ${i}`, sources: [from('192.0.2.7', 1)] });
-    await receive(db, [brief]);
-    await removeReport(db, toReportId(brief), NOW);
-  }
-  await ingesting;
-  await removeReport(db, ID, NOW);
-  expect(await listMiscounts(db)).toEqual({});
-  expect(await dayOf(db)).toMatchObject([{ reports: 61 }]);
-  const [own, ...others] = await sourcesOf(db);
-  const total = [own, ...others].reduce((sum, source) => sum + (source?.messages ?? 0), 0);
-  expect(total).toBe((await dayOf(db))[0]?.messages);
-  await store.close();
 });

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import {
+  preferConflict,
+  removeConflict,
+  removeReport,
+} from '../../src/store/corrections/corrections.ts';
+import type { Store } from '../../src/store/engine/store.ts';
+import { aRecord, aReportOf, NOW, receive, recordsOf } from './builders.ts';
+
+/** Of two registered domains and one that is not. */
+export const NAMES = ['a.example', 'b.example', 'unclaimed.example'];
+const BEGINS = ['2025-12-31T00:00:00Z', '2026-01-01T00:00:00Z', '2026-01-31T23:00:00Z'];
+const ADDRESSES = ['192.0.2.1', '192.0.2.2', '2001:db8::25'];
+
+/** Few identities and contents, so that duplicates and conflicts occur. */
+const content = fc
+  .tuple(fc.constantFrom(...NAMES), fc.nat(3), fc.constantFrom(...BEGINS), fc.nat(3))
+  .map(([domain, id, begin, variant]) => {
+    // Each variant of a report has totals of its own, and two patterns.
+    const records = ADDRESSES.slice(variant % 3).flatMap((sourceIp, i) => [
+      ...recordsOf(sourceIp, 10 * (variant + 1) + i, i),
+      aRecord({ sourceIp, count: 2, spf: 'pass', headerFrom: `of-${variant}.example` }),
+    ]);
+    const payload = [domain, id, begin, variant].join(' ');
+    const orgName = `Provider ${id % 2}`;
+    return aReportOf(records, { domain, orgName, reportId: `${id}`, begin, payload });
+  });
+
+const at = fc.constantFrom('2026-02-01T00:00:00Z', '2026-02-01T09:00:00Z', '2026-02-03T00:00:00Z');
+
+export const step = fc.oneof(
+  fc.record({
+    kind: fc.constant('receive' as const),
+    contents: fc.array(content, { maxLength: 8 }),
+    at,
+  }),
+  fc.record({
+    kind: fc.constantFrom('prefer' as const, 'removeReport' as const, 'removeConflict' as const),
+    which: fc.nat(20),
+  }),
+);
+export type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+/** Takes a step; a step without a matching row changes nothing. */
+export async function take({ db }: Store, taken: Step): Promise<void> {
+  if (taken.kind === 'receive') return void (await receive(db, taken.contents, taken.at));
+  const reports = await db.selectFrom('report').select('id').orderBy('seq').execute();
+  const conflicts = await db.selectFrom('conflict').select('seq').orderBy('seq').execute();
+  const report = reports[taken.which % Math.max(1, reports.length)];
+  const conflict = conflicts[taken.which % Math.max(1, conflicts.length)];
+  if (taken.kind === 'removeReport' && report) await removeReport(db, report.id, NOW);
+  if (taken.kind === 'removeConflict' && conflict) await removeConflict(db, conflict.seq, NOW);
+  if (taken.kind === 'prefer' && conflict) await preferConflict(db, conflict.seq);
+}
+
+/** The same while another process takes steps too: it may have removed the row. */
+export async function takeBeside(store: Store, taken: Step): Promise<void> {
+  await take(store, taken).catch((error: { code?: string }) => {
+    if (error.code !== 'not_found') throw error;
+  });
+}
