@@ -1,4 +1,5 @@
 import type { Day } from '../../src/domain/instant.ts';
+import { toAddress } from '../../src/domain/sources/address-key.ts';
 import type { DaySources } from '../../src/domain/sources/day-sources.ts';
 import { unpackSources } from '../../src/domain/sources/packed-sources.ts';
 import type { Db } from '../../src/store/engine/database.ts';
@@ -23,9 +24,9 @@ export async function listDays(db: Db): Promise<DayOfDomain[]> {
 /** What each address sent on each day, by address. */
 export async function listSources(db: Db) {
   const rows = (await listDays(db)).flatMap(({ sources }) =>
-    [...sources].map(([address, { counts }]) => {
+    [...sources].map(([key, { counts }]) => {
       const { messages, aligned } = counts;
-      return { address, messages, aligned };
+      return { address: toAddress(key), messages, aligned };
     }),
   );
   return rows.sort((a, b) => (a.address < b.address ? -1 : 1));

@@ -1,5 +1,6 @@
 import type { SourceTally } from '../reports/aggregate-report.ts';
 import { addSafely } from '../safe-sum.ts';
+import { type AddressKey, toAddressKey } from './address-key.ts';
 import type { Counts } from './source.ts';
 
 /*
@@ -8,8 +9,7 @@ import type { Counts } from './source.ts';
  * small and is never too large.
  */
 
-/** By address. */
-export type DaySources = Map<string, SourceOfDay>;
+export type DaySources = Map<AddressKey, SourceOfDay>;
 
 export interface SourceOfDay {
   counts: Counts;
@@ -36,7 +36,7 @@ export function addReport(
 ): void {
   const name = reporter === null ? null : reporter.slice(0, MAX_REPORTER_CHARS).toWellFormed();
   for (const { address, messages, aligned, dkimAligned = 0, spfAligned = 0, patterns } of sources) {
-    const source = findOrAdd(to, address);
+    const source = findOrAdd(to, toAddressKey(address));
     source.counts = added(source.counts, { messages, aligned, dkimAligned, spfAligned });
     for (const { pattern, messages } of patterns ?? []) addPattern(source, pattern, messages);
     addReporter(source, name, { messages, aligned });
@@ -44,8 +44,8 @@ export function addReport(
 }
 
 export function addDay(to: DaySources, day: DaySources): void {
-  for (const [address, { counts, patterns, reporters }] of day) {
-    const source = findOrAdd(to, address);
+  for (const [key, { counts, patterns, reporters }] of day) {
+    const source = findOrAdd(to, key);
     source.counts = added(source.counts, counts);
     for (const [pattern, messages] of patterns) addPattern(source, pattern, messages);
     for (const [name, counted] of reporters) addReporter(source, name, counted);
@@ -54,8 +54,8 @@ export function addDay(to: DaySources, day: DaySources): void {
 
 /** Takes out what reports added. Addresses that were not kept, and counts that stopped growing, are left at zero. */
 export function subtractDay(from: DaySources, day: DaySources): void {
-  for (const [address, { counts, patterns, reporters }] of day) {
-    const source = from.get(address);
+  for (const [key, { counts, patterns, reporters }] of day) {
+    const source = from.get(key);
     if (source === undefined) continue;
     source.counts = subtracted(source.counts, counts);
     for (const [pattern, messages] of patterns)
@@ -65,11 +65,11 @@ export function subtractDay(from: DaySources, day: DaySources): void {
   }
 }
 
-function findOrAdd(sources: DaySources, address: string): SourceOfDay {
-  const known = sources.get(address);
+function findOrAdd(sources: DaySources, key: AddressKey): SourceOfDay {
+  const known = sources.get(key);
   if (known !== undefined) return known;
   const source = { counts: NONE, patterns: new Map(), reporters: new Map() };
-  sources.set(address, source);
+  sources.set(key, source);
   return source;
 }
 

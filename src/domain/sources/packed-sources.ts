@@ -1,16 +1,17 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { type AddressKey, readKey, toAddress, toAddressKey, writeKey } from './address-key.ts';
+import { type AddressKey, readKey, toAddressKey, writeKey } from './address-key.ts';
 import { ByteReader, writeBytes, writeNumber } from './byte-numbers.ts';
 import type { DaySources, PassCounts, SourceOfDay } from './day-sources.ts';
 import type { Counts } from './source.ts';
 
 /*
  * The stored form of the sources of a day: the version of the form; the length of the texts and the texts (JSON of the
- * patterns and of the reporters, raw deflate); then each address: its key, its counts, and behind their length its
- * patterns and reporters by their position among the texts. Of passed messages the failed ones are stored, which are
- * zero for most addresses.
+ * patterns and of the reporters); then each address: its key, its counts, and behind their length its patterns and
+ * reporters by their position among the texts. Of passed messages the failed ones are stored, which are zero for most
+ * addresses. Short texts are not compressed, which would take as long as all else.
  */
-const FORM = 1;
+const FORMS = { plain: 1, deflated: 2 } as const;
+const MAX_PLAIN_BYTES = 512;
 
 /** How many addresses a day keeps: those with most messages. */
 const MAX_SOURCES = 1_000;
@@ -24,28 +25,28 @@ const MAX_TEXT_CHARS = 200_000;
 export function packSources(sources: DaySources): Uint8Array | null {
   const kept = [...sources]
     .filter(([, { counts }]) => counts.messages > 0)
-    .sort(byMessages)
+    .sort(([, a], [, b]) => b.counts.messages - a.counts.messages)
     .slice(0, MAX_SOURCES);
   if (kept.length === 0) return null;
   const [patterns, reporters] = [createTexts<string>(), createTexts<string | null>()];
   const entries: number[] = [];
-  for (const [address, source] of kept) {
-    writeKey(entries, toAddressKey(address));
+  for (const [key, source] of kept) {
+    writeKey(entries, key);
     writeCounts(entries, source.counts);
     const results: number[] = [];
     writePatterns(results, source, patterns);
     writeReporters(results, source, reporters);
     writeBytes(entries, results);
   }
-  const texts = deflateRawSync(JSON.stringify([patterns.list, reporters.list]), { memLevel: 4 });
-  const head: number[] = [FORM];
-  writeNumber(head, texts.length);
-  return Buffer.concat([Buffer.from(head), texts, Buffer.from(entries)]);
+  return joinPacked(Buffer.from(JSON.stringify([patterns.list, reporters.list])), entries);
 }
 
-/** Ties are ordered by address, so that the same sources are always packed in the same way. */
-function byMessages([a, x]: [string, SourceOfDay], [b, y]: [string, SourceOfDay]): number {
-  return y.counts.messages - x.counts.messages || (a < b ? -1 : 1);
+function joinPacked(texts: Buffer, entries: readonly number[]): Uint8Array {
+  const isPlain = texts.length <= MAX_PLAIN_BYTES;
+  const stored = isPlain ? texts : deflateRawSync(texts, { memLevel: 4 });
+  const head: number[] = [isPlain ? FORMS.plain : FORMS.deflated];
+  writeNumber(head, stored.length);
+  return Buffer.concat([Buffer.from(head), stored, Buffer.from(entries)]);
 }
 
 interface Texts<T> {
@@ -80,13 +81,18 @@ function writePatterns(
   { counts, patterns }: SourceOfDay,
   texts: Texts<string>,
 ): void {
-  const counted = largest(patterns, (messages) => messages);
-  const found = cutToSum(counted, counts.messages).flatMap(([pattern, messages]) => {
-    const position = texts.find(pattern);
-    return position === undefined ? [] : [[position, messages]];
-  });
-  writeNumber(to, found.length);
-  for (const number of found.flat()) writeNumber(to, number);
+  const found: number[] = [];
+  // The sum can be more than the messages, after an address was dropped, counted anew and subtracted from.
+  let room = counts.messages;
+  for (const [pattern, messages] of largest(patterns, (counted) => counted)) {
+    const kept = Math.min(messages, room);
+    const position = kept > 0 ? texts.find(pattern) : undefined;
+    if (position === undefined) continue;
+    room -= kept;
+    found.push(position, kept);
+  }
+  writeNumber(to, found.length / 2);
+  for (const number of found) writeNumber(to, number);
 }
 
 function writeReporters(
@@ -95,44 +101,38 @@ function writeReporters(
   texts: Texts<string | null>,
 ): void {
   for (const [name, { messages, aligned }] of largest(reporters, (one) => one.messages)) {
-    const position = texts.find(name);
+    const position = messages > 0 ? texts.find(name) : undefined;
     if (position === undefined) continue;
-    for (const number of [position, messages, messages - aligned]) writeNumber(to, number);
+    writeNumber(to, position);
+    writeNumber(to, messages);
+    writeNumber(to, messages - aligned);
   }
 }
 
-function largest<K, V>(all: ReadonlyMap<K, V>, sizeOf: (value: V) => number): [K, V][] {
-  return [...all]
-    .filter(([, value]) => sizeOf(value) > 0)
-    .sort(([a, x], [b, y]) => sizeOf(y) - sizeOf(x) || (String(a) < String(b) ? -1 : 1))
-    .slice(0, MAX_OF_SOURCE);
-}
-
-/** Cuts counts whose sum exceeds `messages`, as it can after an address was dropped, counted anew and subtracted from. */
-function cutToSum<K>(counts: readonly [K, number][], messages: number): [K, number][] {
-  let room = messages;
-  return counts.flatMap(([key, count]) => {
-    const kept = Math.min(count, room);
-    room -= kept;
-    return kept > 0 ? [[key, kept]] : [];
-  });
+function largest<K, V>(
+  all: ReadonlyMap<K, V>,
+  sizeOf: (value: V) => number,
+): Iterable<readonly [K, V]> {
+  if (all.size < 2) return all;
+  const sorted = [...all].sort(([, a], [, b]) => sizeOf(b) - sizeOf(a));
+  return sorted.slice(0, MAX_OF_SOURCE);
 }
 
 export function unpackSources(bytes: Uint8Array | null): DaySources {
   const sources: DaySources = new Map();
   if (bytes === null) return sources;
-  const { texts, reader } = openPacked(bytes);
-  const parsed = parseTexts(texts);
-  while (reader.hasMore()) sources.set(toAddress(readKey(reader)), readSource(reader, parsed));
+  const { readTexts, reader } = openPacked(bytes);
+  const texts = readTexts();
+  while (reader.hasMore()) sources.set(readKey(reader), readSource(reader, texts));
   return sources;
 }
 
 /** One of the sources, without unpacking the others. */
 export function unpackSource(bytes: Uint8Array, address: string): SourceOfDay | undefined {
-  const { texts, reader } = openPacked(bytes);
+  const { readTexts, reader } = openPacked(bytes);
   const key = toAddressKey(address);
   while (reader.hasMore()) {
-    if (readKey(reader) === key) return readSource(reader, parseTexts(texts));
+    if (readKey(reader) === key) return readSource(reader, readTexts());
     for (let count = 0; count < COUNTS; count += 1) reader.readNumber();
     reader.moveTo(reader.readEnd());
   }
@@ -164,13 +164,9 @@ export function eachSource(bytes: Uint8Array | null, take: TakeSource): void {
 /** JSON escapes a character by at most six. */
 const MAX_UNPACKED = 6 * MAX_TEXT_CHARS + 8 * MAX_TEXTS;
 
-type ParsedTexts = readonly [patterns: readonly string[], reporters: readonly (string | null)[]];
+type StoredTexts = readonly [patterns: readonly string[], reporters: readonly (string | null)[]];
 
-function parseTexts(texts: Uint8Array): ParsedTexts {
-  return JSON.parse(inflateRawSync(texts, { maxOutputLength: MAX_UNPACKED }).toString());
-}
-
-function readSource(reader: ByteReader, [patternTexts, reporterTexts]: ParsedTexts): SourceOfDay {
+function readSource(reader: ByteReader, [patternTexts, reporterTexts]: StoredTexts): SourceOfDay {
   const counts = readCounts(reader);
   const end = reader.readEnd();
   const patterns = new Map<string, number>();
@@ -188,11 +184,17 @@ function readSource(reader: ByteReader, [patternTexts, reporterTexts]: ParsedTex
 function openPacked(bytes: Uint8Array) {
   const reader = new ByteReader(bytes);
   const form = reader.readNumber();
-  if (form !== FORM) throw new Error(`The sources of a day have the unknown form ${form}.`);
   const end = reader.readEnd();
-  const texts = bytes.subarray(reader.at, end);
+  const stored = Buffer.from(bytes.buffer, bytes.byteOffset + reader.at, end - reader.at);
   reader.moveTo(end);
-  return { texts, reader };
+  const readTexts = (): StoredTexts => JSON.parse(unpackTexts(form, stored).toString());
+  return { readTexts, reader };
+}
+
+function unpackTexts(form: number, stored: Buffer): Buffer {
+  if (form === FORMS.plain) return stored;
+  if (form === FORMS.deflated) return inflateRawSync(stored, { maxOutputLength: MAX_UNPACKED });
+  throw new Error(`The sources of a day have the unknown form ${form}.`);
 }
 
 /** How many numbers the counts of a source are. */

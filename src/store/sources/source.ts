@@ -1,6 +1,7 @@
 import { addUp, type Counts } from '../../domain/alerts/rate.ts';
 import type { Day, DayRange } from '../../domain/instant.ts';
 import { parsePattern } from '../../domain/reports/source-pattern.ts';
+import { toAddressKey } from '../../domain/sources/address-key.ts';
 import { addDay, type DaySources, type SourceOfDay } from '../../domain/sources/day-sources.ts';
 import type { Results } from '../../domain/sources/evidence.ts';
 import { unpackSource } from '../../domain/sources/packed-sources.ts';
@@ -44,15 +45,16 @@ export async function readSource(
     yield* requireDomain(scope);
     return yield* ask(daysOf({ domainId, ...range }));
   });
+  const key = toAddressKey(address);
   const sum: DaySources = new Map();
   const days = rows.flatMap((row) => {
     const source = findSource(row, address);
     if (source === undefined) return [];
-    addDay(sum, new Map([[address, source]]));
+    addDay(sum, new Map([[key, source]]));
     const { messages, aligned } = source.counts;
     return [{ day: row.day, messages, aligned }];
   });
-  const { results, reporters } = toShown(sum.get(address));
+  const { results, reporters } = toShown(sum.get(key));
   const otherMessages = Math.max(0, addUp(days).messages - addUp(results).messages);
   return { days, results, otherMessages, reporters };
 }

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SourceTally } from '../../../src/domain/reports/aggregate-report.ts';
-import { toAddress, toAddressKey } from '../../../src/domain/sources/address-key.ts';
+import {
+  type AddressKey,
+  toAddress,
+  toAddressKey,
+} from '../../../src/domain/sources/address-key.ts';
 import {
   addDay,
   addReport,
@@ -51,27 +55,29 @@ function dayOf(reports: readonly Report[]): DaySources {
 
 const stored = (day: DaySources): DaySources => unpackSources(packSources(day));
 
+const KEY = toAddressKey('192.0.2.1');
+
 describe('the sources of a day', () => {
   test('are unpacked as they were packed', () => {
     fc.assert(
       fc.property(fc.array(report), (reports) => {
         const day = dayOf(reports);
         expect(stored(day)).toEqual(day);
-        const counts = new Map<string, Counts>();
+        const counts = new Map<AddressKey, Counts>();
         eachSource(packSources(day), (key, messages, aligned, dkimAligned, spfAligned) =>
-          counts.set(toAddress(key), { messages, aligned, dkimAligned, spfAligned }),
+          counts.set(key, { messages, aligned, dkimAligned, spfAligned }),
         );
         expect(counts).toEqual(new Map([...day].map(([a, source]) => [a, source.counts])));
       }),
     );
   });
 
-  test('are the same bytes in whatever order and groups reports come in', () => {
+  test('are the same in whatever order and groups reports come in', () => {
     fc.assert(
       fc.property(fc.array(report), fc.array(report), (some, others) => {
         const day = stored(dayOf(some));
         addDay(day, dayOf(others));
-        expect(packSources(day)).toEqual(packSources(dayOf([...others, ...some])));
+        expect(stored(day)).toEqual(dayOf([...others, ...some]));
       }),
     );
   });
@@ -81,7 +87,7 @@ describe('the sources of a day', () => {
       fc.property(fc.array(report), report, (others, removed) => {
         const day = stored(dayOf([...others, removed]));
         subtractDay(day, dayOf([removed]));
-        expect(packSources(day)).toEqual(packSources(dayOf(others)));
+        expect(stored(day)).toEqual(dayOf(others));
       }),
     );
   });
@@ -95,7 +101,7 @@ describe('the sources of a day', () => {
 
   test('count up to 2^53 - 1', () => {
     const huge = { reporter: null, sources: [source('192.0.2.1', MAX)] };
-    expect(stored(dayOf([huge, huge])).get('192.0.2.1')?.counts.messages).toBe(MAX);
+    expect(stored(dayOf([huge, huge])).get(KEY)?.counts.messages).toBe(MAX);
   });
 });
 
@@ -113,7 +119,7 @@ test.each(['0.0.0.0', '192.0.2.1', '255.255.255.255', '2001:db8::25', '::', '::1
     const day = dayOf([{ reporter: null, sources: [source(address, 5)] }]);
     const packed = packSources(day) as Uint8Array;
     expect(unpackSources(packed)).toEqual(day);
-    expect(unpackSource(packed, address)).toEqual(day.get(address));
+    expect(unpackSource(packed, address)).toEqual(day.get(toAddressKey(address)));
     expect(unpackSource(packed, '192.0.2.99')).toBeUndefined();
   },
 );
@@ -133,7 +139,7 @@ describe('a flood', () => {
       reporter: `Reporter ${i}`,
       sources: [source('192.0.2.1', 1 + i, `["d${i}.example",0,0,null]`)],
     }));
-    const { counts, patterns, reporters } = stored(dayOf(reports)).get('192.0.2.1') ?? {};
+    const { counts, patterns, reporters } = stored(dayOf(reports)).get(KEY) ?? {};
     expect([counts?.messages, patterns?.size, reporters?.size]).toEqual([(200 * 201) / 2, 64, 64]);
     expect(Math.min(...(patterns?.values() ?? []))).toBe(137);
   });
@@ -153,6 +159,6 @@ describe('a flood', () => {
       { reporter: null, sources: [source('192.0.2.1', 9, '["a.example",0,0,null]')] },
     ]);
     subtractDay(day, dayOf([{ reporter: null, sources: [source('192.0.2.1', 6)] }]));
-    expect([...(stored(day).get('192.0.2.1')?.patterns.values() ?? [])]).toEqual([3]);
+    expect([...(stored(day).get(KEY)?.patterns.values() ?? [])]).toEqual([3]);
   });
 });
