@@ -50,6 +50,6 @@ select create_distributed_table(name::regclass, by, colocate_with => 'report')
 
 -- A conflict is on the node of its report.
 alter table conflict add constraint conflict_report
-  foreign key (domain_id, report_seq) references report (domain_id, seq);
+  foreign key (report_id, domain_id, begin_date) references report (id, domain_id, begin_date);
 
 commit;

@@ -20,8 +20,8 @@ import type { SourceMarkTable, SourceNameTable } from './sources/tables.ts';
  * The *head* of a list (`…_total`, `…_version`) is stored in the row that owns the list and changes in the
  * same transaction as the list: see lists/heads.ts.
  *
- * On PostgreSQL, the primary key of a table whose rows belong to a domain or a list begins with the domain or the
- * list (decision 90). So statements name the domain wherever they know it.
+ * On PostgreSQL, each key of a table whose rows belong to a domain or a list has the domain or the list, and those of
+ * reports and conflicts `begin_date` too (decision 90). So statements name both wherever they know them.
  */
 export interface Tables {
   account: AccountTable;
@@ -154,7 +154,7 @@ interface ReportTable {
   record_count: number;
   total_messages: number;
   aligned_messages: number;
-  payload_sha256: string;
+  payload_sha256: Uint8Array;
   /** JSON: a list of `Warning`. */
   warnings: string;
   /** Its position in the order in which the domain's reports arrived or were corrected: see lists/points.ts. */
@@ -166,10 +166,12 @@ interface ReportTable {
 /** A document that has the identity of a stored report, and other content: the columns of a report that may differ. */
 interface ConflictTable {
   seq: GeneratedAlways<number>;
+  /** Those of its report. */
   domain_id: string;
-  report_seq: number;
+  report_id: string;
+  begin_date: Instant;
   document_seq: number;
-  payload_sha256: string;
+  payload_sha256: Uint8Array;
   received_at: Instant;
   reporter_org: string | null;
   reporter_email: string | null;
@@ -191,7 +193,7 @@ interface RejectionTable {
 /** A payload that an operator removed. When it comes in again, it is not stored. */
 interface RemovedPayloadTable {
   report_id: string;
-  payload_sha256: string;
+  payload_sha256: Uint8Array;
   removed_at: Instant;
 }
 

@@ -53,7 +53,10 @@ test('the script for Citus keeps its rules for keys, and the store works on what
   expect(distributed).toContainEqual({ name: 'conflict', by: 'domain_id' });
   expect(distributed).toContainEqual({ name: 'document', by: 'input_sha256' });
   expect(await runOn(url, FOREIGN_KEYS)).toEqual([
-    { definition: 'FOREIGN KEY (domain_id, report_seq) REFERENCES report(domain_id, seq)' },
+    {
+      definition:
+        'FOREIGN KEY (report_id, domain_id, begin_date) REFERENCES report(id, domain_id, begin_date)',
+    },
   ]);
   const store = await openStore(url);
   onTestFinished(() => store.close());

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toReceived } from '../../scripts/receive.ts';
+import { toBytes } from '../../src/domain/hex.ts';
 import { Refusal } from '../../src/domain/reports/refusal.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { insertReceived, type ReceivedDocument } from '../../src/store/documents/documents.ts';
@@ -88,7 +89,10 @@ describe('a batch', () => {
     ];
     await db.write(async (tx) => {
       for (const report of [one, gone]) {
-        const key = { report_id: toReportId(report), payload_sha256: report.payloadSha256 };
+        const key = {
+          report_id: toReportId(report),
+          payload_sha256: toBytes(report.payloadSha256),
+        };
         await tx
           .insertInto('removed_payload')
           .values({ ...key, removed_at: NOW })
@@ -156,10 +160,11 @@ async function readAll(db: Db): Promise<unknown> {
       row,
       nameOf(document_seq),
     ]),
-    conflicts: conflicts.map(({ report_seq, document_seq, payload_sha256 }) => {
-      const report = reports.find(({ seq }) => seq === report_seq);
-      return [report?.id, nameOf(document_seq), payload_sha256];
-    }),
+    conflicts: conflicts.map(({ report_id, document_seq, payload_sha256 }) => [
+      report_id,
+      nameOf(document_seq),
+      payload_sha256,
+    ]),
     rejections: rejections.map(({ document_seq }) => nameOf(document_seq)).sort(),
     addresses: (await listSources(db)).map((row) => JSON.stringify(row)).sort(),
   };

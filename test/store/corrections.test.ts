@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { toBytes } from '../../src/domain/hex.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { addReport, type DaySources } from '../../src/domain/sources/day-sources.ts';
@@ -79,9 +80,15 @@ describe('a conflict that is preferred', () => {
     await preferConflict(db, 1);
     const [report] = await db.selectFrom('report').selectAll().execute();
     expect(report).toMatchObject({ id: ID, seq: 1, total_messages: 95, aligned_messages: 90 });
-    expect(report).toMatchObject({ payload_sha256: GENUINE.payloadSha256, document_seq: 2 });
+    expect(report).toMatchObject({
+      payload_sha256: toBytes(GENUINE.payloadSha256),
+      document_seq: 2,
+    });
     const [conflict] = await db.selectFrom('conflict').selectAll().execute();
-    expect(conflict).toMatchObject({ payload_sha256: FORGED.payloadSha256, document_seq: 1 });
+    expect(conflict).toMatchObject({
+      payload_sha256: toBytes(FORGED.payloadSha256),
+      document_seq: 1,
+    });
     expect(await sourcesOf(db)).toEqual(OF_GENUINE);
     expect(await listMiscounts(db)).toEqual({});
   });

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { receiveInputs } from '../../scripts/receive.ts';
+import { toBytes } from '../../src/domain/hex.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { Refusal } from '../../src/domain/reports/refusal.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
@@ -74,7 +75,7 @@ describe('a report', () => {
     const reports = await db.selectFrom('report').select('total_messages').execute();
     expect(reports).toEqual([{ total_messages: 10 }]);
     const conflicts = await db.selectFrom('conflict').select('payload_sha256').execute();
-    expect(conflicts).toEqual([{ payload_sha256: second.payloadSha256 }]);
+    expect(conflicts).toEqual([{ payload_sha256: toBytes(second.payloadSha256) }]);
     const { id: domain_id } = await db.selectFrom('domain').select('id').executeTakeFirstOrThrow();
     expect(await db.selectFrom('conflict').select('domain_id').execute()).toEqual([{ domain_id }]);
     expect((await headOf(db, 'example.com')).reports_total).toBe(1);
@@ -210,7 +211,7 @@ describe('of the bytes that came', () => {
       aReport({ reportId: 'one', payload: 'other' }),
       aReport(),
     ];
-    const key = { report_id: toReportId(gone), payload_sha256: gone.payloadSha256 };
+    const key = { report_id: toReportId(gone), payload_sha256: toBytes(gone.payloadSha256) };
     await db.write((tx) =>
       tx
         .insertInto('removed_payload')

@@ -63,7 +63,7 @@ test.each([
 ])('%s is read from the index of the list, from the range only', async (_what, query) => {
   const plan = await explain(store, query as BoundQuery<unknown>);
   if (IS_POSTGRES) {
-    expect(plan).toMatch(/Index (Only )?Scan (Backward )?using report_list on report/);
+    expect(plan).toMatch(/Index (Only )?Scan (Backward )?using report_key on report/);
     expect(plan).toMatch(
       /Index Cond: .*domain_id = .*ROW\(begin_date, seq\) > .*ROW\(begin_date, seq\) </,
     );

@@ -57,11 +57,11 @@ function toStatements({ domainId, reports, now }: Wanted): string[] {
       values ('${domainId}', '', 'bench', 0, '${now}')`,
     `insert into report (id, domain_id, document_seq, received_at, reporter_org,
         reporter_email, report_id, begin_date, end_date, record_count, total_messages,
-        aligned_messages, payload_sha256, warnings, position)
+        aligned_messages, payload_sha256, warnings, content, position)
       select gen_random_uuid(), '${domainId}', (select max(seq) from document), '${now}',
         'Reporter ' || n % 8 || '.example', 'dmarc-reports@' || n % 8 || '.example', n,
-        day + time '00:00:00', day + time '23:59:59', 1 + n % 10, 10 + n % 990, n % 11, md5(n::text),
-        '[]', n
+        day + time '00:00:00', day + time '23:59:59', 1 + n % 10, 10 + n % 990, n % 11,
+        sha256(n::text::bytea), '[]', '', n
       from (select n, date '${FIRST_DAY}' + (n::bigint * ${DAYS} / ${reports + 1})::int as day
         from generate_series(1, ${reports}) as n) as made`,
     `insert into list_day (list_id, day, items)

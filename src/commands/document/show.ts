@@ -1,3 +1,4 @@
+import { toHex } from '../../domain/hex.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
 import type { DocumentId } from '../../store/documents/document-list.ts';
@@ -48,7 +49,7 @@ async function describe({ db }: Store, id: Exclude<DocumentId, { kind: 'conflict
   const names = conflicts.map((conflict) => `conflict-${conflict}`);
   return {
     ...report,
-    ...{ input, member, payload_sha256 },
+    ...{ input, member, payload_sha256: toHex(payload_sha256) },
     warnings: codes.join(', ') || null,
     conflicts: names.join(', ') || null,
   };
@@ -74,7 +75,7 @@ function toShown(stored: Stored): Shown {
     received_at: stored.received_at,
     input: stored.input,
     member: stored.member,
-    payload_sha256: stored.payload_sha256,
+    payload_sha256: toHex(stored.payload_sha256),
     domain: stored.domain,
     reporter_org: stored.reporter_org,
     reporter_email: stored.reporter_email,

@@ -9,7 +9,8 @@ import type { Tables } from '../tables.ts';
 export type ReportRow = Selectable<Tables['report']>;
 export type ConflictRow = Selectable<Tables['conflict']>;
 
-type ReportKey = { readonly id: string } | Pick<ReportRow, 'domain_id' | 'seq'>;
+/** An operator knows the id only. */
+type ReportKey = Pick<ReportRow, 'id'> & Partial<Pick<ReportRow, 'domain_id' | 'begin_date'>>;
 
 /** The report, after its domain was locked: what belongs to a domain changes under its lock. */
 export async function lockReport(tx: Tx, key: ReportKey): Promise<ReportRow> {
@@ -24,15 +25,14 @@ async function findReport(tx: Tx, key: ReportKey): Promise<ReportRow> {
     .selectAll()
     .where(({ and }) => and(key))
     .executeTakeFirst();
-  if (row === undefined)
-    throw new Failure('not_found', `No report has the id ${'id' in key ? key.id : key.seq}.`);
+  if (row === undefined) throw new Failure('not_found', `No report has the id ${key.id}.`);
   return row;
 }
 
 /** A conflict and its report, after their domain was locked. */
 export async function lockConflict(tx: Tx, seq: number) {
-  const { domain_id, report_seq } = await findConflict(tx, seq);
-  const report = await lockReport(tx, { domain_id, seq: report_seq });
+  const { domain_id, report_id: id, begin_date } = await findConflict(tx, seq);
+  const report = await lockReport(tx, { id, domain_id, begin_date });
   return { report, conflict: await findConflict(tx, seq) };
 }
 
@@ -44,12 +44,12 @@ async function findConflict(tx: Tx, seq: number): Promise<ConflictRow> {
 
 export function findOldestConflict(
   tx: Tx,
-  { domain_id, seq }: ReportRow,
+  { id: report_id, domain_id, begin_date }: ReportRow,
 ): Promise<ConflictRow | undefined> {
   return tx
     .selectFrom('conflict')
     .selectAll()
-    .where(({ and }) => and({ domain_id, report_seq: seq }))
+    .where(({ and }) => and({ report_id, domain_id, begin_date }))
     .orderBy('seq')
     .limit(1)
     .executeTakeFirst();
@@ -62,15 +62,19 @@ export async function deleteConflict(tx: Tx, conflict: ConflictRow): Promise<voi
     .execute();
 }
 
-/** The columns that find a report or a conflict: on PostgreSQL, keys begin with the domain (decision 90). */
-export function toKey({ domain_id, seq }: Pick<ConflictRow, 'domain_id' | 'seq'>) {
-  return { domain_id, seq };
+/** The columns that find a report or a conflict: PostgreSQL's key (decision 90). */
+export function toKey({
+  domain_id,
+  begin_date,
+  seq,
+}: Pick<ConflictRow, 'domain_id' | 'begin_date' | 'seq'>) {
+  return { domain_id, begin_date, seq };
 }
 
 interface RemovedPayload {
   /** The report's. */
   readonly id: string;
-  readonly payload_sha256: string;
+  readonly payload_sha256: Uint8Array;
   readonly removed_at: string;
 }
 

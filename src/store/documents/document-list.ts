@@ -86,11 +86,8 @@ async function listConflicts(
 ): Promise<ListedDocument[]> {
   const rows = await db
     .selectFrom('conflict as c')
-    .innerJoin('report', (join) =>
-      join.onRef('report.domain_id', '=', 'c.domain_id').onRef('report.seq', '=', 'c.report_seq'),
-    )
-    .innerJoin('domain', 'domain.id', 'report.domain_id')
-    .select(['c.seq', 'c.received_at', 'report.id as report', 'domain.name as domain'])
+    .innerJoin('domain', 'domain.id', 'c.domain_id')
+    .select(['c.seq', 'c.received_at', 'c.report_id as report', 'domain.name as domain'])
     .select('c.document_seq')
     .where('c.received_at', '>=', since)
     .orderBy('c.received_at', 'desc')

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Instant } from '../../domain/instant.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareRows } from '../engine/many-rows.ts';
 import { prepareQuery } from '../engine/prepared.ts';
@@ -42,26 +43,29 @@ export const reportInserts = prepareRows<NewReport, { seq: number }>(COLUMNS, (d
     .returning('seq'),
 );
 
+type ReportKey = { domain_id: string; begin_date: Instant; id: string };
+
 interface KnownReport {
   readonly id: string;
   /** null when no report with the id is stored. */
-  readonly payload_sha256: string | null;
+  readonly payload_sha256: Uint8Array | null;
 }
 
 /**
  * A subquery looks up each key. For a join, PostgreSQL plans a scan of the table while it is small, and keeps that
  * plan until the table is analyzed. For two lists of values, SQLite reads all reports of a domain.
  */
-export const knownReports = prepareRows<{ domain_id: string; id: string }, KnownReport>(
-  ['domain_id', 'id'],
+export const knownReports = prepareRows<ReportKey, KnownReport>(
+  ['domain_id', 'begin_date', 'id'],
   (db, rows) =>
     db
-      .with('key(domain_id, id)', () => {
+      .with('key(domain_id, begin_date, id)', () => {
         const { typed } = dialectOf(db);
-        const tuples = rows.map(
-          ({ domain_id, id }) => sql`(${typed(domain_id, 'uuid')}, ${typed(id, 'uuid')})`,
-        );
-        return sql<{ domain_id: string; id: string }>`(values ${sql.join(tuples)})`;
+        const tuples = rows.map(({ domain_id, begin_date, id }) => {
+          const values = [typed(domain_id, 'uuid'), typed(begin_date, 'timestamptz')];
+          return sql`(${sql.join([...values, typed(id, 'uuid')])})`;
+        });
+        return sql<ReportKey>`(values ${sql.join(tuples)})`;
       })
       .selectFrom('key')
       .select('key.id')
@@ -70,6 +74,7 @@ export const knownReports = prepareRows<{ domain_id: string; id: string }, Known
           .selectFrom('report')
           .select('report.payload_sha256')
           .whereRef('report.domain_id', '=', 'key.domain_id')
+          .whereRef('report.begin_date', '=', 'key.begin_date')
           .whereRef('report.id', '=', 'key.id')
           .as('payload_sha256'),
       ),

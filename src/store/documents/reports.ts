@@ -1,3 +1,4 @@
+import { toBytes, toHex } from '../../domain/hex.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import type { ReportedDomain } from '../accounts/reported-domains.ts';
@@ -61,7 +62,7 @@ export async function isStored(db: Queries, report: AggregateReport): Promise<bo
     .select('payload_sha256')
     .where('id', '=', toReportId(report))
     .executeTakeFirst();
-  return stored?.payload_sha256 === report.payloadSha256;
+  return stored !== undefined && toHex(stored.payload_sha256) === report.payloadSha256;
 }
 
 type IdentifiedReport = { readonly report: AggregateReport; readonly id: string };
@@ -71,7 +72,9 @@ async function listRemoved(
   reports: readonly IdentifiedReport[],
 ): Promise<Set<IdentifiedReport>> {
   const rows = (await runAllPrepared(tx, removedPayloads(reports))).flat();
-  const keys = new Set(rows.map(({ report_id, payload_sha256 }) => report_id + payload_sha256));
+  const keys = new Set(
+    rows.map(({ report_id, payload_sha256 }) => report_id + toHex(payload_sha256)),
+  );
   return new Set(reports.filter(({ id, report }) => keys.has(id + report.payloadSha256)));
 }
 
@@ -85,7 +88,7 @@ function toContent(
     id,
     domain_id: domain.id,
     received_at: receivedAt,
-    payload_sha256: report.payloadSha256,
+    payload_sha256: toBytes(report.payloadSha256),
     ...toContentRow(report),
   };
   return { row, domain, report };
@@ -99,7 +102,7 @@ async function findStoredPayloads(
   const rows = (await runAllPrepared(tx, knownReports(contents.map(({ row }) => row)))).flat();
   const stored = new Map<string, string>();
   for (const { id, payload_sha256 } of rows)
-    if (payload_sha256 !== null) stored.set(id, payload_sha256);
+    if (payload_sha256 !== null) stored.set(id, toHex(payload_sha256));
   return stored;
 }
 
@@ -114,8 +117,8 @@ class KnownContents {
   }
 
   /** Returns whether the conflict is the first with its content. */
-  async addConflict(tx: Tx, { row }: NewContent): Promise<boolean> {
-    const key = `${row.id} ${row.payload_sha256}`;
+  async addConflict(tx: Tx, { row, report }: NewContent): Promise<boolean> {
+    const key = `${row.id} ${report.payloadSha256}`;
     if (this.#conflicts.has(key)) return false;
     this.#conflicts.add(key);
     return !(await hasConflict(tx, row));
@@ -127,11 +130,11 @@ async function planContent(
   content: NewContent,
   known: KnownContents,
 ): Promise<PlannedReport> {
-  const { row, domain } = content;
+  const { row, domain, report } = content;
   const stored = known.reports.get(row.id);
-  if (stored === row.payload_sha256) return { outcome: 'duplicate' };
+  if (stored === report.payloadSha256) return { outcome: 'duplicate' };
   if (stored === undefined) {
-    known.reports.set(row.id, row.payload_sha256);
+    known.reports.set(row.id, report.payloadSha256);
     return { outcome: domain.accountId === null ? 'unclaimed' : 'stored', added: content };
   }
   const isNew = await known.addConflict(tx, content);

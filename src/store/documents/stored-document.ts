@@ -12,7 +12,7 @@ export async function findStoredReport(db: Db, id: string) {
     .selectFrom('conflict')
     .select('seq')
     .where('domain_id', '=', report.domain_id)
-    .where('report_seq', '=', report.seq)
+    .where('report_id', '=', report.id)
     .orderBy('seq')
     .execute();
   return {
@@ -26,11 +26,14 @@ export async function findStoredConflict(db: Db, seq: number) {
   const conflict = await db
     .selectFrom('conflict as c')
     .innerJoin('report', (join) =>
-      join.onRef('report.domain_id', '=', 'c.domain_id').onRef('report.seq', '=', 'c.report_seq'),
+      join
+        .onRef('report.id', '=', 'c.report_id')
+        .onRef('report.domain_id', '=', 'c.domain_id')
+        .onRef('report.begin_date', '=', 'c.begin_date'),
     )
     .innerJoin('domain', 'domain.id', 'c.domain_id')
-    .select(['c.seq', 'report.id as report', 'c.document_seq', 'domain.name as domain'])
-    .select(['report_id', 'begin_date', 'end_date', 'c.payload_sha256', 'c.received_at'])
+    .select(['c.seq', 'c.report_id as report', 'c.document_seq', 'domain.name as domain'])
+    .select(['report.report_id', 'c.begin_date', 'end_date', 'c.payload_sha256', 'c.received_at'])
     .select(['c.reporter_org', 'c.reporter_email'])
     .select(['c.record_count', 'c.total_messages', 'c.aligned_messages', 'c.content'])
     .where('c.seq', '=', seq)

@@ -1,13 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import { columnTypes, isPostgres } from './column-types.ts';
-import {
-  addId,
-  addNumber,
-  addReportOfConflict,
-  clusterByKey,
-  indexWithoutDomain,
-  updateInPlace,
-} from './keys.ts';
+import { addId, addNumber, addReportOfConflict, clusterByKey, updateInPlace } from './keys.ts';
+
+/** The order of a domain's reports, and on PostgreSQL their key. Columns of a fixed size come first: no space is left. */
+const LIST = ['domain_id', 'begin_date', 'seq'];
 
 /** Documents with the bytes in which they came, what became of them, and what a domain's reports count. */
 export async function createReports(db: Kysely<never>): Promise<void> {
@@ -57,44 +53,49 @@ async function createContents(db: Kysely<never>): Promise<void> {
   const t = columnTypes(db);
   await db.schema
     .createTable('report')
-    .$call((table) => addNumber(db, table, 'report'))
-    .$call((table) => addId(db, table, 'report'))
-    .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))
-    .addColumn('document_seq', t.count, (c) => c.notNull())
+    .$call((table) => addNumber(db, table, { name: 'report', key: LIST }))
+    .addColumn('begin_date', t.instant, (c) => c.notNull())
+    .addColumn('end_date', t.instant, (c) => c.notNull())
     .addColumn('received_at', t.instant, (c) => c.notNull())
-    .addColumn('position', t.count, (c) => c.notNull().defaultTo(0))
+    .addColumn('position', t.count, (c) => c.notNull())
+    .addColumn('document_seq', t.count, (c) => c.notNull())
+    .addColumn('total_messages', t.count, (c) => c.notNull())
+    .addColumn('aligned_messages', t.count, (c) => c.notNull())
+    .addColumn('record_count', t.number, (c) => c.notNull())
+    .$call((table) => addId(db, table, { name: 'report', key: ['domain_id', 'begin_date'] }))
+    .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))
+    .addColumn('payload_sha256', t.bytes, (c) => c.notNull())
     .addColumn('reporter_org', t.text)
     .addColumn('reporter_email', t.text)
     .addColumn('report_id', t.text)
-    .addColumn('begin_date', t.instant, (c) => c.notNull())
-    .addColumn('end_date', t.instant, (c) => c.notNull())
-    .addColumn('record_count', t.count, (c) => c.notNull())
-    .addColumn('total_messages', t.count, (c) => c.notNull())
-    .addColumn('aligned_messages', t.count, (c) => c.notNull())
-    .addColumn('payload_sha256', t.text, (c) => c.notNull())
     .addColumn('warnings', t.text, (c) => c.notNull())
     .addColumn('content', t.bytes, (c) => c.notNull())
     .execute();
-  await indexWithoutDomain(db, 'report', ['seq', 'id']);
-  const indexes = { list: ['domain_id', 'begin_date', 'seq'], arrival: ['domain_id', 'position'] };
-  for (const [name, columns] of Object.entries(indexes))
-    await db.schema.createIndex(`report_${name}`).on('report').columns(columns).execute();
+  if (!isPostgres(db))
+    await db.schema.createIndex('report_list').on('report').columns(LIST).execute();
+  await db.schema
+    .createIndex('report_arrival')
+    .on('report')
+    .columns(['domain_id', 'position'])
+    .execute();
   await db.schema
     .createTable('conflict')
-    .$call((table) => addNumber(db, table, 'conflict'))
-    .$call((table) => addReportOfConflict(db, table))
-    .addColumn('document_seq', t.count, (c) => c.notNull())
-    .addColumn('payload_sha256', t.text, (c) => c.notNull())
+    .$call((table) => addNumber(db, table, { name: 'conflict', key: LIST }))
     .addColumn('received_at', t.instant, (c) => c.notNull())
-    .addColumn('reporter_org', t.text)
-    .addColumn('reporter_email', t.text)
-    .addColumn('record_count', t.count, (c) => c.notNull())
+    .addColumn('document_seq', t.count, (c) => c.notNull())
     .addColumn('total_messages', t.count, (c) => c.notNull())
     .addColumn('aligned_messages', t.count, (c) => c.notNull())
+    .addColumn('record_count', t.number, (c) => c.notNull())
+    .$call((table) => addReportOfConflict(db, table))
+    .addColumn('payload_sha256', t.bytes, (c) => c.notNull())
+    .addColumn('reporter_org', t.text)
+    .addColumn('reporter_email', t.text)
     .addColumn('warnings', t.text, (c) => c.notNull())
     .addColumn('content', t.bytes, (c) => c.notNull())
     .execute();
-  await indexWithoutDomain(db, 'conflict', ['seq']);
+  // Operators name a conflict by its number.
+  if (isPostgres(db))
+    await db.schema.createIndex('conflict_seq').on('conflict').column('seq').execute();
   await db.schema
     .createTable('rejection')
     .addColumn('document_seq', t.count, (c) => c.primaryKey().references('document.seq'))
@@ -110,7 +111,7 @@ async function createContents(db: Kysely<never>): Promise<void> {
   await db.schema
     .createTable('removed_payload')
     .addColumn('report_id', t.id, (c) => c.notNull())
-    .addColumn('payload_sha256', t.text, (c) => c.notNull())
+    .addColumn('payload_sha256', t.bytes, (c) => c.notNull())
     .addColumn('removed_at', t.instant, (c) => c.notNull())
     .addPrimaryKeyConstraint('removed_payload_key', ['report_id', 'payload_sha256'])
     .$call((table) => clusterByKey(db, table))

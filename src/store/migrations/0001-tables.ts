@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import { createPeople } from './0001-people.ts';
 import { createReports } from './0001-reports.ts';
 import { createSources } from './0001-sources.ts';
-import { columnTypes } from './column-types.ts';
-import { addId, addNumber, clusterByKey, indexWithoutDomain, updateInPlace } from './keys.ts';
+import { columnTypes, isPostgres } from './column-types.ts';
+import { addId, addNumber, clusterByKey, updateInPlace } from './keys.ts';
 
 export const does = 'makes all tables';
 export const locks = 'nothing: the database is empty';
@@ -84,24 +84,26 @@ async function createOwners(db: Kysely<never>): Promise<void> {
     .execute();
 }
 
+/** The order of a domain's alerts, and on PostgreSQL their key. */
+const LIST = ['domain_id', 'fired_at', 'seq'];
+
 async function createAlerts(db: Kysely<never>): Promise<void> {
   const t = columnTypes(db);
   await db.schema
     .createTable('alert')
-    .$call((table) => addNumber(db, table, 'alert'))
-    .$call((table) => addId(db, table, 'alert'))
+    .$call((table) => addNumber(db, table, { name: 'alert', key: LIST }))
+    .addColumn('fired_at', t.instant, (c) => c.notNull())
+    .addColumn('resolved_at', t.instant)
+    .addColumn('account_position', t.count, (c) => c.notNull().defaultTo(0))
+    .addColumn('domain_position', t.count, (c) => c.notNull().defaultTo(0))
+    .addColumn('update_nonce', t.count, (c) => c.notNull().defaultTo(0))
+    .$call((table) => addId(db, table, { name: 'alert', key: ['domain_id'] }))
     .addColumn('account_id', t.id, (c) => c.notNull().references('account.id'))
     .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))
     .addColumn('type', t.text, (c) => c.notNull())
     .addColumn('subject', t.text, (c) => c.notNull().defaultTo(''))
-    .addColumn('fired_at', t.instant, (c) => c.notNull())
-    .addColumn('resolved_at', t.instant)
     .addColumn('context', t.text, (c) => c.notNull())
-    .addColumn('account_position', t.count, (c) => c.notNull().defaultTo(0))
-    .addColumn('domain_position', t.count, (c) => c.notNull().defaultTo(0))
-    .addColumn('update_nonce', t.count, (c) => c.notNull().defaultTo(0))
     .execute();
-  await indexWithoutDomain(db, 'alert', ['seq', 'id']);
   // At most one open alert for each domain, type and subject, whichever process writes it.
   await indexOpenAlerts(db, 'alert_open', ['domain_id', 'type', 'subject']).unique().execute();
   await indexOpenAlerts(db, 'alert_list_open', ['account_id', 'fired_at', 'seq']).execute();
@@ -114,12 +116,14 @@ async function createAlerts(db: Kysely<never>): Promise<void> {
       .on('alert')
       .columns([id, position])
       .execute();
-    await db.schema
-      .createIndex(`alert_list_by_${id}`)
-      .on('alert')
-      .columns([id, 'fired_at', 'seq'])
-      .execute();
   }
+  await db.schema
+    .createIndex('alert_list_by_account_id')
+    .on('alert')
+    .columns(['account_id', 'fired_at', 'seq'])
+    .execute();
+  if (!isPostgres(db))
+    await db.schema.createIndex('alert_list_by_domain_id').on('alert').columns(LIST).execute();
   await db.schema
     .createTable('dns_record')
     .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))

@@ -2,8 +2,9 @@ import { type CreateTableBuilder, type Kysely, sql } from 'kysely';
 import { columnTypes, isPostgres } from './column-types.ts';
 
 /*
- * Keys that differ between the engines. On PostgreSQL the keys of what belongs to a domain begin with the domain, so
- * that a table can be divided by domains (decision 90). SQLite is never divided.
+ * Keys that differ between the engines. On PostgreSQL the keys of what belongs to a domain have the domain, and those
+ * of reports and conflicts the beginning of the report's window, so that a table can be divided by domains or by months
+ * (decision 90). SQLite is never divided: `seq` is the place of a row, and `id` is a key by itself.
  */
 
 /** On SQLite the rows are then stored in the key's own tree, which saves writing a second tree for each row. */
@@ -26,44 +27,35 @@ export function updateInPlace<T extends string>(
   return isPostgres(db) ? table.modifyEnd(sql`with (fillfactor = ${sql.lit(percent)})`) : table;
 }
 
-/** Adds `seq`, a number that the database assigns, as the key of a table of domains. */
+interface TableKey<T> {
+  readonly name: T;
+  readonly key: readonly string[];
+}
+
+/** Adds `seq`, a number that the database assigns. On PostgreSQL the rows of a domain are found by `key`, in its order. */
 export function addNumber<T extends string>(
   db: Kysely<never>,
   table: CreateTableBuilder<T, never>,
-  name: T,
+  { name, key }: TableKey<T>,
 ) {
   const { count } = columnTypes(db);
   if (!isPostgres(db)) return table.addColumn('seq', count, (c) => c.primaryKey().autoIncrement());
   return table
     .addColumn('seq', count, (c) => c.notNull().autoIncrement())
-    .addPrimaryKeyConstraint(`${name}_key`, ['domain_id', 'seq'] as never);
+    .addPrimaryKeyConstraint(`${name}_key`, key as never);
 }
 
-/** Adds `id`, which the API gives out, as a second key of a table of domains. */
+/** Adds `id`, which the API gives out. On PostgreSQL it is unique together with the columns of `key`. */
 export function addId<T extends string>(
   db: Kysely<never>,
   table: CreateTableBuilder<T, never>,
-  name: T,
+  { name, key }: TableKey<T>,
 ) {
   const { id } = columnTypes(db);
   if (!isPostgres(db)) return table.addColumn('id', id, (c) => c.notNull().unique());
   return table
     .addColumn('id', id, (c) => c.notNull())
-    .addUniqueConstraint(`${name}_id_once`, ['domain_id', 'id'] as never);
-}
-
-/**
- * Rows are also found without their domain: `plumbline move` compares them by number, operators name a report by its
- * id and a conflict by its number, and an alert is settled by its id. SQLite's keys suffice for that.
- */
-export async function indexWithoutDomain(
-  db: Kysely<never>,
-  table: string,
-  columns: readonly ('seq' | 'id')[],
-): Promise<void> {
-  if (!isPostgres(db)) return;
-  for (const column of columns)
-    await db.schema.createIndex(`${table}_${column}`).on(table).column(column).execute();
+    .addUniqueConstraint(`${name}_id_once`, ['id', ...key] as never);
 }
 
 /** Adds a conflict's reference to its report. A report has one conflict for each payload. */
@@ -71,17 +63,21 @@ export function addReportOfConflict<T extends string>(
   db: Kysely<never>,
   table: CreateTableBuilder<T, never>,
 ) {
-  const { id, count } = columnTypes(db);
-  const withDomain = table.addColumn('domain_id', id, (c) => c.notNull());
+  const t = columnTypes(db);
+  const withKey = table
+    .addColumn('begin_date', t.instant, (c) => c.notNull())
+    .addColumn('domain_id', t.id, (c) => c.notNull());
   if (!isPostgres(db))
-    return withDomain
-      .addColumn('report_seq', count, (c) => c.notNull().references('report.seq'))
-      .addUniqueConstraint('conflict_once', ['report_seq', 'payload_sha256'] as never);
-  return withDomain
-    .addColumn('report_seq', count, (c) => c.notNull())
-    .addUniqueConstraint('conflict_once', ['domain_id', 'report_seq', 'payload_sha256'] as never)
-    .addForeignKeyConstraint('conflict_report', ['domain_id', 'report_seq'] as never, 'report', [
+    return withKey
+      .addColumn('report_id', t.id, (c) => c.notNull().references('report.id'))
+      .addUniqueConstraint('conflict_once', ['report_id', 'payload_sha256'] as never);
+  const key = ['report_id', 'domain_id', 'begin_date'];
+  return withKey
+    .addColumn('report_id', t.id, (c) => c.notNull())
+    .addUniqueConstraint('conflict_once', [...key, 'payload_sha256'] as never)
+    .addForeignKeyConstraint('conflict_report', key as never, 'report', [
+      'id',
       'domain_id',
-      'seq',
+      'begin_date',
     ]);
 }

@@ -54,13 +54,13 @@ const arrival = prepareQuery<{ seq: number }, Omit<ReportContext, 'conflictsAt'>
     .where('seq', '=', param('seq')),
 );
 
-const conflicts = prepareQuery<{ domainId: string; seq: number }, { received_at: Instant }>(
+const conflicts = prepareQuery<{ domainId: string; id: string }, { received_at: Instant }>(
   (db, param) =>
     db
       .selectFrom('conflict')
       .select('received_at')
       .where('domain_id', '=', param('domainId'))
-      .where('report_seq', '=', param('seq'))
+      .where('report_id', '=', param('id'))
       // Without an order, because sorting would read all conflicts of the report.
       .limit(MAX_CONFLICTS),
 );
@@ -69,10 +69,10 @@ const UNKNOWN = { input: '', member: null, originalBytes: null };
 
 export async function readReportContext(
   reader: Reader,
-  { domain_id: domainId, seq, document_seq }: ReportOfAccount,
+  { domain_id: domainId, id, document_seq }: ReportOfAccount,
 ): Promise<ReportContext> {
   const [[arrived = UNKNOWN], found] = await reader.readPlan(() =>
-    askAll(arrival({ seq: document_seq }), conflicts({ domainId, seq })),
+    askAll(arrival({ seq: document_seq }), conflicts({ domainId, id })),
   );
   return {
     ...arrived,

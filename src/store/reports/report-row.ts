@@ -19,7 +19,10 @@ export function toContentRow({ metadata, tally, warnings, content }: AggregateRe
   };
 }
 
-type ExchangedRow = Omit<Selectable<Tables['conflict']>, 'seq' | 'domain_id' | 'report_seq'>;
+type ExchangedRow = Omit<
+  Selectable<Tables['conflict']>,
+  'seq' | 'domain_id' | 'report_id' | 'begin_date'
+>;
 
 /**
  * The columns in which documents of one report differ. Its conflicts have them too, so that a conflict takes the

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { html } from 'hono/html';
+import { toHex } from '../../../domain/hex.ts';
 import type { PolicyPublished, Warning } from '../../../domain/reports/aggregate-report.ts';
 import type { ReportContent } from '../../../domain/reports/report-content.ts';
 import { toWarningText } from '../../../domain/reports/warning-texts.ts';
@@ -55,7 +56,7 @@ export function renderMetadata(
       ${renderTerm('Came as', html`<bdi>${describeArrival(input)}</bdi>`)}
       ${renderTerm('In it', toText(member))}
       ${renderVersions(content)}
-      ${renderTerm('SHA-256', html`<code>${report.payload_sha256}</code>`)}
+      ${renderTerm('SHA-256', html`<code>${toHex(report.payload_sha256)}</code>`)}
     </dl>
     ${renderConflicts(conflictsAt)}
   </section>`;
