@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { type ByteReader, writeBytes } from './byte-numbers.ts';
+import type { ByteReader, ByteWriter } from './byte-numbers.ts';
 
 /**
  * An address in memory and in packed sources: an IPv4 address as its 32 bits in a signed number, any other as its canonical text.
@@ -20,9 +20,9 @@ export function toAddress(key: AddressKey): string {
 /** What is written in the place of a text's length before the four bytes of an IPv4 address. */
 const IPV4 = 0;
 
-export function writeKey(to: number[], key: AddressKey): void {
-  if (typeof key === 'string') writeBytes(to, Buffer.from(key, 'latin1'));
-  else to.push(IPV4, (key >> 24) & 255, (key >> 16) & 255, (key >> 8) & 255, key & 255);
+export function writeKey(to: ByteWriter, key: AddressKey): void {
+  if (typeof key === 'string') to.writeBytes(Buffer.from(key, 'latin1'));
+  else for (const byte of [IPV4, key >> 24, key >> 16, key >> 8, key]) to.writeByte(byte & 255);
 }
 
 export function readKey(reader: ByteReader): AddressKey {

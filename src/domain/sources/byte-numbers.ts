@@ -1,25 +1,51 @@
 /* Whole numbers in few bytes: seven bits in each, the lowest first, and the eighth bit set in all but the last. */
 
-/** `value` is a safe integer of 0 or more. */
-export function writeNumber(to: number[], value: number): void {
-  let rest = value;
-  while (rest >= 128) {
-    to.push((rest % 128) + 128);
-    rest = Math.floor(rest / 128);
+/** Writes into one growing piece of memory: pushing bytes to an array takes twice as long. */
+export class ByteWriter {
+  #bytes = Buffer.allocUnsafe(1024);
+  #length = 0;
+
+  /** What was written. Valid until more is written. */
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
   }
-  to.push(rest);
+
+  clear(): void {
+    this.#length = 0;
+  }
+
+  writeByte(byte: number): void {
+    if (this.#length === this.#bytes.length) this.#grow(1);
+    this.#bytes[this.#length] = byte;
+    this.#length += 1;
+  }
+
+  /** `value` is a safe integer of 0 or more. */
+  writeNumber(value: number): void {
+    let rest = value;
+    while (rest >= 128) {
+      this.writeByte((rest % 128) + 128);
+      rest = Math.floor(rest / 128);
+    }
+    this.writeByte(rest);
+  }
+
+  /** Writes the length of the bytes, and the bytes. */
+  writeBytes(bytes: Uint8Array): void {
+    this.writeNumber(bytes.length);
+    if (this.#length + bytes.length > this.#bytes.length) this.#grow(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  #grow(by: number): void {
+    const grown = Buffer.allocUnsafe(2 * this.#bytes.length + by);
+    grown.set(this.bytes);
+    this.#bytes = grown;
+  }
 }
 
-/** Writes the length of the bytes, and the bytes. */
-export function writeBytes(
-  to: number[],
-  bytes: Iterable<number> & { readonly length: number },
-): void {
-  writeNumber(to, bytes.length);
-  for (const byte of bytes) to.push(byte);
-}
-
-/** Reads what the functions above wrote. A class, because its methods are inlined and those of an object are not. */
+/** Reads what a `ByteWriter` wrote. A class, because its methods are inlined and those of an object are not. */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   #at = 0;

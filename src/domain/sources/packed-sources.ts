@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { type AddressKey, readKey, toAddressKey, writeKey } from './address-key.ts';
-import { ByteReader, writeBytes, writeNumber } from './byte-numbers.ts';
+import { ByteReader, ByteWriter } from './byte-numbers.ts';
 import type { DaySources, PassCounts, SourceOfDay } from './day-sources.ts';
 import type { Counts } from './source.ts';
 
@@ -29,24 +29,25 @@ export function packSources(sources: DaySources): Uint8Array | null {
     .slice(0, MAX_SOURCES);
   if (kept.length === 0) return null;
   const [patterns, reporters] = [createTexts<string>(), createTexts<string | null>()];
-  const entries: number[] = [];
+  const [entries, results] = [new ByteWriter(), new ByteWriter()];
   for (const [key, source] of kept) {
     writeKey(entries, key);
     writeCounts(entries, source.counts);
-    const results: number[] = [];
+    results.clear();
     writePatterns(results, source, patterns);
     writeReporters(results, source, reporters);
-    writeBytes(entries, results);
+    entries.writeBytes(results.bytes);
   }
-  return joinPacked(Buffer.from(JSON.stringify([patterns.list, reporters.list])), entries);
+  return joinPacked(Buffer.from(JSON.stringify([patterns.list, reporters.list])), entries.bytes);
 }
 
-function joinPacked(texts: Buffer, entries: readonly number[]): Uint8Array {
+function joinPacked(texts: Buffer, entries: Buffer): Uint8Array {
   const isPlain = texts.length <= MAX_PLAIN_BYTES;
   const stored = isPlain ? texts : deflateRawSync(texts, { memLevel: 4 });
-  const head: number[] = [isPlain ? FORMS.plain : FORMS.deflated];
-  writeNumber(head, stored.length);
-  return Buffer.concat([Buffer.from(head), stored, Buffer.from(entries)]);
+  const head = new ByteWriter();
+  head.writeByte(isPlain ? FORMS.plain : FORMS.deflated);
+  head.writeBytes(stored);
+  return Buffer.concat([head.bytes, entries]);
 }
 
 interface Texts<T> {
@@ -71,13 +72,13 @@ function createTexts<T extends string | null>(): Texts<T> {
   return { list, find };
 }
 
-function writeCounts(to: number[], { messages, aligned, dkimAligned, spfAligned }: Counts): void {
+function writeCounts(to: ByteWriter, { messages, aligned, dkimAligned, spfAligned }: Counts): void {
   for (const count of [messages, messages - aligned, aligned - dkimAligned, aligned - spfAligned])
-    writeNumber(to, count);
+    to.writeNumber(count);
 }
 
 function writePatterns(
-  to: number[],
+  to: ByteWriter,
   { counts, patterns }: SourceOfDay,
   texts: Texts<string>,
 ): void {
@@ -91,21 +92,21 @@ function writePatterns(
     room -= kept;
     found.push(position, kept);
   }
-  writeNumber(to, found.length / 2);
-  for (const number of found) writeNumber(to, number);
+  to.writeNumber(found.length / 2);
+  for (const number of found) to.writeNumber(number);
 }
 
 function writeReporters(
-  to: number[],
+  to: ByteWriter,
   { reporters }: SourceOfDay,
   texts: Texts<string | null>,
 ): void {
   for (const [name, { messages, aligned }] of largest(reporters, (one) => one.messages)) {
     const position = messages > 0 ? texts.find(name) : undefined;
     if (position === undefined) continue;
-    writeNumber(to, position);
-    writeNumber(to, messages);
-    writeNumber(to, messages - aligned);
+    to.writeNumber(position);
+    to.writeNumber(messages);
+    to.writeNumber(messages - aligned);
   }
 }
 
