@@ -45,16 +45,20 @@ export function countSources(records: readonly ReportRecord[]): SourceTally[] {
     if (sourceIp === null || count === 0) continue;
     const source = sources.get(sourceIp) ?? noMessages();
     sources.set(sourceIp, source);
-    source.messages += count;
-    if (passesDmarc(policyEvaluated)) source.aligned += count;
-    if (policyEvaluated.dkim === 'pass') source.dkimAligned += count;
-    if (policyEvaluated.spf === 'pass') source.spfAligned += count;
     const pattern = known.get(policyEvaluated) ?? findPattern(patterns, record);
     known.set(policyEvaluated, pattern);
     pattern.messages += count;
     source.patterns.set(pattern, (source.patterns.get(pattern) ?? 0) + count);
+    addCounts(source, record);
   }
   return toTallies(sources, listLargest(patterns));
+}
+
+function addCounts(source: Counted, { count, policyEvaluated }: ReportRecord): void {
+  source.messages += count;
+  if (passesDmarc(policyEvaluated)) source.aligned += count;
+  if (policyEvaluated.dkim === 'pass') source.dkimAligned += count;
+  if (policyEvaluated.spf === 'pass') source.spfAligned += count;
 }
 
 function noMessages(): Counted {
