@@ -24,6 +24,7 @@ import {
   receive,
   resolveAlert,
   type TestAccount,
+  UNKNOWN_ID,
 } from '../support/builders.ts';
 import { deliverMail } from '../support/inbox.ts';
 
@@ -154,7 +155,7 @@ async function fillPeople(db: Db, accountId: string): Promise<void> {
     passwordHash: password_hash,
     proof,
     recoveryHashes: ['a', 'b'].map(hashSecret),
-    sessionId: '',
+    sessionId: UNKNOWN_ID,
   };
   await confirmSecondFactor(db, wanted, by);
   await insertSession(db, { ...session, isFactorDone: true, now: NOW });

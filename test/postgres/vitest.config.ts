@@ -26,6 +26,16 @@ export default defineConfig({
         },
       },
       { extends: true, test: { ...shared, name: 'postgres alone', include: ALONE } },
+      {
+        extends: true,
+        test: {
+          name: 'postgres by months',
+          include: ['test/store/{batches,corrections,documents,heads,pages,points}.test.ts'],
+          env: { TEST_STORE: 'postgres' },
+          globalSetup: ['test/support/postgres-months.ts'],
+          isolate: false,
+        },
+      },
     ],
   },
 });

@@ -19,7 +19,9 @@ export const CERTIFICATE = fileURLToPath(
 );
 
 /** Starts one server for all tests of a run, with a migrated database to make copies of. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function setup(
+  project: Pick<TestProject, 'provide'>,
+): Promise<() => Promise<void>> {
   const server = await startPostgres({
     prepare,
     settings: { ssl: 'on', ssl_cert_file: 'server.crt', ssl_key_file: 'server.key' },

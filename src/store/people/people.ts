@@ -85,7 +85,7 @@ export async function requireOwner(tx: Tx, { personId, accountId }: Actor): Prom
     .selectFrom('person')
     .select('id')
     .where('id', '=', personId)
-    .where('account_id', '=', accountId ?? '')
+    .where('account_id', '=', accountId ?? null)
     .where('role', '=', 'owner')
     .where('disabled', '=', 0)
     .executeTakeFirst();
