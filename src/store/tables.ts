@@ -190,7 +190,7 @@ interface RejectionTable {
   place: string | null;
 }
 
-/** A payload that an operator removed. When it comes in again, it is not stored. */
+/** A payload that an operator removed. When it comes in again, it is not stored. Operators bound it; nothing deletes rows. */
 interface RemovedPayloadTable {
   report_id: string;
   payload_sha256: Uint8Array;
@@ -208,7 +208,7 @@ interface DomainDayTable {
   sources: Uint8Array | null;
 }
 
-/** How many reports came in for a domain on one day, whichever days they cover. */
+/** How many reports came in for a domain on one day, whichever days they cover. A day without reports has no row. */
 interface DomainReceiptTable {
   domain_id: string;
   day: Day;
@@ -224,21 +224,27 @@ interface DnsRecordTable {
   state: string;
 }
 
-/** How many items of a list are on a day, to find a deep page (timeline.ts). */
+/** How many items of a list are on a day, to find a deep page (timeline.ts). A day without items has no row. */
 interface ListDayTable {
   list_id: string;
   day: Day;
   items: number;
 }
 
-/** The last position that a transaction gave to changes of a list, and the transaction's random nonce (points.ts). */
+/**
+ * The last position that a transaction gave to changes of a list, and the transaction's random nonce (points.ts). One a
+ * transaction and list; nothing deletes rows, because clients can come back with any point.
+ */
 interface ListPointTable {
   list_id: string;
   position: number;
   nonce: string;
 }
 
-/** A position of a list whose item was removed or has a later position. */
+/**
+ * A position of a list whose item was removed or has a later position. One a correction, two a resolved alert; nothing
+ * deletes rows, because totals behind a point are counted with them.
+ */
 interface ListGapTable {
   list_id: string;
   position: number;
