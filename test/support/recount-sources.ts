@@ -3,6 +3,7 @@ import type { ReportRecord } from '../../src/domain/reports/aggregate-report.ts'
 import { addToTally, passesDmarc } from '../../src/domain/reports/alignment.ts';
 import { unpackContent } from '../../src/domain/reports/report-content.ts';
 import { toPattern } from '../../src/domain/reports/source-pattern.ts';
+import { toAddress } from '../../src/domain/sources/address-key.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { listDays } from './day-sources.ts';
 
@@ -47,8 +48,8 @@ function add(counts: Counts, what: string, by: number): void {
 async function countStored(db: Db): Promise<Counts> {
   const stored: Counts = new Map();
   for (const { domain_id, day, sources } of await listDays(db))
-    for (const [address, { counts, patterns, reporters }] of sources) {
-      const of = `${domain_id} ${day} ${address}`;
+    for (const [key, { counts, patterns, reporters }] of sources) {
+      const of = `${domain_id} ${day} ${toAddress(key)}`;
       for (const [name, count] of Object.entries(counts)) stored.set(`${of}: ${name}`, count);
       for (const [text, messages] of patterns) stored.set(`${of}: pattern ${text}`, messages);
       for (const [name, { messages, aligned }] of reporters) {
