@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { evaluate } from '../../src/alerts/evaluate.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
@@ -132,7 +133,7 @@ async function insertCorruptAlert(
     tx
       .insertInto('alert')
       .values({
-        ...{ id: `corrupt ${world.id}`, account_id: world.accountId, domain_id: world.id },
+        ...{ id: randomUUID(), account_id: world.accountId, domain_id: world.id },
         ...alert,
         ...{ fired_at: NOW, resolved_at: null },
       })

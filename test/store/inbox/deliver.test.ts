@@ -1,4 +1,4 @@
-import { hash, randomBytes, randomInt } from 'node:crypto';
+import { hash, randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import {
   findAccountByToken,
@@ -164,20 +164,21 @@ describe('a database that fails while a mail is delivered', () => {
   test('leaves parts that are deleted a day later, and no mail', async () => {
     const { db } = await aStore();
     await deliverMail(db, { bytes: randomBytes(2 * PART_BYTES) });
-    const part = { mail_id: 'lost', part: 0, content: randomBytes(9) };
+    const lost = [randomUUID(), randomUUID()];
+    const part = { part: 0, content: randomBytes(9) };
     const stored = [NOW, new Date(Date.now() + 3_600_000).toISOString()];
     await db.write(async (tx) => {
       for (const [i, stored_at] of stored.entries())
         await tx
           .insertInto('inbox_part')
-          .values({ ...part, mail_id: `lost ${i}`, stored_at })
+          .values({ ...part, mail_id: lost[i] as string, stored_at })
           .execute();
     });
     expect(await claimMails(db, WANTED)).toHaveLength(1);
     await tidyInbox(db);
     const left = await db.selectFrom('inbox_part').select('mail_id').distinct().execute();
     expect(left).toHaveLength(2);
-    expect(left.map(({ mail_id }) => mail_id)).toContain('lost 1');
+    expect(left.map(({ mail_id }) => mail_id)).toContain(lost[1]);
   });
 });
 
