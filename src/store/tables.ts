@@ -114,7 +114,7 @@ interface DomainTable {
 interface DocumentTable {
   seq: GeneratedAlways<number>;
   /** Of the whole input. */
-  input_sha256: string;
+  input_sha256: Uint8Array;
   /** The numbers of the parts that lead to its part of the input, `2.1`; empty for the whole input. */
   path: string;
   /** A file's path or a mail's name, as it was given. */

@@ -54,7 +54,7 @@ function toStatements({ domainId, reports, now }: Wanted): string[] {
   const list = reportList(domainId);
   return [
     `insert into document (input_sha256, path, input_name, input_bytes, received_at)
-      values ('${domainId}', '', 'bench', 0, '${now}')`,
+      values ('${domainId}'::text::bytea, '', 'bench', 0, '${now}')`,
     `insert into report (id, domain_id, document_seq, received_at, reporter_org,
         reporter_email, report_id, begin_date, end_date, record_count, total_messages,
         aligned_messages, payload_sha256, warnings, content, position)

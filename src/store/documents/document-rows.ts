@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
+import { toBytes, toHex } from '../../domain/hex.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Original } from '../../domain/reports/original.ts';
 import type { Queries, Tx } from '../engine/database.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import { prepareRows } from '../engine/many-rows.ts';
 import { prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 import type { Tables } from '../tables.ts';
@@ -38,7 +40,7 @@ export function toDocumentRow(
   original: Original | null,
 ): DocumentRow {
   return {
-    input_sha256: input.sha256,
+    input_sha256: toBytes(input.sha256),
     path,
     input_name: input.name.slice(0, MAX_NAME_CHARS),
     input_bytes: input.size,
@@ -79,7 +81,7 @@ export async function insertDocuments(
 
 type DocumentKey = Pick<DocumentRow, 'input_sha256' | 'path'>;
 
-const toKey = ({ input_sha256, path }: DocumentKey): string => `${input_sha256} ${path}`;
+const toKey = ({ input_sha256, path }: DocumentKey): string => `${toHex(input_sha256)} ${path}`;
 
 /**
  * The first row of each document, ordered by key: on PostgreSQL an insertion waits for the end of a transaction that
@@ -115,7 +117,10 @@ const documentInserts = prepareRows<DocumentRow, StoredRow>(
 const knownDocuments = prepareRows<DocumentKey, StoredRow>(['input_sha256', 'path'], (db, rows) =>
   db
     .with('key(input_sha256, path)', () => {
-      const tuples = rows.map(({ input_sha256, path }) => sql`(${input_sha256}, ${path})`);
+      const { typed } = dialectOf(db);
+      const tuples = rows.map(
+        ({ input_sha256, path }) => sql`(${typed(input_sha256, 'bytea')}, ${path})`,
+      );
       return sql<DocumentKey>`(values ${sql.join(tuples)})`;
     })
     .selectFrom('key')
@@ -161,10 +166,10 @@ export async function findDocument(db: Queries, seq: number): Promise<KnownDocum
     .where('seq', '=', seq)
     .executeTakeFirst();
   if (row === undefined) throw new Failure('not_found', `No document has the number ${seq}.`);
-  const { path, input_sha256: sha256, input_name: name, input_bytes, member } = row;
+  const { path, input_sha256, input_name: name, input_bytes, member } = row;
   return {
     ...{ seq, path, receivedAt: row.received_at },
-    input: { name, sha256, size: Number(input_bytes) },
+    input: { name, sha256: toHex(input_sha256), size: Number(input_bytes) },
     member: member === null ? [] : [member],
   };
 }

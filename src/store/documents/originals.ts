@@ -1,4 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
+import { toBytes } from '../../domain/hex.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { type Original, unpackOriginal } from '../../domain/reports/original.ts';
 import type { Db, Queries } from '../engine/database.ts';
@@ -93,7 +94,7 @@ export async function findWholeInput(db: Queries, sha256: string): Promise<Uint8
   const document = await db
     .selectFrom('document')
     .select('seq')
-    .where('input_sha256', '=', sha256)
+    .where('input_sha256', '=', toBytes(sha256))
     .where('path', '=', '')
     .where('content', 'is not', null)
     .executeTakeFirst();

@@ -1,3 +1,4 @@
+import { toBytes } from '../../domain/hex.ts';
 import type { Refusal } from '../../domain/reports/refusal.ts';
 import type { Db } from '../engine/database.ts';
 import { prepareQuery } from '../engine/prepared.ts';
@@ -43,7 +44,7 @@ export async function deleteOtherRejections(
     .selectFrom('rejection')
     .innerJoin('document', 'document.seq', 'rejection.document_seq')
     .select(['document.seq', 'document.path'])
-    .where('input_sha256', '=', input.sha256)
+    .where('input_sha256', '=', toBytes(input.sha256))
     .execute();
   const others = known
     .filter((one) => isWithin(one.path, path) && !rejected.has(one.path))

@@ -17,7 +17,7 @@ async function createDocuments(db: Kysely<never>): Promise<void> {
   await db.schema
     .createTable('document')
     .addColumn('seq', t.count, (c) => c.primaryKey().autoIncrement())
-    .addColumn('input_sha256', t.text, (c) => c.notNull())
+    .addColumn('input_sha256', t.bytes, (c) => c.notNull())
     .addColumn('path', t.text, (c) => c.notNull())
     .addColumn('input_name', t.text, (c) => c.notNull())
     .addColumn('input_bytes', t.number, (c) => c.notNull())
