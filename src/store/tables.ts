@@ -159,6 +159,8 @@ interface ReportTable {
   warnings: string;
   /** Its position in the order in which the domain's reports arrived or were corrected: see lists/points.ts. */
   position: number;
+  /** Of the transaction that gave the position. */
+  nonce: string;
   /** Its records and what else no list shows: domain/reports/report-content.ts. */
   content: Uint8Array;
 }
@@ -232,8 +234,9 @@ interface ListDayTable {
 }
 
 /**
- * The last position that a transaction gave to changes of a list, and the transaction's random nonce (points.ts). One a
- * transaction and list; nothing deletes rows, because clients can come back with any point.
+ * The last position that a transaction gave to changes of a list, and the transaction's random nonce (points.ts): the
+ * beginning of each list, and a change of alerts; reports have their own. Of a report that was corrected or removed, what
+ * it had. Nothing deletes rows, because clients can come back with any point.
  */
 interface ListPointTable {
   list_id: string;

@@ -156,7 +156,7 @@ async function readAll(db: Db): Promise<unknown> {
   const rejections = await db.selectFrom('rejection').selectAll().execute();
   return {
     documents: documents.map(({ seq: _, ...row }) => JSON.stringify(row)).sort(),
-    reports: reports.map(({ seq: _, domain_id: __, document_seq, ...row }) => [
+    reports: reports.map(({ seq: _, domain_id: __, nonce: ___, document_seq, ...row }) => [
       row,
       nameOf(document_seq),
     ]),

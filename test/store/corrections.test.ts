@@ -98,7 +98,7 @@ describe('a conflict that is preferred', () => {
     const readReports = async () => {
       const rows = await db.selectFrom('report').selectAll().execute();
       // Clients that follow the list meet a corrected report again.
-      return rows.map(({ position: _, ...row }) => row);
+      return rows.map(({ position: _, nonce: __, ...row }) => row);
     };
     const read = async () => [
       await sourcesOf(db),

@@ -13,14 +13,18 @@ export async function readAfter(
   list: FollowedList<{ id: string }>,
   { after = 0, limit = 200, offset = 0 } = {},
 ) {
-  const point = await db
+  const points = await db
     .selectFrom('list_point')
-    .select('nonce')
+    .select(['position', 'nonce'])
     .where('list_id', '=', list.id)
-    .where('position', '>=', after)
-    .orderBy('position')
-    .executeTakeFirstOrThrow();
-  const start = { position: after, nonce: point.nonce };
+    .unionAll(
+      db.selectFrom('report').select(['position', 'nonce']).where('domain_id', '=', list.id),
+    )
+    .execute();
+  const [covering] = points
+    .filter(({ position }) => position >= after)
+    .sort((a, b) => a.position - b.position);
+  const start = { position: after, nonce: covering?.nonce ?? '' };
   const head = await findFollowedHead(reader, list, start);
   if (typeof head === 'string') throw new Error(head);
   const page = await readFollowedPage(reader, list, { start, page: { limit, offset }, head });

@@ -42,8 +42,11 @@ const PAIRS = {
     sql`select * from (select cast(id as text), reports_position, reports_nonce from domain
       union select ${ALERTS}, alerts_position, alerts_nonce from domain
       union select ${ALERTS}, alerts_position, alerts_nonce from account) as newest`,
-    sql`select cast(list_id as text), position, nonce from list_point p
-      where position = (select max(position) from list_point where list_id = p.list_id)`,
+    sql`select cast(list_id as text), position, nonce from (
+      select list_id, position, nonce, max(position) over (partition by list_id) as newest from (
+        select list_id, position, nonce from list_point
+        union all select domain_id, position, nonce from report) as points) as p
+      where position = newest`,
   ],
   given_twice: [
     sql`select domain_id, position from report group by 1, 2 having count(*) > 1`,

@@ -57,16 +57,15 @@ function toStatements({ domainId, reports, now }: Wanted): string[] {
       values ('${domainId}'::text::bytea, '', 'bench', 0, '${now}')`,
     `insert into report (id, domain_id, document_seq, received_at, reporter_org,
         reporter_email, report_id, begin_date, end_date, record_count, total_messages,
-        aligned_messages, payload_sha256, warnings, content, position)
+        aligned_messages, payload_sha256, warnings, content, position, nonce)
       select gen_random_uuid(), '${domainId}', (select max(seq) from document), '${now}',
         'Reporter ' || n % 8 || '.example', 'dmarc-reports@' || n % 8 || '.example', n,
         day + time '00:00:00', day + time '23:59:59', 1 + n % 10, 10 + n % 990, n % 11,
-        sha256(n::text::bytea), '[]', '', n
+        sha256(n::text::bytea), '[]', '', n, 'bench'
       from (select n, date '${FIRST_DAY}' + (n::bigint * ${DAYS} / ${reports + 1})::int as day
         from generate_series(1, ${reports}) as n) as made`,
     `insert into list_day (list_id, day, items)
       select '${list}', date(begin_date), count(*) from report where domain_id = '${domainId}' group by 2`,
-    `insert into list_point (list_id, position, nonce) values ('${list}', ${reports}, 'bench')`,
     `update domain set reports_total = ${reports}, reports_version = 'bench${reports}',
       reports_position = ${reports}, reports_nonce = 'bench' where id = '${domainId}'`,
     'vacuum analyze',

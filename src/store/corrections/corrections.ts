@@ -104,7 +104,7 @@ async function exchange(tx: Tx, report: ReportRow, conflict: ConflictRow): Promi
   const exchanged = toExchangedRow(conflict);
   await tx
     .updateTable('report')
-    .set({ ...exchanged, position })
+    .set({ ...exchanged, position, nonce: arrivals.nonce })
     .where(({ and }) => and(toKey(report)))
     .execute();
   await tx

@@ -8,7 +8,7 @@ import { sourcesOfDay } from '../documents/arrival-counts.ts';
 import type { Tx } from '../engine/database.ts';
 import { runPrepared } from '../engine/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
-import { insertGap } from '../lists/points.ts';
+import { insertGap, insertPoint } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
 import { correctLastReport } from './last-report.ts';
 import type { ReportRow } from './rows.ts';
@@ -35,8 +35,15 @@ export async function uncountReport(
   await uncountItem(tx, at);
   await uncountReceipt(tx, report);
   await correctLastReport(tx, report, replacedAt);
-  await insertGap(tx, reportList(at.domainId), Number(report.position));
+  await leavePosition(tx, report);
   await shortenReportList(tx, at.domainId);
+}
+
+/** Clients may come back with a cursor of the position that the report had. */
+async function leavePosition(tx: Tx, { domain_id, position, nonce }: ReportRow): Promise<void> {
+  const point = { position: Number(position), nonce };
+  await insertGap(tx, reportList(domain_id), point.position);
+  await insertPoint(tx, reportList(domain_id), point);
 }
 
 /** A day without reports must have no rows. */

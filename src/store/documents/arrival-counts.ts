@@ -13,7 +13,6 @@ import {
   runListsPrepared,
 } from '../engine/prepared.ts';
 import { domainListUpdate, newVersion } from '../lists/heads.ts';
-import { newNonce, pointInserts } from '../lists/points.ts';
 import { itemUpserts, reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 import type { Arrivals, DayCount, DomainArrivals } from './arrivals.ts';
@@ -22,7 +21,8 @@ import type { Arrivals, DayCount, DomainArrivals } from './arrivals.ts';
  * Writes the days, the page positions and the heads of every list that the reports have changed, with the same
  * statements for all domains. The domains are locked, so nobody else changes their days; accounts are locked after them.
  */
-export async function countArrivals(tx: Tx, { byDomain, receivedAt }: Arrivals): Promise<void> {
+export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
+  const { byDomain, receivedAt } = arrivals;
   const days = byDomain.flatMap(toDays);
   const receivedOn = toDay(receivedAt);
   await runListsPrepared(tx, {
@@ -37,7 +37,7 @@ export async function countArrivals(tx: Tx, { byDomain, receivedAt }: Arrivals):
     receipts: receiptUpserts(
       byDomain.map(({ domain, reports }) => ({ domain_id: domain.id, day: receivedOn, reports })),
     ),
-    heads: toHeadUpdates(byDomain, receivedAt),
+    heads: toHeadUpdates(arrivals),
   });
 }
 
@@ -106,20 +106,11 @@ const receiptUpserts = prepareRows<Selectable<Tables['domain_receipt']>, never>(
 );
 
 /** The heads of domains' lists of reports; then, ordered by id, accounts whose lists of domains show the change. */
-function toHeadUpdates(
-  byDomain: readonly DomainArrivals[],
-  receivedAt: Instant,
-): BoundQuery<never>[] {
-  const heads = byDomain.map((arrivals) => toNewHead(arrivals, receivedAt));
-  const points = heads.map(({ id, position, nonce }) => ({
-    listId: reportList(id),
-    position,
-    nonce,
-  }));
+function toHeadUpdates({ byDomain, receivedAt, nonce }: Arrivals): BoundQuery<never>[] {
+  const heads = byDomain.map((arrivals) => ({ ...toNewHead(arrivals, receivedAt), nonce }));
   const accountIds = byDomain.flatMap((arrivals) => toChangedAccount(arrivals, receivedAt));
   return [
     ...heads.map(headUpdate),
-    ...pointInserts(points),
     ...[...new Set(accountIds)]
       .sort()
       .map((accountId) => domainListUpdate({ accountId, added: 0, version: newVersion() })),
@@ -132,7 +123,6 @@ function toNewHead({ domain, reports }: DomainArrivals, receivedAt: Instant) {
     added: reports,
     version: newVersion(),
     position: Number(domain.position) + reports,
-    nonce: newNonce(),
     // null when the domain's last report was received at the same time or later.
     lastReportAt: isNewest(domain, receivedAt) ? receivedAt : null,
   };
@@ -149,7 +139,9 @@ function toChangedAccount({ domain }: DomainArrivals, receivedAt: Instant): stri
   return isListed && isNewest(domain, receivedAt) ? [accountId] : [];
 }
 
-const headUpdate = prepareQuery<ReturnType<typeof toNewHead>, never>((db, param) =>
+type NewHead = ReturnType<typeof toNewHead> & { readonly nonce: string };
+
+const headUpdate = prepareQuery<NewHead, never>((db, param) =>
   db
     .updateTable('domain')
     .set((eb) => ({

@@ -8,6 +8,7 @@ import {
   type ReportedDomain,
 } from '../accounts/reported-domains.ts';
 import type { Tx } from '../engine/database.ts';
+import { newNonce } from '../lists/points.ts';
 import type { Tables } from '../tables.ts';
 
 type ArrivedReport = Pick<
@@ -40,6 +41,8 @@ export interface DomainArrivals {
  */
 export class Arrivals {
   readonly receivedAt: Instant;
+  /** Of the positions that the transaction gives (lists/points.ts). */
+  readonly nonce = newNonce();
   /** By the id of the domain. */
   readonly #added = new Map<string, DomainArrivals>();
   /** The locked domains by name. */

@@ -4,7 +4,7 @@ import { toExchangedRow } from '../reports/report-row.ts';
 import type { NewReport } from './report-rows.ts';
 
 /** A content that has the identity of another report, which is stored. */
-type OtherContent = Omit<NewReport, 'position' | 'document_seq'>;
+type OtherContent = Omit<NewReport, 'position' | 'nonce' | 'document_seq'>;
 
 export async function hasConflict(
   tx: Tx,
@@ -19,7 +19,10 @@ export async function hasConflict(
 }
 
 /** The caller has locked the domain, and knows that there is none with this content. */
-export async function insertConflict(tx: Tx, report: Omit<NewReport, 'position'>): Promise<void> {
+export async function insertConflict(
+  tx: Tx,
+  report: Omit<NewReport, 'position' | 'nonce'>,
+): Promise<void> {
   const { domain_id, id: report_id, begin_date } = report;
   await tx
     .insertInto('conflict')

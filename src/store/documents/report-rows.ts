@@ -24,6 +24,7 @@ const COLUMNS = [
   'payload_sha256',
   'warnings',
   'position',
+  'nonce',
   'content',
 ] as const;
 

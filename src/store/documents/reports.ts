@@ -23,7 +23,7 @@ export interface PlannedReport {
 }
 
 interface NewContent {
-  readonly row: Omit<NewReport, 'position' | 'document_seq'>;
+  readonly row: Omit<NewReport, 'position' | 'nonce' | 'document_seq'>;
   readonly domain: ReportedDomain;
   readonly report: AggregateReport;
 }
@@ -156,7 +156,7 @@ export async function insertPlanned(
   const rows = reports.map(({ row, domain, report, documentSeq }) => {
     const position = arrivals.nextPosition(domain);
     arrivals.add(domain, row, report.sources);
-    return { ...row, document_seq: documentSeq, position };
+    return { ...row, document_seq: documentSeq, position, nonce: arrivals.nonce };
   });
   const inserted = (await runAllPrepared(tx, reportInserts(rows))).flat();
   // The domains are locked, so nobody else stored these ids. A missing row means that its `seq` exists already, as

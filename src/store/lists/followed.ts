@@ -28,6 +28,8 @@ export interface FollowedList<Item> {
   /** The whole list's head. No row when the list does not exist for the caller. */
   readonly head: BoundQuery<Head>;
   readonly items: (query: ItemsAfterQuery) => BoundQuery<FollowedItem<Item>>;
+  /** The first item at a position or behind it, as a point, where items have the nonce of their transaction. */
+  readonly point?: (position: number) => BoundQuery<Point>;
   /** The sum of the nonces of items behind a position that changed in place; no query where none does. */
   readonly updates?: (after: number) => BoundQuery<{ readonly nonces: number | null }>;
 }
@@ -73,7 +75,7 @@ function* planPage<Item>(
   const pageStart = yield* findPageStart(list.id, head, offset);
   const rows = yield* ask(list.items({ ...pageStart, limit }));
   const position = Number(rows.at(-1)?.position);
-  const point = yield* findPoint(list.id, position);
+  const point = yield* findPoint(list, position);
   if (point === undefined) throw new Error('An item of a list has no point.');
   return { total, version, items: rows.map(({ item }) => item), point: { ...point, position } };
 }
@@ -82,7 +84,7 @@ function* planHead<Item>(list: FollowedList<Item>, start: Start): Plan<FollowedH
   const [head] = yield* ask(list.head);
   if (head === undefined) return 'no_list';
   const { position = 0, nonce = '' } = head;
-  const after = yield* findStart(list.id, start);
+  const after = yield* findStart(list, start);
   if (after === undefined) return 'no_point';
   const { gaps, nonces } = yield* countGaps(list.id, after.position, position);
   const total = position - after.position - gaps;
@@ -91,18 +93,24 @@ function* planHead<Item>(list: FollowedList<Item>, start: Start): Plan<FollowedH
 }
 
 /** The start as a point that the list gave out. */
-function* findStart(listId: string, start: Start): Plan<Point | undefined> {
+function* findStart<Item>(list: FollowedList<Item>, start: Start): Plan<Point | undefined> {
   const position = start === 'start' ? 0 : start.position;
-  const covering = yield* findPoint(listId, position);
+  const covering = yield* findPoint(list, position);
   if (covering === undefined) return undefined;
   if (start === 'start') return { position, nonce: covering.nonce };
   return covering.nonce === start.nonce ? start : undefined;
 }
 
 /** The point of the transaction that gave a position. */
-function* findPoint(listId: string, position: number): Plan<Point | undefined> {
-  const [point] = yield* ask(pointFrom({ listId, position }));
-  return point;
+function* findPoint<Item>(
+  { id, point }: FollowedList<Item>,
+  position: number,
+): Plan<Point | undefined> {
+  const [stored] = yield* ask(pointFrom({ listId: id, position }));
+  if (point === undefined) return stored;
+  const [item] = yield* ask(point(position));
+  if (stored === undefined || item === undefined) return stored ?? item;
+  return Number(stored.position) < Number(item.position) ? stored : item;
 }
 
 const pointFrom = prepareQuery<{ listId: string; position: number }, Point>((db, param) =>

@@ -7,9 +7,9 @@ import { runAllPrepared } from '../engine/prepared.ts';
 /*
  * The order in which a list changes, for clients that follow it. Each change has a position, counted from 1 in the
  * row that owns the list. A transaction holds that row while it gives positions, so they become visible in their
- * order (decision 58). A change that moves or removes an item leaves a gap. A transaction that changes a list adds a
- * point: its last position and a random nonce, which distinguishes it from a transaction with the same positions
- * after a restore from a backup.
+ * order (decision 58). A change that moves or removes an item leaves a gap. Each transaction has a random nonce, which
+ * distinguishes it from a transaction with the same positions after a restore from a backup. A report has the nonce of
+ * the transaction that gave its position; for alerts, a transaction adds a point: its last position and its nonce.
  */
 
 export function newNonce(): string {

@@ -58,6 +58,7 @@ async function createContents(db: Kysely<never>): Promise<void> {
     .addColumn('end_date', t.instant, (c) => c.notNull())
     .addColumn('received_at', t.instant, (c) => c.notNull())
     .addColumn('position', t.count, (c) => c.notNull())
+    .addColumn('nonce', t.text, (c) => c.notNull())
     .addColumn('document_seq', t.count, (c) => c.notNull())
     .addColumn('total_messages', t.count, (c) => c.notNull())
     .addColumn('aligned_messages', t.count, (c) => c.notNull())

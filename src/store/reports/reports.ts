@@ -1,4 +1,5 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
+import type { Point } from '../../domain/cursor.ts';
 import { prepareColumn, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type Head, isVersion } from '../lists/heads.ts';
@@ -72,6 +73,16 @@ function fieldsOf(db: Kysely<Tables>) {
   });
 }
 
+const reportPoint = prepareQuery<{ domainId: string; position: number }, Point>((db, param) =>
+  db
+    .selectFrom('report')
+    .select(['position', 'nonce'])
+    .where('domain_id', '=', param('domainId'))
+    .where('position', '>=', param('position'))
+    .orderBy('position')
+    .limit(1),
+);
+
 /** Newest window first, then latest arrival. The list does not exist when the account does not have the domain. */
 export function reportsOf(domain: DomainOfAccount): PagedList<ReportRow> {
   const { domainId } = domain;
@@ -89,5 +100,6 @@ export function followReports(domain: DomainOfAccount): FollowedList<ReportRow> 
     id: reportList(domainId),
     head: reportsHead(domain),
     items: (wanted) => reportsAfter({ domainId, ...wanted }),
+    point: (position) => reportPoint({ domainId, position }),
   };
 }
