@@ -17,12 +17,17 @@ export function toAddress(key: AddressKey): string {
   return [24, 16, 8, 0].map((bits) => (key >> bits) & 255).join('.');
 }
 
-/** What is written in the place of a text's length before the four bytes of an IPv4 address. */
-const IPV4 = 0;
+/** What is written in the place of a text's length before the four bytes of an IPv4 address: no text is so short. */
+const IPV4 = 1;
 
 export function writeKey(to: ByteWriter, key: AddressKey): void {
   if (typeof key === 'string') to.writeBytes(Buffer.from(key, 'latin1'));
   else for (const byte of [IPV4, key >> 24, key >> 16, key >> 8, key]) to.writeByte(byte & 255);
+}
+
+export function skipKey(reader: ByteReader): void {
+  const length = reader.readNumber();
+  reader.moveTo(reader.at + (length === IPV4 ? 4 : length));
 }
 
 export function readKey(reader: ByteReader): AddressKey {

@@ -47,11 +47,11 @@ export class ByteWriter {
 
 /** Reads what a `ByteWriter` wrote. A class, because its methods are inlined and those of an object are not. */
 export class ByteReader {
-  readonly #bytes: Uint8Array;
+  readonly #bytes: Buffer;
   #at = 0;
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   get at(): number {
@@ -88,7 +88,19 @@ export class ByteReader {
   readText(length: number): string {
     const start = this.#at;
     this.#at += length;
-    return String.fromCharCode(...this.#bytes.subarray(start, this.#at));
+    return this.#bytes.toString('latin1', start, this.#at);
+  }
+
+  /** Moves behind these bytes and returns true, when they are next. */
+  skip(bytes: Uint8Array): boolean {
+    const end = this.#at + bytes.length;
+    const isNext = this.#bytes.compare(bytes, 0, bytes.length, this.#at, end) === 0;
+    if (isNext) this.#at = end;
+    return isNext;
+  }
+
+  has(bytes: Buffer): boolean {
+    return this.#bytes.includes(bytes, this.#at);
   }
 
   moveTo(position: number): void {

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { type AddressKey, readKey, toAddressKey, writeKey } from './address-key.ts';
+import { type AddressKey, readKey, skipKey, toAddressKey, writeKey } from './address-key.ts';
 import { ByteReader, ByteWriter } from './byte-numbers.ts';
 import type { DaySources, PassCounts, SourceOfDay } from './day-sources.ts';
 import type { Counts } from './source.ts';
@@ -131,9 +131,13 @@ export function unpackSources(bytes: Uint8Array | null): DaySources {
 /** One of the sources, without unpacking the others. */
 export function unpackSource(bytes: Uint8Array, address: string): SourceOfDay | undefined {
   const { readTexts, reader } = openPacked(bytes);
-  const key = toAddressKey(address);
+  const key = new ByteWriter();
+  writeKey(key, toAddressKey(address));
+  // Most days do not have the address, and looking for its bytes takes a tenth of going through the others.
+  if (!reader.has(key.bytes)) return undefined;
   while (reader.hasMore()) {
-    if (readKey(reader) === key) return readSource(reader, readTexts());
+    if (reader.skip(key.bytes)) return readSource(reader, readTexts());
+    skipKey(reader);
     for (let count = 0; count < COUNTS; count += 1) reader.readNumber();
     reader.moveTo(reader.readEnd());
   }
