@@ -197,7 +197,9 @@ describe('the sources of a domain', () => {
 describe('the page of a source', () => {
   test('says what it sent, who reported it, and what to do', async () => {
     const text = await read(`${path}/${MAILER}`);
-    expect(text).toContain('Germany · First seen on 10 Mar 2026, last on 14 Mar 2026.');
+    expect(text).toContain(
+      'Germany · In this range first seen on 10 Mar 2026, last on 14 Mar 2026.',
+    );
     expect(text).toContain('0% of 72 messages passed DMARC');
     expect(text).toContain(
       'SPF passes for bounces.mailer.example , which is not aligned with example.com : set a custom bounce domain there, or sign with DKIM as example.com .',
@@ -235,7 +237,7 @@ describe('the page of a source', () => {
   });
 
   test('of an address that never sent anything says so; of no address is not found', async () => {
-    expect(await read(`${path}/203.0.113.1`)).toContain('Nothing is stored about this address.');
+    expect(await read(`${path}/203.0.113.1`)).toContain('This address sent nothing in the name of this domain');
     for (const none of [
       'x',
       '192.0.2',

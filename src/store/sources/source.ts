@@ -80,52 +80,32 @@ function byMessages(a: Counts, b: Counts): number {
   return b.messages - a.messages;
 }
 
-interface Span {
-  readonly oldest: Day | null;
-  readonly newest: Day | null;
-}
-
 /** How many days are read at once in a search: few, because most addresses are found in the first, and then more. */
 const FIRST_DAYS = 4;
 const MAX_DAYS = 64;
 
-/** The first and the last day on which an address sent in a domain's name; null when it is in no stored day. */
-export async function readSpan(
-  reader: Reader,
-  source: { readonly domainId: string; readonly address: string },
-): Promise<Span> {
-  const newest = await searchDay(reader, source, { next: olderDays, from: '9999-12-31' });
-  if (newest === null) return { newest, oldest: null };
-  return {
-    newest,
-    oldest: await searchDay(reader, source, { next: newerDays, from: '0001-01-01' }),
-  };
-}
-
-async function searchDay(
+/** The last day on which an address sent in a domain's name; null when it is in no stored day. Reads days until then. */
+export async function findLastDay(
   reader: Reader,
   { domainId, address }: { readonly domainId: string; readonly address: string },
-  { next, from: start }: { readonly next: typeof olderDays; readonly from: Day },
 ): Promise<Day | null> {
-  let from = start;
+  let before = '9999-12-31';
   for (let limit = FIRST_DAYS; ; limit = Math.min(2 * limit, MAX_DAYS)) {
-    const rows = await reader.readAll(next({ domainId, from, limit }));
+    const rows = await reader.readAll(daysBefore({ domainId, before, limit }));
     const found = rows.find((row) => findSource(row, address) !== undefined);
     const last = rows.at(-1);
     if (found !== undefined || last === undefined) return found?.day ?? null;
-    from = last.day;
+    before = last.day;
   }
 }
 
-const prepareDays = (direction: 'asc' | 'desc') =>
-  prepareQuery<{ domainId: string; from: Day; limit: number }, DataDay>((db, param) =>
+const daysBefore = prepareQuery<{ domainId: string; before: Day; limit: number }, DataDay>(
+  (db, param) =>
     db
       .selectFrom('domain_day')
       .select(['day', 'messages', 'aligned', 'sources'])
       .where('domain_id', '=', param('domainId'))
-      .where('day', direction === 'asc' ? '>' : '<', param('from'))
-      .orderBy('day', direction)
+      .where('day', '<', param('before'))
+      .orderBy('day', 'desc')
       .limit(param('limit')),
-  );
-const newerDays = prepareDays('asc');
-const olderDays = prepareDays('desc');
+);

@@ -4,17 +4,18 @@ import { addUp } from '../../../domain/alerts/rate.ts';
 import { toAlignmentModes } from '../../../domain/dns/dns-record.ts';
 import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
 import { Failure } from '../../../domain/failure.ts';
+import type { Day } from '../../../domain/instant.ts';
 import { parseIpAddress } from '../../../domain/ip-address.ts';
 import { type Advice, advise } from '../../../domain/sources/advice.ts';
 import type { Results } from '../../../domain/sources/evidence.ts';
 import type { Mark } from '../../../domain/sources/source.ts';
-import { type DataDays, findDataDays } from '../../../store/accounts/domain-reports.ts';
+import { findDataDays } from '../../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../../store/accounts/domains.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
 import { listDnsRecords, toDnsFacts } from '../../../store/alerts/dns-records.ts';
 import { readMarks, type SourceMark, updateMark } from '../../../store/sources/marks.ts';
 import { findNames } from '../../../store/sources/names.ts';
-import { readSource, readSpan, type SourceDay } from '../../../store/sources/source.ts';
+import { findLastDay, readSource, type SourceDay } from '../../../store/sources/source.ts';
 import type { PageHandler, SettingsDeps } from '../../deps.ts';
 import { toColumns } from '../../frame/charts/columns.ts';
 import { renderNumbers, renderVolume } from '../../frame/charts/volume.ts';
@@ -48,17 +49,16 @@ export const showSource: PageHandler = async (deps, req, res) => {
   const mark = (await readMarks(reader, domain.id)).get(address);
   const name = (await findNames(reader, domain.id, [address])).get(address);
   const known = listKnown({ name, network: deps.findNetwork?.(address) });
-  const span = await readSpan(reader, { domainId: domain.id, address });
   const list = `${toSourcePath(domain.id)}?${toRangeQuery(range)}`;
   const path = toSourcePath(domain.id, address);
   const main = html`${renderTrail(domain, html`<a href="${list}">Sources</a>`, 'Address')}
     <h1 class="domain-name">${address}${renderMarkBadge(mark?.mark)}</h1>
-    <p class="lead">${known.map((text) => html`${text} · `)}${describeSpan(span)}</p>
+    <p class="lead">${known.map((text) => html`${text} · `)}${describeDays(days)}</p>
     ${renderAdvice(await findAdvice(deps, { domain, results, mark }))}
     <section class="card" aria-labelledby="traffic">
       <h2 id="traffic">Traffic</h2>
       ${renderRanges(path, range)}
-      ${days.length === 0 ? renderNoTraffic(path, span) : renderTraffic(days, range)}
+      ${days.length === 0 ? renderNoTraffic(path, await findLastDay(reader, { domainId: domain.id, address })) : renderTraffic(days, range)}
     </section>
     ${days.length === 0 ? '' : html`${renderResults(results, otherMessages)}${renderReporters(reporters)}`}
     <section class="card" aria-labelledby="mark">
@@ -124,10 +124,12 @@ async function findAdvice(
   });
 }
 
-function describeSpan({ oldest, newest }: DataDays): string {
-  if (oldest === null || newest === null) return 'Nothing is stored about this address.';
-  if (oldest === newest) return `Seen on ${formatDay(newest)}.`;
-  return `First seen on ${formatDay(oldest)}, last on ${formatDay(newest)}.`;
+/** The days of the range: looking for the first of all would read every stored day. */
+function describeDays(days: readonly SourceDay[]): string {
+  const [first, last] = [days[0]?.day, days.at(-1)?.day];
+  if (first === undefined || last === undefined) return 'Not seen in this range.';
+  if (first === last) return `Seen on ${formatDay(last)}.`;
+  return `In this range first seen on ${formatDay(first)}, last on ${formatDay(last)}.`;
 }
 
 const TONES = {
@@ -159,7 +161,7 @@ function renderTraffic(days: readonly SourceDay[], range: DomainRange): Html {
     ${renderNumbers(columns)}`;
 }
 
-function renderNoTraffic(path: string, { newest }: DataDays): Html {
+function renderNoTraffic(path: string, newest: Day | null): Html {
   if (newest === null)
     return html`<p class="empty">This address sent nothing in the name of this domain, or less than a thousand others on the same day.</p>`;
   return html`<p class="empty">This address sent nothing in this range.
