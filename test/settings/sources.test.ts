@@ -237,7 +237,9 @@ describe('the page of a source', () => {
   });
 
   test('of an address that never sent anything says so; of no address is not found', async () => {
-    expect(await read(`${path}/203.0.113.1`)).toContain('This address sent nothing in the name of this domain');
+    expect(await read(`${path}/203.0.113.1`)).toContain(
+      'This address sent nothing in the name of this domain',
+    );
     for (const none of [
       'x',
       '192.0.2',

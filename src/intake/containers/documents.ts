@@ -54,6 +54,9 @@ function toRefusal(error: unknown): Refusal {
   return new Refusal('reader_failed', 'The reader failed because of an error of its own.');
 }
 
+/** Of a part that has no report, more is not kept: it would be in the memory of the process that stores, too. */
+const MAX_REJECTED_BYTES = 1024 * 1024;
+
 /**
  * A rejection is stored, so its size is spent from the budget, as for a report. When the budget is spent, the rest of
  * the input is not read, so the whole input is kept.
@@ -66,11 +69,11 @@ function keepRefusal(refusal: Refusal, context: Context): Finding {
   } catch (error) {
     return toFinding(toRefusal(error), context);
   }
-  return { ...finding, ...toKept(context) };
+  return { ...finding, ...toKept(context, MAX_REJECTED_BYTES) };
 }
 
-const toKept = ({ part, budget }: Context): Kept =>
-  part === undefined ? { path: '' } : { path: part.path, original: part.pack(budget) };
+const toKept = ({ part, budget }: Context, maxBytes: number): Kept =>
+  part === undefined ? { path: '' } : { path: part.path, original: part.pack(budget, maxBytes) };
 
 async function* openByKind(start: Content, context: Context): AsyncGenerator<Finding> {
   const { head, whole, close } = await peek(start);
@@ -102,7 +105,7 @@ async function toReport(content: Content, context: Context): Promise<Finding> {
   const { member, part } = context;
   try {
     const report = await readFeedback(part?.watch(content) ?? content, context);
-    return { kind: 'report', member, report, ...toKept(context) };
+    return { kind: 'report', member, report, ...toKept(context, Number.POSITIVE_INFINITY) };
   } catch (error) {
     await part?.readOn();
     throw error;

@@ -48,9 +48,10 @@ export class Part {
     }
   }
 
-  /** null when the part was not read to its end, or the input has too much to be kept. */
-  pack(budget: Budget): Original | null {
-    if (!this.#isWhole) return null;
+  /** null when the part was not read to its end, is larger than `maxBytes`, or the input has too much to be kept. */
+  pack(budget: Budget, maxBytes: number): Original | null {
+    const size = this.#chunks.reduce((sum, { length }) => sum + length, 0);
+    if (!this.#isWhole || size > maxBytes) return null;
     const [only, ...others] = this.#chunks;
     const bytes = only !== undefined && others.length === 0 ? only : Buffer.concat(this.#chunks);
     const original = packOriginal(bytes);
