@@ -1,9 +1,9 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { Instant } from '../domain/instant.ts';
 import { listDoors } from '../store/inbox/doors.ts';
+import type { DoneResult, MailState } from '../store/inbox/incoming.ts';
 import { findMail, listMails } from '../store/inbox/mails.ts';
 import { dropMail, listStuck, retryMail } from '../store/inbox/operator.ts';
-import type { DoneResult, MailState } from '../store/inbox/tables.ts';
 import { parseDay, parseEach, parseWhole } from './arguments.ts';
 import { toColumns, toCountTexts, toMailId, toOutput } from './inbox/mail-output.ts';
 import { findBytes, rereadMails } from './inbox/reread-mails.ts';

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { MIGRATIONS, type Step, type Steps } from '../../src/store/migrations/all.ts';
-import { isPostgres } from '../../src/store/migrations/column-types.ts';
+import { isPostgres } from '../../src/store/migrations/table.ts';
 
 /* What a later release could do: a column that is filled in, an index, a check. `docs/develop.md` has the rules. */
 

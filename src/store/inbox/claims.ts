@@ -1,10 +1,11 @@
 import type { Selectable } from 'kysely';
 import { toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import type { Tables } from '../tables.ts';
 import { readClockMs, readNow } from '../work/clock.ts';
+import type { DoneResult } from './incoming.ts';
 import { toCut } from './incoming.ts';
 import { deleteParts, PART_BYTES } from './parts.ts';
-import type { DoneResult, InboxMailTable } from './tables.ts';
 
 /* A claim ends by itself: `due_at` of a claimed mail is when others may claim it. All times are the database's. */
 
@@ -26,7 +27,7 @@ export const CLAIMED_COLUMNS = [
   ...(['sha256', 'account_id', 'tries'] as const),
 ] as const;
 
-export type ClaimedMail = Pick<Selectable<InboxMailTable>, (typeof CLAIMED_COLUMNS)[number]>;
+export type ClaimedMail = Pick<Selectable<Tables['inbox_mail']>, (typeof CLAIMED_COLUMNS)[number]>;
 
 export interface Holder {
   /** Different for each worker. */

@@ -3,10 +3,10 @@ import type { Insertable } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import { toSizeText } from '../../domain/size.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import type { Tables } from '../tables.ts';
 import { readNow } from '../work/clock.ts';
 import { hashKey, type Incoming, MAX_INCOMING_BYTES, toEnvelopeText } from './incoming.ts';
 import { deleteParts, insertPart, toParts } from './parts.ts';
-import type { InboxMailTable, InboxPartTable } from './tables.ts';
 
 /**
  * Does what `Deliver` says. A mail's row is inserted with its last part, so a mail that did not come in to its end is
@@ -76,7 +76,7 @@ class Storing {
     if (this.#stored > 0 && !this.#mayBeMail) await deleteParts(this.#db, this.#id);
   }
 
-  async #toPart(content: Uint8Array): Promise<InboxPartTable> {
+  async #toPart(content: Uint8Array): Promise<Tables['inbox_part']> {
     const stored_at = await orUnavailable(readNow(this.#db));
     return { mail_id: this.#id, part: this.#stored, stored_at, content };
   }
@@ -93,10 +93,10 @@ function toMail({ door, envelope, receivedAt, accountId, key }: Incoming) {
   };
 }
 
-type NewMail = Insertable<InboxMailTable>;
+type NewMail = Insertable<Tables['inbox_mail']>;
 
 /** Whether the mail is new: one with its key may be in the inbox already. */
-async function insertMail(tx: Tx, mail: NewMail, last: InboxPartTable): Promise<boolean> {
+async function insertMail(tx: Tx, mail: NewMail, last: Tables['inbox_part']): Promise<boolean> {
   const inserted = await tx
     .insertInto('inbox_mail')
     .values(mail)

@@ -2,8 +2,8 @@ import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Queries } from '../engine/database.ts';
 import { readClockMs, readNow } from '../work/clock.ts';
+import type { MailState } from './incoming.ts';
 import { type DoorKind, type DoorName, toCut } from './incoming.ts';
-import type { MailState } from './tables.ts';
 
 const MAX_ERROR_CHARS = 500;
 const MAX_CHECKPOINT_CHARS = 4_000;

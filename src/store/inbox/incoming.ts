@@ -54,6 +54,9 @@ export type MailResult =
   /** There is no aggregate report in it: other people's mail, TLS-RPT, failure reports, auto-replies, bounces. */
   | 'ignored';
 
+export type MailState = 'waiting' | 'claimed' | 'stuck' | 'done';
+export type DoneResult = Exclude<MailResult, 'waiting' | 'stuck'> | 'dropped';
+
 /** The longest address has 254 characters (RFC 5321, 4.5.3.1). */
 const MAX_CHARS = 320;
 const MAX_RECIPIENTS = 20;

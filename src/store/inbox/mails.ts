@@ -1,8 +1,9 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries } from '../engine/database.ts';
+import type { Tables } from '../tables.ts';
+import type { DoneResult, MailState } from './incoming.ts';
 import { type Envelope, hashKey, type MailResult, parseEnvelope } from './incoming.ts';
-import type { DoneResult, InboxMailTable, MailState } from './tables.ts';
 
 export type ListedMail = Omit<MailRow, 'envelope' | 'counts'> & {
   readonly envelope: Envelope;
@@ -83,7 +84,7 @@ export async function findResults(
 }
 
 /** A door leaves a mail that was dropped as it leaves one that is not a report. */
-function toResult({ state, result }: Pick<InboxMailTable, 'state' | 'result'>): MailResult {
+function toResult({ state, result }: Pick<Tables['inbox_mail'], 'state' | 'result'>): MailResult {
   if (state !== 'done') return state === 'stuck' ? 'stuck' : 'waiting';
   return result === null || result === 'dropped' ? 'ignored' : result;
 }

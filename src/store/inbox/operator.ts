@@ -3,8 +3,8 @@ import { toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { readClockMs, readNow } from '../work/clock.ts';
 import { CLAIMED_COLUMNS, type ClaimedMail, type Holder } from './claims.ts';
+import type { MailState } from './incoming.ts';
 import { deleteParts } from './parts.ts';
-import type { MailState } from './tables.ts';
 
 /** Makes a waiting or stuck mail due now, as if it had never been tried. Throws `not_found` or `conflict`. */
 export async function retryMail(db: Db, seq: number): Promise<void> {

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import { findWholeInput } from '../documents/originals.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
-import type { InboxMailTable, InboxPartTable } from './tables.ts';
+import type { Tables } from '../tables.ts';
 
 /* The bytes of mails in the inbox, in parts, so that no transaction writes more than one of them. */
 
@@ -51,11 +51,11 @@ class Held {
   }
 }
 
-export async function insertPart(tx: Tx, part: InboxPartTable): Promise<void> {
+export async function insertPart(tx: Tx, part: Tables['inbox_part']): Promise<void> {
   await tx.insertInto('inbox_part').values(part).execute();
 }
 
-type Stored = Pick<Selectable<InboxMailTable>, 'seq' | 'id' | 'sha256' | 'byte_count'>;
+type Stored = Pick<Selectable<Tables['inbox_mail']>, 'seq' | 'id' | 'sha256' | 'byte_count'>;
 
 /** From the inbox, or from a document that is a whole input with these bytes; undefined when they were not kept. */
 export async function findContent(db: Queries, mail: Stored): Promise<Uint8Array | undefined> {

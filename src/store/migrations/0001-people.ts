@@ -1,103 +1,117 @@
-import { type Kysely, sql } from 'kysely';
-import { columnTypes } from './column-types.ts';
-import { clusterByKey } from './keys.ts';
+import type { AuditAction } from '../../domain/access/audit-actions.ts';
+import type { Role } from '../../domain/access/person.ts';
+import { bytes, count, flag, id, instant, orNull, orZero, seq, text } from './table.ts';
 
-export async function createPeople(db: Kysely<never>): Promise<void> {
-  await createPersons(db);
-  await createSessions(db);
-  await createSecondFactors(db);
-  await createAudit(db);
-}
+/* Who signs in to an account's pages, and how. Deleting a person deletes what belongs to the person. */
 
-async function createPersons(db: Kysely<never>): Promise<void> {
-  const t = columnTypes(db);
-  await db.schema
-    .createTable('person')
-    .addColumn('id', t.id, (c) => c.primaryKey())
-    .addColumn('account_id', t.id, (c) => c.notNull().references('account.id'))
-    .addColumn('email', t.text, (c) => c.notNull())
-    .addColumn('email_key', t.text, (c) => c.notNull().unique())
-    .addColumn('role', t.text, (c) =>
-      c.notNull().defaultTo('member').check(sql`role in ('owner', 'member')`),
-    )
-    .addColumn('password_hash', t.text)
-    .addColumn('single_sign_on', t.text, (c) => c.unique())
-    .addColumn('disabled', t.flag, (c) => c.notNull().check(sql`disabled in (0, 1)`))
-    .addColumn('created_at', t.instant, (c) => c.notNull())
-    .addColumn('last_signed_in_at', t.instant)
-    .execute();
-  await db.schema.createIndex('person_account').on('person').column('account_id').execute();
-  await db.schema
-    .createTable('one_time_link')
-    .addColumn('sha256', t.bytes, (c) => c.primaryKey())
-    .addColumn('person_id', t.id, (c) => c.notNull().references('person.id').unique())
-    .addColumn('expires_at', t.instant, (c) => c.notNull())
-    .execute();
-}
+export const PEOPLE = {
+  /** At most MAX_PEOPLE_PER_ACCOUNT; an owner or the operator deletes a person. */
+  person: {
+    columns: {
+      id: id('primary key'),
+      account_id: id('references account'),
+      /** The address as typed, and as it is compared: domain/access/person.ts. */
+      email: text(),
+      email_key: text('unique'),
+      role: text<Role>("check (role in ('owner', 'member'))"),
+      /** argon2id, PHC text; null until the person has chosen a password. */
+      password_hash: orNull(text()),
+      /** Issuer and subject at the OpenID provider, after the person has signed in there once. */
+      single_sign_on: orNull(text('unique')),
+      disabled: flag(),
+      created_at: instant(),
+      last_signed_in_at: orNull(instant()),
+    },
+    keys: ['index person_account (account_id)'],
+  },
 
-async function createSessions(db: Kysely<never>): Promise<void> {
-  const t = columnTypes(db);
-  await db.schema
-    .createTable('session')
-    .addColumn('id', t.id, (c) => c.primaryKey())
-    .addColumn('person_id', t.id, (c) => c.notNull().references('person.id'))
-    .addColumn('sha256', t.bytes, (c) => c.notNull().unique())
-    .addColumn('created_at', t.instant, (c) => c.notNull())
-    .addColumn('last_seen_at', t.instant, (c) => c.notNull())
-    .addColumn('expires_at', t.instant, (c) => c.notNull())
-    .addColumn('address', t.text, (c) => c.notNull())
-    .addColumn('user_agent', t.text, (c) => c.notNull())
-    .addColumn('single_sign_on', t.flag, (c) =>
-      c.notNull().defaultTo(0).check(sql`single_sign_on in (0, 1)`),
-    )
-    .addColumn('notice', t.text)
-    .execute();
-  await db.schema.createIndex('session_person').on('session').column('person_id').execute();
-}
+  /**
+   * One for each sign-in, whose rate is limited. Ends by itself after 30 days, and is deleted when anybody signs in after
+   * that; earlier when the person signs out, or somebody ends it.
+   */
+  session: {
+    columns: {
+      id: id('primary key'),
+      person_id: id('references person'),
+      /** Of the token in the browser's cookie. */
+      sha256: bytes('unique'),
+      created_at: instant(),
+      last_seen_at: instant(),
+      expires_at: instant(),
+      address: text(),
+      user_agent: text(),
+      /** Whether the OpenID provider has authenticated the person: it also asks for further factors. */
+      single_sign_on: flag(),
+      /** The message that the next page shows once. */
+      notice: orNull(text()),
+    },
+    keys: ['index session_person (person_id)'],
+  },
 
-async function createSecondFactors(db: Kysely<never>): Promise<void> {
-  const t = columnTypes(db);
-  await db.schema
-    .createTable('second_factor')
-    .addColumn('person_id', t.id, (c) => c.primaryKey().references('person.id'))
-    .addColumn('sealed_secret', t.text, (c) => c.notNull())
-    .addColumn('confirmed_at', t.instant)
-    .addColumn('last_step', t.count, (c) => c.notNull().defaultTo(0))
-    .execute();
-  await db.schema
-    .createTable('recovery_code')
-    .addColumn('person_id', t.id, (c) => c.notNull().references('person.id'))
-    .addColumn('sha256', t.bytes, (c) => c.notNull())
-    .addPrimaryKeyConstraint('recovery_code_key', ['person_id', 'sha256'])
-    .$call((table) => clusterByKey(db, table))
-    .execute();
-  await db.schema
-    .createTable('pending_sign_in')
-    .addColumn('sha256', t.bytes, (c) => c.primaryKey())
-    .addColumn('person_id', t.id, (c) => c.notNull().references('person.id'))
-    .addColumn('expires_at', t.instant, (c) => c.notNull())
-    .execute();
-  const indexes = { person: 'person_id', expiry: 'expires_at' };
-  for (const [name, column] of Object.entries(indexes))
-    await db.schema
-      .createIndex(`pending_sign_in_${name}`)
-      .on('pending_sign_in')
-      .column(column)
-      .execute();
-}
+  /** At most one for each person: a new link replaces the old one. Its use deletes it, a new password too. */
+  one_time_link: {
+    columns: {
+      sha256: bytes('primary key'),
+      person_id: id('unique references person'),
+      expires_at: instant(),
+    },
+  },
 
-async function createAudit(db: Kysely<never>): Promise<void> {
-  const t = columnTypes(db);
-  await db.schema
-    .createTable('audit')
-    .addColumn('seq', t.count, (c) => c.primaryKey().autoIncrement())
-    .addColumn('account_id', t.id, (c) => c.notNull().references('account.id'))
-    .addColumn('at', t.instant, (c) => c.notNull())
-    .addColumn('actor', t.text, (c) => c.notNull())
-    .addColumn('action', t.text, (c) => c.notNull())
-    .addColumn('subject', t.text, (c) => c.notNull())
-    .addColumn('detail', t.text, (c) => c.notNull())
-    .addColumn('address', t.text)
-    .execute();
-  await db.schema.createIndex('audit_list').on('audit').columns(['account_id', 'seq']).execute();
-}
+  /**
+   * The TOTP secret of a person (RFC 6238), at most one. Until a code has confirmed it, signing in does not ask for one.
+   * Deleted when it is turned off or reset.
+   */
+  second_factor: {
+    columns: {
+      person_id: id('primary key references person'),
+      /** Encrypted: domain/access/sealing.ts. */
+      sealed_secret: text(),
+      confirmed_at: orNull(instant()),
+      /** The newest time step whose code was used: a code is accepted once. */
+      last_step: orZero(count()),
+    },
+  },
+
+  /** A code that replaces a TOTP code once, which deletes it. A person has at most RECOVERY_CODES. */
+  recovery_code: {
+    columns: { person_id: id('references person'), sha256: bytes() },
+    clusteredBy: 'person_id, sha256',
+  },
+
+  /**
+   * A person who has entered their password, and not yet the code of their second factor. One for each such sign-in, whose
+   * rate is limited; the next one deletes those that have expired.
+   */
+  pending_sign_in: {
+    columns: {
+      /** Of the token in the browser's cookie. */
+      sha256: bytes('primary key'),
+      person_id: id('references person'),
+      expires_at: instant(),
+    },
+    keys: ['index pending_sign_in_person (person_id)', 'index pending_sign_in_expiry (expires_at)'],
+  },
+
+  /**
+   * What was done in an account. What it was done to may be gone since; its name stays. Nothing bounds it, and nothing
+   * deletes rows.
+   */
+  audit: {
+    columns: {
+      seq: seq(),
+      account_id: id('references account'),
+      at: instant(),
+      /** A person's e-mail address, `operator`, or `plumbline` for what it did by itself. */
+      actor: text(),
+      action: text<AuditAction>(),
+      /** What it was done to: the name of a key or a domain, a person's e-mail address. */
+      subject: text(),
+      /** What else there is to say, such as a key's prefix; empty when there is nothing. */
+      detail: text(),
+      /** null for a command. */
+      address: orNull(text()),
+    },
+    keys: ['index audit_list (account_id, seq)'],
+    postgres: ['primary key (seq)'],
+  },
+} as const;

@@ -1,145 +1,177 @@
-import { type Kysely, sql } from 'kysely';
-import { columnTypes, isPostgres } from './column-types.ts';
-import { addId, addNumber, addReportOfConflict, clusterByKey, updateInPlace } from './keys.ts';
+import {
+  bytes,
+  count,
+  day,
+  id,
+  instant,
+  number,
+  orNull,
+  seq,
+  text,
+  UPDATED_IN_PLACE,
+} from './table.ts';
 
-/** The order of a domain's reports, and on PostgreSQL their key. Columns of a fixed size come first: no space is left. */
-const LIST = ['domain_id', 'begin_date', 'seq'];
-
-/** Documents with the bytes in which they came, what became of them, and what a domain's reports count. */
-export async function createReports(db: Kysely<never>): Promise<void> {
-  await createDocuments(db);
-  await createContents(db);
-  await createCounts(db);
-}
-
-async function createDocuments(db: Kysely<never>): Promise<void> {
-  const t = columnTypes(db);
-  await db.schema
-    .createTable('document')
-    .addColumn('seq', t.count, (c) => c.primaryKey().autoIncrement())
-    .addColumn('input_sha256', t.bytes, (c) => c.notNull())
-    .addColumn('path', t.text, (c) => c.notNull())
-    .addColumn('input_name', t.text, (c) => c.notNull())
-    .addColumn('input_bytes', t.number, (c) => c.notNull())
-    .addColumn('member', t.text)
-    .addColumn('received_at', t.instant, (c) => c.notNull())
-    .addColumn('encoding', t.text)
-    .addColumn('content_bytes', t.number)
-    .addColumn('content', t.bytes)
-    .addUniqueConstraint('document_once', ['input_sha256', 'path'])
-    .execute();
-  await keepContentInRows(db);
-  await db.schema
-    .createTable('document_part')
-    .addColumn('document_seq', t.count, (c) => c.notNull().references('document.seq'))
-    .addColumn('part', t.number, (c) => c.notNull())
-    .addColumn('content', t.bytes, (c) => c.notNull())
-    .addPrimaryKeyConstraint('document_part_key', ['document_seq', 'part'])
-    .execute();
-}
-
-/**
- * By default PostgreSQL compresses what has more than 2,000 bytes and moves it out of its row, at three writes instead of
- * one. A document's content is compressed already, and is in its row while both fit into a page.
+/*
+ * Documents with the bytes in which they came, what became of them, and what a domain's reports count. What came in bounds
+ * them all. Only an operator deletes reports, conflicts and rejections; documents stay.
  */
-async function keepContentInRows(db: Kysely<never>): Promise<void> {
-  if (!isPostgres(db)) return;
-  await sql`alter table document alter content set storage external`.execute(db);
-  await sql`alter table document set (toast_tuple_target = 8160)`.execute(db);
-}
 
-/** Reports and conflicts refer to their documents without a foreign key, whose check would cost every report. */
-async function createContents(db: Kysely<never>): Promise<void> {
-  const t = columnTypes(db);
-  await db.schema
-    .createTable('report')
-    .$call((table) => addNumber(db, table, { name: 'report', key: LIST }))
-    .addColumn('begin_date', t.instant, (c) => c.notNull())
-    .addColumn('end_date', t.instant, (c) => c.notNull())
-    .addColumn('received_at', t.instant, (c) => c.notNull())
-    .addColumn('position', t.count, (c) => c.notNull())
-    .addColumn('nonce', t.text, (c) => c.notNull())
-    .addColumn('document_seq', t.count, (c) => c.notNull())
-    .addColumn('total_messages', t.count, (c) => c.notNull())
-    .addColumn('aligned_messages', t.count, (c) => c.notNull())
-    .addColumn('record_count', t.number, (c) => c.notNull())
-    .$call((table) => addId(db, table, { name: 'report', key: ['domain_id', 'begin_date'] }))
-    .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))
-    .addColumn('payload_sha256', t.bytes, (c) => c.notNull())
-    .addColumn('reporter_org', t.text)
-    .addColumn('reporter_email', t.text)
-    .addColumn('report_id', t.text)
-    .addColumn('warnings', t.text, (c) => c.notNull())
-    .addColumn('content', t.bytes, (c) => c.notNull())
-    .execute();
-  if (!isPostgres(db))
-    await db.schema.createIndex('report_list').on('report').columns(LIST).execute();
-  await db.schema
-    .createIndex('report_arrival')
-    .on('report')
-    .columns(['domain_id', 'position'])
-    .execute();
-  await db.schema
-    .createTable('conflict')
-    .$call((table) => addNumber(db, table, { name: 'conflict', key: LIST }))
-    .addColumn('received_at', t.instant, (c) => c.notNull())
-    .addColumn('document_seq', t.count, (c) => c.notNull())
-    .addColumn('total_messages', t.count, (c) => c.notNull())
-    .addColumn('aligned_messages', t.count, (c) => c.notNull())
-    .addColumn('record_count', t.number, (c) => c.notNull())
-    .$call((table) => addReportOfConflict(db, table))
-    .addColumn('payload_sha256', t.bytes, (c) => c.notNull())
-    .addColumn('reporter_org', t.text)
-    .addColumn('reporter_email', t.text)
-    .addColumn('warnings', t.text, (c) => c.notNull())
-    .addColumn('content', t.bytes, (c) => c.notNull())
-    .execute();
-  // Operators name a conflict by its number.
-  if (isPostgres(db))
-    await db.schema.createIndex('conflict_seq').on('conflict').column('seq').execute();
-  await db.schema
-    .createTable('rejection')
-    .addColumn('document_seq', t.count, (c) => c.primaryKey().references('document.seq'))
-    .addColumn('reason', t.text, (c) => c.notNull())
-    .addColumn('message', t.text, (c) => c.notNull())
-    .addColumn('place', t.text)
-    .execute();
-  await db.schema
-    .createIndex('conflict_received')
-    .on('conflict')
-    .columns(['received_at', 'seq'])
-    .execute();
-  await db.schema
-    .createTable('removed_payload')
-    .addColumn('report_id', t.id, (c) => c.notNull())
-    .addColumn('payload_sha256', t.bytes, (c) => c.notNull())
-    .addColumn('removed_at', t.instant, (c) => c.notNull())
-    .addPrimaryKeyConstraint('removed_payload_key', ['report_id', 'payload_sha256'])
-    .$call((table) => clusterByKey(db, table))
-    .execute();
-}
+/** The order of a domain's reports, and on PostgreSQL their key (decision 90). */
+const LIST = 'domain_id, begin_date, seq';
 
-async function createCounts(db: Kysely<never>): Promise<void> {
-  const t = columnTypes(db);
-  await db.schema
-    .createTable('domain_day')
-    .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))
-    .addColumn('day', t.day, (c) => c.notNull())
-    .addColumn('reports', t.count, (c) => c.notNull())
-    .addColumn('messages', t.count, (c) => c.notNull())
-    .addColumn('aligned', t.count, (c) => c.notNull())
-    .addColumn('sources', t.bytes)
-    .addPrimaryKeyConstraint('domain_day_key', ['domain_id', 'day'])
+export const REPORTS = {
+  /**
+   * A document of an input, which is a file or a mail that came in, and the bytes in which it came. Of a document that was
+   * stored before, and of one that is too large, only that it came. What came in bounds it; nothing deletes rows.
+   */
+  document: {
+    columns: {
+      seq: seq(),
+      /** Of the whole input. */
+      input_sha256: bytes(),
+      /** The numbers of the parts that lead to its part of the input, `2.1`; empty for the whole input. */
+      path: text(),
+      /** A file's path or a mail's name, as it was given. */
+      input_name: text(),
+      input_bytes: number(),
+      /** Names of the members that it was found in, outermost first; null when the input is the document. */
+      member: orNull(text()),
+      received_at: instant(),
+      /** How the content is compressed; `as_is`: not again, because it came compressed. */
+      encoding: orNull(text<'as_is' | 'zstd'>()),
+      /** The size of the part as it came. */
+      content_bytes: orNull(number()),
+      /** The compressed part, of a large one the first mebibyte. */
+      content: orNull(bytes()),
+    },
+    keys: ['unique (input_sha256, path)'],
+    postgres: ['primary key (seq)'],
+    // With the storage of its content: see 0001-tables.ts.
+    storage: 'toast_tuple_target = 8160',
+  },
+
+  /** The rest of a large original, one mebibyte in each part. They are stored before their document has content. */
+  document_part: {
+    columns: {
+      document_seq: count('references document'),
+      /** From 1, because part 0 is `content` in the document's own row. */
+      part: number(),
+      content: bytes(),
+    },
+    keys: ['primary key (document_seq, part)'],
+  },
+
+  /**
+   * On PostgreSQL columns of a fixed size come first: no space is left between them. Reports and conflicts refer to their
+   * documents without a foreign key, whose check would cost every report.
+   */
+  report: {
+    columns: {
+      seq: seq(),
+      begin_date: instant(),
+      end_date: instant(),
+      received_at: instant(),
+      /** Its position in the order in which the domain's reports arrived or were corrected: see lists/points.ts. */
+      position: count(),
+      /** Of the transaction that gave the position. */
+      nonce: text(),
+      document_seq: count(),
+      total_messages: count(),
+      aligned_messages: count(),
+      record_count: number(),
+      /** Made from the report's identity: see domain/reports/report-identity.ts. */
+      id: id(),
+      domain_id: id('references domain'),
+      payload_sha256: bytes(),
+      reporter_org: orNull(text()),
+      reporter_email: orNull(text()),
+      report_id: orNull(text()),
+      /** JSON: a list of `Warning`. */
+      warnings: text(),
+      /** Its records and what else no list shows: domain/reports/report-content.ts. */
+      content: bytes(),
+    },
+    keys: ['index report_arrival (domain_id, position)'],
+    sqlite: ['unique (id)', `index report_list (${LIST})`],
+    postgres: [`constraint report_key primary key (${LIST})`, 'unique (id, domain_id, begin_date)'],
+  },
+
+  /** A document that has the identity of a stored report, and other content: the columns of a report that may differ. */
+  conflict: {
+    columns: {
+      seq: seq(),
+      received_at: instant(),
+      document_seq: count(),
+      total_messages: count(),
+      aligned_messages: count(),
+      record_count: number(),
+      /** Those of its report. */
+      begin_date: instant(),
+      domain_id: id(),
+      report_id: id(),
+      payload_sha256: bytes(),
+      reporter_org: orNull(text()),
+      reporter_email: orNull(text()),
+      warnings: text(),
+      content: bytes(),
+    },
+    // A report has one conflict for each payload.
+    keys: ['index conflict_received (received_at, seq)'],
+    sqlite: [
+      'unique (report_id, payload_sha256)',
+      'constraint conflict_report foreign key (report_id) references report (id)',
+    ],
+    postgres: [
+      `primary key (${LIST})`,
+      'unique (report_id, domain_id, begin_date, payload_sha256)',
+      'constraint conflict_report foreign key (report_id, domain_id, begin_date) references report (id, domain_id, begin_date)',
+      // Operators name a conflict by its number.
+      'index conflict_seq (seq)',
+    ],
+  },
+
+  /** Why a document is not a report. Deleted when a newer reading finds one, or by an operator. */
+  rejection: {
+    columns: {
+      document_seq: count('primary key references document'),
+      reason: text(),
+      message: text(),
+      place: orNull(text()),
+    },
+  },
+
+  /** A payload that an operator removed. When it comes in again, it is not stored. Operators bound it; nothing deletes rows. */
+  removed_payload: {
+    columns: { report_id: id(), payload_sha256: bytes(), removed_at: instant() },
+    clusteredBy: 'report_id, payload_sha256',
+  },
+
+  /**
+   * What a domain's reports whose windows begin on one day add up to: a row for each such day, which goes with the day's
+   * last report.
+   */
+  domain_day: {
+    columns: {
+      domain_id: id('references domain'),
+      day: day(),
+      reports: count(),
+      messages: count(),
+      aligned: count(),
+      /** What addresses sent, packed (domain/sources/packed-sources.ts); null when no report of the day named a source. */
+      sources: orNull(bytes()),
+    },
+    keys: ['primary key (domain_id, day)'],
     // Its packed sources grow with each report.
-    .$call((table) => updateInPlace(db, table, 60))
-    .execute();
-  await db.schema
-    .createTable('domain_receipt')
-    .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))
-    .addColumn('day', t.day, (c) => c.notNull())
-    .addColumn('reports', t.count, (c) => c.notNull())
-    .addPrimaryKeyConstraint('domain_receipt_key', ['domain_id', 'day'])
-    .$call((table) => clusterByKey(db, table))
-    .$call((table) => updateInPlace(db, table))
-    .execute();
-}
+    storage: 'fillfactor = 60',
+  },
+
+  /**
+   * How many reports came in for a domain on one day, whichever days they cover: a row for each such day, which goes with
+   * the day's last report.
+   */
+  domain_receipt: {
+    columns: { domain_id: id('references domain'), day: day(), reports: count() },
+    clusteredBy: 'domain_id, day',
+    storage: UPDATED_IN_PLACE,
+  },
+} as const;

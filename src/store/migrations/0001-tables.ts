@@ -1,235 +1,242 @@
 import { type Kysely, sql } from 'kysely';
-import { createPeople } from './0001-people.ts';
-import { createReports } from './0001-reports.ts';
-import { createSources } from './0001-sources.ts';
-import { columnTypes, isPostgres } from './column-types.ts';
-import { addId, addNumber, clusterByKey, updateInPlace } from './keys.ts';
+import type { Plan } from '../../domain/access/api-key.ts';
+import type { Mark } from '../../domain/sources/source.ts';
+import { INBOX } from './0001-inbox.ts';
+import { PEOPLE } from './0001-people.ts';
+import { REPORTS } from './0001-reports.ts';
+import {
+  address,
+  bytes,
+  count,
+  createTables,
+  day,
+  flag,
+  id,
+  instant,
+  isPostgres,
+  orNull,
+  orZero,
+  seq,
+  text,
+  UPDATED_IN_PLACE,
+} from './table.ts';
 
 export const does = 'makes all tables';
 export const locks = 'nothing: the database is empty';
 
 export async function up(db: Kysely<never>): Promise<void> {
-  await createOwners(db);
-  await createPeople(db);
-  await createReports(db);
-  await createSources(db);
-  await createAlerts(db);
-  await createLists(db);
-  await createInbox(db);
-  await createLeases(db);
+  await createTables(db, TABLES);
+  // By default PostgreSQL compresses what has more than 2,000 bytes and moves it out of its row, at three writes instead
+  // of one. A document's content is compressed already, and is in its row while both fit into a page.
+  if (isPostgres(db))
+    await sql`alter table document alter content set storage external`.execute(db);
 }
 
-async function createOwners(db: Kysely<never>): Promise<void> {
-  const t = columnTypes(db);
-  await db.schema
-    .createTable('account')
-    .addColumn('id', t.id, (c) => c.primaryKey())
-    .addColumn('name', t.text, (c) => c.notNull())
-    .addColumn('plan', t.text, (c) => c.notNull().check(sql`plan in ('free', 'pro')`))
-    .addColumn('created_at', t.instant, (c) => c.notNull())
-    .addColumn('second_factor_required', t.flag, (c) =>
-      c.notNull().defaultTo(0).check(sql`second_factor_required in (0, 1)`),
-    )
-    .addColumn('mail_token', t.text)
-    .addColumn('domains_total', t.count, (c) => c.notNull().defaultTo(0))
-    .addColumn('domains_version', t.text, (c) => c.notNull())
-    .addColumn('alerts_total', t.count, (c) => c.notNull().defaultTo(0))
-    .addColumn('alerts_version', t.text, (c) => c.notNull())
-    .addColumn('alerts_position', t.count, (c) => c.notNull().defaultTo(0))
-    .addColumn('alerts_nonce', t.text, (c) => c.notNull().defaultTo(''))
-    .$call((table) => updateInPlace(db, table))
-    .execute();
-  await db.schema
-    .createIndex('account_mail_token')
-    .unique()
-    .on('account')
-    .column('mail_token')
-    .execute();
-  await db.schema
-    .createTable('api_key')
-    .addColumn('id', t.id, (c) => c.primaryKey())
-    .addColumn('account_id', t.id, (c) => c.notNull().references('account.id'))
-    .addColumn('name', t.text, (c) => c.notNull())
-    .addColumn('prefix', t.text, (c) => c.notNull())
-    .addColumn('sha256', t.bytes, (c) => c.notNull().unique())
-    .addColumn('enabled', t.flag, (c) => c.notNull().check(sql`enabled in (0, 1)`))
-    .addColumn('created_at', t.instant, (c) => c.notNull())
-    .addColumn('last_used_at', t.instant)
-    .addColumn('expires_at', t.instant)
-    .execute();
-  await db.schema.createIndex('api_key_account').on('api_key').column('account_id').execute();
-  await db.schema
-    .createTable('domain')
-    .addColumn('id', t.id, (c) => c.primaryKey())
-    .addColumn('account_id', t.id, (c) => c.references('account.id'))
-    .addColumn('name', t.text, (c) => c.notNull().unique())
-    .addColumn('status', t.text, (c) => c.notNull().check(sql`status in ('active', 'paused')`))
-    .addColumn('created_at', t.instant, (c) => c.notNull())
-    .addColumn('watched_since', t.instant)
-    .addColumn('last_report_at', t.instant)
-    .addColumn('reports_total', t.count, (c) => c.notNull().defaultTo(0))
-    .addColumn('reports_version', t.text, (c) => c.notNull())
-    .addColumn('reports_position', t.count, (c) => c.notNull().defaultTo(0))
-    .addColumn('reports_nonce', t.text, (c) => c.notNull().defaultTo(''))
-    .addColumn('alerts_total', t.count, (c) => c.notNull().defaultTo(0))
-    .addColumn('alerts_version', t.text, (c) => c.notNull())
-    .addColumn('alerts_position', t.count, (c) => c.notNull().defaultTo(0))
-    .addColumn('alerts_nonce', t.text, (c) => c.notNull().defaultTo(''))
-    .$call((table) => updateInPlace(db, table))
-    .execute();
-  await db.schema
-    .createIndex('domain_list')
-    .on('domain')
-    .columns(['account_id', 'status', 'name'])
-    .execute();
-}
+const OWNERS = {
+  /** Only the operator adds accounts; nothing deletes them. */
+  account: {
+    columns: {
+      id: id('primary key'),
+      name: text(),
+      plan: text<Plan>("check (plan in ('free', 'pro'))"),
+      created_at: instant(),
+      /** Whether people who sign in with a password need a second factor. */
+      second_factor_required: orZero(flag()),
+      /** The local part of its own address for reports: domain/access/mail-token.ts. */
+      mail_token: orNull(text('unique')),
+      domains_total: orZero(count()),
+      domains_version: text(),
+      alerts_total: orZero(count()),
+      alerts_version: text(),
+      alerts_position: orZero(count()),
+      alerts_nonce: text(),
+    },
+    storage: UPDATED_IN_PLACE,
+  },
+
+  /** At most MAX_KEYS_PER_ACCOUNT; people and operators delete them. */
+  api_key: {
+    columns: {
+      id: id('primary key'),
+      account_id: id('references account'),
+      name: text(),
+      prefix: text(),
+      sha256: bytes('unique'),
+      enabled: flag(),
+      created_at: instant(),
+      last_used_at: orNull(instant()),
+      expires_at: orNull(instant()),
+    },
+    keys: ['index api_key_account (account_id)'],
+  },
+
+  /**
+   * A row without an account is an *unclaimed* domain: reports came in for it, and nobody has registered it. Nothing
+   * bounds the names that reports bring, and nothing deletes a row.
+   */
+  domain: {
+    columns: {
+      id: id('primary key'),
+      account_id: orNull(id('references account')),
+      name: text('unique'),
+      status: text<'active' | 'paused'>("check (status in ('active', 'paused'))"),
+      created_at: instant(),
+      /** When the domain was last resumed: alerts start again from there. null when it was never paused. */
+      watched_since: orNull(instant()),
+      last_report_at: orNull(instant()),
+      reports_total: orZero(count()),
+      reports_version: text(),
+      /** The newest point of the list: see lists/points.ts. */
+      reports_position: orZero(count()),
+      reports_nonce: text(),
+      alerts_total: orZero(count()),
+      alerts_version: text(),
+      alerts_position: orZero(count()),
+      alerts_nonce: text(),
+    },
+    keys: ['index domain_list (account_id, status, name)'],
+    storage: UPDATED_IN_PLACE,
+  },
+} as const;
 
 /** The order of a domain's alerts, and on PostgreSQL their key. */
-const LIST = ['domain_id', 'fired_at', 'seq'];
+const LIST = 'domain_id, fired_at, seq';
+const OPEN = 'where resolved_at is null';
 
-async function createAlerts(db: Kysely<never>): Promise<void> {
-  const t = columnTypes(db);
-  await db.schema
-    .createTable('alert')
-    .$call((table) => addNumber(db, table, { name: 'alert', key: LIST }))
-    .addColumn('fired_at', t.instant, (c) => c.notNull())
-    .addColumn('resolved_at', t.instant)
-    .addColumn('account_position', t.count, (c) => c.notNull().defaultTo(0))
-    .addColumn('domain_position', t.count, (c) => c.notNull().defaultTo(0))
-    .addColumn('update_nonce', t.count, (c) => c.notNull().defaultTo(0))
-    .$call((table) => addId(db, table, { name: 'alert', key: ['domain_id'] }))
-    .addColumn('account_id', t.id, (c) => c.notNull().references('account.id'))
-    .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))
-    .addColumn('type', t.text, (c) => c.notNull())
-    .addColumn('subject', t.text, (c) => c.notNull().defaultTo(''))
-    .addColumn('context', t.text, (c) => c.notNull())
-    .execute();
-  // At most one open alert for each domain, type and subject, whichever process writes it.
-  await indexOpenAlerts(db, 'alert_open', ['domain_id', 'type', 'subject']).unique().execute();
-  await indexOpenAlerts(db, 'alert_list_open', ['account_id', 'fired_at', 'seq']).execute();
-  for (const owner of ['account', 'domain'] as const) {
-    const [id, position] = [`${owner}_id`, `${owner}_position`] as const;
-    const name = `alert_open_change_by_${owner}`;
-    await indexOpenAlerts(db, name, [id, position, 'update_nonce']).execute();
-    await db.schema
-      .createIndex(`alert_change_by_${owner}`)
-      .on('alert')
-      .columns([id, position])
-      .execute();
-  }
-  await db.schema
-    .createIndex('alert_list_by_account_id')
-    .on('alert')
-    .columns(['account_id', 'fired_at', 'seq'])
-    .execute();
-  if (!isPostgres(db))
-    await db.schema.createIndex('alert_list_by_domain_id').on('alert').columns(LIST).execute();
-  await db.schema
-    .createTable('dns_record')
-    .addColumn('domain_id', t.id, (c) => c.notNull().references('domain.id'))
-    .addColumn('record_type', t.text, (c) => c.notNull())
-    .addColumn('checked_at', t.instant, (c) => c.notNull())
-    .addColumn('state', t.text, (c) => c.notNull())
-    .addPrimaryKeyConstraint('dns_record_key', ['domain_id', 'record_type'])
-    .execute();
-}
+const DOMAINS = {
+  /**
+   * Each rule fires at most once for a day or a subject of a domain, and at most one alert for each is open. Nothing
+   * deletes rows, so an account gets more with each day on which something is wrong.
+   */
+  alert: {
+    columns: {
+      seq: seq(),
+      fired_at: instant(),
+      resolved_at: orNull(instant()),
+      /** Its positions in the order in which alerts of the account, and of the domain, fired or resolved (points.ts). */
+      account_position: orZero(count()),
+      domain_position: orZero(count()),
+      /** A random number for each change of an open alert's context. */
+      update_nonce: orZero(count()),
+      id: id(),
+      account_id: id('references account'),
+      domain_id: id('references domain'),
+      type: text(),
+      /** Distinguishes alerts of one type and domain that are open at the same time. */
+      subject: text(),
+      /** JSON object. */
+      context: text(),
+    },
+    keys: [
+      // At most one open alert for each domain, type and subject, whichever process writes it.
+      `unique index alert_open (domain_id, type, subject) ${OPEN}`,
+      `index alert_list_open (account_id, fired_at, seq) ${OPEN}`,
+      'index alert_list_by_account_id (account_id, fired_at, seq)',
+      `index alert_open_change_by_account (account_id, account_position, update_nonce) ${OPEN}`,
+      'index alert_change_by_account (account_id, account_position)',
+      `index alert_open_change_by_domain (domain_id, domain_position, update_nonce) ${OPEN}`,
+      'index alert_change_by_domain (domain_id, domain_position)',
+    ],
+    sqlite: ['unique (id)', `index alert_list_by_domain_id (${LIST})`],
+    postgres: [`primary key (${LIST})`, 'unique (id, domain_id)'],
+  },
 
-function indexOpenAlerts(db: Kysely<never>, name: string, columns: readonly string[]) {
-  return db.schema
-    .createIndex(name)
-    .on('alert')
-    .columns([...columns])
-    .where(sql.ref('resolved_at'), 'is', null);
-}
+  /**
+   * The state of one of a domain's records in DNS, or (`route`) of all records that reports need to reach us: at most one
+   * row of each type for a domain, which nothing deletes.
+   */
+  dns_record: {
+    columns: {
+      domain_id: id('references domain'),
+      record_type: text<'dmarc' | 'spf' | 'route'>(),
+      checked_at: instant(),
+      /** JSON: see domain/dns/dns-watch.ts, alerts/route-checks.ts. */
+      state: text(),
+    },
+    keys: ['primary key (domain_id, record_type)'],
+  },
+
+  /**
+   * The name of a source in DNS, as it was when it was last looked up. A job looks up at most MAX_NAMES of a domain, and
+   * deletes names of addresses that send no more (sources/names.ts).
+   */
+  source_name: {
+    columns: {
+      domain_id: id('references domain'),
+      address: address(),
+      /** Lower case, without a dot at the end. null when no name resolves back to the address, or no server answered. */
+      name: orNull(text()),
+      /** When to look it up again. */
+      expires_at: instant(),
+    },
+    clusteredBy: 'domain_id, address',
+  },
+
+  /** What a person has said of a source, until a person takes it back. At most MAX_MARKS of a domain. */
+  source_mark: {
+    columns: {
+      domain_id: id('references domain'),
+      address: address(),
+      mark: text<Mark>("check (mark in ('legitimate', 'unknown'))"),
+      marked_at: instant(),
+      /** A person's e-mail address. */
+      marked_by: text(),
+    },
+    clusteredBy: 'domain_id, address',
+  },
+} as const;
 
 /** What finds a page of a list, and what came after a point of it (store/lists). */
-async function createLists(db: Kysely<never>): Promise<void> {
-  const t = columnTypes(db);
-  await db.schema
-    .createTable('list_day')
-    .addColumn('list_id', t.id, (c) => c.notNull())
-    .addColumn('day', t.day, (c) => c.notNull())
-    .addColumn('items', t.count, (c) => c.notNull())
-    .addPrimaryKeyConstraint('list_day_key', ['list_id', 'day'])
-    .$call((table) => clusterByKey(db, table))
-    .$call((table) => updateInPlace(db, table))
-    .execute();
-  await db.schema
-    .createTable('list_point')
-    .addColumn('list_id', t.id, (c) => c.notNull())
-    .addColumn('position', t.count, (c) => c.notNull())
-    .addColumn('nonce', t.text, (c) => c.notNull())
-    .addPrimaryKeyConstraint('list_point_key', ['list_id', 'position'])
-    .$call((table) => clusterByKey(db, table))
-    .execute();
-  await db.schema
-    .createTable('list_gap')
-    .addColumn('list_id', t.id, (c) => c.notNull())
-    .addColumn('position', t.count, (c) => c.notNull())
-    .addColumn('nonce', t.count, (c) => c.notNull())
-    .addPrimaryKeyConstraint('list_gap_key', ['list_id', 'position'])
-    .$call((table) => clusterByKey(db, table))
-    .execute();
-}
+const LISTS = {
+  /** How many items of a list are on a day, to find a deep page (timeline.ts). A day's last item takes its row along. */
+  list_day: {
+    columns: { list_id: id(), day: day(), items: count() },
+    clusteredBy: 'list_id, day',
+    storage: UPDATED_IN_PLACE,
+  },
 
-/** Mails that came in through a door, with their bytes until they are read. */
-async function createInbox(db: Kysely<never>): Promise<void> {
-  const t = columnTypes(db);
-  await db.schema
-    .createTable('inbox_mail')
-    .addColumn('seq', t.count, (c) => c.primaryKey().autoIncrement())
-    .addColumn('id', t.id, (c) => c.notNull().unique())
-    .addColumn('door', t.text, (c) => c.notNull())
-    .addColumn('envelope', t.text, (c) => c.notNull())
-    .addColumn('received_at', t.instant, (c) => c.notNull())
-    .addColumn('byte_count', t.count, (c) => c.notNull())
-    .addColumn('sha256', t.text, (c) => c.notNull())
-    .addColumn('account_id', t.id, (c) => c.references('account.id'))
-    .addColumn('key_sha256', t.bytes, (c) => c.unique())
-    .addColumn('state', t.text, (c) =>
-      c.notNull().check(sql`state in ('waiting', 'claimed', 'stuck', 'done')`),
-    )
-    .addColumn('due_at', t.instant)
-    .addColumn('tries', t.number, (c) => c.notNull().defaultTo(0))
-    .addColumn('claimed_by', t.text)
-    .addColumn('last_error', t.text)
-    .addColumn('result', t.text)
-    .addColumn('counts', t.text)
-    .addColumn('reason', t.text)
-    .addColumn('done_at', t.instant)
-    .execute();
-  const indexes = { due: ['due_at', 'seq'], door: ['door', 'seq'], state: ['state', 'done_at'] };
-  for (const [name, columns] of Object.entries(indexes))
-    await db.schema.createIndex(`inbox_mail_${name}`).on('inbox_mail').columns(columns).execute();
-  // Parts are stored before their mail, so that a mail in the inbox is always complete.
-  await db.schema
-    .createTable('inbox_part')
-    .addColumn('mail_id', t.id, (c) => c.notNull())
-    .addColumn('part', t.number, (c) => c.notNull())
-    .addColumn('stored_at', t.instant, (c) => c.notNull())
-    .addColumn('content', t.bytes, (c) => c.notNull())
-    .addPrimaryKeyConstraint('inbox_part_key', ['mail_id', 'part'])
-    .execute();
-  await db.schema.createIndex('inbox_part_stored').on('inbox_part').column('stored_at').execute();
-  await db.schema
-    .createTable('door_state')
-    .addColumn('door', t.text, (c) => c.primaryKey())
-    .addColumn('noted_at', t.instant, (c) => c.notNull())
-    .addColumn('last_error', t.text)
-    .addColumn('last_error_at', t.instant)
-    .addColumn('checkpoint', t.text)
-    .execute();
-}
+  /**
+   * The last position that a transaction gave to changes of a list, and the transaction's random nonce (points.ts): the
+   * beginning of each list, and a change of alerts; reports have their own. Of a report that was corrected or removed, what
+   * it had. Nothing deletes rows, because clients can come back with any point.
+   */
+  list_point: {
+    columns: { list_id: id(), position: count(), nonce: text() },
+    clusteredBy: 'list_id, position',
+  },
 
-/** Which process does which share of the work that is not answering requests (store/work/leases.ts). */
-async function createLeases(db: Kysely<never>): Promise<void> {
-  const t = columnTypes(db);
-  await db.schema
-    .createTable('lease')
-    .addColumn('name', t.text, (c) => c.primaryKey())
-    .addColumn('holder', t.text)
-    .addColumn('expires_at', t.instant)
-    .addColumn('ran_at', t.instant)
-    .$call((table) => updateInPlace(db, table))
-    .execute();
-}
+  /**
+   * A position of a list whose item was removed or has a later position. One a correction, two a resolved alert; nothing
+   * deletes rows, because totals behind a point are counted with them.
+   */
+  list_gap: {
+    columns: { list_id: id(), position: count(), nonce: count() },
+    clusteredBy: 'list_id, position',
+  },
+} as const;
+
+const WORK = {
+  /** Which process does a share of the work, by the database's clock (work/leases.ts): a row for each job and shard. */
+  lease: {
+    columns: {
+      /** The job and the shard: `alerts:7`. */
+      name: text('primary key'),
+      holder: orNull(text()),
+      expires_at: orNull(instant()),
+      /** When the last completed run began. */
+      ran_at: orNull(instant()),
+    },
+    storage: UPDATED_IN_PLACE,
+  },
+} as const;
+
+/** In the order in which they are made: a table comes after those that it refers to. */
+export const TABLES = {
+  ...OWNERS,
+  ...PEOPLE,
+  ...REPORTS,
+  ...DOMAINS,
+  ...LISTS,
+  ...INBOX,
+  ...WORK,
+} as const;

@@ -5,7 +5,7 @@ import { findAccount, lockAccount } from '../accounts/accounts.ts';
 import { type Actor, insertAudit } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import type { PersonTable } from './tables.ts';
+import type { Tables } from '../tables.ts';
 
 /** A person who signs in to the settings pages of one account. */
 export type Person = Readonly<ReturnType<typeof toPerson>>;
@@ -44,7 +44,7 @@ export async function findPerson(db: Queries, id: string): Promise<Person> {
   return toPerson(row);
 }
 
-export function toPerson(row: Pick<PersonTable, (typeof COLUMNS)[number]>) {
+export function toPerson(row: Pick<Tables['person'], (typeof COLUMNS)[number]>) {
   return {
     id: row.id,
     accountId: row.account_id,

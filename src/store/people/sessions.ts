@@ -8,7 +8,7 @@ import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
-import type { SessionTable } from './tables.ts';
+import type { Tables } from '../tables.ts';
 
 const DAY_MS = 86_400_000;
 export const SESSION_IDLE_MS = 7 * DAY_MS;
@@ -33,7 +33,7 @@ export interface OpenSession {
   readonly isSingleSignOn: 0 | 1;
 }
 
-export type SessionRow = Pick<SessionTable, (typeof LISTED_COLUMNS)[number]>;
+export type SessionRow = Pick<Tables['session'], (typeof LISTED_COLUMNS)[number]>;
 
 const LISTED_COLUMNS = ['id', 'created_at', 'last_seen_at', 'address', 'user_agent'] as const;
 
@@ -181,7 +181,7 @@ export function listSessions(db: Db, personId: string, now: Instant): Promise<Se
 export async function updateSession(
   db: Db,
   id: string,
-  change: Partial<Pick<SessionTable, 'last_seen_at' | 'notice'>>,
+  change: Partial<Pick<Tables['session'], 'last_seen_at' | 'notice'>>,
 ): Promise<void> {
   await db.write((tx) => tx.updateTable('session').set(change).where('id', '=', id).execute());
 }

@@ -6,7 +6,7 @@ import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
-import type { SourceMarkTable } from './tables.ts';
+import type { Tables } from '../tables.ts';
 
 /** How many marks a domain can have: more than people set, and few enough to read all of them with each page. */
 const MAX_MARKS = 1_000;
@@ -17,7 +17,7 @@ export interface SourceMark {
   readonly markedBy: string;
 }
 
-type MarkRow = Omit<SourceMarkTable, 'domain_id'>;
+type MarkRow = Omit<Tables['source_mark'], 'domain_id'>;
 
 export const marksOf = prepareQuery<{ domainId: string }, MarkRow>((db, param) =>
   db

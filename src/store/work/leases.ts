@@ -1,7 +1,7 @@
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import type { LeaseTable } from '../tables.ts';
+import type { Tables } from '../tables.ts';
 import { readClockMs } from './clock.ts';
 
 /** How long a lease lasts without renewal. A killed process delays its work by this much. */
@@ -108,7 +108,7 @@ export function createLeases({ db, holder, readClock = readClockMs }: LeasesDeps
  * the future ran before the clock was set back, and is due.
  */
 function isFreeAndDue(
-  { expires_at, ran_at }: LeaseTable,
+  { expires_at, ran_at }: Tables['lease'],
   { nowMs, everyMs }: { readonly nowMs: number; readonly everyMs: number },
 ): boolean {
   const leftMs = expires_at === null ? 0 : Date.parse(expires_at) - nowMs;

@@ -1,0 +1,63 @@
+import type { DoneResult, DoorName, MailState } from '../inbox/incoming.ts';
+import { bytes, count, id, instant, number, orNull, orZero, seq, text } from './table.ts';
+
+/* Mails that came in through a door, with their bytes until they are read. */
+
+export const INBOX = {
+  /** The row stays for some time after the mail is done. */
+  inbox_mail: {
+    columns: {
+      seq: seq(),
+      /** Its parts have it as `mail_id`. */
+      id: id('unique'),
+      door: text<DoorName>(),
+      /** JSON: see incoming.ts. */
+      envelope: text(),
+      received_at: instant(),
+      byte_count: count(),
+      sha256: text(),
+      /** The account whose own address the mail was sent to. */
+      account_id: orNull(id('references account')),
+      key_sha256: orNull(bytes('unique')),
+      state: text<MailState>("check (state in ('waiting', 'claimed', 'stuck', 'done'))"),
+      /** When it can be claimed, by the database's clock: at once, after a pause, or when a claim ends. null: never. */
+      due_at: orNull(instant()),
+      tries: orZero(number()),
+      claimed_by: orNull(text()),
+      last_error: orNull(text()),
+      result: orNull(text<DoneResult>()),
+      /** JSON: how many documents had each outcome. */
+      counts: orNull(text()),
+      /** Why there is no report, or the first that could not be read. */
+      reason: orNull(text()),
+      done_at: orNull(instant()),
+    },
+    keys: [
+      'index inbox_mail_due (due_at, seq)',
+      'index inbox_mail_door (door, seq)',
+      'index inbox_mail_state (state, done_at)',
+    ],
+    postgres: ['primary key (seq)'],
+  },
+
+  /**
+   * At most 256 KiB. Stored before the mail's row, so that a mail in the inbox is always complete, and deleted when the
+   * bytes are not needed any more.
+   */
+  inbox_part: {
+    columns: { mail_id: id(), part: number(), stored_at: instant(), content: bytes() },
+    keys: ['primary key (mail_id, part)', 'index inbox_part_stored (stored_at)'],
+  },
+
+  door_state: {
+    columns: {
+      door: text<DoorName>('primary key'),
+      /** When it last said that it works. */
+      noted_at: instant(),
+      last_error: orNull(text()),
+      last_error_at: orNull(instant()),
+      /** A text of the door's own. */
+      checkpoint: orNull(text()),
+    },
+  },
+} as const;
