@@ -5,13 +5,15 @@ import type { DaySources, PassCounts, SourceOfDay } from './day-sources.ts';
 import type { Counts } from './source.ts';
 
 /*
- * The stored form of the sources of a day: the version of the form; the length of the texts and the texts (JSON of the
- * patterns and of the reporters); then each address: its key, its counts, and behind their length its patterns and
+ * The stored form of the sources of a day: the version of the form; the length of the texts and the texts (a line for each
+ * pattern, which is JSON and has no line ends, then JSON of the reporters); then each address: its key, its counts, and behind their length its patterns and
  * reporters by their position among the texts. Of passed messages the failed ones are stored, which are zero for most
  * addresses. Short texts are not compressed, which would take as long as all else.
  */
 const FORMS = { plain: 1, deflated: 2 } as const;
 const MAX_PLAIN_BYTES = 512;
+/** Memory for 4 kB, which most texts have: allocating more takes longer than packing. */
+const PACKING = { windowBits: 13, memLevel: 4, chunkSize: 1024 };
 
 /** How many addresses a day keeps: those with most messages. */
 const MAX_SOURCES = 1_000;
@@ -38,12 +40,13 @@ export function packSources(sources: DaySources): Uint8Array | null {
     writeReporters(results, source, reporters);
     entries.writeBytes(results.bytes);
   }
-  return joinPacked(Buffer.from(JSON.stringify([patterns.list, reporters.list])), entries.bytes);
+  const texts = [...patterns.list, JSON.stringify(reporters.list)].join('\n');
+  return joinPacked(Buffer.from(texts), entries.bytes);
 }
 
 function joinPacked(texts: Buffer, entries: Buffer): Uint8Array {
   const isPlain = texts.length <= MAX_PLAIN_BYTES;
-  const stored = isPlain ? texts : deflateRawSync(texts, { memLevel: 4 });
+  const stored = isPlain ? texts : deflateRawSync(texts, PACKING);
   const head = new ByteWriter();
   head.writeByte(isPlain ? FORMS.plain : FORMS.deflated);
   head.writeBytes(stored);
@@ -169,17 +172,20 @@ export function eachSource(bytes: Uint8Array | null, take: TakeSource): void {
 /** JSON escapes a character by at most six. */
 const MAX_UNPACKED = 6 * MAX_TEXT_CHARS + 8 * MAX_TEXTS;
 
-type StoredTexts = readonly [patterns: readonly string[], reporters: readonly (string | null)[]];
+interface StoredTexts {
+  readonly patterns: readonly string[];
+  readonly reporters: readonly (string | null)[];
+}
 
-function readSource(reader: ByteReader, [patternTexts, reporterTexts]: StoredTexts): SourceOfDay {
+function readSource(reader: ByteReader, texts: StoredTexts): SourceOfDay {
   const counts = readCounts(reader);
   const end = reader.readEnd();
   const patterns = new Map<string, number>();
   for (let left = reader.readNumber(); left > 0; left -= 1)
-    patterns.set(patternTexts[reader.readNumber()] as string, reader.readNumber());
+    patterns.set(texts.patterns[reader.readNumber()] as string, reader.readNumber());
   const reporters = new Map<string | null, PassCounts>();
   while (reader.at < end) {
-    const name = reporterTexts[reader.readNumber()] as string | null;
+    const name = texts.reporters[reader.readNumber()] as string | null;
     const messages = reader.readNumber();
     reporters.set(name, { messages, aligned: messages - reader.readNumber() });
   }
@@ -192,8 +198,12 @@ function openPacked(bytes: Uint8Array) {
   const end = reader.readEnd();
   const stored = Buffer.from(bytes.buffer, bytes.byteOffset + reader.at, end - reader.at);
   reader.moveTo(end);
-  const readTexts = (): StoredTexts => JSON.parse(unpackTexts(form, stored).toString());
-  return { readTexts, reader };
+  return { readTexts: () => parseTexts(unpackTexts(form, stored).toString()), reader };
+}
+
+function parseTexts(text: string): StoredTexts {
+  const lines = text.split('\n');
+  return { reporters: JSON.parse(lines.pop() ?? ''), patterns: lines };
 }
 
 function unpackTexts(form: number, stored: Buffer): Buffer {
