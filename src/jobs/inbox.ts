@@ -6,7 +6,7 @@ import { startInboxWorker } from '../intake/inbox/worker.ts';
 import { createParserProcess } from '../intake/parser/parser-process.ts';
 import { findDomainIds } from '../store/accounts/domains.ts';
 import type { Store } from '../store/engine/store.ts';
-import { deliver } from '../store/inbox/deliver.ts';
+import { createDeliver } from '../store/inbox/deliver.ts';
 import type { Deliver } from '../store/inbox/incoming.ts';
 import { createClaims } from './claim-domains.ts';
 import type { Running } from './running.ts';
@@ -37,9 +37,10 @@ export function startInbox(
       await evaluate({ store, thresholds, now }, await findDomainIds(db, [...names]));
     },
   });
+  const deliver = createDeliver(db);
   return {
     deliver: async (incoming) => {
-      await deliver(db, incoming);
+      await deliver(incoming);
       worker.wake();
     },
     stop: worker.stop,

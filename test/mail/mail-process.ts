@@ -11,7 +11,7 @@ import { startInboxWorker } from '../../src/intake/inbox/worker.ts';
 import { localParser } from '../../src/intake/parser/parser.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/open.ts';
-import { deliver } from '../../src/store/inbox/deliver.ts';
+import { createDeliver } from '../../src/store/inbox/deliver.ts';
 import { findCheckpoint, noteDoor, updateCheckpoint } from '../../src/store/inbox/doors.ts';
 import type { Deliver, DoorName } from '../../src/store/inbox/incoming.ts';
 import { findResults } from '../../src/store/inbox/mails.ts';
@@ -32,9 +32,10 @@ process.on('disconnect', () => process.exit());
 process.once('message', async () => {
   const { db } = await openStore(database, { mustExist: true });
   const worker = startWorker(db);
+  const deliver = createDeliver(db);
   const given = {
     deliver: async (incoming: Parameters<Deliver>[0]) => {
-      await deliver(db, incoming);
+      await deliver(incoming);
       worker.wake();
     },
     ...{ now, log },

@@ -45,7 +45,7 @@ async function countUnread(db: Db): Promise<number> {
   const rows = await db
     .selectFrom('inbox_mail')
     .select('seq')
-    .where('state', 'in', ['waiting', 'claimed'])
+    .where('state', '=', 'waiting')
     .execute();
   return rows.length;
 }

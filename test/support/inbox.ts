@@ -1,5 +1,5 @@
 import type { Db } from '../../src/store/engine/database.ts';
-import { deliver } from '../../src/store/inbox/deliver.ts';
+import { createDeliver } from '../../src/store/inbox/deliver.ts';
 import type { Incoming } from '../../src/store/inbox/incoming.ts';
 import { NOW } from './builders.ts';
 import { PLAIN } from './intake.ts';
@@ -22,7 +22,7 @@ export function aReportMail(id?: string, domain?: string): Buffer {
 
 /** Delivers a mail as a door does. */
 export async function deliverMail(db: Db, incoming: Partial<Incoming> = {}): Promise<void> {
-  await deliver(db, {
+  await createDeliver(db)({
     door: 'smtp',
     bytes: aReportMail(),
     envelope: { sender: 'noreply@reporter.example', recipients: ['rua@example.com'] },

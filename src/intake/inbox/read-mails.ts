@@ -1,6 +1,6 @@
 import type { Db } from '../../store/engine/database.ts';
 import type { ClaimedMail, Done } from '../../store/inbox/claims.ts';
-import { readContent } from '../../store/inbox/parts.ts';
+import { readContent, readSmall } from '../../store/inbox/parts.ts';
 import { type IngestedDocument, type InputToRead, ingest } from '../ingest.ts';
 import type { Parser } from '../parser/parser.ts';
 import { MailReading, toInputName } from './mail-reading.ts';
@@ -57,9 +57,11 @@ interface Loaded {
 async function loadInputs(db: Db, mails: readonly ClaimedMail[]): Promise<Loaded> {
   const inputs: InputToRead[] = [];
   let fault: Loaded['fault'];
+  const small = await readSmall(db, mails);
   for (const mail of mails) {
     try {
-      const [name, bytes] = [toInputName(mail), await readContent(db, mail)];
+      const name = toInputName(mail);
+      const bytes = small.get(mail.id) ?? (await readContent(db, mail));
       inputs.push({ name, read: async () => ({ name, bytes, sha256: mail.sha256 }) });
     } catch (error) {
       fault ??= { error };

@@ -22,7 +22,7 @@ interface Lockable {
 export type JsonFields = Readonly<Record<string, Expression<unknown>>>;
 
 /** PostgreSQL's names of types. SQLite compares what it has stored. */
-export type ColumnType = 'bytea' | 'date' | 'inet' | 'text' | 'timestamptz' | 'uuid';
+export type ColumnType = 'bigint' | 'bytea' | 'date' | 'inet' | 'text' | 'timestamptz' | 'uuid';
 
 /** What the engines say differently in SQL. Every other statement is the same text for both. */
 export interface Dialect {
@@ -39,7 +39,7 @@ export interface Dialect {
   /** A column that has an instant, as a part of a `jsonRow`. */
   readonly asInstant: <T extends Instant | null>(column: Expression<T>) => RawBuilder<T>;
   /**
-   * Whether a column of this type is in a list, a JSON array of texts. Uses an index as `=` does. A prepared query takes a
+   * Whether a column of this type is in a list, a JSON array of texts or numbers. Uses an index as `=` does. A prepared query takes a
    * list this way, so that its text is the same for every length; a query that is built each time uses `in` with an
    * array.
    */

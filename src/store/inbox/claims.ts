@@ -1,11 +1,12 @@
-import type { Selectable } from 'kysely';
-import { toInstant } from '../../domain/instant.ts';
+import { type Selectable, sql } from 'kysely';
+import { toHex } from '../../domain/hex.ts';
+import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import type { Tables } from '../tables.ts';
 import { readClockMs, readNow } from '../work/clock.ts';
-import type { DoneResult } from './incoming.ts';
-import { toCut } from './incoming.ts';
-import { deleteParts, PART_BYTES } from './parts.ts';
+import { type DoneResult, toCut } from './incoming.ts';
+import { deleteParts, deleteSmall, PART_BYTES } from './parts.ts';
 
 /* A claim ends by itself: `due_at` of a claimed mail is when others may claim it. All times are the database's. */
 
@@ -27,7 +28,16 @@ export const CLAIMED_COLUMNS = [
   ...(['sha256', 'account_id', 'tries'] as const),
 ] as const;
 
-export type ClaimedMail = Pick<Selectable<Tables['inbox_mail']>, (typeof CLAIMED_COLUMNS)[number]>;
+type ClaimedRow = Pick<Selectable<Tables['inbox_mail']>, (typeof CLAIMED_COLUMNS)[number]>;
+
+export interface ClaimedMail extends Omit<ClaimedRow, 'sha256'> {
+  /** In hex. */
+  readonly sha256: string;
+}
+
+export function toClaimed(row: ClaimedRow): ClaimedMail {
+  return { ...row, sha256: toHex(row.sha256) };
+}
 
 export interface Holder {
   /** Different for each worker. */
@@ -44,7 +54,7 @@ interface ClaimOptions {
 }
 
 /**
- * The longest waiting mails first. A mail that was claimed before is claimed alone, so that one that ends its worker
+ * The oldest mails first. A mail that was claimed before is claimed alone, so that one that ends its worker
  * again and again does not use up the tries of others.
  */
 export async function claimMails(db: Db, options: ClaimOptions): Promise<ClaimedMail[]> {
@@ -74,8 +84,10 @@ async function listDue(db: Pick<Db, 'selectFrom'>, now: string, limit: number): 
   return await db
     .selectFrom('inbox_mail')
     .select(['seq', 'tries', 'byte_count'])
+    .where('state', '=', 'waiting')
     .where('due_at', '<=', now)
-    .orderBy('due_at')
+    // As the index has them: `done_at` of all of them is null.
+    .orderBy('done_at')
     .orderBy('seq')
     .limit(limit)
     .execute();
@@ -120,16 +132,15 @@ async function claim(
   const rows = await tx
     .updateTable('inbox_mail')
     .set((eb) => ({
-      state: 'claimed',
       claimed_by: holder.id,
       due_at: toInstant(new Date(nowMs + holder.claimMs)),
       tries: eb('tries', '+', 1),
     }))
-    .where('seq', 'in', seqs)
+    .where(isOneOf(tx, seqs))
     .where('due_at', '<=', toInstant(new Date(nowMs)))
     .returning(CLAIMED_COLUMNS)
     .execute();
-  return rows.sort((a, b) => a.seq - b.seq);
+  return rows.map(toClaimed).sort((a, b) => a.seq - b.seq);
 }
 
 /** Claims that have ended, and mails that other workers have claimed since, stay as they are. */
@@ -145,7 +156,7 @@ export async function releaseMails(db: Db, holder: Holder, seqs: readonly number
   await db.write(async (tx) => {
     const due_at = await readNow(tx);
     await changeClaimed(tx, holder, seqs)
-      .set((eb) => ({ state: 'waiting', claimed_by: null, due_at, tries: eb('tries', '-', 1) }))
+      .set((eb) => ({ claimed_by: null, due_at, tries: eb('tries', '-', 1) }))
       .execute();
   });
 }
@@ -182,10 +193,14 @@ function toPauseMs(tries: number): number {
 function changeClaimed(tx: Tx, holder: Holder, seqs: readonly number[]) {
   return tx
     .updateTable('inbox_mail')
-    .where('seq', 'in', seqs)
-    .where('state', '=', 'claimed')
+    .where(isOneOf(tx, seqs))
+    .where('state', '=', 'waiting')
     .where('claimed_by', '=', holder.id);
 }
+
+/** One statement for any number of mails. */
+const isOneOf = (tx: Tx, seqs: readonly number[]) =>
+  dialectOf(tx).isIn(sql.ref('seq'), sql.val(JSON.stringify(seqs)), 'bigint');
 
 export interface Done {
   readonly mail: ClaimedMail;
@@ -202,25 +217,37 @@ export interface Done {
  * worker has claimed since is left to that worker, which finds the same.
  */
 export async function finishMails(db: Db, holder: Holder, mails: readonly Done[]): Promise<number> {
+  const same = Map.groupBy(mails, ({ result, counts, reason }) =>
+    JSON.stringify([result, counts, reason]),
+  );
   const finished = await db.write(async (tx) => {
     const now = await readNow(tx);
     const finished: Done[] = [];
-    for (const done of mails) if (await finish(tx, holder, { done, now })) finished.push(done);
+    for (const some of same.values()) finished.push(...(await finish(tx, holder, { some, now })));
+    await deleteSmall(tx, toDeleted(finished.filter(isSmall)));
     return finished;
   });
-  const large = finished.filter(
-    ({ mail, keepsBytes }) => !keepsBytes && mail.byte_count > PART_BYTES,
-  );
-  for (const { mail } of large) await deleteParts(db, mail.id);
+  for (const id of toDeleted(finished.filter((done) => !isSmall(done)))) await deleteParts(db, id);
   return finished.length;
 }
 
+const isSmall = ({ mail }: Done): boolean => mail.byte_count <= PART_BYTES;
+
+const toDeleted = (mails: readonly Done[]): string[] =>
+  mails.flatMap(({ mail, keepsBytes }) => (keepsBytes ? [] : [mail.id]));
+
+/** Records the same result of several mails. */
 async function finish(
   tx: Tx,
   holder: Holder,
-  { done: { mail, result, counts, reason, keepsBytes }, now }: { done: Done; now: string },
-): Promise<boolean> {
-  const { numUpdatedRows } = await changeClaimed(tx, holder, [mail.seq])
+  { some, now }: { some: readonly Done[]; now: Instant },
+): Promise<Done[]> {
+  const [{ result, counts, reason }] = some as [Done];
+  const rows = await changeClaimed(
+    tx,
+    holder,
+    some.map(({ mail }) => mail.seq),
+  )
     .set({
       state: 'done',
       due_at: null,
@@ -231,9 +258,8 @@ async function finish(
       reason: reason === null ? null : toCut(reason, MAX_TEXT_CHARS),
       done_at: now,
     })
-    .executeTakeFirst();
-  const isSmall = mail.byte_count <= PART_BYTES;
-  if (numUpdatedRows > 0n && isSmall && !keepsBytes)
-    await tx.deleteFrom('inbox_part').where('mail_id', '=', mail.id).execute();
-  return numUpdatedRows > 0n;
+    .returning('seq')
+    .execute();
+  const seqs = new Set(rows.map(({ seq }) => seq));
+  return some.filter(({ mail }) => seqs.has(mail.seq));
 }

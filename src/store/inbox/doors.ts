@@ -125,7 +125,7 @@ async function countUnread(db: Queries): Promise<Pick<InboxOverview, 'waiting' |
   const unread = db
     .selectFrom('inbox_mail')
     .select('state')
-    .where('state', 'in', ['waiting', 'claimed', 'stuck'])
+    .where('state', 'in', ['waiting', 'stuck'])
     .limit(MAX_COUNTED);
   const rows = await db
     .with('unread', () => unread)
@@ -134,5 +134,5 @@ async function countUnread(db: Queries): Promise<Pick<InboxOverview, 'waiting' |
     .groupBy('state')
     .execute();
   const count = (state: MailState) => rows.find((row) => row.state === state)?.mails ?? 0;
-  return { waiting: count('waiting') + count('claimed'), stuck: count('stuck') };
+  return { waiting: count('waiting'), stuck: count('stuck') };
 }

@@ -54,6 +54,7 @@ export type MailResult =
   /** There is no aggregate report in it: other people's mail, TLS-RPT, failure reports, auto-replies, bounces. */
   | 'ignored';
 
+/** `claimed`: it waits, and a worker has claimed it. */
 export type MailState = 'waiting' | 'claimed' | 'stuck' | 'done';
 export type DoneResult = Exclude<MailResult, 'waiting' | 'stuck'> | 'dropped';
 

@@ -1,12 +1,26 @@
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
+import { toHex } from '../../domain/hex.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries } from '../engine/database.ts';
 import type { Tables } from '../tables.ts';
-import type { DoneResult, MailState } from './incoming.ts';
-import { type Envelope, hashKey, type MailResult, parseEnvelope } from './incoming.ts';
+import {
+  type DoneResult,
+  type Envelope,
+  hashKey,
+  type MailResult,
+  type MailState,
+  parseEnvelope,
+} from './incoming.ts';
 
-export type ListedMail = Omit<MailRow, 'envelope' | 'counts'> & {
+export type ListedMail = Omit<
+  MailRow,
+  'envelope' | 'counts' | 'sha256' | 'state' | 'claimed_by'
+> & {
   readonly envelope: Envelope;
+  /** In hex. */
+  readonly sha256: string;
+  readonly state: MailState;
   /** How many documents had each outcome. */
   readonly counts: Readonly<Record<string, number>> | null;
 };
@@ -24,7 +38,7 @@ export interface MailFilter {
 export async function listMails(db: Queries, filter: MailFilter): Promise<ListedMail[]> {
   const { state, result, since, limit } = filter;
   const rows = await selectMails(db)
-    .$if(state !== undefined, (query) => query.where('state', '=', state as MailState))
+    .$if(state !== undefined, (query) => query.where(isInState(state as MailState)))
     .$if(result !== undefined, (query) => query.where('result', '=', result as DoneResult))
     .$if(since !== undefined, (query) => query.where('received_at', '>=', since as Instant))
     .orderBy('seq', 'desc')
@@ -44,13 +58,30 @@ function selectMails(db: Queries) {
   return db
     .selectFrom('inbox_mail')
     .select(['seq', 'id', 'door', 'envelope', 'received_at', 'byte_count', 'sha256'])
-    .select(['account_id', 'state', 'due_at', 'tries', 'last_error'])
+    .select(['account_id', 'state', 'claimed_by', 'due_at', 'tries', 'last_error'])
     .select(['result', 'counts', 'reason', 'done_at']);
 }
 
-function toListed(row: MailRow): ListedMail {
+const isInState =
+  (state: MailState) =>
+  (eb: ExpressionBuilder<Tables, 'inbox_mail'>): Expression<SqlBool> => {
+    if (state === 'stuck' || state === 'done') return eb('state', '=', state);
+    const isClaimed = state === 'claimed' ? 'is not' : 'is';
+    return eb.and([eb('state', '=', 'waiting'), eb('claimed_by', isClaimed, null)]);
+  };
+
+export function toState({
+  state,
+  claimed_by,
+}: Pick<Tables['inbox_mail'], 'state' | 'claimed_by'>): MailState {
+  return state === 'waiting' && claimed_by !== null ? 'claimed' : state;
+}
+
+function toListed({ claimed_by, ...row }: MailRow): ListedMail {
   return {
     ...row,
+    state: toState({ ...row, claimed_by }),
+    sha256: toHex(row.sha256),
     envelope: parseEnvelope(row.envelope),
     counts: row.counts === null ? null : JSON.parse(row.counts),
   };

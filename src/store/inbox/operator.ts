@@ -2,8 +2,9 @@ import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { readClockMs, readNow } from '../work/clock.ts';
-import { CLAIMED_COLUMNS, type ClaimedMail, type Holder } from './claims.ts';
+import { CLAIMED_COLUMNS, type ClaimedMail, type Holder, toClaimed } from './claims.ts';
 import type { MailState } from './incoming.ts';
+import { toState } from './mails.ts';
 import { deleteParts } from './parts.ts';
 
 /** Makes a waiting or stuck mail due now, as if it had never been tried. Throws `not_found` or `conflict`. */
@@ -47,12 +48,13 @@ export async function reclaimMail(db: Db, holder: Holder, seq: number): Promise<
   return await db.write(async (tx) => {
     await requireState(tx, seq, ['done']);
     const due_at = toInstant(new Date((await readClockMs(tx)) + holder.claimMs));
-    return await tx
+    const row = await tx
       .updateTable('inbox_mail')
-      .set({ state: 'claimed', claimed_by: holder.id, due_at, tries: 1, ...UNDONE })
+      .set({ state: 'waiting', claimed_by: holder.id, due_at, tries: 1, ...UNDONE })
       .where('seq', '=', seq)
       .returning(CLAIMED_COLUMNS)
       .executeTakeFirstOrThrow();
+    return toClaimed(row);
   });
 }
 
@@ -68,11 +70,12 @@ async function requireState(
     .updateTable('inbox_mail')
     .set((eb) => ({ id: eb.ref('id') }))
     .where('seq', '=', seq)
-    .returning(['id', 'state'])
+    .returning(['id', 'state', 'claimed_by'])
     .executeTakeFirst();
   if (mail === undefined) throw new Failure('not_found', `There is no mail-${seq} in the inbox.`);
-  if (states.includes(mail.state)) return mail;
-  throw new Failure('conflict', `mail-${seq} ${REFUSALS[mail.state]}`);
+  const state = toState(mail);
+  if (states.includes(state)) return mail;
+  throw new Failure('conflict', `mail-${seq} ${REFUSALS[state]}`);
 }
 
 const REFUSALS: Readonly<Record<MailState, string>> = {

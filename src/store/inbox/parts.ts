@@ -1,7 +1,10 @@
-import type { Selectable } from 'kysely';
+import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import { findWholeInput } from '../documents/originals.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
+import { dialectOf } from '../engine/dialect.ts';
+import { prepareRows } from '../engine/many-rows.ts';
+import { runAllPrepared } from '../engine/prepared.ts';
 import type { Tables } from '../tables.ts';
 
 /* The bytes of mails in the inbox, in parts, so that no transaction writes more than one of them. */
@@ -51,16 +54,60 @@ class Held {
   }
 }
 
-export async function insertPart(tx: Tx, part: Tables['inbox_part']): Promise<void> {
-  await tx.insertInto('inbox_part').values(part).execute();
+export type NewPart = Readonly<Tables['inbox_part']>;
+
+export const partInserts = prepareRows<NewPart, never>(
+  ['mail_id', 'part', 'stored_at', 'content'],
+  (db, rows) => db.insertInto('inbox_part').values(rows),
+);
+
+export async function insertPart(tx: Tx, part: NewPart): Promise<void> {
+  await runAllPrepared(tx, partInserts([part]));
 }
 
-type Stored = Pick<Selectable<Tables['inbox_mail']>, 'seq' | 'id' | 'sha256' | 'byte_count'>;
+export async function countParts(tx: Tx, mailId: string): Promise<number> {
+  const { parts } = await tx
+    .selectFrom('inbox_part')
+    .select((eb) => eb.fn.countAll<number>().as('parts'))
+    .where('mail_id', '=', mailId)
+    .executeTakeFirstOrThrow();
+  return parts;
+}
+
+interface Stored {
+  readonly seq: number;
+  readonly id: string;
+  /** In hex. */
+  readonly sha256: string;
+  readonly byte_count: number;
+}
 
 /** From the inbox, or from a document that is a whole input with these bytes; undefined when they were not kept. */
 export async function findContent(db: Queries, mail: Stored): Promise<Uint8Array | undefined> {
   return (await readParts(db, mail)) ?? (await findWholeInput(db, mail.sha256));
 }
+
+/** The bytes of those mails that have one part only, by their ids. */
+export async function readSmall(
+  db: Queries,
+  mails: readonly Stored[],
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const small = mails.filter(({ byte_count }) => byte_count <= PART_BYTES).map(({ id }) => id);
+  const rows = await db
+    .selectFrom('inbox_part')
+    .select(['mail_id', 'content'])
+    .where(isOfMail(db, small))
+    .execute();
+  return new Map(rows.map(({ mail_id, content }) => [mail_id, content]));
+}
+
+/** Deletes the bytes of mails that have one part only. */
+export async function deleteSmall(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length > 0) await tx.deleteFrom('inbox_part').where(isOfMail(tx, ids)).execute();
+}
+
+const isOfMail = (db: Queries, ids: readonly string[]) =>
+  dialectOf(db).isIn(sql.ref('mail_id'), sql.val(JSON.stringify(ids)), 'uuid');
 
 /** One part at a time, so that a large mail is in memory once. undefined when parts are missing. */
 async function readParts(db: Queries, { id, byte_count }: Stored): Promise<Uint8Array | undefined> {

@@ -25,13 +25,19 @@ async function correctTimes(db: Db, nowMs: number): Promise<void> {
   const isLate = await db
     .selectFrom('inbox_mail')
     .select('seq')
+    .where('state', '=', 'waiting')
     .where('due_at', '>', latest)
     .limit(1)
     .executeTakeFirst();
   if (isLate === undefined) return;
   const now = toInstant(new Date(nowMs));
   await db.write((tx) =>
-    tx.updateTable('inbox_mail').set({ due_at: now }).where('due_at', '>', latest).execute(),
+    tx
+      .updateTable('inbox_mail')
+      .set({ due_at: now })
+      .where('state', '=', 'waiting')
+      .where('due_at', '>', latest)
+      .execute(),
   );
 }
 

@@ -4,7 +4,11 @@ import { bytes, count, id, instant, number, orNull, orZero, seq, text } from './
 /* Mails that came in through a door, with their bytes until they are read. */
 
 export const INBOX = {
-  /** The row stays for some time after the mail is done. */
+  /**
+   * Rows stay for ninety days after their mails are done (`tidyInbox`), so the mails of ninety days bound them. What waits
+   * is bounded by the doors: SMTP takes no more above 100,000 mails (`room.ts`), a folder and a mailbox above some hundred
+   * of their own. No index has a column that a claim changes, and there is room for the new version of each row.
+   */
   inbox_mail: {
     columns: {
       seq: seq(),
@@ -15,14 +19,15 @@ export const INBOX = {
       envelope: text(),
       received_at: instant(),
       byte_count: count(),
-      sha256: text(),
+      sha256: bytes(),
       /** The account whose own address the mail was sent to. */
       account_id: orNull(id('references account')),
       key_sha256: orNull(bytes('unique')),
-      state: text<MailState>("check (state in ('waiting', 'claimed', 'stuck', 'done'))"),
+      state: text<Exclude<MailState, 'claimed'>>("check (state in ('waiting', 'stuck', 'done'))"),
       /** When it can be claimed, by the database's clock: at once, after a pause, or when a claim ends. null: never. */
       due_at: orNull(instant()),
       tries: orZero(number()),
+      /** The worker that has claimed it. It stays here when its claim has ended, until the next. */
       claimed_by: orNull(text()),
       last_error: orNull(text()),
       result: orNull(text<DoneResult>()),
@@ -32,23 +37,21 @@ export const INBOX = {
       reason: orNull(text()),
       done_at: orNull(instant()),
     },
-    keys: [
-      'index inbox_mail_due (due_at, seq)',
-      'index inbox_mail_door (door, seq)',
-      'index inbox_mail_state (state, done_at)',
-    ],
+    keys: ['index inbox_mail_door (door, seq)', 'index inbox_mail_state (state, done_at, seq)'],
     postgres: ['primary key (seq)'],
+    storage: 'fillfactor = 50',
   },
 
   /**
    * At most 256 KiB. Stored before the mail's row, so that a mail in the inbox is always complete, and deleted when the
-   * bytes are not needed any more.
+   * bytes are not needed any more. SMTP takes no more above 4 GiB, and mails without a report keep 1 GiB (`room.ts`).
    */
   inbox_part: {
     columns: { mail_id: id(), part: number(), stored_at: instant(), content: bytes() },
     keys: ['primary key (mail_id, part)', 'index inbox_part_stored (stored_at)'],
   },
 
+  /** A row for each door that was ever configured. */
   door_state: {
     columns: {
       door: text<DoorName>('primary key'),

@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { watchFolder } from '../../../src/intake/doors/folder/folder-door.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
-import { deliver } from '../../../src/store/inbox/deliver.ts';
+import { createDeliver } from '../../../src/store/inbox/deliver.ts';
 import { noteDoor } from '../../../src/store/inbox/doors.ts';
 import { findResults } from '../../../src/store/inbox/mails.ts';
 import { aFolder } from '../../support/command.ts';
@@ -51,7 +51,7 @@ function watchIt(given: Partial<Given> = {}) {
     now: () => new Date('2026-08-01T00:00:00Z'),
     deliver: async (incoming) => {
       delivered.push(incoming.envelope.place ?? '');
-      await deliver(db, incoming);
+      await createDeliver(db)(incoming);
     },
     findResults: (keys) => findResults(db, keys),
     noteDoor: (name, error) => noteDoor(db, name, error),
@@ -150,8 +150,8 @@ describe('a drop folder', () => {
             if (!first.done) yield first.value;
             yield* bytes;
           })();
-          await deliver(db, { ...incoming, bytes: rest });
-        } else await deliver(db, { ...incoming, bytes });
+          await createDeliver(db)({ ...incoming, bytes: rest });
+        } else await createDeliver(db)({ ...incoming, bytes });
       },
     });
     await until(() => list('Processed').length === 1);
@@ -184,7 +184,7 @@ describe('a drop folder', () => {
       deliver: async (incoming) => {
         if (incoming.envelope.place === path)
           throw Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'open' });
-        await deliver(db, incoming);
+        await createDeliver(db)(incoming);
       },
     });
     chmodSync(path, 0o000);
@@ -277,7 +277,7 @@ describe('a drop folder', () => {
       deliver: async (incoming) => {
         tries += 1;
         if (isBusy) throw Object.assign(new Error('busy'), { code: 'unavailable' });
-        await deliver(db, incoming);
+        await createDeliver(db)(incoming);
       },
     });
     await until(() => tries >= 3);

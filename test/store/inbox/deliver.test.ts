@@ -7,6 +7,7 @@ import {
 } from '../../../src/store/accounts/mail-address.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
 import { claimMails } from '../../../src/store/inbox/claims.ts';
+import { createDeliver } from '../../../src/store/inbox/deliver.ts';
 import { findCheckpoint, noteDoor, updateCheckpoint } from '../../../src/store/inbox/doors.ts';
 import { MAX_INCOMING_BYTES } from '../../../src/store/inbox/incoming.ts';
 import { findResults } from '../../../src/store/inbox/mails.ts';
@@ -111,6 +112,74 @@ describe('a mail that a door delivers', () => {
     expect(envelope.place).toBe('\ufffd\ufffd');
     const cut = 'a'.repeat(320);
     expect(envelope.recipients).toEqual(Array.from({ length: 20 }, () => cut));
+  });
+});
+
+/** Counts transactions. */
+function counting(db: Db) {
+  const count = { writes: 0 };
+  const write: Db['write'] = (change) => {
+    count.writes += 1;
+    return db.write(change);
+  };
+  return { db: { ...db, write }, count };
+}
+
+describe('mails that doors deliver at the same time', () => {
+  const toIncoming = (i: number, accountId?: string) => ({
+    ...{ door: 'smtp' as const, envelope: {}, receivedAt: NOW, key: `${i}`, accountId },
+    bytes: Buffer.from(`mail ${i}`),
+  });
+
+  test('share a transaction, up to a number of mails and bytes', async () => {
+    const { db } = await aStore();
+    const counted = counting(db);
+    const deliver = createDeliver(counted.db);
+    const small = Array.from({ length: 100 }, (_, i) => deliver(toIncoming(i)));
+    await Promise.all(small);
+    expect(counted.count.writes).toBeLessThanOrEqual(3);
+    const large = Array.from({ length: 16 }, (_, i) =>
+      deliver({ ...toIncoming(100 + i), bytes: randomBytes(PART_BYTES) }),
+    );
+    await Promise.all(large);
+    expect(counted.count.writes).toBeGreaterThanOrEqual(2 + 16 / 4);
+    expect(await listMailRows(db)).toHaveLength(116);
+    expect(await countParts(db)).toBe(116);
+  });
+
+  test('are stored although the database refuses the values of one of them', async () => {
+    const { db } = await aStore();
+    const deliver = createDeliver(db);
+    const deleted = randomUUID();
+    const delivered = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) => deliver(toIncoming(i, i === 7 ? deleted : undefined))),
+    );
+    const refused = delivered.flatMap(({ status }, i) => (status === 'rejected' ? [i] : []));
+    expect(refused).toEqual([7]);
+    expect(await listMailRows(db)).toHaveLength(19);
+    expect(await countParts(db)).toBe(19);
+  });
+
+  test('are each confirmed only when they are stored, at whatever step the database fails', async () => {
+    const every = caseCount({ few: 3, full: 1 });
+    let isDone = false;
+    for (let after = randomInt(every); !isDone; after += every) {
+      const { db } = await aStore();
+      const failing = failingDb(db, after);
+      const deliver = createDeliver(failing.db);
+      const delivered = await Promise.allSettled(
+        Array.from({ length: 8 }, (_, i) => deliver(toIncoming(i))),
+      );
+      isDone = failing.count.steps <= after;
+      const confirmed = delivered.filter(({ status }) => status === 'fulfilled').length;
+      const stored = (await listMailRows(db)).length;
+      expect(stored).toBeGreaterThanOrEqual(confirmed);
+      // The doors still have the others, and deliver them again.
+      for (let i = 0; i < 8; i += 1) await createDeliver(db)(toIncoming(i));
+      expect(await listMailRows(db)).toHaveLength(8);
+      expect(await countParts(db)).toBe(8);
+      expect(after).toBeLessThan(60);
+    }
   });
 });
 

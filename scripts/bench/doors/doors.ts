@@ -1,0 +1,130 @@
+/* How mails come in by each door. */
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { createTransport } from 'nodemailer';
+import { Dovecot, PASSWORD, USER } from '../../dovecot/dovecot.ts';
+import { findFreePort } from '../../free-port.ts';
+import { renderReport } from '../report-xml.ts';
+
+const RECORDS = 10;
+const ADDRESS = 'reports@mx.example.com';
+/** As many as may send at the same time from one address. */
+const SENDERS = 5;
+
+/** A mail with a report, or the report alone, compressed. */
+export type FileKind = 'mail' | 'report';
+
+export interface Door {
+  readonly name: string;
+  readonly kind: FileKind;
+  /** A file of a program without which the door is not measured. */
+  readonly needs: string;
+  readonly open: (folder: string) => Promise<OpenDoor>;
+}
+
+interface OpenDoor {
+  /** The configuration of the process that has the door. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly bring: (mails: number) => Promise<unknown>;
+  readonly close: () => Promise<void>;
+}
+
+const close = async () => undefined;
+
+export const DOORS: readonly Door[] = [
+  { name: 'maildir', kind: 'mail', needs: '/', open: openMaildir },
+  { name: 'mbox', kind: 'mail', needs: '/', open: openMbox },
+  { name: 'smtp', kind: 'mail', needs: '/', open: openSmtp },
+  { name: 'imap', kind: 'mail', needs: '/usr/sbin/dovecot', open: openImap },
+  { name: 'folder', kind: 'report', needs: '/', open: openFolder },
+];
+
+async function openMaildir(folder: string): Promise<OpenDoor> {
+  const maildir = join(folder, 'maildir');
+  for (const name of ['', 'new', 'cur', 'tmp']) await mkdir(join(maildir, name));
+  const bring = (mails: number) =>
+    bringFiles(folder, join(maildir, 'new'), { kind: 'mail', mails });
+  return { env: { PLUMBLINE_WATCH: maildir }, bring, close };
+}
+
+async function openFolder(folder: string): Promise<OpenDoor> {
+  const dropped = join(folder, 'dropped');
+  await mkdir(dropped);
+  const bring = (mails: number) => bringFiles(folder, dropped, { kind: 'report', mails });
+  return { env: { PLUMBLINE_WATCH: dropped }, bring, close };
+}
+
+/** Files are whole when they appear. */
+async function bringFiles(
+  from: string,
+  to: string,
+  { kind, mails }: { readonly kind: FileKind; readonly mails: number },
+): Promise<void> {
+  const names = await writeFiles(from, kind, mails);
+  for (const name of names) await rename(join(from, name), join(to, name));
+}
+
+async function openMbox(folder: string): Promise<OpenDoor> {
+  const path = join(folder, 'mbox');
+  await writeFile(path, '');
+  const bring = async (mails: number) => {
+    const messages = Array.from(
+      { length: mails },
+      (_, number) => `From reporter@example.com Thu Jan  1 00:00:00 2026\n${renderMail(number)}\n`,
+    );
+    await writeFile(path, messages.join('').replaceAll('\r\n', '\n'));
+  };
+  return { env: { PLUMBLINE_WATCH: path }, bring, close };
+}
+
+async function openSmtp(): Promise<OpenDoor> {
+  const port = await findFreePort();
+  const smtp = {
+    ...{ PLUMBLINE_SMTP_NAME: 'mx.example.com', PLUMBLINE_SMTP_RECIPIENTS: ADDRESS },
+    ...{ PLUMBLINE_SMTP_PORT: `${port}`, PLUMBLINE_SMTP_HOST: '127.0.0.1' },
+  };
+  const bring = async (mails: number) => {
+    const pool = { pool: true, maxConnections: SENDERS, maxMessages: 1_000 } as const;
+    const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true, ...pool });
+    const envelope = { from: 'noreply@reporter.example', to: [ADDRESS] };
+    const sent = Array.from({ length: mails }, (_, number) =>
+      transport.sendMail({ envelope, raw: renderMail(number) }),
+    );
+    await Promise.all(sent);
+    transport.close();
+  };
+  return { env: smtp, bring, close };
+}
+
+async function openImap(): Promise<OpenDoor> {
+  const imap = await Dovecot.start();
+  const url = `imap://${USER}@127.0.0.1:${imap.ports.imap}/INBOX`;
+  return {
+    env: { PLUMBLINE_IMAP_URL: url, PLUMBLINE_IMAP_PASSWORD: PASSWORD },
+    bring: (mails) => imap.add(Array.from({ length: mails }, (_, number) => renderMail(number))),
+    close: () => imap.remove(),
+  };
+}
+
+/** Returns their names. */
+export async function writeFiles(folder: string, kind: FileKind, count: number): Promise<string[]> {
+  const names: string[] = [];
+  for (let number = 0; number < count; number += 1) {
+    const name = `${number}.${kind === 'mail' ? 'eml' : 'xml.gz'}`;
+    await writeFile(join(folder, name), kind === 'mail' ? renderMail(number) : pack(number));
+    names.push(name);
+  }
+  return names;
+}
+
+const pack = (number: number) => gzipSync(renderReport({ number, records: RECORDS }));
+
+function renderMail(number: number): string {
+  const lines = [
+    ...['From: noreply@reporter.example', 'To: dmarc@example.com', 'MIME-Version: 1.0'],
+    ...['Content-Type: application/gzip', 'Content-Transfer-Encoding: base64', ''],
+    pack(number).toString('base64').replace(/.{76}/g, '$&\r\n'),
+  ];
+  return `${lines.join('\r\n')}\r\n`;
+}

@@ -1,0 +1,129 @@
+import type { Selectable } from 'kysely';
+import type { Db, Tx } from '../engine/database.ts';
+import { prepareRows } from '../engine/many-rows.ts';
+import { isOfValues } from '../engine/open.ts';
+import { runAllPrepared } from '../engine/prepared.ts';
+import type { Tables } from '../tables.ts';
+import { readNow } from '../work/clock.ts';
+import { countParts, type NewPart, partInserts } from './parts.ts';
+
+/* A commit waits for the disk, and costs more than storing a mail: mails that wait at the same time share one. */
+
+/** The bounds of one transaction: mails, and bytes of their last parts. */
+const GROUP_MAILS = 64;
+const GROUP_BYTES = 1024 * 1024;
+
+const COLUMNS = [
+  ...(['id', 'door', 'envelope', 'received_at', 'byte_count'] as const),
+  ...(['sha256', 'account_id', 'key_sha256'] as const),
+] as const;
+
+type NewMail = Pick<Selectable<Tables['inbox_mail']>, (typeof COLUMNS)[number]>;
+
+/** A mail of which all parts but the last are stored. */
+export interface CompleteMail {
+  readonly mail: NewMail;
+  readonly last: Omit<NewPart, 'stored_at'>;
+  /** Its statements have run: it may be committed, although no answer says so. */
+  mayBeStored: boolean;
+}
+
+/** `known`: its key is in the inbox already. `incomplete`: its first parts were deleted meanwhile. */
+export type Insertion = 'inserted' | 'known' | 'incomplete';
+
+interface Waiting {
+  readonly complete: CompleteMail;
+  readonly resolve: (insertion: Insertion) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Inserts a mail's row and its last part. Mails that come while a transaction runs wait for the next one together. */
+export function createInsertion(db: Db): (complete: CompleteMail) => Promise<Insertion> {
+  const waiting: Waiting[] = [];
+  let isRunning = false;
+  const run = async () => {
+    isRunning = true;
+    while (waiting.length > 0) await insertGroup(db, () => takeGroup(waiting));
+    isRunning = false;
+  };
+  return (complete) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ complete, resolve, reject });
+      if (!isRunning) void run();
+    });
+}
+
+function takeGroup(waiting: Waiting[]): Waiting[] {
+  let bytes = 0;
+  const isOver = ({ complete: { last } }: Waiting) => {
+    bytes += last.content.length;
+    return bytes > GROUP_BYTES;
+  };
+  const over = waiting.slice(0, GROUP_MAILS).findIndex(isOver);
+  return waiting.splice(0, over === -1 ? GROUP_MAILS : Math.max(1, over));
+}
+
+/** The group is taken when the transaction has begun: it may have waited for others. */
+async function insertGroup(db: Db, take: () => Waiting[]): Promise<void> {
+  let group: Waiting[] | undefined;
+  try {
+    const insertions = await db.write(async (tx) => {
+      group ??= take();
+      return await insertMails(tx, group);
+    });
+    for (const { complete, resolve } of group ?? []) resolve(insertions.get(complete) ?? 'known');
+  } catch (error) {
+    group ??= take();
+    // The others are not to blame for the values of one.
+    const isOfOne = group.length > 1 && isOfValues(error);
+    for (const one of group)
+      if (isOfOne) await insertGroup(db, () => [one]);
+      else one.reject(error);
+  }
+}
+
+async function insertMails(
+  tx: Tx,
+  group: readonly Waiting[],
+): Promise<ReadonlyMap<CompleteMail, Insertion>> {
+  const insertions = new Map<CompleteMail, Insertion>();
+  const whole: CompleteMail[] = [];
+  for (const { complete } of group) {
+    complete.mayBeStored = false;
+    if (await isWhole(tx, complete)) whole.push(complete);
+    else insertions.set(complete, 'incomplete');
+  }
+  const now = await readNow(tx);
+  // Others who insert the same keys wait for this transaction: in one order, nobody waits for one who waits.
+  const rows = whole.map(({ mail }) => ({ ...mail, due_at: now })).sort(byKey);
+  const ids = new Set((await runAllPrepared(tx, mailInserts(rows))).flat().map(({ id }) => id));
+  const added = whole.filter(({ mail }) => ids.has(mail.id));
+  const parts = added.map(({ last }) => ({ ...last, stored_at: now }));
+  await runAllPrepared(tx, partInserts(parts));
+  for (const complete of added) {
+    complete.mayBeStored = true;
+    insertions.set(complete, 'inserted');
+  }
+  return insertions;
+}
+
+/** The first parts of a mail that took a day to come in were deleted as those of one that never came to its end. */
+async function isWhole(tx: Tx, { last: { mail_id, part } }: CompleteMail): Promise<boolean> {
+  return part === 0 || (await countParts(tx, mail_id)) === part;
+}
+
+type DueMail = NewMail & Readonly<{ due_at: string }>;
+
+function byKey({ key_sha256: a }: DueMail, { key_sha256: b }: DueMail): number {
+  return Buffer.compare(a ?? Buffer.of(), b ?? Buffer.of());
+}
+
+const mailInserts = prepareRows<DueMail, { readonly id: string }>(
+  [...COLUMNS, 'due_at'],
+  (db, rows) =>
+    db
+      .insertInto('inbox_mail')
+      .values(rows.map((row) => ({ ...row, state: 'waiting' })))
+      .onConflict((oc) => oc.column('key_sha256').doNothing())
+      .returning('id'),
+);
