@@ -11,6 +11,8 @@ test.each([
   ['an Arabic letter mark', '\u061ca', '\\u{61c}a'],
   ['separators of lines and paragraphs', 'a\u2028b\u2029c', 'a\\u{2028}b\\u{2029}c'],
   ['DEL and NUL', '\u007f\u0000', '\\u{7f}\\u{0}'],
+  ['a zero-width space', 'a\u200bb', 'a\\u{200b}b'],
+  ['a letter of a tag, which nobody sees', 'a\u{e0041}b', 'a\\u{e0041}b'],
   ['half a surrogate pair', 'a\ud83d', 'a\\u{d83d}'],
 ])('%s is shown and has no effect', (_, text, safe) => {
   expect(toSafeText(text)).toBe(safe);
@@ -25,11 +27,11 @@ it('keeps the line feeds of our own lines', () => {
 });
 
 it('makes JSON that is valid, means the same and has no unsafe characters', () => {
-  const value = { name: '\u001b[2J\u0085\u009b\u007f\u202e\u2028\ufeff\ud83d ✉ 📬' };
+  const value = { name: '\u001b[2J\u0085\u009b\u007f\u202e\u2028\ufeff\u200b\u{e0041}\ud83d ✉ 📬' };
   const json = toSafeJson(value);
   expect(JSON.parse(json)).toEqual(value);
   expect(toSafeText(json)).toBe(json);
-  expect(json).toContain('\\u009b\\u007f\\u202e\\u2028');
+  expect(json).toContain('\\u009b\\u007f\\u202e\\u2028\\ufeff\\u200b\\udb40\\udc41');
 });
 
 it('keeps a name with a line feed in its own row of a table', () => {

@@ -1,11 +1,11 @@
-/** What changes how a terminal shows text: control characters, direction marks, line separators, lone surrogates. */
-const UNSAFE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters.
-  /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Surrogate}/gu;
+import { UNSAFE } from '../../domain/unsafe-characters.ts';
+
+/** Half of a surrogate pair is written as three bytes that are not UTF-8. */
+const UNSAFE_IN_TERMINAL = new RegExp(`${UNSAFE.source}|\\p{Surrogate}`, 'gu');
 
 /** Untrusted text for a terminal: unsafe characters are shown as `\u{202e}`. */
 export function toSafeText(text: string): string {
-  return text.replace(UNSAFE, (char) => `\\u{${char.charCodeAt(0).toString(16)}}`);
+  return text.replace(UNSAFE_IN_TERMINAL, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
 }
 
 /** Our own lines that contain untrusted text: the line feeds are kept. */
@@ -15,8 +15,9 @@ export function toSafeLines(text: string): string {
 
 /** A value as one line of JSON that is safe in a terminal. Outside strings, JSON has none of the characters. */
 export function toSafeJson(value: unknown): string {
-  return JSON.stringify(value).replace(
-    UNSAFE,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return JSON.stringify(value).replace(UNSAFE_IN_TERMINAL, toUnits);
 }
+
+/** JSON escapes each half of a pair by itself. */
+const toUnits = (char: string): string =>
+  char.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);

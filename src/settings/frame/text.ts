@@ -2,6 +2,7 @@ import { domainToUnicode } from 'node:url';
 import { html } from 'hono/html';
 import { type Counts, toPassRate as toRate } from '../../domain/alerts/rate.ts';
 import type { Day, Instant } from '../../domain/instant.ts';
+import { UNSAFE } from '../../domain/unsafe-characters.ts';
 
 /** Markup with escaped values; `hono/html` makes no other. */
 export type Html = ReturnType<typeof html>;
@@ -95,8 +96,6 @@ export function describeFailed({ messages, aligned }: Counts): string {
   return `${pluralize(messages, 'message')}, ${formatCount(messages - aligned)} failed`;
 }
 
-/** Characters that change how others look: controls, line breaks, text direction (Unicode UAX 9), zero width. */
-const UNSAFE = /\u034f|\u17b4|\u17b5|[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
 /** Variation selectors choose between pictures of one character. */
 const SELECTORS = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
 /** More than three combining marks on one letter would be drawn over the lines above and below. */

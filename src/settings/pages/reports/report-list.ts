@@ -70,11 +70,17 @@ const NAMED = 'name:';
 function readReporter(req: Request): Reporter | undefined {
   const value = readQuery(req, 'reporter');
   if (value === UNNAMED) return null;
-  return value.startsWith(NAMED) ? value.slice(NAMED.length) : undefined;
+  if (!value.startsWith(NAMED)) return undefined;
+  try {
+    return decodeURIComponent(value.slice(NAMED.length));
+  } catch {
+    return undefined;
+  }
 }
 
+/** Encoded: a name may have characters that no page of ours has, and a browser would change its line ends. */
 function toReporterValue(reporter: Reporter): string {
-  return reporter === null ? UNNAMED : `${NAMED}${reporter}`;
+  return reporter === null ? UNNAMED : `${NAMED}${encodeURIComponent(reporter.toWellFormed())}`;
 }
 
 const KEY = /^(.{20})-(\d{1,15})$/;
