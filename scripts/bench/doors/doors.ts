@@ -85,7 +85,7 @@ async function openSmtp(): Promise<OpenDoor> {
     ...{ PLUMBLINE_SMTP_PORT: `${port}`, PLUMBLINE_SMTP_HOST: '127.0.0.1' },
   };
   const bring = async (mails: number) => {
-    const pool = { pool: true, maxConnections: SENDERS, maxMessages: 1_000 } as const;
+    const pool = { pool: true, maxConnections: SENDERS, maxMessages: 50 } as const;
     const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true, ...pool });
     const envelope = { from: 'noreply@reporter.example', to: [ADDRESS] };
     const sent = Array.from({ length: mails }, (_, number) =>

@@ -5,6 +5,7 @@ import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
 import { findMessageStarts } from '../../containers/mailbox.ts';
 import { MAX_MAIL_BYTES } from '../../limits.ts';
+import { deliverAll } from '../delivering.ts';
 import { Backlog, type Watch } from './watch.ts';
 import {
   Changed,
@@ -108,19 +109,17 @@ async function deliverNew(
       );
   }
   const results = await watch.findResults([...keys.keys()]);
-  const delivered: string[] = [];
-  for (const [key, { start, end }] of keys) {
-    if (results.has(key)) continue;
-    await watch.deliver({
+  const added = [...keys].filter(([key]) => !results.has(key));
+  await deliverAll(added, ([key, { start, end }]) =>
+    watch.deliver({
       door: watch.door,
       key,
       envelope: { place: `${file.path}, offset ${start}` },
       receivedAt: toInstant(watch.now()),
       bytes: readRange(handle, start, end),
-    });
-    delivered.push(key);
-  }
-  return delivered;
+    }),
+  );
+  return added.map(([key]) => key);
 }
 
 async function toMessageKey(handle: FileHandle, { start, end }: MessageRange): Promise<string> {
