@@ -12,6 +12,6 @@ import type { RowsOf } from './migrations/table.ts';
  * On PostgreSQL, each key of a table whose rows belong to a domain or a list has the domain or the list, and those of
  * reports and conflicts `begin_date` too (decision 90). So statements name both wherever they know them.
  */
-export type Tables = RowsOf<typeof TABLES>;
+export interface Tables extends RowsOf<typeof TABLES> {}
 
 export type DomainStatus = Tables['domain']['status'];

@@ -3,17 +3,8 @@ import { hashPassword } from '../../src/domain/access/password.ts';
 import { hashSecret } from '../../src/domain/access/secret.ts';
 import { listAudit } from '../../src/store/accounts/audit.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import {
-  findLinkHolder,
-  insertOneTimeLink,
-  updatePassword,
-} from '../../src/store/people/passwords.ts';
-import {
-  findPendingSignIn,
-  finishSignIn,
-  insertPendingSignIn,
-  type PendingSignIn,
-} from '../../src/store/people/pending-sign-ins.ts';
+import { insertOneTimeLink, updatePassword } from '../../src/store/people/passwords.ts';
+import { finishSignIn, insertPendingSignIn } from '../../src/store/people/pending-sign-ins.ts';
 import { findCredentials, findPerson } from '../../src/store/people/people.ts';
 import { updateDisabled } from '../../src/store/people/person-changes.ts';
 import { confirmSecondFactor, startSecondFactor } from '../../src/store/people/second-factors.ts';
@@ -24,6 +15,7 @@ import {
   type Proof,
 } from '../../src/store/people/sessions.ts';
 import { findSignedOn } from '../../src/store/people/single-sign-on.ts';
+import { findTokenHolder, type TokenHolder } from '../../src/store/people/tokens.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 import { aPerson } from '../support/visitor.ts';
@@ -80,7 +72,7 @@ describe('changes between the check of a password and the session that it opens'
   test('a link that was made before the first sign-in at the provider ends with it', async () => {
     const link = await insertOneTimeLink(db, id, NOW);
     await findSignedOn(db, { subject: '["https://id.example","ada"]', email }, AT);
-    expect(await findLinkHolder(db, link, NOW)).toBeUndefined();
+    expect(await findTokenHolder(db, 'one_time_link', { token: link, now: NOW })).toBeUndefined();
     const late = { passwordHash: await verifiedHash(), link, ...AT };
     await expect(updatePassword(db, id, late)).rejects.toMatchObject({ code: 'not_found' });
     const { accountId } = await findPerson(db, id);
@@ -124,7 +116,8 @@ describe('the first sign-in at the provider of a person with a second factor', (
       proof: { sealedSecret, step: 1 },
       recoveryHashes: [hashSecret('a')],
     };
-    const by = { name: email, personId: id, at: NOW, address: AT.address };
+    const { accountId } = await findPerson(db, id);
+    const by = { name: email, accountId, personId: id, at: NOW, address: AT.address };
     await confirmSecondFactor(db, { ...proofs, sessionId }, by);
   });
 
@@ -135,7 +128,10 @@ describe('the first sign-in at the provider of a person with a second factor', (
   const wait = (proof: Proof, bind?: string) =>
     insertPendingSignIn(db, { personId: id, proof, subject: bind, now: NOW });
   const finish = async (token: string, step: number) => {
-    const pending = (await findPendingSignIn(db, token, NOW)) as PendingSignIn;
+    const pending = (await findTokenHolder(db, 'pending_sign_in', {
+      token,
+      now: NOW,
+    })) as TokenHolder;
     const session = { ...pending, ...AT, userAgent: '' };
     return await finishSignIn(db, session, { token, code: { sealedSecret, step } });
   };
@@ -164,7 +160,9 @@ describe('the first sign-in at the provider of a person with a second factor', (
   test('binds to the subject that the provider named, whatever the cookie says now', async () => {
     const token = await wait({ single_sign_on: null }, subject);
     const other = `${token.split('.')[0]}.${Buffer.from('another').toString('base64url')}`;
-    expect(await findPendingSignIn(db, other, NOW)).toBeUndefined();
+    expect(
+      await findTokenHolder(db, 'pending_sign_in', { token: other, now: NOW }),
+    ).toBeUndefined();
   });
 
   test('of two that wait for a code, one binds', async () => {
@@ -176,7 +174,9 @@ describe('the first sign-in at the provider of a person with a second factor', (
     await expect(finish(second, 3)).rejects.toMatchObject({ code: 'unauthorized' });
     expect(await isBoundTo()).toBe(subject);
     // No code is right for it any more, so the person is asked to sign in again.
-    expect(await findPendingSignIn(db, second, NOW)).toBeUndefined();
+    expect(
+      await findTokenHolder(db, 'pending_sign_in', { token: second, now: NOW }),
+    ).toBeUndefined();
   });
 
   test('in two browsers opens a session in both', async () => {

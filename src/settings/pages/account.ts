@@ -46,7 +46,7 @@ function renderAddress(address: string): Html {
 }
 
 function renderPerson(person: Person, ownId: string, now: Date): Html {
-  const { id, email, role, createdAt, isDisabled, hasPassword } = person;
+  const { id, email, role, createdAt, isDisabled, isInvited } = person;
   return html`<li>
     <div>
       <strong>${renderText(email, 254)}</strong>
@@ -55,6 +55,6 @@ function renderPerson(person: Person, ownId: string, now: Date): Html {
     ${id === ownId ? html`<span class="badge good">You</span>` : ''}
     ${role === 'owner' ? html`<span class="badge">Owner</span>` : ''}
     ${isDisabled ? html`<span class="badge">Disabled</span>` : ''}
-    ${isDisabled || hasPassword ? '' : html`<span class="badge">Invited</span>`}
+    ${isInvited && !isDisabled ? html`<span class="badge">Invited</span>` : ''}
   </li>`;
 }

@@ -7,7 +7,6 @@ import { invitePerson } from '../../store/people/new-people.ts';
 import { insertOneTimeLink } from '../../store/people/passwords.ts';
 import { findPerson } from '../../store/people/people.ts';
 import {
-  isSecondFactorRequired,
   type ListedPerson,
   listPeopleOverview,
   updateSecondFactorRequired,
@@ -116,7 +115,6 @@ async function sendPeople(
   const { db } = deps.store;
   const now = deps.now();
   const people = await listPeopleOverview(db, visitor.accountId, toInstant(now));
-  const isRequired = await isSecondFactorRequired(db, visitor.accountId);
   const welcome = `${baseUrlOf(deps, req)}/settings/welcome`;
   const main = html`<p class="trail">Settings / Account</p>
     <h1>People</h1>
@@ -124,7 +122,7 @@ async function sendPeople(
     ${link === undefined ? '' : renderLink(link.email, `${welcome}?link=${link.token}`)}
     ${renderInvitation(visitor, refused)}
     ${renderList(people, visitor, now)}
-    ${renderRequirement(visitor, isRequired)}`;
+    ${renderRequirement(visitor)}`;
   const status = refused === undefined ? 200 : statusOf(refused.failure);
   await sendPage(res, { title: 'People', current: 'people', status, main });
 }
@@ -210,7 +208,8 @@ function renderActions(person: ListedPerson, visitor: Visitor): Html | string {
   return html`${sessions > 0 ? action('sign-out', 'Sign out') : ''} ${action('disable', 'Disable')}`;
 }
 
-function renderRequirement(visitor: Visitor, isRequired: boolean): Html {
+function renderRequirement(visitor: Visitor): Html {
+  const isRequired = visitor.secondFactorRequired === 1;
   const hasOwn = visitor.secondFactorSince !== null;
   return html`<section class="card" aria-labelledby="factor">
     <div class="beside">

@@ -2,11 +2,8 @@ import type { Request, RequestHandler, Response } from 'express';
 import { html } from 'hono/html';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
-import {
-  findPendingSignIn,
-  finishSignIn,
-  type PendingSignIn,
-} from '../../store/people/pending-sign-ins.ts';
+import { finishSignIn } from '../../store/people/pending-sign-ins.ts';
+import { findTokenHolder, type TokenHolder } from '../../store/people/tokens.ts';
 import { readCookie, setCookie } from '../cookies.ts';
 import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { renderTokenIfAny } from '../frame/forms.ts';
@@ -22,20 +19,21 @@ const PATH = '/settings/sign-in/code';
 export function requirePending({ store: { db }, now }: SettingsDeps): RequestHandler {
   return async (req, res, next) => {
     const token = readCookie(req, 'pending');
-    const pending = token && (await findPendingSignIn(db, token, toInstant(now())));
+    const pending =
+      token && (await findTokenHolder(db, 'pending_sign_in', { token, now: toInstant(now()) }));
     if (!pending) return res.redirect(303, '/settings/sign-in');
     res.locals['pending'] = pending;
     next();
   };
 }
 
-export function findPending(res: Response): PendingSignIn | undefined {
-  return res.locals['pending'] as PendingSignIn | undefined;
+export function findPending(res: Response): TokenHolder | undefined {
+  return res.locals['pending'] as TokenHolder | undefined;
 }
 
 /** Only valid after `requirePending`. */
-function pendingOf(res: Response): PendingSignIn {
-  return findPending(res) as PendingSignIn;
+function pendingOf(res: Response): TokenHolder {
+  return findPending(res) as TokenHolder;
 }
 
 export const showCode: PageHandler = async (_deps, req, res) => {
@@ -70,7 +68,8 @@ async function finish(
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'unauthorized') throw error;
     // The code may be wrong; or the sign-in ended meanwhile, and then another code does not help.
-    if ((await findPendingSignIn(store.db, token, at)) === undefined) throw error;
+    const isPending = await findTokenHolder(store.db, 'pending_sign_in', { token, now: at });
+    if (isPending === undefined) throw error;
     return undefined;
   }
 }
@@ -86,7 +85,7 @@ async function sendCode(res: Response, attempt: Attempt): Promise<void> {
 }
 
 function renderCode(
-  { email }: PendingSignIn,
+  { email }: TokenHolder,
   { next, isWrong = false }: Attempt,
   token: Html | '',
 ): Html {

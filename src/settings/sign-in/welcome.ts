@@ -2,7 +2,8 @@ import type { Response } from 'express';
 import { html } from 'hono/html';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
-import { findLinkHolder, updatePassword } from '../../store/people/passwords.ts';
+import { updatePassword } from '../../store/people/passwords.ts';
+import { findTokenHolder } from '../../store/people/tokens.ts';
 import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { renderTokenIfAny, renderUsername } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
@@ -50,7 +51,10 @@ async function sendWelcome(
 }
 
 async function findHolder({ store, now }: SettingsDeps, link: string) {
-  const holder = await findLinkHolder(store.db, link, toInstant(now()));
+  const holder = await findTokenHolder(store.db, 'one_time_link', {
+    token: link,
+    now: toInstant(now()),
+  });
   if (holder === undefined) {
     throw new Failure(
       'not_found',

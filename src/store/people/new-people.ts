@@ -12,7 +12,7 @@ import { lockAccount } from '../accounts/accounts.ts';
 import { type Actor, insertAudit, operator } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { addLink } from './passwords.ts';
-import { type Person, requireOwner, toPerson } from './people.ts';
+import { listPeople, PERSON_COLUMNS, type Person, requireOwner, toPerson } from './people.ts';
 
 interface NewPerson {
   readonly accountId: string;
@@ -50,42 +50,32 @@ async function addPerson(tx: Tx, person: NewPerson, by: Actor): Promise<Person> 
   const email = parseEmail(person.email);
   await lockAccount(tx, accountId);
   await requireOwner(tx, by);
-  const { people, invited } = await countPeople(tx, accountId);
-  if (people >= MAX_PEOPLE_PER_ACCOUNT) {
+  const people = await listPeople(tx, accountId);
+  if (people.length >= MAX_PEOPLE_PER_ACCOUNT) {
     const message = `An account has at most ${MAX_PEOPLE_PER_ACCOUNT} people, disabled ones included.`;
     throw new Failure('limit_reached', message);
   }
   // Operators invite as many people as an account can have.
-  if (by.personId !== undefined && invited >= MAX_OPEN_INVITATIONS) {
+  if (
+    by.personId !== undefined &&
+    people.filter(({ isInvited }) => isInvited).length >= MAX_OPEN_INVITATIONS
+  ) {
     const message = `${MAX_OPEN_INVITATIONS} invitations are open. Withdraw one, or wait until somebody accepts.`;
     throw new Failure('limit_reached', message);
   }
-  const role: Role = person.role ?? (people === 0 ? 'owner' : 'member');
-  const row = {
-    ...{ id: randomUUID(), account_id: accountId, email, password_hash: passwordHash },
-    ...{ single_sign_on: null, disabled: 0 as const, created_at, role },
-  };
-  const { numInsertedOrUpdatedRows } = await tx
+  const role: Role = person.role ?? (people.length === 0 ? 'owner' : 'member');
+  const added = await tx
     .insertInto('person')
-    .values({ ...row, email_key: toEmailKey(email) })
+    .values({
+      ...{ id: randomUUID(), account_id: accountId, email, email_key: toEmailKey(email) },
+      ...{ password_hash: passwordHash, disabled: 0, created_at, role },
+    })
     .onConflict((oc) => oc.column('email_key').doNothing())
-    .executeTakeFirstOrThrow();
-  if (numInsertedOrUpdatedRows === 0n) {
-    throw new Failure('conflict', `Another person has the e-mail address ${email}.`);
-  }
+    .returning(PERSON_COLUMNS)
+    .executeTakeFirstOrThrow(
+      () => new Failure('conflict', `Another person has the e-mail address ${email}.`),
+    );
   const action = passwordHash === null ? 'person_invited' : 'person_added';
   await insertAudit(tx, by, { accountId, action, subject: email, detail: role });
-  return toPerson(row);
-}
-
-/** The people of an account, and how many of them were invited and have not signed in. */
-async function countPeople(tx: Tx, accountId: string) {
-  const rows = await tx
-    .selectFrom('person')
-    .select(['password_hash', 'single_sign_on'])
-    .where('account_id', '=', accountId)
-    .execute();
-  const isInvited = (row: (typeof rows)[number]) =>
-    row.password_hash === null && row.single_sign_on === null;
-  return { people: rows.length, invited: rows.filter(isInvited).length };
+  return toPerson(added);
 }

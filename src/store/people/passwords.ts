@@ -1,4 +1,4 @@
-import { createSecret, hashSecret } from '../../domain/access/secret.ts';
+import { createSecret } from '../../domain/access/secret.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, later } from '../../domain/instant.ts';
 import { type Actor, operator } from '../accounts/audit.ts';
@@ -6,6 +6,7 @@ import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { auditPerson, letNobodyIn, lockPerson, lockPersonRow, type Person } from './people.ts';
 import { requireProof, signInHasChanged } from './sessions.ts';
+import { spendToken } from './tokens.ts';
 
 /* How a person gets a password: by a one-time link (an invitation, a reset), or in place of the one they have. */
 
@@ -23,17 +24,16 @@ export async function insertOneTimeLink(
 ): Promise<string> {
   return await db.write(async (tx) => {
     const person = await lockPerson(tx, personId, by);
-    if (by.personId !== undefined) requireInvited(person);
+    if (by.personId !== undefined && !person.isInvited) throw toNotInvited(person);
     await auditPerson(tx, by, person, 'person_link_made');
     return await addLink(tx, personId, now);
   });
 }
 
-function requireInvited({ hasPassword, hasSingleSignOn }: Person): void {
-  if (!hasPassword && !hasSingleSignOn) return;
+function toNotInvited({ hasPassword }: Person): Failure {
   const has = hasPassword ? 'has a password' : 'signs in with single sign-on';
   const message = `This person ${has}. The operator of this Plumbline can make a link.`;
-  throw new Failure('forbidden', message);
+  return new Failure('forbidden', message);
 }
 
 export async function addLink(tx: Tx, personId: string, now: Instant): Promise<string> {
@@ -45,32 +45,6 @@ export async function addLink(tx: Tx, personId: string, now: Instant): Promise<s
     .onConflict((oc) => oc.column('person_id').doUpdateSet(link))
     .execute();
   return token;
-}
-
-/** The person that a link was made for, if the link is still valid. */
-export async function findLinkHolder(
-  db: Db,
-  token: string,
-  now: Instant,
-): Promise<{ readonly personId: string; readonly email: string } | undefined> {
-  return await db
-    .selectFrom('one_time_link')
-    .innerJoin('person', 'person.id', 'one_time_link.person_id')
-    .select(['person.id as personId', 'person.email'])
-    .where('sha256', '=', hashSecret(token))
-    .where('expires_at', '>', now)
-    .where('disabled', '=', 0)
-    .executeTakeFirst();
-}
-
-/** Of two requests with the same link, the second fails. */
-async function spendLink(tx: Tx, personId: string, token: string): Promise<void> {
-  const { numDeletedRows } = await tx
-    .deleteFrom('one_time_link')
-    .where('sha256', '=', hashSecret(token))
-    .where('person_id', '=', personId)
-    .executeTakeFirst();
-  if (numDeletedRows === 0n) throw new Failure('not_found', 'This link was used already.');
 }
 
 interface NewPassword {
@@ -95,8 +69,15 @@ export async function updatePassword(
   await db.write(async (tx) => {
     // What ends links locks the person first.
     const person = await lockPersonRow(tx, personId);
-    if ('link' in proof) await spendLink(tx, personId, proof.link);
-    else {
+    if ('link' in proof) {
+      const isSpent = await spendToken(tx, 'one_time_link', {
+        personId,
+        token: proof.link,
+        now: at,
+      });
+      // Of two requests with the same link, the second fails.
+      if (!isSpent) throw new Failure('not_found', 'This link was used already.');
+    } else {
       await requireProof(tx, personId, { password_hash: proof.replaced });
       await requireSession(tx, personId, proof.sessionId);
     }
@@ -106,13 +87,11 @@ export async function updatePassword(
   });
 }
 
-async function requireSession(tx: Tx, personId: string, id: string): Promise<void> {
-  const session = await tx
+async function requireSession(tx: Tx, person_id: string, id: string): Promise<void> {
+  await tx
     .selectFrom('session')
     .select('id')
-    .where('id', '=', id)
-    .where('person_id', '=', personId)
+    .where(({ and }) => and({ id, person_id }))
     .$call(dialectOf(tx).locked)
-    .executeTakeFirst();
-  if (session === undefined) throw signInHasChanged();
+    .executeTakeFirstOrThrow(signInHasChanged);
 }

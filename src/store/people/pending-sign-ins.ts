@@ -12,6 +12,7 @@ import {
   signInHasChanged,
 } from './sessions.ts';
 import { bindAfterCode } from './single-sign-on.ts';
+import { spendToken, type TokenHolder } from './tokens.ts';
 
 /*
  * A person with a second factor who has entered the password, or has signed in at the OpenID provider. What ends
@@ -19,12 +20,6 @@ import { bindAfterCode } from './single-sign-on.ts';
  */
 
 export const PENDING_SIGN_IN_MS = 10 * 60_000;
-
-export interface PendingSignIn {
-  readonly personId: string;
-  readonly email: string;
-  readonly accountId: string;
-}
 
 interface NewPendingSignIn {
   readonly personId: string;
@@ -64,25 +59,10 @@ function toSubject(token: string): string | undefined {
   return subject && Buffer.from(subject, 'base64url').toString();
 }
 
-export async function findPendingSignIn(
-  db: Db,
-  token: string,
-  now: Instant,
-): Promise<PendingSignIn | undefined> {
-  return await db
-    .selectFrom('pending_sign_in')
-    .innerJoin('person', 'person.id', 'pending_sign_in.person_id')
-    .select(['person.id as personId', 'person.email as email', 'person.account_id as accountId'])
-    .where('sha256', '=', hashSecret(token))
-    .where('expires_at', '>', now)
-    .where('disabled', '=', 0)
-    .executeTakeFirst();
-}
-
 /** Uses up the code and the pending sign-in, binds the subject, and opens the session. Throws `unauthorized`. */
 export async function finishSignIn(
   db: Db,
-  { email, accountId, ...session }: PendingSignIn & Omit<NewSession, 'proof' | 'isFactorDone'>,
+  { email, accountId, ...session }: TokenHolder & Omit<NewSession, 'proof' | 'isFactorDone'>,
   { token, code }: { readonly token: string; readonly code: CodeProof },
 ): Promise<string> {
   const { personId, address, now: at } = session;
@@ -90,13 +70,8 @@ export async function finishSignIn(
   const opened = await db.write(async (tx) => {
     if (subject !== undefined) await dialectOf(tx).lockName(tx, subject);
     const { isDisabled } = await lockPersonRow(tx, personId);
-    const { numDeletedRows } = await tx
-      .deleteFrom('pending_sign_in')
-      .where('sha256', '=', hashSecret(token))
-      .where('person_id', '=', personId)
-      .where('expires_at', '>', at)
-      .executeTakeFirst();
-    if (isDisabled || numDeletedRows === 0n) throw signInHasChanged();
+    const isSpent = await spendToken(tx, 'pending_sign_in', { personId, token, now: at });
+    if (isDisabled || !isSpent) throw signInHasChanged();
     await spendCode(tx, { name: email, accountId, personId, address, at }, code);
     const isBound =
       subject === undefined || (await bindAfterCode(tx, { personId, subject, now: at, address }));

@@ -1,3 +1,4 @@
+import type { Selectable } from 'kysely';
 import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import { toEmailKey } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -10,14 +11,16 @@ import type { Tables } from '../tables.ts';
 /** A person who signs in to the settings pages of one account. */
 export type Person = Readonly<ReturnType<typeof toPerson>>;
 
-const IDENTITY = ['id', 'account_id', 'email', 'role', 'created_at'] as const;
-const COLUMNS = [...IDENTITY, 'password_hash', 'single_sign_on', 'disabled'] as const;
+export const PERSON_COLUMNS = [
+  ...(['id', 'account_id', 'email', 'role', 'created_at'] as const),
+  ...(['password_hash', 'single_sign_on', 'disabled'] as const),
+] as const;
 
-export async function listPeople(db: Db, accountId: string): Promise<Person[]> {
+export async function listPeople(db: Queries, accountId: string): Promise<Person[]> {
   await findAccount(db, accountId);
   const rows = await db
     .selectFrom('person')
-    .select(COLUMNS)
+    .select(PERSON_COLUMNS)
     .where('account_id', '=', accountId)
     .orderBy('email')
     .execute();
@@ -39,12 +42,15 @@ export async function findCredentials(
 
 /** Throws `not_found`. */
 export async function findPerson(db: Queries, id: string): Promise<Person> {
-  const row = await db.selectFrom('person').select(COLUMNS).where('id', '=', id).executeTakeFirst();
-  if (row === undefined) throw new Failure('not_found', `No person has the id ${id}.`);
-  return toPerson(row);
+  const person = db.selectFrom('person').select(PERSON_COLUMNS).where('id', '=', id);
+  return toPerson(await person.executeTakeFirstOrThrow(() => noPerson(id)));
 }
 
-export function toPerson(row: Pick<Tables['person'], (typeof COLUMNS)[number]>) {
+function noPerson(id: string): Failure {
+  return new Failure('not_found', `No person has the id ${id}.`);
+}
+
+export function toPerson(row: Pick<Selectable<Tables['person']>, (typeof PERSON_COLUMNS)[number]>) {
   return {
     id: row.id,
     accountId: row.account_id,
@@ -54,6 +60,8 @@ export function toPerson(row: Pick<Tables['person'], (typeof COLUMNS)[number]>) 
     hasPassword: row.password_hash !== null,
     /** Whether the person has signed in at the OpenID provider. */
     hasSingleSignOn: row.single_sign_on !== null,
+    /** Only a one-time link lets the person in. */
+    isInvited: row.password_hash === null && row.single_sign_on === null,
     createdAt: row.created_at,
   };
 }
@@ -61,8 +69,7 @@ export function toPerson(row: Pick<Tables['person'], (typeof COLUMNS)[number]>) 
 /** A person and their account, both locked for a change by the actor. People of other accounts are not found. */
 export async function lockPerson(tx: Tx, id: string, by: Actor): Promise<Person> {
   const { accountId } = await findPerson(tx, id);
-  if (by.accountId !== undefined && by.accountId !== accountId)
-    throw new Failure('not_found', `No person has the id ${id}.`);
+  if (by.accountId !== undefined && by.accountId !== accountId) throw noPerson(id);
   await lockAccount(tx, accountId);
   await requireOwner(tx, by);
   return await lockPersonRow(tx, id);
@@ -81,15 +88,12 @@ export async function lockPersonRow(tx: Tx, id: string): Promise<Person> {
  */
 export async function requireOwner(tx: Tx, { personId, accountId }: Actor): Promise<void> {
   if (personId === undefined) return;
-  const owner = await tx
+  await tx
     .selectFrom('person')
     .select('id')
-    .where('id', '=', personId)
+    .where(({ and }) => and({ id: personId, role: 'owner', disabled: 0 }))
     .where('account_id', '=', accountId ?? null)
-    .where('role', '=', 'owner')
-    .where('disabled', '=', 0)
-    .executeTakeFirst();
-  if (owner === undefined) throw notOwner();
+    .executeTakeFirstOrThrow(notOwner);
 }
 
 export function notOwner(): Failure {

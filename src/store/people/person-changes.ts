@@ -2,7 +2,14 @@ import type { Role } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Actor, insertAudit, operator } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { auditPerson, endSessions, letNobodyIn, lockPerson, type Person } from './people.ts';
+import {
+  auditPerson,
+  endSessions,
+  letNobodyIn,
+  listPeople,
+  lockPerson,
+  type Person,
+} from './people.ts';
 import { removeSecondFactor } from './second-factors.ts';
 
 /*
@@ -80,8 +87,9 @@ export async function deletePerson(
 ): Promise<Person> {
   return await db.write(async (tx) => {
     const person = await lockPerson(tx, id, by);
-    if (!isForced) requireNeverSignedIn(person);
-    if (isOwner(person) && !(await isAlone(tx, person))) await requireOtherOwner(tx, person);
+    if (!isForced && !person.isInvited) throw toNotDeletable(person);
+    // When nobody else is there, the next person is the account's owner.
+    if (isOwner(person)) await requireOtherOwner(tx, person, { mayBeAlone: true });
     await letNobodyIn(tx, id);
     await removeSecondFactor(tx, id);
     await tx.deleteFrom('person').where('id', '=', id).execute();
@@ -90,33 +98,23 @@ export async function deletePerson(
   });
 }
 
-function requireNeverSignedIn({ email, hasPassword, hasSingleSignOn }: Person): void {
-  if (!hasPassword && !hasSingleSignOn) return;
+function toNotDeletable({ email }: Person): Failure {
   const message = `${email} has a password or uses single sign-on, so the person can be disabled but not deleted.`;
-  throw new Failure('conflict', message);
+  return new Failure('conflict', message);
 }
 
 function isOwner({ role, isDisabled }: Person): boolean {
   return role === 'owner' && !isDisabled;
 }
 
-/** Whether the account has nobody else: the next person is then its owner. */
-async function isAlone(tx: Tx, { id, accountId }: Person): Promise<boolean> {
-  const others = tx.selectFrom('person').select('id').where('account_id', '=', accountId);
-  return (await others.where('id', '<>', id).limit(1).executeTakeFirst()) === undefined;
-}
-
-/** Throws `conflict` when the account has no other owner who is not disabled. */
-async function requireOtherOwner(tx: Tx, { id, accountId, email }: Person): Promise<void> {
-  const other = await tx
-    .selectFrom('person')
-    .select('id')
-    .where('account_id', '=', accountId)
-    .where('role', '=', 'owner')
-    .where('disabled', '=', 0)
-    .where('id', '<>', id)
-    .executeTakeFirst();
-  if (other !== undefined) return;
+/** Throws `conflict` when nobody else in the account is an owner who is not disabled. */
+async function requireOtherOwner(
+  tx: Tx,
+  { id, accountId, email }: Person,
+  { mayBeAlone = false }: { readonly mayBeAlone?: boolean } = {},
+): Promise<void> {
+  const others = (await listPeople(tx, accountId)).filter((person) => person.id !== id);
+  if (others.some(isOwner) || (mayBeAlone && others.length === 0)) return;
   const message = `${email} is the only owner of the account. Make another person an owner first.`;
   throw new Failure('conflict', message);
 }

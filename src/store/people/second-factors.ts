@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { type Actor, operator } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { auditPerson, endSessions, findPerson, lockPerson } from './people.ts';
+import { auditPerson, endSessions, lockPerson } from './people.ts';
 import { requireProof } from './sessions.ts';
 
 export interface SecondFactor {
@@ -69,8 +69,10 @@ export interface TotpProof {
 /** What a person has proved to have besides the password. */
 export type CodeProof = TotpProof | { readonly recoverySha256: Uint8Array };
 
+/** A person who changes what is theirs. */
 export interface Self extends Actor {
   readonly personId: string;
+  readonly accountId: string;
 }
 
 interface Confirmation {
@@ -87,20 +89,17 @@ export async function confirmSecondFactor(
   { passwordHash, proof, recoveryHashes, sessionId }: Confirmation,
   by: Self,
 ): Promise<void> {
-  await db.write(async (tx) => {
-    await requireProof(tx, by.personId, { password_hash: passwordHash });
+  const { personId: person_id, at: confirmed_at } = by;
+  await changeOwn(db, by, { passwordHash, action: 'second_factor_on' }, async (tx) => {
     const { numUpdatedRows } = await tx
       .updateTable('second_factor')
-      .set({ confirmed_at: by.at, last_step: proof.step })
-      .where('person_id', '=', by.personId)
-      .where('sealed_secret', '=', proof.sealedSecret)
-      .where('confirmed_at', 'is', null)
+      .set({ confirmed_at, last_step: proof.step })
+      .where(({ and }) => and({ person_id, sealed_secret: proof.sealedSecret, confirmed_at: null }))
       .executeTakeFirst();
     if (numUpdatedRows === 0n) throw isOnAlready();
-    await replaceRecoveryCodes(tx, by.personId, recoveryHashes);
-    const others = tx.deleteFrom('session').where('person_id', '=', by.personId);
+    await replaceRecoveryCodes(tx, person_id, recoveryHashes);
+    const others = tx.deleteFrom('session').where('person_id', '=', person_id);
     await others.where('id', '<>', sessionId).execute();
-    await auditSelf(tx, by, 'second_factor_on');
   });
 }
 
@@ -119,29 +118,40 @@ export async function deleteSecondFactor(
   { passwordHash, code }: Proofs,
   by: Self,
 ): Promise<void> {
-  await db.write(async (tx) => {
-    await requireProof(tx, by.personId, { password_hash: passwordHash });
+  await changeOwn(db, by, { passwordHash, action: 'second_factor_off' }, async (tx) => {
     await spendCode(tx, by, code);
     await removeSecondFactor(tx, by.personId);
-    await auditSelf(tx, by, 'second_factor_off');
   });
 }
 
 /** The codes from before are not accepted any more. */
 export async function renewRecoveryCodes(
   db: Db,
-  {
-    passwordHash,
-    code,
-    recoveryHashes,
-  }: Proofs & { readonly recoveryHashes: readonly Uint8Array[] },
+  proofs: Proofs & { readonly recoveryHashes: readonly Uint8Array[] },
   by: Self,
+): Promise<void> {
+  const { passwordHash, code, recoveryHashes } = proofs;
+  await changeOwn(db, by, { passwordHash, action: 'recovery_codes_renewed' }, async (tx) => {
+    await spendCode(tx, by, code);
+    await replaceRecoveryCodes(tx, by.personId, recoveryHashes);
+  });
+}
+
+interface OwnChange {
+  readonly passwordHash: string;
+  readonly action: AuditAction;
+}
+
+async function changeOwn(
+  db: Db,
+  by: Self,
+  { passwordHash, action }: OwnChange,
+  change: (tx: Tx) => Promise<void>,
 ): Promise<void> {
   await db.write(async (tx) => {
     await requireProof(tx, by.personId, { password_hash: passwordHash });
-    await spendCode(tx, by, code);
-    await replaceRecoveryCodes(tx, by.personId, recoveryHashes);
-    await auditSelf(tx, by, 'recovery_codes_renewed');
+    await change(tx);
+    await auditSelf(tx, by, action);
   });
 }
 
@@ -171,8 +181,7 @@ async function spendStep(tx: Tx, { personId }: Self, code: TotpProof): Promise<b
   const { numUpdatedRows } = await tx
     .updateTable('second_factor')
     .set({ last_step: code.step })
-    .where('person_id', '=', personId)
-    .where('sealed_secret', '=', code.sealedSecret)
+    .where(({ and }) => and({ person_id: personId, sealed_secret: code.sealedSecret }))
     .where('confirmed_at', 'is not', null)
     .where('last_step', '<', code.step)
     .executeTakeFirst();
@@ -186,8 +195,7 @@ async function spendRecovery(
 ): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('recovery_code')
-    .where('person_id', '=', by.personId)
-    .where('sha256', '=', recoverySha256)
+    .where(({ and }) => and({ person_id: by.personId, sha256: recoverySha256 }))
     .executeTakeFirst();
   if (numDeletedRows === 0n) return false;
   await auditSelf(tx, by, 'recovery_code_used');
@@ -216,5 +224,5 @@ async function replaceRecoveryCodes(
 }
 
 async function auditSelf(tx: Tx, by: Self, action: AuditAction): Promise<void> {
-  await auditPerson(tx, by, await findPerson(tx, by.personId), action);
+  await auditPerson(tx, by, { accountId: by.accountId, email: by.name }, action);
 }

@@ -74,15 +74,12 @@ export async function insertSession(db: Db, session: NewSession): Promise<string
  * fails.
  */
 export async function requireProof(tx: Tx, personId: string, proof: Proof): Promise<void> {
-  const person = await tx
+  await tx
     .selectFrom('person')
     .select('id')
-    .where('id', '=', personId)
-    .where('disabled', '=', 0)
-    .where((eb) => eb.and(proof))
+    .where(({ and }) => and({ id: personId, disabled: 0, ...proof }))
     .$call(dialectOf(tx).locked)
-    .executeTakeFirst();
-  if (person === undefined) throw signInHasChanged();
+    .executeTakeFirstOrThrow(signInHasChanged);
 }
 
 export function signInHasChanged(): Failure {
@@ -188,11 +185,11 @@ export async function updateSession(
 
 /** Ends one of a person's sessions. Throws `not_found` when it is not theirs. */
 export async function deleteSession(db: Db, personId: string, id: string): Promise<void> {
+  const own = { id, person_id: personId };
   const { numDeletedRows } = await db.write((tx) =>
     tx
       .deleteFrom('session')
-      .where('id', '=', id)
-      .where('person_id', '=', personId)
+      .where(({ and }) => and(own))
       .executeTakeFirst(),
   );
   if (numDeletedRows === 0n) throw new Failure('not_found', 'No such session.');
@@ -203,13 +200,10 @@ export async function deleteOtherSessions(
   db: Db,
   { id, personId }: { id: string; personId: string },
 ): Promise<number> {
-  const { numDeletedRows } = await db.write((tx) =>
-    tx
-      .deleteFrom('session')
-      .where('person_id', '=', personId)
-      .where('id', '<>', id)
-      .executeTakeFirst(),
-  );
+  const { numDeletedRows } = await db.write((tx) => {
+    const sessions = tx.deleteFrom('session').where('person_id', '=', personId);
+    return sessions.where('id', '<>', id).executeTakeFirst();
+  });
   return Number(numDeletedRows);
 }
 
