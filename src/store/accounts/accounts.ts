@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Selectable } from 'kysely';
 import type { Plan } from '../../domain/access/api-key.ts';
 import { createMailToken } from '../../domain/access/mail-token.ts';
 import { parseDisplayName } from '../../domain/display-name.ts';
@@ -9,13 +10,12 @@ import { dialectOf } from '../engine/dialect.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertPoint, newNonce } from '../lists/points.ts';
 import { alertList } from '../lists/timeline.ts';
+import type { Tables } from '../tables.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
 
-export interface Account {
-  readonly id: string;
-  readonly name: string;
-  readonly plan: Plan;
-}
+export type Account = Readonly<Pick<Selectable<Tables['account']>, (typeof COLUMNS)[number]>>;
+
+const COLUMNS = ['id', 'name', 'plan'] as const;
 
 interface NewAccount {
   readonly name: string;
@@ -67,23 +67,26 @@ async function requireNewName(tx: Tx, name: string): Promise<void> {
 }
 
 export function listAccounts(db: Queries): Promise<Account[]> {
-  return db
-    .selectFrom('account')
-    .select(['id', 'name', 'plan'])
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
+  return db.selectFrom('account').select(COLUMNS).orderBy('created_at').orderBy('id').execute();
 }
 
 /** Throws `not_found`. */
 export async function findAccount(db: Queries, id: string): Promise<Account> {
-  const account = await db
-    .selectFrom('account')
-    .select(['id', 'name', 'plan'])
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (account === undefined) throw new Failure('not_found', `No account has the id ${id}.`);
-  return account;
+  return await selectAccount(db, id).executeTakeFirstOrThrow(() => noAccount(id));
+}
+
+/** Locks the account until the transaction ends, so a rule that counts (at most ten keys) sees all changes before. */
+export async function lockAccount(tx: Tx, id: string): Promise<Account> {
+  const account = selectAccount(tx, id).$call(dialectOf(tx).locked);
+  return await account.executeTakeFirstOrThrow(() => noAccount(id));
+}
+
+function selectAccount(db: Queries, id: string) {
+  return db.selectFrom('account').select(COLUMNS).where('id', '=', id);
+}
+
+export function noAccount(id: string): Failure {
+  return new Failure('not_found', `No account has the id ${id}.`);
 }
 
 export interface PlanChange extends Account {
@@ -112,22 +115,10 @@ async function disableApiKeys(tx: Tx, accountId: string, by: Actor): Promise<str
   const keys = await tx
     .updateTable('api_key')
     .set({ enabled: 0 })
-    .where('account_id', '=', accountId)
-    .where('enabled', '=', 1)
+    .where(({ and }) => and({ account_id: accountId, enabled: 1 }))
     .returning(['name', 'prefix'])
     .execute();
   for (const { name: subject, prefix: detail } of keys)
     await insertAudit(tx, by, { accountId, action: 'key_disabled_by_plan', subject, detail });
   return keys.map(({ name }) => name);
-}
-
-/** Locks the account until the transaction ends, so a rule that counts (at most ten keys) sees all changes before. */
-export async function lockAccount(tx: Tx, id: string): Promise<Account> {
-  await tx
-    .selectFrom('account')
-    .select('id')
-    .where('id', '=', id)
-    .$call(dialectOf(tx).locked)
-    .execute();
-  return await findAccount(tx, id);
 }

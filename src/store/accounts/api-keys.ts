@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Selectable } from 'kysely';
 import {
   assertCanCreateKey,
   assertCanEnableKey,
@@ -12,19 +13,11 @@ import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
+import type { Tables } from '../tables.ts';
 import { findAccount, lockAccount } from './accounts.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
 
-export interface ApiKey {
-  readonly id: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly enabled: boolean;
-  readonly createdAt: Instant;
-  readonly lastUsedAt: Instant | null;
-  /** From then on the key is not accepted; null when it does not expire. */
-  readonly expiresAt: Instant | null;
-}
+export type ApiKey = Readonly<ReturnType<typeof toApiKey>>;
 
 export interface KeyHolder {
   readonly keyId: string;
@@ -55,21 +48,23 @@ export async function insertApiKey(
 ): Promise<ApiKey & { readonly key: string }> {
   const keyName = parseKeyName(name);
   const { key, prefix, sha256 } = given === undefined ? createApiKey() : toNewApiKey(given);
-  const times = { created_at: now, last_used_at: null, expires_at: expiresAt };
-  const row = { id: randomUUID(), name: keyName, prefix, ...times };
+  const row = {
+    ...{ id: randomUUID(), account_id: accountId, name: keyName, prefix, enabled: 1 as const },
+    ...{ created_at: now, last_used_at: null, expires_at: expiresAt },
+  };
   await db.write(async (tx) => {
     const account = await lockAccount(tx, accountId);
-    assertCanCreateKey(account.plan, await countApiKeys(tx, accountId));
+    assertCanCreateKey(account.plan, (await listApiKeys(tx, accountId)).length);
     await tx
       .insertInto('api_key')
-      .values({ ...row, account_id: accountId, sha256, enabled: 1 })
+      .values({ ...row, sha256 })
       .execute();
-    await auditKey(tx, by, { action: 'key_created', key: { ...row, account_id: accountId } });
+    await auditKey(tx, by, 'key_created', row);
   });
-  return { ...toApiKey({ ...row, enabled: 1 }), key };
+  return { ...toApiKey(row), key };
 }
 
-export async function listApiKeys(db: Db, accountId: string): Promise<ApiKey[]> {
+export async function listApiKeys(db: Queries, accountId: string): Promise<ApiKey[]> {
   await findAccount(db, accountId);
   const rows = await db
     .selectFrom('api_key')
@@ -94,7 +89,7 @@ export async function updateApiKey(
     const enabled = isEnabled ? 1 : 0;
     if (key.enabled !== enabled) {
       await tx.updateTable('api_key').set({ enabled }).where('id', '=', id).execute();
-      await auditKey(tx, by, { action: isEnabled ? 'key_enabled' : 'key_disabled', key });
+      await auditKey(tx, by, isEnabled ? 'key_enabled' : 'key_disabled', key);
     }
     return toApiKey({ ...key, enabled });
   });
@@ -104,7 +99,7 @@ export async function deleteApiKey(db: Db, id: string, by: Actor = operator()): 
   return await db.write(async (tx) => {
     const key = await lockApiKey(tx, id, by);
     await tx.deleteFrom('api_key').where('id', '=', id).execute();
-    await auditKey(tx, by, { action: 'key_deleted', key });
+    await auditKey(tx, by, 'key_deleted', key);
     return toApiKey(key);
   });
 }
@@ -112,13 +107,8 @@ export async function deleteApiKey(db: Db, id: string, by: Actor = operator()): 
 async function auditKey(
   tx: Tx,
   by: Actor,
-  {
-    action,
-    key,
-  }: {
-    readonly action: (typeof AUDIT_ACTIONS)['key'][number];
-    readonly key: { readonly account_id: string; readonly name: string; readonly prefix: string };
-  },
+  action: (typeof AUDIT_ACTIONS)['key'][number],
+  key: Pick<Tables['api_key'], 'account_id' | 'name' | 'prefix'>,
 ): Promise<void> {
   const { account_id: accountId, name: subject, prefix: detail } = key;
   await insertAudit(tx, by, { accountId, action, subject, detail });
@@ -163,15 +153,6 @@ export async function updateLastUsed(db: Db, uses: ReadonlyMap<string, Instant>)
   });
 }
 
-async function countApiKeys(tx: Tx, accountId: string): Promise<number> {
-  const { count } = await tx
-    .selectFrom('api_key')
-    .select((eb) => eb.fn.countAll<number | string>().as('count'))
-    .where('account_id', '=', accountId)
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
-
 /** Locks the account, and so the key against other changes. */
 async function lockApiKey(tx: Tx, id: string, { accountId }: Actor) {
   const { account_id } = await selectApiKey(tx, id, accountId);
@@ -180,27 +161,15 @@ async function lockApiKey(tx: Tx, id: string, { accountId }: Actor) {
 }
 
 async function selectApiKey(db: Queries, id: string, accountId: string | undefined) {
-  const row = await db
+  return await db
     .selectFrom('api_key')
     .select([...COLUMNS, 'account_id'])
     .where('id', '=', id)
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId as string))
-    .executeTakeFirst();
-  if (row === undefined) throw new Failure('not_found', `No API key has the id ${id}.`);
-  return row;
+    .executeTakeFirstOrThrow(() => new Failure('not_found', `No API key has the id ${id}.`));
 }
 
-interface ApiKeyRow {
-  readonly id: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly enabled: 0 | 1;
-  readonly created_at: Instant;
-  readonly last_used_at: Instant | null;
-  readonly expires_at: Instant | null;
-}
-
-function toApiKey(row: ApiKeyRow): ApiKey {
+function toApiKey(row: Pick<Selectable<Tables['api_key']>, (typeof COLUMNS)[number]>) {
   return {
     id: row.id,
     name: row.name,
@@ -208,6 +177,7 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     enabled: row.enabled === 1,
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,
+    /** From then on the key is not accepted; null when it does not expire. */
     expiresAt: row.expires_at,
   };
 }

@@ -1,3 +1,4 @@
+import type { Selectable } from 'kysely';
 import {
   AUDIT_ACTIONS,
   type AuditAction,
@@ -5,6 +6,7 @@ import {
 } from '../../domain/access/audit-actions.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import type { Tables } from '../tables.ts';
 
 export interface Actor {
   /** A person's e-mail address, `operator`, or `plumbline` for what it does by itself. */
@@ -35,15 +37,8 @@ interface NewEntry {
   readonly detail?: string;
 }
 
-export interface AuditEntry {
-  readonly seq: number;
-  readonly at: Instant;
-  readonly actor: string;
-  readonly action: AuditAction;
-  readonly subject: string;
-  readonly detail: string;
-  readonly address: string | null;
-}
+const COLUMNS = ['seq', 'at', 'actor', 'action', 'subject', 'detail', 'address'] as const;
+export type AuditEntry = Readonly<Pick<Selectable<Tables['audit']>, (typeof COLUMNS)[number]>>;
 
 /** Runs in the transaction that makes the change. */
 export async function insertAudit(
@@ -77,10 +72,7 @@ export function listAudit(
   accountId: string,
   { limit, before, since, kind, actor, from, until }: AuditQuery,
 ): Promise<AuditEntry[]> {
-  let query = db
-    .selectFrom('audit')
-    .select(['seq', 'at', 'actor', 'action', 'subject', 'detail', 'address'])
-    .where('account_id', '=', accountId);
+  let query = db.selectFrom('audit').select(COLUMNS).where('account_id', '=', accountId);
   if (before !== undefined) query = query.where('seq', '<', before);
   if (since !== undefined) query = query.where('seq', '>=', since);
   if (kind !== undefined) query = query.where('action', 'in', [...AUDIT_ACTIONS[kind]]);

@@ -1,8 +1,8 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
-import type { Db, Tx } from '../engine/database.ts';
+import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { type Head, touchDomainList } from '../lists/heads.ts';
@@ -13,14 +13,10 @@ import { findAccount } from './accounts.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
 import { findOrInsertDomain } from './reported-domains.ts';
 
-export interface DomainRow {
-  readonly id: string;
-  readonly name: string;
-  readonly status: DomainStatus;
-  readonly last_report_at: Instant | null;
-}
-
 export const DOMAIN_COLUMNS = ['id', 'name', 'status', 'last_report_at'] as const;
+export type DomainRow = Readonly<
+  Pick<Selectable<Tables['domain']>, (typeof DOMAIN_COLUMNS)[number]>
+>;
 
 interface NewDomain {
   readonly accountId: string;
@@ -74,42 +70,35 @@ export async function listAllDomains(db: Db, accountId: string): Promise<DomainR
 
 /** Active domains of all accounts, of one shard or of all shards. Only these have alerts. */
 export async function listWatchedDomainIds(db: Db, shard?: Shard): Promise<string[]> {
-  const query = db
+  const rows = await db
     .selectFrom('domain')
     .select('id')
     .where('account_id', 'is not', null)
     .where('status', '=', 'active')
-    .orderBy('id');
-  const rows = await (shard === undefined
-    ? query
-    : query.where((eb) => isInShard(eb, shard))
-  ).execute();
+    .$if(shard !== undefined, (query) => query.where((eb) => isInShard(eb, shard as Shard)))
+    .orderBy('id')
+    .execute();
   return rows.map(({ id }) => id);
 }
 
-/** How many names one statement asks for: every engine limits the number of parameters. */
-const NAMES_AT_ONCE = 500;
-
-export async function findDomainIds(db: Db, names: readonly string[]): Promise<string[]> {
-  const ids: string[] = [];
-  for (let from = 0; from < names.length; from += NAMES_AT_ONCE) {
-    const some = names.slice(from, from + NAMES_AT_ONCE);
-    const rows = await db.selectFrom('domain').select('id').where('name', 'in', some).execute();
-    ids.push(...rows.map(({ id }) => id));
-  }
-  return ids;
+export async function findDomainIds(db: Queries, names: readonly string[]): Promise<string[]> {
+  const isNamed = dialectOf(db).isIn(sql.ref('name'), sql.val(JSON.stringify(names)), 'text');
+  const rows = await db.selectFrom('domain').select('id').where(isNamed).execute();
+  return rows.map(({ id }) => id);
 }
 
 /** Throws `not_found`, also for a domain without account. */
 export async function findOwnedDomain(db: Db, id: string): Promise<DomainRow> {
-  const domain = await db
+  return await db
     .selectFrom('domain')
     .select(DOMAIN_COLUMNS)
     .where('id', '=', id)
     .where('account_id', 'is not', null)
-    .executeTakeFirst();
-  if (domain === undefined) throw new Failure('not_found', `No domain has the id ${id}.`);
-  return domain;
+    .executeTakeFirstOrThrow(() => noDomain(id));
+}
+
+function noDomain(id: string): Failure {
+  return new Failure('not_found', `No domain has the id ${id}.`);
 }
 
 /** Repeating it changes nothing. Throws `not_found` for a domain without account. */
@@ -131,7 +120,7 @@ export async function updateDomainStatus(
       .returning('account_id')
       .executeTakeFirst();
     const domain = await selectDomain(tx, id);
-    if (domain?.account_id == null) throw new Failure('not_found', `No domain has the id ${id}.`);
+    if (domain?.account_id == null) throw noDomain(id);
     if (changed === undefined) return domain;
     const { account_id: accountId, name: subject } = domain;
     await touchDomainList(tx, accountId, status === 'active' ? 1 : -1);

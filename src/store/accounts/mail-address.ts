@@ -1,7 +1,6 @@
 import { createMailToken, isMailToken } from '../../domain/access/mail-token.ts';
-import { Failure } from '../../domain/failure.ts';
 import type { Db, Queries } from '../engine/database.ts';
-import { lockAccount } from './accounts.ts';
+import { lockAccount, noAccount } from './accounts.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
 
 /* Each account's own address for reports: <token>@<our host>. */
@@ -9,24 +8,19 @@ import { type Actor, insertAudit, operator } from './audit.ts';
 /** The account whose address has this local part, in lower case. */
 export async function findAccountByToken(db: Queries, token: string): Promise<string | undefined> {
   if (!isMailToken(token)) return undefined;
-  const row = await db
-    .selectFrom('account')
-    .select('id')
-    .where('mail_token', '=', token)
-    .executeTakeFirst();
-  return row?.id;
+  const account = db.selectFrom('account').select('id').where('mail_token', '=', token);
+  return (await account.executeTakeFirst())?.id;
 }
 
 /** Throws `not_found`. */
 export async function findMailToken(db: Queries, accountId: string): Promise<string> {
-  const row = await db
+  const { mail_token } = await db
     .selectFrom('account')
-    .select('mail_token')
+    .select((eb) => eb.ref('mail_token').$notNull().as('mail_token'))
     .where('id', '=', accountId)
-    .executeTakeFirst();
-  if (row?.mail_token == null)
-    throw new Failure('not_found', `No account has the id ${accountId}.`);
-  return row.mail_token;
+    .where('mail_token', 'is not', null)
+    .executeTakeFirstOrThrow(() => noAccount(accountId));
+  return mail_token;
 }
 
 export interface ReportAddresses {
@@ -56,15 +50,11 @@ export async function updateMailToken(
   accountId: string,
   by: Actor = operator(),
 ): Promise<string> {
-  const token = createMailToken();
+  const mail_token = createMailToken();
   await db.write(async (tx) => {
     const { name: subject } = await lockAccount(tx, accountId);
-    await tx
-      .updateTable('account')
-      .set({ mail_token: token })
-      .where('id', '=', accountId)
-      .execute();
+    await tx.updateTable('account').set({ mail_token }).where('id', '=', accountId).execute();
     await insertAudit(tx, by, { accountId, action: 'address_renewed', subject });
   });
-  return token;
+  return mail_token;
 }

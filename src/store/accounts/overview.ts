@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { addDays, BEGIN_OF_TIME, type Day, type Instant } from '../../domain/instant.ts';
 import { type AlertOfAccount, selectAccountAlerts } from '../alerts/alerts.ts';
 import { listDnsRecords, toDnsFacts } from '../alerts/dns-records.ts';
-import { prepareQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
 import type { Page } from '../lists/page.ts';
 import type { Tables } from '../tables.ts';
@@ -16,12 +16,9 @@ import {
   selectPage,
 } from './domains.ts';
 
-export interface DayRow {
-  readonly domain_id: string;
-  readonly day: Day;
-  readonly messages: number;
-  readonly aligned: number;
-}
+export type DayRow = Readonly<
+  Pick<Tables['domain_day'], 'domain_id' | 'day' | 'messages' | 'aligned'>
+>;
 
 /** The first and the newest day that a domain's reports begin on. */
 interface SpanRow {
@@ -42,10 +39,13 @@ interface Overview {
   readonly alerts: readonly AlertOfAccount[];
 }
 
+function pageIds(db: Kysely<Tables>, param: Param<PageOfAccount>) {
+  return selectPage(db, param).select('id').as('page');
+}
+
 const daysOfPage = prepareQuery<PageOfAccount & { since: Day }, DayRow>((db, param) =>
   db
-    .with('page', () => selectPage(db, param).select('id'))
-    .selectFrom('page')
+    .selectFrom(pageIds(db, param))
     .innerJoin('domain_day', 'domain_day.domain_id', 'page.id')
     .select(['domain_id', 'day', 'messages', 'aligned'])
     .where('day', '>=', param('since')),
@@ -53,23 +53,19 @@ const daysOfPage = prepareQuery<PageOfAccount & { since: Day }, DayRow>((db, par
 
 /** Two look-ups in the index for each domain: `min` and `max` of one query would read all of its days on SQLite. */
 const spansOfPage = prepareQuery<PageOfAccount, SpanRow>((db, param) =>
-  db
-    .with('page', () => selectPage(db, param).select('id'))
-    .selectFrom('page')
-    .select((eb) => {
-      const days = eb.selectFrom('domain_day').whereRef('domain_day.domain_id', '=', 'page.id');
-      return [
-        'page.id as domain_id',
-        days.select(({ fn }) => fn.min('day').as('day')).as('oldest'),
-        days.select(({ fn }) => fn.max('day').as('day')).as('newest'),
-      ];
-    }),
+  db.selectFrom(pageIds(db, param)).select((eb) => {
+    const days = eb.selectFrom('domain_day').whereRef('domain_day.domain_id', '=', 'page.id');
+    return [
+      'page.id as domain_id',
+      days.select(({ fn }) => fn.min('day').as('day')).as('oldest'),
+      days.select(({ fn }) => fn.max('day').as('day')).as('newest'),
+    ];
+  }),
 );
 
 const openTypesOfPage = prepareQuery<PageOfAccount, Overview['openTypes'][number]>((db, param) =>
   db
-    .with('page', () => selectPage(db, param).select('id'))
-    .selectFrom('page')
+    .selectFrom(pageIds(db, param))
     .innerJoin('alert', 'alert.domain_id', 'page.id')
     .select(['domain_id', 'type'])
     .where('resolved_at', 'is', null)
@@ -78,8 +74,7 @@ const openTypesOfPage = prepareQuery<PageOfAccount, Overview['openTypes'][number
 
 const recordsOfPage = prepareQuery<PageOfAccount, Overview['records'][number]>((db, param) =>
   db
-    .with('page', () => selectPage(db, param).select('id'))
-    .selectFrom('page')
+    .selectFrom(pageIds(db, param))
     .innerJoin('dns_record', 'dns_record.domain_id', 'page.id')
     .select(['domain_id', 'state'])
     .where('record_type', '=', 'dmarc'),
@@ -130,11 +125,10 @@ const oneDomain = prepareQuery<Scope, DomainRow>((db, param) =>
 
 /** Throws `not_found`. */
 export async function findDomain(reader: Reader, scope: Scope): Promise<DomainRow> {
-  const [domain] = await reader.readAll(oneDomain(scope));
-  return requireDomain(domain);
+  return requireDomain(await reader.readAll(oneDomain(scope)));
 }
 
-function requireDomain(domain: DomainRow | undefined): DomainRow {
+function requireDomain([domain]: readonly DomainRow[]): DomainRow {
   if (domain === undefined) throw new Failure('not_found', 'No such domain.');
   return domain;
 }
@@ -148,13 +142,7 @@ const daysOfDomain = prepareQuery<{ domainId: string; from: Day; to: Day }, DayR
     .where('day', '<=', param('to')),
 );
 
-interface PastAlert {
-  readonly type: string;
-  readonly fired_at: Instant;
-  readonly resolved_at: Instant | null;
-  /** JSON object. */
-  readonly context: string;
-}
+type PastAlert = Readonly<Pick<Tables['alert'], 'type' | 'fired_at' | 'resolved_at' | 'context'>>;
 
 function selectAlerts(db: Kysely<Tables>, domainId: Expression<string>) {
   return db
@@ -198,7 +186,7 @@ interface DomainQuery {
 export async function readDomain(reader: Reader, scope: Scope, { from, to, window }: DomainQuery) {
   const { domainId } = scope;
   const until = addDays(to, MAX_LAG_DAYS);
-  const [[domain], days, latest, fired, earlier, open, dns] = await reader.readPlan(() =>
+  const [found, days, latest, fired, earlier, open, dns] = await reader.readPlan(() =>
     askAll(
       oneDomain(scope),
       daysOfDomain({ domainId, from, to }),
@@ -216,5 +204,5 @@ export async function readDomain(reader: Reader, scope: Scope, { from, to, windo
   const past = [...fired, ...lasted, ...open.filter(({ fired_at }) => fired_at < from)];
   // Earlier alerts may exist that were not read.
   const isPastCut = fired.length === MAX_ALERTS || earlier.length === MAX_EARLIER;
-  return { domain: requireDomain(domain), days, latest, past, isPastCut, openAlerts, record };
+  return { domain: requireDomain(found), days, latest, past, isPastCut, openAlerts, record };
 }
