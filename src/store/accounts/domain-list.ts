@@ -1,7 +1,8 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
+import { dialectOf } from '../engine/dialect.ts';
 import { prepareColumn } from '../engine/prepared.ts';
 import { isVersion } from '../lists/heads.ts';
-import { asInstant, type JsonText, jsonRows, type RowOf } from '../lists/json.ts';
+import { type JsonText, jsonRows, type RowOf } from '../lists/json.ts';
 import type { PagedList } from '../lists/page.ts';
 import type { Tables } from '../tables.ts';
 import { domainsHead, type PageOfAccount, selectPage } from './domains.ts';
@@ -24,11 +25,12 @@ const domainsFrom = prepareColumn<WantedDomains, JsonText<ListedDomain>>((db, pa
 );
 
 function fieldsOf(db: Kysely<Tables>) {
+  const { asInstant } = dialectOf(db);
   return (ref: ExpressionBuilder<Tables, 'domain'>['ref']) => ({
     id: ref('id'),
     domain: ref('name'),
     status: ref('status'),
-    last_report_at: asInstant(db, ref('last_report_at')),
+    last_report_at: asInstant(ref('last_report_at')),
   });
 }
 

@@ -39,8 +39,7 @@ export async function findFacts(
   if (domain === undefined) return undefined;
   const days = latest.reverse().map(toDataDay);
   const from = days[0]?.day ?? until;
-  const alertRows = await reader.readAll(knownAlerts({ domainId, from }));
-  const alerts = alertRows.map(toKnownAlert);
+  const alerts = (await reader.readAll(knownAlerts({ domainId, from }))).map(toKnownAlert);
   const query = { domainId, now, thresholds, alerts, days, from };
   const failingSources = await listFailingSources(reader, query);
   const { id, accountId, ...known } = domain;
@@ -96,34 +95,20 @@ const latestReceipts = prepareQuery<Latest, { day: Day; reports: number }>((db, 
     .limit(param('limit')),
 );
 
-interface AlertRow {
-  id: string;
-  type: string;
-  subject: string;
-  fired_at: Instant;
-  resolved_at: Instant | null;
-  context: string;
-}
+type AlertRow = Omit<KnownAlert, 'isOpen' | 'context'> & { readonly context: string };
 
 /** The open alerts, and those fired since the first day that the rules look back on. */
 const knownAlerts = prepareQuery<{ domainId: string; from: Day }, AlertRow>((db, param) => {
   const alerts = db
     .selectFrom('alert')
-    .select(['id', 'type', 'subject', 'fired_at', 'resolved_at', 'context'])
+    .select(['id', 'type', 'subject', 'fired_at as firedAt', 'resolved_at as resolvedAt'])
+    .select('context')
     .where('domain_id', '=', param('domainId'));
   return alerts
     .where('fired_at', '>=', param('from'))
     .unionAll(alerts.where('fired_at', '<', param('from')).where('resolved_at', 'is', null));
 });
 
-function toKnownAlert(row: AlertRow): KnownAlert {
-  return {
-    id: row.id,
-    type: row.type,
-    subject: row.subject,
-    isOpen: row.resolved_at === null,
-    firedAt: row.fired_at,
-    resolvedAt: row.resolved_at,
-    context: JSON.parse(row.context),
-  };
+function toKnownAlert({ context, ...alert }: AlertRow): KnownAlert {
+  return { ...alert, isOpen: alert.resolvedAt === null, context: JSON.parse(context) };
 }

@@ -10,11 +10,6 @@ interface Owners {
   readonly domainId: string;
 }
 
-export interface AlertPositions {
-  readonly account_position: number;
-  readonly domain_position: number;
-}
-
 /** Gives both lists a new version, after an alert has changed without a new position. */
 export async function touchAlertLists(tx: Tx, { accountId, domainId }: Owners): Promise<void> {
   for (const [table, id] of [
@@ -32,7 +27,7 @@ export async function touchAlertLists(tx: Tx, { accountId, domainId }: Owners): 
 export async function advanceAlertLists(
   tx: Tx,
   { accountId, domainId, added }: Owners & { readonly added: 0 | 1 },
-): Promise<AlertPositions> {
+) {
   // Every transaction locks domains before accounts (decision 64).
   const domain_position = await advance(tx, { table: 'domain', id: domainId, added });
   const account_position = await advance(tx, { table: 'account', id: accountId, added });

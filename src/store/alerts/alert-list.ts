@@ -1,8 +1,9 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
+import { dialectOf } from '../engine/dialect.ts';
 import { type BoundQuery, prepareColumn, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
-import { type Head, isVersion } from '../lists/heads.ts';
-import { asInstant, asJson, type JsonText, jsonRow, jsonRows, type RowOf } from '../lists/json.ts';
+import { type Head, headOfDomain, isVersion } from '../lists/heads.ts';
+import { type JsonText, jsonRow, jsonRows, type RowOf } from '../lists/json.ts';
 import type { ItemsQuery, PagedList } from '../lists/page.ts';
 import { alertList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
@@ -23,24 +24,9 @@ const accountHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
     .where('id', '=', param('accountId')),
 );
 
-const domainHead = prepareQuery<{ accountId: string; domainId: string }, Head>((db, param) =>
-  db
-    .selectFrom('domain')
-    .select(['alerts_total as total', 'alerts_version as version'])
-    .select(['alerts_position as position', 'alerts_nonce as nonce'])
-    .where('id', '=', param('domainId'))
-    .where('account_id', '=', param('accountId')),
-);
+const domainHead = headOfDomain('alerts');
 
-const OWNERS = { account: toQueries('account'), domain: toQueries('domain') } as const;
-
-function toQueries(owner: 'account' | 'domain') {
-  return {
-    from: alertsFrom(owner),
-    after: alertsAfter(owner),
-    updates: updatesAfter(owner),
-  };
-}
+const OWNERS = { account: prepareFor('account'), domain: prepareFor('domain') } as const;
 
 /** By `fired_at`, then by creation, latest first. The list does not exist when the account has no such domain. */
 export function alertsOf(scope: AlertScope): PagedList<ListedAlert> {
@@ -71,64 +57,60 @@ function headOf({ accountId, domainId }: AlertScope): BoundQuery<Head> {
   return domainId === undefined ? accountHead({ accountId }) : domainHead({ accountId, domainId });
 }
 
-function selectItems(db: Kysely<Tables>) {
-  return db.selectFrom('alert').select(({ ref }) => jsonRow(db, fieldsOf(db)(ref)).as('item'));
-}
-
 function fieldsOf(db: Kysely<Tables>) {
+  const { asInstant, asJson } = dialectOf(db);
   return (ref: ExpressionBuilder<Tables, 'alert'>['ref']) => ({
     id: ref('id'),
     domain_id: ref('domain_id'),
     type: ref('type'),
-    fired_at: asInstant(db, ref('fired_at')),
-    resolved_at: asInstant(db, ref('resolved_at')),
-    context: asJson<Readonly<Record<string, unknown>>>(db, ref('context')),
+    fired_at: asInstant(ref('fired_at')),
+    resolved_at: asInstant(ref('resolved_at')),
+    context: asJson<Readonly<Record<string, unknown>>>(ref('context')),
   });
 }
 
-function alertsFrom(owner: 'account' | 'domain') {
-  type Wanted = { owner: string } & ItemsQuery;
-  return prepareColumn<Wanted, JsonText<ListedAlert>>((db, param) =>
-    jsonRows(
-      db,
-      db
-        .selectFrom('alert')
-        .where(`${owner}_id`, '=', param('owner'))
-        .where('fired_at', '<=', param('until'))
-        .where(
-          isVersion(owner, 'alerts_version', { id: param('owner'), version: param('version') }),
-        )
-        .orderBy('fired_at', 'desc')
-        .orderBy('seq', 'desc')
-        .limit(param('limit'))
-        .offset(param('skip')),
-      fieldsOf(db),
-    ),
-  );
-}
-
+type From = { owner: string } & ItemsQuery;
 type After = { owner: string } & ItemsAfterQuery;
 
-function alertsAfter(owner: 'account' | 'domain') {
-  return prepareQuery<After, FollowedItem<ListedAlert>>((db, param) =>
-    selectItems(db)
-      .select(`${owner}_position as position`)
-      .where(`${owner}_id`, '=', param('owner'))
-      .where(`${owner}_position`, '>', param('after'))
-      .orderBy(`${owner}_position`)
-      .limit(param('limit'))
-      .offset(param('skip')),
-  );
-}
-
-/** Only open alerts change in place. */
-function updatesAfter(owner: 'account' | 'domain') {
-  return prepareQuery<{ owner: string; after: number }, { nonces: number | null }>((db, param) =>
-    db
-      .selectFrom('alert')
-      .select(({ fn }) => fn.sum<number | null>('update_nonce').as('nonces'))
-      .where(`${owner}_id`, '=', param('owner'))
-      .where(`${owner}_position`, '>', param('after'))
-      .where('resolved_at', 'is', null),
-  );
+function prepareFor(owner: 'account' | 'domain') {
+  return {
+    from: prepareColumn<From, JsonText<ListedAlert>>((db, param) =>
+      jsonRows(
+        db,
+        db
+          .selectFrom('alert')
+          .where(`${owner}_id`, '=', param('owner'))
+          .where('fired_at', '<=', param('until'))
+          .where(
+            isVersion(owner, 'alerts_version', { id: param('owner'), version: param('version') }),
+          )
+          .orderBy('fired_at', 'desc')
+          .orderBy('seq', 'desc')
+          .limit(param('limit'))
+          .offset(param('skip')),
+        fieldsOf(db),
+      ),
+    ),
+    after: prepareQuery<After, FollowedItem<ListedAlert>>((db, param) =>
+      db
+        .selectFrom('alert')
+        .select(({ ref }) => jsonRow(db, fieldsOf(db)(ref)).as('item'))
+        .select(`${owner}_position as position`)
+        .where(`${owner}_id`, '=', param('owner'))
+        .where(`${owner}_position`, '>', param('after'))
+        .orderBy(`${owner}_position`)
+        .limit(param('limit'))
+        .offset(param('skip')),
+    ),
+    /** Only open alerts change in place. */
+    updates: prepareQuery<{ owner: string; after: number }, { nonces: number | null }>(
+      (db, param) =>
+        db
+          .selectFrom('alert')
+          .select(({ fn }) => fn.sum<number | null>('update_nonce').as('nonces'))
+          .where(`${owner}_id`, '=', param('owner'))
+          .where(`${owner}_position`, '>', param('after'))
+          .where('resolved_at', 'is', null),
+    ),
+  };
 }

@@ -1,21 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Expression } from 'kysely';
+import type { Expression, InferResult } from 'kysely';
 import { type Instant, toDay } from '../../domain/instant.ts';
 import { insertAudit, plumbline } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { insertGap, newGapNonce } from '../lists/points.ts';
 import { alertList, countItems } from '../lists/timeline.ts';
-import { type AlertPositions, advanceAlertLists, touchAlertLists } from './alert-heads.ts';
-
-export interface AlertRow {
-  readonly id: string;
-  readonly domain_id: string;
-  readonly type: string;
-  readonly fired_at: Instant;
-  readonly resolved_at: Instant | null;
-  /** JSON object. */
-  readonly context: string;
-}
+import { advanceAlertLists, touchAlertLists } from './alert-heads.ts';
 
 export interface NewAlert {
   readonly accountId: string;
@@ -69,11 +59,8 @@ async function auditAlert(
   { accountId, domainId, type }: Pick<NewAlert, 'accountId' | 'domainId' | 'type'>,
   { action, at }: { readonly action: 'alert_fired' | 'alert_resolved'; readonly at: Instant },
 ): Promise<void> {
-  const { name: subject } = await tx
-    .selectFrom('domain')
-    .select('name')
-    .where('id', '=', domainId)
-    .executeTakeFirstOrThrow();
+  const domain = tx.selectFrom('domain').select('name').where('id', '=', domainId);
+  const { name: subject } = await domain.executeTakeFirstOrThrow();
   await insertAudit(tx, plumbline(at), { accountId, action, subject, detail: type });
 }
 
@@ -94,33 +81,21 @@ export async function settleAlert(
     .returning(['account_id', 'domain_id', 'type', 'account_position', 'domain_position'])
     .executeTakeFirst();
   if (alert === undefined) return false;
-  const owners = { accountId: alert.account_id, domainId: alert.domain_id };
-  if (change.resolved_at === undefined) {
-    await touchAlertLists(tx, owners);
+  const { account_id: accountId, domain_id: domainId, type } = alert;
+  const { resolved_at: at } = change;
+  if (at === undefined) {
+    await touchAlertLists(tx, { accountId, domainId });
     return true;
   }
-  await moveAlert(tx, id, alert);
-  const resolved = { action: 'alert_resolved', at: change.resolved_at } as const;
-  await auditAlert(tx, { ...owners, type: alert.type }, resolved);
+  await insertGap(tx, alertList(accountId), Number(alert.account_position));
+  await insertGap(tx, alertList(domainId), Number(alert.domain_position));
+  const positions = await advanceAlertLists(tx, { accountId, domainId, added: 0 });
+  await tx.updateTable('alert').set(positions).where('id', '=', id).execute();
+  await auditAlert(tx, { accountId, domainId, type }, { action: 'alert_resolved', at });
   return true;
 }
 
-async function moveAlert(tx: Tx, id: string, from: MovedAlert): Promise<void> {
-  const { account_id: accountId, domain_id: domainId } = from;
-  await insertGap(tx, alertList(accountId), Number(from.account_position));
-  await insertGap(tx, alertList(domainId), Number(from.domain_position));
-  const positions = await advanceAlertLists(tx, { accountId, domainId, added: 0 });
-  await tx.updateTable('alert').set(positions).where('id', '=', id).execute();
-}
-
-interface MovedAlert extends AlertPositions {
-  readonly account_id: string;
-  readonly domain_id: string;
-}
-
-export interface AlertOfAccount extends AlertRow {
-  readonly domain: string;
-}
+export type AlertOfAccount = InferResult<ReturnType<typeof selectAccountAlerts>>[number];
 
 /** Operators see the newest. API clients can page through all of them. */
 const MAX_SHOWN = 200;

@@ -35,7 +35,7 @@ export interface Dialect {
     fields: JsonFields,
   ) => Compilable<{ readonly item: string }>;
   /** A column that has JSON text, as a part of a `jsonRow`. */
-  readonly asJson: (column: Expression<string>) => RawBuilder<unknown>;
+  readonly asJson: <T>(column: Expression<string>) => RawBuilder<T>;
   /** A column that has an instant, as a part of a `jsonRow`. */
   readonly asInstant: <T extends Instant | null>(column: Expression<T>) => RawBuilder<T>;
   /**

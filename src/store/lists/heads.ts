@@ -12,6 +12,20 @@ export interface Head {
   readonly nonce?: string;
 }
 
+export type DomainOfAccount = { readonly domainId: string; readonly accountId: string };
+
+/** The head of a domain's list. No row when the account has no such domain. */
+export function headOfDomain(list: 'reports' | 'alerts') {
+  return prepareQuery<DomainOfAccount, Head>((db, param) =>
+    db
+      .selectFrom('domain')
+      .select([`${list}_total as total`, `${list}_version as version`])
+      .select([`${list}_position as position`, `${list}_nonce as nonce`])
+      .where('id', '=', param('domainId'))
+      .where('account_id', '=', param('accountId')),
+  );
+}
+
 /**
  * A version that no other state of the list will ever have. It is random: after a restore from a backup, a counter
  * would repeat old versions for new states, and a partner's `If-None-Match` would get 304 for a changed list.

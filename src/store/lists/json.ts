@@ -7,7 +7,6 @@ import {
   type RawBuilder,
   type SelectQueryBuilder,
 } from 'kysely';
-import type { Instant } from '../../domain/instant.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import type { Tables } from '../tables.ts';
 
@@ -44,16 +43,3 @@ export function jsonRows<
 export type RowOf<Fields> = {
   readonly [K in keyof Fields]: Fields[K] extends Expression<infer Value> ? Value : never;
 };
-
-/** A column that has an instant, as a part of a `jsonRow`. */
-export function asInstant<T extends Instant | null>(
-  db: Kysely<Tables>,
-  column: Expression<T>,
-): RawBuilder<T> {
-  return dialectOf(db).asInstant(column);
-}
-
-/** A column that has JSON text, as a part of a `jsonRow`. */
-export function asJson<T>(db: Kysely<Tables>, column: Expression<string>): RawBuilder<T> {
-  return dialectOf(db).asJson(column) as RawBuilder<T>;
-}

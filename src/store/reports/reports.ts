@@ -1,25 +1,17 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import type { Point } from '../../domain/cursor.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import { prepareColumn, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
-import { type Head, isVersion } from '../lists/heads.ts';
-import { asInstant, type JsonText, jsonRow, jsonRows, type RowOf } from '../lists/json.ts';
+import { type DomainOfAccount, headOfDomain, isVersion } from '../lists/heads.ts';
+import { type JsonText, jsonRow, jsonRows, type RowOf } from '../lists/json.ts';
 import type { ItemsQuery, PagedList } from '../lists/page.ts';
 import { reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
 export type ReportRow = RowOf<ReturnType<ReturnType<typeof fieldsOf>>>;
 
-type DomainOfAccount = { domainId: string; accountId: string };
-
-const reportsHead = prepareQuery<DomainOfAccount, Head>((db, param) =>
-  db
-    .selectFrom('domain')
-    .select(['reports_total as total', 'reports_version as version'])
-    .select(['reports_position as position', 'reports_nonce as nonce'])
-    .where('id', '=', param('domainId'))
-    .where('account_id', '=', param('accountId')),
-);
+const reportsHead = headOfDomain('reports');
 
 type ReportsQuery = { domainId: string } & ItemsQuery;
 
@@ -47,8 +39,9 @@ const reportsFrom = prepareColumn<ReportsQuery, JsonText<ReportRow>>((db, param)
 type ReportsAfterQuery = { domainId: string } & ItemsAfterQuery;
 
 const reportsAfter = prepareQuery<ReportsAfterQuery, FollowedItem<ReportRow>>((db, param) =>
-  selectItems(db)
-    .select('position')
+  db
+    .selectFrom('report')
+    .select(({ ref }) => [jsonRow(db, fieldsOf(db)(ref)).as('item'), 'position'])
     .where('domain_id', '=', param('domainId'))
     .where('position', '>', param('after'))
     .orderBy('position')
@@ -56,17 +49,14 @@ const reportsAfter = prepareQuery<ReportsAfterQuery, FollowedItem<ReportRow>>((d
     .offset(param('skip')),
 );
 
-function selectItems(db: Kysely<Tables>) {
-  return db.selectFrom('report').select(({ ref }) => jsonRow(db, fieldsOf(db)(ref)).as('item'));
-}
-
 function fieldsOf(db: Kysely<Tables>) {
+  const { asInstant } = dialectOf(db);
   return (ref: ExpressionBuilder<Tables, 'report'>['ref']) => ({
     id: ref('id'),
     reporter_org: ref('reporter_org'),
     reporter_email: ref('reporter_email'),
-    begin_date: asInstant(db, ref('begin_date')),
-    end_date: asInstant(db, ref('end_date')),
+    begin_date: asInstant(ref('begin_date')),
+    end_date: asInstant(ref('end_date')),
     record_count: ref('record_count'),
     total_messages: ref('total_messages'),
     aligned_messages: ref('aligned_messages'),
