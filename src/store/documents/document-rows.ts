@@ -164,8 +164,7 @@ export async function findDocument(db: Queries, seq: number): Promise<KnownDocum
     .selectFrom('document')
     .select(['path', 'input_sha256', 'input_name', 'input_bytes', 'member', 'received_at'])
     .where('seq', '=', seq)
-    .executeTakeFirst();
-  if (row === undefined) throw new Failure('not_found', `No document has the number ${seq}.`);
+    .executeTakeFirstOrThrow(() => new Failure('not_found', `No document has the number ${seq}.`));
   const { path, input_sha256, input_name: name, input_bytes, member } = row;
   return {
     ...{ seq, path, receivedAt: row.received_at },
@@ -173,8 +172,6 @@ export async function findDocument(db: Queries, seq: number): Promise<KnownDocum
     member: member === null ? [] : [member],
   };
 }
-
-const SEQS_AT_ONCE = 1_000;
 
 /** What people know a document by. */
 export interface DocumentName {
@@ -189,14 +186,12 @@ export async function findDocumentNames(
   db: Queries,
   seqs: readonly number[],
 ): Promise<(seq: number) => DocumentName> {
-  const names = new Map<number, DocumentName>();
-  for (let from = 0; from < seqs.length; from += SEQS_AT_ONCE) {
-    const rows = await db
-      .selectFrom('document')
-      .select(['seq', 'input_name as input', 'member'])
-      .where('seq', 'in', seqs.slice(from, from + SEQS_AT_ONCE))
-      .execute();
-    for (const { seq, ...name } of rows) names.set(seq, name);
-  }
+  const isOne = dialectOf(db).isIn(sql.ref('seq'), sql.val(JSON.stringify(seqs)), 'bigint');
+  const rows = await db
+    .selectFrom('document')
+    .select(['seq', 'input_name as input', 'member'])
+    .where(isOne)
+    .execute();
+  const names = new Map(rows.map(({ seq, ...name }) => [seq, name]));
   return (seq) => names.get(seq) ?? UNNAMED;
 }

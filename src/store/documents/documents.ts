@@ -4,7 +4,7 @@ import type { Original } from '../../domain/reports/original.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { isOfValues } from '../engine/open.ts';
-import { type BoundQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
+import { type BoundQuery, runAllPrepared } from '../engine/prepared.ts';
 import { countArrivals } from './arrival-counts.ts';
 import { Arrivals, DAY_COST, DOMAIN_COST } from './arrivals.ts';
 import {
@@ -16,7 +16,6 @@ import {
 } from './document-rows.ts';
 import { insertParts } from './originals.ts';
 import { rejectionDelete, rejectionUpsert } from './rejections.ts';
-import { anyRemoval } from './report-rows.ts';
 import {
   type AddedReport,
   insertPlanned,
@@ -108,12 +107,10 @@ async function insertBatch(
   const endAt = performance.now() + MAX_MS;
   const arrivals = new Arrivals(receivedAt);
   await arrivals.lockDomains(tx, new Set(documents.flatMap(toDomainName)));
-  const hasRemovals = (await runPrepared(tx, anyRemoval({}))).length > 0;
-  const transaction = { arrivals, hasRemovals };
   const outcomes: Outcome[] = [];
   while (outcomes.length < documents.length) {
     const group = takeGroup(documents.slice(outcomes.length), MAX_COUNT_COST - arrivals.countCost);
-    outcomes.push(...(await insertGroup(tx, group, transaction)));
+    outcomes.push(...(await insertGroup(tx, group, arrivals)));
     if (arrivals.countCost >= MAX_COUNT_COST || performance.now() > endAt) break;
   }
   await countArrivals(tx, arrivals);
@@ -146,18 +143,12 @@ function toMaxCost({ sources = [] }: AggregateReport): number {
   return DOMAIN_COST + DAY_COST + sources.length;
 }
 
-interface Transaction {
-  readonly arrivals: Arrivals;
-  readonly hasRemovals: boolean;
-}
-
 async function insertGroup(
   tx: Tx,
   documents: readonly ReceivedDocument[],
-  transaction: Transaction,
+  arrivals: Arrivals,
 ): Promise<Outcome[]> {
-  const { arrivals } = transaction;
-  const plans = await planAll(tx, documents, transaction);
+  const plans = await planAll(tx, documents, arrivals);
   const rows = documents.map((document, i) => {
     const isNew = isRefusal(document.content) || plans[i]?.added !== undefined;
     return toDocumentRow(document, arrivals.receivedAt, isNew ? document.original : null);
@@ -177,10 +168,10 @@ async function insertGroup(
 async function planAll(
   tx: Tx,
   documents: readonly ReceivedDocument[],
-  transaction: Transaction,
+  arrivals: Arrivals,
 ): Promise<(PlannedReport | undefined)[]> {
   const reports = documents.flatMap(({ content }) => (isRefusal(content) ? [] : [content]));
-  const planned = (await planReports(tx, reports, transaction)).values();
+  const planned = (await planReports(tx, reports, arrivals)).values();
   return documents.map(({ content }) => (isRefusal(content) ? undefined : planned.next().value));
 }
 

@@ -25,21 +25,12 @@ export async function insertParts(
     const [stored] = await insertDocuments(tx, [toDocumentRow(place, receivedAt, null)]);
     return stored?.seq as number;
   });
-  if ((await findOriginalSize(db, seq)) !== null) return;
+  const document = db.selectFrom('document').select('content_bytes').where('seq', '=', seq);
+  if ((await document.executeTakeFirst())?.content_bytes !== null) return;
   for (let part = 1; part * PART_BYTES < content.length; part += 1) {
     const bytes = content.subarray(part * PART_BYTES, (part + 1) * PART_BYTES);
     await db.write((tx) => runPrepared(tx, partUpsert({ seq, part, content: bytes })));
   }
-}
-
-/** The size of a document's part as it came; null when it was not kept, undefined without the document. */
-async function findOriginalSize(db: Queries, seq: number): Promise<number | null | undefined> {
-  const row = await db
-    .selectFrom('document')
-    .select('content_bytes')
-    .where('seq', '=', seq)
-    .executeTakeFirst();
-  return row?.content_bytes;
 }
 
 /** An original whose bytes are read a part at a time. */
@@ -69,8 +60,7 @@ async function* readParts(db: Queries, seq: number, first: Uint8Array): AsyncGen
     const row = await db
       .selectFrom('document_part')
       .select('content')
-      .where('document_seq', '=', seq)
-      .where('part', '=', part)
+      .where(({ and }) => and({ document_seq: seq, part }))
       .executeTakeFirst();
     if (row === undefined) return;
     yield row.content;

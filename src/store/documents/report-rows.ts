@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareRows } from '../engine/many-rows.ts';
-import { prepareQuery } from '../engine/prepared.ts';
 import type { toContentRow } from '../reports/report-row.ts';
 import type { Tables } from '../tables.ts';
 
@@ -81,17 +80,15 @@ export const knownReports = prepareRows<ReportKey, KnownReport>(
       ),
 );
 
-/** Whether an operator has ever removed a payload: a row, or none. */
-export const anyRemoval = prepareQuery<Record<string, never>, { report_id: string }>((db) =>
-  db.selectFrom('removed_payload').select('report_id').limit(1),
-);
+interface RemovedReport {
+  readonly id: string;
+  readonly payload_sha256: Uint8Array;
+}
 
-type RemovedPayload = Pick<Tables['removed_payload'], 'report_id' | 'payload_sha256'>;
-
-export const removedPayloads = prepareRows<{ id: string }, RemovedPayload>(['id'], (db, rows) =>
+export const removedPayloads = prepareRows<{ id: string }, RemovedReport>(['id'], (db, rows) =>
   db
     .selectFrom('removed_payload')
-    .select(['report_id', 'payload_sha256'])
+    .select(['report_id as id', 'payload_sha256'])
     .where(
       'report_id',
       'in',

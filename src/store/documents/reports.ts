@@ -1,12 +1,12 @@
+import { sql } from 'kysely';
 import { toBytes, toHex } from '../../domain/hex.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import type { ReportedDomain } from '../accounts/reported-domains.ts';
 import type { Queries, Tx } from '../engine/database.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
-import { toContentRow } from '../reports/report-row.ts';
+import { toContentRow, toExchangedRow } from '../reports/report-row.ts';
 import type { Arrivals } from './arrivals.ts';
-import { hasConflict, insertConflict } from './conflicts.ts';
 import { knownReports, type NewReport, removedPayloads, reportInserts } from './report-rows.ts';
 
 /**
@@ -30,21 +30,21 @@ interface NewContent {
 
 /**
  * The first report of an identity is kept; later content never changes it. Which are known is read first, under the
- * locks of their domains, because only a stored report has a position in the list. `hasRemovals`: whether an operator
- * has ever removed a payload.
+ * locks of their domains, because only a stored report has a position in the list.
  */
 export async function planReports(
   tx: Tx,
   reports: readonly AggregateReport[],
-  { arrivals, hasRemovals }: { readonly arrivals: Arrivals; readonly hasRemovals: boolean },
+  arrivals: Arrivals,
 ): Promise<PlannedReport[]> {
   const all = reports.map((report) => ({ report, id: toReportId(report) }));
-  const removed = hasRemovals ? await listRemoved(tx, all) : new Set<IdentifiedReport>();
-  const kept = all.filter((report) => !removed.has(report));
+  const removed = await listRemoved(tx, all);
+  const kept = all.filter((one) => !removed.has(toKey(one)));
   const names = new Set(kept.map(({ report }) => report.policyPublished.domain));
   const domains = await arrivals.findDomains(tx, names);
   const contents = new Map(kept.map((one) => [one, toContent(one, domains, arrivals)]));
-  const known = new KnownContents(await findStoredPayloads(tx, [...contents.values()]));
+  const stored = await findStoredPayloads(tx, [...contents.values()]);
+  const known = { reports: stored, conflicts: new Set<string>() };
   const planned: PlannedReport[] = [];
   for (const one of all) {
     const content = contents.get(one);
@@ -67,15 +67,15 @@ export async function isStored(db: Queries, report: AggregateReport): Promise<bo
 
 type IdentifiedReport = { readonly report: AggregateReport; readonly id: string };
 
+const toKey = ({ id, report }: IdentifiedReport): string => `${id} ${report.payloadSha256}`;
+
+/** The keys of those whose payload an operator has removed. */
 async function listRemoved(
   tx: Tx,
   reports: readonly IdentifiedReport[],
-): Promise<Set<IdentifiedReport>> {
+): Promise<ReadonlySet<string>> {
   const rows = (await runAllPrepared(tx, removedPayloads(reports))).flat();
-  const keys = new Set(
-    rows.map(({ report_id, payload_sha256 }) => report_id + toHex(payload_sha256)),
-  );
-  return new Set(reports.filter(({ id, report }) => keys.has(id + report.payloadSha256)));
+  return new Set(rows.map(({ id, payload_sha256 }) => `${id} ${toHex(payload_sha256)}`));
 }
 
 function toContent(
@@ -100,29 +100,18 @@ async function findStoredPayloads(
   contents: readonly NewContent[],
 ): Promise<Map<string, string>> {
   const rows = (await runAllPrepared(tx, knownReports(contents.map(({ row }) => row)))).flat();
-  const stored = new Map<string, string>();
-  for (const { id, payload_sha256 } of rows)
-    if (payload_sha256 !== null) stored.set(id, toHex(payload_sha256));
-  return stored;
+  return new Map(
+    rows.flatMap(({ id, payload_sha256 }) =>
+      payload_sha256 === null ? [] : [[id, toHex(payload_sha256)]],
+    ),
+  );
 }
 
 /** The contents that are stored, and those that were planned before. */
-class KnownContents {
+interface KnownContents {
   /** Hashes by the report's id. */
   readonly reports: Map<string, string>;
-  readonly #conflicts = new Set<string>();
-
-  constructor(reports: Map<string, string>) {
-    this.reports = reports;
-  }
-
-  /** Returns whether the conflict is the first with its content. */
-  async addConflict(tx: Tx, { row, report }: NewContent): Promise<boolean> {
-    const key = `${row.id} ${report.payloadSha256}`;
-    if (this.#conflicts.has(key)) return false;
-    this.#conflicts.add(key);
-    return !(await hasConflict(tx, row));
-  }
+  readonly conflicts: Set<string>;
 }
 
 async function planContent(
@@ -137,7 +126,9 @@ async function planContent(
     known.reports.set(row.id, report.payloadSha256);
     return { outcome: domain.accountId === null ? 'unclaimed' : 'stored', added: content };
   }
-  const isNew = await known.addConflict(tx, content);
+  const key = toKey({ id: row.id, report });
+  const isNew = !known.conflicts.has(key) && !(await hasConflict(tx, row));
+  known.conflicts.add(key);
   return isNew ? { outcome: 'conflict', added: content } : { outcome: 'conflict' };
 }
 
@@ -165,4 +156,31 @@ export async function insertPlanned(
     throw new Error('A report was not inserted: its number exists.');
   for (const { isConflict, row, documentSeq } of added)
     if (isConflict) await insertConflict(tx, { ...row, document_seq: documentSeq });
+}
+
+async function hasConflict(
+  tx: Tx,
+  { domain_id, id: report_id, begin_date, payload_sha256 }: NewContent['row'],
+): Promise<boolean> {
+  const found = await tx
+    .selectFrom('conflict')
+    .select(sql<1>`1`.as('found'))
+    .where(({ and }) => and({ report_id, domain_id, begin_date, payload_sha256 }))
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/** The caller has locked the domain, and knows that there is none with this content. */
+async function insertConflict(
+  tx: Tx,
+  report: NewContent['row'] & Pick<NewReport, 'document_seq'>,
+): Promise<void> {
+  const { domain_id, id: report_id, begin_date } = report;
+  await tx
+    .insertInto('conflict')
+    .values({ domain_id, report_id, begin_date, ...toExchangedRow(report) })
+    // A row that is not inserted means that its `seq` exists already, as after a sequence was set back.
+    .onConflict((oc) => oc.doNothing())
+    .returning('seq')
+    .executeTakeFirstOrThrow();
 }

@@ -6,19 +6,16 @@ import { findDocumentNames } from './document-rows.ts';
 
 /** A report, where its document is stored, and the numbers of its conflicts, oldest first. Throws `not_found`. */
 export async function findStoredReport(db: Db, id: string) {
-  const report = await selectStoredReports(db).where('report.id', '=', id).executeTakeFirst();
-  if (report === undefined) throw new Failure('not_found', `No report has the id ${id}.`);
+  const report = await selectStoredReports(db)
+    .where('report.id', '=', id)
+    .executeTakeFirstOrThrow(() => new Failure('not_found', `No report has the id ${id}.`));
   const conflicts = await db
     .selectFrom('conflict')
     .select('seq')
-    .where('domain_id', '=', report.domain_id)
-    .where('report_id', '=', report.id)
+    .where(({ and }) => and({ domain_id: report.domain_id, report_id: report.id }))
     .orderBy('seq')
     .execute();
-  return {
-    ...(await withNames(db, report)),
-    conflicts: conflicts.map(({ seq }) => seq),
-  };
+  return { ...(await withNames(db, report)), conflicts: conflicts.map(({ seq }) => seq) };
 }
 
 /** A conflict with its content, where its document is stored, and the id of its report. Throws `not_found`. */
@@ -37,8 +34,7 @@ export async function findStoredConflict(db: Db, seq: number) {
     .select(['c.reporter_org', 'c.reporter_email'])
     .select(['c.record_count', 'c.total_messages', 'c.aligned_messages', 'c.content'])
     .where('c.seq', '=', seq)
-    .executeTakeFirst();
-  if (conflict === undefined) throw new Failure('not_found', `No conflict has the number ${seq}.`);
+    .executeTakeFirstOrThrow(() => new Failure('not_found', `No conflict has the number ${seq}.`));
   return await withNames(db, conflict);
 }
 
@@ -49,16 +45,13 @@ async function withNames<Row extends { readonly document_seq: number }>(db: Db, 
 
 /** A rejection, and where its document is stored. Throws `not_found`. */
 export async function findStoredRejection(db: Db, seq: number) {
-  const rejection = await db
+  return await db
     .selectFrom('rejection')
     .innerJoin('document', 'document.seq', 'rejection.document_seq')
     .select(['document_seq', 'reason', 'message', 'place', 'input_name as input', 'member'])
     .select('received_at')
     .where('document_seq', '=', seq)
-    .executeTakeFirst();
-  if (rejection === undefined)
-    throw new Failure('not_found', `No rejection has the number ${seq}.`);
-  return rejection;
+    .executeTakeFirstOrThrow(() => new Failure('not_found', `No rejection has the number ${seq}.`));
 }
 
 /** The number of a document. Throws `not_found`. */
