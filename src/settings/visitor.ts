@@ -42,11 +42,8 @@ const MAX_WAIT_MS = 500;
 const SESSION_TOUCH_MS = 60_000;
 
 /** The page does not wait for a database that stays busy; its notice may then be shown twice. */
-async function recordSeen(
-  req: Request,
-  session: OpenSession,
-  { store, now, logError }: SettingsDeps,
-): Promise<void> {
+async function recordSeen(req: Request, session: OpenSession, deps: SettingsDeps): Promise<void> {
+  const { store, now } = deps;
   const { id, lastSeenAt, notice } = session;
   const at = now();
   const isOld = at.getTime() - Date.parse(lastSeenAt) >= SESSION_TOUCH_MS;
@@ -56,6 +53,15 @@ async function recordSeen(
     last_seen_at: toInstant(at),
     ...(hasShownNotice && { notice: null }),
   });
+  await waitBriefly(write, deps, req);
+}
+
+/** For a write that a page can do without. What goes wrong is logged. */
+export async function waitBriefly(
+  write: Promise<unknown>,
+  { logError }: SettingsDeps,
+  req: Request,
+): Promise<void> {
   const recorded = write.catch((error: unknown) => logError(error, req));
   await Promise.race([recorded, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
 }

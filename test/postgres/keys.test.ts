@@ -25,7 +25,8 @@ test('every key of a table of tenants has the domain or the list, and that of a 
   const divided = keys.filter(({ name }) => !WHOLE.includes(`${name}`));
   const names = new Set(divided.map(({ name }) => name));
   expect([...names].sort()).toEqual([
-    ...['alert', 'conflict', 'dns_record', 'domain_day', 'domain_receipt'],
+    ...['alert', 'conflict', 'dns_record', 'domain_day', 'domain_month'],
+    'domain_receipt',
     ...['list_day', 'list_gap', 'list_point', 'report'],
     ...['source_mark', 'source_name'],
   ]);

@@ -399,6 +399,55 @@ describe('text that reports, DNS and databases contain', () => {
   });
 });
 
+describe('a long range', () => {
+  const DAYS = ['2025-11-29', '2025-12-01', '2025-12-09', '2025-12-10', '2025-12-31'];
+  const RANGE = '?from=2025-11-29&to=2026-01-05';
+  const SUMMED = { first_day: '2025-12-01', last_day: '2025-12-31', reports: 4, messages: 28 };
+
+  async function aLongRange() {
+    const domain = await aDomain(api.db, accountId);
+    const of = (day: string, count: number) =>
+      aReportOf(
+        [
+          aRecord({ sourceIp: MAILER, count, headerFrom: 'a.example' }),
+          aRecord({ sourceIp: OWN, count: 3, ...PASSED }),
+        ],
+        { domain: domain.name, begin: `${day}T00:00:00Z` },
+      );
+    await receive(
+      api.db,
+      [...DAYS, '2026-01-02'].map((day) => of(day, 4)),
+    );
+    const place = `/settings/domains/${domain.id}/sources`;
+    return { domain, of, see: (to: string) => read(`${place}${to}${RANGE}`) };
+  }
+
+  const listMonths = (domainId: string) =>
+    api.db
+      .selectFrom('domain_month')
+      .select(['first_day', 'last_day', 'reports', 'messages'])
+      .where('domain_id', '=', domainId)
+      .execute();
+
+  test.each(['', `/${MAILER}`])('of sources%s is the same from sums of its months', async (to) => {
+    const { domain, see } = await aLongRange();
+    const before = await see(to);
+    expect(await listMonths(domain.id)).toEqual([SUMMED]);
+    expect(await see(to)).toBe(before);
+    expect(before).toContain(
+      to === '' ? '24 0 24 0% 0% 29 Nov 2025 – 2 Jan 2026' : 'of 24 messages',
+    );
+  });
+
+  test('has a late report of a month that is summed', async () => {
+    const { domain, of, see } = await aLongRange();
+    await see('');
+    await receive(api.db, [of('2025-12-09', 100)]);
+    expect(await see('')).toContain('124 0 124');
+    expect(await listMonths(domain.id)).toEqual([{ ...SUMMED, reports: 5, messages: 131 }]);
+  });
+});
+
 describe('the numbers', () => {
   test('of the list, of the groups, of the sources’ pages and of the domain agree', async () => {
     const numbers = (text: string) => Number(text.replaceAll(',', ''));

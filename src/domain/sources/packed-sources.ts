@@ -1,34 +1,42 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { type AddressKey, readKey, skipKey, toAddressKey, writeKey } from './address-key.ts';
 import { ByteReader, ByteWriter } from './byte-numbers.ts';
-import type { DaySources, PassCounts, SourceOfDay } from './day-sources.ts';
+import type { DaySources, PassCounts, SentOnDays, SourceOfDay } from './day-sources.ts';
 import type { Counts } from './source.ts';
 
 /*
  * The stored form of the sources of a day: the version of the form; the length of the texts and the texts (a line for each
- * pattern, which is JSON and has no line ends, then JSON of the reporters); then each address: its key, its counts, and behind their length its patterns and
- * reporters by their position among the texts. Of passed messages the failed ones are stored, which are zero for most
- * addresses. Short texts are not compressed, which would take as long as all else.
+ * pattern, which is JSON and has no line ends, then JSON of the reporters); then each address: its key, its counts, and
+ * behind their length its patterns and reporters by their position among the texts. Of passed messages the failed ones
+ * are stored, which are zero for most addresses. Short texts are not compressed, which would take as long as all else.
+ *
+ * Those of a month have the same form, and two additions: the first and the last day of an address follow its counts,
+ * and what it sent on each day from the first to the last comes before its patterns.
  */
 const FORMS = { plain: 1, deflated: 2 } as const;
+/** What is added to the form of a month. */
+const OF_MONTH = 2;
 const MAX_PLAIN_BYTES = 512;
 /** Memory for 4 kB, which most texts have: allocating more takes longer than packing. */
 const PACKING = { windowBits: 13, memLevel: 4, chunkSize: 1024 };
 
-/** How many addresses a day keeps: those with most messages. */
-const MAX_SOURCES = 1_000;
+/** How many addresses are kept: those with most messages. */
+const MAX_SOURCES = { day: 1_000, month: 10_000 } as const;
 /** How many patterns, and reporters, a day keeps of one address. */
 const MAX_OF_SOURCE = 64;
 /** How many patterns, and reporters, a day keeps of all addresses, and their characters: those of the largest addresses. */
 const MAX_TEXTS = 2_000;
 const MAX_TEXT_CHARS = 200_000;
 
-/** null when no source is left. */
-export function packSources(sources: DaySources): Uint8Array | null {
+/** null when no source is left. Each source of a month has `days`. */
+export function packSources(
+  sources: DaySources,
+  of: keyof typeof MAX_SOURCES = 'day',
+): Uint8Array | null {
   const kept = [...sources]
     .filter(([, { counts }]) => counts.messages > 0)
     .sort(([, a], [, b]) => b.counts.messages - a.counts.messages)
-    .slice(0, MAX_SOURCES);
+    .slice(0, MAX_SOURCES[of]);
   if (kept.length === 0) return null;
   const [patterns, reporters] = [createTexts<string>(), createTexts<string | null>()];
   const [entries, results] = [new ByteWriter(), new ByteWriter()];
@@ -36,19 +44,21 @@ export function packSources(sources: DaySources): Uint8Array | null {
     writeKey(entries, key);
     writeCounts(entries, source.counts);
     results.clear();
+    if (source.days !== undefined) writeDays(entries, results, source.days);
     writePatterns(results, source, patterns);
     writeReporters(results, source, reporters);
     entries.writeBytes(results.bytes);
   }
   const texts = [...patterns.list, JSON.stringify(reporters.list)].join('\n');
-  return joinPacked(Buffer.from(texts), entries.bytes);
+  const added = of === 'month' ? OF_MONTH : 0;
+  return joinPacked(Buffer.from(texts), entries.bytes, added);
 }
 
-function joinPacked(texts: Buffer, entries: Buffer): Uint8Array {
+function joinPacked(texts: Buffer, entries: Buffer, added: number): Uint8Array {
   const isPlain = texts.length <= MAX_PLAIN_BYTES;
   const stored = isPlain ? texts : deflateRawSync(texts, PACKING);
   const head = new ByteWriter();
-  head.writeByte(isPlain ? FORMS.plain : FORMS.deflated);
+  head.writeByte((isPlain ? FORMS.plain : FORMS.deflated) + added);
   head.writeBytes(stored);
   return Buffer.concat([head.bytes, entries]);
 }
@@ -79,6 +89,21 @@ function writeCounts(to: ByteWriter, { messages, aligned, dkimAligned, spfAligne
   for (const count of [messages, messages - aligned, aligned - dkimAligned, aligned - spfAligned])
     to.writeNumber(count);
 }
+
+/** Days are in order. */
+function writeDays(to: ByteWriter, results: ByteWriter, days: SentOnDays): void {
+  const [first = 1, ...later] = days.keys();
+  const last = later.at(-1) ?? first;
+  to.writeByte(first);
+  to.writeByte(last);
+  for (let day = first; day <= last; day += 1) {
+    const { messages, aligned } = days.get(day) ?? NOTHING;
+    results.writeNumber(messages);
+    results.writeNumber(messages - aligned);
+  }
+}
+
+const NOTHING: PassCounts = { messages: 0, aligned: 0 };
 
 function writePatterns(
   to: ByteWriter,
@@ -125,23 +150,24 @@ function largest<K, V>(
 export function unpackSources(bytes: Uint8Array | null): DaySources {
   const sources: DaySources = new Map();
   if (bytes === null) return sources;
-  const { readTexts, reader } = openPacked(bytes);
+  const { readTexts, reader, isMonth } = openPacked(bytes);
   const texts = readTexts();
-  while (reader.hasMore()) sources.set(readKey(reader), readSource(reader, texts));
+  while (reader.hasMore()) sources.set(readKey(reader), readSource(reader, texts, isMonth));
   return sources;
 }
 
 /** One of the sources, without unpacking the others. */
 export function unpackSource(bytes: Uint8Array, address: string): SourceOfDay | undefined {
-  const { readTexts, reader } = openPacked(bytes);
+  const { readTexts, reader, isMonth } = openPacked(bytes);
   const key = new ByteWriter();
   writeKey(key, toAddressKey(address));
   // Most days do not have the address, and looking for its bytes takes a tenth of going through the others.
   if (!reader.has(key.bytes)) return undefined;
   while (reader.hasMore()) {
-    if (reader.skip(key.bytes)) return readSource(reader, readTexts());
+    if (reader.skip(key.bytes)) return readSource(reader, readTexts(), isMonth);
     skipKey(reader);
     for (let count = 0; count < COUNTS; count += 1) reader.readNumber();
+    if (isMonth) reader.moveTo(reader.at + FIRST_AND_LAST);
     reader.moveTo(reader.readEnd());
   }
   return undefined;
@@ -153,18 +179,24 @@ type TakeSource = (
   aligned: number,
   dkimAligned: number,
   spfAligned: number,
+  /** Of a month, from 1. Of a day, both are 1. */
+  firstDay: number,
+  lastDay: number,
 ) => void;
 
 /** Calls `take` with the key of each address and its counts: an object for each takes a third longer. */
 export function eachSource(bytes: Uint8Array | null, take: TakeSource): void {
   if (bytes === null) return;
-  const { reader } = openPacked(bytes);
+  const { reader, isMonth } = openPacked(bytes);
   while (reader.hasMore()) {
     const key = readKey(reader);
     const messages = reader.readNumber();
     const aligned = messages - reader.readNumber();
     const dkimAligned = aligned - reader.readNumber();
-    take(key, messages, aligned, dkimAligned, aligned - reader.readNumber());
+    const spfAligned = aligned - reader.readNumber();
+    const firstDay = isMonth ? reader.readByte() : 1;
+    const lastDay = isMonth ? reader.readByte() : 1;
+    take(key, messages, aligned, dkimAligned, spfAligned, firstDay, lastDay);
     reader.moveTo(reader.readEnd());
   }
 }
@@ -177,9 +209,11 @@ interface StoredTexts {
   readonly reporters: readonly (string | null)[];
 }
 
-function readSource(reader: ByteReader, texts: StoredTexts): SourceOfDay {
+function readSource(reader: ByteReader, texts: StoredTexts, isMonth: boolean): SourceOfDay {
   const counts = readCounts(reader);
+  const [first, last] = isMonth ? [reader.readByte(), reader.readByte()] : [];
   const end = reader.readEnd();
+  const days = first && last ? { days: readDays(reader, first, last) } : {};
   const patterns = new Map<string, number>();
   for (let left = reader.readNumber(); left > 0; left -= 1)
     patterns.set(texts.patterns[reader.readNumber()] as string, reader.readNumber());
@@ -189,16 +223,28 @@ function readSource(reader: ByteReader, texts: StoredTexts): SourceOfDay {
     const messages = reader.readNumber();
     reporters.set(name, { messages, aligned: messages - reader.readNumber() });
   }
-  return { counts, patterns, reporters };
+  return { counts, ...days, patterns, reporters };
+}
+
+function readDays(reader: ByteReader, first: number, last: number): SentOnDays {
+  const days = new Map<number, PassCounts>();
+  for (let day = first; day <= last; day += 1) {
+    const messages = reader.readNumber();
+    const aligned = messages - reader.readNumber();
+    if (messages > 0) days.set(day, { messages, aligned });
+  }
+  return days;
 }
 
 function openPacked(bytes: Uint8Array) {
   const reader = new ByteReader(bytes);
-  const form = reader.readNumber();
+  const version = reader.readNumber();
+  const isMonth = version > OF_MONTH;
+  const form = isMonth ? version - OF_MONTH : version;
   const end = reader.readEnd();
   const stored = Buffer.from(bytes.buffer, bytes.byteOffset + reader.at, end - reader.at);
   reader.moveTo(end);
-  return { readTexts: () => parseTexts(unpackTexts(form, stored).toString()), reader };
+  return { readTexts: () => parseTexts(unpackTexts(form, stored).toString()), reader, isMonth };
 }
 
 function parseTexts(text: string): StoredTexts {
@@ -214,6 +260,8 @@ function unpackTexts(form: number, stored: Buffer): Buffer {
 
 /** How many numbers the counts of a source are. */
 const COUNTS = 4;
+/** The bytes of the two days. */
+const FIRST_AND_LAST = 2;
 
 function readCounts(reader: ByteReader): Counts {
   const messages = reader.readNumber();

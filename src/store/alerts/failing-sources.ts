@@ -95,7 +95,7 @@ const daysBefore = prepareQuery<{ domainId: string; day: Day; limit: number }, D
   (db, param) =>
     db
       .selectFrom('domain_day')
-      .select(['day', 'messages', 'aligned', 'sources'])
+      .select(['day', 'reports', 'messages', 'sources'])
       .where('domain_id', '=', param('domainId'))
       .where('day', '<', param('day'))
       .orderBy('day', 'desc')

@@ -10,6 +10,7 @@ import { runPrepared } from '../engine/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertGap, insertPoint } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
+import { deleteMonth } from '../sources/months.ts';
 import { correctLastReport } from './last-report.ts';
 import type { ReportRow } from './rows.ts';
 
@@ -32,6 +33,7 @@ export async function uncountReport(
   const at = { domainId: report.domain_id, day: toDay(report.begin_date) };
   await uncountDay(tx, at, report);
   await uncountSources(tx, at, report);
+  await deleteMonth(tx, at);
   await uncountItem(tx, at);
   await uncountReceipt(tx, report);
   await correctLastReport(tx, report, replacedAt);

@@ -1,5 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { Day } from '../../domain/instant.ts';
+import { addDays, type Day } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { type AddressKey, toAddress } from '../../domain/sources/address-key.ts';
 import { eachSource } from '../../domain/sources/packed-sources.ts';
@@ -9,19 +9,19 @@ import { prepareQuery } from '../engine/prepared.ts';
 /** A day of a domain that has reports: all its messages, exactly, and its packed sources (packed-sources.ts). */
 export interface DataDay {
   readonly day: Day;
+  readonly reports: number;
   readonly messages: number;
-  readonly aligned: number;
   /** null when no report of the day named a source. */
   readonly sources: Uint8Array | null;
 }
 
-type DaysQuery = { domainId: string; from: Day; to: Day };
+export type DaysQuery = { domainId: string; from: Day; to: Day };
 
 /** The days of a range that have reports, oldest first: at most one row for each day. */
 export const daysOf = prepareQuery<DaysQuery, DataDay>((db, param) =>
   db
     .selectFrom('domain_day')
-    .select(['day', 'messages', 'aligned', 'sources'])
+    .select(['day', 'reports', 'messages', 'sources'])
     .where('domain_id', '=', param('domainId'))
     .where('day', '>=', param('from'))
     .where('day', '<=', param('to'))
@@ -42,22 +42,37 @@ const MAX_ADDRESSES = 100_000;
 /** Packed bytes that are read before the event loop runs: less than a millisecond. */
 const BYTES_AT_ONCE = 64 * 1024;
 
-/** Adds up what each address sent, from the oldest day to the newest. When there are too many, later ones are left out. */
-export async function sumSources(days: readonly DataDay[]): Promise<readonly SourceSum[]> {
+/**
+ * Adds up what each address sent, from the oldest day or month to the newest. When there are too many addresses, later
+ * ones are left out.
+ */
+export async function sumSources(
+  parts: readonly Pick<DataDay, 'day' | 'sources'>[],
+): Promise<readonly SourceSum[]> {
   const sums = new Map<AddressKey, Sum>();
   let read = 0;
-  for (const { day, sources } of days) {
-    eachSource(sources, (key, messages, aligned, dkimAligned, spfAligned) => {
+  for (const { day, sources } of parts) {
+    const names: Day[] = [];
+    const toName = (number: number) => {
+      names[number] ??= addDays(day, number - 1);
+      return names[number];
+    };
+    eachSource(sources, (key, messages, aligned, dkimAligned, spfAligned, first, last) => {
       const sum = sums.get(key);
       if (sum !== undefined) {
         sum.messages = addSafely(sum.messages, messages);
         sum.aligned = addSafely(sum.aligned, aligned);
         sum.dkimAligned = addSafely(sum.dkimAligned, dkimAligned);
         sum.spfAligned = addSafely(sum.spfAligned, spfAligned);
-        sum.lastDay = day;
+        sum.lastDay = toName(last);
       } else if (sums.size < MAX_ADDRESSES) {
         const counts = { messages, aligned, dkimAligned, spfAligned };
-        sums.set(key, { address: toAddress(key), ...counts, firstDay: day, lastDay: day });
+        sums.set(key, {
+          address: toAddress(key),
+          ...counts,
+          firstDay: toName(first),
+          lastDay: toName(last),
+        });
       }
     });
     read += sources?.length ?? 0;

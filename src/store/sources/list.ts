@@ -1,9 +1,10 @@
-import type { DayRange } from '../../domain/instant.ts';
+import type { Day, DayRange } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import type { Mark } from '../../domain/sources/source.ts';
 import { ask, type Reader } from '../engine/reader.ts';
-import { byFailed, daysOf, type SourceSum, sumSources } from './days.ts';
+import { byFailed, type SourceSum, sumSources } from './days.ts';
 import { type Marks, marksOf, toMarks } from './marks.ts';
+import { listUnsummed, planParts } from './months.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
 
 export interface SourceQuery {
@@ -28,33 +29,36 @@ export interface SourceList {
   /** Messages of the range that belong to no address that is kept: a day keeps its 1,000 largest. */
   readonly unlisted: number;
   readonly marks: Marks;
+  /** Months that are worth a sum (months.ts). */
+  readonly unsummed: readonly Day[];
 }
 
-/** Reads a row for each day of the range. Throws `not_found` when the account has no such domain. */
+/** Reads a row for each month of the range that is summed, and for each other day. Throws `not_found` when the account has no such domain. */
 export async function readSources(
   reader: Reader,
   scope: DomainScope,
   { range, failingOnly, mark, limit, offset }: SourceQuery,
 ): Promise<SourceList> {
   const { domainId } = scope;
-  const { days, marks } = await reader.readPlan(function* () {
+  const { parts, marks } = await reader.readPlan(function* () {
     yield* requireDomain(scope);
-    const days = yield* ask(daysOf({ domainId, ...range }));
-    return { days, marks: toMarks(yield* ask(marksOf({ domainId }))) };
+    const parts = yield* planParts({ domainId, ...range });
+    return { parts, marks: toMarks(yield* ask(marksOf({ domainId }))) };
   });
-  const sums = await sumSources(days);
+  const sums = await sumSources(parts);
   const isListed = ({ address, messages, aligned }: SourceSum) =>
     (!failingOnly || messages > aligned) &&
     (mark === undefined || mark === (marks.get(address)?.mark ?? 'unmarked'));
   const matching = sums.filter(isListed).sort(byFailed);
-  const messages = sumOf(days);
+  const messages = sumOf(parts);
   return {
-    hasReports: days.length > 0,
+    hasReports: parts.length > 0,
     total: matching.length,
     messages,
     sources: matching.slice(offset, offset + limit),
     unlisted: Math.max(0, messages - sumOf(sums)),
     marks,
+    unsummed: listUnsummed(parts, range.from),
   };
 }
 

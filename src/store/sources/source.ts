@@ -1,13 +1,14 @@
 import { addUp, type Counts } from '../../domain/alerts/rate.ts';
-import type { Day, DayRange } from '../../domain/instant.ts';
+import { addDays, type Day, type DayRange } from '../../domain/instant.ts';
 import { parsePattern } from '../../domain/reports/source-pattern.ts';
 import { toAddressKey } from '../../domain/sources/address-key.ts';
 import { addDay, type DaySources, type SourceOfDay } from '../../domain/sources/day-sources.ts';
 import type { Results } from '../../domain/sources/evidence.ts';
 import { unpackSource } from '../../domain/sources/packed-sources.ts';
 import { prepareQuery } from '../engine/prepared.ts';
-import { ask, type Reader } from '../engine/reader.ts';
-import { type DataDay, daysOf } from './days.ts';
+import type { Reader } from '../engine/reader.ts';
+import type { DataDay } from './days.ts';
+import { listUnsummed, planParts } from './months.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
 
 export interface SourceDay extends Counts {
@@ -27,6 +28,8 @@ export interface SourceOfRange {
   readonly otherMessages: number;
   /** Who reported them, most messages first. */
   readonly reporters: readonly Reporter[];
+  /** Months that are worth a sum (months.ts). */
+  readonly unsummed: readonly Day[];
 }
 
 interface SourceQuery {
@@ -41,22 +44,24 @@ export async function readSource(
   { address, range }: SourceQuery,
 ): Promise<SourceOfRange> {
   const { domainId } = scope;
-  const rows = await reader.readPlan(function* () {
+  const parts = await reader.readPlan(function* () {
     yield* requireDomain(scope);
-    return yield* ask(daysOf({ domainId, ...range }));
+    return yield* planParts({ domainId, ...range });
   });
   const key = toAddressKey(address);
   const sum: DaySources = new Map();
-  const days = rows.flatMap((row) => {
-    const source = findSource(row, address);
+  const days = parts.flatMap((part) => {
+    const source = findSource(part, address);
     if (source === undefined) return [];
     addDay(sum, new Map([[key, source]]));
-    const { messages, aligned } = source.counts;
-    return [{ day: row.day, messages, aligned }];
+    const { counts, days = new Map([[1, counts]]) } = source;
+    return [...days].map(([number, { messages, aligned }]) => ({
+      ...{ day: addDays(part.day, number - 1), messages, aligned },
+    }));
   });
   const { results, reporters } = toShown(sum.get(key));
   const otherMessages = Math.max(0, addUp(days).messages - addUp(results).messages);
-  return { days, results, otherMessages, reporters };
+  return { days, results, otherMessages, reporters, unsummed: listUnsummed(parts, range.from) };
 }
 
 function findSource({ sources }: DataDay, address: string): SourceOfDay | undefined {
@@ -103,7 +108,7 @@ const daysBefore = prepareQuery<{ domainId: string; before: Day; limit: number }
   (db, param) =>
     db
       .selectFrom('domain_day')
-      .select(['day', 'messages', 'aligned', 'sources'])
+      .select(['day', 'reports', 'messages', 'sources'])
       .where('domain_id', '=', param('domainId'))
       .where('day', '<', param('before'))
       .orderBy('day', 'desc')

@@ -1,4 +1,5 @@
 import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
+import type { Day } from '../../../domain/instant.ts';
 import {
   type Grouping,
   type GroupName,
@@ -45,6 +46,8 @@ export interface Found {
   readonly messages: number;
   readonly hasReports: boolean;
   readonly unlisted: number;
+  /** Months that are worth a sum (store/sources/months.ts). */
+  readonly unsummed: readonly Day[];
   /** How many addresses were looked at, when there are more. */
   readonly cutAt: number | undefined;
 }

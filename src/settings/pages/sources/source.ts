@@ -37,6 +37,7 @@ import { idOf, readField } from '../../request.ts';
 import { actorOf, domainScopeOf, redirectWithNotice, visitorOf } from '../../visitor.ts';
 import { renderReporters, renderResults } from './results-view.ts';
 import { listKnown, renderMarkBadge, renderPhrase, toSourcePath } from './source-labels.ts';
+import { keepSums } from './sources.ts';
 
 export const showSource: PageHandler = async (deps, req, res) => {
   const { reader } = deps.store;
@@ -45,6 +46,7 @@ export const showSource: PageHandler = async (deps, req, res) => {
   const domain = await findDomain(reader, scope);
   const range = readRange(req, await findDataDays(reader, scope), deps.now());
   const found = await readSource(reader, scope, { address, range });
+  await keepSums(deps, req, { domainId: domain.id, months: found.unsummed });
   const { days, results, otherMessages, reporters } = found;
   const mark = (await readMarks(reader, domain.id)).get(address);
   const name = (await findNames(reader, domain.id, [address])).get(address);

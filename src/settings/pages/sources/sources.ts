@@ -3,13 +3,14 @@ import { html } from 'hono/html';
 import type { Grouping } from '../../../domain/sources/groups.ts';
 import { findDataDays } from '../../../store/accounts/domain-reports.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
-import type { PageHandler } from '../../deps.ts';
+import { sumMonths } from '../../../store/sources/months.ts';
+import type { PageHandler, SettingsDeps } from '../../deps.ts';
 import { renderTrail } from '../../frame/elements.ts';
 import { sendPage } from '../../frame/page.ts';
 import { ONE_YEAR, readRange, renderEmptyRange, renderRanges } from '../../frame/range.ts';
 import { formatDomainName, renderDomainName } from '../../frame/text.ts';
 import { readPageNumber, readQuery } from '../../request.ts';
-import { domainScopeOf } from '../../visitor.ts';
+import { domainScopeOf, waitBriefly } from '../../visitor.ts';
 import { type Choice, findSources } from './find-sources.ts';
 import { toSourcePath } from './source-labels.ts';
 import { renderFilters, renderFound, toParameters } from './sources-view.ts';
@@ -22,6 +23,7 @@ export const showSources: PageHandler = async (deps, req, res) => {
   const range = readRange(req, dataDays, deps.now(), ONE_YEAR);
   const choice = readChoice(req);
   const found = await findSources(deps, { scope, range, choice });
+  await keepSums(deps, req, { domainId: domain.id, months: found.unsummed });
   const path = toSourcePath(domain.id);
   const view = { path, range, choice, found, domainId: domain.id };
   const { page: _, ...parameters } = toParameters(choice);
@@ -42,6 +44,15 @@ export const showSources: PageHandler = async (deps, req, res) => {
     main,
   });
 };
+
+/** The next page of the range reads the sums. */
+export async function keepSums(
+  deps: SettingsDeps,
+  req: Request,
+  sums: Parameters<typeof sumMonths>[1],
+): Promise<void> {
+  if (sums.months.length > 0) await waitBriefly(sumMonths(deps.store.db, sums), deps, req);
+}
 
 const MARKS = ['legitimate', 'unknown', 'unmarked'] as const;
 const GROUPINGS = ['network', 'organisation'] as const satisfies readonly Grouping[];
