@@ -105,12 +105,17 @@ async function* readInput(
 ): AsyncGenerator<ReadDocument> {
   const base = input.stored ?? toPlace(input);
   for await (const document of parser.parse(input.bytes, { nowMs: now().getTime() })) {
-    if (document.kind === 'ignored') yield { input: input.name, place: undefined, document };
+    if (!isStored(document)) yield { input: input.name, place: undefined, document };
     else if (keeps === 'reports' && isNothing(document))
       yield { input: input.name, place: undefined, document: { ...document, kind: 'ignored' } };
     else yield { input: input.name, ...(await locate(input, base, document)) };
   }
 }
+
+/** What is beside a report is not stored, nor that an input could not be read this time. */
+const isStored = (document: IntakeDocument): document is KeptDocument =>
+  document.kind === 'report' ||
+  (document.kind === 'rejected' && document.refusal.reason !== 'unreadable');
 
 /** The place of an input that is its own only document. */
 function toPlace({ name, bytes, sha256 }: Input): DocumentPlace {

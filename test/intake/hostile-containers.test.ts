@@ -1,7 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
 import { HOSTILE_CONTAINERS } from '../../scripts/hostile/containers.ts';
-import { stored, zipOf } from '../../scripts/hostile/zip-bytes.ts';
+import { aReportWith } from '../../scripts/hostile/values.ts';
+import { deflated, stored, zipOf } from '../../scripts/hostile/zip-bytes.ts';
 import { Budget } from '../../src/intake/budget.ts';
 import { readDocuments } from '../../src/intake/containers/documents.ts';
 import { countOutcomes } from '../support/count-outcomes.ts';
@@ -24,7 +25,7 @@ const OUTCOMES: Readonly<Record<string, object>> = {
   },
   '10,000 zip entries that overlap over a stored text': {
     'report 1': 1,
-    'ignored no_report': 671,
+    'ignored no_report': 743,
     'rejected too_large': 1,
   },
   'a zip with 13,000 empty entries': { 'report 1': 1, 'ignored empty': 13_000 },
@@ -37,7 +38,7 @@ const OUTCOMES: Readonly<Record<string, object>> = {
   'a zip whose entries have 64 kB of extra fields': { 'report 1': 14 },
   'a zip of 800 entries of 1 MB': {
     'report 1': 1,
-    'ignored no_report': 255,
+    'ignored no_report': 283,
     'rejected too_large': 1,
   },
   'a zip of 600 gzips that end in their header': { 'report 1': 1, 'ignored empty': 600 },
@@ -84,7 +85,39 @@ describe('an input that makes many rejected documents', () => {
     const broken = Array.from({ length: 3_000 }, () => stored('r.xml', '<feedback>'));
     const found = await countOutcomes(gzipSync(zipOf(broken)));
     expect(found['rejected bad_xml']).toBeLessThan(2_000);
-    expect(found['rejected too_large']).toBe(1);
+    expect(found['rejected too_costly']).toBe(1);
+  });
+});
+
+/** A zip of reports of one record, as a receiver collects them. */
+const anArchive = (reports: number): Buffer =>
+  zipOf(
+    Array.from({ length: reports }, (_, i) =>
+      deflated(`reporter.example!example.com!${i}.xml`, aReportWith({ id: `${i}` })),
+    ),
+  );
+
+describe('an archive of many reports', () => {
+  it('is read to its end: of 8,000 reports, the last thousand were cut off', async () => {
+    const found = (await readAll(anArchive(18_000))).filter(({ kind }) => kind === 'report');
+    expect(found).toHaveLength(18_000);
+  });
+
+  it('that adds more to the database than its size allows says what of it is stored', async () => {
+    const documents = await readAll(
+      gzipSync(
+        zipOf(Array.from({ length: 5_000 }, (_, i) => stored(`${i}`, aReportWith({ id: `${i}` })))),
+      ),
+    );
+    const reports = documents.length - 1;
+    expect(documents.at(-1)).toMatchObject({
+      kind: 'rejected',
+      member: [`${reports}`],
+      refusal: {
+        reason: 'too_large',
+        message: `The input was not read to its end: it has too many documents. Stored reports before that point: ${reports}. Nothing behind it was read.`,
+      },
+    });
   });
 });
 

@@ -75,6 +75,14 @@ describe('a parser process', () => {
     expect(parser.pid).not.toBe(pid);
   });
 
+  test('that takes too long: the input is unreadable this time, all others are read', async () => {
+    const parser = aParser();
+    await outcomesOf(parser, [GOOD]);
+    const reading = outcomesOf(parser, [aLargeReport(40_000), GOOD]);
+    process.kill(parser.pid as number, 'SIGXCPU');
+    expect(await reading).toEqual([['unreadable'], ['report']]);
+  });
+
   test('that ends before it has started: no input is blamed for it, reading is an error', async () => {
     const parser = aParser();
     const reading = outcomesOf(parser, [GOOD]);

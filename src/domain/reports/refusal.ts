@@ -31,3 +31,11 @@ export class Refusal extends Error {
     this.where = where;
   }
 }
+
+/** The refusal of an input that was not read to its end, which is behind this many reports. */
+export function toEnd(refusal: Refusal, reports: number): Refusal {
+  if (reports === 0) return refusal;
+  const { reason, message, where } = refusal;
+  const read = `Stored reports before that point: ${reports}. Nothing behind it was read.`;
+  return new Refusal(reason, `${message} ${read}`, where);
+}

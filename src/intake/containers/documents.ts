@@ -1,4 +1,4 @@
-import { Refusal } from '../../domain/reports/refusal.ts';
+import { Refusal, toEnd } from '../../domain/reports/refusal.ts';
 import { type Budget, REPORT_ROW_BYTES } from '../budget.ts';
 import { type Content, collect, peek, toContent } from '../content.ts';
 import type { IntakeDocument, Kept } from '../intake-document.ts';
@@ -23,9 +23,13 @@ export async function* readDocuments(
   options: ReadOptions,
 ): AsyncGenerator<IntakeDocument> {
   const input = { ...options, member: [], depth: 0, isQuiet: false, log: new WarningLog() };
+  let reports = 0;
   for await (const finding of open(toContent(bytes), input)) {
+    if (finding.kind === 'report') reports += 1;
     if (finding.kind === 'nothing')
       yield { kind: 'rejected', member: finding.member, path: '', refusal: finding.refusal };
+    else if (finding.kind === 'rejected' && options.budget.isSpent)
+      yield { ...finding, refusal: toEnd(finding.refusal, reports) };
     else yield finding;
   }
 }

@@ -29,6 +29,7 @@ export async function* inflate(bytes: Uint8Array, { budget, onEnd }: InflateOpti
   const small = inflateSmall(bytes);
   if (small === undefined) return yield* inflateLarge(bytes, { budget, onEnd });
   budget.scan(small.consumed);
+  budget.spend('packedByte', small.consumed);
   budget.unpack(small.output.length);
   if (small.output.length > 0) yield small.output;
   onEnd?.(small.consumed);
@@ -81,6 +82,7 @@ function* toSlices(bytes: Uint8Array, budget: Budget): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
     const slice = bytes.subarray(at, at + SLICE_BYTES);
     budget.scan(slice.length);
+    budget.spend('packedByte', slice.length);
     yield slice;
   }
 }

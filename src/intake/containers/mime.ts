@@ -108,7 +108,7 @@ function* boundaryLines(body: Buffer, { boundary, budget }: Boundary): Generator
   for (const line of linesWith(body, `--${boundary}`)) {
     const end = body.indexOf(NEWLINE, line.end);
     const next = end < 0 ? body.length : end + 1;
-    budget.checkCpu();
+    budget.spend('match');
     if (next - line.end > MAX_BLANKS) continue;
     const rest = body.toString('latin1', line.end, next);
     const isClosing = rest.startsWith('--');

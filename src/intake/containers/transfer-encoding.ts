@@ -35,8 +35,9 @@ async function* decodeSlices(
   { decode, budget }: { decode: Decode; budget: Budget },
 ): Content {
   for (let at = 0; at < body.length; at += SLICE_BYTES) {
-    budget.checkCpu();
-    const decoded = decode(body.subarray(at, at + SLICE_BYTES));
+    const encoded = body.subarray(at, at + SLICE_BYTES);
+    budget.spend('decodedByte', encoded.length);
+    const decoded = decode(encoded);
     if (decoded.length > 0) yield decoded;
   }
   const rest = decode(new Uint8Array());

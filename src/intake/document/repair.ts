@@ -38,6 +38,8 @@ const UNFINISHED_CHARS = 9;
 export class TextRepair {
   readonly #log: WarningLog;
   readonly #here: () => XmlLocation;
+  /** Entities, comments, CDATA sections and replaced characters so far. */
+  tokens = 0;
   #held = '';
   /** The end of the CDATA section or comment that the text is in. */
   #terminator: string | null = null;
@@ -62,6 +64,7 @@ export class TextRepair {
 
   #repair(text: string): string {
     const allowed = text.replace(FORBIDDEN, (_, at: number) => {
+      this.tokens += 1;
       this.#warn('forbidden_characters', { text, at });
       return REPLACEMENT;
     });
@@ -74,6 +77,7 @@ export class TextRepair {
   }
 
   #repairMarkup(found: string, markup: Markup): string {
+    this.tokens += 1;
     if (this.#terminator !== null) {
       if (found === this.#terminator) this.#terminator = null;
       return found;

@@ -33,6 +33,11 @@ export class XmlText {
     this.#repair = new TextRepair(log, () => parser.location);
   }
 
+  /** How many tokens it had so far. */
+  get tokens(): number {
+    return this.#parser.tokens + this.#repair.tokens;
+  }
+
   write(bytes: Uint8Array): void {
     this.#pass(this.#decoder.decode(bytes, { stream: true }));
   }

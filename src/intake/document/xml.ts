@@ -37,8 +37,9 @@ export class XmlParser {
   #lastText = '';
   #elements = { inRecord: 0, outside: 0 };
   #isInRecord = false;
-  #events = 0;
-  /** Characters since the last event, to limit a single text, tag or comment. */
+  /** Tags, attributes and texts so far. */
+  tokens = 0;
+  /** Characters since the last token, to limit a single text, tag or comment. */
   #pending = 0;
 
   constructor(tree: ReportTree, log: WarningLog) {
@@ -66,9 +67,9 @@ export class XmlParser {
   }
 
   #parse(text: string): void {
-    const events = this.#events;
+    const { tokens } = this;
     this.#parser.write(text);
-    this.#pending = events === this.#events ? this.#pending + text.length : 0;
+    this.#pending = tokens === this.tokens ? this.#pending + text.length : 0;
     if (this.#pending <= MAX_XML_TEXT_CHARS) return;
     if (!this.#isRootClosed) throw tooLarge('a text, tag or comment is too long');
     this.#isCut = true;
@@ -90,7 +91,8 @@ export class XmlParser {
     // The parser holds every open tag, and 64 of them may have 250,000 attributes each.
     tag.attributes = NO_ATTRIBUTES;
     if (name.length > MAX_XML_NAME_CHARS) throw tooLarge('the name of an element is too long');
-    this.#events += 1;
+    this.tokens += 1;
+    for (const _ in attributes) this.tokens += 2;
     const local = localName(name);
     if (this.#depth === 0) this.#checkRoot(local);
     this.#depth += 1;
@@ -112,14 +114,14 @@ export class XmlParser {
   }
 
   #text(text: string): void {
-    this.#events += 1;
+    this.tokens += 1;
     if (this.#depth === 0 || this.#isRootClosed) return;
     if (text.length > MAX_XML_TEXT_CHARS) throw tooLarge('a text is too long');
     this.#tree.text(text);
   }
 
   #close(): void {
-    this.#events += 1;
+    this.tokens += 1;
     this.#depth -= 1;
     if (!this.#isRootClosed) this.#tree.close();
     if (this.#depth === 0) this.#isRootClosed = true;

@@ -1,3 +1,4 @@
+import type { Refusal } from '../../domain/reports/refusal.ts';
 import type { ClaimedMail, Done } from '../../store/inbox/claims.ts';
 import { parseEnvelope } from '../../store/inbox/incoming.ts';
 import type { IngestedDocument } from '../ingest.ts';
@@ -11,6 +12,8 @@ export class MailReading {
   readonly names = { stored: new Set<string>(), unclaimed: new Set<string>() };
   /** Whether all of its documents are stored. */
   isDone = false;
+  /** Why it could not be read to its end this time. */
+  fault: Refusal | undefined;
   readonly #counts: Partial<Record<IngestedDocument['outcome'], number>> = {};
   #documents = 0;
   #reason: string | null = null;
@@ -23,6 +26,7 @@ export class MailReading {
 
   add(document: IngestedDocument): void {
     const { outcome, refusal } = document;
+    if (refusal?.reason === 'unreadable') this.fault = refusal;
     this.#documents += 1;
     this.#counts[outcome] = (this.#counts[outcome] ?? 0) + 1;
     if (outcome === 'rejected') this.#reason ??= refusal?.message ?? null;
@@ -32,7 +36,7 @@ export class MailReading {
 
   /** Every mail has at least one document. */
   end(): void {
-    this.isDone = this.#documents > 0;
+    this.isDone = this.#documents > 0 && this.fault === undefined;
   }
 
   /** A report that was stored before a worker was killed is a duplicate at the next try, and treated as a new one. */

@@ -37,7 +37,10 @@ export async function readMails(
     failed = fault;
     for await (const document of ingest(deps, untilAborted(inputs, signal)))
       note(readings, document);
-    for (const reading of readings.values()) reading.end();
+    for (const reading of readings.values()) {
+      reading.end();
+      if (reading.fault !== undefined) failed ??= { error: reading.fault };
+    }
   } catch (error) {
     failed = { error };
   }

@@ -18,7 +18,6 @@ const SMALL: Partial<Limits> = {
   unpackedBytes: MAX_SMALL_BYTES,
   members: 16,
   mails: 0,
-  cpuMs: 500,
 };
 
 /**

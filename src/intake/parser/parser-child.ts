@@ -12,8 +12,6 @@ import { lowerPriority } from './priority.ts';
 /** A reply has at most this many estimated bytes, plus one document. */
 const REPLY_BYTES = 256 * 1024;
 const STANDARD_INPUT = 0;
-/** The additional time before the watchdog acts. Within the budget, an input is rejected without it. */
-const GRACE_MS = 1_000;
 
 lowerPriority();
 // A service manager or a terminal signals every process of a service. The parent decides when parsing ends: an input
@@ -27,7 +25,7 @@ for (;;) await answer(deserialize(receive(receive(4).readUInt32LE())));
 
 async function answer({ size, ...options }: Request): Promise<void> {
   const bytes = receive(size);
-  watchdog.start(maxCpuMs(size) + GRACE_MS, size);
+  watchdog.start(maxCpuMs(size), size);
   let [documents, replyBytes]: [IntakeDocument[], number] = [[], 0];
   for await (const document of localParser.parse(bytes, options)) {
     documents.push(document);

@@ -4,7 +4,8 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { serialize } from 'node:v8';
 import { Failure } from '../../domain/failure.ts';
-import { Refusal } from '../../domain/reports/refusal.ts';
+import { Refusal, toEnd } from '../../domain/reports/refusal.ts';
+import { maxCpuMs } from '../budget.ts';
 import type { IntakeDocument } from '../intake-document.ts';
 import type { ParseOptions, Parser } from './parser.ts';
 import { READY, type Reply, type Request, toReceived } from './parser-messages.ts';
@@ -81,25 +82,28 @@ interface Started {
 
 /**
  * An input that ends a new process is the cause of its end. An older process may have ended because of memory that
- * earlier inputs left, so the input is parsed again in a new one. Throws `unavailable` when no process starts.
+ * earlier inputs left, so the input is parsed again in a new one. Time says nothing of an input: one that takes too
+ * long is unreadable for now. Throws `unavailable` when no process starts.
  */
 async function* parseSurviving(
   start: () => Started,
   bytes: Uint8Array,
   options: ParseOptions,
 ): AsyncGenerator<IntakeDocument> {
-  let returned = 0;
+  let [returned, reports] = [0, 0];
   for (;;) {
     const { child, isNew } = start();
     const exchange = new Exchange(child);
     for await (const document of skip(exchange.documents(bytes, options), returned)) {
       returned += 1;
+      reports += Number(document.kind === 'report');
       yield document;
     }
     const { end } = exchange;
     if (end === undefined) return;
     if (isNew && !exchange.hasStarted) throw toNotStarted(end);
-    if (isNew || end.signal === TOOK_TOO_LONG) return yield toRejected(end);
+    if (isNew || end.signal === TOOK_TOO_LONG)
+      return yield toRejected(toRefusal(end, bytes), reports);
   }
 }
 
@@ -122,15 +126,19 @@ function toNotStarted({ signal, error }: End): Failure {
   return new Failure('unavailable', `The process that reads reports does not start: ${reason}.`);
 }
 
-function toRejected({ signal }: End): IntakeDocument {
-  const refusal =
-    signal === TOOK_TOO_LONG
-      ? new Refusal('too_costly', 'The input was not read to its end: reading it takes too long.')
-      : new Refusal(
-          'reader_failed',
-          'The process that reads ended: it ran out of memory or failed.',
-        );
-  return { kind: 'rejected', member: [], path: '', refusal };
+const FAILED = new Refusal(
+  'reader_failed',
+  'The process that reads ended: it ran out of memory or failed.',
+);
+
+function toRefusal({ signal }: End, { length }: Uint8Array): Refusal {
+  if (signal !== TOOK_TOO_LONG) return FAILED;
+  const seconds = Math.round(maxCpuMs(length) / 1000);
+  return new Refusal('unreadable', `Reading it was given up after ${seconds} s of CPU time.`);
+}
+
+function toRejected(refusal: Refusal, reports: number): IntakeDocument {
+  return { kind: 'rejected', member: [], path: '', refusal: toEnd(refusal, reports) };
 }
 
 class Exchange {

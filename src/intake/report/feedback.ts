@@ -43,6 +43,7 @@ export async function readFeedback(
   const largest = new LargestRecords();
   const tree = new ReportTree(log, (element) => {
     const record = toRecord(element);
+    budget.spend('record');
     if (record === undefined) return;
     tally = addSafely(tally, { record, element });
     largest.add(record);
@@ -136,14 +137,16 @@ async function readXml(
   let size = 0;
   let broken: Refusal | undefined;
   for await (const bytes of slice(whole)) {
-    budget.checkCpu();
     size += bytes.length;
     if (size > MAX_XML_BYTES)
       throw new Refusal('too_large', `The document is larger than ${toSizeText(MAX_XML_BYTES)}.`);
     // A broken document may also be a bomb, and that error takes precedence. So the rest is only counted.
     if (broken !== undefined) continue;
     hash.update(bytes);
+    const { tokens } = text;
     broken = attempt(() => text.write(bytes));
+    budget.spend('xmlByte', bytes.length);
+    budget.spend('token', text.tokens - tokens);
   }
   broken ??= attempt(() => text.end());
   if (broken !== undefined) throw broken;

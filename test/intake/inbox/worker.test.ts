@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
+import { Refusal } from '../../../src/domain/reports/refusal.ts';
 import { localParser } from '../../../src/intake/parser/parser.ts';
 import { createParserProcess } from '../../../src/intake/parser/parser-process.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
@@ -171,6 +172,35 @@ describe('a fault of our own', () => {
     await worker.stop();
     expect(await count(db, 'report')).toBe(3);
     expect(await listMiscounts(db)).toEqual({});
+  });
+
+  test('of time says nothing of a mail: it waits, and the mails beside it are read', async () => {
+    const { db } = await aStore();
+    for (const id of ['one', 'two', 'three']) await deliverMail(db, { bytes: aReportMail(id) });
+    let begun = 0;
+    const parser = asProcess({
+      async *parse(bytes, options) {
+        begun += 1;
+        yield* localParser.parse(bytes, options);
+        const refusal = new Refusal('unreadable', 'Reading it was given up after 10 s.');
+        if (begun === 2) yield { kind: 'rejected', member: [], path: '', refusal };
+      },
+    });
+    const worker = aWorker(db, { parser });
+    while (worker.errors.length === 0) await sleep(5);
+    await worker.stop();
+    expect(await listMailRows(db)).toMatchObject([
+      { state: 'done' },
+      { state: 'waiting', last_error: 'Reading it was given up after 10 s.' },
+      { state: 'done' },
+    ]);
+    expect([await count(db, 'report'), await count(db, 'rejection')]).toEqual([3, 0]);
+    await makeDue(db);
+    await workAll(db);
+    expect((await listMailRows(db)).map(({ result }) => result)).toEqual(
+      Array(3).fill('processed'),
+    );
+    expect(await count(db, 'report')).toBe(3);
   });
 
   test('that keeps the bytes of one mail from being loaded leaves the others of its batch to be read', async () => {
