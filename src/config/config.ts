@@ -5,7 +5,7 @@ import { readMail } from './mail.ts';
 import { readRedis } from './redis.ts';
 import { findSecretsKeyFile } from './secrets-key.ts';
 import { readThresholds } from './thresholds.ts';
-import { choice, decimal, file, list, parsed, text, whole } from './variable.ts';
+import { choice, decimal, file, list, networks, parsed, text, whole } from './variable.ts';
 
 /** All settings from the environment, validated, with their defaults (README, “Configuration”). */
 export type Config = ReturnType<typeof readConfig>;
@@ -32,11 +32,7 @@ const VARIABLES = {
   maxConnections: whole('PLUMBLINE_MAX_CONNECTIONS', 1_000, LIMIT),
   maxConnectionsPerIp: whole('PLUMBLINE_MAX_CONNECTIONS_PER_IP', 100, LIMIT),
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
-  trustedProxies: list(
-    'PLUMBLINE_TRUSTED_PROXIES',
-    isNetwork,
-    'addresses or networks like 10.0.0.0/8',
-  ),
+  trustedProxies: networks('PLUMBLINE_TRUSTED_PROXIES'),
   logLevel: choice('PLUMBLINE_LOG_LEVEL', LEVELS, 'info'),
   /** Empty for the system's servers. */
   dnsServers: list(
@@ -117,15 +113,6 @@ function parseIssuer(value: string): string | undefined {
   const { protocol, hostname } = new URL(value);
   const isSafe = protocol === 'https:' || (protocol === 'http:' && hostname === '127.0.0.1');
   return isSafe ? value : undefined;
-}
-
-function isNetwork(value: string): boolean {
-  const [address = '', bits, ...rest] = value.split('/');
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  return (
-    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
-  );
 }
 
 /** An address, with or without a port, in the form that node:dns accepts. */

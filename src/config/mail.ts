@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { parseDomainName } from '../domain/domain-name.ts';
 import type { Environment } from './environment.ts';
-import { choice, decodeUrlPart, file, list, parsed, text, whole } from './variable.ts';
+import { choice, decodeUrlPart, file, list, networks, parsed, text, whole } from './variable.ts';
 
 const ADDRESS = /^[^\s@,]{1,64}@[^\s@,]{1,253}$/;
 
@@ -28,6 +28,7 @@ const VARIABLES = {
 const SMTP_VARIABLES = {
   port: whole('PLUMBLINE_SMTP_PORT', undefined, { min: 0, max: 65_535 }),
   host: text('PLUMBLINE_SMTP_HOST', undefined),
+  trusted: networks('PLUMBLINE_SMTP_TRUSTED'),
   certFile: file('PLUMBLINE_SMTP_TLS_CERT'),
   keyFile: file('PLUMBLINE_SMTP_TLS_KEY'),
 };
@@ -63,6 +64,8 @@ export interface SmtpConfig {
   readonly host: string | undefined;
   readonly name: string;
   readonly recipients: readonly string[];
+  /** Addresses and networks of relays of the operator's own. */
+  readonly trusted: readonly string[];
   readonly certificate?: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
 
@@ -92,7 +95,7 @@ function readSmtp(
   environment: Environment,
   { mailHost: name, reportAddress, smtpRecipients }: MailConfig,
 ): SmtpConfig | undefined {
-  const { port, host, certFile, keyFile } = environment.read(SMTP_VARIABLES);
+  const { port, host, trusted, certFile, keyFile } = environment.read(SMTP_VARIABLES);
   environment.refuse(
     port !== undefined && name === undefined,
     'PLUMBLINE_SMTP_NAME: is required with PLUMBLINE_SMTP_PORT',
@@ -107,7 +110,7 @@ function readSmtp(
   );
   if (port === undefined || name === undefined) return undefined;
   return {
-    ...{ port, host, name },
+    ...{ port, host, name, trusted },
     recipients: reportAddress === undefined ? smtpRecipients : [reportAddress, ...smtpRecipients],
     certificate: certFile && keyFile ? { certFile, keyFile } : undefined,
   };

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
 
 /* The kinds of values of variables. To load a schema library would take longer than a command's own work. */
@@ -69,6 +70,19 @@ export function list(
     return named.every(isAllowed) ? named : undefined;
   };
   return { name, parse, rule: `must be ${rule}, separated by commas`, fallback: [] };
+}
+
+export function networks(name: string): Variable<readonly string[]> {
+  return list(name, isNetwork, 'addresses or networks like 10.0.0.0/8');
+}
+
+function isNetwork(value: string): boolean {
+  const [address = '', bits, ...rest] = value.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return (
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+  );
 }
 
 export function parsed<T>(

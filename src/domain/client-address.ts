@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { ipKeyGenerator } from 'express-rate-limit';
 
 /** Forms in `X-Forwarded-For` besides a bare address: `192.0.2.1:443`, `[2001:db8::1]:443`. */
@@ -46,6 +46,29 @@ const IPV6_SUBNET = 64;
 export function toClientNetwork(address: string): string {
   return ipKeyGenerator(address, IPV6_SUBNET);
 }
+
+/** The smallest networks that are given to a site: /24 of IPv4, /48 of IPv6. */
+const IPV6_SITE = 48;
+
+/** The network under which the addresses of one client count, which may have several. */
+export function toSiteNetwork(address: string): string {
+  return isIP(address) === 4
+    ? address.slice(0, address.lastIndexOf('.'))
+    : ipKeyGenerator(address, IPV6_SITE);
+}
+
+/** Tells whether an address is one of these, or in a network like `10.0.0.0/8`. */
+export function createNetworks(networks: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    if (bits === undefined) list.addAddress(address, toFamily(address));
+    else list.addSubnet(address, Number(bits), toFamily(address));
+  }
+  return (address) => isIP(address) !== 0 && list.check(address, toFamily(address));
+}
+
+const toFamily = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 function toIpv4(address: string): string | undefined {
   const decimal = MAPPED_DECIMAL.exec(address)?.[1];

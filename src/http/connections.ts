@@ -1,7 +1,12 @@
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Config } from '../config/config.ts';
-import { parseAddress, toClientNetwork } from '../domain/client-address.ts';
+import { parseAddress } from '../domain/client-address.ts';
+import { OpenConnections } from '../domain/open-connections.ts';
 import type { App } from './app.ts';
+
+/** A client that has not read its answer until then may lose its connection to another. */
+const MAX_ANSWER_MS = 30_000;
 
 /**
  * Closes connections over the limits at once, before a byte is read. Otherwise a few hundred slow connections of one
@@ -12,24 +17,33 @@ export function limitConnections(
   { maxConnections, maxConnectionsPerIp }: Config,
   isTrusted: App['isTrusted'],
 ): void {
-  const open = new Map<string, number>();
-  server.maxConnections = maxConnections;
+  const connections = new OpenConnections<Socket>();
+  const mayOpen = (address: string) =>
+    (isTrusted(address) || connections.countOf(address) < maxConnectionsPerIp) &&
+    (connections.size < maxConnections || endOne(connections));
   server.on('connection', (socket) => {
     const address = parseAddress(socket.remoteAddress ?? '');
-    if (address === undefined || isTrusted(address)) return;
-    const key = toClientNetwork(address);
-    const count = open.get(key) ?? 0;
-    if (count >= maxConnectionsPerIp) {
+    if (address === undefined || !mayOpen(address)) {
       socket.destroy();
       return;
     }
-    open.set(key, count + 1);
-    socket.once('close', () => release(open, key));
+    connections.open(socket, address, { isTrusted: isTrusted(address) });
+    socket.once('close', () => connections.close(socket));
   });
+  server.on('request', ({ socket }) => connections.use(socket));
 }
 
-function release(open: Map<string, number>, key: string): void {
-  const left = (open.get(key) ?? 0) - 1;
-  if (left > 0) open.set(key, left);
-  else open.delete(key);
+/** Whether a place is free then. */
+function endOne(connections: OpenConnections<Socket>): boolean {
+  const socket = connections.findToEnd(
+    (one, silentMs) => !isAnswering(one) || silentMs > MAX_ANSWER_MS,
+  );
+  if (socket === undefined) return false;
+  connections.close(socket);
+  socket.destroy();
+  return true;
 }
+
+/** Node keeps the answer in progress there (client-error.ts). */
+const isAnswering = (socket: Socket): boolean =>
+  Boolean((socket as { _httpMessage?: object | null })._httpMessage);

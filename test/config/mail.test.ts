@@ -57,11 +57,13 @@ describe('PLUMBLINE_SMTP_PORT', () => {
     const { smtp } = readConfig({
       ...SMTP,
       PLUMBLINE_REPORT_ADDRESS: 'dmarc@mx.plumbline.example',
+      PLUMBLINE_SMTP_TRUSTED: '192.0.2.25, 198.51.100.0/24',
       PLUMBLINE_SMTP_RECIPIENTS: 'rua@example.com, rua@example.org',
     });
     expect(smtp).toEqual({
       port: 25,
       host: undefined,
+      trusted: ['192.0.2.25', '198.51.100.0/24'],
       name: 'mx.plumbline.example',
       recipients: ['dmarc@mx.plumbline.example', 'rua@example.com', 'rua@example.org'],
       certificate: undefined,

@@ -63,6 +63,20 @@ describe('slow sockets', () => {
     await expect.poll(() => ended.size).toBe(3);
   });
 
+  test('of some addresses with all connections keep nobody else out, and end none of theirs', async () => {
+    const { server } = await runServer({
+      PLUMBLINE_MAX_CONNECTIONS_PER_IP: '10',
+      PLUMBLINE_MAX_CONNECTIONS: '30',
+    });
+    const { ended: other } = await holdOpen(server.url, 1, '127.0.9.9');
+    const { ended } = await holdOpen(server.url, 10, '127.0.2.1');
+    await holdOpen(server.url, 10, '127.0.3.1');
+    await holdOpen(server.url, 9, '127.0.4.1');
+    for (let i = 0; i < 5; i += 1) expect(await isServed(server.url)).toBe(true);
+    expect(ended.size).toBeGreaterThan(0);
+    expect(other.size).toBe(0);
+  });
+
   test('a client that does not send its headers gets an error after seconds, and is disconnected', async () => {
     const { server } = await runServer();
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');

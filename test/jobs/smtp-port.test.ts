@@ -26,7 +26,7 @@ function openDoor(store: Store, port: number, certificate?: CertificateFiles) {
   const lines: string[] = [];
   const note = (_about: unknown, text = '') => void lines.push(text);
   const address = { port, host: '127.0.0.1', name: 'mx.plumbline.example', recipients: [] };
-  const smtp = { ...address, certificate };
+  const smtp = { ...address, trusted: [], certificate };
   const door = startSmtpDoor(smtp, {
     ...{ store, noteMs: 20 },
     deliver: async () => {},

@@ -79,8 +79,8 @@ export class RawSmtp {
 }
 
 /** A connection that is closed when the test is over. */
-export function aRawSmtp(port: number): RawSmtp {
-  const client = new RawSmtp(connect(port, '127.0.0.1'));
+export function aRawSmtp(port: number, localAddress = '127.0.0.1'): RawSmtp {
+  const client = new RawSmtp(connect({ port, host: '127.0.0.1', localAddress }));
   onTestFinished(() => {
     client.socket.destroy();
   });

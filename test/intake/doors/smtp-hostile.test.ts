@@ -231,18 +231,20 @@ describe('a client that takes more than its share', () => {
   });
 
   test('of the places for messages loses its place to others when it is slow', async () => {
-    const { port, delivered } = await anSmtpDoor({ limits: { maxReceiving: 2, slowMs: 200 } });
+    const { port, delivered } = await anSmtpDoor({
+      limits: { maxReceiving: 2, slowMs: 400, waitMs: 50 },
+    });
     const slow = [await aTransaction(port, ADDRESS), await aTransaction(port, ADDRESS)];
     for (const client of slow) {
       await client.ask('DATA');
       client.write('Subject: x\r\n');
     }
-    const other = await aTransaction(port);
-    expect(await other.ask('RSET')).toMatch(/^250 /);
-    expect(await other.ask('MAIL FROM:<>')).toMatch(/^452 /);
+    const refused = await aTransaction(port, ADDRESS);
+    await refused.ask('DATA');
+    refused.write('y\r\n.\r\n');
+    expect(await refused.reply()).toMatch(/^452 /);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    await other.ask('MAIL FROM:<>');
-    await other.ask(`RCPT TO:<${ADDRESS}>`);
+    const other = await aTransaction(port, ADDRESS);
     await other.ask('DATA');
     other.write('y\r\n.\r\n');
     expect(await other.reply()).toMatch(/^250 /);
@@ -251,15 +253,15 @@ describe('a client that takes more than its share', () => {
   });
 
   test('of the places for messages gets no more than its address may have', async () => {
-    const { port } = await anSmtpDoor({ limits: { maxReceivingPerAddress: 2 } });
+    const { port } = await anSmtpDoor({ limits: { maxReceivingPerAddress: 2, waitMs: 50 } });
     for (let i = 0; i < 2; i += 1) {
       const slow = await aTransaction(port, ADDRESS);
       await slow.ask('DATA');
     }
-    const other = aRawSmtp(port);
-    await other.reply();
-    await other.ask('EHLO client.example');
-    expect(await other.ask('MAIL FROM:<>')).toMatch(/^452 /);
+    const other = await aTransaction(port, ADDRESS);
+    await other.ask('DATA');
+    other.write('y\r\n.\r\n');
+    expect(await other.reply()).toMatch(/^452 /);
   });
 
   test('of the inbox is told to come back when there is room again', async () => {
@@ -289,6 +291,48 @@ describe('a client that takes more than its share', () => {
     await clients[0]?.closed();
     await expect.poll(() => aRawSmtp(port).reply()).toMatch(/^220 /);
     expect(await clients[1]?.ask('NOOP')).toMatch(/^250 /);
+  });
+
+  test('of all connections, from some addresses, keeps nobody else out', async () => {
+    const limits = { maxConnections: 12, maxConnectionsPerAddress: 4 };
+    const { port, delivered } = await anSmtpDoor({ limits, trusted: ['127.0.9.0/24'] });
+    const relay = aRawSmtp(port, '127.0.9.1');
+    expect(await relay.reply()).toMatch(/^220 /);
+    const flood = Array.from({ length: 11 }, (_, i) => aRawSmtp(port, `127.0.${i % 3}.7`));
+    for (const client of flood) expect(await client.reply()).toMatch(/^220 /);
+    for (let i = 0; i < 5; i += 1) {
+      const other = aRawSmtp(port, `127.0.2${i}.1`);
+      expect(await other.reply()).toMatch(/^220 /);
+      await other.ask('EHLO x');
+      await other.ask('MAIL FROM:<>');
+      await other.ask(`RCPT TO:<${ADDRESS}>`);
+      await other.ask('DATA');
+      other.write('x\r\n.\r\n');
+      expect(await other.reply()).toMatch(/^250 /);
+    }
+    expect(delivered).toHaveLength(5);
+    const ended = flood
+      .filter(({ socket }) => socket.closed)
+      .map((client) => flood.indexOf(client));
+    expect(ended).toHaveLength(5);
+    expect(await relay.ask('NOOP')).toMatch(/^250 /);
+  });
+
+  test('is none when its address is trusted', async () => {
+    const limits = { maxConnectionsPerAddress: 2, maxConnectionRate: 2, maxMessages: 1 };
+    const { port, delivered } = await anSmtpDoor({ limits, trusted: ['127.0.0.0/30'] });
+    const clients = Array.from({ length: 4 }, () => aRawSmtp(port));
+    for (const client of clients) expect(await client.reply()).toMatch(/^220 /);
+    const [client] = clients;
+    await client?.ask('EHLO x');
+    for (let i = 0; i < 3; i += 1) {
+      await client?.ask('MAIL FROM:<>');
+      await client?.ask(`RCPT TO:<${ADDRESS}>`);
+      await client?.ask('DATA');
+      client?.write('x\r\n.\r\n');
+      expect(await client?.reply()).toMatch(/^250 /);
+    }
+    expect(delivered).toHaveLength(3);
   });
 
   test('with 1,000 connections at once leaves the door open for those it has', async () => {

@@ -219,10 +219,19 @@ describe('the server', () => {
     const client = aRawSmtp(port);
     expect(await client.reply()).toMatch(/^220 mx\.plumbline\.example ESMTP/);
     const offered = await client.ask('EHLO x');
-    for (const extension of ['PIPELINING', '8BITMIME', 'SIZE 26214400', 'ENHANCEDSTATUSCODES'])
+    for (const extension of ['PIPELINING', '8BITMIME', 'SIZE 26214400', 'CHUNKING'])
       expect(offered).toContain(extension);
-    expect(offered).not.toMatch(/AUTH|STARTTLS|XCLIENT|CHUNKING|DSN/);
+    expect(offered).not.toMatch(/AUTH|STARTTLS|XCLIENT|BINARYMIME|DSN/);
     expect(await client.ask('AUTH PLAIN AGEAYg==')).toMatch(/^5\d\d /);
+  });
+
+  test('says of a command that it does not need that it is not implemented, without a joke', async () => {
+    const { port } = await anSmtpDoor();
+    const client = aRawSmtp(port);
+    await client.reply();
+    await client.ask('EHLO x');
+    for (const command of ['VRFY dmarc', 'EXPN dmarc', 'WIZ please', 'HELP', 'KILL', 'STARTTLS'])
+      expect(await client.ask(command)).toMatch(/^502 5\.5\.1 Error: command not recognized$/);
   });
 
   test('takes pipelined commands, and a second message in one connection', async () => {

@@ -64,6 +64,7 @@ export class Handlers {
   }
 
   async settle(): Promise<void> {
+    this.#receiving.stop();
     await Promise.all(this.#storing);
   }
 
@@ -75,9 +76,8 @@ export class Handlers {
     const session = this.#require(id);
     session.messages += 1;
     session.accountId = undefined;
-    if (session.messages > this.#deps.limits.maxMessages)
+    if (session.messages > this.#deps.limits.maxMessages && !session.isTrusted)
       throw new Reply(421, 'Too many messages in one connection');
-    this.#receiving.requireRoom(session.address);
     await this.#requireSpace();
   }
 
@@ -130,10 +130,12 @@ export class Handlers {
       maxBytes: limits.maxMessageBytes,
       nowMs: performance.now(),
     });
+    session.isReceiving = true;
     const refusal = await this.#store(message, { envelope, session, id: smtp.id });
     session.isStoring = false;
     const cut = () => disconnect(smtp.id, new Reply(421, 'The message does not end'));
     await message.drain(limits.maxMessageBytes * limits.maxDrainedMessages, cut);
+    session.isReceiving = false;
     this.#log({ envelope, message, refusal });
     if (refusal !== undefined) throw refusal;
     session.commands = 0;
@@ -146,8 +148,9 @@ export class Handlers {
   ): Promise<Reply | undefined> {
     const { deliver, now, log, disconnect } = this.#deps;
     try {
+      const { address, isTrusted } = session;
       const cut = () => disconnect(id, new Reply(421, 'Too slow'));
-      this.#receiving.add(message, { address: session.address, disconnect: cut });
+      await this.#receiving.add(message, { address, isTrusted, disconnect: cut });
       await deliver({
         door: 'smtp',
         bytes: message.read(() => {

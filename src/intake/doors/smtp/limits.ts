@@ -10,6 +10,8 @@ export const SMTP_LIMITS = {
   maxReceiving: 40,
   /** Of them, from one address (of IPv6, one /64). */
   maxReceivingPerAddress: 5,
+  /** How long a message waits for a place before it is put off: mail servers come back after minutes. */
+  waitMs: 5_000,
   /** When all places are taken and no address has more than others, the oldest message loses its place after this. */
   slowMs: 30_000,
   maxConnections: 200,

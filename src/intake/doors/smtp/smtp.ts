@@ -1,11 +1,13 @@
 import type { AddressInfo } from 'node:net';
-import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import type { SMTPServerOptions } from 'smtp-server';
+import { createNetworks } from '../../../domain/client-address.ts';
 import {
   type CertificateFiles,
   findExpiry,
   readCertificate,
   watchCertificate,
 } from './certificate.ts';
+import { DoorServer } from './connection.ts';
 import { Handlers, type SmtpDeps } from './handlers.ts';
 import { SMTP_LIMITS, type SmtpLimits } from './limits.ts';
 import { Reply } from './reply.ts';
@@ -19,6 +21,8 @@ export interface SmtpOptions {
   readonly name: string;
   /** The configured report addresses. */
   readonly recipients: readonly string[];
+  /** Addresses and networks of own relays, for which the limits of an address do not hold. */
+  readonly trusted?: readonly string[];
   /** Without it there is no STARTTLS. */
   readonly certificate?: CertificateFiles | undefined;
   readonly limits?: Partial<SmtpLimits>;
@@ -40,16 +44,20 @@ export interface RunningSmtp {
 export async function startSmtp(options: SmtpOptions, deps: SmtpDeps): Promise<RunningSmtp> {
   const limits = { ...SMTP_LIMITS, ...options.limits };
   let certificate = options.certificate && (await readCertificate(options.certificate));
-  const disconnect = (id: string, reply: Reply) => disconnectFrom(server, id, reply);
-  const sessions = new Sessions(limits, disconnect);
+  const disconnect = (id: string, reply: Reply) => server.disconnect(id, reply);
+  const sessions = new Sessions(limits, {
+    isTrusted: createNetworks(options.trusted ?? []),
+    disconnect,
+    refuse: (id, reply) => server.refuse(id, reply),
+  });
   const handlers = new Handlers(options, { ...deps, limits, sessions, disconnect });
-  const server = new SMTPServer({
+  const server = new DoorServer({
     ...toServerOptions(options, limits),
     ...certificate,
     ...handlers.toOptions(),
     logger: toCommandCounter(sessions),
   });
-  // The net server would drop more without an answer. Between the two figures clients are told.
+  // The net server drops more without an answer. Those above the limit are told so, or another connection ends.
   server.server.maxConnections = limits.maxConnections * 2;
   await listen(server, options);
   server.on('error', (error) => deps.log.debug({ err: error }, 'smtp: a connection failed'));
@@ -96,7 +104,6 @@ function toServerOptions(
     // Reporters exist whose sender is not valid by RFC 5321; the sender decides nothing here.
     lenientAddressParsing: true,
     disableReverseLookup: true,
-    maxClients: limits.maxConnections,
     maxRecipients: limits.maxRecipients,
     maxCommandLength: limits.maxCommandBytes,
     socketTimeout: limits.idleMs,
@@ -118,12 +125,7 @@ function toCommandCounter(sessions: Sessions) {
   return { trace: ignore, debug, info: ignore, warn: ignore, error: ignore, fatal: ignore };
 }
 
-function disconnectFrom(server: SMTPServer, id: string, reply: Reply): void {
-  for (const connection of server.connections)
-    if (connection.id === id) connection.send(reply.responseCode, reply.message);
-}
-
-function listen(server: SMTPServer, { port, host }: SmtpOptions): Promise<void> {
+function listen(server: DoorServer, { port, host }: SmtpOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
