@@ -78,6 +78,13 @@ export class ByteReader {
     return this.readNumber() + this.#at;
   }
 
+  readBytes(): Buffer {
+    const end = this.readEnd();
+    const bytes = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    return bytes;
+  }
+
   readByte(): number {
     const byte = this.#bytes[this.#at] as number;
     this.#at += 1;

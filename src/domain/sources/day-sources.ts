@@ -39,13 +39,18 @@ export function addReport(
     sources,
   }: { readonly reporter: string | null; readonly sources: readonly SourceTally[] },
 ): void {
-  const name = reporter === null ? null : reporter.slice(0, MAX_REPORTER_CHARS).toWellFormed();
+  const name = reporter === null ? null : toName(reporter);
   for (const { address, messages, aligned, dkimAligned = 0, spfAligned = 0, patterns } of sources) {
     const source = findOrAdd(to, toAddressKey(address));
     source.counts = added(source.counts, { messages, aligned, dkimAligned, spfAligned });
     for (const { pattern, messages } of patterns ?? []) addPattern(source, pattern, messages);
     addReporter(source, name, { messages, aligned });
   }
+}
+
+/** One line: each text of a day is stored as one. */
+function toName(reporter: string): string | null {
+  return reporter.slice(0, MAX_REPORTER_CHARS).toWellFormed().replaceAll('\n', ' ') || null;
 }
 
 export function addDay(to: DaySources, day: DaySources): void {

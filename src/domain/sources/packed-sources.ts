@@ -1,84 +1,69 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { type AddressKey, readKey, skipKey, toAddressKey, writeKey } from './address-key.ts';
 import { ByteReader, ByteWriter } from './byte-numbers.ts';
 import type { DaySources, PassCounts, SentOnDays, SourceOfDay } from './day-sources.ts';
+import { openTexts, writeTexts } from './packed-texts.ts';
 import type { Counts } from './source.ts';
 
 /*
- * The stored form of the sources of a day: the version of the form; the length of the texts and the texts (a line for each
- * pattern, which is JSON and has no line ends, then JSON of the reporters); then each address: its key, its counts, and
- * behind their length its patterns and reporters by their position among the texts. Of passed messages the failed ones
- * are stored, which are zero for most addresses. Short texts are not compressed, which would take as long as all else.
+ * The stored form of the sources of a day: 1; texts (packed-texts.ts: patterns and names of reporters); then each address: its key, its counts, and behind their length its patterns and
+ * reporters by their position among the texts. Of passed messages the failed ones are stored, which are zero for most
+ * addresses; then those of its reporters are left out.
  *
- * Those of a month have the same form, and two additions: the first and the last day of an address follow its counts,
+ * Those of a month begin with 2, and have two additions: the first and the last day of an address follow its counts,
  * and what it sent on each day from the first to the last comes before its patterns.
  */
-const FORMS = { plain: 1, deflated: 2 } as const;
-/** What is added to the form of a month. */
-const OF_MONTH = 2;
-const MAX_PLAIN_BYTES = 512;
-/** Memory for 4 kB, which most texts have: allocating more takes longer than packing. */
-const PACKING = { windowBits: 13, memLevel: 4, chunkSize: 1024 };
+const FORMS = { day: 1, month: 2 } as const;
 
 /** How many addresses are kept: those with most messages. */
 const MAX_SOURCES = { day: 1_000, month: 10_000 } as const;
 /** How many patterns, and reporters, a day keeps of one address. */
 const MAX_OF_SOURCE = 64;
-/** How many patterns, and reporters, a day keeps of all addresses, and their characters: those of the largest addresses. */
+/** How many texts a day keeps of all addresses, and their characters: those of the largest addresses. */
 const MAX_TEXTS = 2_000;
 const MAX_TEXT_CHARS = 200_000;
 
 /** null when no source is left. Each source of a month has `days`. */
 export function packSources(
   sources: DaySources,
-  of: keyof typeof MAX_SOURCES = 'day',
+  of: keyof typeof FORMS = 'day',
 ): Uint8Array | null {
   const kept = [...sources]
     .filter(([, { counts }]) => counts.messages > 0)
     .sort(([, a], [, b]) => b.counts.messages - a.counts.messages)
     .slice(0, MAX_SOURCES[of]);
   if (kept.length === 0) return null;
-  const [patterns, reporters] = [createTexts<string>(), createTexts<string | null>()];
+  const texts = createTexts();
   const [entries, results] = [new ByteWriter(), new ByteWriter()];
   for (const [key, source] of kept) {
     writeKey(entries, key);
     writeCounts(entries, source.counts);
     results.clear();
     if (source.days !== undefined) writeDays(entries, results, source.days);
-    writePatterns(results, source, patterns);
-    writeReporters(results, source, reporters);
+    writePatterns(results, source, texts);
+    writeReporters(results, source, texts);
     entries.writeBytes(results.bytes);
   }
-  const texts = [...patterns.list, JSON.stringify(reporters.list)].join('\n');
-  const added = of === 'month' ? OF_MONTH : 0;
-  return joinPacked(Buffer.from(texts), entries.bytes, added);
-}
-
-function joinPacked(texts: Buffer, entries: Buffer, added: number): Uint8Array {
-  const isPlain = texts.length <= MAX_PLAIN_BYTES;
-  const stored = isPlain ? texts : deflateRawSync(texts, PACKING);
   const head = new ByteWriter();
-  head.writeByte((isPlain ? FORMS.plain : FORMS.deflated) + added);
-  head.writeBytes(stored);
-  return Buffer.concat([head.bytes, entries]);
+  head.writeByte(FORMS[of]);
+  writeTexts(head, texts.list);
+  return Buffer.concat([head.bytes, entries.bytes]);
 }
 
-interface Texts<T> {
-  readonly list: readonly T[];
+interface Texts {
+  readonly list: readonly string[];
   /** The position of a text; undefined when there are too many. */
-  readonly find: (text: T) => number | undefined;
+  readonly find: (text: string) => number | undefined;
 }
 
-function createTexts<T extends string | null>(): Texts<T> {
-  const list: T[] = [];
-  const positions = new Map<T, number>();
+function createTexts(): Texts {
+  const list: string[] = [];
+  const positions = new Map<string, number>();
   let room = MAX_TEXT_CHARS;
-  const find = (text: T): number | undefined => {
+  const find = (text: string): number | undefined => {
     const known = positions.get(text);
     if (known !== undefined) return known;
-    const chars = text?.length ?? 0;
-    if (list.length >= MAX_TEXTS || chars > room) return undefined;
-    room -= chars;
+    if (list.length >= MAX_TEXTS || text.length > room) return undefined;
+    room -= text.length;
     positions.set(text, list.length);
     return list.push(text) - 1;
   };
@@ -105,11 +90,7 @@ function writeDays(to: ByteWriter, results: ByteWriter, days: SentOnDays): void 
 
 const NOTHING: PassCounts = { messages: 0, aligned: 0 };
 
-function writePatterns(
-  to: ByteWriter,
-  { counts, patterns }: SourceOfDay,
-  texts: Texts<string>,
-): void {
+function writePatterns(to: ByteWriter, { counts, patterns }: SourceOfDay, texts: Texts): void {
   const found: number[] = [];
   // The sum can be more than the messages, after an address was dropped, counted anew and subtracted from.
   let room = counts.messages;
@@ -124,17 +105,13 @@ function writePatterns(
   for (const number of found) to.writeNumber(number);
 }
 
-function writeReporters(
-  to: ByteWriter,
-  { reporters }: SourceOfDay,
-  texts: Texts<string | null>,
-): void {
+function writeReporters(to: ByteWriter, { counts, reporters }: SourceOfDay, texts: Texts): void {
   for (const [name, { messages, aligned }] of largest(reporters, (one) => one.messages)) {
-    const position = messages > 0 ? texts.find(name) : undefined;
+    const position = messages > 0 ? texts.find(name ?? '') : undefined;
     if (position === undefined) continue;
     to.writeNumber(position);
     to.writeNumber(messages);
-    to.writeNumber(messages - aligned);
+    if (counts.messages > counts.aligned) to.writeNumber(messages - aligned);
   }
 }
 
@@ -150,24 +127,23 @@ function largest<K, V>(
 export function unpackSources(bytes: Uint8Array | null): DaySources {
   const sources: DaySources = new Map();
   if (bytes === null) return sources;
-  const { readTexts, reader, isMonth } = openPacked(bytes);
-  const texts = readTexts();
-  while (reader.hasMore()) sources.set(readKey(reader), readSource(reader, texts, isMonth));
+  const { reader, ...packed } = openPacked(bytes);
+  while (reader.hasMore()) sources.set(readKey(reader), readSource(reader, packed));
   return sources;
 }
 
 /** One of the sources, without unpacking the others. */
 export function unpackSource(bytes: Uint8Array, address: string): SourceOfDay | undefined {
-  const { readTexts, reader, isMonth } = openPacked(bytes);
+  const { reader, ...packed } = openPacked(bytes);
   const key = new ByteWriter();
   writeKey(key, toAddressKey(address));
   // Most days do not have the address, and looking for its bytes takes a tenth of going through the others.
   if (!reader.has(key.bytes)) return undefined;
   while (reader.hasMore()) {
-    if (reader.skip(key.bytes)) return readSource(reader, readTexts(), isMonth);
+    if (reader.skip(key.bytes)) return readSource(reader, packed);
     skipKey(reader);
     for (let count = 0; count < COUNTS; count += 1) reader.readNumber();
-    if (isMonth) reader.moveTo(reader.at + FIRST_AND_LAST);
+    if (packed.isMonth) reader.moveTo(reader.at + FIRST_AND_LAST);
     reader.moveTo(reader.readEnd());
   }
   return undefined;
@@ -201,27 +177,22 @@ export function eachSource(bytes: Uint8Array | null, take: TakeSource): void {
   }
 }
 
-/** JSON escapes a character by at most six. */
-const MAX_UNPACKED = 6 * MAX_TEXT_CHARS + 8 * MAX_TEXTS;
+type Packed = Omit<ReturnType<typeof openPacked>, 'reader'>;
 
-interface StoredTexts {
-  readonly patterns: readonly string[];
-  readonly reporters: readonly (string | null)[];
-}
-
-function readSource(reader: ByteReader, texts: StoredTexts, isMonth: boolean): SourceOfDay {
+function readSource(reader: ByteReader, { isMonth, findText }: Packed): SourceOfDay {
   const counts = readCounts(reader);
   const [first, last] = isMonth ? [reader.readByte(), reader.readByte()] : [];
   const end = reader.readEnd();
   const days = first && last ? { days: readDays(reader, first, last) } : {};
   const patterns = new Map<string, number>();
   for (let left = reader.readNumber(); left > 0; left -= 1)
-    patterns.set(texts.patterns[reader.readNumber()] as string, reader.readNumber());
+    patterns.set(findText(reader.readNumber()), reader.readNumber());
   const reporters = new Map<string | null, PassCounts>();
+  const hasFailed = counts.messages > counts.aligned;
   while (reader.at < end) {
-    const name = texts.reporters[reader.readNumber()] as string | null;
+    const name = findText(reader.readNumber()) || null;
     const messages = reader.readNumber();
-    reporters.set(name, { messages, aligned: messages - reader.readNumber() });
+    reporters.set(name, { messages, aligned: messages - (hasFailed ? reader.readNumber() : 0) });
   }
   return { counts, ...days, patterns, reporters };
 }
@@ -238,24 +209,10 @@ function readDays(reader: ByteReader, first: number, last: number): SentOnDays {
 
 function openPacked(bytes: Uint8Array) {
   const reader = new ByteReader(bytes);
-  const version = reader.readNumber();
-  const isMonth = version > OF_MONTH;
-  const form = isMonth ? version - OF_MONTH : version;
-  const end = reader.readEnd();
-  const stored = Buffer.from(bytes.buffer, bytes.byteOffset + reader.at, end - reader.at);
-  reader.moveTo(end);
-  return { readTexts: () => parseTexts(unpackTexts(form, stored).toString()), reader, isMonth };
-}
-
-function parseTexts(text: string): StoredTexts {
-  const lines = text.split('\n');
-  return { reporters: JSON.parse(lines.pop() ?? ''), patterns: lines };
-}
-
-function unpackTexts(form: number, stored: Buffer): Buffer {
-  if (form === FORMS.plain) return stored;
-  if (form === FORMS.deflated) return inflateRawSync(stored, { maxOutputLength: MAX_UNPACKED });
-  throw new Error(`The sources of a day have the unknown form ${form}.`);
+  const form = reader.readNumber();
+  if (form !== FORMS.day && form !== FORMS.month)
+    throw new Error(`The sources of a day have the unknown form ${form}.`);
+  return { findText: openTexts(reader), reader, isMonth: form === FORMS.month };
 }
 
 /** How many numbers the counts of a source are. */

@@ -154,6 +154,13 @@ test.each(['0.0.0.0', '192.0.2.1', '255.255.255.255', '2001:db8::25', '::', '::1
   },
 );
 
+test('a name of a reporter with line ends, and an empty one, leave the other texts as they are', () => {
+  const sources = [source('192.0.2.1', 5, '["a.example",0,0,"none"]')];
+  const day = dayOf(['Two\nlines', '', 'Other'].map((reporter) => ({ reporter, sources })));
+  expect([...(stored(day).get(KEY)?.reporters.keys() ?? [])]).toEqual(['Two lines', null, 'Other']);
+  expect([...(stored(day).get(KEY)?.patterns ?? [])]).toEqual([['["a.example",0,0,"none"]', 15]]);
+});
+
 describe('a flood', () => {
   test('of addresses leaves the 1,000 largest', () => {
     const sources = Array.from({ length: 3_000 }, (_, i) =>
@@ -172,6 +179,20 @@ describe('a flood', () => {
     const { counts, patterns, reporters } = stored(dayOf(reports)).get(KEY) ?? {};
     expect([counts?.messages, patterns?.size, reporters?.size]).toEqual([(200 * 201) / 2, 64, 64]);
     expect(Math.min(...(patterns?.values() ?? []))).toBe(137);
+  });
+
+  test('of patterns leaves each address its own', () => {
+    const sources = Array.from({ length: 300 }, (_, i) =>
+      source(
+        `192.0.2.${i % 256}`.replace('.2.', `.${2 + (i >> 8)}.`),
+        300 - i,
+        `["d${i}.example"]`,
+      ),
+    );
+    const day = dayOf([{ reporter: 'Provider', sources }]);
+    const packed = packSources(day) as Uint8Array;
+    expect(unpackSources(packed)).toEqual(day);
+    for (const [key, one] of day) expect(unpackSource(packed, toAddress(key))).toEqual(one);
   });
 
   test('of long texts takes a bounded number of bytes', () => {
