@@ -1,12 +1,13 @@
 /**
  * `npm run bench`: every figure is compared with a baseline measured in the same run, because times on a
  * shared machine vary and ratios do not. `npm run bench -- api`, `-- start`, `-- intake`, `-- hostile`, `-- beside`,
- * `-- doors`, `-- mail`, `-- storage` or `-- versus` runs one part; `all` leaves out mail, which needs Dovecot and root,
- * doors and storage, which take long, and versus, which needs another checkout.
+ * `-- doors`, `-- folder`, `-- mail`, `-- storage` or `-- versus` runs one part; `all` leaves out mail, which needs Dovecot
+ * and root, doors, folder and storage, which take long, and versus, which needs another checkout.
  */
 import { benchApi } from './api.ts';
 import { benchBeside } from './beside/main.ts';
 import { benchDoors } from './doors/main.ts';
+import { benchFolder } from './folder.ts';
 import { benchHostile } from './hostile.ts';
 import { benchIntake } from './intake.ts';
 import { benchMail } from './mail/main.ts';
@@ -22,6 +23,7 @@ if (isWanted('start')) await benchStart(kind);
 if (isWanted('intake')) await benchIntake();
 if (isWanted('intake') || isWanted('hostile')) await benchHostile(kind);
 if (isWanted('beside')) await benchBeside(kind);
+if (part === 'folder') await benchFolder(kind === undefined ? undefined : Number(kind));
 if (part === 'mail') await benchMail(kind);
 if (part === 'doors') await benchDoors(args);
 if (part === 'storage') await benchStorage(args);

@@ -1,12 +1,4 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readSync,
-  type Stats,
-} from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { lstat, opendir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Refusal } from '../../domain/reports/refusal.ts';
@@ -15,6 +7,7 @@ import { describeSystemError } from '../../domain/system-error.ts';
 import { collect } from '../content.ts';
 import type { Input } from '../ingest.ts';
 import { MAX_FOLDER_DEPTH, MAX_INPUT_BYTES } from '../limits.ts';
+import { OPEN_FLAGS } from './open-flags.ts';
 import { isPseudo, isPseudoFolder } from './pseudo-file-system.ts';
 
 /**
@@ -87,9 +80,6 @@ export async function readFile(path: string): Promise<Input> {
     throw isMisnamed(path, error) ? notUtf8() : unreadable(error);
   }
 }
-
-/** If a pipe or link replaces the file meanwhile, opening must not wait for the pipe or follow the link. */
-const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 function readRegular(path: string): Buffer {
   const file = openSync(path, OPEN_FLAGS);

@@ -37,6 +37,6 @@ export function isPseudo(file: number, { dev }: Pick<Stats, 'dev'>): boolean {
   return answer;
 }
 
-export async function isPseudoFolder(path: string): Promise<boolean> {
+export async function isPseudoFolder(path: string | Buffer): Promise<boolean> {
   return isLinux && PSEUDO.has((await statfs(path)).type);
 }

@@ -43,8 +43,10 @@ export type Deliver = (incoming: Incoming) => Promise<void>;
 
 /** What became of a mail that a door delivered with a key. */
 export type MailResult =
-  /** Not read yet, or it is tried again. */
+  /** Not tried yet. */
   | 'waiting'
+  /** A fault of our own has kept it from being read. It is tried again, hours later perhaps. */
+  | 'delayed'
   /** A fault of our own has kept it from being read ten times; an operator decides. */
   | 'stuck'
   /** It contains a report: stored, unclaimed, a duplicate, a conflict, or removed before. */
@@ -56,7 +58,7 @@ export type MailResult =
 
 /** `claimed`: it waits, and a worker has claimed it. */
 export type MailState = 'waiting' | 'claimed' | 'stuck' | 'done';
-export type DoneResult = Exclude<MailResult, 'waiting' | 'stuck'> | 'dropped';
+export type DoneResult = Exclude<MailResult, 'waiting' | 'delayed' | 'stuck'> | 'dropped';
 
 /** The longest address has 254 characters (RFC 5321, 4.5.3.1). */
 const MAX_CHARS = 320;

@@ -101,7 +101,7 @@ export async function findResults(
     const byHash = new Map(some.map(({ key, hash }) => [hash.toString('hex'), key]));
     const rows = await db
       .selectFrom('inbox_mail')
-      .select(['key_sha256', 'state', 'result'])
+      .select(['key_sha256', 'state', 'result', 'last_error'])
       .where(
         'key_sha256',
         'in',
@@ -114,8 +114,11 @@ export async function findResults(
   return found;
 }
 
+type MailStanding = Pick<Tables['inbox_mail'], 'state' | 'result' | 'last_error'>;
+
 /** A door leaves a mail that was dropped as it leaves one that is not a report. */
-function toResult({ state, result }: Pick<Tables['inbox_mail'], 'state' | 'result'>): MailResult {
-  if (state !== 'done') return state === 'stuck' ? 'stuck' : 'waiting';
+function toResult({ state, result, last_error }: MailStanding): MailResult {
+  if (state === 'stuck') return 'stuck';
+  if (state !== 'done') return last_error === null ? 'waiting' : 'delayed';
   return result === null || result === 'dropped' ? 'ignored' : result;
 }

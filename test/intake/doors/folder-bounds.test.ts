@@ -1,8 +1,10 @@
-import { truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { watchFolder } from '../../../src/intake/doors/folder/folder-door.ts';
+import { moveDone } from '../../../src/intake/doors/folder/move.ts';
+import { findFile } from '../../../src/intake/doors/folder/watched-file.ts';
 import { type Incoming, MAX_INCOMING_BYTES } from '../../../src/store/inbox/incoming.ts';
 import { aFolder } from '../../support/command.ts';
 import { MemoryInbox } from '../../support/imap-door.ts';
@@ -63,15 +65,52 @@ test('a file that is larger than a mail may be is named once and never read', as
   expect(warnings).toEqual([expect.stringContaining('large.xml: The file is left where it is')]);
 });
 
+test('a file that comes alone is not read after thousands that came before it', async () => {
+  const folder = await aFolder();
+  for (let i = 0; i < 2_000; i += 1) writeFileSync(join(folder, `${i}.xml`), 'x');
+  const { inbox, places } = aDoor(folder);
+  while (places.length < 200) await sleep(5);
+  const alone = join(folder, 'alone.xml');
+  writeFileSync(alone, 'x');
+  await sleep(500);
+  inbox.toResult = () => 'processed';
+  while (places.length < 2_001) await sleep(5);
+  expect(places.indexOf(alone)).toBeLessThan(600);
+});
+
+test('files whose reading was put off for hours do not keep the others from being read', async () => {
+  const folder = await aFolder();
+  for (let i = 0; i < 700; i += 1) writeFileSync(join(folder, `${i}.xml`), 'x');
+  const { inbox, places } = aDoor(folder);
+  inbox.toResult = () => 'delayed';
+  while (places.length < 700) await sleep(5);
+  expect(new Set(places).size).toBe(700);
+});
+
+test('two files that are filed under one name at once are both kept', async () => {
+  const folder = await aFolder();
+  for (const part of ['new', 'cur']) mkdirSync(join(folder, part));
+  for (let i = 0; i < 20; i += 1) {
+    const names = [`${i}.host`, `${i}.host:2,S`];
+    for (const name of names) writeFileSync(join(folder, 'new', name), name);
+    const files = await Promise.all(names.map((name) => findFile(join(folder, 'new', name))));
+    await Promise.all(files.map((file) => file && moveDone('maildir', file, 'processed')));
+  }
+  const contents = readdirSync(join(folder, 'cur')).map((name) =>
+    readFileSync(join(folder, 'cur', name), 'utf8'),
+  );
+  expect(new Set(contents).size).toBe(40);
+});
+
 test('a mailbox file with many messages waits for room in the inbox', async () => {
   const path = join(await aFolder(), 'mbox');
   const message = (i: number) =>
     `From a@example.net Mon Jan  1 00:00:00 2026\nSubject: ${i}\n\n${i}\n\n`;
   writeFileSync(path, Array.from({ length: 1_200 }, (_, i) => message(i)).join(''));
   const { inbox, places } = aDoor(path);
-  while (places.length < 500) await sleep(5);
+  while (places.length < 200) await sleep(5);
   await sleep(300);
-  expect(places).toHaveLength(500);
+  expect(places).toHaveLength(200);
   inbox.toResult = () => 'processed';
   while (places.length < 1_200) await sleep(5);
 });

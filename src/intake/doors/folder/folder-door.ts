@@ -2,34 +2,35 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeSystemError } from '../../../domain/system-error.ts';
+import { toBytePath } from './byte-path.ts';
+import { Folder, type FolderPlace } from './folder.ts';
 import { createMailboxReading } from './mbox.ts';
-import { createFolderPass } from './pass.ts';
-import type { Watch, WatchOptions } from './watch.ts';
+import { ASK_MS, LeftFiles, toReason, type Watch, type WatchOptions } from './watch.ts';
 import { isFolder } from './watched-file.ts';
 
 const POLL_MS = 2_000;
-/** A pass through a large folder takes long. The pause after it is so many times longer, and at most a minute. */
-const PAUSE_PER_PASS = 10;
-const MAX_PAUSE_MS = 60_000;
-/** Files whose error was logged once. */
-const MAX_WARNED = 1_000;
+const TURN_MS = 1_000;
 
 /** Polls, because network file systems have no notifications. */
 export function watchFolder(options: WatchOptions): { readonly stop: () => Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const watch = toWatch(options, signal);
-  const pass = createPass(watch);
+  const watch: Watch = {
+    ...options,
+    ...{ door: `folder:${options.path}`, signal, pollMs: options.pollMs ?? POLL_MS },
+    left: new LeftFiles(options.warn),
+  };
+  const turn = createTurn(watch);
   const note = createNoting(watch);
-  const passAndRest = async () => {
-    const begunAt = performance.now();
-    await note(await pass().then(() => undefined, toText));
-    const pauseMs = Math.max(POLL_MS, (performance.now() - begunAt) * PAUSE_PER_PASS);
-    const restMs = options.pollMs ?? Math.min(MAX_PAUSE_MS, pauseMs);
-    await sleep(restMs, undefined, { signal, ref: false }).catch(() => undefined);
+  const turnAndRest = async () => {
+    const { fault, restMs = TURN_MS } = await turn().catch(toFailed);
+    await note(fault);
+    await sleep(Math.min(restMs, watch.pollMs), undefined, { signal, ref: false }).catch(
+      () => undefined,
+    );
   };
   const running = (async () => {
-    while (!signal.aborted) await passAndRest();
+    while (!signal.aborted) await turnAndRest();
   })();
   return {
     stop: async () => {
@@ -39,55 +40,64 @@ export function watchFolder(options: WatchOptions): { readonly stop: () => Promi
   };
 }
 
-function toWatch(options: WatchOptions, signal: AbortSignal): Watch {
-  const warned = new Set<string>();
-  const warnOnce = (path: string, error: unknown) => {
-    if (warned.has(path) || warned.size >= MAX_WARNED) return;
-    warned.add(path);
-    options.warn({ path }, `The file is left where it is: ${toText(error)}.`);
-  };
-  return { ...options, door: `folder:${options.path}`, signal, warnOnce };
+interface Turn {
+  /** Why nothing is taken. */
+  readonly fault?: string | undefined;
+  /** Until the next turn. */
+  readonly restMs?: number;
 }
 
-function createPass(watch: Watch): () => Promise<void> {
-  const { path } = watch;
-  const passFolder = createFolderPass(watch);
+const toFailed = (error: unknown): Turn => ({ fault: toReason(error) });
+
+/** A turn takes a second, or one step longer. It throws why nothing is taken. */
+function createTurn(watch: Watch): () => Promise<Turn> {
   const readMailbox = createMailboxReading(watch);
+  let folder: Folder | undefined;
   return async () => {
-    if (await isMailboxFile(path)) return await readMailbox();
-    const isMaildir = await isEveryFolder(['new', 'cur', 'tmp'].map((name) => join(path, name)));
-    await passFolder(isMaildir ? join(path, 'new') : path, isMaildir ? 'maildir' : 'drop');
+    const untilMs = performance.now() + TURN_MS;
+    const place = await findPlace(watch.path);
+    if (place === undefined) {
+      await readMailbox();
+      return {};
+    }
+    if (folder?.path !== place.path) folder = new Folder(watch, place);
+    await folder.refresh();
+    let hasMore = true;
+    while (hasMore && performance.now() < untilMs) hasMore = await folder.look();
+    return { restMs: hasMore ? 0 : folder.isWaiting ? ASK_MS : TURN_MS, fault: folder.fault };
   };
 }
 
-/** The path may be a link. Throws an Error that says what to do when it leads neither to a file nor to a folder. */
-async function isMailboxFile(path: string): Promise<boolean> {
+/**
+ * The folder whose files are read; undefined of a mailbox file. The path may be a link. Throws an Error that says what
+ * to do when it leads to neither.
+ */
+async function findPlace(path: string): Promise<FolderPlace | undefined> {
   const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
     const cure = error.code === 'ENOENT' ? '; make it, or correct PLUMBLINE_WATCH' : '';
     throw new Error(`${describeSystemError(error)}${cure}`);
   });
-  if (!stats.isFile() && !stats.isDirectory())
-    throw new Error('it is neither a folder nor a mailbox file');
-  return stats.isFile();
+  if (stats.isFile()) return undefined;
+  if (!stats.isDirectory()) throw new Error('it is neither a folder nor a mailbox file');
+  const parts = ['new', 'cur', 'tmp'].map((name) => isFolder(toBytePath(join(path, name))));
+  const isMaildir = (await Promise.all(parts)).every(Boolean);
+  if (isMaildir) return { path: toBytePath(join(path, 'new')), kind: 'maildir' };
+  return { path: toBytePath(path), kind: 'drop' };
 }
 
-async function isEveryFolder(paths: readonly string[]): Promise<boolean> {
-  return (await Promise.all(paths.map(isFolder))).every(Boolean);
-}
-
-/** An error is logged when it begins. Noting fails only by a fault of the database, which the pass has met too. */
-function createNoting({ noteDoor, door, warn, path }: Watch) {
+/** What keeps the door from working is logged when it begins. Of single files, the log has each one already. */
+function createNoting({ noteDoor, door, warn, path, pollMs, left }: Watch) {
   let known: string | undefined;
-  return async (error: string | undefined): Promise<void> => {
-    if (error !== undefined && error !== known)
-      warn({ path }, `Nothing is taken from ${path}: ${error}.`);
-    known = error;
-    await noteDoor(door, error).catch(() => undefined);
+  let noted: { readonly text?: string | undefined; readonly atMs: number } = { atMs: -pollMs };
+  return async (fault: string | undefined): Promise<void> => {
+    if (fault !== undefined && fault !== known)
+      warn({ path }, `Nothing is taken from ${path}: ${fault}.`);
+    known = fault;
+    const text = fault ?? left.describe();
+    const nowMs = performance.now();
+    if (noted.text === text && nowMs - noted.atMs < pollMs) return;
+    noted = { text, atMs: nowMs };
+    // It fails only by a fault of the database, which the next turn meets too.
+    await noteDoor(door, text).catch(() => undefined);
   };
-}
-
-function toText(error: unknown): string {
-  const isSystem = (error as NodeJS.ErrnoException).syscall !== undefined;
-  if (isSystem) return describeSystemError(error);
-  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
 }

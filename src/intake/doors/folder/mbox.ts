@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { lstat, realpath } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
 import { findMessageStarts } from '../../containers/mailbox.ts';
 import { MAX_MAIL_BYTES } from '../../limits.ts';
 import { deliverAll } from '../delivering.ts';
-import { Backlog, type Watch } from './watch.ts';
+import { toBytePath, toPathText, toSystemPath } from './byte-path.ts';
+import { ASK_MS, MAX_IN_INBOX, type Watch } from './watch.ts';
 import {
   Changed,
   findFile,
-  isSettled,
   openAs,
   readRange,
+  SETTLED_MS,
+  toAgeMs,
   toKey,
   type WatchedFile,
 } from './watched-file.ts';
@@ -37,8 +40,8 @@ interface Known {
 export function createMailboxReading(watch: Watch): () => Promise<void> {
   let known: Known | undefined;
   return async () => {
-    const file = await findFile(await realpath(watch.path));
-    if (file === undefined || !isSettled(file, Date.now()) || (await isLocked(file.path))) return;
+    const file = await findFile(toBytePath(await realpath(watch.path)));
+    if (file === undefined || toAgeMs(file) < SETTLED_MS || (await isLocked(file.path))) return;
     if (known !== undefined && toKey(known.file) === toKey(file)) return;
     const from = known !== undefined && file.size > known.file.size ? known.lastStart : 0;
     const lastStart = await readMailbox(watch, file, from);
@@ -48,7 +51,7 @@ export function createMailboxReading(watch: Watch): () => Promise<void> {
 
 /** Programs that write to a mailbox lock it by a file beside it. */
 async function isLocked(path: string): Promise<boolean> {
-  return (await lstat(`${path}.lock`).catch(() => undefined)) !== undefined;
+  return (await lstat(toSystemPath(`${path}.lock`)).catch(() => undefined)) !== undefined;
 }
 
 /** Where the last message begins; undefined when the file changed while it was read. */
@@ -78,18 +81,28 @@ interface Mailbox {
 async function deliverMessages(watch: Watch, mailbox: Mailbox, from: number): Promise<number> {
   let batch: MessageRange[] = [];
   let lastStart = from;
-  const backlog = new Backlog<void>(watch);
+  const inInbox = new Set<string>();
   for await (const range of findMessages(mailbox.handle, from, mailbox.file.size)) {
     if (watch.signal.aborted) throw new Changed();
     lastStart = range.start;
     batch.push(range);
     if (batch.length < BATCH) continue;
-    for (const key of await deliverNew(watch, mailbox, batch)) backlog.add(key);
-    await backlog.waitForRoom();
+    for (const key of await deliverNew(watch, mailbox, batch)) inInbox.add(key);
+    await waitForRoom(watch, inInbox);
     batch = [];
   }
   await deliverNew(watch, mailbox, batch);
   return lastStart;
+}
+
+/** Waits until the inbox has read some of the messages. */
+async function waitForRoom({ findResults, signal }: Watch, inInbox: Set<string>): Promise<void> {
+  while (inInbox.size >= MAX_IN_INBOX && !signal.aborted) {
+    const results = await findResults([...inInbox]);
+    for (const key of [...inInbox]) if (results.get(key) !== 'waiting') inInbox.delete(key);
+    if (inInbox.size < MAX_IN_INBOX) return;
+    await sleep(ASK_MS, undefined, { signal }).catch(() => undefined);
+  }
 }
 
 /** Returns the keys of those that it has delivered. */
@@ -99,12 +112,13 @@ async function deliverNew(
   ranges: readonly MessageRange[],
 ): Promise<string[]> {
   const keys = new Map<string, MessageRange>();
+  const path = toPathText(file.path);
   for (const range of ranges) {
     const size = range.end - range.start;
     if (size <= MAX_MAIL_BYTES) keys.set(await toMessageKey(handle, range), range);
     else
-      watch.warnOnce(
-        `${file.path}, offset ${range.start}`,
+      watch.left.add(
+        `${path}, offset ${range.start}`,
         new Error(`a message is larger than ${toSizeText(MAX_MAIL_BYTES)}`),
       );
   }
@@ -114,7 +128,7 @@ async function deliverNew(
     watch.deliver({
       door: watch.door,
       key,
-      envelope: { place: `${file.path}, offset ${start}` },
+      envelope: { place: `${path}, offset ${start}` },
       receivedAt: toInstant(watch.now()),
       bytes: readRange(handle, start, end),
     }),

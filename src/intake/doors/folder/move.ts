@@ -1,6 +1,7 @@
-import { lstat, mkdir, rename } from 'node:fs/promises';
+import { mkdir, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { MailResult } from '../../../store/inbox/incoming.ts';
+import { toPathText, toSystemPath } from './byte-path.ts';
 import { Changed, findFile, isFolder, toKey, type WatchedFile } from './watched-file.ts';
 
 const MAX_NAMES = 10_000;
@@ -11,7 +12,7 @@ export type FolderKind = 'drop' | 'maildir';
 /**
  * Moves a file whose result is known, and never onto another file. Of a drop folder, files go to its folders
  * `Processed` and `Rejected`. Of a Maildir, mails with a report go from `new` to `cur`, and all others stay as they
- * are: they are other people's. Returns whether the file was moved.
+ * are: they are other people's. Returns whether the file was moved. Throws Changed, or the error of the system.
  */
 export async function moveDone(
   kind: FolderKind,
@@ -21,11 +22,9 @@ export async function moveDone(
   const target = toTarget(kind, file, result);
   if (target === undefined) return false;
   const now = await findFile(file.path);
-  if (now === undefined || toKey(now) !== toKey(file)) return false;
+  if (now === undefined || toKey(now) !== toKey(file)) throw new Changed();
   await makeFolder(dirname(target));
-  const free = await findFree(target);
-  await rename(file.path, free);
-  await undoIfOther(file, free);
+  await undoIfOther(file, await moveToFree(file.path, target));
   return true;
 }
 
@@ -39,21 +38,48 @@ function toTarget(kind: FolderKind, { path }: WatchedFile, result: MailResult): 
 
 /** A link in place of the folder could lead anywhere. */
 async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+  await mkdir(toSystemPath(folder)).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
-  if (!(await isFolder(folder))) throw new Error(`${folder} is not a folder`);
+  if (!(await isFolder(folder))) throw new Error(`${toPathText(folder)} is not a folder`);
 }
 
-async function findFree(path: string): Promise<string> {
+/** Returns where the file is now. */
+async function moveToFree(path: string, target: string): Promise<string> {
+  const free = await takeFree(target);
+  try {
+    await rename(toSystemPath(path), toSystemPath(free));
+    return free;
+  } catch (error) {
+    await unlink(toSystemPath(free));
+    throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? new Changed() : error;
+  }
+}
+
+/**
+ * An empty file takes the name, because another process may want the same one. A hard link would do as well, but not
+ * of another user's file (`fs.protected_hardlinks`), nor on every file system.
+ */
+async function takeFree(path: string): Promise<string> {
   const extension = extname(path);
   const stem = path.slice(0, path.length - extension.length);
   for (let n = 1; n <= MAX_NAMES; n += 1) {
     const candidate = n === 1 ? path : `${stem} (${n})${extension}`;
-    const known = await lstat(candidate).catch(() => undefined);
-    if (known === undefined) return candidate;
+    if (await makeEmpty(candidate)) return candidate;
   }
-  throw new Error(`${dirname(path)} has too many files with the name ${basename(path)}`);
+  const [folder, name] = [dirname(path), basename(path)].map(toPathText);
+  throw new Error(`${folder} has too many files with the name ${name}`);
+}
+
+/** Whether there was nothing at the path. */
+async function makeEmpty(path: string): Promise<boolean> {
+  try {
+    await (await open(toSystemPath(path), 'wx')).close();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
 }
 
 /** Another file can have taken the name in the last moment: it was not read, and goes back. */
@@ -61,6 +87,6 @@ async function undoIfOther(file: WatchedFile, moved: string): Promise<void> {
   const now = await findFile(moved);
   // Moving changes only the time of the inode.
   if (now?.size === file.size && now.mtimeMs === file.mtimeMs) return;
-  await rename(moved, file.path);
+  await moveToFree(moved, file.path);
   throw new Changed();
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { describeSystemError } from '../../../domain/system-error.ts';
 import type { Deliver, DoorName, MailResult } from '../../../store/inbox/incoming.ts';
 
 export interface WatchOptions {
@@ -11,49 +11,58 @@ export interface WatchOptions {
   /** Notes that the door works, or what keeps it from working. */
   readonly noteDoor: (door: DoorName, error?: string) => Promise<void>;
   readonly warn: (fields: { readonly path: string }, message: string) => void;
-  /** The pause after a pass. Without it, the pause depends on how long a pass takes. */
+  /** How often a folder of few files is listed. */
   readonly pollMs?: number;
 }
 
 export interface Watch extends WatchOptions {
   readonly door: DoorName;
   readonly signal: AbortSignal;
-  /** Logs the error of a file that is left where it is, once for each file. */
-  readonly warnOnce: (path: string, error: unknown) => void;
+  readonly pollMs: number;
+  readonly left: LeftFiles;
 }
 
-/** Files or messages of a door that are in the inbox and not read. More than that wait where they are. */
-const MAX_IN_INBOX = 500;
-const ASK_AGAIN_MS = 200;
+/**
+ * Files or messages of a door that are in the inbox and were not tried yet. More than that wait where they are: a file
+ * that comes alone waits for these at most.
+ */
+export const MAX_IN_INBOX = 200;
+/** How often the inbox is asked then what it has read. */
+export const ASK_MS = 200;
 
-/** What a door has in the inbox, by keys. Bounded, because a folder or mailbox can have a hundred thousand mails. */
-export class Backlog<T> {
-  readonly #watch: Watch;
-  readonly #waiting = new Map<string, T>();
+const MAX_LEFT = 1_000;
 
-  constructor(watch: Watch) {
-    this.#watch = watch;
+/** Files that cannot be read or moved, with the reason. Each is logged once. Beyond the bound they are not named. */
+export class LeftFiles {
+  readonly #warn: WatchOptions['warn'];
+  readonly #reasons = new Map<string, string>();
+
+  constructor(warn: WatchOptions['warn']) {
+    this.#warn = warn;
   }
 
-  add(key: string, item: T): void {
-    this.#waiting.set(key, item);
+  add(path: string, error: unknown): void {
+    if (this.#reasons.has(path) || this.#reasons.size >= MAX_LEFT) return;
+    this.#reasons.set(path, toReason(error));
+    this.#warn({ path }, `The file is left where it is: ${toReason(error)}.`);
   }
 
-  /** Waits until there is room for more. Gives each mail that is read meanwhile to `onResult`. */
-  async waitForRoom(
-    onResult: (item: T, result: MailResult) => Promise<void> = async () => {},
-  ): Promise<void> {
-    const { signal, findResults } = this.#watch;
-    while (this.#waiting.size >= MAX_IN_INBOX && !signal.aborted) {
-      const results = await findResults([...this.#waiting.keys()]);
-      for (const [key, item] of this.#waiting) {
-        const result = results.get(key);
-        if (result === 'waiting') continue;
-        this.#waiting.delete(key);
-        if (result !== undefined) await onResult(item, result);
-      }
-      if (this.#waiting.size < MAX_IN_INBOX) return;
-      await sleep(ASK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
-    }
+  delete(path: string): void {
+    this.#reasons.delete(path);
   }
+
+  /** What operators have to know; undefined when no file is left. */
+  describe(): string | undefined {
+    const [first] = this.#reasons;
+    if (first === undefined) return undefined;
+    const others = this.#reasons.size - 1;
+    return `${first[0]} is left where it is: ${first[1]}${others > 0 ? `; and ${others} more` : ''}`;
+  }
+}
+
+/** As the end of a sentence, without a full stop. */
+export function toReason(error: unknown): string {
+  const isSystem = (error as NodeJS.ErrnoException).syscall !== undefined;
+  if (isSystem) return describeSystemError(error);
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
 }

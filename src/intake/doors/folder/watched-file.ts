@@ -1,15 +1,16 @@
-import { constants, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
+import { OPEN_FLAGS } from '../../inputs/open-flags.ts';
 import { isPseudo } from '../../inputs/pseudo-file-system.ts';
+import { toSystemPath } from './byte-path.ts';
 
 /** A file is taken when it has not changed for so long. */
-const SETTLED_MS = 2_000;
+export const SETTLED_MS = 2_000;
 const CHUNK_BYTES = 1024 * 1024;
-/** If a pipe or link replaces the file meanwhile, opening must not wait for the pipe or follow the link. */
-const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /** A regular file, and the state in which it was found. */
 export interface WatchedFile {
+  /** A byte path. */
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
@@ -19,48 +20,43 @@ export interface WatchedFile {
 /** The file changed, or went away, while it was read. It is found again in its new state. */
 export class Changed extends Error {}
 
-/** undefined when there is no regular file at the path: links are never followed. */
+/** undefined when there is nothing at the path. Links are never followed. */
+export async function findStats(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(toSystemPath(path));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** undefined when there is no regular file at the path. */
 export async function findFile(path: string): Promise<WatchedFile | undefined> {
-  const stats = await lstat(path).catch(() => undefined);
+  const stats = await findStats(path);
   return stats?.isFile() ? toWatched(path, stats) : undefined;
 }
 
 export async function isFolder(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => undefined))?.isDirectory() === true;
+  return (await findStats(path))?.isDirectory() === true;
 }
 
-function toWatched(path: string, { size, mtimeMs, ctimeMs }: Stats): WatchedFile {
+export function toWatched(path: string, { size, mtimeMs, ctimeMs }: Stats): WatchedFile {
   return { path, size, mtimeMs, ctimeMs };
 }
 
-/** The inbox knows a state of a file by this. Unpacked archives can repeat name, size and mtime, but not ctime. */
-export function toKey({ path, size, mtimeMs, ctimeMs }: WatchedFile): string {
-  return `file ${size} ${mtimeMs} ${ctimeMs} ${path}`;
+/** Unpacked archives can repeat name, size and mtime, but not ctime. */
+export function toState({ size, mtimeMs, ctimeMs }: WatchedFile): string {
+  return `${size} ${mtimeMs} ${ctimeMs}`;
 }
 
-/** Whether nothing has written to the file, or moved it, for some time, by the clock of its file system. */
-export function isSettled({ mtimeMs, ctimeMs }: WatchedFile, nowMs: number): boolean {
-  return nowMs - Math.max(mtimeMs, ctimeMs) >= SETTLED_MS;
+/** The inbox knows a state of a file by this. */
+export function toKey(file: WatchedFile): string {
+  return `file ${toState(file)} ${file.path}`;
 }
 
-const MAX_SEEN = 10_000;
-
-/** By the clock of the file system. When it is ahead of ours, the file has to be in the same state after the time. */
-export class Settling {
-  readonly #seen = new Map<string, { readonly key: string; readonly at: number }>();
-
-  isOver(file: WatchedFile): boolean {
-    const key = toKey(file);
-    const seen = this.#seen.get(file.path);
-    const isSame = seen?.key === key && performance.now() - seen.at >= SETTLED_MS;
-    if (isSettled(file, Date.now()) || isSame) {
-      this.#seen.delete(file.path);
-      return true;
-    }
-    if (this.#seen.size >= MAX_SEEN) this.#seen.clear();
-    if (seen?.key !== key) this.#seen.set(file.path, { key, at: performance.now() });
-    return false;
-  }
+/** For how long nothing has written to the file, or moved it, by the clock of its file system. */
+export function toAgeMs({ mtimeMs, ctimeMs }: WatchedFile): number {
+  return Date.now() - Math.max(mtimeMs, ctimeMs);
 }
 
 /** The bytes of a file in the state in which it was found. Throws Changed, or the error of the system. */
@@ -76,9 +72,11 @@ export async function* readFileBytes(file: WatchedFile): AsyncGenerator<Uint8Arr
 
 /** Throws Changed when the file is not as it was found. */
 export async function openAs(file: WatchedFile): Promise<FileHandle> {
-  const handle = await open(file.path, OPEN_FLAGS).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' || error.code === 'ELOOP' ? new Changed() : error;
-  });
+  const handle = await open(toSystemPath(file.path), OPEN_FLAGS).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw error.code === 'ENOENT' || error.code === 'ELOOP' ? new Changed() : error;
+    },
+  );
   try {
     await requireSame(handle, file);
     return handle;

@@ -173,7 +173,7 @@ export class MailboxReading {
     const uids = [...this.#pending];
     const byKey = await this.#deps.findResults(uids.map((uid) => this.#toKey(uid)));
     const results = uids.map((uid) => [uid, byKey.get(this.#toKey(uid))] as const);
-    return new Map(results.filter(([, result]) => result !== 'waiting'));
+    return new Map(results.filter(([, result]) => result !== 'waiting' && result !== 'delayed'));
   }
 
   async #save({ read = this.#checkpoint.read }: { read?: number | undefined }): Promise<void> {

@@ -1,0 +1,18 @@
+/*
+ * The names of files are bytes, which need not be UTF-8. A byte path has one character for each byte (Latin-1), so
+ * that no name is lost, and the functions of node:path work with it.
+ */
+
+export function toBytePath(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+/** For the functions of node:fs. */
+export function toSystemPath(path: string): Buffer {
+  return Buffer.from(path, 'latin1');
+}
+
+/** For people: bytes that are not UTF-8 are replaced by U+FFFD. */
+export function toPathText(path: string): string {
+  return toSystemPath(path).toString();
+}

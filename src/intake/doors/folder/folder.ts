@@ -1,0 +1,210 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { toInstant } from '../../../domain/instant.ts';
+import { toSizeText } from '../../../domain/size.ts';
+import { MAX_INCOMING_BYTES, type MailResult } from '../../../store/inbox/incoming.ts';
+import { isPseudoFolder } from '../../inputs/pseudo-file-system.ts';
+import { deliverAll } from '../delivering.ts';
+import { toPathText, toSystemPath } from './byte-path.ts';
+import { type KnownFile, KnownFiles } from './known-files.ts';
+import { type FolderKind, moveDone } from './move.ts';
+import { MAX_IN_INBOX, toReason, type Watch } from './watch.ts';
+import {
+  Changed,
+  findStats,
+  readFileBytes,
+  SETTLED_MS,
+  toAgeMs,
+  toKey,
+  toState,
+  toWatched,
+  type WatchedFile,
+} from './watched-file.ts';
+
+/** Files that are looked at together. */
+const BATCH = 100;
+/** Listing a name takes a microsecond. */
+const LIST_MS_PER_NAME = 0.2;
+/** Names of files that programs are still writing, by habit; and hidden files. */
+const UNFINISHED = /^\.|\.(?:tmp|part|partial|crdownload|filepart)$|~$/i;
+const TOO_LARGE = new Error(`it is larger than ${toSizeText(MAX_INCOMING_BYTES)}`);
+const TOO_MANY = new Error(
+  'it has more files than can be known at once, and the others are not read; move files that are done',
+);
+
+export interface FolderPlace {
+  /** A byte path. */
+  readonly path: string;
+  readonly kind: FolderKind;
+}
+
+/** The files of a folder, by names as byte paths. Only regular files in the folder itself count. */
+export class Folder {
+  readonly path: string;
+  readonly #watch: Watch;
+  readonly #kind: FolderKind;
+  readonly #known: KnownFiles;
+  /** Files in the inbox that were not tried yet. */
+  readonly #waiting = new Map<string, WatchedFile>();
+  /** A file that the inbox could not store, and why. */
+  #unstored: { readonly name: string; readonly why: string } | undefined;
+  #listAtMs = 0;
+
+  constructor(watch: Watch, { path, kind }: FolderPlace) {
+    this.#watch = watch;
+    this.path = path;
+    this.#kind = kind;
+    this.#known = new KnownFiles(watch.pollMs);
+  }
+
+  /** Whether the inbox will soon have read some. */
+  get isWaiting(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /** Why the inbox does not store. */
+  get fault(): string | undefined {
+    return this.#unstored?.why;
+  }
+
+  /** Files what the inbox has read, and lists the folder when it is time. Throws when one of both cannot be done. */
+  async refresh(): Promise<void> {
+    await this.#finishRead();
+    if (performance.now() >= this.#listAtMs) await this.#list();
+    this.#known.collectDue();
+  }
+
+  /** Looks at some files. Returns whether more can be looked at now. */
+  async look(): Promise<boolean> {
+    if (this.#waiting.size >= MAX_IN_INBOX) return false;
+    await this.#take(this.#known.takeDue(BATCH));
+    return this.#known.hasDue && this.#unstored === undefined;
+  }
+
+  async #list(): Promise<void> {
+    const path = toSystemPath(this.path);
+    if (await isPseudoFolder(path)) throw new Error('it is in a file system of the kernel');
+    // Names alone: with types, Node would look at each file where the file system does not tell its type.
+    const names = await readdir(path, { encoding: 'latin1' });
+    this.#listAtMs =
+      performance.now() + Math.max(this.#watch.pollMs, names.length * LIST_MS_PER_NAME);
+    let isFull = false;
+    for (const name of names) {
+      if (!UNFINISHED.test(name)) isFull = !this.#known.add(name) || isFull;
+    }
+    const folder = toPathText(this.path);
+    // While files are read and moved, others get their places.
+    if (isFull && !this.#known.hasDue) this.#watch.left.add(folder, TOO_MANY);
+    else this.#watch.left.delete(folder);
+  }
+
+  async #finishRead(): Promise<void> {
+    const waiting = [...this.#waiting];
+    const results = await this.#watch.findResults(waiting.map(([, file]) => toKey(file)));
+    for (const [name, file] of waiting) {
+      const result = results.get(toKey(file));
+      if (result === 'waiting') continue;
+      this.#waiting.delete(name);
+      this.#known.rest(name);
+      if (result !== undefined) await this.#finish(name, file, result);
+    }
+  }
+
+  async #take(names: readonly string[]): Promise<void> {
+    const files: [string, WatchedFile][] = [];
+    for (const name of names) {
+      const file = await this.#findSettled(name);
+      if (file !== undefined) files.push([name, file]);
+    }
+    const results = await this.#watch.findResults(files.map(([, file]) => toKey(file)));
+    const added: typeof files = [];
+    for (const [name, file] of files) {
+      const result = results.get(toKey(file));
+      if (result === undefined) added.push([name, file]);
+      else await this.#finish(name, file, result);
+    }
+    for (const [name] of added) this.#known.lookSoon(name);
+    // While the database does not store, one file is tried at a time.
+    const tried = this.#unstored === undefined ? added : added.slice(0, 1);
+    await deliverAll(tried, ([name, file]) => this.#deliver(name, file)).catch(() => undefined);
+  }
+
+  /** undefined when the file is done, is not settled, or is no regular file. */
+  async #findSettled(name: string): Promise<WatchedFile | undefined> {
+    try {
+      const path = join(this.path, name);
+      const stats = await findStats(path);
+      if (stats === undefined) return this.#forget(name);
+      const file = stats.isFile() ? toWatched(path, stats) : undefined;
+      const known = this.#known.note(name, file === undefined ? '' : toState(file));
+      if (file === undefined || known.isDone) return undefined;
+      return this.#isSettled(file, known) ? file : undefined;
+    } catch (error) {
+      this.#leave(name, error);
+      return undefined;
+    }
+  }
+
+  /** By the clock of the file system. When it is ahead of ours, the file has to be in the same state for the time. */
+  #isSettled(file: WatchedFile, known: KnownFile): boolean {
+    const nowMs = performance.now();
+    const restMs = SETTLED_MS - Math.max(toAgeMs(file), nowMs - known.sinceMs);
+    if (restMs <= 0) return true;
+    known.lookAtMs = nowMs + restMs;
+    return false;
+  }
+
+  /** Throws when the inbox does not store: the files after this one need not be tried. */
+  async #deliver(name: string, file: WatchedFile): Promise<void> {
+    if (this.#watch.signal.aborted) return;
+    const { deliver, door, now } = this.#watch;
+    if (file.size > MAX_INCOMING_BYTES) return this.#leave(name, TOO_LARGE);
+    try {
+      const [envelope, receivedAt] = [{ place: toPathText(file.path) }, toInstant(now())];
+      await deliver({ door, key: toKey(file), envelope, receivedAt, bytes: readFileBytes(file) });
+      this.#wait(name, file);
+    } catch (error) {
+      if (error instanceof Changed) return;
+      if ((error as { code?: string }).code !== 'unavailable') return this.#leave(name, error);
+      this.#unstored = { name, why: toReason(error) };
+      throw error;
+    }
+  }
+
+  #leave(name: string, error: unknown): void {
+    this.#known.rest(name);
+    this.#watch.left.add(this.#toText(name), error);
+  }
+
+  async #finish(name: string, file: WatchedFile, result: MailResult): Promise<void> {
+    if (result === 'waiting') return this.#wait(name, file);
+    // It is tried again hours later, perhaps, and asked for as if it were done.
+    if (result === 'delayed' || result === 'stuck') return;
+    try {
+      const isMoved = this.#watch.done === 'move' && (await moveDone(this.#kind, file, result));
+      if (isMoved) return this.#forget(name);
+      this.#known.end(name, toState(file));
+      this.#watch.left.delete(this.#toText(name));
+    } catch (error) {
+      if (error instanceof Changed) this.#known.lookSoon(name);
+      else this.#leave(name, error);
+    }
+  }
+
+  #wait(name: string, file: WatchedFile): void {
+    this.#waiting.set(name, file);
+    this.#unstored = undefined;
+    this.#watch.left.delete(this.#toText(name));
+    this.#known.hold(name);
+  }
+
+  #forget(name: string): undefined {
+    if (this.#unstored?.name === name) this.#unstored = undefined;
+    this.#known.delete(name);
+    this.#watch.left.delete(this.#toText(name));
+  }
+
+  #toText(name: string): string {
+    return toPathText(join(this.path, name));
+  }
+}
