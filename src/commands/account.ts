@@ -6,7 +6,7 @@ import { toInstant } from '../domain/instant.ts';
 import { insertAccount, listAccounts, updatePlan } from '../store/accounts/accounts.ts';
 import { listApiKeys } from '../store/accounts/api-keys.ts';
 import { findMailToken, updateMailToken } from '../store/accounts/mail-address.ts';
-import { updateSecondFactorRequired } from '../store/people/people-overview.ts';
+import { updateSecondFactorRequired } from '../store/people/people.ts';
 import { hint, type OutputOptions, printList, printOne, printResult } from './output/output.ts';
 import { withAccount, withNewStore, withStore } from './with-store.ts';
 

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { toInstant } from '../../src/domain/instant.ts';
 import { updatePlan } from '../../src/store/accounts/accounts.ts';
-import { updateRouteCheck } from '../../src/store/alerts/route-checks.ts';
+import { updateRouteCheck } from '../../src/store/alerts/dns-records.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { insertOneTimeLink } from '../../src/store/people/passwords.ts';
 import { aBareAccount, aDomain, aKey, anAlert, aReport, receive } from '../support/builders.ts';

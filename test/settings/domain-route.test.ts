@@ -3,11 +3,12 @@ import { UNKNOWN_RECORD } from '../../src/domain/dns/dns-watch.ts';
 import { toInstant } from '../../src/domain/instant.ts';
 import { findMailToken } from '../../src/store/accounts/mail-address.ts';
 import {
+  findRouteCheck,
   listDnsRecords,
   listDomainsToCheck,
   updateDnsRecord,
+  updateRouteCheck,
 } from '../../src/store/alerts/dns-records.ts';
-import { findRouteCheck, updateRouteCheck } from '../../src/store/alerts/route-checks.ts';
 import { SHARDS } from '../../src/store/work/shards.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, aDomain } from '../support/builders.ts';

@@ -5,7 +5,7 @@ import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { listAudit } from '../../src/store/accounts/audit.ts';
 import { insertOneTimeLink } from '../../src/store/people/passwords.ts';
-import { updateSecondFactorRequired } from '../../src/store/people/people-overview.ts';
+import { updateSecondFactorRequired } from '../../src/store/people/people.ts';
 import { resetSecondFactor } from '../../src/store/people/second-factors.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';

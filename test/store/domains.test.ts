@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { domainsOf } from '../../src/store/accounts/domain-list.ts';
 import {
+  domainsOf,
   insertDomain,
   listAllDomains,
   updateDomainStatus,

@@ -15,7 +15,7 @@ import {
   findRouteCheck,
   type RouteCheck,
   updateRouteCheck,
-} from '../../store/alerts/route-checks.ts';
+} from '../../store/alerts/dns-records.ts';
 import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { renderAction } from '../frame/forms.ts';
 import { type Html, renderTime } from '../frame/text.ts';

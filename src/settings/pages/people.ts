@@ -5,12 +5,12 @@ import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { invitePerson } from '../../store/people/new-people.ts';
 import { insertOneTimeLink } from '../../store/people/passwords.ts';
-import { findPerson } from '../../store/people/people.ts';
 import {
+  findPerson,
   type ListedPerson,
   listPeopleOverview,
   updateSecondFactorRequired,
-} from '../../store/people/people-overview.ts';
+} from '../../store/people/people.ts';
 import { deletePerson, endSessionsOf, updateDisabled } from '../../store/people/person-changes.ts';
 import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { statusOf } from '../errors.ts';

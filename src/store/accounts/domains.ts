@@ -1,12 +1,12 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { expressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
-import { dialectOf } from '../engine/dialect.ts';
-import { type Param, prepareQuery } from '../engine/prepared.ts';
-import { type Head, touchDomainList } from '../lists/heads.ts';
-import type { Page } from '../lists/page.ts';
+import { dialectOf, type JsonRow, type JsonText } from '../engine/dialect.ts';
+import { type Param, prepareColumn, prepareQuery } from '../engine/prepared.ts';
+import { type Head, isVersion, touchDomainList } from '../lists/heads.ts';
+import type { Page, PagedList } from '../lists/page.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 import { findAccount } from './accounts.ts';
@@ -166,4 +166,40 @@ async function toTaken(tx: Tx, id: string, accountId: string): Promise<Failure> 
   return domain?.account_id === accountId
     ? new Failure('conflict', `The account has ${domain.name} already.`)
     : new Failure('conflict', `${domain?.name} belongs to another account.`);
+}
+
+export type ListedDomain = JsonRow<ReturnType<typeof fieldsOf>>;
+
+type WantedDomains = PageOfAccount & { version: string };
+
+const domainsFrom = prepareColumn<WantedDomains, JsonText<ListedDomain>>((db, param) =>
+  dialectOf(db).jsonRows(
+    db,
+    selectPage(db, param).where(
+      isVersion('account', 'domains_version', {
+        id: param('accountId'),
+        version: param('version'),
+      }),
+    ),
+    fieldsOf(db),
+  ),
+);
+
+function fieldsOf(db: Kysely<Tables>) {
+  const { asInstant } = dialectOf(db);
+  const { ref } = expressionBuilder<Tables, 'domain'>();
+  return {
+    id: ref('id'),
+    domain: ref('name'),
+    status: ref('status'),
+    last_report_at: asInstant(ref('last_report_at')),
+  };
+}
+
+/** An account's active domains, by name. */
+export function domainsOf(accountId: string): PagedList<ListedDomain> {
+  return {
+    head: domainsHead({ accountId }),
+    items: ({ skip, limit, version }) => domainsFrom({ accountId, limit, offset: skip, version }),
+  };
 }

@@ -16,7 +16,7 @@ export async function findAccountId(db: Db, idOrName: string): Promise<string> {
   const accounts = await db
     .selectFrom('account')
     .select('id')
-    .where((eb) => eb.or([eb('id', '=', toId(idOrName)), eb('name', '=', idOrName)]))
+    .where(({ or }) => or({ id: toId(idOrName), name: idOrName }))
     .orderBy('created_at')
     .execute();
   const ids = accounts.map(({ id }) => id);
@@ -35,27 +35,23 @@ export async function findAccountId(db: Db, idOrName: string): Promise<string> {
 /** The id of the domain with this id or name, when it has an account. Throws `not_found`. */
 export async function findDomainId(db: Db, idOrName: string): Promise<string> {
   const name = parseDomainName(idOrName) ?? idOrName;
+  const message = `No domain of an account has the id or the name “${idOrName}”.`;
   const domain = await db
     .selectFrom('domain')
     .select('id')
     .where('account_id', 'is not', null)
-    .where((eb) => eb.or([eb('id', '=', toId(idOrName)), eb('name', '=', name)]))
-    .executeTakeFirst();
-  if (domain === undefined)
-    throw new Failure('not_found', `No domain of an account has the id or the name “${idOrName}”.`);
+    .where(({ or }) => or({ id: toId(idOrName), name }))
+    .executeTakeFirstOrThrow(() => new Failure('not_found', message));
   return domain.id;
 }
 
 /** The id of the person with this id or e-mail address. Throws `not_found`. */
 export async function findPersonId(db: Db, idOrEmail: string): Promise<string> {
+  const message = `Nobody has the id or the e-mail address “${idOrEmail}”.`;
   const person = await db
     .selectFrom('person')
     .select('id')
-    .where((eb) =>
-      eb.or([eb('id', '=', toId(idOrEmail)), eb('email_key', '=', toEmailKey(idOrEmail))]),
-    )
-    .executeTakeFirst();
-  if (person === undefined)
-    throw new Failure('not_found', `Nobody has the id or the e-mail address “${idOrEmail}”.`);
+    .where(({ or }) => or({ id: toId(idOrEmail), email_key: toEmailKey(idOrEmail) }))
+    .executeTakeFirstOrThrow(() => new Failure('not_found', message));
   return person.id;
 }

@@ -1,14 +1,13 @@
-import type { ExpressionBuilder, Kysely } from 'kysely';
-import { dialectOf } from '../engine/dialect.ts';
+import { expressionBuilder, type Kysely } from 'kysely';
+import { dialectOf, type JsonRow, type JsonText } from '../engine/dialect.ts';
 import { type BoundQuery, prepareColumn, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type Head, headOfDomain, isVersion } from '../lists/heads.ts';
-import { type JsonText, jsonRow, jsonRows, type RowOf } from '../lists/json.ts';
 import type { ItemsQuery, PagedList } from '../lists/page.ts';
 import { alertList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
-export type ListedAlert = RowOf<ReturnType<ReturnType<typeof fieldsOf>>>;
+export type ListedAlert = JsonRow<ReturnType<typeof fieldsOf>>;
 
 /** The owner of the alerts: an account or one of its domains. */
 export interface AlertScope {
@@ -59,14 +58,15 @@ function headOf({ accountId, domainId }: AlertScope): BoundQuery<Head> {
 
 function fieldsOf(db: Kysely<Tables>) {
   const { asInstant, asJson } = dialectOf(db);
-  return (ref: ExpressionBuilder<Tables, 'alert'>['ref']) => ({
+  const { ref } = expressionBuilder<Tables, 'alert'>();
+  return {
     id: ref('id'),
     domain_id: ref('domain_id'),
     type: ref('type'),
     fired_at: asInstant(ref('fired_at')),
     resolved_at: asInstant(ref('resolved_at')),
     context: asJson<Readonly<Record<string, unknown>>>(ref('context')),
-  });
+  };
 }
 
 type From = { owner: string } & ItemsQuery;
@@ -75,7 +75,7 @@ type After = { owner: string } & ItemsAfterQuery;
 function prepareFor(owner: 'account' | 'domain') {
   return {
     from: prepareColumn<From, JsonText<ListedAlert>>((db, param) =>
-      jsonRows(
+      dialectOf(db).jsonRows(
         db,
         db
           .selectFrom('alert')
@@ -94,7 +94,7 @@ function prepareFor(owner: 'account' | 'domain') {
     after: prepareQuery<After, FollowedItem<ListedAlert>>((db, param) =>
       db
         .selectFrom('alert')
-        .select(({ ref }) => jsonRow(db, fieldsOf(db)(ref)).as('item'))
+        .select(dialectOf(db).jsonRow(fieldsOf(db)).as('item'))
         .select(`${owner}_position as position`)
         .where(`${owner}_id`, '=', param('owner'))
         .where(`${owner}_position`, '>', param('after'))

@@ -21,19 +21,30 @@ interface Lockable {
 
 export type JsonFields = Readonly<Record<string, Expression<unknown>>>;
 
+/** The JSON text of a value of type `T`, as the database wrote it. */
+export type JsonText<T> = string & { readonly json?: T };
+
+/** A row with these fields. A list derives its item's type from them, so the type has every field that is sent. */
+export type JsonRow<Fields> = {
+  readonly [K in keyof Fields]: Fields[K] extends Expression<infer Value> ? Value : never;
+};
+
 /** PostgreSQL's names of types. SQLite compares what it has stored. */
 export type ColumnType = 'bigint' | 'bytea' | 'date' | 'inet' | 'text' | 'timestamptz' | 'uuid';
 
 /** What the engines say differently in SQL. Every other statement is the same text for both. */
 export interface Dialect {
-  /** A row as JSON text without spaces, with its fields in the given order. */
-  readonly jsonRow: (fields: JsonFields) => RawBuilder<string>;
+  /**
+   * A row as JSON text without spaces, with its fields in the given order. A list reads it as the only column: handing
+   * over one text costs a quarter less than handing over eight columns and making the same text of them.
+   */
+  readonly jsonRow: <F extends JsonFields>(fields: F) => RawBuilder<JsonText<JsonRow<F>>>;
   /** The rows of a query without columns, each as `jsonRow` makes it. No JSON is made of skipped rows. */
-  readonly jsonRows: (
+  readonly jsonRows: <T extends keyof Tables, F extends JsonFields>(
     db: Kysely<Tables>,
-    query: SelectQueryBuilder<Tables, never, object>,
-    fields: JsonFields,
-  ) => Compilable<{ readonly item: string }>;
+    query: SelectQueryBuilder<Tables, T, object>,
+    fields: F,
+  ) => Compilable<{ readonly item: JsonText<JsonRow<F>> }>;
   /** A column that has JSON text, as a part of a `jsonRow`. */
   readonly asJson: <T>(column: Expression<string>) => RawBuilder<T>;
   /** A column that has an instant, as a part of a `jsonRow`. */

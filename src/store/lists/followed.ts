@@ -1,8 +1,8 @@
 import type { Point, Start } from '../../domain/cursor.ts';
+import type { JsonText } from '../engine/dialect.ts';
 import { type BoundQuery, prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import type { Head } from './heads.ts';
-import type { JsonText } from './json.ts';
 import type { Page, PageOf } from './page.ts';
 
 /*

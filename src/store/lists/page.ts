@@ -1,8 +1,8 @@
 import { END_OF_TIME } from '../../domain/instant.ts';
+import type { JsonText } from '../engine/dialect.ts';
 import type { BoundQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import type { Head } from './heads.ts';
-import type { JsonText } from './json.ts';
 import { findPageStart, type PageStart } from './timeline.ts';
 
 /** The requested part of a list: `limit` items after the first `offset`. */

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
-import { takeAlone } from '../engine/sqlite/alone.ts';
 import { requireDatabaseFile } from '../engine/sqlite/database-file.ts';
+import { takeAlone } from '../engine/sqlite/migrate.ts';
 import { openSqlite } from '../engine/sqlite/open.ts';
 
 /** How long to wait for processes that are about to close the database. */

@@ -1,22 +1,21 @@
-import type { ExpressionBuilder, Kysely } from 'kysely';
+import { expressionBuilder, type Kysely } from 'kysely';
 import type { Point } from '../../domain/cursor.ts';
-import { dialectOf } from '../engine/dialect.ts';
+import { dialectOf, type JsonRow, type JsonText } from '../engine/dialect.ts';
 import { prepareColumn, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type DomainOfAccount, headOfDomain, isVersion } from '../lists/heads.ts';
-import { type JsonText, jsonRow, jsonRows, type RowOf } from '../lists/json.ts';
 import type { ItemsQuery, PagedList } from '../lists/page.ts';
 import { reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
-export type ReportRow = RowOf<ReturnType<ReturnType<typeof fieldsOf>>>;
+export type ReportRow = JsonRow<ReturnType<typeof fieldsOf>>;
 
 const reportsHead = headOfDomain('reports');
 
 type ReportsQuery = { domainId: string } & ItemsQuery;
 
 const reportsFrom = prepareColumn<ReportsQuery, JsonText<ReportRow>>((db, param) =>
-  jsonRows(
+  dialectOf(db).jsonRows(
     db,
     db
       .selectFrom('report')
@@ -41,7 +40,7 @@ type ReportsAfterQuery = { domainId: string } & ItemsAfterQuery;
 const reportsAfter = prepareQuery<ReportsAfterQuery, FollowedItem<ReportRow>>((db, param) =>
   db
     .selectFrom('report')
-    .select(({ ref }) => [jsonRow(db, fieldsOf(db)(ref)).as('item'), 'position'])
+    .select([dialectOf(db).jsonRow(fieldsOf(db)).as('item'), 'position'])
     .where('domain_id', '=', param('domainId'))
     .where('position', '>', param('after'))
     .orderBy('position')
@@ -51,7 +50,8 @@ const reportsAfter = prepareQuery<ReportsAfterQuery, FollowedItem<ReportRow>>((d
 
 function fieldsOf(db: Kysely<Tables>) {
   const { asInstant } = dialectOf(db);
-  return (ref: ExpressionBuilder<Tables, 'report'>['ref']) => ({
+  const { ref } = expressionBuilder<Tables, 'report'>();
+  return {
     id: ref('id'),
     reporter_org: ref('reporter_org'),
     reporter_email: ref('reporter_email'),
@@ -60,7 +60,7 @@ function fieldsOf(db: Kysely<Tables>) {
     record_count: ref('record_count'),
     total_messages: ref('total_messages'),
     aligned_messages: ref('aligned_messages'),
-  });
+  };
 }
 
 const reportPoint = prepareQuery<{ domainId: string; position: number }, Point>((db, param) =>

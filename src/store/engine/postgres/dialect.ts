@@ -10,8 +10,8 @@ const POSTGRES_DIALECT: Dialect = {
   // PostgreSQL computes the columns of skipped rows too. The outer query does nothing that changes the order.
   jsonRows: (db, query, fields) =>
     db
-      .selectFrom(query.select(toColumns(fields)).as('page'))
-      .select(sql<string>`row_to_json(page)::text`.as('item')),
+      .selectFrom(query.select(toColumns(fields) as never).as('page'))
+      .select(sql<string>`row_to_json(page)::text`.as('item')) as never,
   asJson: (column) => sql`${column}::json`,
   // 0.25 µs an instant; to_char takes 0.45 µs. row_to_json would write `+00:00` instead of `Z`.
   asInstant: (column) => sql`replace((${column} at time zone 'UTC')::text, ' ', 'T') || 'Z'`,

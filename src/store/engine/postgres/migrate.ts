@@ -3,11 +3,16 @@ import { type Kysely, sql } from 'kysely';
 import { toShownUrl } from '../../../domain/database-address.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { MIGRATIONS, type Step } from '../../migrations/all.ts';
-import { requireKnown } from '../../migrations/require-known.ts';
 import type { Tables } from '../../tables.ts';
-import { listPending, type MigrateOptions, runQuick, runStep } from '../pending-steps.ts';
-import type { Connected } from './connect.ts';
+import {
+  listPending,
+  type MigrateOptions,
+  requireKnown,
+  runQuick,
+  runStep,
+} from '../pending-steps.ts';
 import { isRetryable } from './errors.ts';
+import type { Connected } from './pool.ts';
 
 interface Migrated extends MigrateOptions {
   readonly db: Kysely<Tables>;

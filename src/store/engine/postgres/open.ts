@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../tables.ts';
 import type { Tx } from '../database.ts';
+import { createWriter, toDb } from '../database.ts';
 import type { Store, StoreOptions } from '../store.ts';
-import { createWriter, toDb } from '../writer.ts';
-import { type Connected, connect } from './connect.ts';
 import { isRetryable, toPostgresError } from './errors.ts';
 import { migratePostgres } from './migrate.ts';
+import { type Connected, connect } from './pool.ts';
 import { createPostgresReader, withReplica } from './reader.ts';
 
 /** How long a statement may take, and how long it waits for a connection, in milliseconds. */

@@ -1,9 +1,13 @@
 import type { Socket } from 'node:net';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
+import { Kysely } from 'kysely';
 import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { toShownUrl } from '../../../domain/database-address.ts';
 import { Failure } from '../../../domain/failure.ts';
+import type { Tables } from '../../tables.ts';
+import type { StoreOptions } from '../store.ts';
+import { PlumblinePostgresDialect } from './dialect.ts';
 import { isLost } from './errors.ts';
 import { findParser, SESSION } from './values.ts';
 
@@ -92,7 +96,7 @@ function withLibpqModes(database: string): string {
   return url.toString();
 }
 
-export function toKyselyPool(pool: pg.Pool): PostgresPool {
+function toKyselyPool(pool: pg.Pool): PostgresPool {
   return {
     connect: async () => toClient(await pool.connect()),
     end: async () => {},
@@ -148,4 +152,22 @@ function toStorable(value: unknown): unknown {
   return typeof value === 'string' && value.includes('\0')
     ? value.replaceAll('\0', '\uFFFD')
     : value;
+}
+
+export interface Connected {
+  readonly db: Kysely<Tables>;
+  readonly pool: pg.Pool;
+  readonly close: () => Promise<void>;
+}
+
+type ConnectOptions = Pick<StoreOptions, 'password' | 'warn'> &
+  Pick<PoolOptions, 'maxConnections' | 'timeoutMs' | 'lockTimeoutMs' | 'connectTimeoutMs'>;
+
+/** Connects when the first query runs. */
+export function connect(url: string, { warn = () => {}, ...options }: ConnectOptions): Connected {
+  const pool = createPool(url, { ...options, warn });
+  const db = new Kysely<Tables>({
+    dialect: new PlumblinePostgresDialect({ pool: toKyselyPool(pool) }),
+  });
+  return { db, pool, close: () => pool.end() };
 }

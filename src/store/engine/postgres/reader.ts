@@ -3,8 +3,8 @@ import type pg from 'pg';
 import type { Tables } from '../../tables.ts';
 import { type BoundQuery, toText, toValues } from '../prepared.ts';
 import { type Reader, runPlanAsync } from '../reader.ts';
-import type { Connected } from './connect.ts';
 import { isOfConnection } from './errors.ts';
+import type { Connected } from './pool.ts';
 import { toQuery } from './pool.ts';
 
 /**

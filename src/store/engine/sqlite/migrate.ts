@@ -2,16 +2,15 @@ import type Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
 import { Failure } from '../../../domain/failure.ts';
 import { MIGRATIONS, type Step } from '../../migrations/all.ts';
-import { requireKnown } from '../../migrations/require-known.ts';
 import type { Tables } from '../../tables.ts';
 import {
   listPending,
   MAX_SECONDS,
   type MigrateOptions,
+  requireKnown,
   runQuick,
   runStep,
 } from '../pending-steps.ts';
-import { shareAgain, takeAlone } from './alone.ts';
 import { waitForLock } from './connect.ts';
 import { requireNotMoved } from './moved.ts';
 
@@ -68,4 +67,33 @@ export function listApplied(connection: Database.Database): string[] {
     .get();
   if (table === undefined) return [];
   return connection.prepare('select name from kysely_migration').pluck().all() as string[];
+}
+
+/** How long to wait for processes that are about to close the database. */
+const LOCK_TIMEOUT_MS = 2_000;
+
+/**
+ * Begins a transaction. From then on no other connection can read, write or open the database, also after the
+ * transaction, until this one is closed. Throws `unavailable` while another process has the database open.
+ */
+export function takeAlone(connection: Database.Database): void {
+  connection.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
+  connection.pragma('locking_mode = EXCLUSIVE');
+  try {
+    connection.exec('begin exclusive');
+  } catch (error) {
+    if (!String((error as { code?: string }).code).startsWith('SQLITE_BUSY')) throw error;
+    throw new Failure(
+      'unavailable',
+      `The database ${connection.name} is in use: stop every process of Plumbline (serve, work, ingest) first.`,
+    );
+  } finally {
+    connection.pragma('busy_timeout = 0');
+  }
+}
+
+function shareAgain(connection: Database.Database): void {
+  connection.pragma('locking_mode = NORMAL');
+  // The next read releases the lock.
+  connection.exec('select 1 from sqlite_schema');
 }

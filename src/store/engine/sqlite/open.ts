@@ -1,9 +1,9 @@
 import type Database from 'better-sqlite3';
 import { Kysely } from 'kysely';
 import type { Tables } from '../../tables.ts';
+import { createWriter, toDb } from '../database.ts';
 import type { MigrateOptions } from '../pending-steps.ts';
 import type { Store, StoreOptions } from '../store.ts';
-import { createWriter, toDb } from '../writer.ts';
 import { connect, IN_MEMORY, PlumblineSqliteDialect } from './connect.ts';
 import { createDatabaseFile, requireDatabaseFile } from './database-file.ts';
 import { toOpenError } from './errors.ts';
