@@ -11,7 +11,7 @@ import type { AUDIT_ACTIONS } from '../../domain/access/audit-actions.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
-import { prepareQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { Tables } from '../tables.ts';
 import { findAccount, lockAccount } from './accounts.ts';
@@ -19,12 +19,7 @@ import { type Actor, insertAudit, operator } from './audit.ts';
 
 export type ApiKey = Readonly<ReturnType<typeof toApiKey>>;
 
-export interface KeyHolder {
-  readonly keyId: string;
-  readonly accountId: string;
-  readonly lastUsedAt: Instant | null;
-  readonly expiresAt: Instant | null;
-}
+export type KeyHolder = Readonly<RowOfQuery<typeof keyHolder>>;
 
 const TIMES = ['created_at', 'last_used_at', 'expires_at'] as const;
 const COLUMNS = ['id', 'name', 'prefix', 'enabled', ...TIMES] as const;
@@ -119,7 +114,7 @@ export async function findApiKey(db: Db, accountId: string, id: string): Promise
   return toApiKey(await selectApiKey(db, id, accountId));
 }
 
-const keyHolder = prepareQuery<{ sha256: Uint8Array }, KeyHolder>((db, param) =>
+const keyHolder = prepareQuery((db, param: Param<{ sha256: Uint8Array }>) =>
   db
     .selectFrom('api_key')
     .select(['id as keyId', 'account_id as accountId', 'last_used_at as lastUsedAt'])

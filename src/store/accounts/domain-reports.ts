@@ -1,17 +1,15 @@
-import type { Day, Instant } from '../../domain/instant.ts';
+import type { Instant } from '../../domain/instant.ts';
 import { findDocumentNames } from '../documents/document-rows.ts';
 import type { Db, Queries } from '../engine/database.ts';
-import { prepareQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
+import type { DomainOfAccount } from '../lists/heads.ts';
 
 /** The first and the last day that a domain's reports begin on; null when there are none. */
-export interface DataDays {
-  readonly oldest: Day | null;
-  readonly newest: Day | null;
-}
+export type DataDays = Readonly<RowOfQuery<typeof dataDays>>;
 
 /** Two look-ups in an index: `min` and `max` of one query would read all days on SQLite. */
-const dataDays = prepareQuery<{ accountId: string; domainId: string }, DataDays>((db, param) =>
+const dataDays = prepareQuery((db, param: Param<DomainOfAccount>) =>
   db
     .selectFrom('domain')
     .select((eb) => {
@@ -26,10 +24,7 @@ const dataDays = prepareQuery<{ accountId: string; domainId: string }, DataDays>
 );
 
 /** Both are null too when the account has no such domain. */
-export async function findDataDays(
-  reader: Reader,
-  scope: { readonly accountId: string; readonly domainId: string },
-): Promise<DataDays> {
+export async function findDataDays(reader: Reader, scope: DomainOfAccount): Promise<DataDays> {
   const [days] = await reader.readAll(dataDays(scope));
   return days ?? { oldest: null, newest: null };
 }

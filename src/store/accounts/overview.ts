@@ -1,9 +1,9 @@
 import type { Expression, Kysely } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import { addDays, BEGIN_OF_TIME, type Day, type Instant } from '../../domain/instant.ts';
-import { type AlertOfAccount, selectAccountAlerts } from '../alerts/alerts.ts';
+import { selectAccountAlerts } from '../alerts/alerts.ts';
 import { listDnsRecords, toDnsFacts } from '../alerts/dns-records.ts';
-import { type Param, prepareQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
 import type { Page } from '../lists/page.ts';
 import type { Tables } from '../tables.ts';
@@ -16,34 +16,13 @@ import {
   selectPage,
 } from './domains.ts';
 
-export type DayRow = Readonly<
-  Pick<Tables['domain_day'], 'domain_id' | 'day' | 'messages' | 'aligned'>
->;
-
-/** The first and the newest day that a domain's reports begin on. */
-interface SpanRow {
-  readonly domain_id: string;
-  readonly oldest: Day | null;
-  readonly newest: Day | null;
-}
-
-interface Overview {
-  readonly total: number;
-  readonly domains: readonly DomainRow[];
-  readonly days: readonly DayRow[];
-  readonly spans: readonly SpanRow[];
-  /** Types of open alerts, each once for a domain. */
-  readonly openTypes: readonly { readonly domain_id: string; readonly type: string }[];
-  /** What DNS checks know of DMARC records: JSON of a `DnsRecordState`. */
-  readonly records: readonly { readonly domain_id: string; readonly state: string }[];
-  readonly alerts: readonly AlertOfAccount[];
-}
+export type DayRow = RowOfQuery<typeof daysOfDomain>;
 
 function pageIds(db: Kysely<Tables>, param: Param<PageOfAccount>) {
   return selectPage(db, param).select('id').as('page');
 }
 
-const daysOfPage = prepareQuery<PageOfAccount & { since: Day }, DayRow>((db, param) =>
+const daysOfPage = prepareQuery((db, param: Param<PageOfAccount & { since: Day }>) =>
   db
     .selectFrom(pageIds(db, param))
     .innerJoin('domain_day', 'domain_day.domain_id', 'page.id')
@@ -51,8 +30,11 @@ const daysOfPage = prepareQuery<PageOfAccount & { since: Day }, DayRow>((db, par
     .where('day', '>=', param('since')),
 );
 
-/** Two look-ups in the index for each domain: `min` and `max` of one query would read all of its days on SQLite. */
-const spansOfPage = prepareQuery<PageOfAccount, SpanRow>((db, param) =>
+/**
+ * The first and the newest day that a domain's reports begin on. Two look-ups in the index for each domain: `min` and
+ * `max` of one query would read all of its days on SQLite.
+ */
+const spansOfPage = prepareQuery((db, param: Param<PageOfAccount>) =>
   db.selectFrom(pageIds(db, param)).select((eb) => {
     const days = eb.selectFrom('domain_day').whereRef('domain_day.domain_id', '=', 'page.id');
     return [
@@ -63,7 +45,8 @@ const spansOfPage = prepareQuery<PageOfAccount, SpanRow>((db, param) =>
   }),
 );
 
-const openTypesOfPage = prepareQuery<PageOfAccount, Overview['openTypes'][number]>((db, param) =>
+/** Types of open alerts, each once for a domain. */
+const openTypesOfPage = prepareQuery((db, param: Param<PageOfAccount>) =>
   db
     .selectFrom(pageIds(db, param))
     .innerJoin('alert', 'alert.domain_id', 'page.id')
@@ -72,7 +55,8 @@ const openTypesOfPage = prepareQuery<PageOfAccount, Overview['openTypes'][number
     .distinct(),
 );
 
-const recordsOfPage = prepareQuery<PageOfAccount, Overview['records'][number]>((db, param) =>
+/** What DNS checks know of DMARC records: JSON of a `DnsRecordState`. */
+const recordsOfPage = prepareQuery((db, param: Param<PageOfAccount>) =>
   db
     .selectFrom(pageIds(db, param))
     .innerJoin('dns_record', 'dns_record.domain_id', 'page.id')
@@ -80,7 +64,7 @@ const recordsOfPage = prepareQuery<PageOfAccount, Overview['records'][number]>((
     .where('record_type', '=', 'dmarc'),
 );
 
-const openAlerts = prepareQuery<{ accountId: string; limit: number }, AlertOfAccount>((db, param) =>
+const openAlerts = prepareQuery((db, param: Param<{ accountId: string; limit: number }>) =>
   selectAccountAlerts(db, param('accountId'))
     .where('alert.resolved_at', 'is', null)
     .limit(param('limit')),
@@ -97,7 +81,7 @@ export async function readOverview(
   reader: Reader,
   accountId: string,
   { since, alertLimit, ...page }: OverviewQuery,
-): Promise<Overview> {
+) {
   const ofPage = { accountId, ...page };
   const [[head], domains, days, spans, openTypes, records, alerts] = await reader.readPlan(() =>
     askAll(
@@ -133,7 +117,7 @@ function requireDomain([domain]: readonly DomainRow[]): DomainRow {
   return domain;
 }
 
-const daysOfDomain = prepareQuery<{ domainId: string; from: Day; to: Day }, DayRow>((db, param) =>
+const daysOfDomain = prepareQuery((db, param: Param<{ domainId: string; from: Day; to: Day }>) =>
   db
     .selectFrom('domain_day')
     .select(['domain_id', 'day', 'messages', 'aligned'])
@@ -141,8 +125,6 @@ const daysOfDomain = prepareQuery<{ domainId: string; from: Day; to: Day }, DayR
     .where('day', '>=', param('from'))
     .where('day', '<=', param('to')),
 );
-
-type PastAlert = Readonly<Pick<Tables['alert'], 'type' | 'fired_at' | 'resolved_at' | 'context'>>;
 
 function selectAlerts(db: Kysely<Tables>, domainId: Expression<string>) {
   return db
@@ -155,7 +137,7 @@ function selectAlerts(db: Kysely<Tables>, domainId: Expression<string>) {
 
 type AlertRange = { domainId: string; from: Instant; until: Instant; limit: number };
 
-const alertsOfRange = prepareQuery<AlertRange, PastAlert>((db, param) =>
+const alertsOfRange = prepareQuery((db, param: Param<AlertRange>) =>
   selectAlerts(db, param('domainId'))
     .where('fired_at', '>=', param('from'))
     .where('fired_at', '<', param('until'))
@@ -170,7 +152,7 @@ const MAX_ALERTS = 200;
 const MAX_LAG_DAYS = 10;
 
 /** A domain has at most one open alert of each type and subject. */
-const openAlertsOfDomain = prepareQuery<{ domainId: string }, PastAlert>((db, param) =>
+const openAlertsOfDomain = prepareQuery((db, param: Param<{ domainId: string }>) =>
   selectAlerts(db, param('domainId')).where('resolved_at', 'is', null),
 );
 

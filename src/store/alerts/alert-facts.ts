@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { DataDay, Facts, KnownAlert } from '../../domain/alerts/facts.ts';
 import { daysNeeded, type Thresholds } from '../../domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
-import { prepareQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
 import { listDnsRecords, toDnsFacts } from './dns-records.ts';
 import { listFailingSources } from './failing-sources.ts';
@@ -47,15 +47,7 @@ export async function findFacts(
   return { id, accountId, facts: { ...facts, dns: toDnsFacts(dns) } };
 }
 
-interface DomainRow {
-  id: string;
-  accountId: string;
-  domain: string;
-  watchedSince: Instant | null;
-  lastReportAt: Instant | null;
-}
-
-const watchedDomain = prepareQuery<{ domainId: string }, DomainRow>((db, param) =>
+const watchedDomain = prepareQuery((db, param: Param<{ domainId: string }>) =>
   db
     .selectFrom('domain')
     .select(['id', 'name as domain', 'watched_since as watchedSince'])
@@ -68,9 +60,7 @@ const watchedDomain = prepareQuery<{ domainId: string }, DomainRow>((db, param) 
 
 type Latest = { domainId: string; until: Day; limit: number };
 
-type DayRow = Omit<DataDay, 'hasSources'> & { readonly has_sources: 0 | 1 };
-
-const latestDays = prepareQuery<Latest, DayRow>((db, param) =>
+const latestDays = prepareQuery((db, param: Param<Latest>) =>
   db
     .selectFrom('domain_day')
     .select(['day', 'messages', 'aligned'])
@@ -81,11 +71,11 @@ const latestDays = prepareQuery<Latest, DayRow>((db, param) =>
     .limit(param('limit')),
 );
 
-function toDataDay({ has_sources, ...day }: DayRow): DataDay {
+function toDataDay({ has_sources, ...day }: RowOfQuery<typeof latestDays>): DataDay {
   return { ...day, hasSources: has_sources === 1 };
 }
 
-const latestReceipts = prepareQuery<Latest, { day: Day; reports: number }>((db, param) =>
+const latestReceipts = prepareQuery((db, param: Param<Latest>) =>
   db
     .selectFrom('domain_receipt')
     .select(['day', 'reports'])
@@ -95,10 +85,8 @@ const latestReceipts = prepareQuery<Latest, { day: Day; reports: number }>((db, 
     .limit(param('limit')),
 );
 
-type AlertRow = Omit<KnownAlert, 'isOpen' | 'context'> & { readonly context: string };
-
 /** The open alerts, and those fired since the first day that the rules look back on. */
-const knownAlerts = prepareQuery<{ domainId: string; from: Day }, AlertRow>((db, param) => {
+const knownAlerts = prepareQuery((db, param: Param<{ domainId: string; from: Day }>) => {
   const alerts = db
     .selectFrom('alert')
     .select(['id', 'type', 'subject', 'fired_at as firedAt', 'resolved_at as resolvedAt'])
@@ -109,6 +97,6 @@ const knownAlerts = prepareQuery<{ domainId: string; from: Day }, AlertRow>((db,
     .unionAll(alerts.where('fired_at', '<', param('from')).where('resolved_at', 'is', null));
 });
 
-function toKnownAlert({ context, ...alert }: AlertRow): KnownAlert {
+function toKnownAlert({ context, ...alert }: RowOfQuery<typeof knownAlerts>): KnownAlert {
   return { ...alert, isOpen: alert.resolvedAt === null, context: JSON.parse(context) };
 }

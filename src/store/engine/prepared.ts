@@ -21,6 +21,11 @@ export interface BoundQuery<Row> {
   readonly params: Params;
 }
 
+/** The rows of a prepared query. */
+export type RowOfQuery<Query> = Query extends (params: never) => BoundQuery<infer Row>
+  ? Row
+  : never;
+
 /** Builds and compiles the query for one store's engine. Its identity is what a store caches by. */
 export type Compile<Row> = (db: Kysely<Tables>) => CompiledText<Row>;
 

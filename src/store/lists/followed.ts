@@ -1,6 +1,6 @@
 import type { Point, Start } from '../../domain/cursor.ts';
 import type { JsonText } from '../engine/dialect.ts';
-import { type BoundQuery, prepareQuery } from '../engine/prepared.ts';
+import { type BoundQuery, type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import type { Head } from './heads.ts';
 import type { Page, PageOf } from './page.ts';
@@ -129,22 +129,18 @@ function* sumUpdates<Item>({ updates }: FollowedList<Item>, after: number): Plan
   return Number(sum?.nonces ?? 0);
 }
 
-interface Gaps {
-  readonly gaps: number;
-  readonly nonces: number;
-}
+type GapsQuery = { listId: string; after: number; until: number };
 
-const gapsBetween = prepareQuery<{ listId: string; after: number; until: number }, Gaps>(
-  (db, param) =>
-    db
-      .selectFrom('list_gap')
-      .select(({ fn }) => [fn.countAll<number>().as('gaps'), fn.sum<number>('nonce').as('nonces')])
-      .where('list_id', '=', param('listId'))
-      .where('position', '>', param('after'))
-      .where('position', '<=', param('until')),
+const gapsBetween = prepareQuery((db, param: Param<GapsQuery>) =>
+  db
+    .selectFrom('list_gap')
+    .select(({ fn }) => [fn.countAll<number>().as('gaps'), fn.sum<number>('nonce').as('nonces')])
+    .where('list_id', '=', param('listId'))
+    .where('position', '>', param('after'))
+    .where('position', '<=', param('until')),
 );
 
-function* countGaps(listId: string, after: number, until: number): Plan<Gaps> {
+function* countGaps(listId: string, after: number, until: number) {
   const [sum] = yield* ask(gapsBetween({ listId, after, until }));
   return { gaps: Number(sum?.gaps ?? 0), nonces: Number(sum?.nonces ?? 0) };
 }

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Plan } from '../../domain/access/api-key.ts';
-import type { Role } from '../../domain/access/person.ts';
 import { createSecret, hashSecret } from '../../domain/access/secret.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, later } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { prepareQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { Tables } from '../tables.ts';
 
@@ -15,23 +13,7 @@ export const SESSION_IDLE_MS = 7 * DAY_MS;
 /** Every session ends after this long, even when it is in use. */
 export const SESSION_MS = 30 * DAY_MS;
 
-export interface OpenSession {
-  readonly id: string;
-  readonly lastSeenAt: Instant;
-  /** The message that the next page shows once. */
-  readonly notice: string | null;
-  readonly personId: string;
-  readonly email: string;
-  readonly accountId: string;
-  readonly accountName: string;
-  readonly plan: Plan;
-  readonly role: Role;
-  readonly secondFactorSince: Instant | null;
-  /** Whether the account wants one of people who sign in with a password. */
-  readonly secondFactorRequired: 0 | 1;
-  /** Whether the session began at the OpenID provider. */
-  readonly isSingleSignOn: 0 | 1;
-}
+export type OpenSession = Readonly<RowOfQuery<typeof openSession>>;
 
 export type SessionRow = Pick<Tables['session'], (typeof LISTED_COLUMNS)[number]>;
 
@@ -120,29 +102,21 @@ export async function addSession(tx: Tx, session: VerifiedSession): Promise<stri
   return token;
 }
 
-const openSession = prepareQuery<
-  { sha256: Uint8Array; now: Instant; idleSince: Instant },
-  OpenSession
->((db, param) =>
+type SessionQuery = { sha256: Uint8Array; now: Instant; idleSince: Instant };
+
+const openSession = prepareQuery((db, param: Param<SessionQuery>) =>
   db
     .selectFrom('session')
     .innerJoin('person', 'person.id', 'session.person_id')
     .innerJoin('account', 'account.id', 'person.account_id')
     .leftJoin('second_factor', 'second_factor.person_id', 'person.id')
-    .select([
-      'session.id as id',
-      'session.last_seen_at as lastSeenAt',
-      'session.notice as notice',
-      'person.id as personId',
-      'person.email as email',
-      'account.id as accountId',
-      'account.name as accountName',
-      'account.plan as plan',
-      'person.role as role',
-      'second_factor.confirmed_at as secondFactorSince',
-      'account.second_factor_required as secondFactorRequired',
-      'session.single_sign_on as isSingleSignOn',
-    ])
+    .select(['session.id', 'session.last_seen_at as lastSeenAt', 'session.notice'])
+    .select(['person.id as personId', 'person.email', 'person.role'])
+    .select(['account.id as accountId', 'account.name as accountName', 'account.plan'])
+    .select('second_factor.confirmed_at as secondFactorSince')
+    // Whether the account wants one of people who sign in with a password.
+    .select('account.second_factor_required as secondFactorRequired')
+    .select('session.single_sign_on as isSingleSignOn')
     .where('session.sha256', '=', param('sha256'))
     .where('session.expires_at', '>', param('now'))
     .where('session.last_seen_at', '>', param('idleSince'))
@@ -156,9 +130,8 @@ export async function findSession(
   now: Instant,
 ): Promise<OpenSession | undefined> {
   const idleSince = later(now, -SESSION_IDLE_MS);
-  const [session] = await reader.readAll(
-    openSession({ sha256: hashSecret(token), now, idleSince }),
-  );
+  const query = openSession({ sha256: hashSecret(token), now, idleSince });
+  const [session] = await reader.readAll(query);
   return session;
 }
 
