@@ -1,7 +1,10 @@
 import { Argument, type Command } from 'commander';
 import { createInputParser } from '../../intake/parser/input-parser.ts';
-import { type DocumentId, listDocumentSeqs } from '../../store/documents/document-list.ts';
-import { findDocumentSeq } from '../../store/documents/stored-document.ts';
+import {
+  type DocumentId,
+  findDocumentSeq,
+  listDocumentSeqs,
+} from '../../store/documents/document-list.ts';
 import type { Db } from '../../store/engine/database.ts';
 import { parseEach } from '../arguments.ts';
 import { printAndEvaluate } from '../output/outcomes.ts';

@@ -8,7 +8,7 @@ import { prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts
 import { newVersion } from '../lists/heads.ts';
 import { newNonce, pointInserts } from '../lists/points.ts';
 import { alertList, reportList } from '../lists/timeline.ts';
-import type { DomainStatus } from '../tables.ts';
+import type { DomainStatus, Tables } from '../tables.ts';
 
 /** Without an account it is unclaimed. */
 export interface ReportedDomain {
@@ -49,21 +49,15 @@ export async function insertReportedDomains(
   const rows = names.map((name) => toRow(name, now)).sort((a, b) => (a.name < b.name ? -1 : 1));
   const inserted = (await runAllPrepared(tx, domainInserts(rows))).flat();
   await runAllPrepared(tx, pointInserts(inserted.flatMap(toPoints)));
-  return await lockReportedDomains(
-    tx,
-    names.map(({ name }) => name),
-  );
+  const all = rows.map(({ name }) => name);
+  return await lockReportedDomains(tx, all);
 }
 
-type NewDomain = {
-  readonly id: string;
-  readonly name: string;
-  readonly created_at: Instant;
-  readonly reports_version: string;
-  readonly reports_nonce: string;
-  readonly alerts_version: string;
-  readonly alerts_nonce: string;
-};
+const COLUMNS = [
+  ...(['id', 'name', 'created_at', 'reports_version', 'reports_nonce'] as const),
+  ...(['alerts_version', 'alerts_nonce'] as const),
+] as const;
+type NewDomain = Pick<Tables['domain'], (typeof COLUMNS)[number]>;
 
 function toRow({ name, id = randomUUID() }: NewName, now: Instant): NewDomain {
   const versions = { reports_version: newVersion(), alerts_version: newVersion() };
@@ -80,23 +74,13 @@ function toPoints({ id, reports_nonce, alerts_nonce }: Nonces) {
   ];
 }
 
-const domainInserts = prepareRows<NewDomain, Nonces>(
-  [
-    'id',
-    'name',
-    'created_at',
-    'reports_version',
-    'reports_nonce',
-    'alerts_version',
-    'alerts_nonce',
-  ],
-  (db, rows) =>
-    db
-      .insertInto('domain')
-      .values(rows.map((row) => ({ ...row, status: 'active' as const })))
-      // Another process may have inserted it meanwhile.
-      .onConflict((oc) => oc.column('name').doNothing())
-      .returning(['id', 'reports_nonce', 'alerts_nonce']),
+const domainInserts = prepareRows<NewDomain, Nonces>(COLUMNS, (db, rows) =>
+  db
+    .insertInto('domain')
+    .values(rows.map((row) => ({ ...row, status: 'active' as const })))
+    // Another process may have inserted it meanwhile.
+    .onConflict((oc) => oc.column('name').doNothing())
+    .returning(['id', 'reports_nonce', 'alerts_nonce']),
 );
 
 /**

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isPostgresUrl } from '../../domain/database-address.ts';
 import { isOfConnection, toPostgresError } from './postgres/errors.ts';
 import { toSqliteError } from './sqlite/errors.ts';
@@ -40,18 +41,10 @@ const READY_TIMEOUT_MS = 400;
 
 /** Whether the database responds in time. */
 export async function isReadable({ db }: Pick<Store, 'db'>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), READY_TIMEOUT_MS);
-  });
   const query = db.selectFrom('account').select('id').limit(1).execute();
   const read = query.then(
     () => true,
     () => false,
   );
-  try {
-    return await Promise.race([read, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return await Promise.race([read, sleep(READY_TIMEOUT_MS, false, { ref: false })]);
 }

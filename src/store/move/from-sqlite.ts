@@ -3,13 +3,10 @@ import { requireDatabaseFile } from '../engine/sqlite/database-file.ts';
 import { takeAlone } from '../engine/sqlite/migrate.ts';
 import { openSqlite } from '../engine/sqlite/open.ts';
 
-/** How long to wait for processes that are about to close the database. */
-const LOCK_TIMEOUT_MS = 2_000;
-
 /** Opens a database that must exist, without migrating it. */
 export function connect(path: string): Database.Database {
   requireDatabaseFile(path);
-  const sqlite = new Database(path, { fileMustExist: true, timeout: LOCK_TIMEOUT_MS });
+  const sqlite = new Database(path, { fileMustExist: true });
   sqlite.pragma('synchronous = FULL');
   return sqlite;
 }
@@ -27,21 +24,14 @@ export async function openAlone(path: string): Promise<Database.Database> {
   }
 }
 
-/** Leases stay behind: they belong to processes of the old database. */
+/** Leases stay behind: they belong to processes of the old database. A table that refers to others was made after them. */
 const TABLES = `
   select name from sqlite_schema
-  where type = 'table' and name not like 'sqlite%' and name not like 'kysely%' and name <> 'lease'`;
+  where type = 'table' and name not like 'sqlite%' and name not like 'kysely%' and name <> 'lease'
+  order by rowid`;
 
-/** The tables to copy. One that refers to others comes after them. */
 export function listTables(sqlite: Database.Database): string[] {
-  const tables = new Set<string>();
-  const add = (name: string) => {
-    const references = sqlite.pragma(`foreign_key_list(${name})`) as { table: string }[];
-    for (const { table } of references) add(table);
-    tables.add(name);
-  };
-  for (const name of sqlite.prepare(TABLES).pluck().all()) add(name as string);
-  return [...tables];
+  return sqlite.prepare(TABLES).pluck().all() as string[];
 }
 
 export function countRows(sqlite: Database.Database, tables: readonly string[]): number {

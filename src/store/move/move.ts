@@ -51,7 +51,7 @@ export type MovedTable = {
 /**
  * Copies SQLite to PostgreSQL and compares both while no other process can use them. Then PostgreSQL commits, and
  * after it SQLite commits that it was moved. A move that ends before changes neither. After one that ends between the
- * two, the next move finds the same rows in both and copies nothing (decisions 86 and 87).
+ * two, the next move finds the same rows in both and copies nothing (decision 86).
  */
 export async function moveDatabase(options: MoveOptions): Promise<MovedTable[]> {
   const { from, to, password, now } = options;
@@ -96,8 +96,13 @@ async function moveTables(
     const onRows = (rows: number) => onProgress({ table, rows: done + rows, total });
     const { rows, checksum } = await copyTable(sqlite, client, { table, isEmpty, onRows });
     const copy = await readContent(client, table);
-    if (copy.rows !== rows || copy.checksum !== checksum)
-      throw isEmpty ? toDifference(table, rows, copy.rows) : toNotEmpty(to);
+    if (copy.rows !== rows || copy.checksum !== checksum) {
+      const counts = `${rows} rows in SQLite, ${copy.rows} in PostgreSQL`;
+      const message = isEmpty
+        ? `The copy of ${table} has other rows: ${counts}.`
+        : `The database ${toShownUrl(to)} is not empty: a move fills an empty one.`;
+      throw new Failure('conflict', message);
+    }
     tables.push({ table, rows, checksum: BigInt.asUintN(64, checksum).toString(16) });
     done += rows;
   }
@@ -105,17 +110,11 @@ async function moveTables(
   return tables;
 }
 
-interface CopyOptions {
-  readonly table: string;
-  /** Whether PostgreSQL had no rows. Otherwise nothing is inserted. */
-  readonly isEmpty: boolean;
-  readonly onRows: (rows: number) => void;
-}
-
+/** Only counts and hashes the rows when PostgreSQL has rows already. */
 async function copyTable(
   sqlite: Database.Database,
   client: pg.PoolClient,
-  { table, isEmpty, onRows }: CopyOptions,
+  { table, isEmpty, onRows }: { table: string; isEmpty: boolean; onRows: (rows: number) => void },
 ): Promise<TableContent> {
   let [rows, checksum] = [0, 0n];
   for (const batch of readBatches(sqlite, table, await listColumns(client, table))) {
@@ -126,16 +125,4 @@ async function copyTable(
     onRows(rows);
   }
   return { rows, checksum };
-}
-
-function toDifference(table: string, rows: number, copies: number): Failure {
-  const counts = `${rows} rows in SQLite, ${copies} in PostgreSQL`;
-  return new Failure('conflict', `The copy of ${table} has other rows: ${counts}.`);
-}
-
-function toNotEmpty(to: string): Failure {
-  return new Failure(
-    'conflict',
-    `The database ${toShownUrl(to)} is not empty: a move fills an empty one.`,
-  );
 }
