@@ -79,13 +79,17 @@ function parseSettings(content: string, file: string): Record<string, string> {
   return parseEnv(text) as Record<string, string>;
 }
 
-/** The other variables whose path may be relative in the file. Certificates, for example, need an absolute one. */
+/** The other variables whose path may be relative in the file. */
 const FILES = [
   'PLUMBLINE_DATABASE_PASSWORD_FILE',
   'PLUMBLINE_REDIS_PASSWORD_FILE',
   'PLUMBLINE_REDIS_CA',
   'PLUMBLINE_SECRETS_KEY_FILE',
   'PLUMBLINE_IP_DATABASE',
+  'PLUMBLINE_SMTP_TLS_CERT',
+  'PLUMBLINE_SMTP_TLS_KEY',
+  'PLUMBLINE_IMAP_PASSWORD_FILE',
+  'PLUMBLINE_IMAP_CA',
 ];
 
 /** A relative path in a configuration file begins at the file, wherever the command is started. */

@@ -42,6 +42,7 @@ const IMAP_VARIABLES = {
   password: text('PLUMBLINE_IMAP_PASSWORD', undefined),
   passwordFile: file('PLUMBLINE_IMAP_PASSWORD_FILE'),
   tokenCommand: text('PLUMBLINE_IMAP_TOKEN_COMMAND', undefined),
+  caFile: file('PLUMBLINE_IMAP_CA'),
   done: choice('PLUMBLINE_IMAP_DONE', ['move', 'flag', 'leave'], 'move'),
 };
 
@@ -83,6 +84,7 @@ export interface ImapConfig extends ImapMailbox {
     readonly passwordFile?: string | undefined;
     readonly tokenCommand?: string | undefined;
   };
+  readonly caFile?: string | undefined;
   readonly done: 'move' | 'flag' | 'leave';
 }
 
@@ -117,7 +119,7 @@ function readSmtp(
 }
 
 function readImap(environment: Environment): ImapConfig | undefined {
-  const { mailbox, done, ...credentials } = environment.read(IMAP_VARIABLES);
+  const { mailbox, done, caFile, ...credentials } = environment.read(IMAP_VARIABLES);
   if (mailbox === undefined) return undefined;
   environment.refuse(
     Object.values(credentials).filter((value) => value !== undefined).length !== 1,
@@ -128,7 +130,11 @@ function readImap(environment: Environment): ImapConfig | undefined {
     done === 'move' && /^(processed|rejected)$/i.test(mailbox.mailbox),
     'PLUMBLINE_IMAP_URL: must not be a mailbox that mails are moved to',
   );
-  return { ...mailbox, credentials, done };
+  environment.refuse(
+    caFile !== undefined && mailbox.security === 'none',
+    'PLUMBLINE_IMAP_CA: imap:// to this machine has no TLS',
+  );
+  return { ...mailbox, credentials, caFile, done };
 }
 
 /**

@@ -58,8 +58,8 @@ export function startImapDoor(
 ): Running {
   const { leases, log } = deps;
   const read = async (signal: AbortSignal) => {
-    const { readMailbox } = await import('../intake/doors/imap/imap.ts');
-    await readMailbox(imap, bindStore(deps), signal);
+    const { readMailboxApart } = await import('../intake/doors/imap/mailbox-process.ts');
+    await readMailboxApart(imap, bindStore(deps), signal);
   };
   const logError = (error: unknown) => log.error({ err: error }, 'the mailbox could not be read');
   return startExclusiveJob('imap', read, { leases, logError });

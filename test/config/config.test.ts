@@ -245,6 +245,24 @@ describe('the configuration file', () => {
     expect(readConfig(env).ipDatabase).toBe(join(folder, 'networks.mmdb'));
   });
 
+  test('has relative paths of the files of mail begin there too', async () => {
+    const { folder, file } = await aFile(
+      [
+        'PLUMBLINE_IMAP_URL=imaps://reports@mail.example.com',
+        'PLUMBLINE_IMAP_PASSWORD_FILE=secret\nPLUMBLINE_IMAP_CA=ca.pem',
+        'PLUMBLINE_SMTP_NAME=mx.example.com\nPLUMBLINE_SMTP_PORT=25',
+        'PLUMBLINE_SMTP_TLS_CERT=cert.pem\nPLUMBLINE_SMTP_TLS_KEY=key.pem',
+      ].join('\n'),
+    );
+    const env: NodeJS.ProcessEnv = { PLUMBLINE_CONFIG: file };
+    loadConfigFile(env);
+    const { imap, smtp } = readConfig(env);
+    expect(imap?.credentials.passwordFile).toBe(join(folder, 'secret'));
+    expect(imap?.caFile).toBe(join(folder, 'ca.pem'));
+    const certificate = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') };
+    expect(smtp?.certificate).toEqual(certificate);
+  });
+
   test('is that of --config rather than that of PLUMBLINE_CONFIG; the environment wins', async () => {
     const { file } = await aFile('PLUMBLINE_PORT=81\nPLUMBLINE_HOST=192.0.2.1\n');
     const env: NodeJS.ProcessEnv = { PLUMBLINE_CONFIG: '/nowhere', PLUMBLINE_HOST: '192.0.2.2' };

@@ -44,6 +44,11 @@ describe('PLUMBLINE_IMAP_URL', () => {
     expect(() => readConfig(env)).toThrow(/needs one of PLUMBLINE_IMAP_PASSWORD, /);
   });
 
+  test('without TLS is refused with certificates of an authority, which would not be used', () => {
+    const env = { PLUMBLINE_IMAP_URL: 'imap://reports@localhost', PLUMBLINE_IMAP_CA: '/ca.pem' };
+    expect(() => readConfig({ ...env, ...IMAP })).toThrow(/PLUMBLINE_IMAP_CA: .* has no TLS/);
+  });
+
   test('of the mailbox that mails are moved to is refused', () => {
     const PLUMBLINE_IMAP_URL = 'imaps://reports@mail.example.com/processed';
     expect(() => readConfig({ PLUMBLINE_IMAP_URL, ...IMAP })).toThrow(/that mails are moved to/);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Tokens } from '../../scripts/dovecot/config.ts';
 import { Dovecot, PASSWORD, USER } from '../../scripts/dovecot/dovecot.ts';
@@ -8,7 +9,7 @@ import { aCertificate } from '../support/certificate.ts';
 const HOST = 'localhost';
 
 /** A server of its own for a test, and its certificate, which is its own authority. */
-export type TestDovecot = Dovecot & { readonly ca: string };
+export type TestDovecot = Dovecot & { readonly caFile: string };
 
 interface Given {
   readonly certificate?: { readonly cert: string; readonly key: string };
@@ -24,12 +25,12 @@ export async function aDovecot(given: Given = {}): Promise<TestDovecot> {
     if (task.result?.state === 'fail') process.stderr.write((await server.readLog()).slice(-3_000));
     await server.remove();
   });
-  return Object.assign(server, { ca: certificate.cert });
+  return Object.assign(server, { caFile: join(server.folder, 'cert.pem') });
 }
 
 /** How a door reads the server's mailbox. */
 export function optionsOf(
-  { ports, ca }: Pick<TestDovecot, 'ports' | 'ca'>,
+  { ports, caFile }: Pick<TestDovecot, 'ports' | 'caFile'>,
   given: Partial<ImapOptions> = {},
 ): ImapOptions {
   return {
@@ -40,7 +41,7 @@ export function optionsOf(
     security: 'tls',
     credentials: { password: PASSWORD },
     done: 'move',
-    ca,
+    caFile,
     ...given,
   };
 }

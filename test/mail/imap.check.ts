@@ -191,7 +191,7 @@ describe('a server', () => {
 
   test('whose certificate nobody vouches for gets no password', async () => {
     const server = await aDovecot();
-    const { ca: _unknown, ...options } = optionsOf(server);
+    const { caFile: _unknown, ...options } = optionsOf(server);
     const { inbox, stop } = anImapDoor(options);
     await expect.poll(() => inbox.notes.join(), PATIENT).toMatch(/certificate is not trusted/);
     await stop();
@@ -218,7 +218,7 @@ describe('a server', () => {
       await server.stop();
       await server.writeCertificate(renewed);
       await server.resume();
-      anImapDoor(optionsOf({ ...server, ports: server.ports, ca: renewed.cert }, options), inbox);
+      anImapDoor(optionsOf(server, options), inbox);
       await expect.poll(() => server.count('.Processed'), PATIENT).toBe(1);
       expect(inbox.notes.at(-1)).toBe(undefined);
     },

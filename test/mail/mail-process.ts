@@ -4,7 +4,7 @@
  */
 import { flushCompileCache } from 'node:module';
 import { watchFolder } from '../../src/intake/doors/folder/folder-door.ts';
-import { readMailbox } from '../../src/intake/doors/imap/imap.ts';
+import { readMailboxApart } from '../../src/intake/doors/imap/mailbox-process.ts';
 import type { ImapOptions } from '../../src/intake/doors/imap/options.ts';
 import { startSmtp } from '../../src/intake/doors/smtp/smtp.ts';
 import { startInboxWorker } from '../../src/intake/inbox/worker.ts';
@@ -41,7 +41,7 @@ process.once('message', async () => {
     ...{ now, log },
   };
   const ofDoors = { ...given, ...toDoorState(db) };
-  void readMailbox(imap, ofDoors, new AbortController().signal);
+  void readMailboxApart(imap, ofDoors, new AbortController().signal);
   watchFolder({ ...ofDoors, path: folder, done: 'move', warn: () => undefined, pollMs: 200 });
   await startSmtp(
     {

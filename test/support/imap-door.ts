@@ -1,6 +1,7 @@
 import { onTestFailed, onTestFinished } from 'vitest';
+import { readSecrets } from '../../src/intake/doors/imap/credentials.ts';
 import { readMailbox } from '../../src/intake/doors/imap/imap.ts';
-import type { ImapOptions } from '../../src/intake/doors/imap/options.ts';
+import type { ImapOptions, MailboxOptions } from '../../src/intake/doors/imap/options.ts';
 import type { Incoming, MailResult } from '../../src/store/inbox/incoming.ts';
 
 /** An inbox in memory, which outlives the doors that deliver to it. */
@@ -42,17 +43,27 @@ export class MemoryInbox {
 }
 
 /** The waits of tests; all else is as in production. */
-const QUICK = { firstRetryMs: 20, refusedRetryMs: 20, maxRetryMs: 200, resultsMs: 20, pollMs: 100 };
+const QUICK = { firstRetryMs: 20, lastingRetryMs: 20, maxRetryMs: 200, resultsMs: 20, pollMs: 100 };
+
+type DoorOptions = MailboxOptions & Partial<Pick<ImapOptions, 'credentials' | 'caFile'>>;
 
 /** A door that reads a mailbox until the test ends, or `stop` is called. */
-export function anImapDoor(options: ImapOptions, inbox = new MemoryInbox()) {
+export function anImapDoor(
+  { credentials = { password: 'x' }, caFile, ...options }: DoorOptions,
+  inbox = new MemoryInbox(),
+) {
   const lines: string[] = [];
   const note = (_about: unknown, text = '') => void lines.push(text);
   const log = { info: note, warn: note, error: note };
   const stopping = new AbortController();
   const reading = readMailbox(
     { ...options, limits: { ...QUICK, ...options.limits } },
-    { ...inbox.toGiven(), now: () => new Date('2026-03-15T04:00:00Z'), log: log as never },
+    {
+      ...inbox.toGiven(),
+      readSecrets: () => readSecrets({ credentials, caFile }, stopping.signal),
+      now: () => new Date('2026-03-15T04:00:00Z'),
+      log: log as never,
+    },
     stopping.signal,
   );
   const stop = async () => {

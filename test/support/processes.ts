@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 
 const ROOT = new URL('../../', import.meta.url).href;
@@ -26,3 +27,18 @@ export function moduleOf(text: string): string[] {
   const code = text.replaceAll(/'(?=src\/|scripts\/)/g, `'${ROOT}`);
   return ['--no-warnings', '--input-type=module', '-e', code];
 }
+
+/** The processes that `pid` has started. */
+export function listChildren(pid: number): number[] {
+  const parentOf = (id: string) => {
+    try {
+      return Number(readFileSync(`/proc/${id}/stat`, 'latin1').split(') ')[1]?.split(' ')[1]);
+    } catch {
+      return undefined;
+    }
+  };
+  const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return ids.filter((id) => parentOf(id) === pid).map(Number);
+}
+
+export const isProcess = (pid: number) => readdirSync('/proc').includes(String(pid));

@@ -30,7 +30,7 @@ export function createParserProcess(): ParserProcess {
   const start = (): Started => {
     if (child !== undefined && isRunning(child) && !child.killed && child.stdin?.writable)
       return { child, isNew: false };
-    child = forkChild();
+    child = forkChild(new URL('./parser-child.ts', import.meta.url), HEAP_MB);
     return { child, isNew: true };
   };
   return {
@@ -51,14 +51,14 @@ export function createParserProcess(): ParserProcess {
 const isRunning = ({ pid, exitCode, signalCode }: ChildProcess): boolean =>
   pid !== undefined && exitCode === null && signalCode === null;
 
-function forkChild(): ChildProcess {
-  const script = new URL('./parser-child.ts', import.meta.url);
+/** A process for untrusted bytes: its script calls `startWatchdog`. */
+export function forkChild(script: URL, heapMb: number, env?: NodeJS.ProcessEnv): ChildProcess {
   const child = fork(script, {
-    execArgv: [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'],
+    execArgv: [`--max-old-space-size=${heapMb}`, '--disable-warning=ExperimentalWarning'],
     serialization: 'advanced',
     // Node's message about exhausted memory is not useful, and untrusted bytes must not see secrets.
     stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
-    env: toCacheEnv(),
+    env: { ...toCacheEnv(), ...env },
   });
   // When the child has ended, writing fails. Its exit is the error that counts.
   child.stdin?.on('error', () => undefined);

@@ -1,19 +1,17 @@
-import { setTimeout as sleep, setImmediate as yieldToOthers } from 'node:timers/promises';
-import { type FetchMessageObject, ImapFlow } from 'imapflow';
-import { readCredentials } from './credentials.ts';
-import { DoorFault } from './fault.ts';
-import { IMAP_DOOR, type ImapDeps, type ImapLimits, type ImapOptions } from './options.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FetchMessageObject, ImapFlow } from 'imapflow';
+import { DoorFault, type ImapError, toSaid } from './fault.ts';
+import { fileMails, type Outcome } from './filing.ts';
+import type { ImapDeps, ImapLimits, MailboxOptions } from './options.ts';
+import { toPaths } from './paths.ts';
+import { createClient, ImapSession } from './session.ts';
 
-/** For what the server says around a mail. */
-const MARGIN_BYTES = 1024 * 1024;
-/** Without a pause, nothing else of the process runs as long as the server has more to say. */
-const RESPONSES_AT_ONCE = 200;
-/** A server may tell of changed flags meanwhile, in responses of the same kind (RFC 3501, section 7.4.2). */
-const RESPONSES_PER_MAIL = 2;
-
-const FOLDERS = { processed: 'Processed', rejected: 'Rejected' } as const;
-/** How mails are flagged that are not moved: rejected ones stand out. */
-const FLAGS = { processed: ['\\Seen'], rejected: ['\\Seen', '\\Flagged'] };
+/** Of the answer for one mail, without its text. */
+const LINE_BYTES = 256;
+/** Servers say a wrong size of mails at times. */
+const SIZE_FACTOR = 2;
+/** The largest UID (RFC 3501, section 9, nz-number). */
+const MAX_UID = 2 ** 32 - 1;
 
 export interface ListedMail {
   readonly uid: number;
@@ -24,30 +22,30 @@ export interface ListedMail {
 /** UIDs from one to another, both included. */
 interface UidRange {
   readonly from: number;
-  readonly to: number;
+  /** Without it, up to the last mail. */
+  readonly to?: number;
 }
 
 interface ConnectDeps {
   readonly limits: ImapLimits;
-  readonly log: ImapDeps['log'];
+  readonly readSecrets: ImapDeps['readSecrets'];
   readonly signal: AbortSignal;
 }
 
 /** Connects, opens the mailbox, and works with it. Throws when the connection ends. */
 export async function withConnection(
-  options: ImapOptions,
-  { limits, log, signal }: ConnectDeps,
+  options: MailboxOptions,
+  { limits, readSecrets, signal }: ConnectDeps,
   work: (connection: MailboxConnection) => Promise<void>,
 ): Promise<void> {
-  const client = await createClient(options, limits, signal);
+  const client = createClient(options, limits, await readSecrets());
   // A command in progress ends first: a MOVE that is cut off may leave a mail in both folders.
   const closeSoon = () => void setTimeout(() => client.close(), limits.stopMs).unref();
   signal.addEventListener('abort', closeSoon);
   try {
     if (signal.aborted) return;
-    await client.connect();
     const connection = new MailboxConnection(client, limits);
-    await connection.open(options, log);
+    await connection.open(options);
     await work(connection);
   } finally {
     signal.removeEventListener('abort', closeSoon);
@@ -55,94 +53,88 @@ export async function withConnection(
   }
 }
 
-async function createClient(
-  options: ImapOptions,
-  limits: ImapLimits,
-  signal: AbortSignal,
-): Promise<ImapFlow> {
-  const { host, port, user, security, ca } = options;
-  const client = new ImapFlow({
-    host,
-    port,
-    secure: security === 'tls',
-    ...(security === 'tls' ? {} : { doSTARTTLS: security === 'starttls' }),
-    auth: { user, ...(await readCredentials(options.credentials, signal)) },
-    tls: { minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) },
-    clientInfo: { name: 'Plumbline' },
-    logger: false,
-    disableAutoIdle: true,
-    maxIdleTime: limits.idleMs,
-    socketTimeout: limits.socketMs,
-    maxLiteralSize: limits.maxMailBytes + MARGIN_BYTES,
-    maxResponseSize: limits.maxMailBytes + 2 * MARGIN_BYTES,
-    maxLineLength: MARGIN_BYTES,
-  });
-  // The same error ends the command in progress. Without a listener it would end the process.
-  client.on('error', () => {});
-  return client;
-}
-
-/** A connection with one open mailbox. Every command to the server is here. */
+/** A connection with one open mailbox. */
 export class MailboxConnection {
-  readonly #client: ImapFlow;
-  readonly #limits: ImapLimits;
-  #done: ImapOptions['done'] = 'leave';
+  readonly #session: ImapSession;
+  #done: MailboxOptions['done'] = 'leave';
   /** Whether the server has told of a mail since the mailbox was listed. */
   #hasNews = false;
+  /** Whether the server has been asked for the mailbox's present state. */
+  #isFresh = true;
+  /** What the server cannot do for the operator, for people. */
+  shortfall: string | undefined;
 
   constructor(client: ImapFlow, limits: ImapLimits) {
-    this.#client = client;
-    this.#limits = limits;
+    this.#session = new ImapSession(client, limits);
   }
 
   /** With nothing to change it is EXAMINE: the server itself then keeps the mails as they are. */
-  async open({ mailbox, done }: ImapOptions, log: ImapDeps['log']): Promise<void> {
-    const opened = await this.#client.mailboxOpen(mailbox, { readOnly: done === 'leave' });
-    this.#client.on('exists', () => {
+  async open({ mailbox, done }: MailboxOptions): Promise<void> {
+    const { client } = this.#session;
+    await this.#session.bounded(() => client.connect());
+    const { readOnly } = await this.#select(mailbox, done === 'leave');
+    client.on('exists', () => {
       this.#hasNews = true;
     });
-    if (opened.readOnly) {
-      if (done !== 'leave')
-        log.warn({ door: IMAP_DOOR }, `imap: ${mailbox} is read-only, so its mails are left alone`);
-      return;
+    if (done === 'leave') return;
+    if (readOnly) this.shortfall = `${mailbox} is read-only, so its mails are left alone.`;
+    else if (done === 'move' && !this.#canMove()) {
+      this.shortfall = 'Mails are flagged and not moved: the server has neither MOVE nor UIDPLUS.';
+      this.#done = 'flag';
+    } else this.#done = done;
+  }
+
+  async #select(mailbox: string, readOnly: boolean) {
+    const { client } = this.#session;
+    const { namespaces } = client;
+    // imapflow would put its prefix before names of other namespaces.
+    client.namespace = undefined;
+    const refusals: string[] = [];
+    for (const path of toPaths(mailbox, namespaces)) {
+      // Without it imapflow lists the folder before it opens it, and then those that are subscribed to.
+      (client as unknown as { folders: Map<string, object> }).folders.set(path, {});
+      try {
+        return await this.#session.bounded(() => client.mailboxOpen(path, { readOnly }));
+      } catch (error) {
+        const { responseText } = error as ImapError;
+        if (responseText === undefined) throw error;
+        refusals.push(`${path} (${toSaid(responseText)})`);
+      }
     }
-    this.#done = done === 'move' && !this.#canMove() ? 'flag' : done;
-    if (this.#done !== 'move') return;
-    for (const folder of Object.values(FOLDERS)) await this.#makeFolder(folder);
+    throw new DoorFault(`The server does not open the mailbox ${refusals.join(', nor ')}.`);
   }
 
   /** Without these extensions, removing a mail would remove whatever other people marked as deleted. */
   #canMove(): boolean {
-    const { capabilities } = this.#client;
+    const { capabilities } = this.#session.client;
     return capabilities.has('MOVE') || capabilities.has('UIDPLUS');
   }
 
-  async #makeFolder(folder: string): Promise<void> {
-    try {
-      await this.#client.mailboxCreate(folder);
-    } catch (error) {
-      // Older servers answer NO without a code when it is there already.
-      const isThere = (await this.#client.list()).some(
-        ({ path, name }) => path === folder || name === folder,
-      );
-      if (!isThere) throw error;
-    }
-  }
-
   get uidValidity(): string {
-    const { mailbox } = this.#client;
+    const { mailbox } = this.#session.client;
     if (!mailbox) throw new DoorFault('No mailbox is open.');
     return String(mailbox.uidValidity);
   }
 
-  /** The highest UID in the mailbox; 0 when it is empty. */
-  async findHighestUid(): Promise<number> {
+  /** Lets the server tell of mails that came or went. It has just done so when the mailbox is opened. */
+  async refresh(): Promise<void> {
     this.#hasNews = false;
-    // Tells of mails that came or went since.
-    await this.#client.noop();
-    const last = await this.#client.fetchOne('*', { uid: true });
-    this.#requireOpen();
-    return last ? last.uid : 0;
+    if (!this.#isFresh) await this.#session.bounded(() => this.#session.client.noop());
+    this.#isFresh = false;
+    this.#session.requireOpen();
+  }
+
+  /** The highest UID of the mails that are there; 0 when there are none. */
+  async #findHighestUid(): Promise<number> {
+    const { mailbox } = this.#session.client;
+    if (!mailbox || mailbox.exists === 0) return 0;
+    let highest = 0;
+    // The last mail is in every range with `*`, which imapflow asks for by its number when it is alone. Servers tell of
+    // other mails meanwhile, with or without their UIDs (RFC 3501, section 7.4.2).
+    await this.#session.fetch(`${MAX_UID}:*`, { uid: true }, 0, ({ uid = 0 }) => {
+      highest = Math.max(highest, uid);
+    });
+    return highest;
   }
 
   /** The mails of a range, ascending. A window without any mail doubles the next one: UIDs may have large gaps. */
@@ -150,57 +142,52 @@ export class MailboxConnection {
     from,
     to,
   }: UidRange): AsyncGenerator<{ readonly mails: readonly ListedMail[]; readonly to: number }> {
-    const { windowUids, maxWindowUids } = this.#limits;
-    let width = windowUids;
-    for (let first = from; first <= to; ) {
-      const last = Math.min(to, first + width - 1);
+    const { windowUids, maxWindowUids } = this.#session.limits;
+    let [width, end] = [windowUids, to];
+    for (let first = from; first <= (end ?? MAX_UID); ) {
+      const last = Math.min(end ?? MAX_UID, first + width - 1);
       const mails = await this.listMails({ from: first, to: last });
       yield { mails, to: last };
+      // Asked for only now: there are mails as long as windows have some, and few commands are enough for them.
+      if (mails.length === 0) end ??= await this.#findHighestUid();
       width = mails.length > 0 ? windowUids : Math.min(maxWindowUids, width * 2);
       first = last + 1;
     }
   }
 
   /** The mails of a range, ascending. */
-  async listMails({ from, to }: UidRange): Promise<ListedMail[]> {
+  async listMails({ from, to }: Required<UidRange>): Promise<ListedMail[]> {
     const mails = new Map<number, ListedMail>();
-    const query = { uid: true, size: true };
-    const responses = this.#client.fetch(`${from}:${to}`, query, { uid: true });
-    for await (const { uid, size = 0 } of bound(responses, to - from + 1))
-      if (uid >= from && uid <= to && !mails.has(uid)) mails.set(uid, { uid, size });
-    this.#requireOpen();
+    const bytes = LINE_BYTES * (to - from + 1);
+    await this.#session.fetch(
+      `${from}:${to}`,
+      { uid: true, size: true },
+      bytes,
+      ({ uid, size = 0 }) => {
+        if (uid >= from && uid <= to && !mails.has(uid)) mails.set(uid, { uid, size });
+      },
+    );
     return [...mails.values()].sort((a, b) => a.uid - b.uid);
   }
 
-  /** The mails with their text, in any order. A server may leave some of them, or their text, out. */
-  async *fetch(uids: ReadonlySet<number>): AsyncGenerator<FetchMessageObject> {
-    if (uids.size === 0) return;
+  /** Gives the mails with their text, in any order. A server may leave some of them, or their text, out. */
+  async fetchMails(
+    mails: readonly ListedMail[],
+    take: (mail: FetchMessageObject) => void,
+  ): Promise<void> {
+    if (mails.length === 0) return;
+    const wanted = new Set(mails.map(({ uid }) => uid));
+    const bytes = mails.reduce((sum, { size }) => sum + LINE_BYTES + SIZE_FACTOR * size, 0);
     // PEEK, which imapflow uses always: a mail that is read here stays unseen.
-    const query = { uid: true, source: { start: 0, maxLength: this.#limits.maxMailBytes } };
-    const responses = this.#client.fetch([...uids].join(','), query, { uid: true });
-    for await (const mail of bound(responses, uids.size)) if (uids.has(mail.uid)) yield mail;
-    this.#requireOpen();
+    const query = { uid: true, source: { start: 0, maxLength: this.#session.limits.maxMailBytes } };
+    await this.#session.fetch([...wanted].join(','), query, bytes, (mail) => {
+      if (wanted.has(mail.uid)) take(mail);
+    });
   }
 
-  /**
-   * Of a connection that has ended, imapflow gives no mails and no error: it must not count as an empty mailbox. Its
-   * state changes when the server says BYE, some time before the connection is closed.
-   */
-  #requireOpen(): void {
-    const { usable, mailbox, state, states } = this.#client;
-    if (!usable || !mailbox || state !== states.SELECTED)
-      throw new DoorFault('The server ended the connection.');
-  }
-
-  /** Moves or flags mails with a known outcome. Throws a DoorFault when the server does not. */
-  async file(outcome: keyof typeof FOLDERS, uids: readonly number[]): Promise<void> {
-    if (this.#done === 'leave' || uids.length === 0) return;
-    const range = uids.join(',');
-    if (this.#done === 'flag') {
-      if (!(await this.#client.messageFlagsAdd(range, [...FLAGS[outcome]], { uid: true })))
-        throw new DoorFault('The server did not flag mails.');
-    } else if (!(await this.#client.messageMove(range, FOLDERS[outcome], { uid: true })))
-      throw new DoorFault(`The server did not move mails to ${FOLDERS[outcome]}.`);
+  /** Moves or flags mails with a known outcome. Throws a FilingFault when the server refuses to. */
+  async file(outcome: Outcome, uids: readonly number[]): Promise<void> {
+    await fileMails(this.#session, this.#done, { outcome, uids });
   }
 
   /**
@@ -211,28 +198,20 @@ export class MailboxConnection {
     { isFull, hasResults }: { isFull: () => boolean; hasResults: () => Promise<boolean> },
     signal: AbortSignal,
   ): Promise<void> {
-    const { idleMs, pollMs, resultsMs } = this.#limits;
-    const canIdle = this.#client.capabilities.has('IDLE');
-    const untilMs = performance.now() + (canIdle ? idleMs : pollMs);
+    const { idleMs, pollMs, resultsMs } = this.#session.limits;
+    const canIdle = this.#session.client.capabilities.has('IDLE');
+    const ms = canIdle ? idleMs : pollMs;
+    const untilMs = performance.now() + ms;
     // It lasts until the next command.
-    if (canIdle) void this.#client.idle().catch(() => false);
-    while (performance.now() < untilMs && !signal.aborted) {
-      if (this.#hasNews && !isFull()) return;
-      this.#requireOpen();
-      if (await hasResults()) return;
-      await sleep(resultsMs, undefined, { signal }).catch(() => undefined);
-    }
-  }
-}
-
-/** The responses to a FETCH of so many mails. Throws a DoorFault when the server does not come to an end. */
-async function* bound<T>(responses: AsyncIterable<T>, mails: number): AsyncGenerator<T> {
-  let count = 0;
-  for await (const response of responses) {
-    count += 1;
-    if (count > RESPONSES_PER_MAIL * mails + 1)
-      throw new DoorFault('The server answers with more mails than it was asked for.');
-    if (count % RESPONSES_AT_ONCE === 0) await yieldToOthers();
-    yield response;
+    if (canIdle) void this.#session.client.idle().catch(() => false);
+    const wait = async () => {
+      while (performance.now() < untilMs && !signal.aborted) {
+        // First, so that a server that always has news is not asked without a pause.
+        await sleep(resultsMs, undefined, { signal }).catch(() => undefined);
+        this.#session.requireOpen();
+        if ((this.#hasNews && !isFull()) || (await hasResults())) return;
+      }
+    };
+    await this.#session.bounded(wait, { ms });
   }
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { describeSystemError } from '../../../domain/system-error.ts';
 import { DoorFault } from './fault.ts';
-import type { Credentials } from './options.ts';
+import type { Credentials, ImapOptions, Secrets } from './options.ts';
 
 const COMMAND_TIMEOUT_MS = 30_000;
 /** The output is there when the command has ended, or soon after. */
@@ -12,21 +12,33 @@ const MAX_TOKEN_BYTES = 16 * 1024;
 const TOKEN = /^[\x21-\x7e]+$/;
 
 /** Throws a DoorFault, which never contains the credentials. Aborting the signal kills the token command. */
-export async function readCredentials(
-  { password, passwordFile, tokenCommand }: Credentials,
+export async function readSecrets(
+  { credentials, caFile }: Pick<ImapOptions, 'credentials' | 'caFile'>,
   signal?: AbortSignal,
-): Promise<{ readonly pass: string } | { readonly accessToken: string }> {
-  if (tokenCommand !== undefined)
-    return { accessToken: await runTokenCommand(tokenCommand, signal) };
-  return { pass: password ?? (await readPassword(passwordFile ?? '')) };
+): Promise<Secrets> {
+  return {
+    ...(await readCredentials(credentials, signal)),
+    ...(caFile && { ca: await readSecretFile(caFile, 'file of PLUMBLINE_IMAP_CA') }),
+  };
 }
 
-async function readPassword(file: string): Promise<string> {
+async function readCredentials(
+  { password, passwordFile = '', tokenCommand }: Credentials,
+  signal: AbortSignal | undefined,
+): Promise<Secrets> {
+  if (tokenCommand !== undefined)
+    return { accessToken: await runTokenCommand(tokenCommand, signal) };
+  if (password !== undefined) return { pass: password };
+  const text = await readSecretFile(passwordFile, 'password file');
+  return { pass: text.split(/\r?\n/, 1)[0] ?? '' };
+}
+
+async function readSecretFile(file: string, name: string): Promise<string> {
   try {
-    return (await readFile(file, 'utf8')).split(/\r?\n/, 1)[0] ?? '';
+    return await readFile(file, 'utf8');
   } catch (error) {
-    throw new DoorFault(`The password file cannot be read: ${describeSystemError(error)}.`, {
-      isRefused: true,
+    throw new DoorFault(`The ${name} cannot be read: ${describeSystemError(error)}.`, {
+      isLasting: true,
     });
   }
 }
@@ -40,7 +52,7 @@ async function runTokenCommand(command: string, stopping?: AbortSignal): Promise
   const token = output.trim();
   if (why === undefined && TOKEN.test(token)) return token;
   throw new DoorFault(`The token command gives no token: ${why ?? 'it printed no token'}.`, {
-    isRefused: true,
+    isLasting: true,
   });
 }
 

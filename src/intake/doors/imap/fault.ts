@@ -1,15 +1,16 @@
 import { describeSystemError } from '../../../domain/system-error.ts';
 import { toLogText } from '../log-text.ts';
+import type { ImapLimits } from './options.ts';
 
 /** A fault that an operator has to correct; the message says what it is. */
 export class DoorFault extends Error {
-  /** The server refused the credentials, or they could not be read. */
-  readonly isRefused: boolean;
+  /** Trying again soon does not help: wrong credentials, or a server that says too much. */
+  readonly isLasting: boolean;
 
-  constructor(message: string, { isRefused = false } = {}) {
+  constructor(message: string, { isLasting = false } = {}) {
     super(message);
     this.name = 'DoorFault';
-    this.isRefused = isRefused;
+    this.isLasting = isLasting;
   }
 }
 
@@ -24,13 +25,21 @@ export class StoreFault extends DoorFault {
   }
 }
 
+/** The server refuses to move or flag mails. They can be read nevertheless. */
+export class FilingFault extends DoorFault {}
+
+/** What a server says with NO or BAD. */
+export interface Refusal {
+  readonly responseText?: string;
+  readonly serverResponseCode?: string;
+}
+
 /** What imapflow adds to errors. */
-interface ImapError extends Error {
+export interface ImapError extends Error, Refusal {
   readonly code?: string;
   readonly authenticationFailed?: boolean;
   readonly tlsFailed?: boolean;
   readonly response?: unknown;
-  readonly responseText?: string;
   readonly responseStatus?: string;
 }
 
@@ -42,7 +51,7 @@ export function toDoorFault(error: unknown, host: string): DoorFault {
   if (authenticationFailed) {
     const said = typeof response === 'string' ? `: ${toSaid(response)}` : '';
     return new DoorFault(`The server refuses the user or the credentials${said}.`, {
-      isRefused: true,
+      isLasting: true,
     });
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
@@ -55,7 +64,7 @@ export function toDoorFault(error: unknown, host: string): DoorFault {
 }
 
 /** What a server says, without the tag of the command. */
-function toSaid(response: string): string {
+export function toSaid(response: string): string {
   return toLogText(response.replace(/^\S+ (?=(?:NO|BAD) )/, '').replace(/\.$/, ''));
 }
 
@@ -67,4 +76,10 @@ function describe(error: ImapError): string {
 /** Whether the server answered, so that the connection itself is not the fault. */
 export function isAnswered(error: unknown): boolean {
   return error instanceof MailFault || (error as ImapError).responseStatus !== undefined;
+}
+
+/** The wait before the next try, after so many that failed one after the other. */
+export function toRetryMs(fault: DoorFault, failures: number, limits: ImapLimits): number {
+  const firstMs = fault.isLasting ? limits.lastingRetryMs : limits.firstRetryMs;
+  return Math.min(limits.maxRetryMs, firstMs * 2 ** Math.min(failures, 20));
 }

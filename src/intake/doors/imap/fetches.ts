@@ -6,7 +6,7 @@ import type { ImapLimits } from './options.ts';
 const LOST_PER_REFUSED = 4;
 
 /**
- * Decides what one command fetches. After a failed command, mails are fetched one by one until the one that fails is
+ * Decides what one command fetches. After failed commands, mails are fetched one by one until the one that fails is
  * known: it must not stop the mails behind it for ever. Outlives a connection, because such a mail may end it.
  */
 export class Fetches {
@@ -43,13 +43,14 @@ export class Fetches {
     this.#suspect = undefined;
   }
 
-  /** An answer of the server counts more than a lost connection, which can have any cause. */
+  /** An answer of the server counts more than a lost connection, which can have any cause, once. */
   failed(batch: readonly ListedMail[], error: unknown): void {
-    this.#careful = this.#limits.batchMails;
-    const [only, ...others] = batch;
-    if (only === undefined || others.length > 0) return;
-    if (this.#suspect?.uid !== only.uid) this.#suspect = { uid: only.uid, tries: 0 };
-    this.#suspect.tries += isAnswered(error) ? LOST_PER_REFUSED : 1;
+    const [first, ...others] = batch;
+    if (first === undefined) return;
+    const isSame = this.#suspect?.uid === first.uid;
+    if (this.#suspect === undefined || !isSame) this.#suspect = { uid: first.uid, tries: 0 };
+    if (others.length === 0) this.#suspect.tries += isAnswered(error) ? LOST_PER_REFUSED : 1;
+    if (others.length === 0 || isSame || isAnswered(error)) this.#careful = this.#limits.batchMails;
   }
 
   isHopeless({ uid }: ListedMail): boolean {

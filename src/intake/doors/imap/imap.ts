@@ -1,35 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MailboxConnection, withConnection } from './connection.ts';
-import { type DoorFault, StoreFault, toDoorFault } from './fault.ts';
+import { type DoorFault, StoreFault, toDoorFault, toRetryMs } from './fault.ts';
 import { Fetches } from './fetches.ts';
 import { MailboxReading, type MailboxReadingDeps } from './mailbox-reading.ts';
-import {
-  IMAP_DOOR,
-  IMAP_LIMITS,
-  type ImapDeps,
-  type ImapLimits,
-  type ImapOptions,
-} from './options.ts';
+import { IMAP_DOOR, IMAP_LIMITS, type ImapDeps, type MailboxOptions } from './options.ts';
 
 /**
  * Reads a mailbox until the signal is aborted, and connects again whenever the connection ends. Only one process may
  * read a mailbox at a time; two would do no harm, but each mail would be fetched twice. Never throws.
  */
 export async function readMailbox(
-  options: ImapOptions,
-  deps: ImapDeps,
+  options: MailboxOptions,
+  deps: ImapDeps & Partial<Pick<MailboxReadingDeps, 'onProgress'>>,
   signal: AbortSignal,
 ): Promise<void> {
   const limits = { ...IMAP_LIMITS, ...options.limits };
-  const fetches = new Fetches(limits);
-  for (let failures = 0; !signal.aborted; failures += 1) {
-    const onProgress = () => {
-      failures = 0;
-    };
-    const readingDeps = { ...deps, limits, fetches, signal, onProgress };
+  let failures = 0;
+  const onProgress = () => {
+    failures = 0;
+    deps.onProgress?.();
+  };
+  const readingDeps = { ...deps, limits, fetches: new Fetches(limits), signal, onProgress };
+  const reading = new MailboxReading(options, readingDeps);
+  for (; !signal.aborted; failures += 1) {
     try {
       await withConnection(options, readingDeps, (connection) =>
-        readAndWait(connection, options, readingDeps),
+        readAndWait(connection, reading, readingDeps),
       );
     } catch (error) {
       if (signal.aborted) return;
@@ -46,15 +42,15 @@ export async function readMailbox(
 
 async function readAndWait(
   connection: MailboxConnection,
-  options: ImapOptions,
-  deps: MailboxReadingDeps,
+  reading: MailboxReading,
+  { signal, onProgress, noteDoor }: MailboxReadingDeps,
 ): Promise<void> {
-  const reading = await MailboxReading.begin(connection, options, deps);
-  while (!deps.signal.aborted) {
+  await reading.resume(connection);
+  while (!signal.aborted) {
     await reading.readNew();
-    deps.onProgress();
-    await deps.noteDoor(IMAP_DOOR);
-    await connection.wait(reading, deps.signal);
+    onProgress();
+    await noteDoor(IMAP_DOOR, reading.fault ?? connection.shortfall);
+    await connection.wait(reading, signal);
     await reading.fileDone();
   }
 }
@@ -65,11 +61,6 @@ async function noteFault(
   failures: number,
   { log, noteDoor }: ImapDeps,
 ): Promise<void> {
-  if (failures > 0 || fault.isRefused || fault instanceof StoreFault)
+  if (failures > 0 || fault.isLasting || fault instanceof StoreFault)
     await noteDoor(IMAP_DOOR, fault.message).catch((error: unknown) => log.error({ err: error }));
-}
-
-function toRetryMs(fault: DoorFault, failures: number, limits: ImapLimits): number {
-  const firstMs = fault.isRefused ? limits.refusedRetryMs : limits.firstRetryMs;
-  return Math.min(limits.maxRetryMs, firstMs * 2 ** Math.min(failures, 20));
 }

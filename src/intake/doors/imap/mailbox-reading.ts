@@ -1,11 +1,16 @@
 import type { FetchMessageObject } from 'imapflow';
 import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
+import { deliverAll } from '../delivering.ts';
 import { type Checkpoint, parseCheckpoint, toCheckpointText } from './checkpoint.ts';
 import type { ListedMail, MailboxConnection } from './connection.ts';
-import { MailFault, StoreFault } from './fault.ts';
+import { DoorFault, FilingFault, MailFault, StoreFault } from './fault.ts';
 import type { Fetches } from './fetches.ts';
-import { IMAP_DOOR, type ImapDeps, type ImapLimits, type ImapOptions } from './options.ts';
+import type { Outcome } from './filing.ts';
+import { IMAP_DOOR, type ImapDeps, type ImapLimits, type MailboxOptions } from './options.ts';
+
+/** When so many mails are refused one after the other, all are. */
+const MAX_REFUSED = 3;
 
 export interface MailboxReadingDeps extends ImapDeps {
   readonly limits: ImapLimits;
@@ -15,67 +20,54 @@ export interface MailboxReadingDeps extends ImapDeps {
   readonly onProgress: () => void;
 }
 
-/** Reads one mailbox by ascending UIDs, and files the mails whose outcome is known. */
+/**
+ * Reads one mailbox by ascending UIDs, and files the mails whose outcome is known. It outlives connections: what one
+ * has found out needs no commands of the next one.
+ */
 export class MailboxReading {
-  readonly #connection: MailboxConnection;
   readonly #deps: MailboxReadingDeps;
   /** The mailbox's name in its account, for people. */
   readonly #name: string;
   /** Names the mailbox in keys and in the checkpoint: another mailbox has other mails. */
   readonly #fullName: string;
-  #checkpoint: Checkpoint;
+  #connection: MailboxConnection | undefined;
+  #checkpoint: Checkpoint | undefined;
   /** UIDs of mails in the inbox whose outcome is not known. */
   readonly #pending = new Set<number>();
-  /** Up to which UID the pending mails are known, while those of an earlier connection are looked for. */
-  #pendingTo = Number.POSITIVE_INFINITY;
+  /** Mails from this UID on are to be listed and filed: an earlier process left them, or the server refused to file. */
+  #unfiledFrom = Number.POSITIVE_INFINITY;
+  #refileAtMs = 0;
+  /** Why mails are not filed, for people. */
+  fault: string | undefined;
 
-  private constructor(
-    connection: MailboxConnection,
-    { user, host, port, mailbox }: ImapOptions,
-    deps: MailboxReadingDeps,
-  ) {
-    this.#connection = connection;
+  constructor({ user, host, port, mailbox }: MailboxOptions, deps: MailboxReadingDeps) {
     this.#deps = deps;
     this.#name = mailbox;
     this.#fullName = `${user}@${host}:${port}/${mailbox}`;
-    this.#checkpoint = { uidValidity: connection.uidValidity, read: 0, filed: 0 };
   }
 
   /** Goes on where the last connection, or another process, ended. */
-  static async begin(
-    connection: MailboxConnection,
-    options: ImapOptions,
-    deps: MailboxReadingDeps,
-  ): Promise<MailboxReading> {
-    const reading = new MailboxReading(connection, options, deps);
-    await reading.#resume();
-    return reading;
-  }
-
-  async #resume(): Promise<void> {
-    const { uidValidity } = this.#checkpoint;
-    const text = await this.#deps.findCheckpoint(IMAP_DOOR);
-    this.#checkpoint = parseCheckpoint(text, { mailbox: this.#fullName, uidValidity });
-    const { filed, read } = this.#checkpoint;
-    for await (const { mails, to } of this.#connection.listWindows({ from: filed + 1, to: read })) {
-      this.#pendingTo = to;
-      for (const { uid } of mails) this.#pending.add(uid);
-      await this.fileDone();
+  async resume(connection: MailboxConnection): Promise<void> {
+    this.#connection = connection;
+    const { uidValidity } = connection;
+    if (this.#checkpoint?.uidValidity !== uidValidity) {
+      const text = await this.#deps.findCheckpoint(IMAP_DOOR);
+      this.#checkpoint = parseCheckpoint(text, { mailbox: this.#fullName, uidValidity });
+      this.#pending.clear();
+      this.#unfiledFrom = this.#checkpoint.filed + 1;
+      this.#refileAtMs = 0;
     }
-    this.#pendingTo = Number.POSITIVE_INFINITY;
+    await this.fileDone();
   }
 
   /** Reads the mails that are new, as far as there is room for them in the inbox. */
   async readNew(): Promise<void> {
-    const to = await this.#connection.findHighestUid();
-    const from = this.#checkpoint.read + 1;
-    for await (const window of this.#connection.listWindows({ from, to })) {
-      for (const batch of this.#deps.fetches.toBatches(window.mails)) {
+    await this.#open.refresh();
+    for await (const { mails } of this.#open.listWindows({ from: this.#known.read + 1 }))
+      for (const batch of this.#deps.fetches.toBatches(mails)) {
         if (this.#deps.signal.aborted || this.isFull()) return;
         await this.#readBatch(batch);
       }
-      await this.#save({ read: window.to });
-    }
   }
 
   isFull = (): boolean => this.#pending.size >= this.#deps.limits.maxPending;
@@ -116,19 +108,24 @@ export class MailboxReading {
     if (omitted.length === 0) return;
     // A mail that was deleted since it was listed is not listed any more.
     const [from, to] = [omitted[0]?.uid ?? 0, omitted.at(-1)?.uid ?? 0];
-    const listed = await this.#connection.listMails({ from, to });
+    const listed = await this.#open.listMails({ from, to });
     const still = omitted.filter(({ uid }) => listed.some((mail) => mail.uid === uid));
     await this.#fetchOnce(still, settled);
     const [lost] = still.filter(({ uid }) => !settled.has(uid));
     if (lost !== undefined) throw new MailFault(`The server does not give mail ${lost.uid}.`);
   }
 
+  /** What came is delivered, also when the server does not come to the end. */
   async #fetchOnce(mails: readonly ListedMail[], settled: Set<number>): Promise<void> {
-    const uids = new Set(mails.map(({ uid }) => uid)).difference(settled);
-    for await (const mail of this.#connection.fetch(uids)) {
-      if (settled.has(mail.uid)) continue;
-      await this.#deliver(mail);
-      settled.add(mail.uid);
+    const wanted = mails.filter(({ uid }) => !settled.has(uid));
+    const came = new Map<number, FetchMessageObject>();
+    try {
+      await this.#open.fetchMails(wanted, (mail) => void came.set(mail.uid, mail));
+    } finally {
+      await deliverAll([...came.values()], async (mail) => {
+        await this.#deliver(mail);
+        settled.add(mail.uid);
+      });
     }
   }
 
@@ -149,22 +146,77 @@ export class MailboxReading {
   }
 
   #toKey(uid: number): string {
-    return `imap:${this.#fullName}:${this.#checkpoint.uidValidity}:${uid}`;
+    return `imap:${this.#fullName}:${this.#known.uidValidity}:${uid}`;
   }
 
   hasResults = async (): Promise<boolean> => (await this.#findResults()).size > 0;
 
-  /** Files the mails whose outcome is known. One that is stuck, or not in the inbox any more, stays where it is. */
+  /**
+   * Files the mails whose outcome is known. One that is stuck, or not in the inbox any more, stays where it is. A
+   * refusal of the server ends nothing but filing, which is tried again later.
+   */
   async fileDone(): Promise<void> {
-    const results = await this.#findResults();
-    if (results.size === 0) return;
-    const done = [...results.keys()];
-    for (const outcome of ['processed', 'rejected'] as const) {
-      const uids = done.filter((uid) => results.get(uid) === outcome);
-      if (uids.length > 0) await this.#connection.file(outcome, uids);
+    if (performance.now() >= this.#refileAtMs) await this.#fileEarlier();
+    await this.#fileKnown();
+  }
+
+  async #fileEarlier(): Promise<void> {
+    const range = { from: this.#unfiledFrom, to: this.#known.read };
+    this.fault = undefined;
+    for await (const { mails, to } of this.#open.listWindows(range)) {
+      for (const { uid } of mails) this.#pending.add(uid);
+      this.#unfiledFrom = to + 1;
+      await this.#fileKnown();
+      if (this.fault !== undefined) return;
     }
-    for (const uid of done) this.#pending.delete(uid);
-    await this.#save({});
+    this.#unfiledFrom = Number.POSITIVE_INFINITY;
+  }
+
+  async #fileKnown(): Promise<void> {
+    const results = await this.#findResults();
+    for (const outcome of ['processed', 'rejected'] as const) {
+      const uids = [...results.keys()].filter((uid) => results.get(uid) === outcome);
+      if (uids.length > 0) await this.#file(outcome, uids);
+    }
+    for (const uid of results.keys()) this.#pending.delete(uid);
+    if (results.size > 0) await this.#save({});
+  }
+
+  async #file(outcome: Outcome, uids: readonly number[]): Promise<void> {
+    if (this.fault === undefined) {
+      const fault = await this.#tryFiling(outcome, uids);
+      if (fault === undefined) return;
+      this.fault = fault.message;
+      this.#refileAtMs = performance.now() + this.#deps.limits.refileMs;
+      this.#deps.log.warn({ door: IMAP_DOOR }, `imap: ${fault.message}`);
+    }
+    this.#unfiledFrom = Math.min(this.#unfiledFrom, ...uids);
+  }
+
+  /** When only some of the mails are refused, those stay for good: they must not stop the others for ever. */
+  async #tryFiling(outcome: Outcome, uids: readonly number[]): Promise<FilingFault | undefined> {
+    const whole = await this.#fileOnce(outcome, uids);
+    if (whole === undefined || uids.length === 1) return whole;
+    const refused = new Map<number, FilingFault>();
+    for (const [i, uid] of uids.entries()) {
+      const fault = await this.#fileOnce(outcome, [uid]);
+      if (fault !== undefined) refused.set(uid, fault);
+      if (refused.size === MAX_REFUSED && i + 1 === MAX_REFUSED) return whole;
+    }
+    if (refused.size === uids.length) return whole;
+    for (const [uid, { message }] of refused)
+      this.#deps.log.warn({ door: IMAP_DOOR, uid }, `Mail ${uid} of ${this.#name}: ${message}`);
+    return undefined;
+  }
+
+  async #fileOnce(outcome: Outcome, uids: readonly number[]): Promise<FilingFault | undefined> {
+    try {
+      await this.#open.file(outcome, uids);
+      return undefined;
+    } catch (error) {
+      if (error instanceof FilingFault) return error;
+      throw error;
+    }
   }
 
   /** The outcomes of the pending mails that do not wait any more; undefined for one that is not in the inbox. */
@@ -176,14 +228,24 @@ export class MailboxReading {
     return new Map(results.filter(([, result]) => result !== 'waiting' && result !== 'delayed'));
   }
 
-  async #save({ read = this.#checkpoint.read }: { read?: number | undefined }): Promise<void> {
+  /** What was read is saved only up to a mail that is there: a server may be wrong about the UIDs to come. */
+  async #save({ read = this.#known.read }: { read?: number | undefined }): Promise<void> {
     // A server may give mails in another order than was asked for.
-    const oldest = Math.min(...this.#pending);
-    const filed = this.#pending.size === 0 ? Math.min(read, this.#pendingTo) : oldest - 1;
-    if (read === this.#checkpoint.read && filed === this.#checkpoint.filed) return;
-    this.#checkpoint = { ...this.#checkpoint, read, filed };
+    const filed = Math.min(...this.#pending, this.#unfiledFrom, read + 1) - 1;
+    if (read === this.#known.read && filed === this.#known.filed) return;
+    this.#checkpoint = { ...this.#known, read, filed };
     this.#deps.onProgress();
     const text = toCheckpointText(this.#fullName, this.#checkpoint);
     await this.#deps.updateCheckpoint(IMAP_DOOR, text);
+  }
+
+  get #open(): MailboxConnection {
+    if (this.#connection === undefined) throw new DoorFault('No mailbox is open.');
+    return this.#connection;
+  }
+
+  get #known(): Checkpoint {
+    if (this.#checkpoint === undefined) throw new DoorFault('No mailbox is open.');
+    return this.#checkpoint;
   }
 }

@@ -5,6 +5,8 @@ import { MAX_MAIL_BYTES } from '../../limits.ts';
 export const IMAP_DOOR: DoorName = 'imap';
 
 export interface ImapDeps {
+  /** Read again for each connection. Throws a DoorFault. */
+  readonly readSecrets: () => Promise<Secrets>;
   readonly deliver: Deliver;
   readonly findResults: (keys: readonly string[]) => Promise<ReadonlyMap<string, MailResult>>;
   readonly noteDoor: (door: DoorName, error?: string) => Promise<void>;
@@ -14,19 +16,26 @@ export interface ImapDeps {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-export interface ImapOptions {
+export interface MailboxOptions {
   readonly host: string;
   readonly port: number;
   readonly user: string;
   readonly mailbox: string;
   /** `none` is for a server on this machine. */
   readonly security: 'tls' | 'starttls' | 'none';
-  readonly credentials: Credentials;
   readonly done: 'move' | 'flag' | 'leave';
   readonly limits?: Partial<ImapLimits>;
-  /** @internal */
-  readonly ca?: string;
 }
+
+export interface ImapOptions extends MailboxOptions {
+  readonly credentials: Credentials;
+  /** A file with the certificates of the authority that signed the server's, in place of the public ones. */
+  readonly caFile?: string | undefined;
+}
+
+export type Secrets = ({ readonly pass: string } | { readonly accessToken: string }) & {
+  readonly ca?: string;
+};
 
 /** One of the three. */
 export interface Credentials {
@@ -57,14 +66,17 @@ export const IMAP_LIMITS = {
   /** How often a server is asked for new mails: with IDLE, which usually tells of them, and without. */
   idleMs: 240_000,
   pollMs: 60_000,
-  /** Silence of the server within a command. */
+  /** Silence of the server within a command, and a command without an end. */
   socketMs: 120_000,
+  commandMs: 300_000,
   /** How long a command in progress may take when the process stops. */
-  stopMs: 5_000,
+  stopMs: 4_000,
+  /** After a refusal to move or flag mails, the next try. */
+  refileMs: 300_000,
   /** The first wait before connecting again. It doubles with every failure. */
   firstRetryMs: 1_000,
-  /** After wrong credentials: servers lock out whoever tries too often. */
-  refusedRetryMs: 30_000,
+  /** After a fault that lasts: servers lock out whoever tries wrong credentials too often. */
+  lastingRetryMs: 30_000,
   maxRetryMs: 300_000,
 } as const;
 

@@ -1,0 +1,172 @@
+import { expect, test } from 'vitest';
+import { anImapDoor } from '../../support/imap-door.ts';
+import { aScriptedImap, flood, optionsOfScripted } from '../../support/scripted-imap.ts';
+
+/* Servers that refuse, interrupt, flood, or end connections. */
+
+const PATIENT = { timeout: 30_000, interval: 20 };
+
+const listPaths = ({ commands }: Awaited<ReturnType<typeof aScriptedImap>>, wanted: string) =>
+  commands.filter(({ name }) => name === wanted).map(({ args }) => args.replaceAll('"', ''));
+
+test('new mails are read when the server refuses to move those before, and all are moved when it does not any more', async () => {
+  let isFull = true;
+  const server = await aScriptedImap({
+    on: ({ name }) => (isFull && name === 'UID MOVE' ? 'NO [OVERQUOTA] Over the quota' : undefined),
+  });
+  server.add(30);
+  const limits = { refileMs: 300, idleMs: 200 };
+  const { inbox } = anImapDoor(optionsOfScripted(server, { limits }));
+  await expect
+    .poll(() => inbox.notes.at(-1), PATIENT)
+    .toBe('Mails are read, but the server does not move mails to Processed: Over the quota.');
+  server.add(30);
+  await expect.poll(() => inbox.mails.size, PATIENT).toBe(60);
+  isFull = false;
+  await expect.poll(() => server.folders.get('Processed')?.length, PATIENT).toBe(60);
+  await expect.poll(() => inbox.notes.at(-1), PATIENT).toBe(undefined);
+  expect(inbox.again).toBe(0);
+});
+
+test('mails that the server refused to move are moved by the next process', async () => {
+  let isLasting = true;
+  const server = await aScriptedImap({
+    on: ({ name }) => (isLasting && name === 'UID MOVE' ? 'NO Permission denied' : undefined),
+  });
+  server.add(5);
+  const first = anImapDoor(optionsOfScripted(server));
+  await expect.poll(() => first.inbox.notes.at(-1), PATIENT).toMatch(/: Permission denied\.$/);
+  await first.stop();
+  isLasting = false;
+  anImapDoor(optionsOfScripted(server), first.inbox);
+  await expect.poll(() => server.folders.get('Processed')?.length, PATIENT).toBe(5);
+});
+
+test('a refused CREATE of a missing folder is told in the words of the server', async () => {
+  const server = await aScriptedImap({
+    on: ({ name }) => {
+      if (name === 'UID MOVE') return 'NO [TRYCREATE] No such folder';
+      return name === 'CREATE' ? 'NO You may not make folders' : undefined;
+    },
+  });
+  server.add(1);
+  const { inbox } = anImapDoor(optionsOfScripted(server));
+  await expect.poll(() => inbox.notes.at(-1), PATIENT).toMatch(/: You may not make folders\.$/);
+});
+
+test('one mail that the server refuses to move does not keep the others', async () => {
+  const server = await aScriptedImap({
+    on: ({ name, args }) =>
+      name === 'UID MOVE' && /\b2\b/.test(args.split(' ')[0] ?? '') ? 'NO Broken mail' : undefined,
+  });
+  server.add(4);
+  const { inbox, lines } = anImapDoor(optionsOfScripted(server));
+  await expect.poll(() => server.folders.get('Processed')?.length, PATIENT).toBe(3);
+  await expect.poll(() => lines.join('\n'), PATIENT).toMatch(/Mail 2 of INBOX: .*Broken mail/);
+  await expect.poll(() => inbox.notes.at(-1), PATIENT).toBe(undefined);
+});
+
+test('mails are read when the server tells of a flag before it answers', async () => {
+  const server = await aScriptedImap({
+    on: ({ name }, socket) => {
+      if (name === 'UID FETCH') socket.write('* 362 FETCH (FLAGS (\\Flagged))\r\n');
+      return undefined;
+    },
+  });
+  server.add(3);
+  const { inbox } = anImapDoor(optionsOfScripted(server));
+  await expect.poll(() => inbox.mails.size, PATIENT).toBe(3);
+  server.mails.set(5_000, 'Subject: far\r\n\r\nfar\r\n');
+  for (const socket of server.sockets) socket.write('* 4 EXISTS\r\n');
+  await expect.poll(() => inbox.mails.size, PATIENT).toBe(4);
+});
+
+test.each([
+  ['LOGIN', '* OK still busy\r\n'],
+  ['UID FETCH', '* 1 FETCH\r\n'],
+  ['IDLE', '* 1 FETCH (FLAGS ())\r\n'],
+])('a server that floods %s with %j loses the connection soon', async (during, line) => {
+  const server = await aScriptedImap({
+    on: ({ name }, socket) => {
+      if (name === during) flood(socket, line);
+      return undefined;
+    },
+  });
+  server.add(1);
+  const { inbox } = anImapDoor(optionsOfScripted(server, { done: 'leave' }));
+  await expect.poll(() => inbox.notes.at(-1), PATIENT).toMatch(/more than it was asked for/);
+});
+
+test('a server that never comes to the end of its answer loses the connection', async () => {
+  const server = await aScriptedImap({
+    on: ({ name }, socket) => {
+      if (name !== 'UID FETCH') return undefined;
+      const saying = setInterval(() => socket.write('* OK wait\r\n'), 50);
+      socket.once('close', () => clearInterval(saying));
+      socket.pause();
+      return 'OK';
+    },
+  });
+  server.add(1);
+  const limits = { commandMs: 300, idleMs: 100 };
+  const { inbox } = anImapDoor(optionsOfScripted(server, { limits }));
+  await expect.poll(() => inbox.notes.at(-1), PATIENT).toMatch(/does not come to the end/);
+});
+
+test.each([
+  ['Shared/dmarc', '(("INBOX." ".")) (("user." ".")) (("Shared/" "/"))', ['Shared/dmarc']],
+  ['dmarc', '(("INBOX." ".")) NIL NIL', ['INBOX.dmarc']],
+  ['INBOX.dmarc', '(("INBOX." ".")) NIL NIL', ['INBOX.dmarc']],
+])(
+  'the mailbox %s with the namespaces %s is opened by its name',
+  async (mailbox, namespace, paths) => {
+    const server = await aScriptedImap({ namespace });
+    server.add(1);
+    const { inbox } = anImapDoor(optionsOfScripted(server, { mailbox, done: 'leave' }));
+    await expect.poll(() => inbox.mails.size, PATIENT).toBe(1);
+    expect(listPaths(server, 'EXAMINE')).toEqual(paths);
+  },
+);
+
+test('a mailbox that cannot be opened is told of with the names that were asked for', async () => {
+  const server = await aScriptedImap({
+    namespace: '(("INBOX." ".")) NIL (("" "."))',
+    on: ({ name }) => (name === 'SELECT' ? 'NO Mailbox does not exist' : undefined),
+  });
+  const { inbox } = anImapDoor(optionsOfScripted(server, { mailbox: 'dmarc' }));
+  await expect
+    .poll(() => inbox.notes.at(-1), PATIENT)
+    .toBe(
+      'The server does not open the mailbox INBOX.dmarc (Mailbox does not exist), nor dmarc (Mailbox does not exist).',
+    );
+});
+
+test('a server that ends each connection after eight commands lets all mails through', async () => {
+  const server = await aScriptedImap({ commands: 8, hidesCapabilities: true });
+  server.add(230);
+  const { inbox } = anImapDoor(optionsOfScripted(server));
+  await expect.poll(() => inbox.mails.size, PATIENT).toBe(230);
+  await expect.poll(() => server.folders.get('Processed')?.length, PATIENT).toBe(230);
+  expect(inbox.again).toBe(0);
+  // None of them was fetched alone.
+  expect(listPaths(server, 'UID FETCH').filter((args) => /^\d+ /.test(args))).toEqual([]);
+});
+
+test('a server without MOVE and UIDPLUS gets flags, and the door says so', async () => {
+  const server = await aScriptedImap({ capabilities: 'IDLE' });
+  server.add(2);
+  const { inbox } = anImapDoor(optionsOfScripted(server));
+  await expect.poll(() => server.seen.size, PATIENT).toBe(2);
+  await expect.poll(() => inbox.notes.at(-1), PATIENT).toMatch(/^Mails are flagged and not moved/);
+});
+
+test('mails that are moved to Processed have been seen, and the server is told who reads them', async () => {
+  const server = await aScriptedImap();
+  server.add(2);
+  anImapDoor(optionsOfScripted(server));
+  await expect.poll(() => server.folders.get('Processed')?.length, PATIENT).toBe(2);
+  expect([...server.seen]).toEqual([1, 2]);
+  expect(listPaths(server, 'ID')).toEqual([
+    expect.stringMatching(/^\(name Plumbline version \d+\.\d+\.\d+\)$/),
+  ]);
+});
