@@ -1,7 +1,6 @@
 import type { AggregateReport, ReportRecord } from '../src/domain/reports/aggregate-report.ts';
 import { addToTally, EMPTY_TALLY } from '../src/domain/reports/alignment.ts';
 import { LargestRecords } from '../src/domain/reports/largest-records.ts';
-import { parseRecordTexts } from '../src/domain/reports/record-text.ts';
 import { toContent } from '../src/domain/reports/report-content.ts';
 import { countSources } from '../src/domain/reports/source-counts.ts';
 
@@ -38,8 +37,7 @@ export function withRecords(parts: Parts, records: readonly ReportRecord[]): Agg
   const tally = records.reduce(addToTally, EMPTY_TALLY);
   const largest = new LargestRecords();
   for (const record of records) largest.add(record);
-  const texts = largest.texts();
-  const kept = parseRecordTexts(texts);
+  const { texts, records: kept } = largest.end();
   const content = toContent({ ...parts, tally }, texts, kept);
   return { ...parts, tally, content, sources: countSources(kept) };
 }

@@ -1,5 +1,11 @@
 import type { ReportRecord } from './aggregate-report.ts';
-import { toRecordText } from './record-text.ts';
+import {
+  type KeptRecord,
+  parseRecordTexts,
+  type RecordValues,
+  toRecord,
+  toRecordValues,
+} from './record-text.ts';
 
 /**
  * How many records of a report are kept one by one.
@@ -13,6 +19,8 @@ const MAX_KEPT_CHARS = 4_000_000;
 interface Gathered {
   readonly count: number;
   readonly text: string;
+  /** undefined when only texts are held. */
+  readonly values: RecordValues | undefined;
 }
 
 /**
@@ -25,19 +33,31 @@ export class LargestRecords {
   #chars = 0;
   /** A record that comes now with no more messages than this is not among the largest. */
   #tooFew = -1;
+  #hasValues = true;
 
   add(record: ReportRecord): void {
     if (record.count <= this.#tooFew) return;
-    const text = toRecordText(record);
-    this.#added.push({ count: record.count, text });
+    const values = toRecordValues(record);
+    const text = JSON.stringify(values);
+    this.#added.push({ count: record.count, text, values: this.#hasValues ? values : undefined });
     this.#chars += text.length;
     if (this.#added.length >= MAX_KEPT_RECORDS || this.#chars >= MAX_KEPT_CHARS) this.#cut();
   }
 
-  /** Texts of record-text.ts. */
-  texts(): string[] {
+  /** Of a large document, values would keep all of its pieces in memory. Parsing texts takes longer than reading them. */
+  holdTextsOnly(): void {
+    if (!this.#hasValues) return;
+    this.#hasValues = false;
+    this.#added = this.#added.map((one) => ({ ...one, values: undefined }));
+  }
+
+  /** Texts of record-text.ts, and what they say. */
+  end(): { readonly texts: readonly string[]; readonly records: readonly KeptRecord[] } {
     this.#cut();
-    return this.#gathered.map(({ text }) => text);
+    const texts = this.#gathered.map(({ text }) => text);
+    if (!this.#hasValues) return { texts, records: parseRecordTexts(texts) };
+    const records = this.#gathered.map(({ text, values = JSON.parse(text) }) => toRecord(values));
+    return { texts, records };
   }
 
   #cut(): void {

@@ -1,7 +1,7 @@
 import type { ReportRecord } from './aggregate-report.ts';
 
 /*
- * A record as it is stored: the text of a JSON array, whose lists and texts are cut. While a report is read, its
+ * A record as it is stored: the text of a JSON array, whose lists and texts are cut. While a large report is read, its
  * records are held as texts, because their values would keep the document's pieces in memory.
  */
 
@@ -34,11 +34,11 @@ const MAX_ENTRIES = 10;
 const MAX_NAME = 255;
 const MAX_TEXT = 300;
 
-export function toRecordText(record: ReportRecord): string {
+export function toRecordValues(record: ReportRecord): RecordValues {
   const { policyEvaluated, identifiers, authResults } = record;
   const { reasons } = policyEvaluated;
   const { dkim, spf } = authResults;
-  const values: RecordValues = [
+  return [
     record.sourceIp,
     record.count,
     cut(policyEvaluated.disposition),
@@ -56,7 +56,6 @@ export function toRecordText(record: ReportRecord): string {
     ]),
     countOmitted(reasons) + countOmitted(dkim) + countOmitted(spf),
   ];
-  return JSON.stringify(values);
 }
 
 function first<T>(list: readonly T[]): readonly T[] {

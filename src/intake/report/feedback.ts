@@ -6,7 +6,7 @@ import type {
 } from '../../domain/reports/aggregate-report.ts';
 import { addToTally, EMPTY_TALLY, MAX_REPORT_MESSAGES } from '../../domain/reports/alignment.ts';
 import { LargestRecords } from '../../domain/reports/largest-records.ts';
-import { parseRecordTexts } from '../../domain/reports/record-text.ts';
+import type { KeptRecord } from '../../domain/reports/record-text.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { toContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
@@ -50,10 +50,11 @@ export async function readFeedback(
     onRecord?.(record);
   });
   const parser = new XmlParser(tree, log);
-  const { sha256: payloadSha256, size } = await readXml(content, { parser, log, budget });
+  const reading = { parser, log, budget, largest };
+  const { sha256: payloadSha256, size } = await readXml(content, reading);
   const parts = { ...toParts(tree, nowMs), xmlNamespace: toNamespace(parser, log), tally };
   const held = size > MAX_HELD_BYTES ? copy(parts) : parts;
-  const kept = keepRecords(held, { texts: largest.texts(), log, budget });
+  const kept = keepRecords(held, { ...largest.end(), log, budget });
   return { ...held, ...kept, warnings: log.toList(), payloadSha256 };
 }
 
@@ -75,6 +76,7 @@ type Parts = Omit<AggregateReport, 'content' | 'sources' | 'warnings' | 'payload
 interface Records {
   /** Of the records with the most messages, which come first. */
   readonly texts: readonly string[];
+  readonly records: readonly KeptRecord[];
   readonly log: WarningLog;
   readonly budget: Budget;
 }
@@ -82,11 +84,11 @@ interface Records {
 /** Spends the report's size from the budget. While there is no room, the half with fewer messages is left out. */
 function keepRecords(
   parts: Parts,
-  { texts, log, budget }: Records,
+  { texts, records: all, log, budget }: Records,
 ): Pick<AggregateReport, 'content' | 'sources'> {
   for (let count = texts.length; ; count = Math.floor(count / 2)) {
     const kept = texts.slice(0, count);
-    const records = parseRecordTexts(kept);
+    const records = all.slice(0, count);
     const report = { content: toContent(parts, kept, records), sources: countSources(records) };
     const bytes = estimateStored({ ...parts, ...report });
     if (bytes > budget.keepable && count > 0) continue;
@@ -122,6 +124,7 @@ function toParts(
 
 interface Reading {
   readonly parser: XmlParser;
+  readonly largest: LargestRecords;
   readonly log: WarningLog;
   readonly budget: Budget;
 }
@@ -129,7 +132,7 @@ interface Reading {
 /** Returns the hash (SHA-256, hex) and the number of the document's bytes. */
 async function readXml(
   content: Content,
-  { parser, log, budget }: Reading,
+  { parser, largest, log, budget }: Reading,
 ): Promise<{ readonly sha256: string; readonly size: number }> {
   const { head, whole } = await peek(content);
   const text = new XmlText(parser, { head, log });
@@ -140,6 +143,7 @@ async function readXml(
     size += bytes.length;
     if (size > MAX_XML_BYTES)
       throw new Refusal('too_large', `The document is larger than ${toSizeText(MAX_XML_BYTES)}.`);
+    if (size > MAX_HELD_BYTES) largest.holdTextsOnly();
     // A broken document may also be a bomb, and that error takes precedence. So the rest is only counted.
     if (broken !== undefined) continue;
     hash.update(bytes);

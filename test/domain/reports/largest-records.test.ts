@@ -8,7 +8,7 @@ type Gathered = ReturnType<typeof aRecord>;
 function gather(records: Iterable<Gathered>): string[] {
   const largest = new LargestRecords();
   for (const record of records) largest.add(record);
-  return largest.texts();
+  return [...largest.end().texts];
 }
 
 describe('the largest records of a report', () => {
