@@ -41,7 +41,7 @@ const COSTS = {
   token: 150,
   record: 2_500,
   /** A byte that is stored: reading is only half of what a report costs. */
-  keptByte: 400,
+  keptByte: 300,
 } as const;
 
 /**
@@ -81,8 +81,8 @@ function maxKept(inputBytes: number): number {
 const ORIGINALS_BASE_BYTES = MIB;
 const ORIGINALS_PER_INPUT_BYTE = 2;
 
-/** What a report takes in the database with its indexes, besides its content and texts, and each source in its day. */
-export const REPORT_ROW_BYTES = 800;
+/** What a report takes in the database with its document and indexes, besides its content and texts, and each source. */
+export const REPORT_ROW_BYTES = 1_300;
 const SOURCE_BYTES = 30;
 
 type Counted = Pick<AggregateReport, 'metadata' | 'content' | 'sources'>;

@@ -14,13 +14,15 @@ const SCHEMA_TAG =
 export function repairProlog(text: string, log: WarningLog): string {
   if (BLANK_BEFORE.test(text)) log.add('blank_before_declaration');
   const undeclared = text.replace(DECLARATION, toBlanks);
+  if (!undeclared.includes('schema')) return undeclared;
   return undeclared.replace(SCHEMA_TAG, (_, before: string, tag: string) => {
     log.add('stray_schema_tag');
     return before + toBlanks(tag);
   });
 }
 
-const toBlanks = (text: string): string => text.replace(/[^\r\n]/g, ' ');
+const toBlanks = (text: string): string =>
+  text.replace(/[^\r\n]+/g, (line) => ' '.repeat(line.length));
 
 /** XML 1.0, 2.2: characters that are not a Char. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters.
