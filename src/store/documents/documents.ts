@@ -45,22 +45,43 @@ const GROUP_DOCUMENTS = 64;
 const GROUP_BYTES = 1024 * 1024;
 
 /**
+ * So many documents are enough for a transaction that has all of a domain: while it holds its domains, other processes
+ * store those of other domains.
+ */
+const ENOUGH_DOCUMENTS = 16;
+
+/**
  * Returns the outcome of each document. A transaction stores documents with their originals and every count and head
- * that they change. When a process ends between two, storing the same documents again counts nothing twice.
+ * that they change. When a process ends between two, storing the same documents again counts nothing twice. Documents of
+ * a domain are stored together, in their order.
  */
 export async function insertReceived(
   db: Db,
   received: readonly ReceivedDocument[],
   receivedAt: Instant,
 ): Promise<Outcome[]> {
+  const prepared = await prepareAll(db, received, receivedAt);
+  const numbered = prepared.map((document, i) => ({ document, i, domain: toDomain(document) }));
+  numbered.sort((a, b) => (a.domain === b.domain ? a.i - b.i : a.domain < b.domain ? -1 : 1));
+  const sorted = numbered.map(({ document }) => document);
   const outcomes: Outcome[] = [];
-  const documents = await prepareAll(db, received, receivedAt);
+  for (const [at, outcome] of (await insertSorted(db, sorted, receivedAt)).entries())
+    outcomes[numbered[at]?.i ?? 0] = outcome;
+  return outcomes;
+}
+
+async function insertSorted(
+  db: Db,
+  documents: readonly ReceivedDocument[],
+  receivedAt: Instant,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
   const insert = async (batch: readonly ReceivedDocument[]) => {
     outcomes.push(...(await db.write((tx) => insertBatch(tx, batch, receivedAt))));
   };
   let atMost = MAX_DOCUMENTS;
   while (outcomes.length < documents.length) {
-    const batch = documents.slice(outcomes.length, outcomes.length + atMost);
+    const batch = takeBatch(documents.slice(outcomes.length, outcomes.length + atMost));
     const [first] = batch as [ReceivedDocument];
     try {
       await insert(batch);
@@ -73,6 +94,18 @@ export async function insertReceived(
   }
   return outcomes;
 }
+
+function takeBatch(documents: readonly ReceivedDocument[]): readonly ReceivedDocument[] {
+  const end = documents.findIndex((document, i) => {
+    const before = documents[i - 1];
+    return i >= ENOUGH_DOCUMENTS && before && toDomain(before) !== toDomain(document);
+  });
+  return end === -1 ? documents : documents.slice(0, end);
+}
+
+/** Empty when there is no report. */
+const toDomain = ({ content }: ReceivedDocument): string =>
+  isRefusal(content) ? '' : content.policyPublished.domain;
 
 /** Stores the parts of large originals, except those of reports that are stored already. */
 async function prepareAll(
@@ -106,7 +139,7 @@ async function insertBatch(
 ): Promise<Outcome[]> {
   const endAt = performance.now() + MAX_MS;
   const arrivals = new Arrivals(receivedAt);
-  await arrivals.lockDomains(tx, new Set(documents.flatMap(toDomainName)));
+  await arrivals.lockDomains(tx, new Set(documents.map(toDomain).filter(Boolean)));
   const outcomes: Outcome[] = [];
   while (outcomes.length < documents.length) {
     const group = takeGroup(documents.slice(outcomes.length), MAX_COUNT_COST - arrivals.countCost);
@@ -115,10 +148,6 @@ async function insertBatch(
   }
   await countArrivals(tx, arrivals);
   return outcomes;
-}
-
-function toDomainName({ content }: ReceivedDocument): string[] {
-  return isRefusal(content) ? [] : [content.policyPublished.domain];
 }
 
 /** The first documents, at least one, whose counts cost no more than `maxCost`; the last may exceed it. */

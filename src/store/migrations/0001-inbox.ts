@@ -39,7 +39,7 @@ export const INBOX = {
     },
     keys: ['index inbox_mail_door (door, seq)', 'index inbox_mail_state (state, done_at, seq)'],
     postgres: ['primary key (seq)'],
-    storage: 'fillfactor = 50',
+    storage: 'fillfactor = 45',
   },
 
   /**
