@@ -7,7 +7,7 @@ import { parseEnvelope } from '../../src/store/inbox/incoming.ts';
 import { listMiscounts } from '../support/recount.ts';
 import type { TestDovecot } from './dovecot.ts';
 import type { SmtpSenders } from './smtp-senders.ts';
-import { COUNTS, DOORS, type Kind, MAILS, ROUNDS, toAllMails } from './trial-mails.ts';
+import { COUNTS, DOORS, type Door, type Kind, MAILS, ROUNDS, toAllMails } from './trial-mails.ts';
 
 export async function listRows(db: Db) {
   const columns = ['door', 'state', 'result', 'envelope', 'tries'] as const;
@@ -38,8 +38,8 @@ export function expectSmtpRows(rows: Rows, { tries }: SmtpSenders): void {
 }
 
 /** The inbox knows a mail of a mailbox by its UID, and a file by its state: each has one row. */
-export function expectKeyedRows(rows: Rows, kind: 'imap' | 'folder'): void {
-  const results = rows.filter(({ door }) => door.split(':', 1)[0] === kind).map(toResult);
+export function expectKeyedRows(rows: Rows, name: 'imap' | `folder:${string}`): void {
+  const results = rows.filter(({ door }) => door === name).map(toResult);
   expect(countKinds(results)).toEqual(COUNTS);
   expect(results).toHaveLength(ROUNDS * MAILS);
 }
@@ -70,10 +70,22 @@ export async function expectFolder(folder: string): Promise<void> {
   }
 }
 
+/** Mails with a report are in `cur`. Those of other people stay in `new`. */
+export async function expectMaildir(maildir: string): Promise<void> {
+  for (const [name, kinds] of Object.entries({
+    cur: ['processed', 'rejected'],
+    new: ['ignored'],
+  } as const)) {
+    const names = await readdir(join(maildir, name));
+    const found = await readTexts(names.map((file) => join(maildir, name, file)));
+    expect(found.sort()).toEqual(toTexts('maildir', kinds).sort());
+  }
+}
+
 const readTexts = (paths: readonly string[]): Promise<string[]> =>
   Promise.all(paths.map(async (path) => toText(await readFile(path))));
 
-const toTexts = (door: 'imap' | 'folder', kinds: readonly Kind[]): string[] =>
+const toTexts = (door: Door, kinds: readonly Kind[]): string[] =>
   toAllMails(door)
     .filter(({ kind }) => kinds.includes(kind))
     .map(({ bytes }) => toText(bytes));

@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
@@ -15,6 +15,7 @@ import {
   expectFolder,
   expectKeyedRows,
   expectMailbox,
+  expectMaildir,
   expectReports,
   expectSmtpRows,
   listRows,
@@ -22,11 +23,13 @@ import {
 import { aDovecot, optionsOf, type TestDovecot } from './dovecot.ts';
 import { KilledProcess } from './killed-process.ts';
 import { SmtpSenders } from './smtp-senders.ts';
-import { COUNTS, MAILS, ROUNDS, toMails } from './trial-mails.ts';
+import { COUNTS, MAILS, POSTGRES_KILLS, ROUNDS, toMails } from './trial-mails.ts';
 
 const ADDRESS = 'dmarc@mx.plumbline.example';
 /** Files are not read before they are two seconds old, so they are written some rounds before they are needed. */
 const ROUNDS_AHEAD = 4;
+/** Messages of so many rounds come to the mailbox file at once: it is not read while it grows. */
+const MBOX_ROUNDS = 10;
 /** It takes a minute or two; a machine with much other work needs many times as long. */
 const MAX_MS = 900_000;
 const PATIENT = { timeout: 600_000, interval: 200 };
@@ -39,24 +42,26 @@ async function onPostgres(): Promise<string> {
 
 test.each([
   { engine: 'SQLite', make: aDatabasePath, kills: ROUNDS },
-  { engine: 'PostgreSQL', make: onPostgres, kills: ROUNDS / 4 },
+  { engine: 'PostgreSQL', make: onPostgres, kills: POSTGRES_KILLS },
 ])(
-  `$engine: ${ROUNDS * MAILS} mails by SMTP, as many by IMAP and as many in a folder are each accounted for, and each report is stored once, while the process is killed $kills times, the store refuses mails, and the IMAP server restarts`,
+  `$engine: ${ROUNDS * MAILS} mails by SMTP, and as many by IMAP, in a folder, a Maildir and a mailbox file are each accounted for, and each report is stored once, while the process is killed $kills times, the store refuses mails, and the IMAP server restarts`,
   async ({ engine, make, kills }) => {
     const startedAt = performance.now();
     const trial = await begin(engine, await make());
-    const { db, imap, killed, senders, folder } = trial;
+    const { db, imap, killed, senders, watched } = trial;
     for (let round = 0; round < ROUNDS; round += 1) {
       await addMails(trial, round);
-      if ((round + 1) % (ROUNDS / kills) !== 0) continue;
-      await killOnce(trial, Math.floor((round * kills) / ROUNDS));
+      const kill = Math.floor((round * kills) / ROUNDS);
+      if (Math.floor(((round + 1) * kills) / ROUNDS) > kill) await killOnce(trial, kill);
     }
     const beforeLast = await countDone(db);
     await killed.begin();
     senders.open();
     await senders.end();
     await expect.poll(() => imap.count(), PATIENT).toBe(COUNTS.ignored);
-    await expect.poll(() => countFiles(folder), PATIENT).toBe(0);
+    await expect.poll(() => countFiles(watched.folder), PATIENT).toBe(0);
+    await expect.poll(() => countFiles(join(watched.maildir, 'new')), PATIENT).toBe(COUNTS.ignored);
+    await expect.poll(() => countByDoor(db, watched.mbox), PATIENT).toBe(ROUNDS * MAILS);
     await expect.poll(() => countUnread(db), PATIENT).toBe(0);
     await killed.kill();
 
@@ -70,9 +75,10 @@ test.each([
     expect(again).toBeGreaterThan(0);
     expectSmtpRows(rows, senders);
     expectKeyedRows(rows, 'imap');
-    expectKeyedRows(rows, 'folder');
+    for (const path of Object.values(watched)) expectKeyedRows(rows, `folder:${path}`);
     await expectMailbox(imap);
-    await expectFolder(folder);
+    await expectFolder(watched.folder);
+    await expectMaildir(watched.maildir);
     await expectReports(db);
   },
   MAX_MS,
@@ -82,11 +88,13 @@ interface Trial {
   readonly db: Db;
   readonly isPostgres: boolean;
   readonly imap: TestDovecot;
-  /** The folder that is watched. */
-  readonly folder: string;
+  readonly watched: Watched;
   readonly killed: KilledProcess;
   readonly senders: SmtpSenders;
 }
+
+/** Paths. */
+type Watched = Readonly<Record<'folder' | 'maildir' | 'mbox', string>>;
 
 async function begin(engine: string, database: string): Promise<Trial> {
   const store = await openStore(database);
@@ -94,27 +102,59 @@ async function begin(engine: string, database: string): Promise<Trial> {
   const { db } = store;
   await aDomain(db, await aBareAccount(db), { name: 'example.com' });
   const [imap, own] = [await aDovecot(), await aFolder()];
-  const [folder, cache] = [join(own, 'watched'), join(own, 'cache')];
-  await mkdir(folder);
+  const watched = await makeWatched(own);
   const smtp = { port: await findFreePort(), address: ADDRESS };
   const { imap: port } = imap.ports;
   const limits = { firstRetryMs: 20, maxRetryMs: 200, resultsMs: 50 };
   const options = optionsOf(imap, { port, security: 'none', limits });
-  const killed = new KilledProcess({ database, smtp, folder, imap: options }, cache);
+  const killed = new KilledProcess(
+    { database, smtp, watched: Object.values(watched), imap: options },
+    join(own, 'cache'),
+  );
   const senders = new SmtpSenders(smtp);
-  for (let round = 0; round < ROUNDS_AHEAD; round += 1) await writeFiles(folder, round);
-  return { db, isPostgres: engine !== 'SQLite', imap, folder, killed, senders };
+  for (let round = 0; round < ROUNDS_AHEAD; round += 1) await writeFiles(watched, round);
+  return { db, isPostgres: engine !== 'SQLite', imap, watched, killed, senders };
 }
 
-async function addMails({ imap, senders, folder }: Trial, round: number): Promise<void> {
+async function makeWatched(own: string): Promise<Watched> {
+  const [folder, maildir, mbox] = ['folder', 'maildir', 'mbox'].map((name) => join(own, name)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const name of ['', 'new', 'cur', 'tmp']) await mkdir(join(maildir, name));
+  await mkdir(folder);
+  await writeFile(mbox, '');
+  return { folder, maildir, mbox };
+}
+
+async function addMails({ imap, senders, watched }: Trial, round: number): Promise<void> {
   await imap.add(toMails('imap', round).map(({ bytes }) => bytes));
   for (const { id, bytes } of toMails('smtp', round)) senders.send(toSender(id), bytes);
-  if (round + ROUNDS_AHEAD < ROUNDS) await writeFiles(folder, round + ROUNDS_AHEAD);
+  if (round + ROUNDS_AHEAD < ROUNDS) await writeFiles(watched, round + ROUNDS_AHEAD);
 }
 
-async function writeFiles(folder: string, round: number): Promise<void> {
+async function writeFiles({ folder, maildir, mbox }: Watched, round: number): Promise<void> {
   for (const { id, bytes } of toMails('folder', round))
     await writeFile(join(folder, `${id}.eml`), bytes);
+  for (const { id, bytes } of toMails('maildir', round)) {
+    await writeFile(join(maildir, 'tmp', id), bytes);
+    await rename(join(maildir, 'tmp', id), join(maildir, 'new', id));
+  }
+  if (round % MBOX_ROUNDS === 0) await appendFile(mbox, toMailbox(round));
+}
+
+/** The messages of a round and of some rounds after it. */
+function toMailbox(round: number): Buffer {
+  const rounds = Array.from({ length: MBOX_ROUNDS }, (_, i) => round + i);
+  const mails = rounds.filter((one) => one < ROUNDS).flatMap((one) => toMails('mbox', one));
+  return Buffer.concat(
+    mails.flatMap(({ bytes }) => [
+      Buffer.from('From reporter@example.com Thu Jan  1 00:00:00 2026\n'),
+      bytes,
+      Buffer.from('\n\n'),
+    ]),
+  );
 }
 
 const toSender = (id: string) => `${id}@reporter.example`;
@@ -153,6 +193,7 @@ async function restart(imap: TestDovecot): Promise<void> {
 }
 
 const countByFolder = (db: Db) => countMails(db, 'door', 'like', 'folder:%');
+const countByDoor = (db: Db, path: string) => countMails(db, 'door', 'like', `folder:${path}`);
 const countDone = (db: Db) => countMails(db, 'state', '=', 'done');
 const countUnread = (db: Db) => countMails(db, 'state', '!=', 'done');
 
@@ -172,5 +213,5 @@ async function countMails(
 
 /** Files that were not moved yet. */
 async function countFiles(folder: string): Promise<number> {
-  return (await readdir(folder)).filter((name) => name.endsWith('.eml')).length;
+  return (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile()).length;
 }

@@ -20,14 +20,14 @@ export interface MailProcessOptions {
   readonly database: string;
   readonly smtp: { readonly port: number; readonly address: string };
   readonly imap: ImapOptions;
-  /** The path of a folder to watch. */
-  readonly folder: string;
+  /** The paths of folders, Maildirs and mailbox files to watch. */
+  readonly watched: readonly string[];
 }
 
 const now = () => new Date('2026-03-15T04:00:00Z');
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} } as never;
 
-const { database, smtp, imap, folder }: MailProcessOptions = JSON.parse(process.argv[2] ?? '');
+const { database, smtp, imap, watched }: MailProcessOptions = JSON.parse(process.argv[2] ?? '');
 process.on('disconnect', () => process.exit());
 process.once('message', async () => {
   const { db } = await openStore(database, { mustExist: true });
@@ -42,7 +42,8 @@ process.once('message', async () => {
   };
   const ofDoors = { ...given, ...toDoorState(db) };
   void readMailboxApart(imap, ofDoors, new AbortController().signal);
-  watchFolder({ ...ofDoors, path: folder, done: 'move', warn: () => undefined, pollMs: 200 });
+  for (const path of watched)
+    watchFolder({ ...ofDoors, path, done: 'move', warn: () => undefined, pollMs: 200 });
   await startSmtp(
     {
       port: smtp.port,

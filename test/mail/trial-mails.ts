@@ -3,6 +3,8 @@ import { base64, mail, text } from '../support/mail.ts';
 
 /** On SQLite the process is killed in each round. `MAIL_ROUNDS=100` kills it more often. */
 export const ROUNDS = Number(process.env['MAIL_ROUNDS'] ?? 40);
+/** On PostgreSQL it is killed in some of the rounds, or in each of 100 with `MAIL_ROUNDS=100 POSTGRES_KILLS=100`. */
+export const POSTGRES_KILLS = Number(process.env['POSTGRES_KILLS'] ?? Math.ceil(ROUNDS / 4));
 /** By each door in each round. */
 export const MAILS = 20;
 
@@ -12,8 +14,8 @@ export type Kind = (typeof KINDS)[number];
 /** By each door in all rounds. */
 export const COUNTS = { processed: 18 * ROUNDS, rejected: ROUNDS, ignored: ROUNDS };
 
-export const DOORS = ['smtp', 'imap', 'folder'] as const;
-type Door = (typeof DOORS)[number];
+export const DOORS = ['smtp', 'imap', 'folder', 'maildir', 'mbox'] as const;
+export type Door = (typeof DOORS)[number];
 
 interface TrialMail {
   readonly id: string;

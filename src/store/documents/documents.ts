@@ -61,14 +61,27 @@ export async function insertReceived(
   receivedAt: Instant,
 ): Promise<Outcome[]> {
   const prepared = await prepareAll(db, received, receivedAt);
-  const numbered = prepared.map((document, i) => ({ document, i, domain: toDomain(document) }));
-  numbered.sort((a, b) => (a.domain === b.domain ? a.i - b.i : a.domain < b.domain ? -1 : 1));
-  const sorted = numbered.map(({ document }) => document);
+  const order = toOrder(prepared);
+  const sorted = order.map((i) => prepared[i] as ReceivedDocument);
   const outcomes: Outcome[] = [];
   for (const [at, outcome] of (await insertSorted(db, sorted, receivedAt)).entries())
-    outcomes[numbered[at]?.i ?? 0] = outcome;
+    outcomes[order[at] ?? 0] = outcome;
   return outcomes;
 }
+
+/** By domain. All in the given order when the same bytes were read twice, with different domains: the last one counts. */
+function toOrder(documents: readonly ReceivedDocument[]): number[] {
+  const domains = documents.map(toDomain);
+  const byPlace = new Map<string, string>();
+  for (const [i, { input, path }] of documents.entries()) {
+    const [place, domain = ''] = [`${input.sha256} ${path}`, domains[i]];
+    if ((byPlace.get(place) ?? domain) !== domain) return [...documents.keys()];
+    byPlace.set(place, domain);
+  }
+  return [...documents.keys()].sort((a, b) => compare(domains[a] ?? '', domains[b] ?? ''));
+}
+
+const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 
 async function insertSorted(
   db: Db,
