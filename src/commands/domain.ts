@@ -20,6 +20,8 @@ import {
 import { findDomainId } from '../store/accounts/find-by-name.ts';
 import { listReportAddresses } from '../store/accounts/mail-address.ts';
 import { listRelatedDomains, type RelatedDomain } from '../store/accounts/related-domains.ts';
+import { removeDomain } from '../store/accounts/removed-domains.ts';
+import { defineProposals } from './domain/proposals.ts';
 import {
   hint,
   type OutputOptions,
@@ -80,6 +82,20 @@ export function define(domain: Command): void {
         printOne(toOutput(changed), options);
       });
   }
+
+  domain
+    .command('remove <domain>')
+    .description(
+      'Take a domain from its account, with its alerts and marks. Reports stay, unclaimed.',
+    )
+    .action(async (name: string, options: OutputOptions) => {
+      const removed = await withStore(async ({ db }) =>
+        removeDomain(db, await findDomainId(db, name)),
+      );
+      printOne({ id: removed.id, domain: removed.name, removed: true }, options);
+    });
+
+  defineProposals(domain);
 }
 
 interface ListOptions extends OutputOptions {

@@ -4,13 +4,13 @@ import type { LookUp } from '../dns/record-watch.ts';
 import { findReportAddresses } from '../domain/dns/report-addresses.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
-import { plumbline } from '../store/accounts/audit.ts';
 import { isUnclaimed } from '../store/accounts/domain-reports.ts';
-import { insertDomain } from '../store/accounts/domains.ts';
+import type { NewDomain } from '../store/accounts/domains.ts';
 import { findMailToken } from '../store/accounts/mail-address.ts';
+import { claimOrPropose } from '../store/accounts/proposals.ts';
 import type { Db } from '../store/engine/database.ts';
 
-/** A domain whose record does not name the account is not looked up again for this time. */
+/** A domain that did not become the account's is not looked up again for this time. */
 const AGAIN_MS = 3_600_000;
 const REMEMBERED = 10_000;
 
@@ -37,14 +37,14 @@ export type ClaimDomains = (
 ) => Promise<readonly Claimed[]>;
 
 /**
- * A report that came by an account's own address makes its domain the account's, when no account has it and its
- * DMARC record in DNS names exactly this address. Anybody can send a report about any domain to the address,
- * which is public in DNS; only the owner of the domain can publish the record (decision 77). A domain whose name
- * servers did not answer in time is asked for again with its next report.
+ * A report that came by an account's own address proposes its domain to the account, or makes it the account's, when no
+ * account has it and its DMARC record in DNS names exactly this address. Anybody can send a report about any domain to
+ * the address, which is public in DNS; only the owner of the domain can publish the record (decision 77). A domain
+ * whose name servers did not answer in time is asked for again with its next report.
  */
 export function createClaims(deps: ClaimsDeps): ClaimDomains {
   const { db, mailHost, lookUp, lookUpMs = LOOK_UP_MS } = deps;
-  const refused = new LRUCache<string, true>({ max: REMEMBERED, ttl: AGAIN_MS });
+  const unclaimed = new LRUCache<string, true>({ max: REMEMBERED, ttl: AGAIN_MS });
   return async (namesByAccount) => {
     if (mailHost === undefined) return [];
     const late = sleep(lookUpMs, undefined, { ref: false });
@@ -55,7 +55,7 @@ export function createClaims(deps: ClaimsDeps): ClaimDomains {
       for (const name of names) candidates.push({ accountId, name, address });
     }
     const claimed = candidates.map((candidate) =>
-      claimOne({ ...deps, lookUp: lookUpSoon, refused }, candidate),
+      claimOne({ ...deps, lookUp: lookUpSoon, unclaimed }, candidate),
     );
     return (await Promise.all(claimed)).filter((one) => one !== undefined);
   };
@@ -67,24 +67,26 @@ interface Candidate extends Claimed {
 }
 
 async function claimOne(
-  { db, lookUp, now, refused }: ClaimsDeps & { readonly refused: LRUCache<string, true> },
+  { db, lookUp, now, unclaimed }: ClaimsDeps & { readonly unclaimed: LRUCache<string, true> },
   { accountId, name, address }: Candidate,
 ): Promise<Claimed | undefined> {
   const key = `${address} ${name}`;
-  if (refused.has(key) || !(await isUnclaimed(db, name))) return undefined;
+  if (unclaimed.has(key) || !(await isUnclaimed(db, name))) return undefined;
   const record = await lookUp('dmarc', name);
   if (record === undefined) return undefined;
-  if (!findReportAddresses(record).includes(address)) {
-    refused.set(key, true);
-    return undefined;
-  }
-  const at = toInstant(now());
+  const claim = { accountId, name, now: toInstant(now()) };
+  if (findReportAddresses(record).includes(address) && (await tryToClaim(db, claim)))
+    return { accountId, name };
+  unclaimed.set(key, true);
+  return undefined;
+}
+
+async function tryToClaim(db: Db, claim: NewDomain): Promise<boolean> {
   try {
-    const domain = await insertDomain(db, { accountId, name, now: at }, plumbline(at));
-    return { accountId, name: domain.name };
+    return await claimOrPropose(db, claim);
   } catch (error) {
     // Another account has it by now.
-    if (error instanceof Failure && error.code === 'conflict') return undefined;
+    if (error instanceof Failure && error.code === 'conflict') return false;
     throw error;
   }
 }

@@ -29,6 +29,7 @@ import {
   signOutPerson,
   withdraw,
 } from './pages/people.ts';
+import { addProposed, ignoreProposed } from './pages/proposals.ts';
 import { sendOriginal } from './pages/reports/original.ts';
 import { showReport } from './pages/reports/report.ts';
 import { showReports } from './pages/reports/report-list.ts';
@@ -93,6 +94,8 @@ const SECURITY: readonly Route[] = [
 
 const PAGES: readonly Route[] = [
   ['get', '/overview', showOverview],
+  ['post', '/proposals/:name/add', addProposed],
+  ['post', '/proposals/:name/ignore', ignoreProposed],
   ['get', '/domains/:id', showDomain],
   ['post', '/domains/:id/check', checkRoute, 'dns-checks'],
   ['get', '/domains/:id/sources', showSources, 'source-pages'],

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { claimOrPropose } from '../../src/store/accounts/proposals.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { aProgram } from '../support/program.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -40,6 +42,40 @@ describe('plumbline account, domain, key', () => {
     expect(await json('domain', 'pause', domain.id)).toEqual({ ...domain, status: 'paused' });
     expect(await json('domain', 'list', account.id)).toEqual([{ ...domain, status: 'paused' }]);
     expect(await json('domain', 'resume', domain.id)).toEqual(domain);
+  });
+
+  test('a domain is removed: its reports are unclaimed, and another account can have it', async () => {
+    const { json, run } = aProgram();
+    for (const name of ['A', 'B']) await json('account', 'create', name);
+    const { id } = await json('domain', 'add', 'A', 'example.com');
+    const removed = await json('domain', 'remove', 'Example.com');
+    expect(removed).toEqual({ id, domain: 'example.com', removed: true });
+    expect(await json('domain', 'list', 'A')).toEqual([]);
+    expect((await run(['domain', 'remove', 'example.com'])).status).toBe(1);
+    expect((await json('domain', 'add', 'B', 'example.com')).id).toBe(id);
+  });
+
+  test('a proposed domain is listed, and ignored or added', async () => {
+    const { json, run, database } = aProgram();
+    const { id: accountId } = await json('account', 'create', 'A');
+    const now = '2026-03-15T04:12:09Z';
+    const store = await openStore(database);
+    for (const name of ['example.com', 'evil.example'])
+      await claimOrPropose(store.db, { accountId, name, now });
+    await store.close();
+    const proposed = { proposed_at: now, ignored_at: null };
+    expect(await json('domain', 'proposals', 'A')).toEqual([
+      { domain: 'evil.example', ...proposed },
+      { domain: 'example.com', ...proposed },
+    ]);
+    const ignored = await json('domain', 'ignore', 'A', 'Evil.example.');
+    expect(ignored).toEqual({ domain: 'evil.example', ignored: true });
+    await json('domain', 'add', 'A', 'example.com');
+    const { stdout } = await run(['domain', 'proposals', 'A']);
+    expect(stdout).toMatch(/^evil\.example +2026-03-15 04:12 +20\d\d-/m);
+    expect(stdout).not.toContain('example.com');
+    const { status, stderr } = await run(['domain', 'ignore', 'A', 'example.com']);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('no proposal')]);
   });
 
   test('adding a parent or subdomain of another account’s domain prints a warning', async () => {

@@ -2,8 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { checkReportRoute } from '../../src/dns/route-lookup.ts';
-import { createClaims } from '../../src/jobs/claim-domains.ts';
-import { findMailToken } from '../../src/store/accounts/mail-address.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { claimMails, failMails } from '../../src/store/inbox/claims.ts';
@@ -14,7 +12,6 @@ import { aReportXml, deliverMail, listMailRows } from '../support/inbox.ts';
 import { workAll } from '../support/inbox-worker.ts';
 import { base64, mail, text } from '../support/mail.ts';
 import { aProgram } from '../support/program.ts';
-import { aStore } from '../support/store.ts';
 
 let program: ReturnType<typeof aProgram>;
 
@@ -307,70 +304,6 @@ describe('plumbline domain check', () => {
     const env = { PLUMBLINE_REPORT_ADDRESS: '', PLUMBLINE_SMTP_NAME: 'reports.example.net' };
     const { rest } = await check({}, env);
     expect(rest.addresses).toEqual([expect.stringMatching(/^[a-z0-9]{16}@reports\.example\.net$/)]);
-  });
-});
-
-describe('a report about a domain that no account has, by an account’s own address', () => {
-  const now = () => new Date('2026-08-01T00:00:00Z');
-  const aClaim = async (record: (address: string) => string | null | undefined) => {
-    const { db } = await aStore();
-    const [owner, stranger] = [await aBareAccount(db), await aBareAccount(db)];
-    const mailHost = 'reports.example.net';
-    const address = `${await findMailToken(db, owner)}@${mailHost}`;
-    const lookUp = async () => record(address);
-    await receive(db, [aReport({ domain: 'example.com' })]);
-    const given = { db, now, mailHost };
-    const claim = createClaims({ ...given, lookUp });
-    return { ...given, owner, stranger, address, claims: toNames(claim) };
-  };
-  const toNames =
-    (claim: ReturnType<typeof createClaims>) => async (id: string, some: ReadonlySet<string>) =>
-      (await claim(new Map([[id, some]]))).map(({ name }) => name);
-  const names = new Set(['example.com', 'unheard.example']);
-
-  test('makes it the account’s when its DMARC record names this address', async () => {
-    const { db, owner, stranger, claims } = await aClaim((to) => `v=DMARC1; rua=mailto:${to}`);
-    // A forged report by the address of another account gives that account nothing.
-    expect(await claims(stranger, names)).toEqual([]);
-    expect(await claims(owner, names)).toEqual(['example.com']);
-    expect(await claims(owner, names)).toEqual([]);
-    const domains = await db.selectFrom('domain').select(['name', 'account_id']).execute();
-    expect(domains).toEqual([{ name: 'example.com', account_id: owner }]);
-  });
-
-  test.each<[string, (address: string) => string | null | undefined]>([
-    ['names another address', () => 'v=DMARC1; rua=mailto:dmarc@reports.example.net'],
-    ['is one of several', (to) => `v=DMARC1; rua=mailto:${to}\nv=DMARC1; p=none`],
-    ['is not there', () => null],
-    ['could not be asked for', () => undefined],
-  ])('leaves it unclaimed when the record %s', async (_what, record) => {
-    const { owner, claims } = await aClaim(record);
-    expect(await claims(owner, names)).toEqual([]);
-  });
-
-  test('makes it the account’s when the record could be asked for the second time', async () => {
-    const answers: (string | undefined)[] = [undefined];
-    const { owner, address, claims } = await aClaim(() => answers.shift());
-    expect(await claims(owner, names)).toEqual([]);
-    answers.push(`v=DMARC1; rua=mailto:${address}`);
-    expect(await claims(owner, names)).toEqual(['example.com']);
-  });
-
-  test('does not wait for name servers that are silent, whatever others there are', async () => {
-    const { owner, stranger, address, ...given } = await aClaim(() => null);
-    await receive(given.db, [aReport({ domain: 'silent.example' })]);
-    const lookUp = async (_type: string, name: string) =>
-      name === 'example.com'
-        ? `v=DMARC1; rua=mailto:${address}`
-        : await new Promise<undefined>(() => {});
-    const claim = createClaims({ ...given, lookUp, lookUpMs: 100 });
-    const claimed = await claim(
-      new Map([
-        [stranger, new Set(['silent.example'])],
-        [owner, names],
-      ]),
-    );
-    expect(claimed).toEqual([{ accountId: owner, name: 'example.com' }]);
   });
 });
 

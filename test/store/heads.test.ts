@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
+import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { aBareAccount, anAlert, aReport, receive, resolveAlert } from '../support/builders.ts';
 import { holdPages } from '../support/pages.ts';
@@ -33,7 +34,7 @@ const report = fc
 
 type Step =
   | { readonly kind: 'receive'; readonly reports: AggregateReport[]; readonly at: string }
-  | { readonly kind: 'claim' | 'pause' | 'resume' | 'resolve'; readonly which: number }
+  | { readonly kind: 'claim' | 'pause' | 'resume' | 'remove' | 'resolve'; readonly which: number }
   | { readonly kind: 'fire'; readonly which: number; readonly at: string };
 
 const which = fc.nat(5);
@@ -43,7 +44,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     reports: fc.array(report, { maxLength: 8 }),
     at: instant,
   }),
-  fc.record({ kind: fc.constantFrom('claim', 'pause', 'resume', 'resolve'), which }),
+  fc.record({ kind: fc.constantFrom('claim', 'pause', 'resume', 'remove', 'resolve'), which }),
   fc.record({ kind: fc.constant('fire' as const), which, at: instant }),
 );
 
@@ -67,6 +68,7 @@ class World {
       const owner = { accountId: domain.account_id as string, domainId: domain.id };
       return void (await anAlert(this.#db, owner, { firedAt: taken.at }));
     }
+    if (taken.kind === 'remove') return void (await removeDomain(this.#db, domain.id));
     await updateDomainStatus(this.#db, domain.id, taken.kind === 'pause' ? 'paused' : 'active');
   }
 

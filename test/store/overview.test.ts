@@ -37,7 +37,7 @@ test.skipIf(IS_POSTGRES)(
       ...(await findQueries((asked) => readDomain(asked, scope, { ...RANGE, window: RANGE }))),
       ...(await findQueries((asked) => findDataDays(asked, scope))),
     ];
-    expect(queries).toHaveLength(15);
+    expect(queries).toHaveLength(16);
     for (const query of queries) {
       const explained: BoundQuery<{ detail: string }> = {
         params: query.params,

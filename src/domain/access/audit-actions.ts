@@ -24,7 +24,14 @@ export const AUDIT_ACTIONS = {
     'second_factor_required',
     'second_factor_optional',
   ],
-  domain: ['domain_added', 'domain_claimed', 'domain_paused', 'domain_resumed'],
+  domain: [
+    'domain_added',
+    'domain_claimed',
+    'domain_ignored',
+    'domain_paused',
+    'domain_resumed',
+    'domain_removed',
+  ],
   alert: ['alert_fired', 'alert_resolved'],
   source: ['source_marked'],
 } as const;

@@ -15,11 +15,13 @@ export async function loadOrganizationalDomains(
   return (name) => getDomain(name, options) ?? name;
 }
 
-/**
- * Whether one owner has both names. Names below one private suffix (`one.github.io`, `two.github.io`) have two
- * owners: receivers ask for the consent of the other owner there, too.
- */
+/** Names with the same result have one owner: two names below a private suffix, such as `github.io`, have two. */
+export function loadOwnerDomains(): Promise<ToOrganizationalDomain> {
+  return loadOrganizationalDomains({ allowPrivateDomains: true });
+}
+
+/** Whether one owner has both names. Receivers ask for the consent of the other owner where there are two. */
 export async function isOfSameOwner(a: string, b: string): Promise<boolean> {
-  const toOrganizationalDomain = await loadOrganizationalDomains({ allowPrivateDomains: true });
-  return toOrganizationalDomain(a) === toOrganizationalDomain(b);
+  const toOwnerDomain = await loadOwnerDomains();
+  return toOwnerDomain(a) === toOwnerDomain(b);
 }

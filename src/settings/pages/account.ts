@@ -40,8 +40,8 @@ function renderAddress(address: string): Html {
     <h2 id="address">Address for reports</h2>
     <p><code>${address}</code></p>
     <p class="muted">Name it in the <code>rua</code> tag of your domains’ DMARC records:
-      <code>rua=mailto:${address}</code>. A domain whose record names it becomes yours with its first report, when no
-      account has it.</p>
+      <code>rua=mailto:${address}</code>. With its first report, a domain whose record names it is proposed on the
+      <a href="/settings/overview">overview</a>; a name below a domain that you have becomes yours at once.</p>
   </section>`;
 }
 

@@ -29,6 +29,7 @@ import { readPageNumber } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
 import { renderAlert } from './alert-texts.ts';
 import { renderNextStep } from './next-step-texts.ts';
+import { renderProposals } from './proposals.ts';
 
 const MAX_ALERTS = 10;
 const DOMAINS_PER_PAGE = 25;
@@ -40,7 +41,8 @@ type Read = Awaited<ReturnType<typeof readOverview>>;
 export const showOverview: PageHandler = async (deps, req, res) => {
   const { store, now } = deps;
   const at = now();
-  const { accountId } = visitorOf(res);
+  const visitor = visitorOf(res);
+  const { accountId } = visitor;
   const page = readPageNumber(req);
   const today = toDay(toInstant(at));
   const read = await readOverview(store.reader, accountId, {
@@ -52,6 +54,7 @@ export const showOverview: PageHandler = async (deps, req, res) => {
   const [address] = await listReportAddresses(store.db, accountId, deps);
   const rows = summarise(read, today).map((row) => renderDomain(row, address, at));
   const main = html`<h1>Overview</h1>
+    ${page === 1 ? renderProposals(read.proposals, visitor, at) : ''}
     ${page === 1 && read.total > 0 ? renderAlerts(read.alerts, at) : ''}
     ${renderDomains(rows, deps.mailHost !== undefined)}
     ${renderPages({
@@ -120,10 +123,10 @@ function renderDomains(rows: readonly Html[], hasOwnAddress: boolean): Html {
   </section>`;
 }
 
-/** An account's own address claims a domain whose record names it (decision 77). */
+/** A domain whose record names the account's own address is proposed (decision 77). */
 function renderNoDomain(hasOwnAddress: boolean): Html {
   const own = html`<p>Or name this account’s own <a href="/settings/account">address for reports</a> in the DMARC record of a
-    domain: with its first report it becomes yours.</p>`;
+    domain: with its first report it is proposed here, and an owner of the account adds it.</p>`;
   return html`<section class="card calm">
     <h2>No domain yet</h2>
     <p>The operator of this Plumbline adds domains. Their reports and pass rates appear here.</p>

@@ -18,7 +18,7 @@ export type DomainRow = Readonly<
   Pick<Selectable<Tables['domain']>, (typeof DOMAIN_COLUMNS)[number]>
 >;
 
-interface NewDomain {
+export interface NewDomain {
   readonly accountId: string;
   readonly name: string;
   readonly now: Instant;
@@ -27,29 +27,37 @@ interface NewDomain {
 }
 
 /** Also claims the reports that came in before. A name belongs to one account. */
-export async function insertDomain(
+export function insertDomain(
   db: Db,
+  domain: NewDomain,
+  by: Actor = operator(domain.now),
+): Promise<DomainRow> {
+  return db.write((tx) => addDomain(tx, domain, by));
+}
+
+/** Nobody has to decide about its name any more. */
+export async function addDomain(
+  tx: Tx,
   { accountId, name, now, id: newId }: NewDomain,
-  by: Actor = operator(now),
+  by: Actor,
 ): Promise<DomainRow> {
   const parsed = parseDomainName(name);
   if (parsed === undefined)
     throw new Failure('validation_error', `“${name}” is not a domain name.`);
-  return await db.write(async (tx) => {
-    await findAccount(tx, accountId);
-    const { id } = await findOrInsertDomain(tx, parsed, now, newId);
-    const { numUpdatedRows } = await tx
-      .updateTable('domain')
-      .set({ account_id: accountId })
-      .where('id', '=', id)
-      .where('account_id', 'is', null)
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n) throw await toTaken(tx, id, accountId);
-    await touchDomainList(tx, accountId, 1);
-    const action = by.name === 'plumbline' ? 'domain_claimed' : 'domain_added';
-    await insertAudit(tx, by, { accountId, action, subject: parsed });
-    return (await selectDomain(tx, id)) as DomainRow;
-  });
+  await findAccount(tx, accountId);
+  const { id } = await findOrInsertDomain(tx, parsed, now, newId);
+  const { numUpdatedRows } = await tx
+    .updateTable('domain')
+    .set({ account_id: accountId })
+    .where('id', '=', id)
+    .where('account_id', 'is', null)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) throw await toTaken(tx, id, accountId);
+  await touchDomainList(tx, accountId, 1);
+  await tx.deleteFrom('domain_proposal').where('name', '=', parsed).execute();
+  const action = by.name === 'plumbline' ? 'domain_claimed' : 'domain_added';
+  await insertAudit(tx, by, { accountId, action, subject: parsed });
+  return (await selectDomain(tx, id)) as DomainRow;
 }
 
 export async function lockDomain(tx: Tx, id: string): Promise<void> {
@@ -153,7 +161,7 @@ export function selectPage(db: Kysely<Tables>, param: Param<PageOfAccount>) {
     .offset(param('offset'));
 }
 
-function selectDomain(tx: Tx, id: string) {
+export function selectDomain(tx: Tx, id: string) {
   return tx
     .selectFrom('domain')
     .select([...DOMAIN_COLUMNS, 'account_id'])

@@ -15,6 +15,7 @@ import {
   type PageOfAccount,
   selectPage,
 } from './domains.ts';
+import { openProposals } from './proposals.ts';
 
 export type DayRow = RowOfQuery<typeof daysOfDomain>;
 
@@ -76,25 +77,27 @@ interface OverviewQuery extends Page {
   readonly alertLimit: number;
 }
 
-/** A page of an account's active domains, with what their next steps depend on, and its open alerts: one snapshot. */
+/** A page of an account's active domains, what their next steps depend on, its open alerts and proposals: one snapshot. */
 export async function readOverview(
   reader: Reader,
   accountId: string,
   { since, alertLimit, ...page }: OverviewQuery,
 ) {
   const ofPage = { accountId, ...page };
-  const [[head], domains, days, spans, openTypes, records, alerts] = await reader.readPlan(() =>
-    askAll(
-      domainsHead({ accountId }),
-      domainsPage(ofPage),
-      daysOfPage({ since, ...ofPage }),
-      spansOfPage(ofPage),
-      openTypesOfPage(ofPage),
-      recordsOfPage(ofPage),
-      openAlerts({ accountId, limit: alertLimit }),
-    ),
-  );
-  return { total: head?.total ?? 0, domains, days, spans, openTypes, records, alerts };
+  const [[head], domains, days, spans, openTypes, records, alerts, proposals] =
+    await reader.readPlan(() =>
+      askAll(
+        domainsHead({ accountId }),
+        domainsPage(ofPage),
+        daysOfPage({ since, ...ofPage }),
+        spansOfPage(ofPage),
+        openTypesOfPage(ofPage),
+        recordsOfPage(ofPage),
+        openAlerts({ accountId, limit: alertLimit }),
+        openProposals({ accountId }),
+      ),
+    );
+  return { total: head?.total ?? 0, domains, days, spans, openTypes, records, alerts, proposals };
 }
 
 type Scope = { readonly accountId: string; readonly domainId: string };

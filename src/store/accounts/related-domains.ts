@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Queries } from '../engine/database.ts';
 
 export interface RelatedDomain {
@@ -13,26 +13,25 @@ export async function listRelatedDomains(
   accountId: string,
   name: string,
 ): Promise<RelatedDomain[]> {
-  const ending = `.${name}`;
   const rows = await db
     .selectFrom('domain')
     .select(['name', 'account_id'])
     .where('account_id', 'is not', null)
     .where('account_id', '<>', accountId)
-    .where((eb) =>
-      eb.or([
-        eb('name', 'in', toParents(name)),
-        // With LIKE, wildcards would have to be escaped: `_` is allowed in domain names.
-        eb(sql<string>`substr(name, length(name) - ${ending.length - 1})`, '=', ending),
-      ]),
-    )
+    .where((eb) => eb.or([eb('name', 'in', toParents(name)), isBelow(name)]))
     .orderBy('name')
     .execute();
   return rows.map((row) => ({
     name: row.name,
     accountId: row.account_id as string,
-    relation: row.name.endsWith(ending) ? 'subdomain' : 'parent domain',
+    relation: row.name.endsWith(`.${name}`) ? 'subdomain' : 'parent domain',
   }));
+}
+
+/** Whether a row's `name` is a subdomain. With LIKE, wildcards would have to be escaped: `_` is allowed in names. */
+export function isBelow(name: string): RawBuilder<SqlBool> {
+  const ending = `.${name}`;
+  return sql<SqlBool>`substr(name, length(name) - ${ending.length - 1}) = ${ending}`;
 }
 
 /** `a.b.example.com`: b.example.com, example.com, com. */

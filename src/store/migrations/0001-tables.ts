@@ -97,6 +97,22 @@ const OWNERS = {
     keys: ['index domain_list (account_id, status, name)'],
     storage: UPDATED_IN_PLACE,
   },
+
+  /**
+   * A domain whose record names an account's address, until an owner or the operator adds it; with `ignored_at`, one that
+   * is not proposed again. Bounds of an account and of a day: accounts/proposals.ts.
+   */
+  domain_proposal: {
+    columns: {
+      account_id: id('references account'),
+      name: text(),
+      organizational_domain: text(),
+      proposed_at: instant(),
+      ignored_at: orNull(instant()),
+    },
+    keys: ['index domain_proposal_name (name)'],
+    clusteredBy: 'account_id, name',
+  },
 } as const;
 
 /** The order of a domain's alerts, and on PostgreSQL their key. */
@@ -105,8 +121,8 @@ const OPEN = 'where resolved_at is null';
 
 const DOMAINS = {
   /**
-   * Each rule fires at most once for a day or a subject of a domain, and at most one alert for each is open. Nothing
-   * deletes rows, so an account gets more with each day on which something is wrong.
+   * Each rule fires at most once for a day or a subject of a domain, and at most one alert for each is open. They go
+   * with their domain only, so an account gets more with each day on which something is wrong.
    */
   alert: {
     columns: {
@@ -143,7 +159,7 @@ const DOMAINS = {
 
   /**
    * The state of one of a domain's records in DNS, or (`route`) of all records that reports need to reach us: at most one
-   * row of each type for a domain, which nothing deletes.
+   * row of each type for a domain, until it is removed from its account.
    */
   dns_record: {
     columns: {
@@ -172,7 +188,7 @@ const DOMAINS = {
     clusteredBy: 'domain_id, address',
   },
 
-  /** What a person has said of a source, until a person takes it back. At most MAX_MARKS of a domain. */
+  /** What a person has said of a source, until a person takes it back or the domain is removed. At most MAX_MARKS of a domain. */
   source_mark: {
     columns: {
       domain_id: id('references domain'),
@@ -206,7 +222,7 @@ const LISTS = {
   },
 
   /**
-   * A position of a list whose item was removed or has a later position. One a correction, two a resolved alert; nothing
+   * A position of a list whose item was removed or has a later position. One a correction, two a resolved or removed alert; nothing
    * deletes rows, because totals behind a point are counted with them.
    */
   list_gap: {

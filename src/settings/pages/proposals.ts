@@ -1,0 +1,84 @@
+import type { Request } from 'express';
+import { html } from 'hono/html';
+import { acceptProposal, ignoreProposal, type Proposal } from '../../store/accounts/proposals.ts';
+import type { PageHandler } from '../deps.ts';
+import { renderTable } from '../frame/elements.ts';
+import { renderAction } from '../frame/forms.ts';
+import {
+  formatDomainName,
+  type Html,
+  pluralize,
+  renderDomainName,
+  renderTime,
+} from '../frame/text.ts';
+import { actorOf, redirectWithNotice, type Visitor } from '../visitor.ts';
+
+/* Domains whose DMARC records name the account's address, for an owner to decide about: the store checks the role (decision 77). */
+
+const OVERVIEW = '/settings/overview';
+
+/** Its reports are the account's then. */
+export const addProposed: PageHandler = async (deps, req, res) => {
+  const by = actorOf(req, res, deps);
+  const { name } = await acceptProposal(
+    deps.store.db,
+    { accountId: by.accountId, name: nameOf(req) },
+    by,
+  );
+  const notice = `${formatDomainName(name)} is one of your domains now.`;
+  await redirectWithNotice(deps, res, { path: OVERVIEW, notice });
+};
+
+export const ignoreProposed: PageHandler = async (deps, req, res) => {
+  const by = actorOf(req, res, deps);
+  const name = nameOf(req);
+  await ignoreProposal(deps.store.db, { accountId: by.accountId, name }, by);
+  const notice = `${formatDomainName(name)} is ignored.`;
+  await redirectWithNotice(deps, res, { path: OVERVIEW, notice });
+};
+
+function nameOf(req: Request): string {
+  return String(req.params['name']);
+}
+
+/** On the overview. Members see what is proposed. */
+export function renderProposals(
+  proposals: readonly Proposal[],
+  visitor: Visitor,
+  now: Date,
+): Html | '' {
+  if (proposals.length === 0) return '';
+  const isOwner = visitor.role === 'owner';
+  return html`<section class="card" aria-labelledby="proposals">
+    <h2 id="proposals">${pluralize(proposals.length, 'domain')} to add or ignore</h2>
+    <p>DMARC records ask for reports to this account’s address. Anybody can publish such a record: add the domains that are
+      yours. The names below an added domain then become yours by themselves. Of an ignored one, nothing is proposed
+      again.${isOwner ? '' : ' Owners of the account decide.'}</p>
+    ${renderTable(
+      'people-table cards',
+      ['Domain', 'First report', html`<span class="unseen">Change</span>`],
+      proposals.map((proposal) => renderProposal(proposal, isOwner ? visitor : undefined, now)),
+    )}
+  </section>`;
+}
+
+function renderProposal(
+  { name, proposedAt }: Proposal,
+  owner: Visitor | undefined,
+  now: Date,
+): Html {
+  const action = (visitor: Visitor, verb: 'add' | 'ignore', text: string) =>
+    renderAction(visitor, {
+      path: `/settings/proposals/${encodeURIComponent(name)}/${verb}`,
+      text,
+      look: 'quiet',
+      label: `${text}: ${formatDomainName(name)}`,
+    });
+  return html`<tr role="row">
+    <th role="rowheader" scope="row">${renderDomainName(name)}</th>
+    <td role="cell" data-label="First report">${renderTime(proposedAt, now)}</td>
+    <td role="cell" class="actions">${
+      owner && html`${action(owner, 'add', 'Add')} ${action(owner, 'ignore', 'Ignore')}`
+    }</td>
+  </tr>`;
+}

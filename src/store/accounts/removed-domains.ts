@@ -1,0 +1,56 @@
+import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
+import { Failure } from '../../domain/failure.ts';
+import { deleteAlerts } from '../alerts/removed-alerts.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { touchDomainList } from '../lists/heads.ts';
+import { type Actor, insertAudit, operator } from './audit.ts';
+import { type DomainRow, lockDomain, selectDomain } from './domains.ts';
+import { insertIgnored } from './proposals.ts';
+
+/** In one transaction. A domain has more only after years. */
+const ALERTS_AT_ONCE = 100;
+
+/**
+ * The account's alerts, marks and DNS states of the domain are deleted; its reports are unclaimed then. The account
+ * gets it again only when somebody adds it. Throws `not_found`, also for a domain without account.
+ */
+export async function removeDomain(db: Db, id: string, by: Actor = operator()): Promise<DomainRow> {
+  const toOwnerDomain = await loadOwnerDomains();
+  for (;;) {
+    const removed = await db.write(async (tx) => {
+      const domain = await lockOwned(tx, id);
+      const { accountId } = domain;
+      const alerts = await deleteAlerts(tx, { accountId, domainId: id, limit: ALERTS_AT_ONCE });
+      if (alerts === ALERTS_AT_ONCE) return undefined;
+      await release(tx, domain);
+      const { name } = domain;
+      const organizationalDomain = toOwnerDomain(name);
+      await insertIgnored(tx, { accountId, name, organizationalDomain, now: by.at });
+      await insertAudit(tx, by, { accountId, action: 'domain_removed', subject: name });
+      return domain;
+    });
+    if (removed !== undefined) return removed;
+  }
+}
+
+type OwnedDomain = DomainRow & { readonly accountId: string };
+
+async function lockOwned(tx: Tx, id: string): Promise<OwnedDomain> {
+  await lockDomain(tx, id);
+  const domain = await selectDomain(tx, id);
+  if (domain?.account_id == null)
+    throw new Failure('not_found', `No account has a domain with the id ${id}.`);
+  return { ...domain, accountId: domain.account_id };
+}
+
+/** Whoever adds it begins anew: not paused, and with its DNS records as they are then. */
+async function release(tx: Tx, { id, accountId, status }: OwnedDomain): Promise<void> {
+  await tx.deleteFrom('source_mark').where('domain_id', '=', id).execute();
+  await tx.deleteFrom('dns_record').where('domain_id', '=', id).execute();
+  await tx
+    .updateTable('domain')
+    .set({ account_id: null, status: 'active', watched_since: null })
+    .where('id', '=', id)
+    .execute();
+  if (status === 'active') await touchDomainList(tx, accountId, -1);
+}

@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import type { Point } from '../../src/domain/cursor.ts';
+import { listAudit } from '../../src/store/accounts/audit.ts';
+import { domainsOf, updateDomainStatus } from '../../src/store/accounts/domains.ts';
+import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
+import { alertsOf, followAlerts } from '../../src/store/alerts/alert-list.ts';
+import { fireAlert } from '../../src/store/alerts/alerts.ts';
+import { updateRouteCheck } from '../../src/store/alerts/dns-records.ts';
+import {
+  type FollowedHead,
+  findFollowedHead,
+  readFollowedPage,
+} from '../../src/store/lists/followed.ts';
+import { findHead, parseItems, readPage } from '../../src/store/lists/page.ts';
+import { reportsOf } from '../../src/store/reports/reports.ts';
+import { updateMark } from '../../src/store/sources/marks.ts';
+import {
+  aBareAccount,
+  aDomain,
+  anAlert,
+  aReport,
+  NOW,
+  receive,
+  UNKNOWN_ID,
+} from '../support/builders.ts';
+import { aStore } from '../support/store.ts';
+
+const WHOLE = { limit: 200, offset: 0 };
+
+test('a removed domain leaves its account with its alerts, marks and checks; its reports are the next account’s', async () => {
+  const { db, reader } = await aStore();
+  const [mine, theirs] = [await aBareAccount(db), await aBareAccount(db)];
+  const { id: domainId } = await aDomain(db, mine, { name: 'example.com' });
+  const kept = await aDomain(db, mine, { name: 'kept.example' });
+  await receive(db, [aReport()]);
+  const by = { name: 'you@example.com', accountId: mine, address: null, at: NOW };
+  await updateMark(db, { domainId, address: '192.0.2.1', mark: 'unknown' }, by);
+  await updateRouteCheck(db, domainId, { checkedAt: NOW, findings: [] });
+  await anAlert(db, { accountId: mine, domainId });
+  const list = alertsOf({ accountId: mine, domainId: undefined });
+  const cursor = (await findHead(reader, list)) as Point;
+  await anAlert(db, { accountId: mine, domainId: kept.id });
+  await anAlert(db, { accountId: mine, domainId }, { resolvedAt: NOW });
+  const before = await findHead(reader, domainsOf(mine));
+
+  expect((await removeDomain(db, domainId)).name).toBe('example.com');
+
+  const domains = await readPage(reader, domainsOf(mine), WHOLE);
+  expect([domains.total, parseItems(domains).map(({ domain }) => domain)]).toEqual([
+    1,
+    ['kept.example'],
+  ]);
+  expect(domains.version).not.toBe(before?.version);
+  expect(await findHead(reader, reportsOf({ accountId: mine, domainId }))).toBeUndefined();
+  const alerts = await readPage(reader, list, WHOLE);
+  expect(alerts.total).toBe(1);
+  expect(parseItems(alerts).map((alert) => alert.domain_id)).toEqual([kept.id]);
+  const followed = followAlerts({ accountId: mine, domainId: undefined });
+  for (const from of ['start', cursor] as const) {
+    const head = (await findFollowedHead(reader, followed, from)) as FollowedHead;
+    const page = await readFollowedPage(reader, followed, { start: from, page: WHOLE, head });
+    expect(page.total).toBe(1);
+    expect(page.items.map((item) => JSON.parse(item).domain_id)).toEqual([kept.id]);
+  }
+  for (const table of ['source_mark', 'dns_record'] as const)
+    expect(await db.selectFrom(table).select('domain_id').execute()).toEqual([]);
+  const [entry] = await listAudit(db, mine, { limit: 1 });
+  expect(entry).toMatchObject({
+    action: 'domain_removed',
+    actor: 'operator',
+    subject: 'example.com',
+  });
+
+  await aDomain(db, theirs, { name: 'example.com' });
+  const scope = { accountId: theirs, domainId };
+  expect((await readPage(reader, reportsOf(scope), WHOLE)).total).toBe(1);
+  expect((await readPage(reader, alertsOf(scope), WHOLE)).items).toEqual([]);
+  await anAlert(db, scope);
+  expect((await readPage(reader, alertsOf(scope), WHOLE)).total).toBe(1);
+});
+
+test('a domain with more alerts than one transaction deletes is removed with all of them', async () => {
+  const { db, reader } = await aStore();
+  const accountId = await aBareAccount(db);
+  const { id: domainId } = await aDomain(db, accountId);
+  const days = ['2026-03-01', '2026-03-02', '2026-03-03'];
+  await db.write(async (tx) => {
+    for (let i = 0; i < 103; i++) {
+      const alert = { accountId, domainId, type: 'alert.reports_missing', context: {} };
+      await fireAlert(tx, { ...alert, firedAt: `${days[i % 3]}T00:00:00Z` });
+    }
+  });
+  await removeDomain(db, domainId);
+  const list = alertsOf({ accountId, domainId: undefined });
+  expect((await readPage(reader, list, WHOLE)).total).toBe(0);
+  expect(await db.selectFrom('alert').select('id').execute()).toEqual([]);
+  expect(await db.selectFrom('list_day').select('items').execute()).toEqual([]);
+});
+
+test('whoever adds a removed domain gets it active, and the list of a paused one does not change', async () => {
+  const { db, reader } = await aStore();
+  const accountId = await aBareAccount(db);
+  const { id } = await aDomain(db, accountId, { name: 'example.com', status: 'paused' });
+  const head = await findHead(reader, domainsOf(accountId));
+  await removeDomain(db, id);
+  expect(await findHead(reader, domainsOf(accountId))).toEqual(head);
+  await aDomain(db, accountId, { name: 'example.com' });
+  expect((await updateDomainStatus(db, id, 'active')).status).toBe('active');
+  expect(await findHead(reader, domainsOf(accountId))).toMatchObject({ total: 1 });
+});
+
+test('of an unclaimed or unknown domain: not found', async () => {
+  const { db } = await aStore();
+  await receive(db, [aReport()]);
+  const { id } = await db.selectFrom('domain').select('id').executeTakeFirstOrThrow();
+  for (const domainId of [id, UNKNOWN_ID])
+    await expect(removeDomain(db, domainId)).rejects.toMatchObject({ code: 'not_found' });
+});
