@@ -1,6 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { Instant } from '../domain/instant.ts';
-import { listDoors } from '../store/inbox/doors.ts';
+import { deleteDoor, findWriteFault, listDoors } from '../store/inbox/doors.ts';
 import type { DoneResult, MailState } from '../store/inbox/incoming.ts';
 import { findMail, listMails } from '../store/inbox/mails.ts';
 import { dropMail, listStuck, retryMail } from '../store/inbox/operator.ts';
@@ -32,6 +32,9 @@ const RETRY_HELP = `
 A mail is stuck when a fault of this installation (no space, no memory, a database that does not respond) has kept
 it from being read ten times. It is read by plumbline serve or plumbline work, with ten tries again.`;
 
+const DOORS_HELP = `
+Ends with status 1 when a door fails, or has said nothing for a quarter of an hour.`;
+
 const DROP_HELP = `
 The mail is not read, and its bytes are deleted. Only a mail that waits or is stuck can be dropped.`;
 
@@ -56,6 +59,8 @@ export function define(inbox: Command): void {
   inbox
     .command('doors')
     .description('List the doors that mails come in by, and what keeps them from working.')
+    .option('--forget <door>', 'of a door that is not configured any more, remember nothing')
+    .addHelpText('after', DOORS_HELP)
     .action(listAllDoors);
 
   inbox
@@ -106,13 +111,22 @@ interface ListOptions extends OutputOptions {
   readonly limit: number;
 }
 
-async function listAllDoors(options: OutputOptions): Promise<void> {
-  const doors = await withStore(({ db }) => listDoors(db));
-  const toColumns = ({ door, noted_at, last_error }: (typeof doors)[number]) => ({
-    ...{ door, 'worked (UTC)': toShortTime(noted_at) },
-    state: last_error ?? 'works',
+interface DoorsOptions extends OutputOptions {
+  readonly forget?: string;
+}
+
+async function listAllDoors({ forget, ...options }: DoorsOptions): Promise<void> {
+  const { doors, writeFault } = await withStore(async ({ db }) => {
+    if (forget !== undefined) await deleteDoor(db, forget);
+    return { writeFault: await findWriteFault(db), doors: await listDoors(db) };
   });
-  printList(doors, { none: 'No door was ever open.', toColumns }, options);
+  const rows = doors.map((door) => ({ ...door, fault: door.fault ?? writeFault ?? null }));
+  const toColumns = ({ door, worked_at, fault }: (typeof rows)[number]) => ({
+    ...{ door, 'worked (UTC)': worked_at === null ? '' : toShortTime(worked_at) },
+    state: fault ?? 'works',
+  });
+  printList(rows, { none: 'No door was ever open.', toColumns }, options);
+  if (rows.some(({ fault }) => fault !== null)) process.exitCode = 1;
 }
 
 interface ShowOptions extends OutputOptions {

@@ -18,6 +18,7 @@ import { type ApiRequest, toRequestId } from '../external/request.ts';
 import { send, toBody } from '../external/send.ts';
 import { isReadable } from '../store/engine/open.ts';
 import type { Store } from '../store/engine/store.ts';
+import { listFailingKinds } from '../store/inbox/doors.ts';
 import type { Counters } from './counters/counters.ts';
 import { serveDocs } from './docs.ts';
 import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
@@ -142,7 +143,10 @@ function redirectBrowsersTo(path: string): RequestHandler {
   };
 }
 
-/** For load balancers. Limits that this process counts alone, without Redis, do not make the service unready. */
+/**
+ * For load balancers. Neither limits that this process counts alone, without Redis, nor a door that fails make the
+ * service unready: it answers all the same.
+ */
 function answerReady(
   { config, store, isStopping }: AppDeps,
   counters: Counters | undefined,
@@ -151,7 +155,11 @@ function answerReady(
     const isReady = isStopping?.() !== true && (await isReadable(store));
     const limits = counters?.isShared() ? 'shared' : 'own';
     const details = counters && config.redis ? { limits } : {};
-    sendStatus(req, res, isReady ? 'ready' : 'unavailable', details);
+    const doors = isReady ? await listFailingKinds(store.db).catch(() => []) : [];
+    sendStatus(req, res, isReady ? 'ready' : 'unavailable', {
+      ...details,
+      ...(doors.length > 0 && { failing_doors: doors }),
+    });
   };
 }
 

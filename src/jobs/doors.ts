@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { ImapConfig, SmtpConfig } from '../config/mail.ts';
+import { Failure } from '../domain/failure.ts';
 import { describeSystemError } from '../domain/system-error.ts';
 import { watchFolder } from '../intake/doors/folder/folder-door.ts';
-import type { RunningSmtp } from '../intake/doors/smtp/smtp.ts';
 import { findAccountByToken } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/engine/store.ts';
 import { findCheckpoint, noteDoor, updateCheckpoint } from '../store/inbox/doors.ts';
-import type { Deliver, DoorName } from '../store/inbox/incoming.ts';
+import type { Deliver, DoorName, Incoming } from '../store/inbox/incoming.ts';
 import { findResults } from '../store/inbox/mails.ts';
 import { createRoom } from '../store/inbox/room.ts';
 import type { Leases } from '../store/work/leases.ts';
@@ -75,7 +75,11 @@ export function startSmtpDoor(
   { noteMs = NOTE_MS, ...deps }: DoorDeps & { readonly noteMs?: number },
 ): Running {
   const { store, log } = deps;
-  const smtpDeps = { ...bindStore(deps), hasRoom: createRoom(store.db) };
+  const storing = createStoring(deps.deliver);
+  const smtpDeps = {
+    ...bindStore({ ...deps, deliver: storing.deliver }),
+    hasRoom: createRoom(store.db),
+  };
   const note = (error?: string) =>
     smtpDeps.noteDoor('smtp', error).catch((e: unknown) => log.error(e));
   return keepRunning(async (signal) => {
@@ -88,7 +92,8 @@ export function startSmtpDoor(
     });
     if (door === undefined) return RETRY_MS;
     log.info({ door: 'smtp', port: door.port, name: smtp.name }, 'smtp: the door is open');
-    const noteState = createNoting(door, { log, note });
+    const findFault = () => door.findFault() ?? storing.findFault();
+    const noteState = createNoting(findFault, { log, note });
     await noteState();
     const noting = setInterval(noteState, noteMs);
     if (!signal.aborted) await once(signal, 'abort');
@@ -96,6 +101,23 @@ export function startSmtpDoor(
     await door.stop();
     return RETRY_MS;
   });
+}
+
+/** Remembers why the last mail could not be stored, until one is. */
+function createStoring(deliver: Deliver) {
+  let fault: string | undefined;
+  return {
+    findFault: () => fault,
+    deliver: async (incoming: Incoming) => {
+      try {
+        await deliver(incoming);
+        fault = undefined;
+      } catch (error) {
+        if (error instanceof Failure && error.code === 'unavailable') fault = error.message;
+        throw error;
+      }
+    },
+  };
 }
 
 /** Why the door is not open. Errors of listening are the system's; any other error is of the certificate. */
@@ -107,12 +129,12 @@ function describeClosed({ port }: SmtpConfig, error: NodeJS.ErrnoException): str
 
 /** A fault is logged once, when it begins. */
 function createNoting(
-  door: RunningSmtp,
+  findFault: () => string | undefined,
   { log, note }: { readonly log: Logger; readonly note: (error?: string) => Promise<void> },
 ): () => Promise<void> {
   let known: string | undefined;
   return async () => {
-    const fault = door.findFault();
+    const fault = findFault();
     if (fault !== undefined && fault !== known) log.warn({ door: 'smtp' }, `smtp: ${fault}`);
     known = fault;
     await note(fault);

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { checkReportRoute } from '../../src/dns/route-lookup.ts';
 import type { Db } from '../../src/store/engine/database.ts';
@@ -68,9 +69,35 @@ describe('plumbline inbox', () => {
       await noteDoor(db, 'smtp');
       await noteDoor(db, 'imap', 'There is no such host.\u001b');
     });
-    const { stdout } = await program.run(['inbox', 'doors']);
-    expect(stdout).toMatch(/imap .* There is no such host\.\S*\n+smtp .* works/);
+    const { stdout, status } = await program.run(['inbox', 'doors']);
+    // IMAP has never worked.
+    expect(stdout).toMatch(/imap +There is no such host\.\S*\n+smtp .* works/);
     expect(stdout).not.toContain('\u001b');
+    expect(status).toBe(1);
+    expect((await program.run(['inbox', 'doors', '--forget', 'imap'])).status).toBe(0);
+    expect((await program.run(['inbox', 'doors', '--forget', 'imap'])).status).toBe(1);
+  });
+
+  test('says that doors can note nothing while the disk is full, and of one that says nothing', async () => {
+    await withDb(async (db) => {
+      await noteDoor(db, 'smtp');
+      await db.write((tx) =>
+        sql`create trigger full before update on door_state
+          begin select raise(abort, 'database or disk is full'); end`.execute(tx),
+      );
+    });
+    const { stdout, status } = await program.run(['inbox', 'doors']);
+    expect(stdout).toContain('the database cannot be written: database or disk is full');
+    expect(status).toBe(1);
+    await withDb(async (db) => {
+      await db.write(async (tx) => {
+        await sql`drop trigger full`.execute(tx);
+        await tx.updateTable('door_state').set({ worked_at: '2026-01-01T00:00:00Z' }).execute();
+      });
+    });
+    const silent = await program.run(['inbox', 'doors']);
+    expect(silent.stdout).toContain('it has said nothing for a while');
+    expect(silent.status).toBe(1);
   });
 
   test.each([

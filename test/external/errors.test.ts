@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Reader } from '../../src/store/engine/reader.ts';
+import { noteDoor } from '../../src/store/inbox/doors.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
 import { aDomain, anAccount, type TestAccount } from '../support/builders.ts';
 import { aDatabase, openTestStore } from '../support/store.ts';
@@ -323,6 +324,14 @@ describe('outside the external API', () => {
     const { send } = shared;
     const { status, body } = await send('/readyz');
     expect([status, body]).toEqual([200, { status: 'ready' }]);
+  });
+
+  test('GET /readyz: 200 while a door fails, with the kind of the door and nothing more of it', async () => {
+    const { send, db } = await serveApi();
+    await noteDoor(db, 'smtp');
+    await noteDoor(db, 'folder:/srv/drop', 'there is no such file or folder');
+    const { status, body } = await send('/readyz');
+    expect([status, body]).toEqual([200, { status: 'ready', failing_doors: ['folder'] }]);
   });
 
   test('GET /readyz: 503 when the store does not answer, and when the process stops', async () => {

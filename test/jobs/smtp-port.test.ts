@@ -3,11 +3,15 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { Failure } from '../../src/domain/failure.ts';
 import type { CertificateFiles } from '../../src/intake/doors/smtp/certificate.ts';
 import { startSmtpDoor } from '../../src/jobs/doors.ts';
-import { noteDoor, readInboxOverview } from '../../src/store/inbox/doors.ts';
+import { listDoors, noteDoor, readInboxOverview } from '../../src/store/inbox/doors.ts';
+import type { Deliver } from '../../src/store/inbox/incoming.ts';
 import { aCertificate } from '../support/certificate.ts';
 import { aFolder } from '../support/command.ts';
+import { aTransaction } from '../support/raw-smtp.ts';
+import { ADDRESS } from '../support/smtp-door.ts';
 import { aStore } from '../support/store.ts';
 
 /** A port of the loopback address that nobody listens on. */
@@ -22,14 +26,21 @@ async function aFreePort(): Promise<number> {
 type Store = Awaited<ReturnType<typeof aStore>>;
 
 /** Opens the door of one process, and returns its log. */
-function openDoor(store: Store, port: number, certificate?: CertificateFiles) {
+function openDoor(
+  store: Store,
+  port: number,
+  {
+    certificate,
+    deliver = async () => {},
+  }: { certificate?: CertificateFiles; deliver?: Deliver } = {},
+) {
   const lines: string[] = [];
   const note = (_about: unknown, text = '') => void lines.push(text);
-  const address = { port, host: '127.0.0.1', name: 'mx.plumbline.example', recipients: [] };
+  const address = { port, host: '127.0.0.1', name: 'mx.plumbline.example', recipients: [ADDRESS] };
   const smtp = { ...address, trusted: [], certificate };
   const door = startSmtpDoor(smtp, {
     ...{ store, noteMs: 20 },
-    deliver: async () => {},
+    deliver,
     log: { info: note, warn: note, error: note, debug: note } as never,
   });
   onTestFinished(door.stop);
@@ -53,8 +64,31 @@ test('an open SMTP door notes again and again that it works', async () => {
   const store = await aStore();
   await untilSaid(openDoor(store, await aFreePort()), 'the door is open');
   await noteDoor(store.db, 'smtp', 'Another process had no certificate.');
-  const isFailing = async () => (await readInboxOverview(store.db)).doors[0]?.failsSince !== null;
+  const isFailing = async () => (await readInboxOverview(store.db)).doors[0]?.failing !== undefined;
   while (await isFailing()) await sleep(5);
+});
+
+test('an SMTP door says that the disk is full until a mail is stored again', async () => {
+  const store = await aStore();
+  const port = await aFreePort();
+  let isFull = true;
+  const deliver: Deliver = async ({ bytes }) => {
+    for await (const _chunk of bytes as AsyncIterable<Uint8Array>);
+    if (isFull) throw new Failure('unavailable', 'The mail could not be stored: disk is full');
+  };
+  const lines = openDoor(store, port, { deliver });
+  await untilSaid(lines, 'the door is open');
+  const send = async () => {
+    const smtp = await aTransaction(port, ADDRESS);
+    await smtp.ask('DATA');
+    return await smtp.ask('Subject: x\r\n\r\nx\r\n.');
+  };
+  const findFault = async () => (await listDoors(store.db))[0]?.fault;
+  expect(await send()).toMatch(/^4/);
+  while ((await findFault()) !== 'The mail could not be stored: disk is full') await sleep(5);
+  isFull = false;
+  expect(await send()).toMatch(/^250/);
+  while ((await findFault()) !== null) await sleep(5);
 });
 
 describe('a certificate', () => {
@@ -80,7 +114,8 @@ describe('a certificate', () => {
     '%s leaves the door closed, and is named with what is wrong',
     async (_what, cert, key, words) => {
       const store = await aStore();
-      const lines = openDoor(store, await aFreePort(), await writeFiles({ cert, key }));
+      const certificate = await writeFiles({ cert, key });
+      const lines = openDoor(store, await aFreePort(), { certificate });
       await untilSaid(lines, 'The door is closed');
       expect(lines.join()).toMatch(words);
       expect(await readError(store)).toMatch(words);
@@ -90,7 +125,7 @@ describe('a certificate', () => {
   test('that has expired leaves the door open, and is named until it is renewed', async () => {
     const store = await aStore();
     const files = await writeFiles(aCertificate(HOST, 2021));
-    const lines = openDoor(store, await aFreePort(), files);
+    const lines = openDoor(store, await aFreePort(), { certificate: files });
     await untilSaid(lines, 'the door is open');
     await untilSaid(lines, 'expired on 2021-12-31: renew it');
     while (!(await readError(store))?.includes('expired on 2021-12-31')) await sleep(5);

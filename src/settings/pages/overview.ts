@@ -199,14 +199,14 @@ function renderInbox({ doors, waiting, stuck }: InboxOverview, now: Date): Html 
   </section>`;
 }
 
-function renderDoor({ kind, lastMailAt, failsSince }: DoorOverview, now: Date): Html {
+function renderDoor({ kind, lastMailAt, failing }: DoorOverview, now: Date): Html {
   return html`<tr role="row">
     <th role="rowheader" scope="row">${DOORS[kind]}</th>
     <td role="cell" data-label="Last mail or file">${lastMailAt === null ? 'none yet' : renderTime(lastMailAt, now)}</td>
     <td role="cell" data-label="State">${
-      failsSince === null
+      failing === undefined
         ? html`<span class="badge good">Works</span>`
-        : html`<span class="badge">Fails</span> since ${renderTime(failsSince, now)}: tell the operator`
+        : html`<span class="badge">Fails</span>${failing.workedAt === null ? '' : html` since ${renderTime(failing.workedAt, now)}`}: tell the operator`
     }</td>
   </tr>`;
 }

@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Queries } from '../engine/database.ts';
-import { readClockMs, readNow } from '../work/clock.ts';
+import { readClockMs } from '../work/clock.ts';
 import type { MailState } from './incoming.ts';
 import { type DoorKind, type DoorName, toCut } from './incoming.ts';
 
@@ -14,31 +14,80 @@ const REPEAT_MS = 60_000;
 export async function noteDoor(db: Db, door: DoorName, error?: string): Promise<void> {
   const nowMs = await readClockMs(db);
   const at = toInstant(new Date(nowMs));
-  const text = error === undefined ? undefined : toCut(error, MAX_ERROR_CHARS);
+  const last_error = error === undefined ? null : toCut(error, MAX_ERROR_CHARS);
   const known = await selectDoors(db).where('door', '=', door).executeTakeFirst();
-  const isSame = known !== undefined && (known.last_error ?? undefined) === text;
-  const since = text === undefined ? known?.noted_at : known?.last_error_at;
-  if (isSame && since != null && nowMs - Date.parse(since) < REPEAT_MS) return;
+  const since = error === undefined ? known?.worked_at : known?.last_error_at;
+  const isSame = known?.last_error === last_error && since != null;
+  if (isSame && nowMs - Date.parse(since) < REPEAT_MS) return;
   const noted =
-    text === undefined
-      ? { noted_at: at, last_error: null }
-      : { last_error: text, last_error_at: at };
+    error === undefined ? { worked_at: at, last_error } : { last_error, last_error_at: at };
   await db.write((tx) =>
     tx
       .insertInto('door_state')
-      .values({ door, noted_at: at, ...noted })
+      .values({ door, ...noted })
       .onConflict((oc) => oc.column('door').doUpdateSet(noted))
       .execute(),
   );
 }
 
 function selectDoors(db: Queries) {
-  return db.selectFrom('door_state').select(['door', 'noted_at', 'last_error', 'last_error_at']);
+  return db.selectFrom('door_state').select(['door', 'worked_at', 'last_error', 'last_error_at']);
 }
 
-/** For operators: the errors name paths and servers. */
-export function listDoors(db: Queries) {
-  return selectDoors(db).orderBy('door').execute();
+export interface DoorState {
+  readonly door: DoorName;
+  /** When it last said that it works; null when it never did. */
+  readonly worked_at: Instant | null;
+  /** What keeps it from working. For operators: it names paths and servers. */
+  readonly fault: string | null;
+}
+
+/** A door that runs notes every few minutes that it works, or that it fails. */
+const SILENT_AFTER_MS = 15 * 60_000;
+const SILENT =
+  'it has said nothing for a while: no process has it open, or the database cannot be written';
+
+export async function listDoors(db: Queries): Promise<DoorState[]> {
+  const since = toInstant(new Date((await readClockMs(db)) - SILENT_AFTER_MS));
+  const states = await selectDoors(db).orderBy('door').execute();
+  return states.map(({ door, worked_at, last_error, last_error_at }) => {
+    const isSilent = (worked_at ?? '') < since && (last_error_at ?? '') < since;
+    return { door, worked_at, fault: last_error ?? (isSilent ? SILENT : null) };
+  });
+}
+
+/** For programs that may not see more: the kinds of doors of which one fails. */
+export async function listFailingKinds(db: Queries): Promise<DoorKind[]> {
+  const failing = (await listDoors(db)).filter(({ fault }) => fault !== null);
+  return [...new Set(failing.map(toKind))];
+}
+
+const toKind = ({ door }: DoorState) => door.split(':', 1)[0] as DoorKind;
+
+/** Doors note nothing while the database cannot be written. Returns why, by writing without a change. */
+export async function findWriteFault(db: Db): Promise<string | undefined> {
+  try {
+    await db.write((tx) =>
+      tx
+        .updateTable('door_state')
+        .set((eb) => ({ door: eb.ref('door') }))
+        .execute(),
+    );
+    return undefined;
+  } catch (error) {
+    return `the database cannot be written: ${error instanceof Error ? error.message : error}`;
+  }
+}
+
+/** Of a door that is not configured any more. Throws `not_found`. */
+export async function deleteDoor(db: Db, door: string): Promise<void> {
+  const { numDeletedRows } = await db.write((tx) =>
+    tx
+      .deleteFrom('door_state')
+      .where('door', '=', door as DoorName)
+      .executeTakeFirst(),
+  );
+  if (numDeletedRows === 0n) throw new Failure('not_found', `There is no door ${door}.`);
 }
 
 export async function findCheckpoint(db: Db, door: DoorName): Promise<string | undefined> {
@@ -53,11 +102,10 @@ export async function findCheckpoint(db: Db, door: DoorName): Promise<string | u
 export async function updateCheckpoint(db: Db, door: DoorName, checkpoint: string): Promise<void> {
   if (checkpoint.length > MAX_CHECKPOINT_CHARS)
     throw new Failure('limit_reached', `The checkpoint of ${door} is too long.`);
-  const at = await readNow(db);
   await db.write((tx) =>
     tx
       .insertInto('door_state')
-      .values({ door, noted_at: at, checkpoint })
+      .values({ door, checkpoint })
       .onConflict((oc) => oc.column('door').doUpdateSet({ checkpoint }))
       .execute(),
   );
@@ -67,8 +115,8 @@ export async function updateCheckpoint(db: Db, door: DoorName, checkpoint: strin
 export interface DoorOverview {
   readonly kind: DoorKind;
   readonly lastMailAt: Instant | null;
-  /** When a door that does not work now last worked. Why is for operators: it names paths and servers. */
-  readonly failsSince: Instant | null;
+  /** Of a door that does not work: when it last worked. Why is for operators: it names paths and servers. */
+  readonly failing: { readonly workedAt: Instant | null } | undefined;
 }
 
 export interface InboxOverview {
@@ -79,32 +127,19 @@ export interface InboxOverview {
 }
 
 export async function readInboxOverview(db: Queries): Promise<InboxOverview> {
-  const states = await listOpenDoors(db);
-  const byKind = Map.groupBy(states, ({ door }) => door.split(':', 1)[0] as DoorKind);
+  const byKind = Map.groupBy(await listDoors(db), toKind);
   const doors: DoorOverview[] = [];
   for (const [kind, some] of byKind) {
-    const failing = some.find(({ last_error }) => last_error !== null);
+    const failing = some.find(({ fault }) => fault !== null);
     const lasts = await Promise.all(some.map(({ door }) => findLastMailAt(db, door)));
     const known = lasts.filter((at) => at !== null);
     doors.push({
       kind,
       lastMailAt: known.toSorted().at(-1) ?? null,
-      failsSince: failing?.noted_at ?? null,
+      failing: failing && { workedAt: failing.worked_at },
     });
   }
   return { doors, ...(await countUnread(db)) };
-}
-
-/** A door that runs notes every few minutes that it works, or that it fails. */
-const CLOSED_AFTER_MS = 24 * 3_600_000;
-
-/** Doors that have noted nothing lately are not configured any more. */
-async function listOpenDoors(db: Queries) {
-  const since = toInstant(new Date((await readClockMs(db)) - CLOSED_AFTER_MS));
-  return await selectDoors(db)
-    .where(({ eb, or }) => or([eb('noted_at', '>=', since), eb('last_error_at', '>=', since)]))
-    .orderBy('door')
-    .execute();
 }
 
 async function findLastMailAt(db: Queries, door: DoorName): Promise<Instant | null> {

@@ -56,7 +56,7 @@ export const INBOX = {
     columns: {
       door: text<DoorName>('primary key'),
       /** When it last said that it works. */
-      noted_at: instant(),
+      worked_at: orNull(instant()),
       last_error: orNull(text()),
       last_error_at: orNull(instant()),
       /** A text of the door's own. */

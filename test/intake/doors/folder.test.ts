@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
@@ -14,11 +15,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { watchFolder } from '../../../src/intake/doors/folder/folder-door.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
 import { createDeliver } from '../../../src/store/inbox/deliver.ts';
-import { noteDoor } from '../../../src/store/inbox/doors.ts';
+import { listDoors, noteDoor } from '../../../src/store/inbox/doors.ts';
 import { findResults } from '../../../src/store/inbox/mails.ts';
 import { aFolder } from '../../support/command.ts';
 import { aReportMail, aReportXml, listMailRows } from '../../support/inbox.ts';
@@ -300,6 +302,21 @@ describe('a drop folder', () => {
     mkdirSync(path);
     await until(async () => (await state())?.last_error === null);
     expect((await state())?.last_error_at).not.toBeNull();
+  });
+
+  test('says that the disk is full, and reads its files when there is room', async () => {
+    const limit = async (pages: number) => {
+      await db.write((tx) => sql.raw(`pragma max_page_count = ${pages}`).execute(tx));
+    };
+    await noteDoor(db, `folder:${folder}`);
+    await limit(1);
+    write('large.txt', randomBytes(1_000_000));
+    watchIt({ done: 'leave' });
+    const findFault = async () => (await listDoors(db))[0]?.fault;
+    await until(async () => (await findFault()) != null);
+    expect(await findFault()).toContain('database or disk is full');
+    await limit(1_000_000);
+    await until(async () => (await findFault()) === null && (await listMailRows(db)).length === 1);
   });
 
   test('stops when the inbox does not store, and the files stay', async () => {
