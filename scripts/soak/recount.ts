@@ -15,10 +15,6 @@ const COUNTS: Readonly<Record<string, readonly [kept: string, counted: string]>>
     'select domain_id, day, reports from domain_receipt',
     'select domain_id, date(received_at), count(*) from report group by 1, 2',
   ],
-  places: [
-    'select list_id, day, items from list_day where list_id in (select id from domain)',
-    'select domain_id, date(begin_date), count(*) from report group by 1, 2',
-  ],
   arrivals: [
     'select id, reports_position - reports_total from domain',
     'select id, (select count(*) from list_gap where list_id = domain.id) from domain',

@@ -138,7 +138,7 @@ describe('a report that is removed', () => {
     const { db } = await aStore();
     await receive(db, [FORGED]);
     await removeReport(db, ID, NOW);
-    for (const table of ['report', 'domain_day', 'list_day'] as const)
+    for (const table of ['report', 'domain_day'] as const)
       expect(await db.selectFrom(table).selectAll().execute(), table).toEqual([]);
     expect(await listMiscounts(db)).toEqual({});
     expect((await db.selectFrom('document').select('seq').execute()).length).toBe(1);

@@ -18,7 +18,7 @@ const TABLES = ['document', 'report', 'conflict', 'rejection', 'domain', 'domain
 
 async function countRows(db: Store['db']): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const table of [...TABLES, 'list_day'] as const) {
+  for (const table of TABLES) {
     counts[table] = (await db.selectFrom(table).selectAll().execute()).length;
   }
   return counts;

@@ -20,10 +20,6 @@ const PAIRS = {
     sql`select domain_id, date(begin_date), count(*), ${sumOf('total_messages')},
       ${sumOf('aligned_messages')} from report group by 1, 2`,
   ],
-  list_day: [
-    sql`select list_id, day, items from list_day where list_id in (select id from domain)`,
-    sql`select domain_id, date(begin_date), count(*) from report group by 1, 2`,
-  ],
   domain_receipt: [
     sql`select domain_id, day, reports from domain_receipt`,
     sql`select domain_id, date(received_at), count(*) from report group by 1, 2`,

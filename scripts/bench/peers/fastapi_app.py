@@ -28,7 +28,7 @@ COLUMNS = (
 HOLDER = """select id, account_id from api_key where sha256 = ? and enabled = 1
   and (select plan from account where account.id = account_id) = 'pro'"""
 HEAD = "select reports_total, reports_version from domain where id = ? and account_id = ?"
-DAYS = "select day, items from list_day where list_id = ? order by day desc"
+DAYS = "select day, reports from domain_day where domain_id = ? order by day desc"
 ROWS = f"""select {', '.join(COLUMNS)} from report where domain_id = ? and begin_date <= ?
   order by begin_date desc, seq desc limit ? offset ?"""
 SECURITY = {

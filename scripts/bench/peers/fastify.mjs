@@ -23,7 +23,7 @@ const findHead = db
   .prepare('select reports_total, reports_version from domain where id = ? and account_id = ?')
   .raw();
 const listDays = db
-  .prepare('select day, items from list_day where list_id = ? order by day desc')
+  .prepare('select day, reports from domain_day where domain_id = ? order by day desc')
   .raw();
 const listRows = db
   .prepare(`select ${COLUMNS} from report where domain_id = ? and begin_date <= ?

@@ -7,7 +7,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { findParser, SESSION } from '../../../src/store/engine/postgres/values.ts';
-import { reportList } from '../../../src/store/lists/timeline.ts';
 import { answerCpu } from '../cpu.ts';
 
 const pool = new pg.Pool({
@@ -33,8 +32,8 @@ const PAGE = {
 };
 
 const { rows: days } = await pool.query(
-  'select day, items from list_day where list_id = $1 order by day desc',
-  [reportList(domainId)],
+  'select day, reports as items from domain_day where domain_id = $1 order by day desc',
+  [domainId],
 );
 let before = 0;
 const places = days.map(({ day, items }) => {

@@ -7,7 +7,6 @@ import { insertApiKey } from '../../../src/store/accounts/api-keys.ts';
 import { insertDomain } from '../../../src/store/accounts/domains.ts';
 import { openStore } from '../../../src/store/engine/open.ts';
 import { SESSION } from '../../../src/store/engine/postgres/values.ts';
-import { reportList } from '../../../src/store/lists/timeline.ts';
 import type { BenchDatabase } from '../databases.ts';
 
 /** Three years, as in the databases on SQLite. */
@@ -51,7 +50,6 @@ interface Wanted {
 }
 
 function toStatements({ domainId, reports, now }: Wanted): string[] {
-  const list = reportList(domainId);
   return [
     `insert into document (input_sha256, path, input_name, input_bytes, received_at)
       values ('${domainId}'::text::bytea, '', 'bench', 0, '${now}')`,
@@ -64,8 +62,8 @@ function toStatements({ domainId, reports, now }: Wanted): string[] {
         sha256(n::text::bytea), '[]', '', n, 'bench'
       from (select n, date '${FIRST_DAY}' + (n::bigint * ${DAYS} / ${reports + 1})::int as day
         from generate_series(1, ${reports}) as n) as made`,
-    `insert into list_day (list_id, day, items)
-      select '${list}', date(begin_date), count(*) from report where domain_id = '${domainId}' group by 2`,
+    `insert into domain_day (domain_id, day, reports, messages, aligned)
+      select '${domainId}', date(begin_date), count(*), 0, 0 from report where domain_id = '${domainId}' group by 2`,
     `update domain set reports_total = ${reports}, reports_version = 'bench${reports}',
       reports_position = ${reports}, reports_nonce = 'bench' where id = '${domainId}'`,
     'vacuum analyze',

@@ -34,7 +34,6 @@ export async function uncountReport(
   await uncountDay(tx, at, report);
   await uncountSources(tx, at, report);
   await deleteMonth(tx, at);
-  await uncountItem(tx, at);
   await uncountReceipt(tx, report);
   await correctLastReport(tx, report, replacedAt);
   await leavePosition(tx, report);
@@ -102,13 +101,6 @@ async function uncountSources(tx: Tx, { domainId, day }: DomainDay, report: Repo
     .where('domain_id', '=', domainId)
     .where('day', '=', day)
     .execute();
-}
-
-async function uncountItem(tx: Tx, { domainId, day }: DomainDay): Promise<void> {
-  const items = tx.updateTable('list_day').where('list_id', '=', reportList(domainId));
-  await items.set({ items: sql<number>`items - 1` }).where('day', '=', day).execute();
-  const none = tx.deleteFrom('list_day').where('list_id', '=', reportList(domainId));
-  await none.where('day', '=', day).where('items', '<=', 0).execute();
 }
 
 async function uncountReceipt(tx: Tx, { domain_id, received_at }: ReportRow): Promise<void> {

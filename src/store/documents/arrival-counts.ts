@@ -13,13 +13,12 @@ import {
   runListsPrepared,
 } from '../engine/prepared.ts';
 import { domainListUpdate, newVersion } from '../lists/heads.ts';
-import { itemUpserts, reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 import type { Arrivals, DayCount, DomainArrivals } from './arrivals.ts';
 
 /**
- * Writes the days, the page positions and the heads of every list that the reports have changed, with the same
- * statements for all domains. The domains are locked, so nobody else changes their days; accounts are locked after them.
+ * Writes the days and the heads of every list that the reports have changed, with the same statements for all domains.
+ * The domains are locked, so nobody else changes their days; accounts are locked after them.
  */
 export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
   const { byDomain, receivedAt } = arrivals;
@@ -27,13 +26,6 @@ export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
   const receivedOn = toDay(receivedAt);
   await runListsPrepared(tx, {
     days: dayUpserts(await addStoredSources(tx, days)),
-    items: itemUpserts(
-      days.map(({ domainId, day, reports }) => ({
-        listId: reportList(domainId),
-        day,
-        items: reports,
-      })),
-    ),
     receipts: receiptUpserts(
       byDomain.map(({ domain, reports }) => ({ domain_id: domain.id, day: receivedOn, reports })),
     ),

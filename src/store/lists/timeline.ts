@@ -26,7 +26,7 @@ export async function countItems(
 type ItemsOfDay = { readonly listId: string; readonly day: Day; readonly items: number };
 
 /** The rows must have each list and day only once. */
-export const itemUpserts = prepareRows<ItemsOfDay, never>(['listId', 'day', 'items'], (db, rows) =>
+const itemUpserts = prepareRows<ItemsOfDay, never>(['listId', 'day', 'items'], (db, rows) =>
   db
     .insertInto('list_day')
     .values(rows.map(({ listId, day, items }) => ({ list_id: listId, day, items })))
@@ -76,11 +76,15 @@ const counted = new LRUCache<string, readonly CountedDay[]>({
   sizeCalculation: (days) => days.length + 1,
 });
 
+/** Of a list of reports, the domain's days; of a list of alerts, its own. No list has both. */
 const daysOf = prepareQuery<{ id: string }, { day: Day; items: number }>((db, param) =>
   db
-    .selectFrom('list_day')
-    .select(['day', 'items'])
-    .where('list_id', '=', param('id'))
+    .selectFrom('domain_day')
+    .select(['day', 'reports as items'])
+    .where('domain_id', '=', param('id'))
+    .unionAll((eb) =>
+      eb.selectFrom('list_day').select(['day', 'items']).where('list_id', '=', param('id')),
+    )
     .orderBy('day', 'desc'),
 );
 

@@ -204,7 +204,7 @@ const DOMAINS = {
 
 /** What finds a page of a list, and what came after a point of it (store/lists). */
 const LISTS = {
-  /** How many items of a list are on a day, to find a deep page (timeline.ts). A day's last item takes its row along. */
+  /** How many alerts of a list are on a day, to find a deep page (timeline.ts); of reports, `domain_day` says it. A day's last item takes its row along. */
   list_day: {
     columns: { list_id: id(), day: day(), items: count() },
     clusteredBy: 'list_id, day',

@@ -205,9 +205,9 @@ export const QUERIES = { asc: prepareRows('asc'), desc: prepareRows('desc') };
 const totalOf = prepareQuery<{ id: string; from: Day; to: Day }, { total: number | null }>(
   (db, param) =>
     db
-      .selectFrom('list_day')
-      .select(({ fn }) => fn.sum<number | null>('items').as('total'))
-      .where('list_id', '=', param('id'))
+      .selectFrom('domain_day')
+      .select(({ fn }) => fn.sum<number | null>('reports').as('total'))
+      .where('domain_id', '=', param('id'))
       .where('day', '>=', param('from'))
       .where('day', '<=', param('to')),
 );
