@@ -13,6 +13,7 @@ import { insertPendingSignIn } from '../../src/store/people/pending-sign-ins.ts'
 import { confirmSecondFactor, startSecondFactor } from '../../src/store/people/second-factors.ts';
 import { insertSession } from '../../src/store/people/sessions.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';
+import { sumMonths } from '../../src/store/sources/months.ts';
 import { updateNames } from '../../src/store/sources/names.ts';
 import {
   aDomain,
@@ -44,6 +45,7 @@ export async function fillInstallation(db: Db): Promise<Installation> {
   const domain = await aDomain(db, account.id, { name: 'example.com' });
   await aDomain(db, account.id, { status: 'paused' });
   await fillReports(db);
+  await sumMonths(db, { domainId: domain.id, months: ['2026-03-01'] });
   await fillAlerts(db, { accountId: account.id, domainId: domain.id });
   await fillPeople(db, account.id);
   await fillOther(db);

@@ -304,7 +304,7 @@ describe('a move that was cancelled', () => {
     ],
     [
       'a row too many',
-      "insert into account select gen_random_uuid(), name, plan, created_at, 0, '', 0, '', 0, '' from account limit 1",
+      "insert into account select gen_random_uuid(), name, plan, created_at, 0, '', 0, '', 0, '', 0, '' from account limit 1",
     ],
   ])('does not take a target with %s for the same', async (_, statement) => {
     const { path, url } = await aCancelledMove();
