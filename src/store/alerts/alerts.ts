@@ -48,20 +48,8 @@ export async function fireAlert(tx: Tx, alert: NewAlert): Promise<string | undef
   const day = new Map([[toDay(firedAt), 1]]);
   await countItems(tx, alertList(accountId), day);
   await countItems(tx, alertList(domainId), day);
-  const positions = await advanceAlertLists(tx, { accountId, domainId, added: 1 });
-  await tx.updateTable('alert').set(positions).where('id', '=', id).execute();
-  await auditAlert(tx, { accountId, domainId, type }, { action: 'alert_fired', at: firedAt });
+  await advanceLists(tx, { id, accountId, domainId, type }, { added: 1, at: firedAt });
   return id;
-}
-
-async function auditAlert(
-  tx: Tx,
-  { accountId, domainId, type }: Pick<NewAlert, 'accountId' | 'domainId' | 'type'>,
-  { action, at }: { readonly action: 'alert_fired' | 'alert_resolved'; readonly at: Instant },
-): Promise<void> {
-  const domain = tx.selectFrom('domain').select('name').where('id', '=', domainId);
-  const { name: subject } = await domain.executeTakeFirstOrThrow();
-  await insertAudit(tx, plumbline(at), { accountId, action, subject, detail: type });
 }
 
 /**
@@ -84,14 +72,13 @@ export async function settleAlert(
   const { account_id: accountId, domain_id: domainId, type } = alert;
   const { resolved_at: at } = change;
   if (at === undefined) {
-    await touchAlertLists(tx, { accountId, domainId });
+    await touchList(tx, 'domain', domainId);
+    await touchList(tx, 'account', accountId);
     return true;
   }
   await insertGap(tx, alertList(accountId), Number(alert.account_position));
   await insertGap(tx, alertList(domainId), Number(alert.domain_position));
-  const positions = await advanceAlertLists(tx, { accountId, domainId, added: 0 });
-  await tx.updateTable('alert').set(positions).where('id', '=', id).execute();
-  await auditAlert(tx, { accountId, domainId, type }, { action: 'alert_resolved', at });
+  await advanceLists(tx, { id, accountId, domainId, type }, { added: 0, at });
   return true;
 }
 
@@ -117,43 +104,42 @@ export function selectAccountAlerts(db: Queries, accountId: string | Expression<
 
 /* The heads of an alert's two lists: its account's and its domain's. */
 
-interface Owners {
-  readonly accountId: string;
-  readonly domainId: string;
+type Owner = 'account' | 'domain';
+
+/** Gives a list a new version, after an alert has changed without a new position. */
+async function touchList(tx: Tx, owner: Owner, id: string): Promise<void> {
+  const touched = { alerts_version: newVersion() };
+  await tx.updateTable(owner).set(touched).where('id', '=', id).execute();
 }
 
-/** Gives both lists a new version, after an alert has changed without a new position. */
-async function touchAlertLists(tx: Tx, { accountId, domainId }: Owners): Promise<void> {
-  for (const [table, id] of [
-    ['domain', domainId],
-    ['account', accountId],
-  ] as const)
-    await tx
-      .updateTable(table)
-      .set({ alerts_version: newVersion() })
-      .where('id', '=', id)
-      .execute();
-}
+type ChangedAlert = Pick<NewAlert, 'accountId' | 'domainId' | 'type'> & { readonly id: string };
 
 /** Updates both heads for an alert that fired (`added` 1) or resolved (0), and gives the change its positions. */
-async function advanceAlertLists(
+async function advanceLists(
   tx: Tx,
-  { accountId, domainId, added }: Owners & { readonly added: 0 | 1 },
-) {
+  { id, accountId, domainId, type }: ChangedAlert,
+  { added, at }: { readonly added: 0 | 1; readonly at: Instant },
+): Promise<void> {
   // Every transaction locks domains before accounts (decision 64).
-  const domain_position = await advance(tx, { table: 'domain', id: domainId, added });
-  const account_position = await advance(tx, { table: 'account', id: accountId, added });
-  return { account_position, domain_position };
+  const domain_position = await advance(tx, 'domain', { id: domainId, added });
+  const account_position = await advance(tx, 'account', { id: accountId, added });
+  const positions = { account_position, domain_position };
+  await tx.updateTable('alert').set(positions).where('id', '=', id).execute();
+  const domain = tx.selectFrom('domain').select('name').where('id', '=', domainId);
+  const { name: subject } = await domain.executeTakeFirstOrThrow();
+  const action = added === 1 ? 'alert_fired' : 'alert_resolved';
+  await insertAudit(tx, plumbline(at), { accountId, action, subject, detail: type });
 }
 
 /** The update takes the lock of the owner's row, so positions become visible in their order on every engine. */
 async function advance(
   tx: Tx,
-  { table, id, added }: { table: 'account' | 'domain'; id: string; added: 0 | 1 },
+  owner: Owner,
+  { id, added }: { readonly id: string; readonly added: 0 | 1 },
 ): Promise<number> {
   const nonce = newNonce();
   const { alerts_position } = await tx
-    .updateTable(table)
+    .updateTable(owner)
     .set((eb) => ({
       alerts_total: eb('alerts_total', '+', added),
       alerts_version: newVersion(),

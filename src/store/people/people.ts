@@ -44,8 +44,11 @@ export async function findCredentials(
 
 /** Throws `not_found`. */
 export async function findPerson(db: Queries, id: string): Promise<Person> {
-  const person = db.selectFrom('person').select(PERSON_COLUMNS).where('id', '=', id);
-  return toPerson(await person.executeTakeFirstOrThrow(() => noPerson(id)));
+  return toPerson(await selectPerson(db, id).executeTakeFirstOrThrow(() => noPerson(id)));
+}
+
+function selectPerson(db: Queries, id: string) {
+  return db.selectFrom('person').select(PERSON_COLUMNS).where('id', '=', id);
 }
 
 function noPerson(id: string): Failure {
@@ -79,9 +82,8 @@ export async function lockPerson(tx: Tx, id: string, by: Actor): Promise<Person>
 
 /** Locks the person until the transaction ends. Opening and ending sessions do so: none begins while all end. */
 export async function lockPersonRow(tx: Tx, id: string): Promise<Person> {
-  const row = tx.selectFrom('person').select('id').where('id', '=', id);
-  await row.$call(dialectOf(tx).locked).execute();
-  return await findPerson(tx, id);
+  const person = selectPerson(tx, id).$call(dialectOf(tx).locked);
+  return toPerson(await person.executeTakeFirstOrThrow(() => noPerson(id)));
 }
 
 /**

@@ -1,28 +1,18 @@
 import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { Instant } from '../../domain/instant.ts';
 import { type Actor, operator } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { auditPerson, endSessions, lockPerson } from './people.ts';
 import { requireProof } from './sessions.ts';
 
-export interface SecondFactor {
-  readonly sealedSecret: string;
-  /** null while it waits for its first code. */
-  readonly confirmedAt: Instant | null;
-  /** The time step of the last code that was used. */
-  readonly lastStep: number;
-  readonly recoveryCodes: number;
-}
+export type SecondFactor = NonNullable<Awaited<ReturnType<typeof findSecondFactor>>>;
 
-export async function findSecondFactor(
-  db: Db,
-  personId: string,
-): Promise<SecondFactor | undefined> {
+/** Of one that waits for its first code, `confirmedAt` is null. */
+export async function findSecondFactor(db: Db, personId: string) {
   const row = await db
     .selectFrom('second_factor')
+    .select(['sealed_secret as sealedSecret', 'confirmed_at as confirmedAt'])
     .select((eb) => [
-      ...(['sealed_secret as sealedSecret', 'confirmed_at as confirmedAt'] as const),
       'last_step as lastStep',
       eb
         .selectFrom('recovery_code')

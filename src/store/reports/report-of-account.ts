@@ -1,8 +1,7 @@
 import type { InferResult } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
-import type { Instant } from '../../domain/instant.ts';
 import type { Queries } from '../engine/database.ts';
-import { prepareQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
 
 /** Reports with their domains' names, and where their documents are stored. */
@@ -35,34 +34,27 @@ export async function findReport(reader: Reader, scope: ReportScope): Promise<Re
 }
 
 /** How a report came in, and when conflicting documents did. */
-export interface ReportContext {
-  readonly input: string;
-  readonly member: string | null;
-  /** The size of its original; null when it is not kept. */
-  readonly originalBytes: number | null;
-  /** At most `MAX_CONFLICTS` of them, earliest first. */
-  readonly conflictsAt: readonly Instant[];
-}
+export type ReportContext = Awaited<ReturnType<typeof readReportContext>>;
 
 /** How many conflicts are read; one report may have any number. */
 export const MAX_CONFLICTS = 10;
 
-const arrival = prepareQuery<{ seq: number }, Omit<ReportContext, 'conflictsAt'>>((db, param) =>
+/** Its size is null when its original is not kept. */
+const arrival = prepareQuery((db, param: Param<{ seq: number }>) =>
   db
     .selectFrom('document')
     .select(['input_name as input', 'member', 'content_bytes as originalBytes'])
     .where('seq', '=', param('seq')),
 );
 
-const conflicts = prepareQuery<{ domainId: string; id: string }, { received_at: Instant }>(
-  (db, param) =>
-    db
-      .selectFrom('conflict')
-      .select('received_at')
-      .where('domain_id', '=', param('domainId'))
-      .where('report_id', '=', param('id'))
-      // Without an order, because sorting would read all conflicts of the report.
-      .limit(MAX_CONFLICTS),
+const conflicts = prepareQuery((db, param: Param<{ domainId: string; id: string }>) =>
+  db
+    .selectFrom('conflict')
+    .select('received_at')
+    .where('domain_id', '=', param('domainId'))
+    .where('report_id', '=', param('id'))
+    // Without an order, because sorting would read all conflicts of the report.
+    .limit(MAX_CONFLICTS),
 );
 
 const UNKNOWN = { input: '', member: null, originalBytes: null };
@@ -70,12 +62,11 @@ const UNKNOWN = { input: '', member: null, originalBytes: null };
 export async function readReportContext(
   reader: Reader,
   { domain_id: domainId, id, document_seq }: ReportOfAccount,
-): Promise<ReportContext> {
+) {
   const [[arrived = UNKNOWN], found] = await reader.readPlan(() =>
     askAll(arrival({ seq: document_seq }), conflicts({ domainId, id })),
   );
-  return {
-    ...arrived,
-    conflictsAt: found.map(({ received_at }) => received_at).sort(),
-  };
+  /** At most `MAX_CONFLICTS` of them, earliest first. */
+  const conflictsAt = found.map(({ received_at }) => received_at).sort();
+  return { ...arrived, conflictsAt };
 }

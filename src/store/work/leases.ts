@@ -43,10 +43,8 @@ export function createLeases({ db, holder, readClock = readClockMs }: LeasesDeps
   const listDue = async (names: readonly string[], everyMs: number) => {
     const rows = await db.selectFrom('lease').select(COLUMNS).where('name', 'in', names).execute();
     const nowMs = await readClock(db);
-    const taken = new Set(
-      rows.filter((row) => !isFreeAndDue(row, { nowMs, everyMs })).map(({ name }) => name),
-    );
-    return names.filter((name) => !taken.has(name));
+    const taken = rows.filter((row) => !isFreeAndDue(row, { nowMs, everyMs }));
+    return [...new Set(names).difference(new Set(taken.map(({ name }) => name)))];
   };
   const claimOne = (name: string, everyMs: number): Promise<Claim | undefined> =>
     db.write(async (tx) => {
@@ -79,14 +77,12 @@ export function createLeases({ db, holder, readClock = readClockMs }: LeasesDeps
     renew: ({ name }) =>
       db.write(async (tx) => {
         const expires_at = toExpiry(await readClock(tx));
-        const row = await tx
+        const { numUpdatedRows } = await tx
           .updateTable('lease')
           .set({ expires_at })
-          .where('name', '=', name)
-          .where('holder', '=', holder)
-          .returning('name')
+          .where(({ and }) => and({ name, holder }))
           .executeTakeFirst();
-        return row !== undefined;
+        return numUpdatedRows > 0n;
       }),
     release: async ({ name, claimedAt }, { isComplete }) => {
       const ran = isComplete ? { ran_at: claimedAt } : {};
@@ -94,8 +90,7 @@ export function createLeases({ db, holder, readClock = readClockMs }: LeasesDeps
         tx
           .updateTable('lease')
           .set({ holder: null, expires_at: null, ...ran })
-          .where('name', '=', name)
-          .where('holder', '=', holder)
+          .where(({ and }) => and({ name, holder }))
           .execute(),
       );
     },
