@@ -24,6 +24,8 @@ export interface Input {
   readonly bytes: Uint8Array;
   /** Of the bytes, in hex, when it is known already. */
   readonly sha256?: string;
+  /** A mail without any report, broken or not, is ignored: in a mailbox that people use, most have none. */
+  readonly isMail?: boolean;
   /** What is read again: the bytes are stored for this document already. */
   readonly stored?: DocumentPlace;
 }
@@ -50,11 +52,6 @@ interface IngestDeps {
   readonly db: Db;
   readonly now: () => Date;
   readonly parser: Parser;
-  /**
-   * Which inputs are stored: every one, also those that only have a rejection; or those with a report, broken or not.
-   * In a mailbox that people use, most mails are no reports, and only the inbox keeps them for a time.
-   */
-  readonly keeps?: 'every_input' | 'reports';
 }
 
 /**
@@ -99,14 +96,11 @@ const toRejected = (refusal: Refusal): IntakeDocument => ({
   refusal,
 });
 
-async function* readInput(
-  { now, parser, keeps = 'every_input' }: IngestDeps,
-  input: Input,
-): AsyncGenerator<ReadDocument> {
+async function* readInput({ now, parser }: IngestDeps, input: Input): AsyncGenerator<ReadDocument> {
   const base = input.stored ?? toPlace(input);
   for await (const document of parser.parse(input.bytes, { nowMs: now().getTime() })) {
     if (!isStored(document)) yield { input: input.name, place: undefined, document };
-    else if (keeps === 'reports' && isNothing(document))
+    else if (input.isMail && isNothing(document))
       yield { input: input.name, place: undefined, document: { ...document, kind: 'ignored' } };
     else yield { input: input.name, ...(await locate(input, base, document)) };
   }

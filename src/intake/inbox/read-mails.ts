@@ -1,5 +1,6 @@
 import type { Db } from '../../store/engine/database.ts';
 import type { ClaimedMail, Done } from '../../store/inbox/claims.ts';
+import { parseEnvelope } from '../../store/inbox/incoming.ts';
 import { readContent, readSmall } from '../../store/inbox/parts.ts';
 import { type IngestedDocument, type InputToRead, ingest } from '../ingest.ts';
 import type { Parser } from '../parser/parser.ts';
@@ -30,7 +31,7 @@ export async function readMails(
   mails: readonly ClaimedMail[],
 ): Promise<ReadMails> {
   const readings = new Map(mails.map((mail) => [toInputName(mail), new MailReading(mail)]));
-  const deps = { db, now, parser, keeps: 'reports' as const };
+  const deps = { db, now, parser };
   let failed: { readonly error: unknown } | undefined;
   try {
     const { inputs, fault } = await loadInputs(db, mails);
@@ -65,7 +66,8 @@ async function loadInputs(db: Db, mails: readonly ClaimedMail[]): Promise<Loaded
     try {
       const name = toInputName(mail);
       const bytes = small.get(mail.id) ?? (await readContent(db, mail));
-      inputs.push({ name, read: async () => ({ name, bytes, sha256: mail.sha256 }) });
+      const isMail = parseEnvelope(mail.envelope).kind !== 'file';
+      inputs.push({ name, read: async () => ({ name, bytes, sha256: mail.sha256, isMail }) });
     } catch (error) {
       fault ??= { error };
     }

@@ -18,6 +18,8 @@ export interface Envelope {
   readonly remoteAddress?: string | undefined;
   /** IMAP: mailbox and UID, such as `INBOX/4711`. A folder: the path of the file. */
   readonly place?: string | undefined;
+  /** Put into a folder for files: without a report it is rejected, as by `plumbline ingest`. A mail is ignored. */
+  readonly kind?: 'file' | undefined;
 }
 
 export interface Incoming {

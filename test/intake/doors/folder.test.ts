@@ -101,6 +101,14 @@ describe('a drop folder', () => {
     expect(list('Rejected')).toEqual(['broken.xml', 'other.txt']);
     expect(list()).toEqual(['Processed', 'Rejected']);
     expect(await countReports()).toBe(2);
+    // As `plumbline ingest` says of the same files, and both are in the list of documents.
+    const rejected = await db
+      .selectFrom('inbox_mail')
+      .select('result')
+      .where('result', '=', 'rejected')
+      .execute();
+    expect(rejected).toHaveLength(2);
+    expect(await db.selectFrom('rejection').selectAll().execute()).toHaveLength(2);
     expect(await db.selectFrom('door_state').select(['door', 'last_error']).execute()).toEqual([
       { door: `folder:${folder}`, last_error: null },
     ]);

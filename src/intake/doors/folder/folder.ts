@@ -160,7 +160,9 @@ export class Folder {
     const { deliver, door, now } = this.#watch;
     if (file.size > MAX_INCOMING_BYTES) return this.#leave(name, TOO_LARGE);
     try {
-      const [envelope, receivedAt] = [{ place: toPathText(file.path) }, toInstant(now())];
+      const kind = this.#kind === 'drop' ? 'file' : undefined;
+      const envelope = { place: toPathText(file.path), kind } as const;
+      const receivedAt = toInstant(now());
       await deliver({ door, key: toKey(file), envelope, receivedAt, bytes: readFileBytes(file) });
       this.#wait(name, file);
     } catch (error) {
