@@ -98,16 +98,9 @@ export class ByteReader {
     return this.#bytes.toString('latin1', start, this.#at);
   }
 
-  /** Moves behind these bytes and returns true, when they are next. */
-  skip(bytes: Uint8Array): boolean {
-    const end = this.#at + bytes.length;
-    const isNext = this.#bytes.compare(bytes, 0, bytes.length, this.#at, end) === 0;
-    if (isNext) this.#at = end;
-    return isNext;
-  }
-
-  has(bytes: Buffer): boolean {
-    return this.#bytes.includes(bytes, this.#at);
+  /** Where these bytes are next; -1 when they are not there. */
+  find(bytes: Buffer): number {
+    return this.#bytes.indexOf(bytes, this.#at);
   }
 
   moveTo(position: number): void {

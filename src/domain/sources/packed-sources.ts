@@ -137,14 +137,18 @@ export function unpackSource(bytes: Uint8Array, address: string): SourceOfDay | 
   const { reader, ...packed } = openPacked(bytes);
   const key = new ByteWriter();
   writeKey(key, toAddressKey(address));
-  // Most days do not have the address, and looking for its bytes takes a tenth of going through the others.
-  if (!reader.has(key.bytes)) return undefined;
-  while (reader.hasMore()) {
-    if (reader.skip(key.bytes)) return readSource(reader, packed);
+  // Most days do not have the address. The same bytes may also be in an entry, so entries are gone through to them.
+  let found = reader.find(key.bytes);
+  while (found !== -1 && reader.hasMore()) {
+    if (reader.at === found) {
+      reader.moveTo(found + key.bytes.length);
+      return readSource(reader, packed);
+    }
     skipKey(reader);
     for (let count = 0; count < COUNTS; count += 1) reader.readNumber();
     if (packed.isMonth) reader.moveTo(reader.at + FIRST_AND_LAST);
     reader.moveTo(reader.readEnd());
+    if (reader.at > found) found = reader.find(key.bytes);
   }
   return undefined;
 }

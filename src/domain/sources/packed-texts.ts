@@ -35,24 +35,27 @@ export function writeTexts(to: ByteWriter, lines: readonly string[]): void {
 
 /** Moves behind texts. Returns a function that finds one by its number, from 0, and unpacks each block once. */
 export function openTexts(reader: ByteReader): (line: number) => string {
-  const blocks = Array.from({ length: reader.readNumber() }, () => {
-    const form = reader.readNumber();
-    return { form, stored: reader.readBytes() };
-  });
+  const starts: number[] = [];
+  for (let left = reader.readNumber(); left > 0; left -= 1) {
+    starts.push(reader.at);
+    reader.readByte();
+    reader.moveTo(reader.readEnd());
+  }
   const unpacked: string[][] = [];
   return (line) => {
     const block = Math.floor(line / LINES);
-    unpacked[block] ??= unpackBlock(blocks[block] as Block);
+    unpacked[block] ??= unpackBlock(reader, starts[block] ?? Number.NaN);
     return unpacked[block][line % LINES] as string;
   };
 }
 
-interface Block {
-  readonly form: number;
-  readonly stored: Buffer;
-}
-
-function unpackBlock({ form, stored }: Block): string[] {
+/** Leaves the reader where it is. */
+function unpackBlock(reader: ByteReader, start: number): string[] {
+  const { at } = reader;
+  reader.moveTo(start);
+  const form = reader.readByte();
+  const stored = reader.readBytes();
+  reader.moveTo(at);
   const lines = form === FORMS.plain ? stored : inflateRawSync(stored, UNPACKING);
   return lines.toString().split('\n');
 }

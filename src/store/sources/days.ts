@@ -1,5 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { addDays, type Day } from '../../domain/instant.ts';
+import type { Day } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { type AddressKey, toAddress } from '../../domain/sources/address-key.ts';
 import { eachSource } from '../../domain/sources/packed-sources.ts';
@@ -54,7 +54,7 @@ export async function sumSources(
   for (const { day, sources } of parts) {
     const names: Day[] = [];
     const toName = (number: number) => {
-      names[number] ??= addDays(day, number - 1);
+      names[number] ??= toDayOf(day, number);
       return names[number];
     };
     eachSource(sources, (key, messages, aligned, dkimAligned, spfAligned, first, last) => {
@@ -82,6 +82,12 @@ export async function sumSources(
   }
   return [...sums.values()];
 }
+
+/** A day of a month, which is given as its first day; of a day, whose sources have no number but 1, itself. */
+export function toDayOf(part: Day, number: number): Day {
+  return number === 1 ? part : `${part.slice(0, 8)}${`${number}`.padStart(2, '0')}`;
+}
+
 /** Most failed messages first, then most messages, then by address. */
 export function byFailed(a: SourceSum, b: SourceSum): number {
   return (

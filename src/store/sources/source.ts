@@ -1,5 +1,5 @@
 import { addUp, type Counts } from '../../domain/alerts/rate.ts';
-import { addDays, type Day, type DayRange } from '../../domain/instant.ts';
+import type { Day, DayRange } from '../../domain/instant.ts';
 import { parsePattern } from '../../domain/reports/source-pattern.ts';
 import { toAddressKey } from '../../domain/sources/address-key.ts';
 import { addDay, type DaySources, type SourceOfDay } from '../../domain/sources/day-sources.ts';
@@ -7,7 +7,7 @@ import type { Results } from '../../domain/sources/evidence.ts';
 import { unpackSource } from '../../domain/sources/packed-sources.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
-import type { DataDay } from './days.ts';
+import { type DataDay, toDayOf } from './days.ts';
 import { listUnsummed, planParts } from './months.ts';
 import { type DomainScope, requireDomain } from './scope.ts';
 
@@ -56,7 +56,7 @@ export async function readSource(
     addDay(sum, new Map([[key, source]]));
     const { counts, days = new Map([[1, counts]]) } = source;
     return [...days].map(([number, { messages, aligned }]) => ({
-      ...{ day: addDays(part.day, number - 1), messages, aligned },
+      ...{ day: toDayOf(part.day, number), messages, aligned },
     }));
   });
   const { results, reporters } = toShown(sum.get(key));
