@@ -9,14 +9,12 @@ export interface Limits {
   readonly unpackedBytes: number;
   /** Members of archives, parts of mails and messages of mailboxes. */
   readonly members: number;
-  readonly mails: number;
 }
 
 function limitsOf(inputBytes: number): Limits {
   return {
     unpackedBytes: 256 * MIB + UNPACKED_PER_INPUT_BYTE * inputBytes,
     members: 10_000 + inputBytes / 100,
-    mails: Number.POSITIVE_INFINITY,
   };
 }
 
@@ -120,7 +118,6 @@ export class Budget {
   #unpacked = 0;
   #scanned = 0;
   #members = 0;
-  #mails = 0;
   #kept = 0;
   #originals = 0;
   #isSpent = false;
@@ -161,12 +158,6 @@ export class Budget {
     this.#members += 1;
     if (this.#members > this.#limits.members) this.#refuse('too_large', 'it has too many members');
     this.spend('member');
-  }
-
-  /** One mail, before its header is read. */
-  addMail(): void {
-    this.#mails += 1;
-    if (this.#mails > this.#limits.mails) this.#refuse('too_large', 'it has too many mails');
   }
 
   /** The estimated bytes that will be stored of a document. */

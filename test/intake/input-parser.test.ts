@@ -8,7 +8,7 @@ import {
   parseSmall,
 } from '../../src/intake/parser/input-parser.ts';
 import { NOW, PLAIN, readAll } from '../support/intake.ts';
-import { base64, mail } from '../support/mail.ts';
+import { base64, mail, multipart } from '../support/mail.ts';
 import { SOUND, spoil, spoilings } from '../support/spoil.ts';
 import { zip } from '../support/zip.ts';
 
@@ -44,9 +44,11 @@ describe('small inputs that contain only reports', () => {
 
   it('are read in this process: no other one is started', async () => {
     const parser = aParser();
-    const inputs = [PLAIN, gzipSync(PLAIN), deflateSync(PLAIN), archive];
+    const one = mail(base64(gzipSync(PLAIN)));
+    const inputs = [PLAIN, gzipSync(PLAIN), deflateSync(PLAIN), one, gzipSync(one), archive];
     const found = await parseEach(parser, inputs);
-    expect(found).toEqual(['0 report', '1 report', '2 report', '3 report', '3 report']);
+    const numbers = [0, 1, 2, 3, 4, 5, 5];
+    expect(found).toEqual(numbers.map((number) => `${number} report`));
     expect(parser.pid).toBeUndefined();
   });
 
@@ -58,8 +60,7 @@ describe('small inputs that contain only reports', () => {
 test.each<[string, string | Buffer]>([
   ['has more than the limit', LARGE],
   ['unpacks to more than the limit', gzipSync(LARGE)],
-  ['is a mail', mail(base64(gzipSync(PLAIN)))],
-  ['is a packed mail', gzipSync(mail(base64(gzipSync(PLAIN))))],
+  ['is a mail with something beside a report', mail(multipart([base64(PLAIN), base64('other')]))],
   ['is broken', PLAIN.slice(0, -5)],
   [
     'contains something beside a report',

@@ -135,7 +135,6 @@ async function* openZip(bytes: Uint8Array, context: Context): AsyncGenerator<Fin
 }
 
 async function* openMail(bytes: Uint8Array, context: Context): AsyncGenerator<Finding> {
-  context.budget.addMail();
   const [, second] = splitMailbox(bytes, context.budget).take(2);
   // A mailbox does not count as a container: its messages have the depth of a single mail.
   if (second !== undefined)

@@ -35,7 +35,7 @@ interface Splitting {
 
 const MAX_HEADER_BYTES = 256 * 1024;
 /** A longer field with parameters is cut. Names of files and boundaries are much shorter. */
-const MAX_FIELD_CHARS = 16 * 1024;
+const MAX_FIELD_CHARS = 4 * 1024;
 /** The spelling of Trustwave's gateway. */
 const MISSPELT_CONTENT_TYPE = 'contenttype';
 const FIELD =

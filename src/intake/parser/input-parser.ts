@@ -13,12 +13,8 @@ import { createParserProcess, type ParserProcess } from './parser-process.ts';
  */
 export const MAX_SMALL_BYTES = 256 * 1024;
 
-/** No mails: the libraries that read their headers may need more time than the size of a mail suggests. */
-const SMALL: Partial<Limits> = {
-  unpackedBytes: MAX_SMALL_BYTES,
-  members: 16,
-  mails: 0,
-};
+/** A header field of a mail takes at most some milliseconds, and a member has three that are parsed. */
+const SMALL: Limits = { unpackedBytes: MAX_SMALL_BYTES, members: 16 };
 
 /**
  * Parses small inputs in this process when they contain only reports, and all others in a child process. While all
