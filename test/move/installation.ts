@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { receiveInputs } from '../../scripts/receive.ts';
 import { hashSecret } from '../../src/domain/access/secret.ts';
+import { Refusal } from '../../src/domain/reports/refusal.ts';
 import { deleteApiKey } from '../../src/store/accounts/api-keys.ts';
 import { operator } from '../../src/store/accounts/audit.ts';
+import { claimOrPropose } from '../../src/store/accounts/proposals.ts';
 import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
 import { preferConflict, removeReport } from '../../src/store/corrections/corrections.ts';
 import type { Db } from '../../src/store/engine/database.ts';
@@ -97,9 +99,12 @@ function aLargeSource() {
 }
 
 function aRejected() {
-  const refusal = { reason: 'not_a_report', message: ODD, place: null } as const;
   const bytes = Buffer.from([0, 0x5c, 0x22, 0xff, 0x7b]);
-  return { name: 'rejected', bytes, documents: [{ member: [], content: refusal as never }] };
+  return {
+    name: 'rejected',
+    bytes,
+    documents: [{ member: [], content: new Refusal('no_report', ODD) }],
+  };
 }
 
 async function fillAlerts(
@@ -134,6 +139,7 @@ async function fillOther(db: Db): Promise<void> {
   const { id: accountId } = await anAccount(db, { name: 'Other' });
   const { id: domainId } = await aDomain(db, accountId);
   await anAlert(db, { accountId, domainId }, { context: { odd: ODD } });
+  await claimOrPropose(db, { accountId, name: 'proposed.example', now: NOW });
 }
 
 async function fillInbox(db: Db): Promise<void> {

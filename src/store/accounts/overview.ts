@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { addDays, BEGIN_OF_TIME, type Day, type Instant } from '../../domain/instant.ts';
 import { selectAccountAlerts } from '../alerts/alerts.ts';
 import { listDnsRecords, toDnsFacts } from '../alerts/dns-records.ts';
-import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
 import type { Page } from '../lists/page.ts';
 import type { Tables } from '../tables.ts';
@@ -16,8 +16,6 @@ import {
   selectPage,
 } from './domains.ts';
 import { openProposals } from './proposals.ts';
-
-export type DayRow = RowOfQuery<typeof daysOfDomain>;
 
 function pageIds(db: Kysely<Tables>, param: Param<PageOfAccount>) {
   return selectPage(db, param).select('id').as('page');
