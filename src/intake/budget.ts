@@ -31,7 +31,7 @@ const COSTS = {
   packedByte: 100,
   /** A byte in the transfer encoding of a mail. */
   decodedByte: 10,
-  /** What looks like the beginning of a message, or like a boundary. */
+  /** What looks like the beginning of a message, like a boundary, or like a value of S/MIME. */
   match: 300,
   member: 30_000,
   xmlByte: 7,

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Runs the mail doors with a real IMAP server, Debian's dovecot-imapd: `npm run test:mail`, as root. */
+/** Runs the mail doors with real servers, Debian's dovecot-imapd and postfix: `npm run test:mail`, as root. */
 export default defineConfig({
   test: {
     include: ['test/mail/**/*.check.ts'],

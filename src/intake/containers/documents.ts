@@ -10,6 +10,7 @@ import { gunzip, unzlib } from './gzip.ts';
 import { splitMailbox } from './mailbox.ts';
 import type { Member } from './member.ts';
 import { Part } from './part.ts';
+import { readSigned } from './smime.ts';
 import { type Kind, sniff } from './sniff.ts';
 
 interface ReadOptions {
@@ -98,6 +99,8 @@ async function* read(content: Content, kind: Kind, context: Context): AsyncGener
       return yield* open(unzlib(await hold(content, context), context), deeper(context));
     case 'zip':
       return yield* openZip(await hold(content, context), context);
+    case 'signed':
+      return yield* openSigned(await hold(content, context), context);
     case 'mail':
       return yield* openMail(await hold(content, context), context);
     default:
@@ -132,6 +135,13 @@ async function* openZip(bytes: Uint8Array, context: Context): AsyncGenerator<Fin
   // Libraries are loaded when the first archive or mail comes: they take a quarter of the reader's start.
   const { readZip } = await import('./zip.ts');
   yield* openAll(readZip(bytes, context.budget), deeper(context));
+}
+
+/** A signature does not count as a container, so there is one at most: a mail in it has the depth of a mail. */
+async function* openSigned(bytes: Uint8Array, context: Context): AsyncGenerator<Finding> {
+  const content = readSigned(bytes, context.budget);
+  if (sniff(content) === 'signed') throw new Refusal('too_deep', 'It is signed several times.');
+  yield* open(toContent(content), context);
 }
 
 async function* openMail(bytes: Uint8Array, context: Context): AsyncGenerator<Finding> {
@@ -178,6 +188,7 @@ const toPart = ({ part }: Context, number: number): Part =>
 const REFUSALS = {
   empty: new Refusal('empty', 'There is nothing in it.'),
   html: new Refusal('not_aggregate', 'The root element is <html>.'),
+  encrypted: new Refusal('no_report', 'It is encrypted (S/MIME): only its recipient can read it.'),
   failure_report: new Refusal('not_aggregate', 'failure_report: about one message (ARF).'),
   tls_report: new Refusal('not_aggregate', 'tls_report: about TLS connections (TLS-RPT).'),
   other: new Refusal('no_report', 'This is neither XML nor anything that could hold it.'),

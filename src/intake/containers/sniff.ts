@@ -1,11 +1,14 @@
 import { decodeHead } from '../document/xml-text.ts';
 import { isGzip, isZlib } from './gzip.ts';
+import { findSmime } from './smime.ts';
 
 export type Kind =
   | 'gzip'
   | 'zlib'
   | 'zip'
   | 'mail'
+  | 'signed'
+  | 'encrypted'
   | 'xml'
   | 'html'
   | 'failure_report'
@@ -34,6 +37,8 @@ export function sniff(head: Uint8Array): Kind {
   if (isGzip(head)) return 'gzip';
   if (isZlib(head)) return 'zlib';
   if (ZIP_SIGNATURES.includes(Buffer.from(head.subarray(0, 4)).toString('latin1'))) return 'zip';
+  const smime = findSmime(head);
+  if (smime !== undefined) return smime;
   const start = skipBlanks(head);
   return sniffText(decodeHead(head.subarray(start, start + SNIFFED_BYTES)).trimStart());
 }
