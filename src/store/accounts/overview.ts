@@ -5,6 +5,7 @@ import { selectAccountAlerts } from '../alerts/alerts.ts';
 import { listDnsRecords, toDnsFacts } from '../alerts/dns-records.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
+import type { DomainOfAccount } from '../lists/heads.ts';
 import type { Page } from '../lists/page.ts';
 import type { Tables } from '../tables.ts';
 import {
@@ -98,9 +99,7 @@ export async function readOverview(
   return { total: head?.total ?? 0, domains, days, spans, openTypes, records, alerts, proposals };
 }
 
-type Scope = { readonly accountId: string; readonly domainId: string };
-
-const oneDomain = prepareQuery<Scope, DomainRow>((db, param) =>
+const oneDomain = prepareQuery((db, param: Param<DomainOfAccount>) =>
   db
     .selectFrom('domain')
     .select(DOMAIN_COLUMNS)
@@ -109,7 +108,7 @@ const oneDomain = prepareQuery<Scope, DomainRow>((db, param) =>
 );
 
 /** Throws `not_found`. */
-export async function findDomain(reader: Reader, scope: Scope): Promise<DomainRow> {
+export async function findDomain(reader: Reader, scope: DomainOfAccount): Promise<DomainRow> {
   return requireDomain(await reader.readAll(oneDomain(scope)));
 }
 
@@ -166,7 +165,11 @@ interface DomainQuery {
 }
 
 /** A domain of the account with its days, its alerts around them, and what its next step depends on. */
-export async function readDomain(reader: Reader, scope: Scope, { from, to, window }: DomainQuery) {
+export async function readDomain(
+  reader: Reader,
+  scope: DomainOfAccount,
+  { from, to, window }: DomainQuery,
+) {
   const { domainId } = scope;
   const until = addDays(to, MAX_LAG_DAYS);
   const [found, days, latest, fired, earlier, open, dns] = await reader.readPlan(() =>

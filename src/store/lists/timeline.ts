@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type Day, END_OF_TIME } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepareRows } from '../engine/many-rows.ts';
-import { prepareQuery, runAllPrepared } from '../engine/prepared.ts';
+import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
 
 /*
@@ -77,7 +77,7 @@ const counted = new LRUCache<string, readonly CountedDay[]>({
 });
 
 /** Of a list of reports, the domain's days; of a list of alerts, its own. No list has both. */
-const daysOf = prepareQuery<{ id: string }, { day: Day; items: number }>((db, param) =>
+const daysOf = prepareQuery((db, param: Param<{ id: string }>) =>
   db
     .selectFrom('domain_day')
     .select(['day', 'reports as items'])

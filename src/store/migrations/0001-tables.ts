@@ -222,8 +222,8 @@ const LISTS = {
   },
 
   /**
-   * A position of a list whose item was removed or has a later position. One a correction, two a resolved or removed alert; nothing
-   * deletes rows, because totals behind a point are counted with them.
+   * A position of a list whose item was removed or has a later position. One a correction, two a resolved or removed
+   * alert; nothing deletes rows, because totals behind a point are counted with them.
    */
   list_gap: {
     columns: { list_id: id(), position: count(), nonce: count() },

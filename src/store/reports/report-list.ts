@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Day, Instant } from '../../domain/instant.ts';
-import { type Param, prepareQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import { reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
@@ -53,10 +53,7 @@ export interface ReportPage {
   readonly hasMore: boolean;
 }
 
-export interface ReporterCount {
-  readonly reporter: Reporter;
-  readonly reports: number;
-}
+export type ReporterCount = RowOfQuery<typeof reportersOf>;
 
 /** A page of the reports of a domain. The caller has checked that it is the account's. */
 export function readReportPage(reader: Reader, query: ReportPageQuery): Promise<ReportPage> {
@@ -79,10 +76,7 @@ function* planPage(query: ReportPageQuery): Plan<ReportPage> {
     reports,
     ...edges,
     total,
-    reporters: reporters.map(({ reporter, reports: count }) => ({
-      reporter,
-      reports: Number(count),
-    })),
+    reporters: reporters.map((one) => ({ ...one, reports: Number(one.reports) })),
     hasMore: total > MAX_SEARCHED,
   };
 }
@@ -202,18 +196,17 @@ function prepareRows(direction: Direction) {
 /** @internal Tests look at their plans. */
 export const QUERIES = { asc: prepareRows('asc'), desc: prepareRows('desc') };
 
-const totalOf = prepareQuery<{ id: string; from: Day; to: Day }, { total: number | null }>(
-  (db, param) =>
-    db
-      .selectFrom('domain_day')
-      .select(({ fn }) => fn.sum<number | null>('reports').as('total'))
-      .where('domain_id', '=', param('id'))
-      .where('day', '>=', param('from'))
-      .where('day', '<=', param('to')),
+const totalOf = prepareQuery((db, param: Param<{ id: string; from: Day; to: Day }>) =>
+  db
+    .selectFrom('domain_day')
+    .select(({ fn }) => fn.sum<number | null>('reports').as('total'))
+    .where('domain_id', '=', param('id'))
+    .where('day', '>=', param('from'))
+    .where('day', '<=', param('to')),
 );
 
-/** @internal Tests look at its plan. */
-export const reportersOf = prepareQuery<Bounds, ReporterCount>((db, param) =>
+/** Tests look at its plan. */
+export const reportersOf = prepareQuery((db, param: Param<Bounds>) =>
   db
     .selectFrom(
       selectBetween(db, param, 'desc').select('reporter_org').limit(MAX_SEARCHED).as('searched'),
