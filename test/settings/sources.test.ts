@@ -200,6 +200,9 @@ describe('the page of a source', () => {
     expect(text).toContain(
       'Germany · In this range first seen on 10 Mar 2026, last on 14 Mar 2026.',
     );
+    expect(await read(`${path}/${MAILER}?days=90`)).toContain(
+      'Germany · First seen on 10 Mar 2026, last on 14 Mar 2026.',
+    );
     expect(text).toContain('0% of 72 messages passed DMARC');
     expect(text).toContain(
       'SPF passes for bounces.mailer.example , which is not aligned with example.com : set a custom bounce domain there, or sign with DKIM as example.com .',

@@ -55,7 +55,7 @@ export const showSource: PageHandler = async (deps, req, res) => {
   const path = toSourcePath(domain.id, address);
   const main = html`${renderTrail(domain, html`<a href="${list}">Sources</a>`, 'Address')}
     <h1 class="domain-name">${address}${renderMarkBadge(mark?.mark)}</h1>
-    <p class="lead">${known.map((text) => html`${text} · `)}${describeDays(days)}</p>
+    <p class="lead">${known.map((text) => html`${text} · `)}${describeDays(days, range)}</p>
     ${renderAdvice(await findAdvice(deps, { domain, results, mark }))}
     <section class="card" aria-labelledby="traffic">
       <h2 id="traffic">Traffic</h2>
@@ -126,12 +126,14 @@ async function findAdvice(
   });
 }
 
-/** The days of the range: looking for the first of all would read every stored day. */
-function describeDays(days: readonly SourceDay[]): string {
+/** Looking for the first day of all would read every stored day, so it is said where the range has every day. */
+function describeDays(days: readonly SourceDay[], { from, oldest }: DomainRange): string {
   const [first, last] = [days[0]?.day, days.at(-1)?.day];
   if (first === undefined || last === undefined) return 'Not seen in this range.';
   if (first === last) return `Seen on ${formatDay(last)}.`;
-  return `In this range first seen on ${formatDay(first)}, last on ${formatDay(last)}.`;
+  const isFirst = oldest !== null && from <= oldest;
+  const seen = isFirst ? 'First seen' : 'In this range first seen';
+  return `${seen} on ${formatDay(first)}, last on ${formatDay(last)}.`;
 }
 
 const TONES = {
