@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 
 /** Tells Dovecot whose an access token is, as an OAuth server does (RFC 7662), and counts what it is asked. */
@@ -12,12 +13,27 @@ export async function aTokenServer(user: string) {
     asked.push(token);
     const answer = valid.has(token) ? { active: true, email: user } : { active: false };
     response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
-  }).listen(0, '127.0.0.1');
+  });
+  return { url: `${await listen(server)}/introspect`, valid, asked };
+}
+
+/** Gives a token for a form, as an OAuth server does (RFC 6749, section 4.4). Returns its URL. */
+export async function aTokenProvider(
+  answer: (form: Readonly<Record<string, string>>) => object,
+): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const form = Object.fromEntries(new URLSearchParams(await text(request)));
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer(form)));
+  });
+  return `${await listen(server)}/token`;
+}
+
+async function listen(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/introspect`, valid, asked };
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

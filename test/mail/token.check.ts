@@ -1,10 +1,11 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readSecrets } from '../../src/intake/doors/imap/credentials.ts';
 import { aFolder } from '../support/command.ts';
 import { anImapDoor } from '../support/imap-door.ts';
 import { aDovecot, optionsOf } from './dovecot.ts';
-import { aTokenServer } from './token-server.ts';
+import { aTokenProvider, aTokenServer } from './token-server.ts';
 
 const PATIENT = { timeout: 60_000, interval: 50 };
 const MAIL = 'From: a@reporter.example\r\nSubject: report\r\n\r\nreport\r\n';
@@ -16,6 +17,19 @@ async function aServerWithTokens(mechanisms = 'xoauth2') {
   const file = join(await aFolder(), 'token');
   const options = optionsOf(server, { credentials: { tokenCommand: `cat ${file}` } });
   return { tokens, server, options, setToken: (token: string) => writeFile(file, token) };
+}
+
+/** The script of the guide, with this provider's URL, and a client secret. */
+async function aTokenScript(provider: string): Promise<string> {
+  const folder = await aFolder();
+  await writeFile(join(folder, 'secret'), 'a secret');
+  const guide = await readFile(new URL('../../docs/operate.md', import.meta.url), 'utf8');
+  const script = (/#!\/bin\/sh\n +curl[\s\S]*?(?=```)/.exec(guide)?.[0] ?? '')
+    .replace(/https:\S+\/token/, provider)
+    .replace('/etc/plumbline/imap-client-secret', join(folder, 'secret'));
+  const file = join(folder, 'imap-token');
+  await writeFile(file, script, { mode: 0o700 });
+  return file;
 }
 
 test.each([
@@ -34,6 +48,28 @@ test.each([
     expect(await server.readLog()).toContain(`Login: user=<reports>, method=${used}`);
   },
 );
+
+test('A mailbox is read with the token that the script of the guide gets', async () => {
+  const { tokens, server, options } = await aServerWithTokens();
+  tokens.valid.add('good-token');
+  const provider = await aTokenProvider((form) =>
+    form['client_secret'] === 'a secret' && form['grant_type'] === 'client_credentials'
+      ? { token_type: 'Bearer', access_token: 'good-token' }
+      : { error: 'invalid_client' },
+  );
+  const file = await aTokenScript(provider);
+  await server.add([MAIL]);
+  anImapDoor({ ...options, credentials: { tokenCommand: file } });
+  await expect.poll(() => server.count('.Processed'), PATIENT).toBe(1);
+});
+
+test('The script of the guide fails when the provider gives no token', async () => {
+  const provider = await aTokenProvider(() => ({ error: 'invalid_client' }));
+  const file = await aTokenScript(provider);
+  await expect(readSecrets({ credentials: { tokenCommand: file } })).rejects.toThrow(
+    /gives no token: it failed with exit status 1\./,
+  );
+});
 
 test('A token that the server refuses is told of in words without the token, and a new one is used', async () => {
   const { tokens, server, options, setToken } = await aServerWithTokens();
