@@ -23,7 +23,7 @@ import {
 import { aDovecot, optionsOf, type TestDovecot } from './dovecot.ts';
 import { KilledProcess } from './killed-process.ts';
 import { SmtpSenders } from './smtp-senders.ts';
-import { COUNTS, MAILS, POSTGRES_KILLS, ROUNDS, toMails } from './trial-mails.ts';
+import { COUNTS, FOLDER_COUNTS, MAILS, POSTGRES_KILLS, ROUNDS, toMails } from './trial-mails.ts';
 
 const ADDRESS = 'dmarc@mx.plumbline.example';
 /** Files are not read before they are two seconds old, so they are written some rounds before they are needed. */
@@ -75,7 +75,9 @@ test.each([
     expect(again).toBeGreaterThan(0);
     expectSmtpRows(rows, senders);
     expectKeyedRows(rows, 'imap');
-    for (const path of Object.values(watched)) expectKeyedRows(rows, `folder:${path}`);
+    expectKeyedRows(rows, `folder:${watched.folder}`, FOLDER_COUNTS);
+    expectKeyedRows(rows, `folder:${watched.maildir}`);
+    expectKeyedRows(rows, `folder:${watched.mbox}`);
     await expectMailbox(imap);
     await expectFolder(watched.folder);
     await expectMaildir(watched.maildir);

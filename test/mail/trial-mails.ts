@@ -13,6 +13,8 @@ const KINDS = ['processed', 'rejected', 'ignored'] as const;
 export type Kind = (typeof KINDS)[number];
 /** By each door in all rounds. */
 export const COUNTS = { processed: 18 * ROUNDS, rejected: ROUNDS, ignored: ROUNDS };
+/** Everything in a folder is meant for Plumbline, so what has no report is rejected there. */
+export const FOLDER_COUNTS = { processed: 18 * ROUNDS, rejected: 2 * ROUNDS, ignored: 0 };
 
 export const DOORS = ['smtp', 'imap', 'folder', 'maildir', 'mbox'] as const;
 export type Door = (typeof DOORS)[number];
