@@ -4,6 +4,7 @@ import { generateSync } from 'otplib';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
+import { claimOrPropose } from '../../src/store/accounts/proposals.ts';
 import { invitePerson } from '../../src/store/people/new-people.ts';
 import { updateDisabled } from '../../src/store/people/person-changes.ts';
 import { aBareAccount, aDomain, NOW } from '../support/builders.ts';
@@ -46,6 +47,8 @@ describe.each([...LOOKS, WITHOUT_SCRIPTS])('people and the second factor at %j',
     const accountId = await aBareAccount(db);
     const { email } = await aPerson(store, accountId);
     await aDomain(db, accountId, { name: 'example.com' });
+    for (const name of ['xn--bcher-kva.example', `${'long-'.repeat(12)}.mail.example.org`])
+      await claimOrPropose(db, { accountId, name, now: NOW });
     const gone = await aPerson(store, accountId, `${'long-'.repeat(12)}@mail.example.com`);
     await updateDisabled(db, gone.id, true);
     await invitePerson(db, { accountId, email: 'invited@example.com', now: NOW });
@@ -79,6 +82,10 @@ describe.each([...LOOKS, WITHOUT_SCRIPTS])('people and the second factor at %j',
     };
 
     await signIn(page, email);
+    await visit('proposals', '/settings/overview');
+    await page.getByRole('button', { name: /^Add: bücher/ }).click();
+    await page.getByRole('status').getByText('is one of your domains now').waitFor();
+    await check('added');
     await visit('list', '/settings/people');
     await page.getByLabel('E-mail').fill('new@example.com');
     await page.getByRole('button', { name: 'Invite', exact: true }).click();

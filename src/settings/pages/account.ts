@@ -41,7 +41,8 @@ function renderAddress(address: string): Html {
     <p><code>${address}</code></p>
     <p class="muted">Name it in the <code>rua</code> tag of your domains’ DMARC records:
       <code>rua=mailto:${address}</code>. With its first report, a domain whose record names it is proposed on the
-      <a href="/settings/overview">overview</a>; a name below a domain that you have becomes yours at once.</p>
+      <a href="/settings/overview">overview</a>; one of the organisation of a domain that you have becomes yours at
+      once.</p>
   </section>`;
 }
 

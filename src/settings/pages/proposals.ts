@@ -52,8 +52,8 @@ export function renderProposals(
   return html`<section class="card" aria-labelledby="proposals">
     <h2 id="proposals">${pluralize(proposals.length, 'domain')} to add or ignore</h2>
     <p>DMARC records ask for reports to this account’s address. Anybody can publish such a record: add the domains that are
-      yours. The names below an added domain then become yours by themselves. Of an ignored one, nothing is proposed
-      again.${isOwner ? '' : ' Owners of the account decide.'}</p>
+      yours. Other names of an added domain’s organisation then become yours by themselves; of an ignored one’s,
+      none is proposed again.${isOwner ? '' : ' Owners of the account decide.'}</p>
     ${renderTable(
       'people-table cards',
       ['Domain', 'First report', html`<span class="unseen">Change</span>`],
