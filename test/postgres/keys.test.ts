@@ -6,7 +6,16 @@ import { aDatabase } from '../support/store.ts';
 
 /** Tables that are found by an id, a name or a hash, or belong to no domain: docs/scaling.md says why. */
 const WHOLE = [
-  ...['account', 'api_key', 'person', 'session', 'one_time_link', 'audit', 'domain'],
+  ...[
+    'account',
+    'api_key',
+    'person',
+    'session',
+    'one_time_link',
+    'audit',
+    'domain',
+    'domain_proposal',
+  ],
   ...['second_factor', 'recovery_code', 'pending_sign_in'],
   ...['document', 'document_part', 'rejection', 'removed_payload', 'lease'],
   ...['inbox_mail', 'inbox_part', 'door_state'],
