@@ -21,7 +21,7 @@ interface ChunkEvents {
   readonly onFault: (text: string) => void;
 }
 
-/** So many chunks of a message may be small; for each further one it needs a kibibyte. Exim's have 8 KiB. */
+/** So many chunks of a message may be small; for each further one it needs a kibibyte. Exim sends one or two. */
 const MAX_SMALL_CHUNKS = 250;
 const CHUNK_BYTES = 1024;
 const NEWLINE = 10;
