@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { createLog } from '../http/log.ts';
+import { createInputParser } from '../intake/parser/input-parser.ts';
 import { startJobs } from '../jobs/jobs.ts';
 import { hint, type OutputOptions, printResult } from './output/output.ts';
 import { openLogged, stopOnSignal } from './serving/process.ts';
@@ -15,7 +16,7 @@ export function define(command: Command): void {
     const store = await openLogged(config, log, { mustExist: true });
     if (cluster.isPrimary)
       warnOfLooseFiles({ database: config.database }, (text) => log.warn(text));
-    const jobs = startJobs(config, { store, log });
+    const jobs = startJobs(config, { store, log, parser: createInputParser() });
     stopOnSignal(log, async () => {
       await jobs.stop();
       await store.close();

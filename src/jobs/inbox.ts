@@ -3,7 +3,7 @@ import { evaluate } from '../alerts/evaluate.ts';
 import type { Config } from '../config/config.ts';
 import { createLookUp } from '../dns/record-watch.ts';
 import { startInboxWorker } from '../intake/inbox/worker.ts';
-import { createParserProcess } from '../intake/parser/parser-process.ts';
+import type { ParserProcess } from '../intake/parser/parser-process.ts';
 import { findDomainIds } from '../store/accounts/domains.ts';
 import type { Store } from '../store/engine/store.ts';
 import { createDeliver } from '../store/inbox/deliver.ts';
@@ -16,18 +16,20 @@ interface Inbox extends Running {
   readonly deliver: Deliver;
 }
 
-export function startInbox(
-  config: Config,
-  { store, log }: { readonly store: Store; readonly log: Logger },
-): Inbox {
+interface InboxDeps {
+  readonly store: Store;
+  readonly log: Logger;
+  readonly parser: ParserProcess;
+}
+
+export function startInbox(config: Config, { store, log, parser }: InboxDeps): Inbox {
   const { db } = store;
   const now = () => new Date();
   const logError = (error: unknown, message: string) => log.error({ err: error }, message);
   const { alertThresholds: thresholds, dnsServers, mailHost } = config;
   const claim = createClaims({ db, now, mailHost, lookUp: createLookUp(dnsServers) });
   const worker = startInboxWorker({
-    ...{ db, now, logError },
-    parser: createParserProcess(),
+    ...{ db, now, logError, parser },
     afterStored: async ({ stored, unclaimed }) => {
       const names = new Set(stored);
       for (const { accountId, name } of await claim(unclaimed)) {

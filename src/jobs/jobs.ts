@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import { nameShard } from '../dns/name-watch.ts';
 import { checkShard, createLookUp } from '../dns/record-watch.ts';
 import { createNameLookUp } from '../dns/reverse-lookup.ts';
+import type { ParserProcess } from '../intake/parser/parser-process.ts';
 import type { Store } from '../store/engine/store.ts';
 import { createLeases } from '../store/work/leases.ts';
 import { SHARDS } from '../store/work/shards.ts';
@@ -20,6 +21,8 @@ const DNS_PACE_MS = HOUR_MS / SHARDS.length;
 interface JobsDeps {
   readonly store: Store;
   readonly log: Logger;
+  /** Of mails: one that parses nothing in this process, when it serves. */
+  readonly parser: ParserProcess;
 }
 
 export interface Jobs extends Running {
@@ -42,7 +45,7 @@ interface Job extends Running {
 }
 
 /** Hourly jobs handle each shard in one process. The inbox and the doors run in every process, except the mailbox. */
-function startEach(config: Config, { store, log }: JobsDeps): readonly Job[] {
+function startEach(config: Config, { store, log, parser }: JobsDeps): readonly Job[] {
   const { alertThresholds: thresholds, dnsChecks, dnsServers, watched, smtp, imap } = config;
   const now = () => new Date();
   const leases = createLeases({ db: store.db, holder: randomUUID() });
@@ -68,7 +71,7 @@ function startEach(config: Config, { store, log }: JobsDeps): readonly Job[] {
     lookUpName: createNameLookUp(dnsServers),
   };
   // Mails are claimed one by one, and files by their keys, so neither the inbox nor a folder needs a lease.
-  const inbox = startInbox(config, { store, log });
+  const inbox = startInbox(config, { store, log, parser });
   const doors = { store, log, deliver: inbox.deliver };
   const jobs = [
     // Missing reports trigger no ingest.

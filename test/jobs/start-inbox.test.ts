@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
+import { createInputParser } from '../../src/intake/parser/input-parser.ts';
 import { startFolderDoor } from '../../src/jobs/doors.ts';
 import { startInbox } from '../../src/jobs/inbox.ts';
 import { startJobs } from '../../src/jobs/jobs.ts';
@@ -29,7 +30,7 @@ test('a process with an inbox reads what its doors deliver, in a child process, 
     PLUMBLINE_SMTP_NAME: 'reports.example.net',
     PLUMBLINE_DNS_SERVERS: address,
   });
-  const deps = { store, log: pino({ level: 'silent' }) };
+  const deps = { store, log: pino({ level: 'silent' }), parser: createInputParser() };
   const inbox = startInbox(config, deps);
   onTestFinished(() => inbox.stop());
   const door = startFolderDoor(folder, config, { ...deps, deliver: inbox.deliver });
@@ -55,7 +56,12 @@ test('a process with an inbox reads what its doors deliver, in a child process, 
 test('the inbox and each door are jobs', async () => {
   const folder = await aFolder();
   const config = readConfig({ PLUMBLINE_WATCH: folder, PLUMBLINE_DNS_CHECKS: 'off' });
-  const jobs = startJobs(config, { store: await aStore(), log: pino({ level: 'silent' }) });
+  const deps = {
+    store: await aStore(),
+    log: pino({ level: 'silent' }),
+    parser: createInputParser(),
+  };
+  const jobs = startJobs(config, deps);
   onTestFinished(() => jobs.stop());
   expect(jobs.names).toEqual(['alerts', 'inbox', `folder ${folder}`]);
 });

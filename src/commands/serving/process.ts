@@ -32,9 +32,11 @@ export async function serveUntilStopped(
   if (!isSandbox && cluster.isPrimary) warnOfLooseFiles(config, (text) => log.warn(text));
   const { startServer } = await import('../../http/server.ts');
   const { startJobs } = await import('../../jobs/jobs.ts');
+  const { createParserProcess } = await import('../../intake/parser/parser-process.ts');
   const server = await startServer(config, { store, log, isSandbox });
   // A sandbox does not evaluate alerts: after three days its made-up reports would count as missing.
-  const jobs = hasJobs && !isSandbox ? startJobs(config, { store, log }) : undefined;
+  const parser = createParserProcess();
+  const jobs = hasJobs && !isSandbox ? startJobs(config, { store, log, parser }) : undefined;
   stopOnSignal(log, async () => {
     await server.stop();
     await jobs?.stop();

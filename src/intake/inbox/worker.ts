@@ -38,7 +38,7 @@ interface ReadDeps {
   /** Evaluates alerts, and gives accounts the domains that are theirs, after reports were stored. */
   readonly afterStored: (read: Pick<ReadMails, 'stored' | 'unclaimed'>) => Promise<void>;
   readonly logError: (error: unknown, message: string) => void;
-  /** Parses in a process of its own: nothing is parsed in a process that serves. */
+  /** One that parses nothing in this process, when it serves. */
   readonly parser: ParserProcess;
 }
 
