@@ -73,6 +73,7 @@ describe('the sources of a domain in a range', () => {
       messages: 68,
       unlisted: 11,
       marks: new Map(),
+      unsummed: [],
       sources: [
         row(FORGER, { messages: 7, days: ['2026-03-10', '2026-03-10'] }),
         row(MAILER, {
@@ -127,6 +128,7 @@ describe('the sources of a domain in a range', () => {
       sources: [],
       unlisted: 0,
       marks: new Map(),
+      unsummed: [],
     });
   });
 });
@@ -171,7 +173,7 @@ describe('one source in a range', () => {
   });
 
   test('that sent nothing has no days', async () => {
-    const nothing = { days: [], results: [], otherMessages: 0, reporters: [] };
+    const nothing = { days: [], results: [], otherMessages: 0, reporters: [], unsummed: [] };
     for (const address of ['198.51.100.1', 'no address', ''])
       expect(await read(address)).toEqual(nothing);
   });

@@ -1,10 +1,21 @@
-import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { watchFolder } from '../../../src/intake/doors/folder/folder-door.ts';
 import { moveDone } from '../../../src/intake/doors/folder/move.ts';
-import { findFile } from '../../../src/intake/doors/folder/watched-file.ts';
+import {
+  Changed,
+  findFile,
+  type WatchedFile,
+} from '../../../src/intake/doors/folder/watched-file.ts';
 import { type Incoming, MAX_INCOMING_BYTES } from '../../../src/store/inbox/incoming.ts';
 import { aFolder } from '../../support/command.ts';
 import { MemoryInbox } from '../../support/imap-door.ts';
@@ -94,13 +105,40 @@ test('two files that are filed under one name at once are both kept', async () =
     const names = [`${i}.host`, `${i}.host:2,S`];
     for (const name of names) writeFileSync(join(folder, 'new', name), name);
     const files = await Promise.all(names.map((name) => findFile(join(folder, 'new', name))));
-    await Promise.all(files.map((file) => file && moveDone('maildir', file, 'processed')));
+    await Promise.all(files.map((file) => file && moveInTheEnd(file)));
   }
   const contents = readdirSync(join(folder, 'cur')).map((name) =>
     readFileSync(join(folder, 'cur', name), 'utf8'),
   );
   expect(new Set(contents).size).toBe(40);
 });
+
+test('an empty file that a killed process left in the place of a mail does not stay', async () => {
+  const folder = await aFolder();
+  for (const part of ['new', 'cur']) mkdirSync(join(folder, part));
+  const path = join(folder, 'new', '1.host');
+  const left = join(folder, 'cur', '1.host:2,S');
+  writeFileSync(path, 'a mail');
+  writeFileSync(left, '');
+  const file = await findFile(path);
+  if (file === undefined) throw new Error('there is no file');
+  const move = () => moveDone('maildir', file, 'processed');
+  await expect(move()).rejects.toThrow(Changed);
+  expect(readFileSync(left, 'utf8')).toBe('');
+  utimesSync(left, new Date(0), new Date(0));
+  await expect(move()).rejects.toThrow(Changed);
+  expect(await move()).toBe(true);
+  expect(readdirSync(join(folder, 'cur'))).toEqual(['1.host:2,S']);
+  expect(readFileSync(left, 'utf8')).toBe('a mail');
+});
+
+/** A file whose name another one is taking is moved later. */
+async function moveInTheEnd(file: WatchedFile): Promise<void> {
+  await moveDone('maildir', file, 'processed').catch((error: unknown) => {
+    if (!(error instanceof Changed)) throw error;
+    return moveInTheEnd(file);
+  });
+}
 
 test('a mailbox file with many messages waits for room in the inbox', async () => {
   const path = join(await aFolder(), 'mbox');

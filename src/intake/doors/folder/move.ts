@@ -5,6 +5,8 @@ import { toPathText, toSystemPath } from './byte-path.ts';
 import { Changed, findFile, isFolder, toKey, type WatchedFile } from './watched-file.ts';
 
 const MAX_NAMES = 10_000;
+/** An empty file of this age was left by a process that was killed while it moved a file. */
+const LEFTOVER_MS = 10_000;
 
 /** A folder for any files, or a Maildir. */
 export type FolderKind = 'drop' | 'maildir';
@@ -58,14 +60,21 @@ async function moveToFree(path: string, target: string): Promise<string> {
 
 /**
  * An empty file takes the name, because another process may want the same one. A hard link would do as well, but not
- * of another user's file (`fs.protected_hardlinks`), nor on every file system.
+ * of another user's file (`fs.protected_hardlinks`), nor on every file system. Throws Changed when an empty
+ * file has the name already: another process moves a file to it, or was killed while it did.
  */
 async function takeFree(path: string): Promise<string> {
   const extension = extname(path);
   const stem = path.slice(0, path.length - extension.length);
+  let empty: WatchedFile | undefined;
   for (let n = 1; n <= MAX_NAMES; n += 1) {
     const candidate = n === 1 ? path : `${stem} (${n})${extension}`;
-    if (await makeEmpty(candidate)) return candidate;
+    if (await makeEmpty(candidate)) {
+      if (empty !== undefined) await giveBack(candidate, empty);
+      return candidate;
+    }
+    const other = await findFile(candidate);
+    if (other?.size === 0) empty ??= other;
   }
   const [folder, name] = [dirname(path), basename(path)].map(toPathText);
   throw new Error(`${folder} has too many files with the name ${name}`);
@@ -80,6 +89,15 @@ async function makeEmpty(path: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
+}
+
+/** The empty file goes when it is old by the clock of the file system, which both have. */
+async function giveBack(claimed: string, empty: WatchedFile): Promise<never> {
+  const now = await findFile(claimed);
+  await unlink(toSystemPath(claimed));
+  if (now !== undefined && now.mtimeMs - empty.mtimeMs >= LEFTOVER_MS)
+    await unlink(toSystemPath(empty.path));
+  throw new Changed();
 }
 
 /** Another file can have taken the name in the last moment: it was not read, and goes back. */
