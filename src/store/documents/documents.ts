@@ -45,10 +45,10 @@ const GROUP_DOCUMENTS = 64;
 const GROUP_BYTES = 1024 * 1024;
 
 /**
- * So many documents are enough for a transaction that has all of a domain: while it holds its domains, other processes
- * store those of other domains.
+ * A transaction ends after a domain with so many documents: other processes store those of other domains meanwhile. Many
+ * domains with few documents share a transaction, because each costs as many round trips to the database.
  */
-const ENOUGH_DOCUMENTS = 16;
+const MANY_OF_DOMAIN = 16;
 
 /**
  * Returns the outcome of each document. A transaction stores documents with their originals and every count and head
@@ -109,11 +109,13 @@ async function insertSorted(
 }
 
 function takeBatch(documents: readonly ReceivedDocument[]): readonly ReceivedDocument[] {
-  const end = documents.findIndex((document, i) => {
-    const before = documents[i - 1];
-    return i >= ENOUGH_DOCUMENTS && before && toDomain(before) !== toDomain(document);
-  });
-  return end === -1 ? documents : documents.slice(0, end);
+  let begin = 0;
+  for (const [i, document] of documents.entries()) {
+    if (toDomain(document) === toDomain(documents[begin] as ReceivedDocument)) continue;
+    if (i - begin >= MANY_OF_DOMAIN) return documents.slice(0, i);
+    begin = i;
+  }
+  return documents;
 }
 
 /** Empty when there is no report. */
