@@ -81,6 +81,43 @@ test('mails are read when the server tells of a flag before it answers', async (
   await expect.poll(() => inbox.mails.size, PATIENT).toBe(4);
 });
 
+test('mails that come between two windows of a list are read', async () => {
+  const server = await aScriptedImap({
+    on: ({ name, args }, socket) => {
+      // Seven mails are listed in the first window of ten. Then there are mails on both sides of its end.
+      if (name !== 'UID FETCH' || !args.includes('BODY') || server.mails.size !== 7)
+        return undefined;
+      server.add(8);
+      socket.write('* 15 EXISTS\r\n');
+      return undefined;
+    },
+  });
+  server.add(7);
+  const limits = { windowUids: 10 };
+  const { inbox } = anImapDoor(optionsOfScripted(server, { limits, done: 'leave' }));
+  await expect.poll(() => inbox.mails.size, PATIENT).toBe(15);
+});
+
+test('a flag of a mail that came while mails are listed does not hide those before it', async () => {
+  const server = await aScriptedImap({
+    on: ({ name, args }, socket) => {
+      if (name !== 'UID FETCH' || args.includes('BODY') || server.mails.size !== 7)
+        return undefined;
+      const lines = [...server.mails.keys()].map(
+        (uid) => `* ${uid} FETCH (UID ${uid} RFC822.SIZE 9)`,
+      );
+      server.add(3);
+      socket.write(
+        `${lines.join('\r\n')}\r\n* 10 EXISTS\r\n* 9 FETCH (UID 9 FLAGS (\\Flagged))\r\n`,
+      );
+      return 'OK';
+    },
+  });
+  server.add(7);
+  const { inbox } = anImapDoor(optionsOfScripted(server, { done: 'leave' }));
+  await expect.poll(() => inbox.mails.size, PATIENT).toBe(10);
+});
+
 test.each([
   ['LOGIN', '* OK still busy\r\n'],
   ['UID FETCH', '* 1 FETCH\r\n'],

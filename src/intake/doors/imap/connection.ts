@@ -15,7 +15,7 @@ const MAX_UID = 2 ** 32 - 1;
 
 export interface ListedMail {
   readonly uid: number;
-  /** Bytes, as the server says. */
+  /** Bytes, as the server says; 0 when it does not. */
   readonly size: number;
 }
 
@@ -137,7 +137,11 @@ export class MailboxConnection {
     return highest;
   }
 
-  /** The mails of a range, ascending. A window without any mail doubles the next one: UIDs may have large gaps. */
+  /**
+   * The mails of a range, ascending, in windows. One without any mail doubles the next one: UIDs may have large gaps.
+   * Mails come while the range is listed. So a window is whole up to its last mail only, or up to a mail that was there
+   * before it was asked for.
+   */
   async *listWindows({
     from,
     to,
@@ -146,12 +150,17 @@ export class MailboxConnection {
     let [width, end] = [windowUids, to];
     for (let first = from; first <= (end ?? MAX_UID); ) {
       const last = Math.min(end ?? MAX_UID, first + width - 1);
-      const mails = await this.listMails({ from: first, to: last });
-      yield { mails, to: last };
-      // Asked for only now: there are mails as long as windows have some, and few commands are enough for them.
-      if (mails.length === 0) end ??= await this.#findHighestUid();
+      const listed = await this.listMails({ from: first, to: last });
+      const mails = end === undefined ? dropUnasked(listed) : listed;
+      const listedTo = end === undefined ? mails.at(-1)?.uid : last;
+      if (listedTo === undefined) {
+        // Asked for only now: there are mails as long as windows have some, and few commands are enough for them.
+        end = await this.#findHighestUid();
+        continue;
+      }
+      yield { mails, to: listedTo };
       width = mails.length > 0 ? windowUids : Math.min(maxWindowUids, width * 2);
-      first = last + 1;
+      first = listedTo + 1;
     }
   }
 
@@ -164,7 +173,8 @@ export class MailboxConnection {
       { uid: true, size: true },
       bytes,
       ({ uid, size = 0 }) => {
-        if (uid >= from && uid <= to && !mails.has(uid)) mails.set(uid, { uid, size });
+        if (uid >= from && uid <= to)
+          mails.set(uid, { uid, size: Math.max(size, mails.get(uid)?.size ?? 0) });
       },
     );
     return [...mails.values()].sort((a, b) => a.uid - b.uid);
@@ -214,4 +224,12 @@ export class MailboxConnection {
     };
     await this.#session.bounded(wait, { ms });
   }
+}
+
+/**
+ * Without the last mails that have no size: a server tells of the flags of mails that came after it began to answer,
+ * and others may have come before them.
+ */
+function dropUnasked(mails: readonly ListedMail[]): readonly ListedMail[] {
+  return mails.slice(0, mails.findLastIndex(({ size }) => size > 0) + 1);
 }
