@@ -13,7 +13,7 @@ export const SLOW = [
   'test/http/counters/cluster.test.ts',
   'test/docs/site.test.ts',
   'test/external/following.test.ts',
-  'test/intake/doors/{folder,smtp-hostile}.test.ts',
+  'test/intake/doors/{folder,imap-server,mailbox-process,smtp-hostile}.test.ts',
   'test/intake/inbox/killed-workers.test.ts',
   'test/intake/parser-process.test.ts',
   'test/move/*.test.ts',
