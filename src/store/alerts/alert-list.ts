@@ -84,7 +84,7 @@ function prepareFor(owner: 'account' | 'domain') {
           .where(
             isVersion(owner, 'alerts_version', { id: param('owner'), version: param('version') }),
           )
-          .orderBy('fired_at', 'desc')
+          .orderBy('alert.fired_at', 'desc')
           .orderBy('seq', 'desc')
           .limit(param('limit'))
           .offset(param('skip')),

@@ -27,7 +27,8 @@ const reportsFrom = prepareColumn<ReportsQuery, JsonText<ReportRow>>((db, param)
           version: param('version'),
         }),
       )
-      .orderBy('begin_date', 'desc')
+      // With the table's name: alone it would be the field of the JSON, which PostgreSQL has no index of.
+      .orderBy('report.begin_date', 'desc')
       .orderBy('seq', 'desc')
       .limit(param('limit'))
       .offset(param('skip')),
