@@ -251,6 +251,19 @@ describe('a drop folder', () => {
     expect(readFileSync(join(folder, 'Processed/report.xml'), 'utf8')).toBe('another');
   });
 
+  test('leaves no empty file after two processes were killed while they moved the same file', async () => {
+    mkdirSync(join(folder, 'Processed'));
+    const left = new Date(realNow() - 60_000);
+    for (const name of ['report.xml', 'report (2).xml']) {
+      writeFileSync(join(folder, 'Processed', name), '');
+      utimesSync(join(folder, 'Processed', name), left, left);
+    }
+    write('report.xml', aReportXml());
+    watchIt();
+    await until(() => filed('Processed').length === 1);
+    expect(list('Processed')).toEqual(['report.xml']);
+  });
+
   test('reads another file with the name, the size and the time of one before', async () => {
     const at = new Date('1980-01-01T00:00:00Z');
     for (const id of ['one', 'two']) {

@@ -60,21 +60,21 @@ async function moveToFree(path: string, target: string): Promise<string> {
 
 /**
  * An empty file takes the name, because another process may want the same one. A hard link would do as well, but not
- * of another user's file (`fs.protected_hardlinks`), nor on every file system. Throws Changed when an empty
- * file has the name already: another process moves a file to it, or was killed while it did.
+ * of another user's file (`fs.protected_hardlinks`), nor on every file system. Throws Changed when empty
+ * files have the name already: other processes move files to it, or were killed while they did.
  */
 async function takeFree(path: string): Promise<string> {
   const extension = extname(path);
   const stem = path.slice(0, path.length - extension.length);
-  let empty: WatchedFile | undefined;
+  const empty: WatchedFile[] = [];
   for (let n = 1; n <= MAX_NAMES; n += 1) {
     const candidate = n === 1 ? path : `${stem} (${n})${extension}`;
     if (await makeEmpty(candidate)) {
-      if (empty !== undefined) await giveBack(candidate, empty);
+      if (empty.length > 0) await giveBack(candidate, empty);
       return candidate;
     }
     const other = await findFile(candidate);
-    if (other?.size === 0) empty ??= other;
+    if (other?.size === 0) empty.push(other);
   }
   const [folder, name] = [dirname(path), basename(path)].map(toPathText);
   throw new Error(`${folder} has too many files with the name ${name}`);
@@ -91,12 +91,17 @@ async function makeEmpty(path: string): Promise<boolean> {
   }
 }
 
-/** The empty file goes when it is old by the clock of the file system, which both have. */
-async function giveBack(claimed: string, empty: WatchedFile): Promise<never> {
+/**
+ * The empty files go when all are old by the clock of the file system, which both have; the first one last, so that
+ * the others are still found after a process is killed here.
+ */
+async function giveBack(claimed: string, empty: readonly WatchedFile[]): Promise<never> {
   const now = await findFile(claimed);
   await unlink(toSystemPath(claimed));
-  if (now !== undefined && now.mtimeMs - empty.mtimeMs >= LEFTOVER_MS)
-    await unlink(toSystemPath(empty.path));
+  const isOld = ({ mtimeMs }: WatchedFile) =>
+    now !== undefined && now.mtimeMs - mtimeMs >= LEFTOVER_MS;
+  if (empty.every(isOld))
+    for (const { path } of empty.toReversed()) await unlink(toSystemPath(path));
   throw new Changed();
 }
 
