@@ -4,6 +4,7 @@ import { type InputToRead, ingest } from '../intake/ingest.ts';
 import { listFiles, readFile, readInput } from '../intake/inputs/files.ts';
 import { createInputParser } from '../intake/parser/input-parser.ts';
 import { lowerPriority } from '../intake/parser/priority.ts';
+import { type Db, requireSpace } from '../store/engine/database.ts';
 import type { Store } from '../store/engine/store.ts';
 import { printAndEvaluate, STANDARD_INPUT, type Summary } from './output/outcomes.ts';
 import { hint, type OutputOptions, tell } from './output/output.ts';
@@ -51,9 +52,20 @@ async function ingestPaths(
   try {
     const inputs = await withProgress(paths, options);
     const deps = { db: store.db, now: () => new Date(), parser };
-    return await printAndEvaluate(store, ingest(deps, inputs), { options, paths });
+    const documents = ingest(deps, whileSpace(store.db, inputs));
+    return await printAndEvaluate(store, documents, { options, paths });
   } finally {
     await parser.close();
+  }
+}
+
+async function* whileSpace(
+  db: Db,
+  inputs: AsyncIterable<InputToRead>,
+): AsyncGenerator<InputToRead> {
+  for await (const input of inputs) {
+    await requireSpace(db);
+    yield input;
   }
 }
 

@@ -21,11 +21,12 @@ const VARIABLES = {
   password: text('PLUMBLINE_DATABASE_PASSWORD', undefined),
   passwordFile: text('PLUMBLINE_DATABASE_PASSWORD_FILE', undefined),
   maxConnections: whole('PLUMBLINE_DATABASE_CONNECTIONS', 10, { min: 2, max: 1_000 }),
+  minFreeMb: whole('PLUMBLINE_MIN_FREE_MB', 200, { min: 0, max: 1_000_000 }),
 };
 
 export function readDatabase(environment: Environment) {
   const values = environment.read(VARIABLES);
-  const { database, replica, password, passwordFile, maxConnections } = values;
+  const { database, replica, password, passwordFile, maxConnections, minFreeMb } = values;
   environment.refuse(
     replica !== undefined && !isPostgresUrl(database ?? ''),
     'PLUMBLINE_DATABASE_READ: is only for a PostgreSQL database',
@@ -39,6 +40,8 @@ export function readDatabase(environment: Environment) {
     /** The password when the URL has none, asked for at each new connection. */
     password: createPasswordReader(password, passwordFile),
     maxConnections,
+    /** The free space of SQLite's disk below which nothing is taken in from outside; 0 for none. */
+    minFreeBytes: minFreeMb * 1024 * 1024,
   };
   return { database, databaseOptions };
 }

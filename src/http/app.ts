@@ -156,8 +156,10 @@ function answerReady(
     const limits = counters?.isShared() ? 'shared' : 'own';
     const details = counters && config.redis ? { limits } : {};
     const doors = isReady ? await listFailingKinds(store.db).catch(() => []) : [];
+    const isShort = (await store.db.findShortage()) !== undefined;
     sendStatus(req, res, isReady ? 'ready' : 'unavailable', {
       ...details,
+      ...(isShort && { disk: 'short' }),
       ...(doors.length > 0 && { failing_doors: doors }),
     });
   };

@@ -78,7 +78,7 @@ export function startSmtpDoor(
   const storing = createStoring(deps.deliver);
   const smtpDeps = {
     ...bindStore({ ...deps, deliver: storing.deliver }),
-    hasRoom: createRoom(store.db),
+    findShortage: createRoom(store.db),
   };
   const note = (error?: string) =>
     smtpDeps.noteDoor('smtp', error).catch((e: unknown) => log.error(e));

@@ -32,6 +32,7 @@ export function failingDb(db: Db, after: number) {
     }) as Db['selectFrom'],
     with: db.with,
     getExecutor: db.getExecutor,
+    findShortage: db.findShortage,
     write: async (change) => {
       const result = await db.write(async (tx) => {
         const changed = await change(toFailing(tx, plugin, step));

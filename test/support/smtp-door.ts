@@ -14,11 +14,16 @@ interface Given extends Partial<SmtpOptions> {
   /** Called when a message is complete and before it counts as stored. */
   readonly store?: () => Promise<void> | void;
   readonly findAccountByToken?: (token: string) => Promise<string | undefined>;
-  readonly hasRoom?: () => Promise<boolean>;
+  readonly findShortage?: () => Promise<string | undefined>;
 }
 
 /** An SMTP door on a free port of the loopback address, with an inbox that is a list. */
-export async function anSmtpDoor({ store, findAccountByToken, hasRoom, ...options }: Given = {}) {
+export async function anSmtpDoor({
+  store,
+  findAccountByToken,
+  findShortage,
+  ...options
+}: Given = {}) {
   const delivered: Delivered[] = [];
   const lines: Record<string, unknown>[] = [];
   const log = {
@@ -41,7 +46,7 @@ export async function anSmtpDoor({ store, findAccountByToken, hasRoom, ...option
     {
       deliver,
       findAccountByToken: findAccountByToken ?? (async (token) => accounts.get(token)),
-      ...(hasRoom && { hasRoom }),
+      ...(findShortage && { findShortage }),
       now: () => new Date('2026-03-15T04:00:00Z'),
       log: log as never,
     },

@@ -71,7 +71,9 @@ export function startInboxWorker(deps: InboxWorkerDeps): InboxWorker {
   const tidy = atMostEvery(TIDY_MS, () => tidyInbox(db));
   const workOnce = async () => {
     waking = new AbortController();
-    const mails = await claimMails(db, { holder, ...CLAIM });
+    // A report can take more space than its mail.
+    const isShort = (await db.findShortage()) !== undefined;
+    const mails = isShort ? [] : await claimMails(db, { holder, ...CLAIM });
     const hasMails = mails.length > 0;
     const isRead = hasMails && (await readClaimed({ ...deps, holder, signal }, mails));
     if (hasMails) readAt = performance.now();

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
+import { Failure } from '../../domain/failure.ts';
 import type { Tables } from '../tables.ts';
 
 /** What reads a database: the database itself, or a transaction that also sees its own changes. */
@@ -14,6 +15,17 @@ export interface Db extends Queries {
    * this process and of others, without blocking the process. Throws `unavailable` when the wait is too long.
    */
   write<T>(change: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Why nothing more is taken in from outside; undefined while there is space. What people do, and what the service does
+   * by itself, goes on. PostgreSQL's disk cannot be seen: when it is full, `write` throws.
+   */
+  findShortage(): Promise<string | undefined>;
+}
+
+/** Throws `unavailable` when nothing more is taken in. */
+export async function requireSpace(db: Pick<Db, 'findShortage'>): Promise<void> {
+  const shortage = await db.findShortage();
+  if (shortage !== undefined) throw new Failure('unavailable', `Nothing is taken in: ${shortage}.`);
 }
 
 interface Writer {
@@ -42,11 +54,16 @@ export function createWriter(run: <T>(change: (tx: Tx) => Promise<T>) => Promise
   return { write, settle };
 }
 
-export function toDb(reading: Kysely<Tables>, { write }: Writer): Db {
+export function toDb(
+  reading: Kysely<Tables>,
+  { write }: Writer,
+  findShortage: Db['findShortage'] = async () => undefined,
+): Db {
   return {
     selectFrom: reading.selectFrom.bind(reading) as Db['selectFrom'],
     with: reading.with.bind(reading) as Db['with'],
     getExecutor: reading.getExecutor.bind(reading),
     write,
+    findShortage,
   };
 }

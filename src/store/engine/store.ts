@@ -1,6 +1,7 @@
 import type { Db } from './database.ts';
 import type { MigrateOptions } from './pending-steps.ts';
 import type { Reader } from './reader.ts';
+import type { MeasureFree } from './sqlite/free-space.ts';
 
 /** The open database. `db` runs any query and every change; `reader` runs the frequent queries, prepared. */
 export interface Store {
@@ -10,7 +11,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** How a database is opened. What concerns connections is for PostgreSQL only. */
+/** How a database is opened. What concerns connections is for PostgreSQL only, what concerns the disk for SQLite. */
 export interface StoreOptions extends MigrateOptions {
   /** A database that is not there is an error; otherwise it is made. */
   readonly mustExist?: boolean;
@@ -19,6 +20,10 @@ export interface StoreOptions extends MigrateOptions {
   /** The URL of a replica that pages are read from. */
   readonly replica?: string | undefined;
   readonly maxConnections?: number | undefined;
+  /** SQLite: below so much free space nothing is taken in from outside. */
+  readonly minFreeBytes?: number | undefined;
+  /** Tests have disks of their own. */
+  readonly measureFree?: MeasureFree | undefined;
   /** Gets what went wrong with a connection that no query was using. */
   readonly warn?: ((error: Error) => void) | undefined;
 }

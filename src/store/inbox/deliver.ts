@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import { toSizeText } from '../../domain/size.ts';
-import type { Db } from '../engine/database.ts';
+import { type Db, requireSpace } from '../engine/database.ts';
 import { readNow } from '../work/clock.ts';
 import {
   type Deliver,
@@ -20,6 +20,7 @@ import { deleteParts, insertPart, toParts } from './parts.ts';
 export function createDeliver(db: Db): Deliver {
   const insert = createInsertion(db);
   return async (incoming) => {
+    await requireSpace(db);
     const storing = new Storing(db, insert);
     try {
       const digest = createHash('sha256');

@@ -47,17 +47,18 @@ const SILENT_AFTER_MS = 15 * 60_000;
 const SILENT =
   'it has said nothing for a while: no process has it open, or the database cannot be written';
 
-export async function listDoors(db: Queries): Promise<DoorState[]> {
+export async function listDoors(db: Db): Promise<DoorState[]> {
+  const shortage = await db.findShortage();
   const since = toInstant(new Date((await readClockMs(db)) - SILENT_AFTER_MS));
   const states = await selectDoors(db).orderBy('door').execute();
   return states.map(({ door, worked_at, last_error, last_error_at }) => {
     const isSilent = (worked_at ?? '') < since && (last_error_at ?? '') < since;
-    return { door, worked_at, fault: last_error ?? (isSilent ? SILENT : null) };
+    return { door, worked_at, fault: shortage ?? last_error ?? (isSilent ? SILENT : null) };
   });
 }
 
 /** For programs that may not see more: the kinds of doors of which one fails. */
-export async function listFailingKinds(db: Queries): Promise<DoorKind[]> {
+export async function listFailingKinds(db: Db): Promise<DoorKind[]> {
   const failing = (await listDoors(db)).filter(({ fault }) => fault !== null);
   return [...new Set(failing.map(toKind))];
 }
@@ -126,7 +127,7 @@ export interface InboxOverview {
   readonly stuck: number;
 }
 
-export async function readInboxOverview(db: Queries): Promise<InboxOverview> {
+export async function readInboxOverview(db: Db): Promise<InboxOverview> {
   const byKind = Map.groupBy(await listDoors(db), toKind);
   const doors: DoorOverview[] = [];
   for (const [kind, some] of byKind) {

@@ -18,18 +18,19 @@ interface Space {
   readonly bytes: number;
 }
 
-/** Whether the inbox has room for mails from anybody. */
+/** Why there is no room for mails from anybody; undefined while there is. */
 export function createRoom(
   db: Db,
   { max = INBOX, measureMs = MEASURE_MS }: { max?: Space; measureMs?: number } = {},
-): () => Promise<boolean> {
+): () => Promise<string | undefined> {
   let [hasRoom, untilMs] = [true, 0];
   return async () => {
-    if (performance.now() < untilMs) return hasRoom;
-    const { mails, bytes } = await measure(db, max.mails);
-    untilMs = performance.now() + measureMs;
-    hasRoom = mails < max.mails && bytes < max.bytes;
-    return hasRoom;
+    if (performance.now() >= untilMs) {
+      const { mails, bytes } = await measure(db, max.mails);
+      untilMs = performance.now() + measureMs;
+      hasRoom = mails < max.mails && bytes < max.bytes;
+    }
+    return hasRoom ? db.findShortage() : 'the inbox is full until some are read';
   };
 }
 

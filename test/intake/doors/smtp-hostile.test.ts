@@ -266,7 +266,9 @@ describe('a client that takes more than its share', () => {
 
   test('of the inbox is told to come back when there is room again', async () => {
     let isFull = true;
-    const { port, delivered } = await anSmtpDoor({ hasRoom: async () => !isFull });
+    const { port, delivered } = await anSmtpDoor({
+      findShortage: async () => (isFull ? 'the inbox is full' : undefined),
+    });
     const client = aRawSmtp(port);
     await client.reply();
     await client.ask('EHLO client.example');

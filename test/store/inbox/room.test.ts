@@ -38,14 +38,14 @@ describe('the room of the inbox', () => {
     ['mails', { mails: 2, bytes: 100 * MIB }],
   ])('ends at a number of %s', async (_what, max) => {
     const { db } = await aStore();
-    const hasRoom = createRoom(db, { max, measureMs: 0 });
-    expect(await hasRoom()).toBe(true);
+    const findShortage = createRoom(db, { max, measureMs: 0 });
+    expect(await findShortage()).toBeUndefined();
     await deliverSizes(db, [2 * MIB]);
-    expect(await hasRoom()).toBe(true);
+    expect(await findShortage()).toBeUndefined();
     await deliverSizes(db, [2 * MIB]);
-    expect(await hasRoom()).toBe(false);
+    expect(await findShortage()).toContain('full');
     await db.write((tx) => tx.deleteFrom('inbox_part').execute());
-    expect(await hasRoom()).toBe(true);
+    expect(await findShortage()).toBeUndefined();
   });
 
   test('is measured once for many mails', async () => {
@@ -58,8 +58,8 @@ describe('the room of the inbox', () => {
         return db.with(...args);
       }) as Db['with'],
     };
-    const hasRoom = createRoom(counting, { measureMs: 60_000 });
-    for (let i = 0; i < 20; i += 1) expect(await hasRoom()).toBe(true);
+    const findShortage = createRoom(counting, { measureMs: 60_000 });
+    for (let i = 0; i < 20; i += 1) expect(await findShortage()).toBeUndefined();
     expect(reads).toBe(1);
   });
 });

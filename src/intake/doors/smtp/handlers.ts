@@ -13,8 +13,8 @@ import type { Session, Sessions } from './sessions.ts';
 export interface SmtpDeps {
   readonly deliver: Deliver;
   readonly findAccountByToken: (token: string) => Promise<string | undefined>;
-  /** Whether there is space for more mails. Without it there always is. */
-  readonly hasRoom?: () => Promise<boolean>;
+  /** Why there is no space for more mails. Without it there always is. */
+  readonly findShortage?: () => Promise<string | undefined>;
   readonly now: () => Date;
   readonly log: Pick<Logger, 'debug' | 'info' | 'error'>;
 }
@@ -31,7 +31,7 @@ export class Handlers {
   readonly #findRecipient: (address: string) => Promise<Recipient>;
   readonly #receiving: Receiving;
   readonly #storing = new Set<Promise<void>>();
-  #loggedFullMs = Number.NEGATIVE_INFINITY;
+  #loggedShortageMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     { name, recipients }: { name: string; recipients: readonly string[] },
@@ -83,17 +83,17 @@ export class Handlers {
 
   /** A fault of the database is not a lack of space: it is answered when the message is stored. */
   async #requireSpace(): Promise<void> {
-    const { hasRoom } = this.#deps;
-    if ((await hasRoom?.().catch(() => true)) ?? true) return;
-    this.#logFull();
+    const shortage = await this.#deps.findShortage?.().catch(() => undefined);
+    if (shortage === undefined) return;
+    this.#logShortage(shortage);
     throw noSpace();
   }
 
   /** Once a minute: clients can ask as often as they like. */
-  #logFull(): void {
-    if (performance.now() - this.#loggedFullMs < LOG_AGAIN_MS) return;
-    this.#loggedFullMs = performance.now();
-    this.#deps.log.error('smtp: the inbox is full: messages are refused until some are read');
+  #logShortage(shortage: string): void {
+    if (performance.now() - this.#loggedShortageMs < LOG_AGAIN_MS) return;
+    this.#loggedShortageMs = performance.now();
+    this.#deps.log.error(`smtp: messages are refused: ${shortage}`);
   }
 
   async #addRecipient(address: string, { id }: SMTPServerSession): Promise<void> {

@@ -7,6 +7,7 @@ import type { Store, StoreOptions } from '../store.ts';
 import { connect, IN_MEMORY, PlumblineSqliteDialect } from './connect.ts';
 import { createDatabaseFile, requireDatabaseFile } from './database-file.ts';
 import { toOpenError } from './errors.ts';
+import { createShortage } from './free-space.ts';
 import { migrateSqlite } from './migrate.ts';
 import { createSharedReader, createSqliteReader } from './reader.ts';
 
@@ -25,7 +26,7 @@ export async function openSqlite(
   try {
     if (mustExist) requireDatabaseFile(path);
     else createDatabaseFile(path);
-    return toFileStore(path, await openWriting(path, options));
+    return toFileStore(path, await openWriting(path, options), options);
   } catch (error) {
     throw toOpenError(path, error);
   }
@@ -59,7 +60,7 @@ function toMemoryStore({ writing, connection }: Writing): Store {
 }
 
 /** In WAL mode reads on a connection of their own never wait for a change. */
-function toFileStore(path: string, opened: Writing): Store {
+function toFileStore(path: string, opened: Writing, options: StoreOptions): Store {
   const connection = openReading(path, opened);
   const reading = new Kysely<Tables>({ dialect: new PlumblineSqliteDialect(connection) });
   const writer = createWriter((change) => opened.writing.transaction().execute(change));
@@ -70,7 +71,8 @@ function toFileStore(path: string, opened: Writing): Store {
     connection.close();
     await closeWriting(opened);
   };
-  return { db: toDb(reading, writer), reader: createSqliteReader(connection, reading), close };
+  const db = toDb(reading, writer, createShortage(path, options));
+  return { db, reader: createSqliteReader(connection, reading), close };
 }
 
 function openReading(path: string, opened: Writing): Database.Database {

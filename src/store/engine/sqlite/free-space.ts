@@ -1,0 +1,33 @@
+import { statfs } from 'node:fs/promises';
+import { toSizeText } from '../../../domain/size.ts';
+
+/** How long a measurement is good. */
+const MEASURE_MS = 1_000;
+
+export type MeasureFree = (path: string) => Promise<number>;
+
+/** Why nothing more is taken in from outside; undefined while the file system of the database has enough free space. */
+export function createShortage(
+  path: string,
+  {
+    minFreeBytes = 0,
+    measureFree = readFree,
+  }: { minFreeBytes?: number | undefined; measureFree?: MeasureFree | undefined },
+): () => Promise<string | undefined> {
+  let [free, untilMs] = [minFreeBytes, Number.NEGATIVE_INFINITY];
+  return async () => {
+    if (minFreeBytes > 0 && performance.now() >= untilMs) {
+      untilMs = performance.now() + MEASURE_MS;
+      // What cannot be measured, writing will meet.
+      free = await measureFree(path).catch(() => minFreeBytes);
+    }
+    if (free >= minFreeBytes) return undefined;
+    const floor = `PLUMBLINE_MIN_FREE_MB asks for ${toSizeText(minFreeBytes)}`;
+    return `the disk of the database has ${toSizeText(free)} free, and ${floor}`;
+  };
+}
+
+async function readFree(path: string): Promise<number> {
+  const { bavail, bsize } = await statfs(path);
+  return bavail * bsize;
+}
