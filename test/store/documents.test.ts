@@ -56,9 +56,7 @@ describe('a report', () => {
     expect(await receiveInputs(db, [source], '2026-04-01T00:00:00Z')).toEqual(['duplicate']);
     const [head, counts] = before;
     expect(await headOf(db, 'example.com')).toEqual(head);
-    // Only that it came is stored.
-    expect(await countRows(db)).toEqual({ ...(counts as object), document: 2 });
-    expect(await keptOf(db)).toEqual([true, false]);
+    expect(await countRows(db)).toEqual(counts);
   });
 
   test('of the same identity with other content is a conflict: the first is kept, the second is stored beside it', async () => {
@@ -108,7 +106,7 @@ describe('a report', () => {
       }`,
     );
     expect((await headOf(store.db, 'example.com')).reports_total).toBe(20);
-    expect(await countRows(store.db)).toMatchObject({ report: 20, document: 40, conflict: 0 });
+    expect(await countRows(store.db)).toMatchObject({ report: 20, document: 20, conflict: 0 });
     await store.close();
   });
 
@@ -118,6 +116,33 @@ describe('a report', () => {
     await receiveInputs(db, [{ name: 'mail.eml', bytes: Buffer.from('x'), documents }], NOW);
     const { member } = await db.selectFrom('document').select('member').executeTakeFirstOrThrow();
     expect(member).toBe('report.zip > report.xml');
+  });
+});
+
+describe('conflicts of a report', () => {
+  const other = (payload: string) => aReport({ reportId: 'one', payload });
+
+  test('that anybody can send are ten at most, in one transaction or in many', async () => {
+    const { db } = await aStore();
+    const [first, ...others] = Array.from({ length: 16 }, (_, i) => other(`${i}`));
+    await receive(db, [first as AggregateReport, ...others.slice(0, 7)]);
+    expect(await receive(db, others.slice(7, 14))).toEqual(Array(7).fill('conflict'));
+    await receive(db, others.slice(14));
+    expect(await countRows(db)).toMatchObject({ report: 1, conflict: 10, document: 11 });
+  });
+
+  test('have no original of more than a mebibyte', async () => {
+    const { db } = await aStore();
+    const inputs = ['0', '1'].map((payload) => ({
+      name: payload,
+      bytes: randomBytes(3 * 1024 * 1024),
+      documents: [{ member: [], content: other(payload) }],
+    }));
+    for (const input of inputs) await receiveInputs(db, [input], NOW);
+    expect(await countRows(db)).toMatchObject({ report: 1, conflict: 1, document: 2 });
+    expect(await keptOf(db)).toEqual([true, false]);
+    const parts = await db.selectFrom('document_part').select('document_seq').distinct().execute();
+    expect(parts).toEqual([{ document_seq: 1 }]);
   });
 });
 
@@ -220,9 +245,9 @@ describe('of the bytes that came', () => {
     );
     const inputs = [report, other, other, report, gone].map((one, i) => inputOf(`${i}`, one));
     for (const input of inputs) await receiveInputs(db, [input], NOW);
-    expect(await keptOf(db)).toEqual([true, true, false, false, false]);
+    expect(await keptOf(db)).toEqual([true, true]);
     await receiveInputs(db, inputs, NOW);
-    expect(await keptOf(db)).toEqual([true, true, false, false, false]);
+    expect(await keptOf(db)).toEqual([true, true]);
   });
 
   test('those of a document that only came at first are added when it is wanted', async () => {
@@ -280,7 +305,7 @@ describe('a large original', () => {
     const report = aReport();
     await receiveInputs(db, [inputOf(report)], NOW);
     await receiveInputs(db, [inputOf(report, 'y'), inputOf(report)], NOW);
-    expect([await keptOf(db), await countParts(db)]).toEqual([[true, false], 3]);
+    expect([await keptOf(db), await countParts(db)]).toEqual([[true], 3]);
   });
 
   test('that is not complete is said to be so', async () => {

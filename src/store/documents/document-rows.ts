@@ -58,21 +58,26 @@ export interface StoredDocument {
   readonly isKnown: boolean;
 }
 
-/** Stores each document once, however often it comes in, and returns one for each row. Content is added, not changed. */
+/**
+ * Stores each document once, however often it comes in, and returns one for each row. Content is added, not changed. Of
+ * rows that are not `kept` nothing is stored; they are found when they came in before.
+ */
 export async function insertDocuments(
   tx: Tx,
   rows: readonly DocumentRow[],
-): Promise<StoredDocument[]> {
-  const firsts = toFirsts(rows);
+  kept: ReadonlySet<DocumentRow> = new Set(rows),
+): Promise<(StoredDocument | undefined)[]> {
+  const firsts = toFirsts(rows.filter((row) => kept.has(row)));
   const inserted = toSeqs(await runAllPrepared(tx, documentInserts([...firsts.values()])));
   // The others are stored already. When another process is storing them, the insertion has waited for its commit.
-  const others = [...firsts.values()].filter((row) => !inserted.has(toKey(row)));
+  const others = [...toFirsts(rows).values()].filter((row) => !inserted.has(toKey(row)));
   const known = toSeqs(await runAllPrepared(tx, knownDocuments(others)));
   const stored = rows.map((row) => {
     const key = toKey(row);
     const seq = inserted.get(key) ?? known.get(key) ?? null;
-    if (seq === null) throw new Error('A document was neither inserted nor found.');
-    return { seq, isKnown: firsts.get(key) !== row || known.has(key) };
+    if (seq !== null) return { seq, isKnown: firsts.get(key) !== row || known.has(key) };
+    if (kept.has(row)) throw new Error('A document was neither inserted nor found.');
+    return undefined;
   });
   const added = rows.filter(({ content }, i) => content !== null && stored[i]?.isKnown);
   await runAllPrepared(tx, added.map(contentUpdate));

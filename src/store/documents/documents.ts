@@ -122,7 +122,7 @@ function takeBatch(documents: readonly ReceivedDocument[]): readonly ReceivedDoc
 const toDomain = ({ content }: ReceivedDocument): string =>
   isRefusal(content) ? '' : content.policyPublished.domain;
 
-/** Stores the parts of large originals, except those of reports that are stored already. */
+/** Stores the parts of large originals, except those of duplicates and conflicts. */
 async function prepareAll(
   db: Db,
   documents: readonly ReceivedDocument[],
@@ -193,17 +193,17 @@ async function insertGroup(
   arrivals: Arrivals,
 ): Promise<Outcome[]> {
   const plans = await planAll(tx, documents, arrivals);
-  const rows = documents.map((document, i) => {
-    const isNew = isRefusal(document.content) || plans[i]?.added !== undefined;
-    return toDocumentRow(document, arrivals.receivedAt, isNew ? document.original : null);
-  });
-  const stored = await insertDocuments(tx, rows);
+  const isNew = (i: number) => plans[i] === undefined || plans[i].added !== undefined;
+  const rows = documents.map((document, i) =>
+    toDocumentRow(document, arrivals.receivedAt, isNew(i) ? document.original : null),
+  );
+  const stored = await insertDocuments(tx, rows, new Set(rows.filter((_, i) => isNew(i))));
   // In the order of the documents: one input may be read twice, with another result.
   await runAllPrepared(
     tx,
     stored.flatMap((one, i) => toRejectionChange(one, documents[i]?.content)),
   );
-  const added = stored.flatMap(({ seq }, i) => toAdded(plans[i], seq));
+  const added = stored.flatMap((one, i) => (one ? toAdded(plans[i], one.seq) : []));
   await insertPlanned(tx, added, arrivals);
   return plans.map((plan) => plan?.outcome ?? 'rejected');
 }
@@ -223,9 +223,11 @@ const isRefusal = (content: AggregateReport | Refusal): content is Refusal =>
   content instanceof Refusal;
 
 function toRejectionChange(
-  { seq: documentSeq, isKnown }: StoredDocument,
+  stored: StoredDocument | undefined,
   content: ReceivedDocument['content'] | undefined,
 ): BoundQuery<never>[] {
+  if (stored === undefined) return [];
+  const { seq: documentSeq, isKnown } = stored;
   if (content instanceof Refusal) {
     const { reason, message, where } = content;
     return [rejectionUpsert({ documentSeq, reason, message, where })];

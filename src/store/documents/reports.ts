@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { toBytes, toHex } from '../../domain/hex.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
@@ -44,7 +43,7 @@ export async function planReports(
   const domains = await arrivals.findDomains(tx, names);
   const contents = new Map(kept.map((one) => [one, toContent(one, domains, arrivals)]));
   const stored = await findStoredPayloads(tx, [...contents.values()]);
-  const known = { reports: stored, conflicts: new Set<string>() };
+  const known: KnownContents = { reports: stored, conflicts: new Map() };
   const planned: PlannedReport[] = [];
   for (const one of all) {
     const content = contents.get(one);
@@ -55,14 +54,17 @@ export async function planReports(
   return planned;
 }
 
-/** Outside a transaction: another process may remove the report, or store it, before one begins. */
+/**
+ * Whether one of its identity is stored. Outside a transaction: another process may remove the report, or store it,
+ * before one begins.
+ */
 export async function isStored(db: Queries, report: AggregateReport): Promise<boolean> {
   const stored = await db
     .selectFrom('report')
-    .select('payload_sha256')
+    .select('id')
     .where('id', '=', toReportId(report))
     .executeTakeFirst();
-  return stored !== undefined && toHex(stored.payload_sha256) === report.payloadSha256;
+  return stored !== undefined;
 }
 
 type IdentifiedReport = { readonly report: AggregateReport; readonly id: string };
@@ -111,8 +113,11 @@ async function findStoredPayloads(
 interface KnownContents {
   /** Hashes by the report's id. */
   readonly reports: Map<string, string>;
-  readonly conflicts: Set<string>;
+  readonly conflicts: Map<string, Set<string>>;
 }
+
+/** Anybody can send other contents of a report. */
+const MAX_CONFLICTS = 10;
 
 async function planContent(
   tx: Tx,
@@ -126,10 +131,12 @@ async function planContent(
     known.reports.set(row.id, report.payloadSha256);
     return { outcome: domain.accountId === null ? 'unclaimed' : 'stored', added: content };
   }
-  const key = toKey({ id: row.id, report });
-  const isNew = !known.conflicts.has(key) && !(await hasConflict(tx, row));
-  known.conflicts.add(key);
-  return isNew ? { outcome: 'conflict', added: content } : { outcome: 'conflict' };
+  const conflicts = known.conflicts.get(row.id) ?? (await findConflictPayloads(tx, row));
+  known.conflicts.set(row.id, conflicts);
+  if (conflicts.has(report.payloadSha256) || conflicts.size >= MAX_CONFLICTS)
+    return { outcome: 'conflict' };
+  conflicts.add(report.payloadSha256);
+  return { outcome: 'conflict', added: content };
 }
 
 /** A content to insert, and the number of its document. */
@@ -158,16 +165,16 @@ export async function insertPlanned(
     if (isConflict) await insertConflict(tx, { ...row, document_seq: documentSeq });
 }
 
-async function hasConflict(
+async function findConflictPayloads(
   tx: Tx,
-  { domain_id, id: report_id, begin_date, payload_sha256 }: NewContent['row'],
-): Promise<boolean> {
-  const found = await tx
+  { domain_id, id: report_id, begin_date }: NewContent['row'],
+): Promise<Set<string>> {
+  const rows = await tx
     .selectFrom('conflict')
-    .select(sql<1>`1`.as('found'))
-    .where(({ and }) => and({ report_id, domain_id, begin_date, payload_sha256 }))
-    .executeTakeFirst();
-  return found !== undefined;
+    .select('payload_sha256')
+    .where(({ and }) => and({ report_id, domain_id, begin_date }))
+    .execute();
+  return new Set(rows.map(({ payload_sha256 }) => toHex(payload_sha256)));
 }
 
 /** The caller has locked the domain, and knows that there is none with this content. */

@@ -21,8 +21,8 @@ const LIST = 'domain_id, begin_date, seq';
 
 export const REPORTS = {
   /**
-   * A document of an input, which is a file or a mail that came in, and the bytes in which it came. Of a document that was
-   * stored before, and of one that is too large, only that it came. What came in bounds it; nothing deletes rows.
+   * A document of an input, which is a file or a mail that came in, and the bytes in which it came. Of one that
+   * is too large, only that it came. A duplicate has no row. What came in bounds it; nothing deletes rows.
    */
   document: {
     columns: {
