@@ -7,7 +7,7 @@ interface PackedDay {
   readonly sources: Uint8Array | null;
 }
 
-/** Packs the sum of a month's days, oldest first, with what each address sent on each of them. */
+/** Packs the sum of a month's intact days, oldest first, with what each address sent on each of them. */
 export function packMonth(days: readonly PackedDay[]): Uint8Array | null {
   const month: DaySources = new Map();
   for (const { day, sources } of days) {

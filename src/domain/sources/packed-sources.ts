@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { type AddressKey, readKey, skipKey, toAddressKey, writeKey } from './address-key.ts';
 import { ByteReader, ByteWriter } from './byte-numbers.ts';
 import type { DaySources, PassCounts, SentOnDays, SourceOfDay } from './day-sources.ts';
@@ -5,11 +6,11 @@ import { openTexts, writeTexts } from './packed-texts.ts';
 import type { Counts } from './source.ts';
 
 /*
- * The stored form of the sources of a day: 1; texts (packed-texts.ts: patterns and names of reporters); then each address: its key, its counts, and behind their length its patterns and
+ * The stored form of the sources of a day: a checksum of what follows; 1; texts (packed-texts.ts: patterns and names of reporters); then each address: its key, its counts, and behind their length its patterns and
  * reporters by their position among the texts. Of passed messages the failed ones are stored, which are zero for most
  * addresses; then those of its reporters are left out.
  *
- * Those of a month begin with 2, and have two additions: the first and the last day of an address follow its counts,
+ * Those of a month have 2, and have two additions: the first and the last day of an address follow its counts,
  * and what it sent on each day from the first to the last comes before its patterns.
  */
 const FORMS = { day: 1, month: 2 } as const;
@@ -21,6 +22,9 @@ const MAX_OF_SOURCE = 64;
 /** How many texts a day keeps of all addresses, and their characters: those of the largest addresses. */
 const MAX_TEXTS = 2_000;
 const MAX_TEXT_CHARS = 200_000;
+
+/** What is damaged is found by its checksum, so nothing else is checked while it is read. */
+const CHECKSUM_BYTES = 4;
 
 /** null when no source is left. Each source of a month has `days`. */
 export function packSources(
@@ -44,9 +48,12 @@ export function packSources(
     entries.writeBytes(results.bytes);
   }
   const head = new ByteWriter();
+  for (let i = 0; i < CHECKSUM_BYTES; i += 1) head.writeByte(0);
   head.writeByte(FORMS[of]);
   writeTexts(head, texts.list);
-  return Buffer.concat([head.bytes, entries.bytes]);
+  const packed = Buffer.concat([head.bytes, entries.bytes]);
+  packed.writeUInt32LE(crc32(packed.subarray(CHECKSUM_BYTES)));
+  return packed;
 }
 
 interface Texts {
@@ -124,16 +131,19 @@ function largest<K, V>(
   return sorted.slice(0, MAX_OF_SOURCE);
 }
 
+/** Throws when they are damaged. */
 export function unpackSources(bytes: Uint8Array | null): DaySources {
   const sources: DaySources = new Map();
   if (bytes === null) return sources;
+  if (!isIntact(bytes)) throw new Error('The sources of a day are damaged.');
   const { reader, ...packed } = openPacked(bytes);
   while (reader.hasMore()) sources.set(readKey(reader), readSource(reader, packed));
   return sources;
 }
 
-/** One of the sources, without unpacking the others. */
-export function unpackSource(bytes: Uint8Array, address: string): SourceOfDay | undefined {
+/** One of the sources, without unpacking the others; null when they are damaged. */
+export function unpackSource(bytes: Uint8Array, address: string): SourceOfDay | null | undefined {
+  if (!isIntact(bytes)) return null;
   const { reader, ...packed } = openPacked(bytes);
   const key = new ByteWriter();
   writeKey(key, toAddressKey(address));
@@ -153,7 +163,7 @@ export function unpackSource(bytes: Uint8Array, address: string): SourceOfDay | 
   return undefined;
 }
 
-type TakeSource = (
+export type TakeSource = (
   key: AddressKey,
   messages: number,
   aligned: number,
@@ -164,9 +174,12 @@ type TakeSource = (
   lastDay: number,
 ) => void;
 
-/** Calls `take` with the key of each address and its counts: an object for each takes a third longer. */
-export function eachSource(bytes: Uint8Array | null, take: TakeSource): void {
-  if (bytes === null) return;
+/**
+ * Calls `take` with the key of each address and its counts: an object for each takes a third longer. Returns false, and
+ * calls nothing, when they are damaged.
+ */
+export function eachSource(bytes: Uint8Array | null, take: TakeSource): boolean {
+  if (bytes === null || !isIntact(bytes)) return bytes === null;
   const { reader, isMonth } = openPacked(bytes);
   while (reader.hasMore()) {
     const key = readKey(reader);
@@ -179,6 +192,7 @@ export function eachSource(bytes: Uint8Array | null, take: TakeSource): void {
     take(key, messages, aligned, dkimAligned, spfAligned, firstDay, lastDay);
     reader.moveTo(reader.readEnd());
   }
+  return true;
 }
 
 type Packed = Omit<ReturnType<typeof openPacked>, 'reader'>;
@@ -211,8 +225,17 @@ function readDays(reader: ByteReader, first: number, last: number): SentOnDays {
   return days;
 }
 
+export function isIntact(bytes: Uint8Array | null): boolean {
+  if (bytes === null) return true;
+  const { buffer, byteOffset, byteLength } = bytes;
+  if (byteLength <= CHECKSUM_BYTES) return false;
+  const checksum = new DataView(buffer, byteOffset).getUint32(0, true);
+  return checksum === crc32(bytes.subarray(CHECKSUM_BYTES));
+}
+
 function openPacked(bytes: Uint8Array) {
   const reader = new ByteReader(bytes);
+  reader.moveTo(CHECKSUM_BYTES);
   const form = reader.readNumber();
   if (form !== FORMS.day && form !== FORMS.month)
     throw new Error(`The sources of a day have the unknown form ${form}.`);

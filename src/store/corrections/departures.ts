@@ -3,7 +3,7 @@ import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
 import { addReport, type DaySources, subtractDay } from '../../domain/sources/day-sources.ts';
-import { packSources, unpackSources } from '../../domain/sources/packed-sources.ts';
+import { isIntact, packSources, unpackSources } from '../../domain/sources/packed-sources.ts';
 import { sourcesOfDay } from '../documents/arrival-counts.ts';
 import type { Tx } from '../engine/database.ts';
 import { runPrepared } from '../engine/prepared.ts';
@@ -87,10 +87,11 @@ function withoutReport(report: ReportRow, { sum, of, by }: DayColumn): RawBuilde
   return sql<number>`case when ${column} >= ${max} then ${others} else ${column} - ${by} end`;
 }
 
-/** A count may be too small, and is never too large or negative. */
+/** A count may be too small, and is never too large or negative. What is damaged stays so until it is read or added to. */
 async function uncountSources(tx: Tx, { domainId, day }: DomainDay, report: ReportRow) {
-  const [stored] = await runPrepared(tx, sourcesOfDay({ domainId, day }));
-  const sources = unpackSources(stored ?? null);
+  const [stored = null] = await runPrepared(tx, sourcesOfDay({ domainId, day }));
+  if (!isIntact(stored)) return;
+  const sources = unpackSources(stored);
   const departed: DaySources = new Map();
   const { records } = unpackContent(report.content);
   addReport(departed, { reporter: report.reporter_org, sources: countSources(records) });

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import { addDay } from '../../domain/sources/day-sources.ts';
-import { packSources, unpackSources } from '../../domain/sources/packed-sources.ts';
+import { isIntact, packSources, unpackSources } from '../../domain/sources/packed-sources.ts';
 import type { Tx } from '../engine/database.ts';
 import { addedSafely } from '../engine/dialect.ts';
 import { prepareRows } from '../engine/many-rows.ts';
@@ -13,6 +13,7 @@ import {
   runListsPrepared,
 } from '../engine/prepared.ts';
 import { domainListUpdate, newVersion } from '../lists/heads.ts';
+import { recountDay } from '../sources/recount.ts';
 import type { Tables } from '../tables.ts';
 import type { Arrivals, DayCount, DomainArrivals } from './arrivals.ts';
 
@@ -50,11 +51,16 @@ async function addStoredSources(tx: Tx, days: readonly DomainDayCount[]): Promis
     tx,
     days.map(({ domainId, day }) => sourcesOfDay({ domainId, day })),
   );
-  return days.map(({ domainId, day, reports, messages, aligned, sources }, i) => {
-    const all = unpackSources(stored[i]?.[0] ?? null);
-    addDay(all, sources);
-    return { domain_id: domainId, day, reports, messages, aligned, sources: packSources(all) };
-  });
+  const rows: DayRow[] = [];
+  for (const [i, { domainId, day, reports, messages, aligned, sources }] of days.entries()) {
+    const known = stored[i]?.[0] ?? null;
+    // The added reports are stored already.
+    const all = isIntact(known) ? unpackSources(known) : await recountDay(tx, { domainId, day });
+    if (isIntact(known)) addDay(all, sources);
+    const packed = packSources(all);
+    rows.push({ domain_id: domainId, day, reports, messages, aligned, sources: packed });
+  }
+  return rows;
 }
 
 /** The packed sources of a day; no row when no report of the day is stored. */

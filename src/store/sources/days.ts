@@ -2,7 +2,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Day } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { type AddressKey, toAddress } from '../../domain/sources/address-key.ts';
-import { eachSource } from '../../domain/sources/packed-sources.ts';
+import { eachSource, type TakeSource } from '../../domain/sources/packed-sources.ts';
 import type { Counts } from '../../domain/sources/source.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 
@@ -44,12 +44,13 @@ const BYTES_AT_ONCE = 64 * 1024;
 
 /**
  * Adds up what each address sent, from the oldest day or month to the newest. When there are too many addresses, later
- * ones are left out.
+ * ones are left out. The days and months whose sources are damaged add nothing.
  */
 export async function sumSources(
   parts: readonly Pick<DataDay, 'day' | 'sources'>[],
-): Promise<readonly SourceSum[]> {
+): Promise<{ readonly sums: readonly SourceSum[]; readonly damaged: readonly Day[] }> {
   const sums = new Map<AddressKey, Sum>();
+  const damaged: Day[] = [];
   let read = 0;
   for (const { day, sources } of parts) {
     const names: Day[] = [];
@@ -57,7 +58,7 @@ export async function sumSources(
       names[number] ??= toDayOf(day, number);
       return names[number];
     };
-    eachSource(sources, (key, messages, aligned, dkimAligned, spfAligned, first, last) => {
+    const add: TakeSource = (key, messages, aligned, dkimAligned, spfAligned, first, last) => {
       const sum = sums.get(key);
       if (sum !== undefined) {
         sum.messages = addSafely(sum.messages, messages);
@@ -74,13 +75,14 @@ export async function sumSources(
           lastDay: toName(last),
         });
       }
-    });
+    };
+    if (!eachSource(sources, add)) damaged.push(day);
     read += sources?.length ?? 0;
     if (read < BYTES_AT_ONCE) continue;
     read = 0;
     await yieldToOthers();
   }
-  return [...sums.values()];
+  return { sums: [...sums.values()], damaged };
 }
 
 /** A day of a month, which is given as its first day; of a day, whose sources have no number but 1, itself. */

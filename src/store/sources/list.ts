@@ -29,7 +29,7 @@ export interface SourceList {
   /** Messages of the range that belong to no address that is kept: a day keeps its 1,000 largest. */
   readonly unlisted: number;
   readonly marks: Marks;
-  /** Months that are worth a sum (months.ts). */
+  /** Months that are to be summed (months.ts). */
   readonly unsummed: readonly Day[];
 }
 
@@ -45,7 +45,7 @@ export async function readSources(
     const parts = yield* planParts({ domainId, ...range });
     return { parts, marks: toMarks(yield* ask(marksOf({ domainId }))) };
   });
-  const sums = await sumSources(parts);
+  const { sums, damaged } = await sumSources(parts);
   const isListed = ({ address, messages, aligned }: SourceSum) =>
     (!failingOnly || messages > aligned) &&
     (mark === undefined || mark === (marks.get(address)?.mark ?? 'unmarked'));
@@ -58,7 +58,7 @@ export async function readSources(
     sources: matching.slice(offset, offset + limit),
     unlisted: Math.max(0, messages - sumOf(sums)),
     marks,
-    unsummed: listUnsummed(parts, range.from),
+    unsummed: listUnsummed(parts, range.from, damaged),
   };
 }
 

@@ -1,11 +1,13 @@
 import { addDays, type Day } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { packMonth } from '../../domain/sources/month-sources.ts';
+import { isIntact } from '../../domain/sources/packed-sources.ts';
 import { lockDomain } from '../accounts/domains.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepareQuery, runPrepared } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
 import { type DataDay, type DaysQuery, daysOf } from './days.ts';
+import { repairDay } from './recount.ts';
 
 /*
  * Sums of the days of a month. Intake does not know them: it only makes a month's reports more than its sum has, and
@@ -55,15 +57,23 @@ export function* planParts({ domainId, from, to }: DaysQuery): Plan<Part[]> {
 /** Fewer days are read as fast as their sum. */
 const MIN_DAYS = 4;
 
-/** The months that were read by their days and lie in the range, before the newest day's, which still changes. */
-export function listUnsummed(parts: readonly Part[], from: Day): readonly Day[] {
+/**
+ * The months that were read by their days and lie in the range, before the newest day's, which still changes; and those
+ * of damaged parts, because summing repairs them.
+ */
+export function listUnsummed(
+  parts: readonly Part[],
+  from: Day,
+  damaged: readonly Day[],
+): readonly Day[] {
   const days = parts.filter(({ lastDay }) => lastDay === undefined);
   const byMonth = Map.groupBy(days, ({ day }) => toMonth(day));
   const newest = parts.at(-1)?.day ?? '';
-  return [...byMonth]
+  const unsummed = [...byMonth]
     .filter(([month, { length }]) => length >= MIN_DAYS && month >= from)
     .map(([month]) => month)
     .filter((month) => toLastDay(month) < newest);
+  return [...new Set([...unsummed, ...damaged.map(toMonth)])];
 }
 
 function toLastDay(month: Day): Day {
@@ -85,8 +95,12 @@ async function sumMonth(tx: Tx, domainId: string, month: Day): Promise<void> {
   const last_day = toLastDay(month);
   const range = { domainId, from: month, to: last_day };
   const [known] = await runPrepared(tx, monthsOf(range));
-  if (known !== undefined) return;
-  const days = await runPrepared(tx, daysOf(range));
+  if (known !== undefined && isIntact(known.sources)) return;
+  const days: DataDay[] = [];
+  for (const day of await runPrepared(tx, daysOf(range))) {
+    const isDamaged = !isIntact(day.sources);
+    days.push(isDamaged ? { ...day, sources: await repairDay(tx, { domainId, ...day }) } : day);
+  }
   const sum = (name: 'reports' | 'messages') =>
     days.reduce((all, day) => addSafely(all, Number(day[name])), 0);
   const values = {

@@ -111,7 +111,7 @@ export async function listUnnamed(
     return { days: yield* ask(daysOf({ domainId, from, to: newest.day })), known };
   });
   const isKnown = new Set(known.map(({ address }) => address));
-  const sums = await sumSources(days);
+  const { sums } = await sumSources(days);
   const unnamed = sums.filter(({ address }) => !isKnown.has(address)).sort(byFailed);
   return unnamed.slice(0, limit).map(({ address }) => address);
 }

@@ -28,7 +28,7 @@ export interface SourceOfRange {
   readonly otherMessages: number;
   /** Who reported them, most messages first. */
   readonly reporters: readonly Reporter[];
-  /** Months that are worth a sum (months.ts). */
+  /** Months that are to be summed (months.ts). */
   readonly unsummed: readonly Day[];
 }
 
@@ -50,9 +50,11 @@ export async function readSource(
   });
   const key = toAddressKey(address);
   const sum: DaySources = new Map();
+  const damaged: Day[] = [];
   const days = parts.flatMap((part) => {
     const source = findSource(part, address);
-    if (source === undefined) return [];
+    if (source === null) damaged.push(part.day);
+    if (!source) return [];
     addDay(sum, new Map([[key, source]]));
     const { counts, days = new Map([[1, counts]]) } = source;
     return [...days].map(([number, { messages, aligned }]) => ({
@@ -61,10 +63,11 @@ export async function readSource(
   });
   const { results, reporters } = toShown(sum.get(key));
   const otherMessages = Math.max(0, addUp(days).messages - addUp(results).messages);
-  return { days, results, otherMessages, reporters, unsummed: listUnsummed(parts, range.from) };
+  const unsummed = listUnsummed(parts, range.from, damaged);
+  return { days, results, otherMessages, reporters, unsummed };
 }
 
-function findSource({ sources }: DataDay, address: string): SourceOfDay | undefined {
+function findSource({ sources }: DataDay, address: string) {
   return sources === null ? undefined : unpackSource(sources, address);
 }
 
@@ -97,7 +100,7 @@ export async function findLastDay(
   let before = '9999-12-31';
   for (let limit = FIRST_DAYS; ; limit = Math.min(2 * limit, MAX_DAYS)) {
     const rows = await reader.readAll(daysBefore({ domainId, before, limit }));
-    const found = rows.find((row) => findSource(row, address) !== undefined);
+    const found = rows.find((row) => findSource(row, address));
     const last = rows.at(-1);
     if (found !== undefined || last === undefined) return found?.day ?? null;
     before = last.day;

@@ -1,0 +1,75 @@
+import type { Day, Instant } from '../../domain/instant.ts';
+import { type ReportContent, unpackContent } from '../../domain/reports/report-content.ts';
+import { countSources } from '../../domain/reports/source-counts.ts';
+import { addReport, type DaySources } from '../../domain/sources/day-sources.ts';
+import { packSources } from '../../domain/sources/packed-sources.ts';
+import type { Tx } from '../engine/database.ts';
+
+/* The sources of a day whose packed value is damaged, counted again from the records of its reports. */
+
+interface DomainDay {
+  readonly domainId: string;
+  readonly day: Day;
+}
+
+/** Some 200 ms of them. Of a day with more, its first reports are counted. */
+const MAX_RECORDS = 100_000;
+const REPORTS_AT_ONCE = 100;
+
+/** The caller has locked the domain. */
+export async function recountDay(tx: Tx, { domainId, day }: DomainDay): Promise<DaySources> {
+  const sources: DaySources = new Map();
+  let after = { begin_date: `${day}T00:00:00Z`, seq: 0 };
+  for (let left = MAX_RECORDS; left > 0; ) {
+    const reports = await listReports(tx, { domainId, day }, after);
+    for (const { reporter_org: reporter, content } of reports) {
+      const records = findRecords(content);
+      addReport(sources, { reporter, sources: countSources(records) });
+      left -= 1 + records.length;
+    }
+    const last = reports[REPORTS_AT_ONCE - 1];
+    if (last === undefined) break;
+    after = last;
+  }
+  return sources;
+}
+
+function listReports(
+  tx: Tx,
+  { domainId, day }: DomainDay,
+  after: { readonly begin_date: Instant; readonly seq: number },
+) {
+  return tx
+    .selectFrom('report')
+    .select(['begin_date', 'seq', 'reporter_org', 'content'])
+    .where('domain_id', '=', domainId)
+    .where('begin_date', '<=', `${day}T23:59:59Z`)
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('begin_date', 'seq'), '>', tuple(after.begin_date, after.seq)),
+    )
+    .orderBy('begin_date')
+    .orderBy('seq')
+    .limit(REPORTS_AT_ONCE)
+    .execute();
+}
+
+/** What is damaged once may be so twice. */
+function findRecords(content: Uint8Array): ReportContent['records'] {
+  try {
+    return unpackContent(content).records;
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the packed sources. */
+export async function repairDay(tx: Tx, { domainId, day }: DomainDay): Promise<Uint8Array | null> {
+  const sources = packSources(await recountDay(tx, { domainId, day }));
+  await tx
+    .updateTable('domain_day')
+    .set({ sources })
+    .where('domain_id', '=', domainId)
+    .where('day', '=', day)
+    .execute();
+  return sources;
+}
