@@ -4,10 +4,11 @@ import { readConfig } from '../config/config.ts';
 import { RULES } from '../domain/alerts/registry.ts';
 import { type AlertRule, explainRule } from '../domain/alerts/rule.ts';
 import { toInstant } from '../domain/instant.ts';
-import { findOwnedDomain, listWatchedDomainIds } from '../store/accounts/domains.ts';
-import { findDomainId } from '../store/accounts/find-by-name.ts';
+import { type DomainRow, listWatchedDomainIds } from '../store/accounts/domains.ts';
+import { findNamedDomain } from '../store/accounts/find-by-name.ts';
 import { findFacts } from '../store/alerts/alert-facts.ts';
 import { type AlertOfAccount, listAccountAlerts } from '../store/alerts/alerts.ts';
+import type { Reader } from '../store/engine/reader.ts';
 import type { Store } from '../store/engine/store.ts';
 import {
   type OutputOptions,
@@ -29,7 +30,9 @@ export function define(alerts: Command): void {
       const evaluated = await withStore(async (store) => {
         const { db } = store;
         const isAll = domain === undefined;
-        const ids = isAll ? await listWatchedDomainIds(db) : [await findDomainId(db, domain)];
+        const ids = isAll
+          ? await listWatchedDomainIds(db)
+          : [(await findNamedDomain(db, domain)).id];
         return await evaluateNow(store, ids);
       });
       printOne(evaluated, options);
@@ -49,7 +52,7 @@ export function define(alerts: Command): void {
     .description('Say why an alert is open, or what it needs to fire.')
     .action(async (domain: string, rule: AlertRule, options: OutputOptions) => {
       const explained = await withStore(async (store) =>
-        explain(store, await findDomainId(store.db, domain), rule),
+        explain(store.reader, await findNamedDomain(store.db, domain), rule),
       );
       printResult(explained, explained.explanation, options);
     });
@@ -66,10 +69,9 @@ export function evaluateNow(store: Store, domainIds: readonly string[]): Promise
   return evaluate({ store, thresholds, now: () => new Date() }, domainIds);
 }
 
-async function explain({ db, reader }: Store, domainId: string, rule: AlertRule) {
+async function explain(reader: Reader, { id: domainId, name, status }: DomainRow, rule: AlertRule) {
   const { type } = rule;
   const thresholds = readConfig(process.env).alertThresholds;
-  const { name, status } = await findOwnedDomain(db, domainId);
   const domain = await findFacts(reader, { domainId, now: toInstant(new Date()), thresholds });
   const open = domain?.facts.alerts.some((alert) => alert.type === type && alert.isOpen) ?? false;
   const explanation =

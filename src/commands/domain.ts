@@ -6,7 +6,6 @@ import { parseDomainName } from '../domain/domain-name.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import {
-  countReports,
   findLastArrival,
   type LastArrival,
   listUnclaimed,
@@ -17,9 +16,9 @@ import {
   listAllDomains,
   updateDomainStatus,
 } from '../store/accounts/domains.ts';
-import { findDomainId } from '../store/accounts/find-by-name.ts';
+import { findNamedDomain } from '../store/accounts/find-by-name.ts';
 import { listReportAddresses } from '../store/accounts/mail-address.ts';
-import { listRelatedDomains, type RelatedDomain } from '../store/accounts/related-domains.ts';
+import { listRelatedDomains } from '../store/accounts/related-domains.ts';
 import { removeDomain } from '../store/accounts/removed-domains.ts';
 import { defineProposals } from './domain/proposals.ts';
 import {
@@ -77,7 +76,7 @@ export function define(domain: Command): void {
       .action(async (name: string, options: OutputOptions) => {
         const now = toInstant(new Date());
         const changed = await withStore(async ({ db }) =>
-          updateDomainStatus(db, await findDomainId(db, name), status, now),
+          updateDomainStatus(db, (await findNamedDomain(db, name)).id, status, now),
         );
         printOne(toOutput(changed), options);
       });
@@ -90,7 +89,7 @@ export function define(domain: Command): void {
     )
     .action(async (name: string, options: OutputOptions) => {
       const removed = await withStore(async ({ db }) =>
-        removeDomain(db, await findDomainId(db, name)),
+        removeDomain(db, (await findNamedDomain(db, name)).id),
       );
       printOne({ id: removed.id, domain: removed.name, removed: true }, options);
     });
@@ -107,8 +106,12 @@ async function addDomain(account: string, name: string, options: OutputOptions):
   await requireOwnable(name);
   await withAccount(account, async (db, accountId) => {
     const added = await insertDomain(db, { accountId, name, now });
-    printOne({ ...toOutput(added), claimed_reports: await countReports(db, added.id) }, options);
-    for (const other of await listRelatedDomains(db, accountId, added.name)) warn(other);
+    printOne({ ...toOutput(added), claimed_reports: added.reports_total }, options);
+    // Reports of a subdomain without a DMARC record of its own go to the owner of its parent.
+    for (const other of await listRelatedDomains(db, accountId, added.name))
+      tell(
+        `Warning: the ${other.relation} ${other.name} belongs to another account, ${other.accountId}.`,
+      );
   });
 }
 
@@ -125,11 +128,6 @@ async function requireOwnable(name: string): Promise<void> {
     'validation_error',
     `“${parsed}” is a public suffix, under which others register their domains. Add a domain below it.`,
   );
-}
-
-/** Reports of a subdomain without a DMARC record of its own go to the owner of its parent. */
-function warn({ name, accountId, relation }: RelatedDomain): void {
-  tell(`Warning: the ${relation} ${name} belongs to another account, ${accountId}.`);
 }
 
 async function printDomains(account: string, options: OutputOptions): Promise<void> {

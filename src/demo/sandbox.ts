@@ -1,7 +1,7 @@
 import { type Instant, toInstant } from '../domain/instant.ts';
 import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../domain/sandbox.ts';
 import { insertDomain } from '../store/accounts/domains.ts';
-import { insertAlert, settleAlert } from '../store/alerts/alerts.ts';
+import { fireAlert, settleAlert } from '../store/alerts/alerts.ts';
 import type { Db } from '../store/engine/database.ts';
 import type { Store } from '../store/engine/store.ts';
 import { type DemoAccount, ingestDemo, insertDemoAccount, openEmpty } from './demo-data.ts';
@@ -41,7 +41,8 @@ interface AlertOwner {
 /** Later versions add types, so clients have to accept one that they do not know. */
 async function insertUnlistedAlert(db: Db, owner: AlertOwner, firedAt: Instant): Promise<void> {
   const context = { note: 'Clients do not know this type. It is an alert like any other.' };
-  await insertAlert(db, { ...owner, type: 'alert.sandbox_notice', firedAt, context });
+  const type = 'alert.sandbox_notice';
+  await db.write((tx) => fireAlert(tx, { ...owner, type, firedAt, context }));
 }
 
 const DAY_MS = 86_400_000;
@@ -57,8 +58,10 @@ async function insertAddedRecord(db: Db, owner: AlertOwner, today: Date): Promis
   };
   const firedAt = toInstant(new Date(today.getTime() - 10 * DAY_MS));
   const type = 'alert.dns_record_changed';
-  const id = await insertAlert(db, { ...owner, type, firedAt, context });
   const resolvedAt = toInstant(new Date(today.getTime() - 3 * DAY_MS));
   const resolved = JSON.stringify({ ...context, resolution: 'new_normal' });
-  await db.write((tx) => settleAlert(tx, id, { resolved_at: resolvedAt, context: resolved }));
+  await db.write(async (tx) => {
+    const id = await fireAlert(tx, { ...owner, type, firedAt, context });
+    await settleAlert(tx, id as string, { resolved_at: resolvedAt, context: resolved });
+  });
 }

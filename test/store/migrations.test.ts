@@ -192,7 +192,7 @@ test('a database of a newer version is refused, however it is to be migrated', a
   await expect(openStore(database, NOTHING)).rejects.toMatchObject({
     code: 'conflict',
     message: expect.stringContaining(
-      'written by a newer version of Plumbline (migration 0002-add)',
+      'written by another version of Plumbline (migration 0002-add)',
     ),
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseStart, toCursor } from '../../src/domain/cursor.ts';
-import { insertGap } from '../../src/store/lists/points.ts';
+import { insertGaps } from '../../src/store/lists/points.ts';
 import { followReports } from '../../src/store/reports/reports.ts';
 import { aDomain, anAccount, aReport, receive } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
@@ -22,7 +22,7 @@ test('pages behind any point are exact over thousands of positions, with gaps an
     for (let position = 1; position <= count; position++) {
       if (!isGone(position)) continue;
       await tx.deleteFrom('report').where('position', '=', position).execute();
-      await insertGap(tx, list.id, position);
+      await insertGaps(tx, list.id, [position]);
     }
   });
   const rows = await store.db.selectFrom('report').select(['id', 'position']).execute();

@@ -12,7 +12,7 @@ import { toContent } from '../../src/domain/reports/report-content.ts';
 import { insertAccount } from '../../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
-import { insertAlert, settleAlert } from '../../src/store/alerts/alerts.ts';
+import { fireAlert, settleAlert } from '../../src/store/alerts/alerts.ts';
 import type { Outcome, ReceivedDocument } from '../../src/store/documents/documents.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import type { DomainStatus } from '../../src/store/tables.ts';
@@ -98,7 +98,8 @@ export async function anAlert(
     >,
   } = {},
 ): Promise<string> {
-  const id = await insertAlert(db, { ...owner, type, firedAt, context });
+  const id = await db.write((tx) => fireAlert(tx, { ...owner, type, firedAt, context }));
+  if (id === undefined) throw new Error(`${type} is open already.`);
   if (resolvedAt !== undefined) await resolveAlert(db, id, resolvedAt);
   return id;
 }

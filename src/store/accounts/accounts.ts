@@ -89,19 +89,12 @@ export function noAccount(id: string): Failure {
   return new Failure('not_found', `No account has the id ${id}.`);
 }
 
-export interface PlanChange extends Account {
-  /** The names of the keys that the change has disabled. */
-  readonly disabledKeys: readonly string[];
-}
-
-/** Leaving Pro disables all of the account's keys in the same transaction; returning to Pro enables none. */
-export async function updatePlan(
-  db: Db,
-  accountId: string,
-  plan: Plan,
-  by: Actor = operator(),
-): Promise<PlanChange> {
-  return await db.write(async (tx) => {
+/**
+ * Leaving Pro disables all of the account's keys in the same transaction, and returns their names; returning to Pro
+ * enables none.
+ */
+export function updatePlan(db: Db, accountId: string, plan: Plan, by: Actor = operator()) {
+  return db.write(async (tx) => {
     const account = await lockAccount(tx, accountId);
     await tx.updateTable('account').set({ plan }).where('id', '=', accountId).execute();
     const entry = { accountId, subject: account.name, detail: plan };

@@ -29,17 +29,8 @@ export async function findDataDays(reader: Reader, scope: DomainOfAccount): Prom
   return days ?? { oldest: null, newest: null };
 }
 
-export interface UnclaimedDomain {
-  readonly name: string;
-  readonly reports: number;
-  readonly lastReportAt: Instant | null;
-}
-
 /** Those with the most reports. `total` counts all. */
-export async function listUnclaimed(
-  db: Db,
-  { limit }: { limit: number },
-): Promise<{ total: number; domains: UnclaimedDomain[] }> {
+export async function listUnclaimed(db: Db, { limit }: { limit: number }) {
   const unclaimed = db.selectFrom('domain').where('account_id', 'is', null);
   const { total } = await unclaimed
     .select((eb) => eb.fn.countAll<number>().as('total'))
@@ -53,22 +44,9 @@ export async function listUnclaimed(
   return { total, domains };
 }
 
-export async function countReports(db: Db, domainId: string): Promise<number> {
-  const { reports } = await db
-    .selectFrom('domain')
-    .select('reports_total as reports')
-    .where('id', '=', domainId)
-    .executeTakeFirstOrThrow();
-  return reports;
-}
-
 export async function isUnclaimed(db: Db, name: string): Promise<boolean> {
-  const domain = await db
-    .selectFrom('domain')
-    .select('account_id')
-    .where('name', '=', name)
-    .executeTakeFirst();
-  return domain?.account_id === null;
+  const domain = db.selectFrom('domain').select('account_id').where('name', '=', name);
+  return (await domain.executeTakeFirst())?.account_id === null;
 }
 
 export interface LastArrival {

@@ -13,7 +13,7 @@ import { findAccount } from './accounts.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
 import { findOrInsertDomain } from './reported-domains.ts';
 
-export const DOMAIN_COLUMNS = ['id', 'name', 'status', 'last_report_at'] as const;
+export const DOMAIN_COLUMNS = ['id', 'name', 'status', 'last_report_at', 'reports_total'] as const;
 export type DomainRow = Readonly<
   Pick<Selectable<Tables['domain']>, (typeof DOMAIN_COLUMNS)[number]>
 >;
@@ -95,20 +95,6 @@ export async function findDomainIds(db: Queries, names: readonly string[]): Prom
   return rows.map(({ id }) => id);
 }
 
-/** Throws `not_found`, also for a domain without account. */
-export async function findOwnedDomain(db: Db, id: string): Promise<DomainRow> {
-  return await db
-    .selectFrom('domain')
-    .select(DOMAIN_COLUMNS)
-    .where('id', '=', id)
-    .where('account_id', 'is not', null)
-    .executeTakeFirstOrThrow(() => noDomain(id));
-}
-
-function noDomain(id: string): Failure {
-  return new Failure('not_found', `No domain has the id ${id}.`);
-}
-
 /** Repeating it changes nothing. Throws `not_found` for a domain without account. */
 export async function updateDomainStatus(
   db: Db,
@@ -128,7 +114,7 @@ export async function updateDomainStatus(
       .returning('account_id')
       .executeTakeFirst();
     const domain = await selectDomain(tx, id);
-    if (domain?.account_id == null) throw noDomain(id);
+    if (domain?.account_id == null) throw new Failure('not_found', `No domain has the id ${id}.`);
     if (changed === undefined) return domain;
     const { account_id: accountId, name: subject } = domain;
     await touchDomainList(tx, accountId, status === 'active' ? 1 : -1);

@@ -3,6 +3,7 @@ import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isUuid } from '../../domain/uuid.ts';
 import type { Db } from '../engine/database.ts';
+import { DOMAIN_COLUMNS, type DomainRow } from './domains.ts';
 
 /* What operators type for a row: its id, or the name that people know it by. */
 
@@ -32,17 +33,16 @@ export async function findAccountId(db: Db, idOrName: string): Promise<string> {
   return id;
 }
 
-/** The id of the domain with this id or name, when it has an account. Throws `not_found`. */
-export async function findDomainId(db: Db, idOrName: string): Promise<string> {
+/** The domain with this id or name, when it has an account. Throws `not_found`. */
+export async function findNamedDomain(db: Db, idOrName: string): Promise<DomainRow> {
   const name = parseDomainName(idOrName) ?? idOrName;
   const message = `No domain of an account has the id or the name “${idOrName}”.`;
-  const domain = await db
+  return await db
     .selectFrom('domain')
-    .select('id')
+    .select(DOMAIN_COLUMNS)
     .where('account_id', 'is not', null)
     .where(({ or }) => or({ id: toId(idOrName), name }))
     .executeTakeFirstOrThrow(() => new Failure('not_found', message));
-  return domain.id;
 }
 
 /** The id of the person with this id or e-mail address. Throws `not_found`. */

@@ -14,13 +14,8 @@ export async function findAccountByToken(db: Queries, token: string): Promise<st
 
 /** Throws `not_found`. */
 export async function findMailToken(db: Queries, accountId: string): Promise<string> {
-  const { mail_token } = await db
-    .selectFrom('account')
-    .select((eb) => eb.ref('mail_token').$notNull().as('mail_token'))
-    .where('id', '=', accountId)
-    .where('mail_token', 'is not', null)
-    .executeTakeFirstOrThrow(() => noAccount(accountId));
-  return mail_token;
+  const account = db.selectFrom('account').select('mail_token').where('id', '=', accountId);
+  return (await account.executeTakeFirstOrThrow(() => noAccount(accountId))).mail_token;
 }
 
 export interface ReportAddresses {

@@ -74,7 +74,7 @@ async function insertProposal(tx: Tx, proposal: NewProposal): Promise<void> {
     .where('account_id', '=', accountId)
     .where('proposed_at', '>', later(now, -DAY_MS))
     .executeTakeFirstOrThrow();
-  if (Number(today) >= MAX_A_DAY) return;
+  if (today >= MAX_A_DAY) return;
   await insertRow(tx, proposal, null);
 }
 

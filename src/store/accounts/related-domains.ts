@@ -1,31 +1,20 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Queries } from '../engine/database.ts';
 
-export interface RelatedDomain {
-  readonly name: string;
-  readonly accountId: string;
-  readonly relation: 'parent domain' | 'subdomain';
-}
-
 /** Parents and subdomains that belong to other accounts, by name. */
-export async function listRelatedDomains(
-  db: Queries,
-  accountId: string,
-  name: string,
-): Promise<RelatedDomain[]> {
+export async function listRelatedDomains(db: Queries, accountId: string, name: string) {
   const rows = await db
     .selectFrom('domain')
-    .select(['name', 'account_id'])
-    .where('account_id', 'is not', null)
+    .select(['name', 'account_id as accountId'])
+    // Not null, either.
     .where('account_id', '<>', accountId)
     .where((eb) => eb.or([eb('name', 'in', toParents(name)), isBelow(name)]))
     .orderBy('name')
     .execute();
-  return rows.map((row) => ({
-    name: row.name,
-    accountId: row.account_id as string,
-    relation: row.name.endsWith(`.${name}`) ? 'subdomain' : 'parent domain',
-  }));
+  return rows.map((row) => {
+    const relation = row.name.endsWith(`.${name}`) ? 'subdomain' : 'parent domain';
+    return { ...row, relation };
+  });
 }
 
 /** Whether a row's `name` is a subdomain. With LIKE, wildcards would have to be escaped: `_` is allowed in names. */

@@ -1,6 +1,6 @@
 import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
 import { Failure } from '../../domain/failure.ts';
-import { deleteAlerts } from '../alerts/removed-alerts.ts';
+import { deleteAlerts } from '../alerts/alerts.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { touchDomainList } from '../lists/heads.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';

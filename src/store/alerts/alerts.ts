@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Expression, InferResult } from 'kysely';
-import { type Instant, toDay } from '../../domain/instant.ts';
+import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import { insertAudit, plumbline } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { newVersion } from '../lists/heads.ts';
-import { insertGap, insertPoint, newGapNonce, newNonce } from '../lists/points.ts';
+import { insertGaps, insertPoint, newGapNonce, newNonce } from '../lists/points.ts';
 import { alertList, countItems } from '../lists/timeline.ts';
 
 export interface NewAlert {
@@ -15,12 +15,6 @@ export interface NewAlert {
   readonly subject?: string;
   readonly firedAt: Instant;
   readonly context: Readonly<Record<string, unknown>>;
-}
-
-export async function insertAlert(db: Db, alert: NewAlert): Promise<string> {
-  const id = await db.write((tx) => fireAlert(tx, alert));
-  if (id === undefined) throw new Error(`${alert.type} is open already for ${alert.subject}.`);
-  return id;
 }
 
 /** undefined when an alert with its domain, type and subject is open already: another process has fired it. */
@@ -45,10 +39,9 @@ export async function fireAlert(tx: Tx, alert: NewAlert): Promise<string | undef
     .returning('id')
     .executeTakeFirst();
   if (inserted === undefined) return undefined;
-  const day = new Map([[toDay(firedAt), 1]]);
-  await countItems(tx, alertList(accountId), day);
-  await countItems(tx, alertList(domainId), day);
   await advanceLists(tx, { id, accountId, domainId, type }, { added: 1, at: firedAt });
+  const day = new Map([[toDay(firedAt), 1]]);
+  for (const owner of ownersOf(alert)) await countItems(tx, alertList(owner.id), day);
   return id;
 }
 
@@ -66,20 +59,46 @@ export async function settleAlert(
     .set({ ...change, update_nonce: newGapNonce() })
     .where('id', '=', id)
     .where('resolved_at', 'is', null)
-    .returning(['account_id', 'domain_id', 'type', 'account_position', 'domain_position'])
+    .returning(['account_id as accountId', 'domain_id as domainId', 'type'])
+    .returning(['account_position', 'domain_position'])
     .executeTakeFirst();
   if (alert === undefined) return false;
-  const { account_id: accountId, domain_id: domainId, type } = alert;
   const { resolved_at: at } = change;
-  if (at === undefined) {
-    await touchList(tx, 'domain', domainId);
-    await touchList(tx, 'account', accountId);
-    return true;
-  }
-  await insertGap(tx, alertList(accountId), Number(alert.account_position));
-  await insertGap(tx, alertList(domainId), Number(alert.domain_position));
-  await advanceLists(tx, { id, accountId, domainId, type }, { added: 0, at });
+  for (const owner of ownersOf(alert))
+    if (at === undefined) await touchList(tx, owner, 0);
+    else await insertGaps(tx, alertList(owner.id), [alert[`${owner.table}_position`]]);
+  if (at !== undefined) await advanceLists(tx, { id, ...alert }, { added: 0, at });
   return true;
+}
+
+/** The oldest alerts of a domain leave its list and the account's. Returns how many there were. */
+export async function deleteAlerts(
+  tx: Tx,
+  { accountId, domainId, limit }: { accountId: string; domainId: string; limit: number },
+): Promise<number> {
+  const alerts = await tx
+    .selectFrom('alert')
+    .select(['id', 'fired_at', 'account_position', 'domain_position'])
+    .where('domain_id', '=', domainId)
+    .orderBy('fired_at')
+    .limit(limit)
+    .execute();
+  if (alerts.length === 0) return 0;
+  const ids = alerts.map(({ id }) => id);
+  await tx.deleteFrom('alert').where('domain_id', '=', domainId).where('id', 'in', ids).execute();
+  const days = new Map<Day, number>();
+  for (const { fired_at } of alerts)
+    days.set(toDay(fired_at), (days.get(toDay(fired_at)) ?? 0) - 1);
+  for (const owner of ownersOf({ accountId, domainId })) {
+    const list = alertList(owner.id);
+    await touchList(tx, owner, -alerts.length);
+    await countItems(tx, list, days);
+    await tx.deleteFrom('list_day').where('list_id', '=', list).where('items', '=', 0).execute();
+    // Clients may come back with a cursor before them.
+    const positions = alerts.map((alert) => alert[`${owner.table}_position`]);
+    await insertGaps(tx, list, positions);
+  }
+  return alerts.length;
 }
 
 export type AlertOfAccount = InferResult<ReturnType<typeof selectAccountAlerts>>[number];
@@ -102,44 +121,51 @@ export function selectAccountAlerts(db: Queries, accountId: string | Expression<
     .orderBy('seq', 'desc');
 }
 
-/* The heads of an alert's two lists: its account's and its domain's. */
+type AlertOwners = Pick<NewAlert, 'accountId' | 'domainId'>;
+type Owner = ReturnType<typeof ownersOf>[number];
 
-type Owner = 'account' | 'domain';
-
-/** Gives a list a new version, after an alert has changed without a new position. */
-async function touchList(tx: Tx, owner: Owner, id: string): Promise<void> {
-  const touched = { alerts_version: newVersion() };
-  await tx.updateTable(owner).set(touched).where('id', '=', id).execute();
+/** Those who have a list with the alert, in the order in which every transaction locks them (decision 64). */
+function ownersOf({ accountId, domainId }: AlertOwners) {
+  return [
+    { table: 'domain', id: domainId },
+    { table: 'account', id: accountId },
+  ] as const;
 }
 
-type ChangedAlert = Pick<NewAlert, 'accountId' | 'domainId' | 'type'> & { readonly id: string };
+/** Gives a list a new version, after alerts have changed or gone without a new position. */
+async function touchList(tx: Tx, { table, id }: Owner, added: number): Promise<void> {
+  await tx
+    .updateTable(table)
+    .set((eb) => ({ alerts_total: eb('alerts_total', '+', added), alerts_version: newVersion() }))
+    .where('id', '=', id)
+    .execute();
+}
+
+type ChangedAlert = AlertOwners & { readonly id: string; readonly type: string };
 
 /** Updates both heads for an alert that fired (`added` 1) or resolved (0), and gives the change its positions. */
 async function advanceLists(
   tx: Tx,
-  { id, accountId, domainId, type }: ChangedAlert,
+  alert: ChangedAlert,
   { added, at }: { readonly added: 0 | 1; readonly at: Instant },
 ): Promise<void> {
-  // Every transaction locks domains before accounts (decision 64).
-  const domain_position = await advance(tx, 'domain', { id: domainId, added });
-  const account_position = await advance(tx, 'account', { id: accountId, added });
+  const { id, accountId, domainId, type } = alert;
+  const [domain, account] = ownersOf(alert);
+  const domain_position = await advance(tx, domain, added);
+  const account_position = await advance(tx, account, added);
   const positions = { account_position, domain_position };
   await tx.updateTable('alert').set(positions).where('id', '=', id).execute();
-  const domain = tx.selectFrom('domain').select('name').where('id', '=', domainId);
-  const { name: subject } = await domain.executeTakeFirstOrThrow();
+  const named = tx.selectFrom('domain').select('name').where('id', '=', domainId);
+  const { name: subject } = await named.executeTakeFirstOrThrow();
   const action = added === 1 ? 'alert_fired' : 'alert_resolved';
   await insertAudit(tx, plumbline(at), { accountId, action, subject, detail: type });
 }
 
 /** The update takes the lock of the owner's row, so positions become visible in their order on every engine. */
-async function advance(
-  tx: Tx,
-  owner: Owner,
-  { id, added }: { readonly id: string; readonly added: 0 | 1 },
-): Promise<number> {
+async function advance(tx: Tx, { table, id }: Owner, added: 0 | 1): Promise<number> {
   const nonce = newNonce();
-  const { alerts_position } = await tx
-    .updateTable(owner)
+  const { alerts_position: position } = await tx
+    .updateTable(table)
     .set((eb) => ({
       alerts_total: eb('alerts_total', '+', added),
       alerts_version: newVersion(),
@@ -149,7 +175,6 @@ async function advance(
     .where('id', '=', id)
     .returning('alerts_position')
     .executeTakeFirstOrThrow();
-  const position = Number(alerts_position);
   await insertPoint(tx, alertList(id), { position, nonce });
   return position;
 }

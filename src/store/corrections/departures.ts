@@ -8,7 +8,7 @@ import { sourcesOfDay } from '../documents/arrival-counts.ts';
 import type { Tx } from '../engine/database.ts';
 import { runPrepared } from '../engine/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
-import { insertGap, insertPoint } from '../lists/points.ts';
+import { insertGaps, insertPoint } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
 import { deleteMonth } from '../sources/months.ts';
 import { correctLastReport } from './last-report.ts';
@@ -42,9 +42,8 @@ export async function uncountReport(
 
 /** Clients may come back with a cursor of the position that the report had. */
 async function leavePosition(tx: Tx, { domain_id, position, nonce }: ReportRow): Promise<void> {
-  const point = { position: Number(position), nonce };
-  await insertGap(tx, reportList(domain_id), point.position);
-  await insertPoint(tx, reportList(domain_id), point);
+  await insertGaps(tx, reportList(domain_id), [position]);
+  await insertPoint(tx, reportList(domain_id), { position, nonce });
 }
 
 /** A day without reports must have no rows. */
@@ -61,7 +60,7 @@ async function uncountDay(tx: Tx, { domainId, day }: DomainDay, report: ReportRo
     .where('day', '=', day)
     .returning('reports')
     .executeTakeFirst();
-  if (counted === undefined || Number(counted.reports) > 0) return;
+  if (counted === undefined || counted.reports > 0) return;
   const none = tx.deleteFrom('domain_day').where('domain_id', '=', domainId);
   await none.where('day', '=', day).execute();
 }

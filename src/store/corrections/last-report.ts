@@ -46,7 +46,7 @@ async function findNewestOther(tx: Tx, { domain_id, seq }: ReportRow): Promise<I
     .where('seq', '<>', seq)
     .where('received_at', '>=', `${last.day}T00:00:00Z`)
     .orderBy('position', 'desc')
-    .limit(Number(last.reports))
+    .limit(last.reports)
     .as('of_day');
   const { newest } = await tx
     .selectFrom(ofDay)

@@ -120,7 +120,7 @@ function toNewHead({ domain, reports }: DomainArrivals, receivedAt: Instant) {
     id: domain.id,
     added: reports,
     version: newVersion(),
-    position: Number(domain.position) + reports,
+    position: domain.position + reports,
     // null when the domain's last report was received at the same time or later.
     lastReportAt: isNewest(domain, receivedAt) ? receivedAt : null,
   };

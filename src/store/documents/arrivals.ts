@@ -77,7 +77,7 @@ export class Arrivals {
 
   /** The position of the next report of a domain in the order of arrival (lists/points.ts). */
   nextPosition({ id, position }: ReportedDomain): number {
-    return Number(position) + (this.#added.get(id)?.reports ?? 0) + 1;
+    return position + (this.#added.get(id)?.reports ?? 0) + 1;
   }
 
   add(domain: ReportedDomain, report: ArrivedReport, sources: readonly SourceTally[] = []): void {

@@ -173,7 +173,7 @@ export async function findDocument(db: Queries, seq: number): Promise<KnownDocum
   const { path, input_sha256, input_name: name, input_bytes, member } = row;
   return {
     ...{ seq, path, receivedAt: row.received_at },
-    input: { name, sha256: toHex(input_sha256), size: Number(input_bytes) },
+    input: { name, sha256: toHex(input_sha256), size: input_bytes },
     member: member === null ? [] : [member],
   };
 }

@@ -41,11 +41,7 @@ export function createWriter(run: <T>(change: (tx: Tx) => Promise<T>) => Promise
     if (isClosing) throw new Error('The database is closed.');
     const running = run(change);
     underWay.add(running);
-    try {
-      return await running;
-    } finally {
-      underWay.delete(running);
-    }
+    return await running.finally(() => underWay.delete(running));
   };
   const settle = async () => {
     isClosing = true;

@@ -54,12 +54,16 @@ export async function runPlanAsync<Result>(
   return step.value;
 }
 
+/** Without a replica. */
+export function createReader(methods: Omit<Reader, 'readNoOlder'>): Reader {
+  const reader: Reader = { ...methods, readNoOlder: (read) => read(reader) };
+  return reader;
+}
+
 /** Reads in an open transaction, including what it has written. */
 export function toReader(tx: Tx): Reader {
-  const reader: Reader = {
+  return createReader({
     readAll: (query) => runPrepared(tx, query),
     readPlan: (plan) => runPlanAsync(plan(), (queries) => runAllPrepared(tx, queries)),
-    readNoOlder: (read) => read(reader),
-  };
-  return reader;
+  });
 }

@@ -39,9 +39,12 @@ async function measure(db: Queries, maxMails: number): Promise<Space> {
   const { mails, bytes } = await db
     .with('stored', () => stored)
     .selectFrom('stored')
-    .select(({ fn }) => [fn.countAll().as('mails'), fn.sum('byte_count').as('bytes')])
+    .select(({ fn }) => [
+      fn.countAll<number>().as('mails'),
+      fn.sum<number | null>('byte_count').as('bytes'),
+    ])
     .executeTakeFirstOrThrow();
-  return { mails: Number(mails), bytes: Number(bytes ?? 0) };
+  return { mails, bytes: bytes ?? 0 };
 }
 
 /** The mails that still have bytes. Most have none: the cross join makes SQLite begin with the parts. */
@@ -66,7 +69,7 @@ export async function trimKept(db: Db, max: Space = KEPT): Promise<void> {
   const excess: string[] = [];
   for (const { id, byte_count } of kept) {
     mails += 1;
-    bytes += Number(byte_count);
+    bytes += byte_count;
     if (mails > max.mails || bytes > max.bytes) excess.push(id);
   }
   for (const id of excess.reverse().slice(0, TRIMMED_AT_ONCE)) await trim(db, id);

@@ -110,7 +110,7 @@ function* findPoint<Item>(
   if (point === undefined) return stored;
   const [item] = yield* ask(point(position));
   if (stored === undefined || item === undefined) return stored ?? item;
-  return Number(stored.position) < Number(item.position) ? stored : item;
+  return stored.position < item.position ? stored : item;
 }
 
 const pointFrom = prepareQuery<{ listId: string; position: number }, Point>((db, param) =>
@@ -126,7 +126,7 @@ const pointFrom = prepareQuery<{ listId: string; position: number }, Point>((db,
 function* sumUpdates<Item>({ updates }: FollowedList<Item>, after: number): Plan<number> {
   if (updates === undefined) return 0;
   const [sum] = yield* ask(updates(after));
-  return Number(sum?.nonces ?? 0);
+  return sum?.nonces ?? 0;
 }
 
 type GapsQuery = { listId: string; after: number; until: number };
@@ -142,7 +142,7 @@ const gapsBetween = prepareQuery((db, param: Param<GapsQuery>) =>
 
 function* countGaps(listId: string, after: number, until: number) {
   const [sum] = yield* ask(gapsBetween({ listId, after, until }));
-  return { gaps: Number(sum?.gaps ?? 0), nonces: Number(sum?.nonces ?? 0) };
+  return { gaps: sum?.gaps ?? 0, nonces: sum?.nonces ?? 0 };
 }
 
 /** Skips `offset` positions behind the point, then one item for each gap among them, because a gap has no item. */

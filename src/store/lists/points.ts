@@ -31,10 +31,14 @@ export const pointInserts = prepareRows<NewPoint, never>(
       .values(rows.map(({ listId, position, nonce }) => ({ list_id: listId, position, nonce }))),
 );
 
-/** Notes that a list has no item at a position any more. */
-export async function insertGap(tx: Tx, listId: string, position: number): Promise<void> {
-  const row = { list_id: listId, position, nonce: newGapNonce() };
-  await tx.insertInto('list_gap').values(row).execute();
+/** Notes that a list has no items at some positions any more. */
+export async function insertGaps(
+  tx: Tx,
+  list_id: string,
+  positions: readonly number[],
+): Promise<void> {
+  const gaps = positions.map((position) => ({ list_id, position, nonce: newGapNonce() }));
+  await tx.insertInto('list_gap').values(gaps).execute();
 }
 
 /** For a change without a position. The sum of these numbers behind a point distinguishes two states of the list. */

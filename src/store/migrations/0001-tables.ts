@@ -32,7 +32,12 @@ export async function up(db: Kysely<never>): Promise<void> {
     await sql`alter table document alter content set storage external`.execute(db);
 }
 
-const OWNERS = {
+/** The order of a domain's alerts, and on PostgreSQL their key. */
+const LIST = 'domain_id, fired_at, seq';
+const OPEN = 'where resolved_at is null';
+
+/** In the order in which they are made: a table comes after those that it refers to. */
+export const TABLES = {
   /** Only the operator adds accounts; nothing deletes them. */
   account: {
     columns: {
@@ -43,7 +48,7 @@ const OWNERS = {
       /** Whether people who sign in with a password need a second factor. */
       second_factor_required: orZero(flag()),
       /** The local part of its own address for reports: domain/access/mail-token.ts. */
-      mail_token: orNull(text('unique')),
+      mail_token: text('unique'),
       domains_total: orZero(count()),
       domains_version: text(),
       alerts_total: orZero(count()),
@@ -113,13 +118,7 @@ const OWNERS = {
     keys: ['index domain_proposal_name (name)'],
     clusteredBy: 'account_id, name',
   },
-} as const;
 
-/** The order of a domain's alerts, and on PostgreSQL their key. */
-const LIST = 'domain_id, fired_at, seq';
-const OPEN = 'where resolved_at is null';
-
-const DOMAINS = {
   /**
    * Each rule fires at most once for a day or a subject of a domain, and at most one alert for each is open. They go
    * with their domain only, so an account gets more with each day on which something is wrong.
@@ -200,10 +199,7 @@ const DOMAINS = {
     },
     clusteredBy: 'domain_id, address',
   },
-} as const;
 
-/** What finds a page of a list, and what came after a point of it (store/lists). */
-const LISTS = {
   /** How many alerts of a list are on a day, to find a deep page (timeline.ts); of reports, `domain_day` says it. A day's last item takes its row along. */
   list_day: {
     columns: { list_id: id(), day: day(), items: count() },
@@ -229,9 +225,7 @@ const LISTS = {
     columns: { list_id: id(), position: count(), nonce: count() },
     clusteredBy: 'list_id, position',
   },
-} as const;
 
-const WORK = {
   /** Which process does a share of the work, by the database's clock (work/leases.ts): a row for each job and shard. */
   lease: {
     columns: {
@@ -244,15 +238,8 @@ const WORK = {
     },
     storage: UPDATED_IN_PLACE,
   },
-} as const;
 
-/** In the order in which they are made: a table comes after those that it refers to. */
-export const TABLES = {
-  ...OWNERS,
   ...PEOPLE,
   ...REPORTS,
-  ...DOMAINS,
-  ...LISTS,
   ...INBOX,
-  ...WORK,
 } as const;

@@ -143,6 +143,8 @@ export async function listPeopleOverview(db: Db, accountId: string, now: Instant
         .whereRef('session.person_id', '=', 'person.id')
         .where('session.expires_at', '>', now)
         .where('session.last_seen_at', '>', later(now, -SESSION_IDLE_MS))
+        .$asScalar()
+        .$notNull()
         .as('sessions'),
     )
     .where('account_id', '=', accountId)
@@ -151,7 +153,7 @@ export async function listPeopleOverview(db: Db, accountId: string, now: Instant
   return rows.map((row) => ({
     ...toPerson(row),
     lastSignedInAt: row.last_signed_in_at,
-    sessions: Number(row.sessions),
+    sessions: row.sessions,
     hasSecondFactor: row.confirmed_at !== null,
   }));
 }

@@ -9,20 +9,21 @@ export type SecondFactor = NonNullable<Awaited<ReturnType<typeof findSecondFacto
 
 /** Of one that waits for its first code, `confirmedAt` is null. */
 export async function findSecondFactor(db: Db, personId: string) {
-  const row = await db
+  return await db
     .selectFrom('second_factor')
     .select(['sealed_secret as sealedSecret', 'confirmed_at as confirmedAt'])
     .select((eb) => [
       'last_step as lastStep',
       eb
         .selectFrom('recovery_code')
-        .select((of) => of.fn.countAll<number | string>().as('count'))
+        .select((of) => of.fn.countAll<number>().as('count'))
         .whereRef('recovery_code.person_id', '=', 'second_factor.person_id')
+        .$asScalar()
+        .$notNull()
         .as('recoveryCodes'),
     ])
     .where('person_id', '=', personId)
     .executeTakeFirst();
-  return row && { ...row, recoveryCodes: Number(row.recoveryCodes) };
 }
 
 /** Whether the database has any secret, in use or waiting for its first code. */

@@ -63,7 +63,7 @@ export function readReportPage(reader: Reader, query: ReportPageQuery): Promise<
 function* planPage(query: ReportPageQuery): Plan<ReportPage> {
   const { domainId, from, to, start } = query;
   const [sum] = yield* ask(totalOf({ id: reportList(domainId), from, to }));
-  const total = Number(sum?.total ?? 0);
+  const total = sum?.total ?? 0;
   const reporters = yield* ask(reportersOf(toBounds({ ...query, start: undefined })));
   const isNewer = start?.direction === 'newer';
   const { reports, end } = yield* planRows(query, isNewer);
@@ -76,7 +76,7 @@ function* planPage(query: ReportPageQuery): Plan<ReportPage> {
     reports,
     ...edges,
     total,
-    reporters: reporters.map((one) => ({ ...one, reports: Number(one.reports) })),
+    reporters,
     hasMore: total > MAX_SEARCHED,
   };
 }

@@ -7,7 +7,7 @@ import { dialectOf } from '../engine/dialect.ts';
 export async function readClockMs(db: Queries): Promise<number> {
   const clock = sql<{ now: number }>`(select ${dialectOf(db).clockMs} as now)`.as('clock');
   const { now } = await db.selectFrom(clock).select('clock.now').executeTakeFirstOrThrow();
-  return Number(now);
+  return now;
 }
 
 /** In whole seconds. */

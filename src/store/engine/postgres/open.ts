@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../tables.ts';
-import type { Tx } from '../database.ts';
-import { createWriter, toDb } from '../database.ts';
+import { createWriter, type Tx, toDb } from '../database.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { isRetryable, toPostgresError } from './errors.ts';
 import { migratePostgres } from './migrate.ts';

@@ -98,20 +98,13 @@ function withLibpqModes(database: string): string {
 
 function toKyselyPool(pool: pg.Pool): PostgresPool {
   return {
-    connect: async () => toClient(await pool.connect()),
+    connect: async () => wrap(await pool.connect()),
     end: async () => {},
     options: pool.options,
   };
 }
 
-const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
-
-function toClient(client: pg.PoolClient): PostgresPoolClient {
-  const known = clients.get(client) ?? wrap(client);
-  clients.set(client, known);
-  return known;
-}
-
+/** The pool itself removes a connection that the server has closed. */
 function wrap(client: pg.PoolClient): PostgresPoolClient {
   let isBroken = false;
   const query = async (text: string, values: readonly unknown[]) => {
@@ -122,9 +115,6 @@ function wrap(client: pg.PoolClient): PostgresPoolClient {
       throw error;
     }
   };
-  client.on('error', () => {
-    isBroken = true;
-  });
   return { query: query as never, release: (discard) => client.release(discard || isBroken) };
 }
 

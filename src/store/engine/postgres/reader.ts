@@ -2,17 +2,16 @@ import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import type { Tables } from '../../tables.ts';
 import { type BoundQuery, toText, toValues } from '../prepared.ts';
-import { type Reader, runPlanAsync } from '../reader.ts';
+import { createReader, type Reader, runPlanAsync } from '../reader.ts';
 import { isOfConnection } from './errors.ts';
-import type { Connected } from './pool.ts';
-import { toQuery } from './pool.ts';
+import { type Connected, toQuery } from './pool.ts';
 
 /**
  * Reads from a pool, without Kysely, whose transactions and queries would cost as much as the driver's own work.
  * One query reads one snapshot by itself; several read that of a transaction's first statement.
  */
 export function createPostgresReader({ db, pool }: Pick<Connected, 'db' | 'pool'>): Reader {
-  const reader: Reader = {
+  return createReader({
     readAll: (query) => readRows(pool, db, query) as never,
     readPlan: (plan) =>
       inSnapshot(pool, (client) =>
@@ -20,9 +19,7 @@ export function createPostgresReader({ db, pool }: Pick<Connected, 'db' | 'pool'
           Promise.all(queries.map((query) => readRows(client, db, query))),
         ),
       ),
-    readNoOlder: (read) => read(reader),
-  };
-  return reader;
+  });
 }
 
 async function readRows(

@@ -1,8 +1,7 @@
 import type Database from 'better-sqlite3';
 import { Kysely } from 'kysely';
 import type { Tables } from '../../tables.ts';
-import { createWriter, toDb } from '../database.ts';
-import type { MigrateOptions } from '../pending-steps.ts';
+import { createWriter, type Db, toDb } from '../database.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { connect, IN_MEMORY, PlumblineSqliteDialect } from './connect.ts';
 import { createDatabaseFile, requireDatabaseFile } from './database-file.ts';
@@ -22,72 +21,67 @@ export async function openSqlite(
   path: string,
   { mustExist = false, ...options }: StoreOptions = {},
 ): Promise<Store> {
-  if (path === IN_MEMORY) return toMemoryStore(await openWriting(path, options));
+  if (path === IN_MEMORY) return await open(path, options);
   try {
     if (mustExist) requireDatabaseFile(path);
     else createDatabaseFile(path);
-    return toFileStore(path, await openWriting(path, options), options);
+    return await open(path, options);
   } catch (error) {
     throw toOpenError(path, error);
   }
 }
 
-interface Writing {
-  readonly writing: Kysely<Tables>;
+async function open(path: string, options: StoreOptions): Promise<Store> {
+  const connection = connect(path);
+  try {
+    const writing = toKysely(connection);
+    await migrateSqlite(writing, connection, options);
+    const reading = path === IN_MEMORY ? undefined : connectReading(path);
+    const findShortage = createShortage(path, options);
+    return toStore({ db: writing, connection }, reading, findShortage);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+interface Connected {
+  readonly db: Kysely<Tables>;
   readonly connection: Database.Database;
 }
 
-async function openWriting(path: string, options: MigrateOptions): Promise<Writing> {
-  const connection = connect(path);
-  const writing = new Kysely<Tables>({ dialect: new PlumblineSqliteDialect(connection) });
-  try {
-    await migrateSqlite(writing, connection, options);
-  } catch (error) {
-    connection.close();
-    throw error;
-  }
-  return { writing, connection };
+function connectReading(path: string): Connected {
+  const connection = connect(path, { readonly: true });
+  connection.pragma(`busy_timeout = ${READ_TIMEOUT_MS}`);
+  return { db: toKysely(connection), connection };
 }
 
-/** A database in memory has one connection, so reads and changes wait for one another. */
-function toMemoryStore({ writing, connection }: Writing): Store {
-  const writer = createWriter((change) => writing.transaction().execute(change));
+function toKysely(connection: Database.Database): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: new PlumblineSqliteDialect(connection) });
+}
+
+/**
+ * In WAL mode reads on a connection of their own never wait for a change. A database in memory has one connection, so
+ * reads and changes wait for one another.
+ */
+function toStore(
+  writing: Connected,
+  reading: Connected | undefined,
+  findShortage: Db['findShortage'],
+): Store {
+  const writer = createWriter((change) => writing.db.transaction().execute(change));
+  const reader =
+    reading === undefined
+      ? createSharedReader(writing.db)
+      : createSqliteReader(reading.connection, reading.db);
   const close = async () => {
     await writer.settle();
-    await closeWriting({ writing, connection });
+    // The writing connection last: the last one to close checkpoints, and a reading one cannot.
+    for (const connected of reading === undefined ? [writing] : [reading, writing]) {
+      await connected.db.destroy();
+      // Kysely closes only connections that it has used.
+      connected.connection.close();
+    }
   };
-  return { db: toDb(writing, writer), reader: createSharedReader(writing), close };
-}
-
-/** In WAL mode reads on a connection of their own never wait for a change. */
-function toFileStore(path: string, opened: Writing, options: StoreOptions): Store {
-  const connection = openReading(path, opened);
-  const reading = new Kysely<Tables>({ dialect: new PlumblineSqliteDialect(connection) });
-  const writer = createWriter((change) => opened.writing.transaction().execute(change));
-  const close = async () => {
-    await writer.settle();
-    // Before the writing connection: the last connection to close checkpoints, and a reading one cannot.
-    await reading.destroy();
-    connection.close();
-    await closeWriting(opened);
-  };
-  const db = toDb(reading, writer, createShortage(path, options));
-  return { db, reader: createSqliteReader(connection, reading), close };
-}
-
-function openReading(path: string, opened: Writing): Database.Database {
-  try {
-    const connection = connect(path, { readonly: true });
-    connection.pragma(`busy_timeout = ${READ_TIMEOUT_MS}`);
-    return connection;
-  } catch (error) {
-    opened.connection.close();
-    throw error;
-  }
-}
-
-async function closeWriting({ writing, connection }: Writing): Promise<void> {
-  await writing.destroy();
-  // Kysely closes only connections that it has used.
-  connection.close();
+  return { db: toDb((reading ?? writing).db, writer, findShortage), reader, close };
 }

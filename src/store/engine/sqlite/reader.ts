@@ -8,7 +8,7 @@ import {
   runPrepared,
   toValues,
 } from '../prepared.ts';
-import { type Plan, type Reader, runPlan, toReader } from '../reader.ts';
+import { createReader, type Plan, type Reader, runPlan, toReader } from '../reader.ts';
 
 /** In WAL mode a transaction that only reads sees the database as it was at its first statement. */
 export function createSqliteReader(connection: Database.Database, db: Kysely<Tables>): Reader {
@@ -27,12 +27,10 @@ export function createSqliteReader(connection: Database.Database, db: Kysely<Tab
   const readPlan = connection.transaction((plan: () => Plan<unknown>) =>
     runPlan(plan(), (queries) => queries.map(readAll)),
   );
-  const reader: Reader = {
+  return createReader({
     readAll: async (query) => readAll(query) as never,
     readPlan: async (plan) => readPlan(plan) as never,
-    readNoOlder: (read) => read(reader),
-  };
-  return reader;
+  });
 }
 
 interface Prepared {
@@ -42,10 +40,8 @@ interface Prepared {
 
 /** Reads through Kysely, in turn with the writes, because a database in memory has one connection only. */
 export function createSharedReader(db: Kysely<Tables>): Reader {
-  const reader: Reader = {
+  return createReader({
     readAll: (query) => runPrepared(db, query),
     readPlan: (plan) => db.transaction().execute((tx) => toReader(tx).readPlan(plan)),
-    readNoOlder: (read) => read(reader),
-  };
-  return reader;
+  });
 }
