@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type BoundQuery, toText, toValues } from '../../src/store/engine/prepared.ts';
+import type { BoundQuery } from '../../src/store/engine/prepared.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { QUERIES, reportersOf } from '../../src/store/reports/report-list.ts';
 import { aBareAccount, aDomain, aReport, receive, UNKNOWN_ID } from '../support/builders.ts';
+import { explain } from '../support/plans.ts';
 import { IS_POSTGRES, openTestStore } from '../support/store.ts';
 
 let store: Store;
@@ -25,32 +26,13 @@ const BOUNDS = {
 const WANTED = { ...BOUNDS, limit: 51 };
 
 /** The plan of a query, on PostgreSQL as for a large table. */
-async function explain({ db }: Store, { compile, params }: BoundQuery<unknown>): Promise<string> {
-  const text = toText(db as never, compile);
-  const values = toValues(text, params);
-  return await db.write(async (tx) => {
-    if (!IS_POSTGRES) return await readPlan(tx, `explain query plan ${text.sql}`, values);
-    await sql`set local enable_seqscan = off`.execute(tx);
-    await sql`set local enable_sort = off`.execute(tx);
-    return await readPlan(tx, `explain ${text.sql}`, values);
+async function planOf(query: BoundQuery<unknown>): Promise<string> {
+  const lines = await store.db.write(async (tx) => {
+    if (IS_POSTGRES) await sql`set local enable_seqscan = off`.execute(tx);
+    if (IS_POSTGRES) await sql`set local enable_sort = off`.execute(tx);
+    return await explain(tx, query);
   });
-}
-
-async function readPlan(
-  tx: Parameters<Parameters<Store['db']['write']>[0]>[0],
-  text: string,
-  values: readonly unknown[],
-) {
-  // Each placeholder of the text is one of Kysely's, in its order.
-  const pieces = text.split(/\$\d+|\?/);
-  const { rows } = await sql<Record<string, unknown>>`${sql.join(
-    pieces.flatMap((piece, i) => [
-      sql.raw(piece),
-      ...(i < values.length ? [sql.val(values[i])] : []),
-    ]),
-    sql``,
-  )}`.execute(tx);
-  return rows.map((row) => row['QUERY PLAN'] ?? row['detail']).join('\n');
+  return lines.join('\n');
 }
 
 test.each([
@@ -61,7 +43,7 @@ test.each([
   ['where the reports that are looked at end', QUERIES.desc.lastSearched(BOUNDS)],
   ['the reporters', reportersOf(BOUNDS)],
 ])('%s is read from the index of the list, from the range only', async (_what, query) => {
-  const plan = await explain(store, query as BoundQuery<unknown>);
+  const plan = await planOf(query as BoundQuery<unknown>);
   if (IS_POSTGRES) {
     expect(plan).toMatch(/Index (Only )?Scan (Backward )?using report_key on report/);
     expect(plan).toMatch(
