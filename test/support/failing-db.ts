@@ -30,7 +30,6 @@ export function failingDb(db: Db, after: number) {
       step();
       return db.selectFrom(...args);
     }) as Db['selectFrom'],
-    with: db.with,
     getExecutor: db.getExecutor,
     findShortage: db.findShortage,
     write: async (change) => {

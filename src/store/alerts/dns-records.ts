@@ -2,9 +2,10 @@ import { RECORD_TYPES, type RecordType } from '../../domain/dns/dns-record.ts';
 import { type DnsRecordState, UNKNOWN_RECORD } from '../../domain/dns/dns-watch.ts';
 import type { Finding } from '../../domain/dns/report-route.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { Db, Queries } from '../engine/database.ts';
+import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareQuery } from '../engine/prepared.ts';
+import type { Tables } from '../tables.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 
 interface RecordRow {
@@ -92,14 +93,16 @@ export async function updateDnsRecord(db: Db, { domainId, type, at, update }: Ch
       .executeTakeFirst();
     const isStale = known === undefined || known.checked_at < (domain.watched_since ?? '');
     const state = JSON.stringify(update(isStale ? UNKNOWN_RECORD : JSON.parse(known.state)));
-    await tx
-      .insertInto('dns_record')
-      .values({ domain_id: domainId, record_type: type, checked_at: at, state })
-      .onConflict((oc) =>
-        oc.columns(['domain_id', 'record_type']).doUpdateSet({ checked_at: at, state }),
-      )
-      .execute();
+    await upsertRecord(tx, { domain_id: domainId, record_type: type, checked_at: at, state });
   });
+}
+
+async function upsertRecord(tx: Tx, row: Tables['dns_record']): Promise<void> {
+  await tx
+    .insertInto('dns_record')
+    .values(row)
+    .onConflict((oc) => oc.columns(['domain_id', 'record_type']).doUpdateSet(row))
+    .execute();
 }
 
 /*
@@ -135,14 +138,8 @@ export async function updateRouteCheck(
   { checkedAt, findings }: RouteCheck,
 ): Promise<void> {
   const short = findings.map((finding) => ({ ...finding, text: toShort(finding.text) }));
-  const values = { checked_at: checkedAt, state: JSON.stringify(short) };
-  await db.write(async (tx) => {
-    await tx
-      .insertInto('dns_record')
-      .values({ domain_id: domainId, record_type: ROUTE, ...values })
-      .onConflict((oc) => oc.columns(['domain_id', 'record_type']).doUpdateSet(values))
-      .execute();
-  });
+  const row = { domain_id: domainId, record_type: ROUTE, checked_at: checkedAt } as const;
+  await db.write((tx) => upsertRecord(tx, { ...row, state: JSON.stringify(short) }));
 }
 
 function toShort(text: string): string {

@@ -7,11 +7,10 @@ import { isIntact, packSources, unpackSources } from '../../domain/sources/packe
 import { sourcesOfDay } from '../documents/arrival-counts.ts';
 import type { Tx } from '../engine/database.ts';
 import { runPrepared } from '../engine/prepared.ts';
-import { newVersion } from '../lists/heads.ts';
+import { newVersion, touchDomainList } from '../lists/heads.ts';
 import { insertGaps, insertPoint } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
 import { deleteMonth } from '../sources/months.ts';
-import { correctLastReport } from './last-report.ts';
 import type { ReportRow } from './rows.ts';
 
 /* Subtracts one report from every count that arrival-counts.ts adds it to, for corrections by an operator. */
@@ -48,13 +47,12 @@ async function leavePosition(tx: Tx, { domain_id, position, nonce }: ReportRow):
 
 /** A day without reports must have no rows. */
 async function uncountDay(tx: Tx, { domainId, day }: DomainDay, report: ReportRow): Promise<void> {
-  const { total_messages: messages, aligned_messages: aligned } = report;
   const counted = await tx
     .updateTable('domain_day')
     .set((eb) => ({
       reports: eb('reports', '-', 1),
-      messages: withoutReport(report, { sum: 'messages', of: 'total_messages', by: messages }),
-      aligned: withoutReport(report, { sum: 'aligned', of: 'aligned_messages', by: aligned }),
+      messages: withoutReport(report, 'messages', 'total_messages'),
+      aligned: withoutReport(report, 'aligned', 'aligned_messages'),
     }))
     .where('domain_id', '=', domainId)
     .where('day', '=', day)
@@ -65,17 +63,15 @@ async function uncountDay(tx: Tx, { domainId, day }: DomainDay, report: ReportRo
   await none.where('day', '=', day).execute();
 }
 
-interface DayColumn {
-  readonly sum: 'messages' | 'aligned';
-  readonly of: 'total_messages' | 'aligned_messages';
-  readonly by: number;
-}
-
 /**
  * A day's sum without one report. A sum that stopped at 2^53 − 1 does not include all that was added, so subtracting
  * from it is wrong: the sum is computed again from the day's other reports.
  */
-function withoutReport(report: ReportRow, { sum, of, by }: DayColumn): RawBuilder<number> {
+function withoutReport(
+  report: ReportRow,
+  sum: 'messages' | 'aligned',
+  of: 'total_messages' | 'aligned_messages',
+): RawBuilder<number> {
   const [column, max] = [sql.ref(sum), sql.lit(Number.MAX_SAFE_INTEGER)];
   const total = sql`coalesce(sum(${sql.ref(of)}), 0)`;
   const day = toDay(report.begin_date);
@@ -83,7 +79,7 @@ function withoutReport(report: ReportRow, { sum, of, by }: DayColumn): RawBuilde
     select case when ${total} > ${max} then ${max} else ${total} end from report
     where domain_id = ${report.domain_id} and seq <> ${report.seq}
       and begin_date >= ${day} and begin_date <= ${`${day}T23:59:59Z`})`;
-  return sql<number>`case when ${column} >= ${max} then ${others} else ${column} - ${by} end`;
+  return sql<number>`case when ${column} >= ${max} then ${others} else ${column} - ${report[of]} end`;
 }
 
 /** A count may be too small, and is never too large or negative. What is damaged stays so until it is read or added to. */
@@ -109,6 +105,63 @@ async function uncountReceipt(tx: Tx, { domain_id, received_at }: ReportRow): Pr
   await receipts.set({ reports: sql<number>`reports - 1` }).where('day', '=', day).execute();
   const none = tx.deleteFrom('domain_receipt').where('domain_id', '=', domain_id);
   await none.where('day', '=', day).where('reports', '<=', 0).execute();
+}
+
+/**
+ * When a domain's newest report was received, after `report` was removed, or was exchanged for what came in at
+ * `replacedAt`. The counts of receipts must be right already.
+ */
+async function correctLastReport(
+  tx: Tx,
+  report: ReportRow,
+  replacedAt: Instant | null,
+): Promise<void> {
+  const { domain_id, received_at } = report;
+  const { account_id, status, last_report_at } = await tx
+    .selectFrom('domain')
+    .select(['account_id', 'status', 'last_report_at'])
+    .where('id', '=', domain_id)
+    .executeTakeFirstOrThrow();
+  if (last_report_at !== null && last_report_at > received_at) return;
+  const newest = later(await findNewestOther(tx, report), replacedAt);
+  if (newest === last_report_at) return;
+  const update = tx.updateTable('domain').set({ last_report_at: newest });
+  await update.where('id', '=', domain_id).execute();
+  if (account_id !== null && status === 'active') await touchDomainList(tx, account_id);
+}
+
+/**
+ * The last day on which others were received says how many to look for. They are nearly always the last that have
+ * positions, so no index is needed.
+ */
+async function findNewestOther(tx: Tx, { domain_id, seq }: ReportRow): Promise<Instant | null> {
+  const last = await tx
+    .selectFrom('domain_receipt')
+    .select(['day', 'reports'])
+    .where('domain_id', '=', domain_id)
+    .orderBy('day', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (last === undefined) return null;
+  const ofDay = tx
+    .selectFrom('report')
+    .select('received_at')
+    .where('domain_id', '=', domain_id)
+    .where('seq', '<>', seq)
+    .where('received_at', '>=', `${last.day}T00:00:00Z`)
+    .orderBy('position', 'desc')
+    .limit(last.reports)
+    .as('of_day');
+  const { newest } = await tx
+    .selectFrom(ofDay)
+    .select(({ fn }) => fn.max('received_at').as('newest'))
+    .executeTakeFirstOrThrow();
+  return newest;
+}
+
+function later(a: Instant | null, b: Instant | null): Instant | null {
+  if (a === null || b === null) return a ?? b;
+  return a > b ? a : b;
 }
 
 async function shortenReportList(tx: Tx, domainId: string): Promise<void> {

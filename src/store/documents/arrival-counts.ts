@@ -10,7 +10,6 @@ import {
   prepareColumn,
   prepareQuery,
   runAllPrepared,
-  runListsPrepared,
 } from '../engine/prepared.ts';
 import { domainListUpdate, newVersion } from '../lists/heads.ts';
 import { recountDay } from '../sources/recount.ts';
@@ -25,13 +24,16 @@ export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
   const { byDomain, receivedAt } = arrivals;
   const days = byDomain.flatMap(toDays);
   const receivedOn = toDay(receivedAt);
-  await runListsPrepared(tx, {
-    days: dayUpserts(await addStoredSources(tx, days)),
-    receipts: receiptUpserts(
-      byDomain.map(({ domain, reports }) => ({ domain_id: domain.id, day: receivedOn, reports })),
-    ),
-    heads: toHeadUpdates(arrivals),
-  });
+  const receipts = byDomain.map(({ domain, reports }) => ({
+    domain_id: domain.id,
+    day: receivedOn,
+    reports,
+  }));
+  await runAllPrepared(tx, [
+    ...dayUpserts(await addStoredSources(tx, days)),
+    ...receiptUpserts(receipts),
+    ...toHeadUpdates(arrivals),
+  ]);
 }
 
 interface DomainDayCount extends DayCount {

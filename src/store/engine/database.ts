@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Tables } from '../tables.ts';
 
 /** What reads a database: the database itself, or a transaction that also sees its own changes. */
-export type Queries = Pick<Kysely<Tables>, 'selectFrom' | 'with' | 'getExecutor'>;
+export type Queries = Pick<Kysely<Tables>, 'selectFrom' | 'getExecutor'>;
 
 /** A transaction. A function that takes one is part of a change that is stored completely or not at all. */
 export type Tx = Transaction<Tables>;
@@ -57,7 +57,6 @@ export function toDb(
 ): Db {
   return {
     selectFrom: reading.selectFrom.bind(reading) as Db['selectFrom'],
-    with: reading.with.bind(reading) as Db['with'],
     getExecutor: reading.getExecutor.bind(reading),
     write,
     findShortage,

@@ -96,21 +96,6 @@ export async function runAllPrepared<Row>(
   return results.map(({ rows }, i) => toRows(texts[i] as CompiledText<unknown>, rows) as Row[]);
 }
 
-type Lists = Readonly<Record<string, readonly BoundQuery<unknown>[]>>;
-type RowsOfLists<L extends Lists> = {
-  readonly [Name in keyof L]: L[Name] extends readonly BoundQuery<infer Row>[] ? Row[] : never;
-};
-
-/** The same for lists of queries, one list after the other. */
-export async function runListsPrepared<L extends Lists>(tx: Tx, lists: L): Promise<RowsOfLists<L>> {
-  const results = (await runAllPrepared(tx, Object.values(lists).flat())).values();
-  const rows = Object.entries(lists).map(([name, queries]) => [
-    name,
-    [...results.take(queries.length)].flat(),
-  ]);
-  return Object.fromEntries(rows);
-}
-
 export async function runPrepared<Row>(
   db: Kysely<Tables>,
   { compile, params }: BoundQuery<Row>,

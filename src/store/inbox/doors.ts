@@ -164,8 +164,7 @@ async function countUnread(db: Queries): Promise<Pick<InboxOverview, 'waiting' |
     .where('state', 'in', ['waiting', 'stuck'])
     .limit(MAX_COUNTED);
   const rows = await db
-    .with('unread', () => unread)
-    .selectFrom('unread')
+    .selectFrom(unread.as('unread'))
     .select((eb) => ['state', eb.fn.countAll<number>().as('mails')])
     .groupBy('state')
     .execute();

@@ -37,8 +37,7 @@ export function createRoom(
 async function measure(db: Queries, maxMails: number): Promise<Space> {
   const stored = selectStored(db).select('inbox_mail.byte_count').limit(maxMails);
   const { mails, bytes } = await db
-    .with('stored', () => stored)
-    .selectFrom('stored')
+    .selectFrom(stored.as('stored'))
     .select(({ fn }) => [
       fn.countAll<number>().as('mails'),
       fn.sum<number | null>('byte_count').as('bytes'),
