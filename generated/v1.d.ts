@@ -47,6 +47,28 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/external/domains/{domain_id}/reports/{report_id}/records": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List a report's records
+         * @description What one report says of each source, in the words of the standard (RFC 7489, RFC 9990): most messages first.
+         *     Of a report with more than 10,000 records, or with more than 4 million characters of them, the largest are
+         *     listed; its own `record_count` and `total_messages` count all. The list changes only when the report is corrected.
+         */
+        readonly get: operations["listReportRecords"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/external/alerts": {
         readonly parameters: {
             readonly query?: never;
@@ -151,6 +173,158 @@ export interface components {
              * @example 1807
              */
             readonly aligned_messages: number;
+        };
+        /**
+         * @description A record of a report, in the standard's words. null means that the reporter left the value out. Of each list
+         *     of a record at most 10 entries are kept, of a name 255 characters, and of a text 300.
+         */
+        readonly ReportRecord: {
+            /**
+             * @description IPv4 or IPv6 address of the source.
+             * @example 192.0.2.10
+             */
+            readonly source_ip: string | null;
+            /**
+             * Format: int64
+             * @description Messages.
+             * @example 1700
+             */
+            readonly count: number;
+            readonly policy_evaluated: components["schemas"]["PolicyEvaluated"];
+            readonly identifiers: components["schemas"]["Identifiers"];
+            readonly auth_results: components["schemas"]["AuthResults"];
+            /**
+             * @description How many entries of the three lists are left out.
+             * @example 0
+             */
+            readonly omitted: number;
+        };
+        /** @description What the receiver found and did, alignment included. */
+        readonly PolicyEvaluated: {
+            /**
+             * @description The policy that was applied, for example `none`, `quarantine` or `reject`.
+             * @example none
+             */
+            readonly disposition: string | null;
+            /**
+             * @description `pass` when an aligned DKIM signature was valid.
+             * @example pass
+             */
+            readonly dkim: string | null;
+            /**
+             * @description `pass` when SPF passed for an aligned domain.
+             * @example pass
+             */
+            readonly spf: string | null;
+            /**
+             * @description Why another policy was applied than the published one.
+             * @example []
+             */
+            readonly reasons: readonly components["schemas"]["OverrideReason"][];
+        };
+        /** @description Why another policy was applied than the published one. */
+        readonly OverrideReason: {
+            /**
+             * @description For example `forwarded`, `mailing_list` or `local_policy`.
+             * @example local_policy
+             */
+            readonly type: string | null;
+            /**
+             * @description A text for people.
+             * @example arc=pass
+             */
+            readonly comment: string | null;
+        };
+        /** @description The domains that the messages named. */
+        readonly Identifiers: {
+            /**
+             * @description The domain of `From`.
+             * @example example.com
+             */
+            readonly header_from: string | null;
+            /**
+             * @description The domain of the envelope's sender.
+             * @example bounce.example.com
+             */
+            readonly envelope_from: string | null;
+            /**
+             * @description The domain of the envelope's recipient.
+             * @example null
+             */
+            readonly envelope_to: string | null;
+        };
+        /** @description The raw results of DKIM and SPF. They never decide alignment. */
+        readonly AuthResults: {
+            /**
+             * @description One result for each signature.
+             * @example [
+             *       {
+             *         "domain": "example.com",
+             *         "selector": "s1",
+             *         "result": "pass",
+             *         "human_result": null
+             *       }
+             *     ]
+             */
+            readonly dkim: readonly components["schemas"]["DkimResult"][];
+            /**
+             * @description Usually one result.
+             * @example [
+             *       {
+             *         "domain": "bounce.example.com",
+             *         "scope": "mfrom",
+             *         "result": "pass",
+             *         "human_result": null
+             *       }
+             *     ]
+             */
+            readonly spf: readonly components["schemas"]["SpfResult"][];
+        };
+        /** @description The result of one DKIM signature. */
+        readonly DkimResult: {
+            /**
+             * @description The signing domain (`d=`).
+             * @example example.com
+             */
+            readonly domain: string | null;
+            /**
+             * @description The selector (`s=`).
+             * @example s1
+             */
+            readonly selector: string | null;
+            /**
+             * @description For example `pass`, `fail`, `neutral` or `permerror`.
+             * @example pass
+             */
+            readonly result: string | null;
+            /**
+             * @description A text for people.
+             * @example null
+             */
+            readonly human_result: string | null;
+        };
+        /** @description The result of SPF. */
+        readonly SpfResult: {
+            /**
+             * @description The domain that was checked.
+             * @example bounce.example.com
+             */
+            readonly domain: string | null;
+            /**
+             * @description `mfrom` or `helo`.
+             * @example mfrom
+             */
+            readonly scope: string | null;
+            /**
+             * @description For example `pass`, `fail`, `softfail`, `neutral` or `none`.
+             * @example pass
+             */
+            readonly result: string | null;
+            /**
+             * @description A text for people.
+             * @example null
+             */
+            readonly human_result: string | null;
         };
         /** @description Something that Plumbline detected about a domain. */
         readonly Alert: {
@@ -496,6 +670,17 @@ export interface components {
              */
             readonly total: number;
         };
+        /** @description A page of the records of a report. */
+        readonly ReportRecordList: {
+            /** @description The records of this page, most messages first. */
+            readonly data: readonly components["schemas"]["ReportRecord"][];
+            /**
+             * Format: int64
+             * @description Total number of items available for the query, on all pages together.
+             * @example 1
+             */
+            readonly total: number;
+        };
         /** @description A page of alerts. */
         readonly AlertList: {
             /** @description The alerts of this page, newest first, or with `changed_after` oldest change first. */
@@ -645,6 +830,11 @@ export interface components {
          * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
          */
         readonly DomainIdInPath: string;
+        /**
+         * @description A report's `id`, taken from the list of its domain's reports. Upper and lower case are the same.
+         * @example 5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d
+         */
+        readonly ReportIdInPath: string;
         /** @description Only the alerts of this domain. Upper and lower case are the same. */
         readonly DomainIdInQuery: string;
         /**
@@ -859,6 +1049,74 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ReportList"];
+                };
+            };
+            readonly 304: components["responses"]["NotModified"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 422: components["responses"]["ValidationError"];
+            readonly 429: components["responses"]["RateLimited"];
+            readonly 500: components["responses"]["InternalError"];
+        };
+    };
+    readonly listReportRecords: {
+        readonly parameters: {
+            readonly query?: {
+                /**
+                 * @description The largest number of items in the page. Decimal digits only.
+                 * @example 50
+                 */
+                readonly limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
+                 *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
+                 *     then makes a 32-bit number of it, set the type to 64 bits, as `total` has, for lists of more than 2^31 items.
+                 * @example 0
+                 */
+                readonly offset?: components["parameters"]["Offset"];
+            };
+            readonly header?: {
+                /**
+                 * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
+                 *     the answer is a 304.
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description An id of your own for this request, kept when it is 1 to 64 letters, digits, `_` or `-`, and otherwise
+                 *     replaced.
+                 */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                /**
+                 * @description A domain's `id`, taken from the domain list. Upper and lower case are the same.
+                 * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+                 */
+                readonly domain_id: components["parameters"]["DomainIdInPath"];
+                /**
+                 * @description A report's `id`, taken from the list of its domain's reports. Upper and lower case are the same.
+                 * @example 5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d
+                 */
+                readonly report_id: components["parameters"]["ReportIdInPath"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of the report's records. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly Vary: components["headers"]["Vary"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ReportRecordList"];
                 };
             };
             readonly 304: components["responses"]["NotModified"];

@@ -1,6 +1,12 @@
 import { listAlerts } from './list-alerts.ts';
 import { listDomains } from './list-domains.ts';
+import { listReportRecords } from './list-report-records.ts';
 import { listReports } from './list-reports.ts';
 import { withDeclaredFields } from './operation.ts';
 
-export const handlers = withDeclaredFields({ listDomains, listReports, listAlerts });
+export const handlers = withDeclaredFields({
+  listDomains,
+  listReports,
+  listReportRecords,
+  listAlerts,
+});

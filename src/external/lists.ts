@@ -3,27 +3,21 @@ import { Failure } from '../domain/failure.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import { findFollowedHead, readFollowedPage } from '../store/lists/followed.ts';
 import type { Head } from '../store/lists/heads.ts';
-import {
-  findHead,
-  type Page,
-  type PagedList,
-  type PageOf,
-  readCurrentPage,
-} from '../store/lists/page.ts';
+import { findHead, type Page, type PagedList, readCurrentPage } from '../store/lists/page.ts';
 import { type Operation, toInvalid, type ValidRequest } from './contract.ts';
 import { handlers } from './handlers.ts';
-import type { ListAfter, PageRequest } from './operation.ts';
+import type { ComputedList, ComputedPage, ListAfter, PageRequest } from './operation.ts';
 
-/** A list at a page. The head is enough to decide whether the page has to be read. */
+/** A list at a page. The version is enough to decide whether the page has to be read. */
 export interface OpenList {
-  readonly head: Head;
+  readonly version: string;
   /** Whether it is a page that clients ask for again and again: the first one. */
   readonly isFirst: boolean;
-  /** The page with the head of its own snapshot, which may be newer. */
+  /** The page with the version of its own snapshot, which may be newer. */
   readonly read: () => Promise<ReadPage>;
 }
 
-interface ReadPage extends PageOf<unknown> {
+interface ReadPage extends ComputedPage<unknown> {
   /** The value of `Plumbline-Cursor`, for lists that can be followed. */
   readonly cursor?: string | undefined;
 }
@@ -37,20 +31,35 @@ export async function openList(
   // The schemas that have validated the parameters are those that the handler's types were generated from.
   const handle = handlers[operation.operationId] as (call: object) => PageRequest<unknown>;
   const { list, page } = handle({ accountId, ...parameters });
-  if (!('followed' in list)) return await openWhole(reader, list, page);
-  return await openAfter(reader, list, { page, operation });
+  if ('followed' in list) return await openAfter(reader, list, { page, operation });
+  if ('head' in list) return await openWhole(reader, list, page);
+  return await openComputed(reader, list, page);
 }
 
 async function openWhole(reader: Reader, list: PagedList<unknown>, page: Page): Promise<OpenList> {
   const head = await findHead(reader, list);
   if (head === undefined) throw new Failure('not_found', 'No such domain.');
   return {
-    head,
+    version: head.version,
     isFirst: page.offset === 0,
     read: async () => {
       const read = await readCurrentPage(reader, list, { page, head });
       return { ...read, cursor: toNewest(list.id, read) };
     },
+  };
+}
+
+async function openComputed(
+  reader: Reader,
+  { version, missing, readPage }: ComputedList<unknown>,
+  page: Page,
+): Promise<OpenList> {
+  const [found] = await reader.readAll(version);
+  if (found === undefined) throw new Failure('not_found', missing);
+  return {
+    version: found.version,
+    isFirst: page.offset === 0,
+    read: () => readPage(reader, page),
   };
 }
 
@@ -76,7 +85,7 @@ async function openAfter(
     throw new Failure('validation_error', `"${parameter}" ${cure}`);
   }
   return {
-    head,
+    version: head.version,
     // A client asks for a cursor once: then it has the next one.
     isFirst: false,
     read: async () => {

@@ -1,4 +1,7 @@
 import type { operations } from '../../generated/v1.d.ts';
+import type { JsonText } from '../store/engine/dialect.ts';
+import type { BoundQuery } from '../store/engine/prepared.ts';
+import type { Reader } from '../store/engine/reader.ts';
 import type { FollowedList } from '../store/lists/followed.ts';
 import type { Page, PagedList } from '../store/lists/page.ts';
 
@@ -25,7 +28,7 @@ export type Handler<O extends OperationId> = (
 ) => PageRequest<ItemOf<O>, PageOf<QueryOf<O>>>;
 
 export interface PageRequest<Item, P extends Page = Page> {
-  readonly list: PagedList<Item> | ListAfter<Item>;
+  readonly list: PagedList<Item> | ListAfter<Item> | ComputedList<Item>;
   readonly page: P;
 }
 
@@ -34,6 +37,22 @@ export interface ListAfter<Item> {
   readonly followed: FollowedList<Item>;
   readonly parameter: string;
   readonly cursor: string;
+}
+
+/** A list whose items no query can list. */
+export interface ComputedList<Item> {
+  /** No row when the list does not exist for the caller, who is told so by the message. */
+  readonly version: BoundQuery<{ readonly version: string }>;
+  readonly missing: string;
+  /** Throws `not_found`. */
+  readonly readPage: (reader: Reader, page: Page) => Promise<ComputedPage<Item>>;
+}
+
+/** Of one snapshot. */
+export interface ComputedPage<Item> {
+  readonly version: string;
+  readonly items: readonly JsonText<Item>[];
+  readonly total: number;
 }
 
 /** What is left of a query when the list is named: no other parameter than `limit` and `offset`. */
@@ -60,6 +79,9 @@ type UndeclaredField<O extends OperationId, H extends Handlers[O]> = Exclude<
   FieldOf<ReturnType<H>['list']>,
   keyof ItemOf<O>
 >;
-type FieldOf<List> = List extends PagedList<infer Item> | ListAfter<infer Item>
+type FieldOf<List> = List extends
+  | PagedList<infer Item>
+  | ListAfter<infer Item>
+  | ComputedList<infer Item>
   ? keyof Item
   : never;

@@ -33,7 +33,7 @@ export function createPages(maxBytes: number) {
     request: ValidRequest,
     list: OpenList,
   ): Promise<Page> => {
-    const kept = cache.get(toKey(list.head.version, request));
+    const kept = cache.get(toKey(list.version, request));
     if (kept !== undefined) return await toPage(req, kept);
     const { version, cursor, items, total } = await list.read();
     // The list envelope, and a newline for display on a terminal.
@@ -53,7 +53,7 @@ export function createPages(maxBytes: number) {
     { request, list }: { readonly request: ValidRequest; readonly list: OpenList },
   ): Promise<void> {
     const { operation } = request;
-    const { version } = list.head;
+    const { version } = list;
     const ifNoneMatch = req.headers['if-none-match'];
     if (ifNoneMatch !== undefined && isKnown(ifNoneMatch, toTag(version, operation)))
       return send(req, res, { status: 304, headers: toHeaders(operation, { version }) });

@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
+import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Reader } from '../../src/store/engine/reader.ts';
 import { noteDoor } from '../../src/store/inbox/doors.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
-import { aDomain, anAccount, type TestAccount } from '../support/builders.ts';
+import { aDomain, anAccount, aReport, receive, type TestAccount } from '../support/builders.ts';
 import { aDatabase, openTestStore } from '../support/store.ts';
 
 const PATH = '/v1/external/domains';
@@ -76,7 +77,13 @@ describe('405', () => {
     async (method) => {
       const { db, get, id, key } = shared;
       const domain = await aDomain(db, id);
-      for (const path of [PATH, `${PATH}/${domain.id}/reports`, '/v1/external/alerts']) {
+      const paths = [
+        PATH,
+        `${PATH}/${domain.id}/reports`,
+        `${PATH}/${domain.id}/reports/${NOBODYS}/records`,
+        '/v1/external/alerts',
+      ];
+      for (const path of paths) {
         const { status, headers, body } = await get(path, { key, method });
         expect([status, headers['allow']]).toEqual([405, 'GET, HEAD']);
         expect(body.error.code).toBe('method_not_allowed');
@@ -198,15 +205,23 @@ describe('500', () => {
     const store = await openTestStore();
     const account = await anAccount(store.db);
     const domain = await aDomain(store.db, account.id);
+    const report = aReport({ domain: domain.name });
+    await receive(store.db, [report]);
     let reads = 0;
     const reader = breakable(store.reader, () => ++reads > readsBefore);
-    return { ...(await serveApi({ store: { ...store, reader } })), ...account, domain };
+    const ids = { domain_id: domain.id, report_id: toReportId(report) };
+    return { ...(await serveApi({ store: { ...store, reader } })), ...account, ids };
   }
 
   const loggedErrors = ({ logged }: Pick<Api, 'logged'>) =>
     logged.filter((line) => line['msg'] === 'unexpected error');
 
-  const LISTS = [PATH, `${PATH}/{domain_id}/reports`, '/v1/external/alerts'];
+  const LISTS = [
+    PATH,
+    `${PATH}/{domain_id}/reports`,
+    `${PATH}/{domain_id}/reports/{report_id}/records`,
+    '/v1/external/alerts',
+  ];
   const MOMENTS = [
     { when: 'the key is looked up', reads: 0 },
     { when: 'the list is looked up', reads: 1 },
@@ -215,8 +230,9 @@ describe('500', () => {
   test.each(LISTS.flatMap((list) => MOMENTS.map((moment) => ({ list, ...moment }))))(
     '$list, when the store fails while $when: no details in the answer, and a line in the log',
     async ({ list, reads }) => {
-      const { get, key, logged, domain } = await serveBroken(reads);
-      const { status, headers, text, body } = await get(list.replace('{domain_id}', domain.id), {
+      const { get, key, logged, ids } = await serveBroken(reads);
+      const path = list.replace(/\{(.*?)\}/g, (_, name: keyof typeof ids) => ids[name]);
+      const { status, headers, text, body } = await get(path, {
         key,
         headers: { 'X-Request-Id': 'broken-1' },
       });

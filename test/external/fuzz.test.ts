@@ -93,6 +93,10 @@ function fuzzedRequest(known: { readonly domainId: string; readonly key: string 
     { weight: 3, arbitrary: fc.constant('/v1/external/domains') },
     { weight: 3, arbitrary: fc.constant('/v1/external/alerts') },
     { weight: 6, arbitrary: id.map((text) => `/v1/external/domains/${text}/reports`) },
+    {
+      weight: 3,
+      arbitrary: id.map((text) => `/v1/external/domains/${known.domainId}/reports/${text}/records`),
+    },
     fc.oneof(id, urlBytes(40)).map((text) => `/v1/external/${text}`),
     fc.oneof(id, urlBytes(40)).map((text) => `/${text}`),
     fc.constantFrom(

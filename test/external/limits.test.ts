@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { updateApiKey } from '../../src/store/accounts/api-keys.ts';
 import { type Answer, serveApi } from '../support/api.ts';
-import { aDomain, aKey, anAccount } from '../support/builders.ts';
+import { aDomain, aKey, anAccount, UNKNOWN_ID } from '../support/builders.ts';
 
 const PATH = '/v1/external/domains';
 
@@ -79,12 +79,13 @@ describe('60 requests a minute for each API key', () => {
   });
 
   test('counts all endpoints together', async () => {
-    const { db, account, ask } = await serveLimited({ requestsPerKey: 3 });
+    const { db, account, ask } = await serveLimited({ requestsPerKey: 4 });
     const { id } = await aDomain(db, account.id);
-    const endpoints = [PATH, `${PATH}/${id}/reports`, '/v1/external/alerts'];
+    const reports = `${PATH}/${id}/reports`;
+    const endpoints = [PATH, reports, `${reports}/${UNKNOWN_ID}/records`, '/v1/external/alerts'];
     const statuses = [];
     for (const path of [...endpoints, ...endpoints]) statuses.push((await ask({}, path)).status);
-    expect(statuses).toEqual([200, 200, 200, 429, 429, 429]);
+    expect(statuses).toEqual([200, 200, 404, 200, 429, 429, 429, 429]);
   });
 
   test('each key has its own limit, also within one account', async () => {

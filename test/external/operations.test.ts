@@ -92,6 +92,7 @@ describe('a filter that nobody put into the cache’s key answered with the unfi
       const headWith = (values: object) => {
         const call = { accountId: 'a', path: {}, query: page };
         const { list } = handle({ ...call, [place]: { ...call[place as 'query'], ...values } });
+        if ('version' in list) return list.version;
         return 'head' in list ? list.head : { ...list.followed.head, after: list.cursor };
       };
       const cure = `the handler has to name a list with ${name}, with a head of its own in store/`;

@@ -1,6 +1,15 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { type Api, startApi } from '../support/api.ts';
-import { aDomain, anAccount, anAlert, aReport, receive } from '../support/builders.ts';
+import {
+  aDomain,
+  anAccount,
+  anAlert,
+  aRecord,
+  aReport,
+  aReportOf,
+  receive,
+} from '../support/builders.ts';
 
 const LIMIT = '"limit" must be a whole number from 1 to 200, in decimal digits, given once.';
 const OFFSET = '"offset" must be a whole number of 0 or more, in decimal digits, given once.';
@@ -17,16 +26,15 @@ beforeAll(async () => {
   const domain = await aDomain(api.db, account.id);
   await aDomain(api.db, account.id);
   await aDomain(api.db, account.id);
-  await receive(
-    api.db,
-    [1, 2, 3].map(() => aReport({ domain: domain.name })),
-  );
+  const report = aReportOf([aRecord(), aRecord(), aRecord()], { domain: domain.name });
+  await receive(api.db, [report, ...[1, 2].map(() => aReport({ domain: domain.name }))]);
   for (let i = 0; i < 3; i++) {
     await anAlert(api.db, { accountId: account.id, domainId: domain.id });
   }
   paths = [
     '/v1/external/domains',
     `/v1/external/domains/${domain.id}/reports`,
+    `/v1/external/domains/${domain.id}/reports/${toReportId(report)}/records`,
     '/v1/external/alerts',
     `/v1/external/alerts?domain_id=${domain.id}`,
   ];

@@ -21,7 +21,9 @@ export function findBroken({ data, total }: ListBody): string[] {
     ...(data.length === Math.min(total, DEFAULT_LIMIT)
       ? []
       : ['data and total contradict each other']),
-    ...(new Set(data.map(({ id }) => id)).size === data.length ? [] : ['an id occurs twice']),
+    ...(new Set(data.map(({ id }, i) => id ?? i)).size === data.length
+      ? []
+      : ['an id occurs twice']),
     ...(isSorted(data) ? [] : ['the order is not the list’s']),
     ...data.flatMap((item) => listBroken(rules, item)),
     ...data.flatMap(({ context, type }) => findBrokenContext(type, context)),
@@ -37,12 +39,13 @@ function listBroken(rules: readonly Rule[], item: Item): string[] {
   return rules.filter(([, holds]) => !holds(item)).map(([says]) => says);
 }
 
-/** Domains by name; reports and alerts newest first. */
+/** Domains by name; reports and alerts newest first; records with most messages first. */
 function isSorted(data: readonly Item[]): boolean {
   return data.every((item, i) => {
     const before = data[i - 1];
     if (before === undefined) return true;
     if ('domain' in item) return text(before, 'domain') < text(item, 'domain');
+    if ('source_ip' in item) return number(before, 'count') >= number(item, 'count');
     const key = 'begin_date' in item ? 'begin_date' : 'fired_at';
     return text(before, key) >= text(item, key);
   });

@@ -1,8 +1,13 @@
-import type { InferResult } from 'kysely';
+import { type InferResult, sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import type { Queries } from '../engine/database.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
+
+export const NO_SUCH_REPORT = 'No such report.';
+
+/** A report's content changes only with its place in the order of arrival, which no other content ever had. */
+const VERSION = sql<string>`report.nonce || '.' || report.position`;
 
 /** Reports with their domains' names, and where their documents are stored. */
 export function selectStoredReports(db: Pick<Queries, 'selectFrom'>) {
@@ -12,7 +17,8 @@ export function selectStoredReports(db: Pick<Queries, 'selectFrom'>) {
     .select(['report.id', 'report.seq', 'domain_id', 'domain.name as domain', 'report.received_at'])
     .select(['reporter_org', 'reporter_email', 'report_id', 'begin_date', 'end_date'])
     .select(['record_count', 'total_messages', 'aligned_messages', 'warnings'])
-    .select(['document_seq', 'payload_sha256', 'content']);
+    .select(['document_seq', 'payload_sha256', 'content'])
+    .select(VERSION.as('version'));
 }
 
 export type ReportOfAccount = InferResult<ReturnType<typeof selectStoredReports>>[number];
@@ -29,9 +35,21 @@ const oneReport = prepareQuery<ReportScope, ReportOfAccount>((db, param) =>
 /** Throws `not_found`, with the same message whether another account has the report or it does not exist. */
 export async function findReport(reader: Reader, scope: ReportScope): Promise<ReportOfAccount> {
   const [report] = await reader.readAll(oneReport(scope));
-  if (report === undefined) throw new Failure('not_found', 'No such report.');
+  if (report === undefined) throw new Failure('not_found', NO_SUCH_REPORT);
   return report;
 }
+
+/** Its version alone. No row when the account has no such report. */
+export const reportVersion = prepareQuery<ReportScope, Pick<ReportOfAccount, 'version'>>(
+  (db, param) =>
+    db
+      .selectFrom('report')
+      .innerJoin('domain', 'domain.id', 'report.domain_id')
+      .select(VERSION.as('version'))
+      .where('report.domain_id', '=', param('domainId'))
+      .where('report.id', '=', param('reportId'))
+      .where('domain.account_id', '=', param('accountId')),
+);
 
 /** How a report came in, and when conflicting documents did. */
 export type ReportContext = Awaited<ReturnType<typeof readReportContext>>;

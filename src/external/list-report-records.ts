@@ -1,0 +1,62 @@
+import type { KeptRecord } from '../domain/reports/record-text.ts';
+import { unpackContent } from '../domain/reports/report-content.ts';
+import type { JsonText } from '../store/engine/dialect.ts';
+import type { Page } from '../store/lists/page.ts';
+import {
+  findReport,
+  NO_SUCH_REPORT,
+  type ReportOfAccount,
+  reportVersion,
+} from '../store/reports/report-of-account.ts';
+import type { ComputedPage, Handler } from './operation.ts';
+
+type Row = ReturnType<typeof toRow>;
+
+export const listReportRecords = (({ accountId, path, query: page }) => {
+  const scope = { accountId, domainId: path.domain_id, reportId: path.report_id };
+  return {
+    list: {
+      version: reportVersion(scope),
+      missing: NO_SUCH_REPORT,
+      readPage: async (reader, page): Promise<ComputedPage<Row>> =>
+        toPage(await findReport(reader, scope), page),
+    },
+    page,
+  };
+}) satisfies Handler<'listReportRecords'>;
+
+/** A report's records are stored as one value, so a page of a large report costs as much as all of it. */
+function toPage(report: ReportOfAccount, { offset, limit }: Page): ComputedPage<Row> {
+  const { records } = unpackContent(report.content);
+  const items = records.slice(offset, offset + limit).map(toRow);
+  return {
+    version: report.version,
+    items: items.map((item) => JSON.stringify(item) as JsonText<Row>),
+    total: records.length,
+  };
+}
+
+function toRow({ sourceIp, count, omitted, ...record }: KeptRecord) {
+  const { identifiers, authResults } = record;
+  return {
+    source_ip: sourceIp,
+    count,
+    policy_evaluated: record.policyEvaluated,
+    identifiers: {
+      header_from: identifiers.headerFrom,
+      envelope_from: identifiers.envelopeFrom,
+      envelope_to: identifiers.envelopeTo,
+    },
+    auth_results: {
+      dkim: authResults.dkim.map(({ humanResult, ...result }) => ({
+        ...result,
+        human_result: humanResult,
+      })),
+      spf: authResults.spf.map(({ humanResult, ...result }) => ({
+        ...result,
+        human_result: humanResult,
+      })),
+    },
+    omitted,
+  };
+}
