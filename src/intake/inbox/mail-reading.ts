@@ -1,6 +1,7 @@
 import type { Refusal } from '../../domain/reports/refusal.ts';
-import type { ClaimedMail, Done } from '../../store/inbox/claims.ts';
+import type { ClaimedMail } from '../../store/inbox/claims.ts';
 import { parseEnvelope } from '../../store/inbox/incoming.ts';
+import type { Done } from '../../store/inbox/results.ts';
 import type { IngestedDocument } from '../ingest.ts';
 
 /** A sender can put any number of domains into one mail. Real reports have one. */

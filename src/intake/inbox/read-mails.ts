@@ -1,7 +1,8 @@
 import type { Db } from '../../store/engine/database.ts';
-import type { ClaimedMail, Done } from '../../store/inbox/claims.ts';
+import type { ClaimedMail } from '../../store/inbox/claims.ts';
 import { parseEnvelope } from '../../store/inbox/incoming.ts';
 import { readContent, readSmall } from '../../store/inbox/parts.ts';
+import type { Done } from '../../store/inbox/results.ts';
 import { type IngestedDocument, type InputToRead, ingest } from '../ingest.ts';
 import type { Parser } from '../parser/parser.ts';
 import { MailReading, toInputName } from './mail-reading.ts';

@@ -4,12 +4,11 @@ import type { Db } from '../../store/engine/database.ts';
 import {
   type ClaimedMail,
   claimMails,
-  failMails,
-  finishMails,
   type Holder,
   releaseMails,
   renewClaims,
 } from '../../store/inbox/claims.ts';
+import { failMails, finishMails } from '../../store/inbox/results.ts';
 import { trimKept } from '../../store/inbox/room.ts';
 import { tidyInbox } from '../../store/inbox/tidy.ts';
 import type { Parser } from '../parser/parser.ts';

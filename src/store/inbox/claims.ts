@@ -1,26 +1,15 @@
 import { type Selectable, sql } from 'kysely';
 import { toHex } from '../../domain/hex.ts';
-import { type Instant, toInstant } from '../../domain/instant.ts';
+import { toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import type { Tables } from '../tables.ts';
 import { readClockMs, readNow } from '../work/clock.ts';
-import { type DoneResult, toCut } from './incoming.ts';
-import { deleteParts, deleteSmall, PART_BYTES } from './parts.ts';
 
 /* A claim ends by itself: `due_at` of a claimed mail is when others may claim it. All times are the database's. */
 
-/**
- * After so many claims that led to no result, a mail is stuck.
- *
- * @internal Tests count them.
- */
+/** After so many claims that led to no result, a mail is stuck. */
 export const MAX_TRIES = 10;
-/** The pause after a failure: a minute, four, sixteen …, at most six hours. */
-const FIRST_PAUSE_MS = 60_000;
-const MAX_PAUSE_MS = 6 * 3_600_000;
-/** Of an error, and of the reason why there is no report. */
-const MAX_TEXT_CHARS = 500;
 
 /** The columns of a `ClaimedMail`. A claim counts as a try. */
 export const CLAIMED_COLUMNS = [
@@ -161,36 +150,8 @@ export async function releaseMails(db: Db, holder: Holder, seqs: readonly number
   });
 }
 
-/** A fault of our own: the mails are tried again after a pause, or are stuck. */
-export async function failMails(
-  db: Db,
-  holder: Holder,
-  { mails, error }: { readonly mails: readonly ClaimedMail[]; readonly error: string },
-): Promise<void> {
-  await db.write(async (tx) => {
-    const nowMs = await readClockMs(tx);
-    for (const { seq, tries } of mails) {
-      const isStuck = tries >= MAX_TRIES;
-      const due_at = isStuck ? null : toInstant(new Date(nowMs + toPauseMs(tries)));
-      await changeClaimed(tx, holder, [seq])
-        .set({
-          state: isStuck ? 'stuck' : 'waiting',
-          claimed_by: null,
-          due_at,
-          last_error: toCut(error, MAX_TEXT_CHARS),
-        })
-        .execute();
-    }
-  });
-}
-
-/** At random, so that mails that failed together are not all tried again together. */
-function toPauseMs(tries: number): number {
-  const pauseMs = Math.min(FIRST_PAUSE_MS * 4 ** (tries - 1), MAX_PAUSE_MS);
-  return pauseMs * (0.8 + Math.random() * 0.4);
-}
-
-function changeClaimed(tx: Tx, holder: Holder, seqs: readonly number[]) {
+/** Of these mails, those that the holder has claimed, and nobody else since. */
+export function changeClaimed(tx: Tx, holder: Holder, seqs: readonly number[]) {
   return tx
     .updateTable('inbox_mail')
     .where(isOneOf(tx, seqs))
@@ -201,65 +162,3 @@ function changeClaimed(tx: Tx, holder: Holder, seqs: readonly number[]) {
 /** One statement for any number of mails. */
 const isOneOf = (tx: Tx, seqs: readonly number[]) =>
   dialectOf(tx).isIn(sql.ref('seq'), sql.val(JSON.stringify(seqs)), 'bigint');
-
-export interface Done {
-  readonly mail: ClaimedMail;
-  readonly result: DoneResult;
-  /** How many documents had each outcome. */
-  readonly counts: Readonly<Record<string, number>>;
-  readonly reason: string | null;
-  /** Whether the bytes stay in the inbox as long as the row, because they are stored nowhere else. */
-  readonly keepsBytes: boolean;
-}
-
-/**
- * Records results, and deletes bytes that are not needed any more. Returns how many it recorded: a mail that another
- * worker has claimed since is left to that worker, which finds the same.
- */
-export async function finishMails(db: Db, holder: Holder, mails: readonly Done[]): Promise<number> {
-  const same = Map.groupBy(mails, ({ result, counts, reason }) =>
-    JSON.stringify([result, counts, reason]),
-  );
-  const finished = await db.write(async (tx) => {
-    const now = await readNow(tx);
-    const finished: Done[] = [];
-    for (const some of same.values()) finished.push(...(await finish(tx, holder, { some, now })));
-    await deleteSmall(tx, toDeleted(finished.filter(isSmall)));
-    return finished;
-  });
-  for (const id of toDeleted(finished.filter((done) => !isSmall(done)))) await deleteParts(db, id);
-  return finished.length;
-}
-
-const isSmall = ({ mail }: Done): boolean => mail.byte_count <= PART_BYTES;
-
-const toDeleted = (mails: readonly Done[]): string[] =>
-  mails.flatMap(({ mail, keepsBytes }) => (keepsBytes ? [] : [mail.id]));
-
-/** Records the same result of several mails. */
-async function finish(
-  tx: Tx,
-  holder: Holder,
-  { some, now }: { some: readonly Done[]; now: Instant },
-): Promise<Done[]> {
-  const [{ result, counts, reason }] = some as [Done];
-  const rows = await changeClaimed(
-    tx,
-    holder,
-    some.map(({ mail }) => mail.seq),
-  )
-    .set({
-      state: 'done',
-      due_at: null,
-      claimed_by: null,
-      last_error: null,
-      result,
-      counts: JSON.stringify(counts),
-      reason: reason === null ? null : toCut(reason, MAX_TEXT_CHARS),
-      done_at: now,
-    })
-    .returning('seq')
-    .execute();
-  const seqs = new Set(rows.map(({ seq }) => seq));
-  return some.filter(({ mail }) => seqs.has(mail.seq));
-}

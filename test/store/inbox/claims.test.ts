@@ -3,12 +3,11 @@ import { describe, expect, test } from 'vitest';
 import type { Db } from '../../../src/store/engine/database.ts';
 import {
   claimMails,
-  failMails,
-  finishMails,
   MAX_TRIES,
   releaseMails,
   renewClaims,
 } from '../../../src/store/inbox/claims.ts';
+import { failMails, finishMails } from '../../../src/store/inbox/results.ts';
 import { tidyInbox } from '../../../src/store/inbox/tidy.ts';
 import { deliverMail, listMailRows, makeDue } from '../../support/inbox.ts';
 import { aStore, IS_POSTGRES } from '../../support/store.ts';

@@ -1,0 +1,105 @@
+import { type Instant, later } from '../../domain/instant.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { readNow } from '../work/clock.ts';
+import { type ClaimedMail, changeClaimed, type Holder, MAX_TRIES } from './claims.ts';
+import { type DoneResult, toCut } from './incoming.ts';
+import { deleteParts, deleteSmall, PART_BYTES } from './parts.ts';
+
+/* What a worker records of the mails that it has claimed. */
+
+/** The pause after a failure: a minute, four, sixteen …, at most six hours. */
+const FIRST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 6 * 3_600_000;
+/** Of an error, and of the reason why there is no report. */
+const MAX_TEXT_CHARS = 500;
+
+/** A fault of our own: the mails are tried again after a pause, or are stuck. */
+export async function failMails(
+  db: Db,
+  holder: Holder,
+  { mails, error }: { readonly mails: readonly ClaimedMail[]; readonly error: string },
+): Promise<void> {
+  await db.write(async (tx) => {
+    const now = await readNow(tx);
+    for (const { seq, tries } of mails) {
+      const isStuck = tries >= MAX_TRIES;
+      const due_at = isStuck ? null : later(now, toPauseMs(tries));
+      await changeClaimed(tx, holder, [seq])
+        .set({
+          state: isStuck ? 'stuck' : 'waiting',
+          claimed_by: null,
+          due_at,
+          last_error: toCut(error, MAX_TEXT_CHARS),
+        })
+        .execute();
+    }
+  });
+}
+
+/** At random, so that mails that failed together are not all tried again together. */
+function toPauseMs(tries: number): number {
+  const pauseMs = Math.min(FIRST_PAUSE_MS * 4 ** (tries - 1), MAX_PAUSE_MS);
+  return pauseMs * (0.8 + Math.random() * 0.4);
+}
+
+export interface Done {
+  readonly mail: ClaimedMail;
+  readonly result: DoneResult;
+  /** How many documents had each outcome. */
+  readonly counts: Readonly<Record<string, number>>;
+  readonly reason: string | null;
+  /** Whether the bytes stay in the inbox as long as the row, because they are stored nowhere else. */
+  readonly keepsBytes: boolean;
+}
+
+/**
+ * Records results, and deletes bytes that are not needed any more. Returns how many it recorded: a mail that another
+ * worker has claimed since is left to that worker, which finds the same.
+ */
+export async function finishMails(db: Db, holder: Holder, mails: readonly Done[]): Promise<number> {
+  const same = Map.groupBy(mails, ({ result, counts, reason }) =>
+    JSON.stringify([result, counts, reason]),
+  );
+  const finished = await db.write(async (tx) => {
+    const now = await readNow(tx);
+    const finished: Done[] = [];
+    for (const some of same.values()) finished.push(...(await finish(tx, holder, { some, now })));
+    await deleteSmall(tx, toDeleted(finished.filter(isSmall)));
+    return finished;
+  });
+  for (const id of toDeleted(finished.filter((done) => !isSmall(done)))) await deleteParts(db, id);
+  return finished.length;
+}
+
+const isSmall = ({ mail }: Done): boolean => mail.byte_count <= PART_BYTES;
+
+const toDeleted = (mails: readonly Done[]): string[] =>
+  mails.flatMap(({ mail, keepsBytes }) => (keepsBytes ? [] : [mail.id]));
+
+/** Records the same result of several mails. */
+async function finish(
+  tx: Tx,
+  holder: Holder,
+  { some, now }: { some: readonly Done[]; now: Instant },
+): Promise<Done[]> {
+  const [{ result, counts, reason }] = some as [Done];
+  const rows = await changeClaimed(
+    tx,
+    holder,
+    some.map(({ mail }) => mail.seq),
+  )
+    .set({
+      state: 'done',
+      due_at: null,
+      claimed_by: null,
+      last_error: null,
+      result,
+      counts: JSON.stringify(counts),
+      reason: reason === null ? null : toCut(reason, MAX_TEXT_CHARS),
+      done_at: now,
+    })
+    .returning('seq')
+    .execute();
+  const seqs = new Set(rows.map(({ seq }) => seq));
+  return some.filter(({ mail }) => seqs.has(mail.seq));
+}
