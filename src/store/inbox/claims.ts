@@ -43,7 +43,7 @@ interface ClaimOptions {
 }
 
 /**
- * The oldest mails first. A mail that was claimed before is claimed alone, so that one that ends its worker
+ * By their turns, and the oldest first among those of one turn. A mail that was claimed before is claimed alone, so that one that ends its worker
  * again and again does not use up the tries of others.
  */
 export async function claimMails(db: Db, options: ClaimOptions): Promise<ClaimedMail[]> {
@@ -77,6 +77,7 @@ async function listDue(db: Pick<Db, 'selectFrom'>, now: string, limit: number): 
     .where('due_at', '<=', now)
     // As the index has them: `done_at` of all of them is null.
     .orderBy('done_at')
+    .orderBy('turn')
     .orderBy('seq')
     .limit(limit)
     .execute();
@@ -129,7 +130,8 @@ async function claim(
     .where('due_at', '<=', toInstant(new Date(nowMs)))
     .returning(CLAIMED_COLUMNS)
     .execute();
-  return rows.map(toClaimed).sort((a, b) => a.seq - b.seq);
+  const bySeq = new Map(rows.map((row) => [row.seq, toClaimed(row)]));
+  return seqs.flatMap((seq) => bySeq.get(seq) ?? []);
 }
 
 /** Claims that have ended, and mails that other workers have claimed since, stay as they are. */

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
+import { toMailNetwork } from '../../domain/mail-sender.ts';
 import { toSizeText } from '../../domain/size.ts';
 import { type Db, requireSpace } from '../engine/database.ts';
 import { readNow } from '../work/clock.ts';
@@ -24,11 +25,13 @@ export function createDeliver(db: Db): Deliver {
     const storing = new Storing(db, insert);
     try {
       const digest = createHash('sha256');
+      let sender: string | undefined;
       for await (const content of toParts(incoming.bytes)) {
         digest.update(content);
+        sender ??= toSender(incoming, content);
         await storing.add(content);
       }
-      await storing.end(incoming, digest.digest());
+      await storing.end({ ...toMail(incoming), sha256: digest.digest(), sender: sender ?? '' });
     } catch (error) {
       // The caller gets the first error.
       await storing.undo().catch(() => undefined);
@@ -69,8 +72,8 @@ class Storing {
     this.#stored += 1;
   }
 
-  async end(incoming: Incoming, sha256: Uint8Array): Promise<void> {
-    const mail = { ...toMail(incoming), id: this.#id, byte_count: this.#bytes, sha256 };
+  async end(received: Omit<CompleteMail['mail'], 'id' | 'byte_count'>): Promise<void> {
+    const mail = { ...received, id: this.#id, byte_count: this.#bytes };
     const last = this.#toPart(this.#held ?? new Uint8Array());
     this.#complete = { mail, last, mayBeStored: false };
     const insertion = await orUnavailable(this.#insert(this.#complete));
@@ -97,6 +100,12 @@ function toMail({ door, envelope, receivedAt, accountId, key }: Incoming) {
     account_id: accountId ?? null,
     key_sha256: key === undefined ? null : hashKey(key),
   };
+}
+
+/** Those who take turns: networks, for each account. */
+function toSender({ envelope, isRelayed, accountId }: Incoming, head: Uint8Array): string {
+  const peer = isRelayed ? undefined : envelope.remoteAddress;
+  return `${toMailNetwork(peer, head)} ${accountId ?? ''}`;
 }
 
 /** A door needs to know only that the mail is not stored. */

@@ -27,6 +27,8 @@ export interface Incoming {
   /** The original bytes, at most `MAX_INCOMING_BYTES`. Parts are stored while an iterable still gives more. */
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>;
   readonly envelope: Envelope;
+  /** SMTP: the client is a relay of the operator's own, so its address says nothing of the sender. */
+  readonly isRelayed?: boolean;
   readonly receivedAt: Instant;
   /** The account whose own address the recipient named. */
   readonly accountId?: string | undefined;

@@ -4,8 +4,8 @@ import { prepareRows } from '../engine/many-rows.ts';
 import { isOfValues } from '../engine/open.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
 import type { Tables } from '../tables.ts';
-import { readNow } from '../work/clock.ts';
 import { countParts, type NewPart, partInserts } from './parts.ts';
+import { takeTurns } from './turns.ts';
 
 /* A commit waits for the disk, and costs more than storing a mail: mails that wait at the same time share one. */
 
@@ -15,7 +15,7 @@ const GROUP_BYTES = 1024 * 1024;
 
 const COLUMNS = [
   ...(['id', 'door', 'envelope', 'received_at', 'byte_count'] as const),
-  ...(['sha256', 'account_id', 'key_sha256'] as const),
+  ...(['sha256', 'account_id', 'key_sha256', 'sender'] as const),
 ] as const;
 
 type NewMail = Pick<Selectable<Tables['inbox_mail']>, (typeof COLUMNS)[number]>;
@@ -93,12 +93,17 @@ async function insertMails(
     if (await isWhole(tx, complete)) whole.push(complete);
     else insertions.set(complete, 'incomplete');
   }
-  const now = await readNow(tx);
+  if (whole.length === 0) return insertions;
+  const mails = await takeTurns(
+    tx,
+    whole.map(({ mail }) => mail),
+  );
   // Others who insert the same keys wait for this transaction: in one order, nobody waits for one who waits.
-  const rows = whole.map(({ mail }) => ({ ...mail, due_at: now })).sort(byKey);
+  const rows = mails.sort(byKey);
   const ids = new Set((await runAllPrepared(tx, mailInserts(rows))).flat().map(({ id }) => id));
   const added = whole.filter(({ mail }) => ids.has(mail.id));
-  const parts = added.map(({ last }) => ({ ...last, stored_at: now }));
+  const stored_at = rows[0]?.due_at ?? '';
+  const parts = added.map(({ last }) => ({ ...last, stored_at }));
   await runAllPrepared(tx, partInserts(parts));
   for (const complete of added) {
     complete.mayBeStored = true;
@@ -112,14 +117,14 @@ async function isWhole(tx: Tx, { last: { mail_id, part } }: CompleteMail): Promi
   return part === 0 || (await countParts(tx, mail_id)) === part;
 }
 
-type DueMail = NewMail & Readonly<{ due_at: string }>;
+type DueMail = NewMail & Readonly<{ due_at: string; turn: number }>;
 
 function byKey({ key_sha256: a }: DueMail, { key_sha256: b }: DueMail): number {
   return Buffer.compare(a ?? Buffer.of(), b ?? Buffer.of());
 }
 
 const mailInserts = prepareRows<DueMail, { readonly id: string }>(
-  [...COLUMNS, 'due_at'],
+  [...COLUMNS, 'due_at', 'turn'],
   (db, rows) =>
     db
       .insertInto('inbox_mail')

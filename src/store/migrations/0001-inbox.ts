@@ -23,6 +23,10 @@ export const INBOX = {
       /** The account whose own address the mail was sent to. */
       account_id: orNull(id('references account')),
       key_sha256: orNull(bytes('unique')),
+      /** The sender's network and the account: they take turns (`turns.ts`). */
+      sender: text(),
+      /** Mails are read by ascending turns. */
+      turn: count(),
       state: text<Exclude<MailState, 'claimed'>>("check (state in ('waiting', 'stuck', 'done'))"),
       /** When it can be claimed, by the database's clock: at once, after a pause, or when a claim ends. null: never. */
       due_at: orNull(instant()),
@@ -37,7 +41,11 @@ export const INBOX = {
       reason: orNull(text()),
       done_at: orNull(instant()),
     },
-    keys: ['index inbox_mail_door (door, seq)', 'index inbox_mail_state (state, done_at, seq)'],
+    keys: [
+      'index inbox_mail_door (door, seq)',
+      'index inbox_mail_state (state, done_at, turn, seq)',
+      "index inbox_mail_sender (sender, turn) where state = 'waiting'",
+    ],
     postgres: ['primary key (seq)'],
     storage: 'fillfactor = 45',
   },

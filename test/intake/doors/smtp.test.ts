@@ -32,6 +32,7 @@ describe('a message', () => {
         },
         receivedAt: '2026-03-15T04:00:00Z',
         accountId: undefined,
+        isRelayed: false,
       },
     ]);
   });

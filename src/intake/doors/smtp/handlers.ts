@@ -157,6 +157,7 @@ export class Handlers {
           session.isStoring = true;
         }),
         envelope,
+        isRelayed: isTrusted,
         receivedAt: toInstant(now()),
         accountId: session.accountId,
       });
