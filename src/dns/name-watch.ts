@@ -1,11 +1,7 @@
 import { toInstant } from '../domain/instant.ts';
+import { listWatchedDomainIds } from '../store/accounts/domains.ts';
 import type { Store } from '../store/engine/store.ts';
-import {
-  listDomainsOfSources,
-  listUnnamed,
-  type SourceName,
-  updateNames,
-} from '../store/sources/names.ts';
+import { listUnnamed, type SourceName, updateNames } from '../store/sources/names.ts';
 import type { ShardRun } from '../store/work/shards.ts';
 import type { LookUpName } from './reverse-lookup.ts';
 
@@ -37,7 +33,7 @@ export async function nameShard(
   { shard, mayGoOn }: ShardRun,
 ): Promise<boolean> {
   let left = PER_SHARD;
-  const domains = await listDomainsOfSources(deps.store.db, shard);
+  const domains = await listWatchedDomainIds(deps.store.db, shard);
   for (const domainId of rotate(domains, deps.random ?? Math.random)) {
     if (left <= 0) return true;
     const limit = Math.min(left, PER_DOMAIN);

@@ -4,7 +4,7 @@ import { addDays, BEGIN_OF_TIME, type Day, type Instant } from '../../domain/ins
 import { selectAccountAlerts } from '../alerts/alerts.ts';
 import { listDnsRecords, toDnsFacts } from '../alerts/dns-records.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
-import { askAll, type Reader } from '../engine/reader.ts';
+import { ask, askAll, type Plan, type Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
 import type { Page } from '../lists/page.ts';
 import type { Tables } from '../tables.ts';
@@ -108,8 +108,13 @@ const oneDomain = prepareQuery((db, param: Param<DomainOfAccount>) =>
 );
 
 /** Throws `not_found`. */
-export async function findDomain(reader: Reader, scope: DomainOfAccount): Promise<DomainRow> {
-  return requireDomain(await reader.readAll(oneDomain(scope)));
+export function findDomain(reader: Reader, scope: DomainOfAccount): Promise<DomainRow> {
+  return reader.readPlan(() => planDomain(scope));
+}
+
+/** Throws `not_found`. */
+export function* planDomain(scope: DomainOfAccount): Plan<DomainRow> {
+  return requireDomain(yield* ask(oneDomain(scope)));
 }
 
 function requireDomain([domain]: readonly DomainRow[]): DomainRow {

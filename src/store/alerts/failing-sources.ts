@@ -9,9 +9,8 @@ import type { Thresholds } from '../../domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
 import { type AddressKey, toAddress } from '../../domain/sources/address-key.ts';
 import { eachSource } from '../../domain/sources/packed-sources.ts';
-import { prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
-import { type DataDay, daysOf } from '../sources/days.ts';
+import { type DataDay, daysBefore, daysOf } from '../sources/days.ts';
 
 /*
  * The cost is bounded: a day keeps at most 1,000 sources, and only days that may fire and days of known alerts are
@@ -60,7 +59,7 @@ function* planDay(
   const failing = own === undefined ? [] : findFailing(own, thresholds);
   if (failing.length === 0) return [];
   const keys = new Set(failing.map(({ key }) => key));
-  const before = yield* ask(daysBefore({ domainId, day, limit: thresholds.newSourceDays }));
+  const before = yield* ask(daysBefore({ domainId, before: day, limit: thresholds.newSourceDays }));
   const absent = countAbsentDays(before, keys);
   const unseen = keys.difference(absent);
   const after = day < from ? from : addDays(day, 1);
@@ -89,18 +88,6 @@ function findFailing({ sources }: DataDay, thresholds: Thresholds): Failing[] {
   });
   return failing;
 }
-
-/** The latest days with data before a day, newest first. */
-const daysBefore = prepareQuery<{ domainId: string; day: Day; limit: number }, DataDay>(
-  (db, param) =>
-    db
-      .selectFrom('domain_day')
-      .select(['day', 'reports', 'messages', 'sources'])
-      .where('domain_id', '=', param('domainId'))
-      .where('day', '<', param('day'))
-      .orderBy('day', 'desc')
-      .limit(param('limit')),
-);
 
 /** How many of the days are later than the last one on which an address sent something. */
 function countAbsentDays(

@@ -1,24 +1,20 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Day, type Instant, toDay } from '../../domain/instant.ts';
+import { type Instant, toDay } from '../../domain/instant.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
 import { addReport, type DaySources, subtractDay } from '../../domain/sources/day-sources.ts';
-import { isIntact, packSources, unpackSources } from '../../domain/sources/packed-sources.ts';
+import { isIntact, unpackSources } from '../../domain/sources/packed-sources.ts';
 import { sourcesOfDay } from '../documents/arrival-counts.ts';
 import type { Tx } from '../engine/database.ts';
 import { runPrepared } from '../engine/prepared.ts';
 import { newVersion, touchDomainList } from '../lists/heads.ts';
 import { insertGaps, insertPoint } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
+import { type DomainDay, updateSources } from '../sources/days.ts';
 import { deleteMonth } from '../sources/months.ts';
 import type { ReportRow } from './rows.ts';
 
 /* Subtracts one report from every count that arrival-counts.ts adds it to, for corrections by an operator. */
-
-interface DomainDay {
-  readonly domainId: string;
-  readonly day: Day;
-}
 
 /**
  * `report` is the row as it was counted. The stored row must be deleted before this is called, or be exchanged for
@@ -83,20 +79,15 @@ function withoutReport(
 }
 
 /** A count may be too small, and is never too large or negative. What is damaged stays so until it is read or added to. */
-async function uncountSources(tx: Tx, { domainId, day }: DomainDay, report: ReportRow) {
-  const [stored = null] = await runPrepared(tx, sourcesOfDay({ domainId, day }));
+async function uncountSources(tx: Tx, at: DomainDay, report: ReportRow): Promise<void> {
+  const [stored = null] = await runPrepared(tx, sourcesOfDay(at));
   if (!isIntact(stored)) return;
   const sources = unpackSources(stored);
   const departed: DaySources = new Map();
   const { records } = unpackContent(report.content);
   addReport(departed, { reporter: report.reporter_org, sources: countSources(records) });
   subtractDay(sources, departed);
-  await tx
-    .updateTable('domain_day')
-    .set({ sources: packSources(sources) })
-    .where('domain_id', '=', domainId)
-    .where('day', '=', day)
-    .execute();
+  await updateSources(tx, at, sources);
 }
 
 async function uncountReceipt(tx: Tx, { domain_id, received_at }: ReportRow): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { type Day, type Instant, toDay } from '../../domain/instant.ts';
+import { type Instant, toDay } from '../../domain/instant.ts';
 import { addDay } from '../../domain/sources/day-sources.ts';
 import { isIntact, packSources, unpackSources } from '../../domain/sources/packed-sources.ts';
 import type { Tx } from '../engine/database.ts';
@@ -12,6 +12,7 @@ import {
   runAllPrepared,
 } from '../engine/prepared.ts';
 import { domainListUpdate, newVersion } from '../lists/heads.ts';
+import type { DomainDay } from '../sources/days.ts';
 import { recountDay } from '../sources/recount.ts';
 import type { Tables } from '../tables.ts';
 import type { Arrivals, DayCount, DomainArrivals } from './arrivals.ts';
@@ -36,10 +37,7 @@ export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
   ]);
 }
 
-interface DomainDayCount extends DayCount {
-  readonly domainId: string;
-  readonly day: Day;
-}
+type DomainDayCount = DayCount & DomainDay;
 
 function toDays({ domain, days }: DomainArrivals): DomainDayCount[] {
   return [...days].map(([day, count]) => ({ domainId: domain.id, day, ...count }));
@@ -66,13 +64,12 @@ async function addStoredSources(tx: Tx, days: readonly DomainDayCount[]): Promis
 }
 
 /** The packed sources of a day; no row when no report of the day is stored. */
-export const sourcesOfDay = prepareColumn<{ domainId: string; day: Day }, Uint8Array | null>(
-  (db, param) =>
-    db
-      .selectFrom('domain_day')
-      .select('sources')
-      .where('domain_id', '=', param('domainId'))
-      .where('day', '=', param('day')),
+export const sourcesOfDay = prepareColumn<DomainDay, Uint8Array | null>((db, param) =>
+  db
+    .selectFrom('domain_day')
+    .select('sources')
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '=', param('day')),
 );
 
 const dayUpserts = prepareRows<DayRow, never>(

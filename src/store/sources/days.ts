@@ -2,8 +2,10 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Day } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { type AddressKey, toAddress } from '../../domain/sources/address-key.ts';
-import { eachSource, type TakeSource } from '../../domain/sources/packed-sources.ts';
+import type { DaySources } from '../../domain/sources/day-sources.ts';
+import { eachSource, packSources, type TakeSource } from '../../domain/sources/packed-sources.ts';
 import type { Counts } from '../../domain/sources/source.ts';
+import type { Tx } from '../engine/database.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 
 /** A day of a domain that has reports: all its messages, exactly, and its packed sources (packed-sources.ts). */
@@ -14,6 +16,8 @@ export interface DataDay {
   /** null when no report of the day named a source. */
   readonly sources: Uint8Array | null;
 }
+
+export type DomainDay = { readonly domainId: string; readonly day: Day };
 
 export type DaysQuery = { domainId: string; from: Day; to: Day };
 
@@ -27,6 +31,30 @@ export const daysOf = prepareQuery<DaysQuery, DataDay>((db, param) =>
     .where('day', '<=', param('to'))
     .orderBy('day'),
 );
+
+/** The latest days with reports before a day, newest first. */
+export const daysBefore = prepareQuery<{ domainId: string; before: Day; limit: number }, DataDay>(
+  (db, param) =>
+    db
+      .selectFrom('domain_day')
+      .select(['day', 'reports', 'messages', 'sources'])
+      .where('domain_id', '=', param('domainId'))
+      .where('day', '<', param('before'))
+      .orderBy('day', 'desc')
+      .limit(param('limit')),
+);
+
+/** Replaces the sources of a day that has reports, and returns them packed. */
+export async function updateSources(
+  tx: Tx,
+  { domainId: domain_id, day }: DomainDay,
+  all: DaySources,
+): Promise<Uint8Array | null> {
+  const sources = packSources(all);
+  const days = tx.updateTable('domain_day').set({ sources });
+  await days.where(({ and }) => and({ domain_id, day })).execute();
+  return sources;
+}
 
 /** What one address sent in some days. */
 export interface SourceSum extends Counts {

@@ -1,11 +1,12 @@
 import type { Day, DayRange } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import type { Mark } from '../../domain/sources/source.ts';
+import { planDomain } from '../accounts/overview.ts';
 import { ask, type Reader } from '../engine/reader.ts';
+import type { DomainOfAccount } from '../lists/heads.ts';
 import { byFailed, type SourceSum, sumSources } from './days.ts';
 import { type Marks, marksOf, toMarks } from './marks.ts';
 import { listUnsummed, planParts } from './months.ts';
-import { type DomainScope, requireDomain } from './scope.ts';
 
 export interface SourceQuery {
   readonly range: DayRange;
@@ -36,12 +37,12 @@ export interface SourceList {
 /** Reads a row for each month of the range that is summed, and for each other day. Throws `not_found` when the account has no such domain. */
 export async function readSources(
   reader: Reader,
-  scope: DomainScope,
+  scope: DomainOfAccount,
   { range, failingOnly, mark, limit, offset }: SourceQuery,
 ): Promise<SourceList> {
   const { domainId } = scope;
   const { parts, marks } = await reader.readPlan(function* () {
-    yield* requireDomain(scope);
+    yield* planDomain(scope);
     const parts = yield* planParts({ domainId, ...range });
     return { parts, marks: toMarks(yield* ask(marksOf({ domainId }))) };
   });

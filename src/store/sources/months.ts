@@ -6,7 +6,7 @@ import { lockDomain } from '../accounts/domains.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepareQuery, runPrepared } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
-import { type DataDay, type DaysQuery, daysOf } from './days.ts';
+import { type DataDay, type DaysQuery, type DomainDay, daysOf } from './days.ts';
 import { repairDay } from './recount.ts';
 
 /*
@@ -117,10 +117,7 @@ async function sumMonth(tx: Tx, domainId: string, month: Day): Promise<void> {
 }
 
 /** In the transaction that removes a report of the day: the others would be as many as before when one more comes. */
-export async function deleteMonth(
-  tx: Tx,
-  { domainId, day }: { readonly domainId: string; readonly day: Day },
-): Promise<void> {
+export async function deleteMonth(tx: Tx, { domainId, day }: DomainDay): Promise<void> {
   await tx
     .deleteFrom('domain_month')
     .where('domain_id', '=', domainId)

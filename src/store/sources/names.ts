@@ -5,7 +5,6 @@ import { dialectOf } from '../engine/dialect.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import { ask, type Reader } from '../engine/reader.ts';
 import type { Tables } from '../tables.ts';
-import { isInShard, type Shard } from '../work/shards.ts';
 import { byFailed, daysOf, sumSources } from './days.ts';
 
 /*
@@ -62,19 +61,6 @@ export async function readAllNames(reader: Reader, domainId: string): Promise<Na
 
 function toNames(rows: readonly NameRow[]): Names {
   return new Map(rows.map(({ address, name }) => [address, name]));
-}
-
-/** The active domains of accounts in a shard. */
-export async function listDomainsOfSources(db: Db, shard: Shard): Promise<string[]> {
-  const rows = await db
-    .selectFrom('domain')
-    .select('id')
-    .where('account_id', 'is not', null)
-    .where('status', '=', 'active')
-    .where((eb) => isInShard(eb, shard))
-    .orderBy('id')
-    .execute();
-  return rows.map(({ id }) => id);
 }
 
 const newestDay = prepareQuery<{ domainId: string }, { day: Day }>((db, param) =>

@@ -1,16 +1,11 @@
-import type { Day, Instant } from '../../domain/instant.ts';
+import type { Instant } from '../../domain/instant.ts';
 import { type ReportContent, unpackContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
 import { addReport, type DaySources } from '../../domain/sources/day-sources.ts';
-import { packSources } from '../../domain/sources/packed-sources.ts';
 import type { Tx } from '../engine/database.ts';
+import { type DomainDay, updateSources } from './days.ts';
 
 /* The sources of a day whose packed value is damaged, counted again from the records of its reports. */
-
-interface DomainDay {
-  readonly domainId: string;
-  readonly day: Day;
-}
 
 /** Some 200 ms of them. Of a day with more, its first reports are counted. */
 const MAX_RECORDS = 100_000;
@@ -63,13 +58,6 @@ function findRecords(content: Uint8Array): ReportContent['records'] {
 }
 
 /** Returns the packed sources. */
-export async function repairDay(tx: Tx, { domainId, day }: DomainDay): Promise<Uint8Array | null> {
-  const sources = packSources(await recountDay(tx, { domainId, day }));
-  await tx
-    .updateTable('domain_day')
-    .set({ sources })
-    .where('domain_id', '=', domainId)
-    .where('day', '=', day)
-    .execute();
-  return sources;
+export async function repairDay(tx: Tx, at: DomainDay): Promise<Uint8Array | null> {
+  return await updateSources(tx, at, await recountDay(tx, at));
 }

@@ -5,11 +5,11 @@ import { toAddressKey } from '../../domain/sources/address-key.ts';
 import { addDay, type DaySources, type SourceOfDay } from '../../domain/sources/day-sources.ts';
 import type { Results } from '../../domain/sources/evidence.ts';
 import { unpackSource } from '../../domain/sources/packed-sources.ts';
-import { prepareQuery } from '../engine/prepared.ts';
+import { planDomain } from '../accounts/overview.ts';
 import type { Reader } from '../engine/reader.ts';
-import { type DataDay, toDayOf } from './days.ts';
+import type { DomainOfAccount } from '../lists/heads.ts';
+import { type DataDay, daysBefore, toDayOf } from './days.ts';
 import { listUnsummed, planParts } from './months.ts';
-import { type DomainScope, requireDomain } from './scope.ts';
 
 export interface SourceDay extends Counts {
   readonly day: Day;
@@ -40,12 +40,12 @@ interface SourceQuery {
 /** An address that sent nothing has no days. Throws `not_found` when the account has no such domain. */
 export async function readSource(
   reader: Reader,
-  scope: DomainScope,
+  scope: DomainOfAccount,
   { address, range }: SourceQuery,
 ): Promise<SourceOfRange> {
   const { domainId } = scope;
   const parts = await reader.readPlan(function* () {
-    yield* requireDomain(scope);
+    yield* planDomain(scope);
     return yield* planParts({ domainId, ...range });
   });
   const key = toAddressKey(address);
@@ -106,14 +106,3 @@ export async function findLastDay(
     before = last.day;
   }
 }
-
-const daysBefore = prepareQuery<{ domainId: string; before: Day; limit: number }, DataDay>(
-  (db, param) =>
-    db
-      .selectFrom('domain_day')
-      .select(['day', 'reports', 'messages', 'sources'])
-      .where('domain_id', '=', param('domainId'))
-      .where('day', '<', param('before'))
-      .orderBy('day', 'desc')
-      .limit(param('limit')),
-);

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { addDays, daysBetween } from '../../../domain/instant.ts';
+import type { DomainOfAccount } from '../../../store/lists/heads.ts';
 import { readSources } from '../../../store/sources/list.ts';
-import type { DomainScope } from '../../../store/sources/scope.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
 import { formatDay, type Html, pluralize } from '../../frame/text.ts';
@@ -17,7 +17,7 @@ const LAST_DAYS = 30;
 /** The caller has checked that the domain is the account's. */
 export async function renderFailingSources(
   deps: SettingsDeps,
-  scope: DomainScope,
+  scope: DomainOfAccount,
   ofPage: DomainRange,
 ): Promise<Html> {
   const range = shorten(ofPage);

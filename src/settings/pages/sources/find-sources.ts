@@ -9,11 +9,11 @@ import {
   toOrganisation,
 } from '../../../domain/sources/groups.ts';
 import type { Mark, Source } from '../../../domain/sources/source.ts';
+import type { DomainOfAccount } from '../../../store/lists/heads.ts';
 import type { SourceSum } from '../../../store/sources/days.ts';
 import { readSources, type SourceList } from '../../../store/sources/list.ts';
 import type { Marks } from '../../../store/sources/marks.ts';
 import { findNames, readAllNames } from '../../../store/sources/names.ts';
-import type { DomainScope } from '../../../store/sources/scope.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
 
@@ -30,7 +30,7 @@ export interface Choice {
 export const PER_PAGE = 50;
 
 interface SourceQuery {
-  readonly scope: DomainScope;
+  readonly scope: DomainOfAccount;
   readonly range: DomainRange;
   readonly choice: Choice;
 }
@@ -109,7 +109,10 @@ function findCut({ total, sources }: SourceList): number | undefined {
   return total > sources.length ? sources.length : undefined;
 }
 
-type Namer = (deps: SettingsDeps, scope: DomainScope) => Promise<(address: string) => GroupName>;
+type Namer = (
+  deps: SettingsDeps,
+  scope: DomainOfAccount,
+) => Promise<(address: string) => GroupName>;
 
 const NAMERS: Readonly<Record<Grouping, Namer>> = {
   network:
@@ -126,7 +129,7 @@ const NAMERS: Readonly<Record<Grouping, Namer>> = {
 /** Rows with what is known of their addresses. Nothing is looked up in DNS here. */
 export async function describe(
   { store, findNetwork }: SettingsDeps,
-  { domainId }: DomainScope,
+  { domainId }: DomainOfAccount,
   { sources, marks }: { readonly sources: readonly SourceSum[]; readonly marks: Marks },
 ): Promise<readonly Source[]> {
   const addresses = sources.map(({ address }) => address);
