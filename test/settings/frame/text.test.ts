@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   formatDomainName,
+  formatPeriod,
   renderDomainName,
   renderText,
   toSafePage,
@@ -76,4 +77,13 @@ describe('a domain name', () => {
     expect(String(renderDomainName('example.com'))).toBe('example.com');
     expect(String(renderDomainName('<b>.example'))).toBe('&lt;b&gt;.example');
   });
+});
+
+test.each([
+  ['2026-03-15', '2026-03-15', '15 Mar 2026'],
+  ['2026-03-09', '2026-03-15', '9 – 15 Mar 2026'],
+  ['2026-02-28', '2026-03-06', '28 Feb – 6 Mar 2026'],
+  ['2025-03-28', '2026-03-03', '28 Mar 2025 – 3 Mar 2026'],
+])('the days from %s to %s are %s', (from, to, text) => {
+  expect(formatPeriod({ from, to })).toBe(text);
 });
