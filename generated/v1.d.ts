@@ -25,6 +25,27 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/external/domains/{domain_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read a domain
+         * @description One domain, active or paused, with the policy that its newest report found published, and the DMARC record that
+         *     was last seen in DNS.
+         */
+        readonly get: operations["getDomain"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/external/domains/{domain_id}/reports": {
         readonly parameters: {
             readonly query?: never;
@@ -117,6 +138,105 @@ export interface components {
              * @example 2026-03-15T04:12:09Z
              */
             readonly last_report_at: string | null;
+        };
+        /** @description A domain with its policy. */
+        readonly DomainDetails: {
+            /**
+             * Format: uuid
+             * @description Domain identifier.
+             * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+             */
+            readonly id: string;
+            /**
+             * @description The domain name, in lower case; internationalised names as A-labels.
+             * @example example.com
+             */
+            readonly domain: string;
+            readonly status: components["schemas"]["DomainStatus"];
+            /**
+             * Format: date-time
+             * @description When the most recent report was received (not what it covers); null before the first.
+             * @example 2026-03-15T04:12:09Z
+             */
+            readonly last_report_at: string | null;
+            readonly published_policy: components["schemas"]["PublishedPolicy"];
+            readonly dmarc_record: components["schemas"]["DmarcRecord"];
+        };
+        /**
+         * @description The policy that the newest report found published (the first in the list of reports), in the words of the
+         *     standard. null stands for what the report left out; before the first report all is null.
+         */
+        readonly PublishedPolicy: {
+            /**
+             * Format: uuid
+             * @description The report that says so.
+             * @example 5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d
+             */
+            readonly report_id: string | null;
+            /**
+             * @description The policy for the domain, for example `none`, `quarantine` or `reject`.
+             * @example quarantine
+             */
+            readonly p: string | null;
+            /**
+             * @description The policy for subdomains.
+             * @example null
+             */
+            readonly sp: string | null;
+            /**
+             * @description The policy for subdomains that do not exist.
+             * @example null
+             */
+            readonly np: string | null;
+            /**
+             * @description How strictly DKIM must be aligned, `r` or `s`.
+             * @example r
+             */
+            readonly adkim: string | null;
+            /**
+             * @description How strictly SPF must be aligned, `r` or `s`.
+             * @example r
+             */
+            readonly aspf: string | null;
+            /**
+             * @description The percentage of messages that the policy was asked for (RFC 7489).
+             * @example 100
+             */
+            readonly pct: number | null;
+            /**
+             * @description When failure reports were asked for.
+             * @example null
+             */
+            readonly fo: string | null;
+            /**
+             * @description `y` when the domain was only testing its policy (RFC 9990).
+             * @example null
+             */
+            readonly testing: string | null;
+            /**
+             * @description How the policy was found, `psl` or `treewalk` (RFC 9990).
+             * @example null
+             */
+            readonly discovery_method: string | null;
+        };
+        /** @description The DMARC record that was last seen in DNS, where the operator has switched its checks on. */
+        readonly DmarcRecord: {
+            /**
+             * @description The DNS name of the record.
+             * @example _dmarc.example.com
+             */
+            readonly name: string;
+            /**
+             * @description `found`; `absent` when DNS has no DMARC record at this name; `unknown` before a first value was confirmed,
+             *     and where DNS is not checked. More values may be added.
+             * @example found
+             */
+            readonly state: string;
+            /**
+             * @description The record; null unless it was found. Several records are separated by newlines.
+             * @example v=DMARC1; p=reject; rua=mailto:reports@dmarc.example
+             */
+            readonly value: string | null;
         };
         /**
          * @description Whether the domain is monitored. The domain list holds only active domains.
@@ -648,6 +768,10 @@ export interface components {
             readonly current_value?: string | null;
             readonly resolution?: components["schemas"]["AlertResolution"];
         };
+        /** @description One domain. */
+        readonly DomainDetailsBody: {
+            readonly data: components["schemas"]["DomainDetails"];
+        };
         /** @description A page of domains. */
         readonly DomainList: {
             /** @description The domains of this page, by name. */
@@ -982,6 +1106,56 @@ export interface operations {
             };
             readonly 304: components["responses"]["NotModified"];
             readonly 401: components["responses"]["Unauthorized"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 422: components["responses"]["ValidationError"];
+            readonly 429: components["responses"]["RateLimited"];
+            readonly 500: components["responses"]["InternalError"];
+        };
+    };
+    readonly getDomain: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /**
+                 * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
+                 *     the answer is a 304.
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description An id of your own for this request, kept when it is 1 to 64 letters, digits, `_` or `-`, and otherwise
+                 *     replaced.
+                 */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                /**
+                 * @description A domain's `id`, taken from the domain list. Upper and lower case are the same.
+                 * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+                 */
+                readonly domain_id: components["parameters"]["DomainIdInPath"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The domain. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly Vary: components["headers"]["Vary"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DomainDetailsBody"];
+                };
+            };
+            readonly 304: components["responses"]["NotModified"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
             readonly 422: components["responses"]["ValidationError"];
             readonly 429: components["responses"]["RateLimited"];

@@ -5,7 +5,7 @@ import { openContract } from './contract.ts';
 import type { ContractDocument } from './contract-document.ts';
 import { answerErrors } from './errors.ts';
 import { type CreateStore, limitPerAddress, limitPerKey } from './limits.ts';
-import { openList } from './lists.ts';
+import { openAnswer } from './lists.ts';
 import { createPages } from './pages.ts';
 import type { ApiRequest } from './request.ts';
 
@@ -37,7 +37,7 @@ export async function createExternalApi(deps: ApiDeps) {
     const { accountId, keyId } = await authenticate(req);
     await limitKey(req, keyId);
     const request = validate(req);
-    const list = await openList(store.reader, request, accountId);
+    const list = await openAnswer(store.reader, request, accountId);
     await sendList(req, res, { request, list });
   };
   const listener = async (req: ApiRequest, res: ServerResponse): Promise<void> => {

@@ -1,3 +1,4 @@
+import { getDomain } from './get-domain.ts';
 import { listAlerts } from './list-alerts.ts';
 import { listDomains } from './list-domains.ts';
 import { listReportRecords } from './list-report-records.ts';
@@ -6,6 +7,7 @@ import { withDeclaredFields } from './operation.ts';
 
 export const handlers = withDeclaredFields({
   listDomains,
+  getDomain,
   listReports,
   listReportRecords,
   listAlerts,

@@ -6,37 +6,48 @@ import type { Head } from '../store/lists/heads.ts';
 import { findHead, type Page, type PagedList, readCurrentPage } from '../store/lists/page.ts';
 import { type Operation, toInvalid, type ValidRequest } from './contract.ts';
 import { handlers } from './handlers.ts';
-import type { ComputedList, ComputedPage, ListAfter, PageRequest } from './operation.ts';
+import type { ComputedList, ComputedPage, ListAfter, PageRequest, Resource } from './operation.ts';
 
-/** A list at a page. The version is enough to decide whether the page has to be read. */
-export interface OpenList {
+/** What a request asks for: a list at a page, or one thing. The version is enough to decide whether it has to be read. */
+export interface OpenAnswer {
   readonly version: string;
   /** Whether it is a page that clients ask for again and again: the first one. */
   readonly isFirst: boolean;
-  /** The page with the version of its own snapshot, which may be newer. */
-  readonly read: () => Promise<ReadPage>;
+  /** The body with the version of its own snapshot, which may be newer. */
+  readonly read: () => Promise<ReadBody>;
 }
 
-interface ReadPage extends ComputedPage<unknown> {
+interface ReadBody {
+  readonly version: string;
+  /** JSON. */
+  readonly text: string;
   /** The value of `Plumbline-Cursor`, for lists that can be followed. */
   readonly cursor?: string | undefined;
 }
 
-/** Opens the list that a request asks for. Throws `not_found` when the list does not exist for the caller. */
-export async function openList(
+/** Opens what a request asks for. Throws `not_found` when it does not exist for the caller. */
+export async function openAnswer(
   reader: Reader,
   { operation, parameters }: ValidRequest,
   accountId: string,
-): Promise<OpenList> {
+): Promise<OpenAnswer> {
   // The schemas that have validated the parameters are those that the handler's types were generated from.
-  const handle = handlers[operation.operationId] as (call: object) => PageRequest<unknown>;
-  const { list, page } = handle({ accountId, ...parameters });
+  const handle = handlers[operation.operationId] as (
+    call: object,
+  ) => PageRequest<unknown> | Resource<unknown>;
+  const request = handle({ accountId, ...parameters });
+  if (!('list' in request)) return await openResource(reader, request);
+  const { list, page } = request;
   if ('followed' in list) return await openAfter(reader, list, { page, operation });
   if ('head' in list) return await openWhole(reader, list, page);
   return await openComputed(reader, list, page);
 }
 
-async function openWhole(reader: Reader, list: PagedList<unknown>, page: Page): Promise<OpenList> {
+async function openWhole(
+  reader: Reader,
+  list: PagedList<unknown>,
+  page: Page,
+): Promise<OpenAnswer> {
   const head = await findHead(reader, list);
   if (head === undefined) throw new Failure('not_found', 'No such domain.');
   return {
@@ -44,7 +55,7 @@ async function openWhole(reader: Reader, list: PagedList<unknown>, page: Page): 
     isFirst: page.offset === 0,
     read: async () => {
       const read = await readCurrentPage(reader, list, { page, head });
-      return { ...read, cursor: toNewest(list.id, read) };
+      return { ...toBody(read), cursor: toNewest(list.id, read) };
     },
   };
 }
@@ -53,14 +64,36 @@ async function openComputed(
   reader: Reader,
   { version, missing, readPage }: ComputedList<unknown>,
   page: Page,
-): Promise<OpenList> {
+): Promise<OpenAnswer> {
   const [found] = await reader.readAll(version);
   if (found === undefined) throw new Failure('not_found', missing);
   return {
     version: found.version,
     isFirst: page.offset === 0,
-    read: () => readPage(reader, page),
+    read: async () => toBody(await readPage(reader, page)),
   };
+}
+
+async function openResource(
+  reader: Reader,
+  { missing, findVersion, read }: Resource<unknown>,
+): Promise<OpenAnswer> {
+  const version = await findVersion(reader);
+  if (version === undefined) throw new Failure('not_found', missing);
+  return {
+    version,
+    isFirst: true,
+    read: async () => {
+      const found = await read(reader);
+      if (found === undefined) throw new Failure('not_found', missing);
+      return { version: found.version, text: JSON.stringify({ data: found.data }) };
+    },
+  };
+}
+
+/** The list envelope. */
+function toBody({ version, items, total }: ComputedPage<unknown>): ReadBody {
+  return { version, text: `{"data":[${items.join(',')}],"total":${total}}` };
 }
 
 /** The newest point, in the snapshot of the page. Lists that cannot be followed have none. */
@@ -74,7 +107,7 @@ async function openAfter(
   reader: Reader,
   { followed, parameter, cursor }: ListAfter<unknown>,
   { page, operation }: { readonly page: Page; readonly operation: Operation },
-): Promise<OpenList> {
+): Promise<OpenAnswer> {
   const start = parseStart(followed.id, cursor);
   if (start === undefined) throw toInvalid(operation, parameter);
   const head = await findFollowedHead(reader, followed, start);
@@ -90,7 +123,7 @@ async function openAfter(
     isFirst: false,
     read: async () => {
       const { point, ...read } = await readFollowedPage(reader, followed, { start, page, head });
-      return { ...read, cursor: toCursor(followed.id, point) };
+      return { ...toBody(read), cursor: toCursor(followed.id, point) };
     },
   };
 }

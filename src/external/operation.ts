@@ -8,7 +8,9 @@ import type { Page, PagedList } from '../store/lists/page.ts';
 export type OperationId = keyof operations;
 
 type BodyOf<O extends OperationId> = operations[O]['responses'][200]['content']['application/json'];
-type ItemOf<O extends OperationId> = BodyOf<O>['data'][number];
+type ItemOf<O extends OperationId> = BodyOf<O>['data'] extends readonly (infer Item)[]
+  ? Item
+  : BodyOf<O>['data'];
 type PathOf<O extends OperationId> = operations[O]['parameters'] extends { path: infer P }
   ? P
   : object;
@@ -22,10 +24,24 @@ export interface Call<O extends OperationId> {
   readonly query: QueryOf<O>;
 }
 
-/** Names the list that a request asks for, and the page. */
+/** Names the list that a request asks for, and the page; or the one thing that it asks for. */
 export type Handler<O extends OperationId> = (
   call: Call<O>,
-) => PageRequest<ItemOf<O>, PageOf<QueryOf<O>>>;
+) => BodyOf<O> extends { readonly total: number }
+  ? PageRequest<ItemOf<O>, PageOf<QueryOf<O>>>
+  : Resource<ItemOf<O>>;
+
+/** One thing, which is no list. */
+export interface Resource<Data> {
+  /** The message to a caller for whom it does not exist. */
+  readonly missing: string;
+  /** undefined when it does not exist for the caller. */
+  readonly findVersion: (reader: Reader) => Promise<string | undefined>;
+  /** Both of one snapshot. */
+  readonly read: (
+    reader: Reader,
+  ) => Promise<{ readonly version: string; readonly data: Data } | undefined>;
+}
 
 export interface PageRequest<Item, P extends Page = Page> {
   readonly list: PagedList<Item> | ListAfter<Item> | ComputedList<Item>;
@@ -76,10 +92,16 @@ type DeclaredFields<H extends Handlers> = {
     : { readonly 'v1.yaml has no such field': UndeclaredField<O, H[O]> };
 };
 type UndeclaredField<O extends OperationId, H extends Handlers[O]> = Exclude<
-  FieldOf<ReturnType<H>['list']>,
+  FieldOf<ReturnType<H>>,
   keyof ItemOf<O>
 >;
-type FieldOf<List> = List extends
+type FieldOf<Request> =
+  Request extends Resource<infer Data>
+    ? keyof Data
+    : Request extends { readonly list: infer List }
+      ? FieldOfList<List>
+      : never;
+type FieldOfList<List> = List extends
   | PagedList<infer Item>
   | ListAfter<infer Item>
   | ComputedList<infer Item>

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Compression } from '../domain/content-coding.ts';
 import { chooseCompression, compressOnce, compressWell } from './compression.ts';
 import type { Operation, ValidRequest } from './contract.ts';
-import type { OpenList } from './lists.ts';
+import type { OpenAnswer } from './lists.ts';
 import { PageCache, toOwnBytes } from './page-cache.ts';
 import type { ApiRequest } from './request.ts';
 import { type Body, send } from './send.ts';
@@ -31,13 +31,13 @@ export function createPages(maxBytes: number) {
   const findPage = async (
     req: ApiRequest,
     request: ValidRequest,
-    list: OpenList,
+    list: OpenAnswer,
   ): Promise<Page> => {
     const kept = cache.get(toKey(list.version, request));
     if (kept !== undefined) return await toPage(req, kept);
-    const { version, cursor, items, total } = await list.read();
-    // The list envelope, and a newline for display on a terminal.
-    const text = `{"data":[${items.join(',')}],"total":${total}}\n`;
+    const { version, cursor, ...read } = await list.read();
+    // A newline for display on a terminal.
+    const text = `${read.text}\n`;
     const key = toKey(version, request);
     if (cache.isWorthKeeping(key, list.isFirst))
       cache.set(key, { version, cursor, bytes: toOwnBytes(Buffer.from(text)), compressed: {} });
@@ -50,7 +50,7 @@ export function createPages(maxBytes: number) {
   return async function sendList(
     req: ApiRequest,
     res: ServerResponse,
-    { request, list }: { readonly request: ValidRequest; readonly list: OpenList },
+    { request, list }: { readonly request: ValidRequest; readonly list: OpenAnswer },
   ): Promise<void> {
     const { operation } = request;
     const { version } = list;

@@ -39,7 +39,7 @@ describe('404, an unknown path', () => {
     '/v1/external//domains',
     '/v1/external/Domains',
     '/V1/External/domains',
-    '/v1/external/domains/x',
+    '/v1/external/domains/x/y',
     '/v1/external/domains//reports',
     '/v1/external/domains/x/reports/',
     '/v1/external/domains/x/reports/y',
@@ -53,7 +53,7 @@ describe('404, an unknown path', () => {
     '/v1/external/%zz',
     '/v1/external/%00',
     '/v1/external/__proto__',
-    '/v1/external/domains/constructor',
+    '/v1/external/constructor',
   ])('%s', async (path) => {
     const { get, key } = shared;
     const { status, body } = await get(path, { key });
@@ -79,6 +79,7 @@ describe('405', () => {
       const domain = await aDomain(db, id);
       const paths = [
         PATH,
+        `${PATH}/${domain.id}`,
         `${PATH}/${domain.id}/reports`,
         `${PATH}/${domain.id}/reports/${NOBODYS}/records`,
         '/v1/external/alerts',
@@ -218,6 +219,7 @@ describe('500', () => {
 
   const LISTS = [
     PATH,
+    `${PATH}/{domain_id}`,
     `${PATH}/{domain_id}/reports`,
     `${PATH}/{domain_id}/reports/{report_id}/records`,
     '/v1/external/alerts',

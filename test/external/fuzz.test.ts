@@ -93,6 +93,7 @@ function fuzzedRequest(known: { readonly domainId: string; readonly key: string 
     { weight: 3, arbitrary: fc.constant('/v1/external/domains') },
     { weight: 3, arbitrary: fc.constant('/v1/external/alerts') },
     { weight: 6, arbitrary: id.map((text) => `/v1/external/domains/${text}/reports`) },
+    { weight: 2, arbitrary: id.map((text) => `/v1/external/domains/${text}`) },
     {
       weight: 3,
       arbitrary: id.map((text) => `/v1/external/domains/${known.domainId}/reports/${text}/records`),

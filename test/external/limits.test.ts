@@ -79,13 +79,14 @@ describe('60 requests a minute for each API key', () => {
   });
 
   test('counts all endpoints together', async () => {
-    const { db, account, ask } = await serveLimited({ requestsPerKey: 4 });
+    const { db, account, ask } = await serveLimited({ requestsPerKey: 5 });
     const { id } = await aDomain(db, account.id);
     const reports = `${PATH}/${id}/reports`;
-    const endpoints = [PATH, reports, `${reports}/${UNKNOWN_ID}/records`, '/v1/external/alerts'];
+    const records = `${reports}/${UNKNOWN_ID}/records`;
+    const endpoints = [PATH, `${PATH}/${id}`, reports, records, '/v1/external/alerts'];
     const statuses = [];
     for (const path of [...endpoints, ...endpoints]) statuses.push((await ask({}, path)).status);
-    expect(statuses).toEqual([200, 200, 404, 200, 429, 429, 429, 429]);
+    expect(statuses).toEqual([200, 200, 200, 404, 200, 429, 429, 429, 429, 429]);
   });
 
   test('each key has its own limit, also within one account', async () => {

@@ -114,6 +114,7 @@ interface Wanted {
   readonly orgName?: string | null;
   readonly email?: string | null;
   readonly reportId?: string | null;
+  readonly policy?: Partial<AggregateReport['policyPublished']>;
   readonly begin?: Instant;
   readonly end?: Instant;
   readonly recordCount?: number;
@@ -129,6 +130,7 @@ export function aReport({
   orgName = 'Mailbox Provider',
   email = 'dmarc-reports@provider.example',
   reportId = `report-${next()}`,
+  policy = {},
   begin = '2026-03-14T00:00:00Z',
   end,
   recordCount = 2,
@@ -147,7 +149,7 @@ export function aReport({
       begin: beginSeconds,
       end: end === undefined ? beginSeconds + DAY_SECONDS - 1 : Date.parse(end) / 1000,
     },
-    policyPublished: { ...BARE_POLICY, domain },
+    policyPublished: { ...BARE_POLICY, domain, ...policy },
     tally: { recordCount, totalMessages, alignedMessages },
     payloadSha256: hash('sha256', payload, 'hex'),
   };

@@ -1,0 +1,69 @@
+import { hash } from 'node:crypto';
+import { toRecordName } from '../domain/dns/dns-record.ts';
+import { unpackContent } from '../domain/reports/report-content.ts';
+import {
+  type DomainOfAccountRow,
+  domainOfAccount,
+  newestReport,
+} from '../store/accounts/domain-of-account.ts';
+import { toDnsFacts } from '../store/alerts/dns-records.ts';
+import type { RowOfQuery } from '../store/engine/prepared.ts';
+import { askAll } from '../store/engine/reader.ts';
+import type { Handler } from './operation.ts';
+
+export const getDomain = (({ accountId, path: { domain_id: domainId } }) => ({
+  missing: 'No such domain.',
+  findVersion: async (reader) => {
+    const [domain] = await reader.readAll(domainOfAccount({ accountId, domainId }));
+    return domain && toVersion(domain);
+  },
+  read: async (reader) => {
+    const [[domain], [report]] = await reader.readPlan(() =>
+      askAll(domainOfAccount({ accountId, domainId }), newestReport({ domainId })),
+    );
+    return domain && { version: toVersion(domain), data: toData(domain, report) };
+  },
+})) satisfies Handler<'getDomain'>;
+
+type NewestReport = RowOfQuery<typeof newestReport>;
+
+/** The reports' version is another one with each report. */
+function toVersion({ reports_version, status, dmarc_state }: DomainOfAccountRow): string {
+  const text = JSON.stringify([reports_version, status, toDmarcValue(dmarc_state)]);
+  return hash('sha256', text, 'base64url').slice(0, 20);
+}
+
+function toData(domain: DomainOfAccountRow, report: NewestReport | undefined) {
+  const { id, name, status, last_report_at, dmarc_state } = domain;
+  const value = toDmarcValue(dmarc_state);
+  return {
+    ...{ id, domain: name, status, last_report_at },
+    published_policy: toPolicy(report),
+    dmarc_record: {
+      name: toRecordName('dmarc', name),
+      state: value === undefined ? 'unknown' : value === null ? 'absent' : 'found',
+      value: value ?? null,
+    },
+  };
+}
+
+/** undefined while no value is confirmed; null when there is no record. */
+function toDmarcValue(state: string | null): string | null | undefined {
+  if (state === null) return undefined;
+  return toDnsFacts([{ record_type: 'dmarc', state }]).dmarc?.confirmed?.value;
+}
+
+function toPolicy(report: NewestReport | undefined) {
+  if (report === undefined) return NO_POLICY;
+  const { policyPublished } = unpackContent(report.content);
+  const { p, sp, np, adkim, aspf, pct, fo, testing, discoveryMethod } = policyPublished;
+  return {
+    ...{ report_id: report.id, p, sp, np, adkim, aspf, pct, fo, testing },
+    discovery_method: discoveryMethod,
+  };
+}
+
+const NO_POLICY = {
+  ...{ report_id: null, p: null, sp: null, np: null, adkim: null, aspf: null, pct: null },
+  ...{ fo: null, testing: null, discovery_method: null },
+};

@@ -1,0 +1,41 @@
+import type { Selectable } from 'kysely';
+import { prepareQuery } from '../engine/prepared.ts';
+import type { DomainOfAccount } from '../lists/heads.ts';
+import type { Tables } from '../tables.ts';
+
+/* What the API's answer about one domain is made of. */
+
+export type DomainOfAccountRow = Pick<
+  Selectable<Tables['domain']>,
+  'id' | 'name' | 'status' | 'last_report_at' | 'reports_version'
+> & {
+  /** JSON (domain/dns/dns-watch.ts); null where DNS was not checked. */
+  readonly dmarc_state: string | null;
+};
+
+/** No row when the account has no such domain. */
+export const domainOfAccount = prepareQuery<DomainOfAccount, DomainOfAccountRow>((db, param) =>
+  db
+    .selectFrom('domain')
+    .leftJoin('dns_record', (join) =>
+      join.onRef('dns_record.domain_id', '=', 'domain.id').on('record_type', '=', 'dmarc'),
+    )
+    .select(['id', 'name', 'status', 'last_report_at', 'reports_version'])
+    .select('dns_record.state as dmarc_state')
+    .where('id', '=', param('domainId'))
+    .where('account_id', '=', param('accountId')),
+);
+
+/** The first in the domain's list of reports. */
+export const newestReport = prepareQuery<
+  { domainId: string },
+  Pick<Selectable<Tables['report']>, 'id' | 'content'>
+>((db, param) =>
+  db
+    .selectFrom('report')
+    .select(['id', 'content'])
+    .where('domain_id', '=', param('domainId'))
+    .orderBy('begin_date', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(1),
+);
