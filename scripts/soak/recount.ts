@@ -17,7 +17,8 @@ const COUNTS: Readonly<Record<string, readonly [kept: string, counted: string]>>
   ],
   arrivals: [
     'select id, reports_position - reports_total from domain',
-    'select id, (select count(*) from list_gap where list_id = domain.id) from domain',
+    `select id, (select count(*) from list_gap where list_id = domain.id)
+      + (select min(position) from list_point where list_id = domain.id) from domain`,
   ],
   domains: [
     'select id, domains_total from account where domains_total > 0',

@@ -54,6 +54,8 @@ const VARIABLES = {
 const OTHER_VARIABLES = {
   pageCacheMb: decimal('PLUMBLINE_PAGE_CACHE_MB', 32, { min: 0, max: 100_000 }),
   dnsChecks: choice('PLUMBLINE_DNS_CHECKS', ['on', 'off'], 'off'),
+  unclaimedMb: whole('PLUMBLINE_UNCLAIMED_MB', 500, { min: 1, max: 1_000_000 }),
+  unclaimedDays: whole('PLUMBLINE_UNCLAIMED_DAYS', 90, { min: 1, max: 100_000 }),
   secretsKeyFile: text('PLUMBLINE_SECRETS_KEY_FILE', undefined),
 };
 
@@ -77,6 +79,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     databaseOptions,
     secretsKeyFile: findSecretsKeyFile(others.secretsKeyFile, database),
     pageCacheBytes: others.pageCacheMb * 1024 * 1024,
+    /** The bounds of reports of domains that no account has, and of rejected documents. */
+    unclaimed: { bytes: others.unclaimedMb * 1024 * 1024, days: others.unclaimedDays },
     alertThresholds: readThresholds(environment),
     dnsChecks: others.dnsChecks === 'on',
     singleSignOn: readSingleSignOn(environment, values.baseUrl),

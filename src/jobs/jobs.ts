@@ -7,14 +7,17 @@ import { checkShard, createLookUp } from '../dns/record-watch.ts';
 import { createNameLookUp } from '../dns/reverse-lookup.ts';
 import type { ParserProcess } from '../intake/parser/parser-process.ts';
 import type { Store } from '../store/engine/store.ts';
+import { trimUnclaimed } from '../store/retention/unclaimed.ts';
 import { createLeases } from '../store/work/leases.ts';
-import { SHARDS } from '../store/work/shards.ts';
+import { SHARDS, type ShardRun } from '../store/work/shards.ts';
 import { startFolderDoor, startImapDoor, startSmtpDoor } from './doors.ts';
 import { startInbox } from './inbox.ts';
-import { type ShardJob, startShardJob } from './leased-job.ts';
+import { type ShardJob, startShardJob, startSingleJob } from './leased-job.ts';
 import type { Running } from './running.ts';
 
 const HOUR_MS = 3_600_000;
+/** How often what strangers may store is brought back to its bounds. It exceeds them by what comes in meanwhile. */
+const TRIM_MS = 300_000;
 /** The time from the beginning of one shard to the next, so that one process alone checks all of them in an hour. */
 const DNS_PACE_MS = HOUR_MS / SHARDS.length;
 
@@ -70,6 +73,8 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
     ...withLog('names could not be looked up'),
     lookUpName: createNameLookUp(dnsServers),
   };
+  const trim = (mayGoOn: ShardRun['mayGoOn']) =>
+    trimUnclaimed(store.db, { ...config.unclaimed, mayGoOn });
   // Mails are claimed one by one, and files by their keys, so neither the inbox nor a folder needs a lease.
   const inbox = startInbox(config, { store, log, parser });
   const doors = { store, log, deliver: inbox.deliver };
@@ -78,6 +83,10 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
     hourly('alerts', (run) => evaluateShard(alerts, run)),
     dnsChecks && hourly('dns', (run) => checkShard(dns, run), DNS_PACE_MS),
     dnsChecks && hourly('names', (run) => nameShard(names, run)),
+    {
+      name: 'unclaimed',
+      ...startSingleJob({ name: 'unclaimed', everyMs: TRIM_MS, run: trim }, { leases, logError }),
+    },
     // Reads the mails that the doors delivered, and each hour deletes what is not kept any longer.
     { name: 'inbox', stop: inbox.stop },
     ...watched.map((path) => ({ name: `folder ${path}`, ...startFolderDoor(path, config, doors) })),

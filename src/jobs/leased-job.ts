@@ -34,6 +34,19 @@ export function startShardJob(job: ShardJob, deps: LeasedDeps): Running {
   );
 }
 
+/** The same, for work that is not divided. */
+export function startSingleJob(
+  {
+    run,
+    ...job
+  }: Pick<ShardJob, 'name' | 'everyMs'> & {
+    readonly run: (mayGoOn: ShardRun['mayGoOn']) => Promise<boolean>;
+  },
+  deps: LeasedDeps,
+): Running {
+  return keepClaiming([job.name], { ...deps, ...job }, ({ mayGoOn }) => run(mayGoOn));
+}
+
 /** One process at a time does the work. A lost lease (process suspended, database away) aborts the work's signal. */
 export function startExclusiveJob(
   name: string,

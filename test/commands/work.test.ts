@@ -63,7 +63,9 @@ test('work says what it does', async () => {
     PLUMBLINE_DNS_SERVERS: '127.0.0.1:1',
   });
   const worker = start('work');
-  expect(await printed(worker, /\n/)).toBe('Plumbline works on: alerts, dns, names, inbox\n');
+  expect(await printed(worker, /\n/)).toBe(
+    'Plumbline works on: alerts, dns, names, unclaimed, inbox\n',
+  );
   const ended = finish(worker);
   worker.kill('SIGTERM');
   expect(await ended).toMatchObject({ status: 0 });

@@ -10,6 +10,11 @@ const sumOf = (column: string) =>
 /** The id of the list of alerts of a domain or an account (store/lists/timeline.ts). */
 const ALERTS = sql`substr(cast(id as text), 1, 14) || 'a' || substr(cast(id as text), 16)`;
 
+/** Of all that is stored of a report or a conflict (store/documents/stored-bytes.ts). */
+const BYTES = sql`2048 + length(content) + (select coalesce(length(d.content), 0)
+  + coalesce((select sum(length(p.content)) from document_part as p where p.document_seq = d.seq), 0)
+  from document as d where d.seq = document_seq)`;
+
 /*
  * Every count of reports, computed again from the reports' own rows. Each pair is the stored count and the
  * correct one.
@@ -21,8 +26,10 @@ const PAIRS = {
       ${sumOf('aligned_messages')} from report group by 1, 2`,
   ],
   domain_receipt: [
-    sql`select domain_id, day, reports from domain_receipt`,
-    sql`select domain_id, date(received_at), count(*) from report group by 1, 2`,
+    sql`select domain_id, day, reports, bytes from domain_receipt`,
+    sql`select domain_id, date(received_at), count(*), sum(${BYTES} + coalesce(conflicts, 0)) from report
+      left join (select report_id as id, sum(${BYTES}) as conflicts from conflict group by 1) as c
+      on c.id = report.id group by 1, 2`,
   ],
   domain: [
     sql`select id, reports_total, last_report_at from domain`,
@@ -32,7 +39,8 @@ const PAIRS = {
   // The order of arrival: no position is given twice or lost.
   positions: [
     sql`select id, reports_position - reports_total from domain`,
-    sql`select id, (select count(*) from list_gap where list_id = domain.id) from domain`,
+    sql`select id, (select count(*) from list_gap where list_id = domain.id)
+      + (select min(position) from list_point where list_id = domain.id) from domain`,
   ],
   newest_points: [
     sql`select * from (select cast(id as text), reports_position, reports_nonce from domain

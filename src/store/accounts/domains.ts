@@ -48,7 +48,7 @@ export async function addDomain(
   const { id } = await findOrInsertDomain(tx, parsed, now, newId);
   const { numUpdatedRows } = await tx
     .updateTable('domain')
-    .set({ account_id: accountId })
+    .set({ account_id: accountId, removed_at: null })
     .where('id', '=', id)
     .where('account_id', 'is', null)
     .executeTakeFirst();

@@ -1,5 +1,6 @@
 import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
 import { Failure } from '../../domain/failure.ts';
+import type { Instant } from '../../domain/instant.ts';
 import { deleteAlerts } from '../alerts/alerts.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { touchDomainList } from '../lists/heads.ts';
@@ -22,7 +23,7 @@ export async function removeDomain(db: Db, id: string, by: Actor = operator()): 
       const { accountId } = domain;
       const alerts = await deleteAlerts(tx, { accountId, domainId: id, limit: ALERTS_AT_ONCE });
       if (alerts === ALERTS_AT_ONCE) return undefined;
-      await release(tx, domain);
+      await release(tx, domain, by.at);
       const { name } = domain;
       const organizationalDomain = toOwnerDomain(name);
       await insertIgnored(tx, { accountId, name, organizationalDomain, now: by.at });
@@ -44,12 +45,16 @@ async function lockOwned(tx: Tx, id: string): Promise<OwnedDomain> {
 }
 
 /** Whoever adds it begins anew: not paused, and with its DNS records as they are then. */
-async function release(tx: Tx, { id, accountId, status }: OwnedDomain): Promise<void> {
+async function release(
+  tx: Tx,
+  { id, accountId, status }: OwnedDomain,
+  now: Instant,
+): Promise<void> {
   await tx.deleteFrom('source_mark').where('domain_id', '=', id).execute();
   await tx.deleteFrom('dns_record').where('domain_id', '=', id).execute();
   await tx
     .updateTable('domain')
-    .set({ account_id: null, status: 'active', watched_since: null })
+    .set({ account_id: null, status: 'active', watched_since: null, removed_at: now })
     .where('id', '=', id)
     .execute();
   if (status === 'active') await touchDomainList(tx, accountId, -1);

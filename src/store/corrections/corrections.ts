@@ -1,11 +1,13 @@
 import { Failure } from '../../domain/failure.ts';
-import type { Instant } from '../../domain/instant.ts';
+import { type Instant, toDay } from '../../domain/instant.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
 import type { ReportedDomain } from '../accounts/reported-domains.ts';
-import { countArrivals } from '../documents/arrival-counts.ts';
+import { countArrivals, receiptUpdate } from '../documents/arrival-counts.ts';
 import { Arrivals } from '../documents/arrivals.ts';
+import { measureDocuments, measureReports, toStoredBytes } from '../documents/stored-bytes.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { runAllPrepared } from '../engine/prepared.ts';
 import { toExchangedRow } from '../reports/report-row.ts';
 import { uncountReport } from './departures.ts';
 import {
@@ -53,11 +55,11 @@ export function removeReport(db: Db, id: string, now: Instant): Promise<Correcte
   return db.write(async (tx) => {
     const report = await lockReport(tx, { id });
     const conflict = await findOldestConflict(tx, report);
-    if (conflict === undefined) await deleteReport(tx, report);
+    if (conflict === undefined) await deleteReport(tx, report, await measureReport(tx, report));
     else {
       await exchange(tx, report, conflict);
       // Its row has the former content now.
-      await deleteConflict(tx, conflict);
+      await dropConflict(tx, { ...conflict, ...toExchangedRow(report) }, conflict.received_at);
     }
     await insertRemovedPayload(tx, { ...report, removed_at: now });
     return toCorrected(report, conflict?.seq);
@@ -68,10 +70,19 @@ export function removeReport(db: Db, id: string, now: Instant): Promise<Correcte
 export function removeConflict(db: Db, seq: number, now: Instant): Promise<Corrected> {
   return db.write(async (tx) => {
     const { report, conflict } = await lockConflict(tx, seq);
-    await deleteConflict(tx, conflict);
+    await dropConflict(tx, conflict, report.received_at);
     await insertRemovedPayload(tx, { ...conflict, id: report.id, removed_at: now });
     return toCorrected(report);
   });
+}
+
+/** Its bytes are counted where those of its report are, which was received at `reportAt`. */
+async function dropConflict(tx: Tx, conflict: ConflictRow, reportAt: Instant): Promise<void> {
+  const { domain_id: domainId, document_seq, content } = conflict;
+  const originals = await measureDocuments(tx, [document_seq]);
+  const bytes = -toStoredBytes(content.length, originals.get(document_seq));
+  await runAllPrepared(tx, [receiptUpdate({ domainId, day: toDay(reportAt), bytes })]);
+  await deleteConflict(tx, conflict);
 }
 
 export async function removeRejection(db: Db, seq: number): Promise<void> {
@@ -85,16 +96,23 @@ function toCorrected({ id, domain_id }: ReportRow, replacedBy: number | null = n
   return { report: id, domainId: domain_id, replacedBy };
 }
 
-async function deleteReport(tx: Tx, report: ReportRow): Promise<void> {
+/** `bytes` is what was stored of it. */
+export async function deleteReport(tx: Tx, report: ReportRow, bytes: number): Promise<void> {
   await tx
     .deleteFrom('report')
     .where(({ and }) => and(toKey(report)))
     .execute();
-  await uncountReport(tx, report, null);
+  await uncountReport(tx, report, { replacedAt: null, bytes });
+}
+
+async function measureReport(tx: Tx, report: ReportRow): Promise<number> {
+  const [measured] = await measureReports(tx, [report]);
+  return measured?.bytes ?? 0;
 }
 
 async function exchange(tx: Tx, report: ReportRow, conflict: ConflictRow): Promise<void> {
   const { policyPublished, records } = unpackContent(conflict.content);
+  const bytes = await measureReport(tx, report);
   const arrivals = new Arrivals(conflict.received_at);
   const { domain: name } = policyPublished;
   await arrivals.lockDomains(tx, new Set([name]));
@@ -112,7 +130,7 @@ async function exchange(tx: Tx, report: ReportRow, conflict: ConflictRow): Promi
     .set(toExchangedRow(report))
     .where(({ and }) => and(toKey(conflict)))
     .execute();
-  await uncountReport(tx, report, conflict.received_at);
-  arrivals.add(domain, { ...report, ...exchanged }, countSources(records));
+  await uncountReport(tx, report, { replacedAt: conflict.received_at, bytes });
+  arrivals.add(domain, { ...report, ...exchanged }, { sources: countSources(records), bytes });
   await countArrivals(tx, arrivals);
 }

@@ -14,7 +14,13 @@ import { type DomainDay, updateSources } from '../sources/days.ts';
 import { deleteMonth } from '../sources/months.ts';
 import type { ReportRow } from './rows.ts';
 
-/* Subtracts one report from every count that arrival-counts.ts adds it to, for corrections by an operator. */
+/* Subtracts one report from every count that arrival-counts.ts adds it to. */
+
+interface Departure {
+  readonly replacedAt: Instant | null;
+  /** Of all that was stored of it. */
+  readonly bytes: number;
+}
 
 /**
  * `report` is the row as it was counted. The stored row must be deleted before this is called, or be exchanged for
@@ -23,13 +29,13 @@ import type { ReportRow } from './rows.ts';
 export async function uncountReport(
   tx: Tx,
   report: ReportRow,
-  replacedAt: Instant | null,
+  { replacedAt, bytes }: Departure,
 ): Promise<void> {
   const at = { domainId: report.domain_id, day: toDay(report.begin_date) };
   await uncountDay(tx, at, report);
   await uncountSources(tx, at, report);
   await deleteMonth(tx, at);
-  await uncountReceipt(tx, report);
+  await uncountReceipt(tx, report, bytes);
   await correctLastReport(tx, report, replacedAt);
   await leavePosition(tx, report);
   await shortenReportList(tx, at.domainId);
@@ -90,10 +96,17 @@ async function uncountSources(tx: Tx, at: DomainDay, report: ReportRow): Promise
   await updateSources(tx, at, sources);
 }
 
-async function uncountReceipt(tx: Tx, { domain_id, received_at }: ReportRow): Promise<void> {
+async function uncountReceipt(
+  tx: Tx,
+  { domain_id, received_at }: ReportRow,
+  bytes: number,
+): Promise<void> {
   const day = toDay(received_at);
   const receipts = tx.updateTable('domain_receipt').where('domain_id', '=', domain_id);
-  await receipts.set({ reports: sql<number>`reports - 1` }).where('day', '=', day).execute();
+  await receipts
+    .set((eb) => ({ reports: eb('reports', '-', 1), bytes: eb('bytes', '-', bytes) }))
+    .where('day', '=', day)
+    .execute();
   const none = tx.deleteFrom('domain_receipt').where('domain_id', '=', domain_id);
   await none.where('day', '=', day).where('reports', '<=', 0).execute();
 }

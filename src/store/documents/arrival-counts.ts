@@ -25,14 +25,16 @@ export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
   const { byDomain, receivedAt } = arrivals;
   const days = byDomain.flatMap(toDays);
   const receivedOn = toDay(receivedAt);
-  const receipts = byDomain.map(({ domain, reports }) => ({
+  const receipts = byDomain.map(({ domain, reports, bytes }) => ({
     domain_id: domain.id,
     day: receivedOn,
     reports,
+    bytes,
   }));
   await runAllPrepared(tx, [
     ...dayUpserts(await addStoredSources(tx, days)),
     ...receiptUpserts(receipts),
+    ...arrivals.conflicts.map(receiptUpdate),
     ...toHeadUpdates(arrivals),
   ]);
 }
@@ -90,7 +92,7 @@ const dayUpserts = prepareRows<DayRow, never>(
 
 /** When reports came in, whatever they cover: `alert.reports_missing` needs these times. */
 const receiptUpserts = prepareRows<Selectable<Tables['domain_receipt']>, never>(
-  ['domain_id', 'day', 'reports'],
+  ['domain_id', 'day', 'reports', 'bytes'],
   (db, rows) =>
     db
       .insertInto('domain_receipt')
@@ -98,8 +100,17 @@ const receiptUpserts = prepareRows<Selectable<Tables['domain_receipt']>, never>(
       .onConflict((oc) =>
         oc.columns(['domain_id', 'day']).doUpdateSet((eb) => ({
           reports: eb('domain_receipt.reports', '+', eb.ref('excluded.reports')),
+          bytes: eb('domain_receipt.bytes', '+', eb.ref('excluded.bytes')),
         })),
       ),
+);
+
+export const receiptUpdate = prepareQuery<DomainDay & { bytes: number }, never>((db, param) =>
+  db
+    .updateTable('domain_receipt')
+    .set((eb) => ({ bytes: eb('bytes', '+', param('bytes')) }))
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '=', param('day')),
 );
 
 /** The heads of domains' lists of reports; then, ordered by id, accounts whose lists of domains show the change. */

@@ -33,6 +33,16 @@ export interface DomainArrivals {
   readonly domain: ReportedDomain;
   readonly days: Map<Day, DayCount>;
   reports: number;
+  /** Of all that is stored of the reports. */
+  bytes: number;
+}
+
+/** A conflict takes space as long as its report. */
+interface ConflictBytes {
+  readonly domainId: string;
+  /** On which the report was received. */
+  readonly day: Day;
+  readonly bytes: number;
 }
 
 /**
@@ -47,6 +57,7 @@ export class Arrivals {
   readonly #added = new Map<string, DomainArrivals>();
   /** The locked domains by name. */
   readonly #domains = new Map<string, ReportedDomain>();
+  readonly conflicts: ConflictBytes[] = [];
   countCost = 0;
 
   constructor(receivedAt: Instant) {
@@ -80,10 +91,15 @@ export class Arrivals {
     return position + (this.#added.get(id)?.reports ?? 0) + 1;
   }
 
-  add(domain: ReportedDomain, report: ArrivedReport, sources: readonly SourceTally[] = []): void {
+  add(
+    domain: ReportedDomain,
+    report: ArrivedReport,
+    { sources = [], bytes }: { sources?: readonly SourceTally[] | undefined; bytes: number },
+  ): void {
     const added = this.#findAdded(domain);
     const { days } = added;
     added.reports += 1;
+    added.bytes += bytes;
     const day = toDay(report.begin_date);
     if (!days.has(day)) this.countCost += DAY_COST;
     const count = days.get(day) ?? { reports: 0, messages: 0, aligned: 0, sources: new Map() };
@@ -98,7 +114,7 @@ export class Arrivals {
   #findAdded(domain: ReportedDomain): DomainArrivals {
     const known = this.#added.get(domain.id);
     if (known !== undefined) return known;
-    const added = { domain, days: new Map(), reports: 0 };
+    const added = { domain, days: new Map(), reports: 0, bytes: 0 };
     this.#added.set(domain.id, added);
     this.countCost += DOMAIN_COST;
     return added;

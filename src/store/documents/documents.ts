@@ -24,6 +24,7 @@ import {
   planReports,
   type ReportOutcome,
 } from './reports.ts';
+import { toStoredBytes } from './stored-bytes.ts';
 
 export interface ReceivedDocument extends DocumentPlace {
   /** null when it is too large to be kept, or stored already. */
@@ -203,7 +204,7 @@ async function insertGroup(
     tx,
     stored.flatMap((one, i) => toRejectionChange(one, documents[i]?.content)),
   );
-  const added = stored.flatMap((one, i) => (one ? toAdded(plans[i], one.seq) : []));
+  const added = stored.flatMap((one, i) => (one ? toAdded(plans[i], one, documents[i]) : []));
   await insertPlanned(tx, added, arrivals);
   return plans.map((plan) => plan?.outcome ?? 'rejected');
 }
@@ -235,7 +236,13 @@ function toRejectionChange(
   return isKnown ? [rejectionDelete({ documentSeq })] : [];
 }
 
-function toAdded(plan: PlannedReport | undefined, documentSeq: number): AddedReport[] {
+function toAdded(
+  plan: PlannedReport | undefined,
+  { seq: documentSeq }: StoredDocument,
+  document: ReceivedDocument | undefined,
+): AddedReport[] {
   if (plan?.added === undefined) return [];
-  return [{ ...plan.added, isConflict: plan.outcome === 'conflict', documentSeq }];
+  const { content } = plan.added.row;
+  const bytes = toStoredBytes(content.length, document?.original?.content.length);
+  return [{ ...plan.added, isConflict: plan.outcome === 'conflict', documentSeq, bytes }];
 }

@@ -2,7 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import { toBytes } from '../../domain/hex.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { type Original, unpackOriginal } from '../../domain/reports/original.ts';
-import type { Db, Queries } from '../engine/database.ts';
+import type { Db, Queries, Tx } from '../engine/database.ts';
 import { prepareQuery, runPrepared } from '../engine/prepared.ts';
 import { type DocumentPlace, insertDocuments, PART_BYTES, toDocumentRow } from './document-rows.ts';
 
@@ -89,6 +89,13 @@ export async function findWholeInput(db: Queries, sha256: string): Promise<Uint8
     .where('content', 'is not', null)
     .executeTakeFirst();
   return document && (await readOriginal(db, document.seq));
+}
+
+/** Of documents that nothing refers to any more, except rejections. */
+export async function deleteDocuments(tx: Tx, seqs: readonly number[]): Promise<void> {
+  await tx.deleteFrom('rejection').where('document_seq', 'in', seqs).execute();
+  await tx.deleteFrom('document_part').where('document_seq', 'in', seqs).execute();
+  await tx.deleteFrom('document').where('seq', 'in', seqs).execute();
 }
 
 /** A part that a reading left which was interrupted may have other bytes, of an older version. */

@@ -1,8 +1,11 @@
 import { toBytes } from '../../domain/hex.ts';
+import type { Day, Instant } from '../../domain/instant.ts';
 import type { Refusal } from '../../domain/reports/refusal.ts';
 import type { Db } from '../engine/database.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import type { DocumentPlace } from './document-rows.ts';
+import { deleteDocuments } from './originals.ts';
+import { measureDocuments, toStoredBytes } from './stored-bytes.ts';
 
 type NewRejection = Pick<Refusal, 'reason' | 'message' | 'where'> & {
   readonly documentSeq: number;
@@ -57,3 +60,58 @@ export async function deleteOtherRejections(
 
 const isWithin = (path: string, part: string): boolean =>
   part === '' || path === part || path.startsWith(`${part}.`);
+
+interface Bounds {
+  readonly bytes: number;
+  /** What came in earlier goes. */
+  readonly before: Instant | Day;
+  readonly mayGoOn: () => Promise<boolean>;
+}
+
+/** Deletes rejections with their documents, the oldest first, until the bounds are kept. */
+export async function trimRejections(db: Db, bounds: Bounds): Promise<void> {
+  const last = await findLastExcess(db, bounds);
+  if (last === undefined) return;
+  const rejections = db.selectFrom('rejection').select('document_seq as seq');
+  while (await bounds.mayGoOn()) {
+    const some = rejections
+      .where('document_seq', '<=', last)
+      .orderBy('document_seq')
+      .limit(TRIMMED_AT_ONCE);
+    const seqs = (await some.execute()).map(({ seq }) => seq);
+    if (seqs.length === 0) return;
+    await db.write((tx) => deleteDocuments(tx, seqs));
+  }
+}
+
+/** An original has no more than 128 MiB, and nearly all have less than one. */
+const TRIMMED_AT_ONCE = 10;
+
+/** The newest rejection that is too old, or with which all newer ones have too many bytes. */
+async function findLastExcess(
+  db: Db,
+  { bytes, before, mayGoOn }: Bounds,
+): Promise<number | undefined> {
+  let sum = 0;
+  for (let below = Number.MAX_SAFE_INTEGER; await mayGoOn(); ) {
+    const rows = await db
+      .selectFrom('rejection')
+      .innerJoin('document', 'document.seq', 'rejection.document_seq')
+      .select(['document.seq', 'received_at'])
+      .where('document_seq', '<', below)
+      .orderBy('document_seq', 'desc')
+      .limit(REJECTIONS_AT_ONCE)
+      .execute();
+    if (rows.length === 0) return undefined;
+    const sizes = await measureDocuments(
+      db,
+      rows.map(({ seq }) => seq),
+    );
+    for (const { seq, received_at } of rows) {
+      sum += toStoredBytes(0, sizes.get(seq));
+      if (sum > bytes || received_at < before) return seq;
+      below = seq;
+    }
+  }
+  return undefined;
+}

@@ -1,4 +1,5 @@
 import { toBytes, toHex } from '../../domain/hex.ts';
+import { toDay } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import type { ReportedDomain } from '../accounts/reported-domains.ts';
@@ -143,6 +144,8 @@ async function planContent(
 export interface AddedReport extends NewContent {
   readonly isConflict: boolean;
   readonly documentSeq: number;
+  /** Of all that is stored of it. */
+  readonly bytes: number;
 }
 
 export async function insertPlanned(
@@ -151,9 +154,9 @@ export async function insertPlanned(
   arrivals: Arrivals,
 ): Promise<void> {
   const reports = added.filter(({ isConflict }) => !isConflict);
-  const rows = reports.map(({ row, domain, report, documentSeq }) => {
+  const rows = reports.map(({ row, domain, report, documentSeq, bytes }) => {
     const position = arrivals.nextPosition(domain);
-    arrivals.add(domain, row, report.sources);
+    arrivals.add(domain, row, { sources: report.sources, bytes });
     return { ...row, document_seq: documentSeq, position, nonce: arrivals.nonce };
   });
   const inserted = (await runAllPrepared(tx, reportInserts(rows))).flat();
@@ -161,8 +164,8 @@ export async function insertPlanned(
   // after a sequence was set back.
   if (inserted.length < rows.length)
     throw new Error('A report was not inserted: its number exists.');
-  for (const { isConflict, row, documentSeq } of added)
-    if (isConflict) await insertConflict(tx, { ...row, document_seq: documentSeq });
+  for (const conflict of added)
+    if (conflict.isConflict) arrivals.conflicts.push(await insertConflict(tx, conflict));
 }
 
 async function findConflictPayloads(
@@ -178,11 +181,9 @@ async function findConflictPayloads(
 }
 
 /** The caller has locked the domain, and knows that there is none with this content. */
-async function insertConflict(
-  tx: Tx,
-  report: NewContent['row'] & Pick<NewReport, 'document_seq'>,
-): Promise<void> {
-  const { domain_id, id: report_id, begin_date } = report;
+async function insertConflict(tx: Tx, { row, documentSeq, bytes }: AddedReport) {
+  const { domain_id, id: report_id, begin_date } = row;
+  const report = { ...row, document_seq: documentSeq };
   await tx
     .insertInto('conflict')
     .values({ domain_id, report_id, begin_date, ...toExchangedRow(report) })
@@ -190,4 +191,10 @@ async function insertConflict(
     .onConflict((oc) => oc.doNothing())
     .returning('seq')
     .executeTakeFirstOrThrow();
+  const { received_at } = await tx
+    .selectFrom('report')
+    .select('received_at')
+    .where(({ and }) => and({ domain_id, begin_date, id: report_id }))
+    .executeTakeFirstOrThrow();
+  return { domainId: domain_id, day: toDay(received_at), bytes };
 }

@@ -1,10 +1,12 @@
-import { addDays, toDay, toInstant } from '../../domain/instant.ts';
+import { addDays, type Instant, toDay, toInstant } from '../../domain/instant.ts';
 import type { Db } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
 import { deleteParts } from './parts.ts';
 
 /** How long the row of a mail that is done stays, for operators. */
 const KEPT_DAYS = 90;
+/** How many of them stay: anybody can send mails. */
+const KEPT_ROWS = 1_000_000;
 const ROWS_AT_ONCE = 500;
 /** A mail takes less time to come in. Parts that have no mail after this time never get one. */
 const INCOMING_MS = 24 * 3_600_000;
@@ -12,9 +14,11 @@ const INCOMING_MS = 24 * 3_600_000;
 const LONGEST_MS = 8 * 3_600_000;
 
 /** Runs in bounded transactions, in any number of processes. */
-export async function tidyInbox(db: Db): Promise<void> {
+export async function tidyInbox(db: Db, keptRows = KEPT_ROWS): Promise<void> {
   const nowMs = await readClockMs(db);
-  await deleteOldMails(db, `${addDays(toDay(toInstant(new Date(nowMs))), -KEPT_DAYS)}T00:00:00Z`);
+  const old = `${addDays(toDay(toInstant(new Date(nowMs))), -KEPT_DAYS)}T00:00:00Z`;
+  const excess = await findDoneAt(db, keptRows);
+  await deleteOldMails(db, excess === undefined || excess < old ? old : excess);
   await deleteLostParts(db, toInstant(new Date(nowMs - INCOMING_MS)));
   await correctTimes(db, nowMs);
 }
@@ -39,6 +43,19 @@ async function correctTimes(db: Db, nowMs: number): Promise<void> {
       .where('due_at', '>', latest)
       .execute(),
   );
+}
+
+/** When the mail was done before which so many later ones were done. */
+async function findDoneAt(db: Db, later: number): Promise<Instant | undefined> {
+  const row = await db
+    .selectFrom('inbox_mail')
+    .select('done_at')
+    .where('state', '=', 'done')
+    .orderBy('done_at', 'desc')
+    .offset(later)
+    .limit(1)
+    .executeTakeFirst();
+  return row?.done_at ?? undefined;
 }
 
 /** Deletes rows only. `deleteLostParts` deletes the parts that have no row then. */

@@ -5,7 +5,7 @@ import { bytes, count, id, instant, number, orNull, orZero, seq, text } from './
 
 export const INBOX = {
   /**
-   * Rows stay for ninety days after their mails are done (`tidyInbox`), so the mails of ninety days bound them. What waits
+   * Rows stay for ninety days after their mails are done (`tidyInbox`), or until a million later ones are done. What waits
    * is bounded by the doors: SMTP takes no more above 100,000 mails (`room.ts`), a folder and a mailbox above some hundred
    * of their own. No index has a column that a claim changes, and there is room for the new version of each row.
    */

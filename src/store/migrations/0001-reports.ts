@@ -13,7 +13,8 @@ import {
 
 /*
  * Documents with the bytes in which they came, what became of them, and what a domain's reports count. What came in bounds
- * them all. Only an operator deletes reports, conflicts and rejections; documents stay.
+ * them all; of domains without account, and of rejections, retention/ does. Of other domains only an operator deletes
+ * reports and conflicts, and documents stay.
  */
 
 /** The order of a domain's reports, and on PostgreSQL their key (decision 90). */
@@ -22,7 +23,8 @@ const LIST = 'domain_id, begin_date, seq';
 export const REPORTS = {
   /**
    * A document of an input, which is a file or a mail that came in, and the bytes in which it came. Of one that
-   * is too large, only that it came. A duplicate has no row. What came in bounds it; nothing deletes rows.
+   * is too large, only that it came. A duplicate has no row. A row goes with the report of a domain without account, or with
+   * its rejection (retention/).
    */
   document: {
     columns: {
@@ -187,7 +189,13 @@ export const REPORTS = {
    * the day's last report.
    */
   domain_receipt: {
-    columns: { domain_id: id('references domain'), day: day(), reports: number() },
+    columns: {
+      domain_id: id('references domain'),
+      day: day(),
+      reports: number(),
+      /** Of all that is stored of them (documents/stored-bytes.ts). */
+      bytes: count(),
+    },
     clusteredBy: 'domain_id, day',
     storage: UPDATED_IN_PLACE,
   },

@@ -76,8 +76,8 @@ export const TABLES = {
   },
 
   /**
-   * A row without an account is an *unclaimed* domain: reports came in for it, and nobody has registered it. Nothing
-   * bounds the names that reports bring, and nothing deletes a row.
+   * A row without an account is an *unclaimed* domain: reports came in for it, and nobody has registered it. It
+   * goes with its last report, and those are bounded (retention/unclaimed.ts).
    */
   domain: {
     columns: {
@@ -88,6 +88,8 @@ export const TABLES = {
       created_at: instant(),
       /** When the domain was last resumed: alerts start again from there. null when it was never paused. */
       watched_since: orNull(instant()),
+      /** When its account lost it. */
+      removed_at: orNull(instant()),
       last_report_at: orNull(instant()),
       reports_total: orZero(count()),
       reports_version: text(),
@@ -210,7 +212,7 @@ export const TABLES = {
   /**
    * The last position that a transaction gave to changes of a list, and the transaction's random nonce (points.ts): the
    * beginning of each list, and a change of alerts; reports have their own. Of a report that was corrected or removed, what
-   * it had. Nothing deletes rows, because clients can come back with any point.
+   * it had. Clients can come back with any point, so rows go only while no account has the domain (retention/eviction.ts).
    */
   list_point: {
     columns: { list_id: id(), position: count(), nonce: text() },
@@ -219,7 +221,7 @@ export const TABLES = {
 
   /**
    * A position of a list whose item was removed or has a later position. One a correction, two a resolved or removed
-   * alert; nothing deletes rows, because totals behind a point are counted with them.
+   * alert. Rows go as points do, because totals behind a point are counted with them.
    */
   list_gap: {
     columns: { list_id: id(), position: count(), nonce: count() },

@@ -197,6 +197,21 @@ describe('a mail that is done', () => {
     expect(await db.selectFrom('inbox_part').select('part').execute()).toHaveLength(2);
   });
 
+  test('leave rows up to a number, the oldest going first', async () => {
+    const { db } = await aStore();
+    await deliverMany(db, 4);
+    for (const seq of [1, 2, 3])
+      await db.write((tx) =>
+        tx
+          .updateTable('inbox_mail')
+          .set({ state: 'done', due_at: null, done_at: `2999-01-0${seq}T00:00:00Z` })
+          .where('seq', '=', seq)
+          .execute(),
+      );
+    await tidyInbox(db, 1);
+    expect((await listMailRows(db)).map(({ seq }) => seq)).toEqual([2, 3, 4]);
+  });
+
   test('and others wait no longer when the database’s clock is set back', async () => {
     const { db } = await aStore();
     await deliverMany(db, 1);

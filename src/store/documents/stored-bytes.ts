@@ -1,0 +1,71 @@
+import { type Selectable, sql } from 'kysely';
+import type { Queries } from '../engine/database.ts';
+import type { Tables } from '../tables.ts';
+
+/* How much space reports take: their contents, their originals, and what rows and indexes add. */
+
+const ROW_BYTES = 2048;
+
+export function toStoredBytes(content: number, original = 0): number {
+  return ROW_BYTES + content + original;
+}
+
+type MeasuredReport = Pick<
+  Selectable<Tables['report']>,
+  'id' | 'domain_id' | 'document_seq' | 'content'
+>;
+
+/** What is stored of a report: its documents and those of its conflicts, and the bytes of all of them. */
+export interface Measured<Row> {
+  readonly report: Row;
+  readonly documents: readonly number[];
+  readonly bytes: number;
+}
+
+/** Reports of one domain, with their conflicts. */
+export async function measureReports<Row extends MeasuredReport>(
+  db: Queries,
+  reports: readonly Row[],
+): Promise<Measured<Row>[]> {
+  const [first] = reports;
+  if (first === undefined) return [];
+  const ids = reports.map(({ id }) => id);
+  const conflicts = await db
+    .selectFrom('conflict')
+    .select(['report_id', 'document_seq', sql<number>`length(content)`.as('bytes')])
+    .where('domain_id', '=', first.domain_id)
+    .where('report_id', 'in', ids)
+    .execute();
+  const seqs = [...reports, ...conflicts].map(({ document_seq }) => document_seq);
+  const originals = await measureDocuments(db, seqs);
+  return reports.map((report) => {
+    const own = { document_seq: report.document_seq, bytes: report.content.length };
+    const all = [own, ...conflicts.filter(({ report_id }) => report_id === report.id)];
+    const sizes = all.map(({ document_seq, bytes }) =>
+      toStoredBytes(Number(bytes), originals.get(document_seq)),
+    );
+    const documents = all.map(({ document_seq }) => document_seq);
+    return { report, documents, bytes: sizes.reduce((sum, size) => sum + size) };
+  });
+}
+
+/** The bytes of originals, by the numbers of their documents. */
+export async function measureDocuments(
+  db: Queries,
+  seqs: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await db
+    .selectFrom('document')
+    .select((eb) => [
+      'seq',
+      sql<number>`coalesce(length(content), 0)`.as('first'),
+      eb
+        .selectFrom('document_part')
+        .select(sql<number | null>`sum(length(document_part.content))`.as('bytes'))
+        .whereRef('document_seq', '=', 'document.seq')
+        .as('others'),
+    ])
+    .where('seq', 'in', seqs)
+    .execute();
+  return new Map(rows.map(({ seq, first, others }) => [seq, Number(first) + Number(others ?? 0)]));
+}

@@ -1,0 +1,103 @@
+import { type Day, toDay } from '../../domain/instant.ts';
+import { deleteReport } from '../corrections/corrections.ts';
+import type { ReportRow } from '../corrections/rows.ts';
+import { deleteDocuments } from '../documents/originals.ts';
+import { type Measured, measureReports } from '../documents/stored-bytes.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { dialectOf } from '../engine/dialect.ts';
+import { insertPoint, newNonce } from '../lists/points.ts';
+import { alertList, reportList } from '../lists/timeline.ts';
+
+/* Reports of a domain without account go, the oldest first, with their conflicts and documents. */
+
+/** In one transaction. */
+const REPORTS_AT_ONCE = 20;
+const BYTES_AT_ONCE = 32 * 1024 * 1024;
+
+interface Eviction {
+  readonly domainId: string;
+  /** The last day of receipt whose reports may go. */
+  readonly until: Day;
+  /** When so many have gone, no more go. */
+  readonly bytes: number;
+  readonly mayGoOn: () => Promise<boolean>;
+}
+
+/** Returns the bytes that went. Nothing goes of a domain that has an account by now. */
+export async function evictReports(db: Db, eviction: Eviction): Promise<number> {
+  let freed = 0;
+  while (freed < eviction.bytes && (await eviction.mayGoOn())) {
+    const gone = await db.write((tx) => evictSome(tx, eviction));
+    if (gone === 0) break;
+    freed += gone;
+  }
+  return freed;
+}
+
+async function evictSome(tx: Tx, { domainId, until }: Eviction): Promise<number> {
+  const domain = tx.selectFrom('domain').select('id').where('id', '=', domainId);
+  const unclaimed = domain.where('account_id', 'is', null).$call(dialectOf(tx).locked);
+  if ((await unclaimed.executeTakeFirst()) === undefined) return 0;
+  const oldest = await tx
+    .selectFrom('report')
+    .selectAll()
+    .where('domain_id', '=', domainId)
+    .orderBy('position')
+    .limit(REPORTS_AT_ONCE)
+    .execute();
+  const kept = oldest.findIndex(({ received_at }) => toDay(received_at) > until);
+  const old = await measureReports(tx, kept === -1 ? oldest : oldest.slice(0, kept));
+  const some = takeSome(old);
+  for (const one of some) await evict(tx, one);
+  if (some.length === oldest.length && oldest.length < REPORTS_AT_ONCE)
+    await deleteDomain(tx, domainId);
+  else await beginAfter(tx, some.at(-1)?.report);
+  return some.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+function takeSome(reports: readonly Measured<ReportRow>[]): readonly Measured<ReportRow>[] {
+  let sum = 0;
+  const end = reports.findIndex(({ bytes }) => {
+    sum += bytes;
+    return sum > BYTES_AT_ONCE;
+  });
+  return end === -1 ? reports : reports.slice(0, Math.max(1, end));
+}
+
+async function evict(tx: Tx, { report, documents, bytes }: Measured<ReportRow>): Promise<void> {
+  const { id: report_id, domain_id, begin_date } = report;
+  await tx
+    .deleteFrom('conflict')
+    .where(({ and }) => and({ report_id, domain_id, begin_date }))
+    .execute();
+  await deleteReport(tx, report, bytes);
+  await deleteDocuments(tx, documents);
+}
+
+/**
+ * The list begins after what went: gaps and points would take space for ever. Nobody follows the list of a domain without
+ * account; who followed it before is told to begin anew.
+ */
+async function beginAfter(tx: Tx, last: ReportRow | undefined): Promise<void> {
+  if (last === undefined) return;
+  const [listId, position] = [reportList(last.domain_id), Number(last.position)];
+  for (const table of ['list_gap', 'list_point'] as const)
+    await tx
+      .deleteFrom(table)
+      .where('list_id', '=', listId)
+      .where('position', '<=', position)
+      .execute();
+  await insertPoint(tx, listId, { position, nonce: newNonce() });
+}
+
+/** Its last report has gone, and its days with it. */
+async function deleteDomain(tx: Tx, id: string): Promise<void> {
+  for (const table of ['domain_month', 'dns_record', 'source_name', 'source_mark'] as const)
+    await tx.deleteFrom(table).where('domain_id', '=', id).execute();
+  for (const table of ['list_gap', 'list_point', 'list_day'] as const)
+    await tx
+      .deleteFrom(table)
+      .where('list_id', 'in', [reportList(id), alertList(id)])
+      .execute();
+  await tx.deleteFrom('domain').where('id', '=', id).execute();
+}
