@@ -62,6 +62,9 @@ export function maxCpuMs(inputBytes: number): number {
   return 10_000 + (10 * maxCost(inputBytes)) / 1e6;
 }
 
+/** The share of it for an input that others may wait behind. Nearly all honest ones need less. */
+const BRIEF_SHARE = 0.2;
+
 /**
  * What one input may add to the database besides its own bytes, estimated: a base, and a multiple of its size. Reports
  * of one record, the smallest, take 1,500 bytes each and 400 in a zip. A stranger's mail is small and may add less.
@@ -122,10 +125,14 @@ export class Budget {
   #originals = 0;
   #isSpent = false;
 
-  constructor(inputBytes: number, limits: Partial<Limits> = {}) {
+  constructor(
+    inputBytes: number,
+    limits: Partial<Limits> = {},
+    { isBrief = false }: { readonly isBrief?: boolean | undefined } = {},
+  ) {
     this.#inputBytes = inputBytes;
     this.#limits = { ...limitsOf(inputBytes), ...limits };
-    this.#maxCost = maxCost(inputBytes);
+    this.#maxCost = maxCost(inputBytes) * (isBrief ? BRIEF_SHARE : 1);
   }
 
   /** Whether a limit was exceeded; the rest of the input is then not read. */

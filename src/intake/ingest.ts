@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { toInstant } from '../domain/instant.ts';
 import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
 import { packLargeOriginal } from '../domain/reports/original.ts';
-import { Refusal } from '../domain/reports/refusal.ts';
+import { Refusal, type RefusalReason } from '../domain/reports/refusal.ts';
 import type { DocumentPlace } from '../store/documents/document-rows.ts';
 import {
   insertReceived,
@@ -26,6 +26,8 @@ export interface Input {
   readonly sha256?: string;
   /** A mail without any report, broken or not, is ignored: in a mailbox that people use, most have none. */
   readonly isMail?: boolean;
+  /** Given up early when it is costly, with a document that is not stored: `too_costly`. */
+  readonly isBrief?: boolean;
   /** What is read again: the bytes are stored for this document already. */
   readonly stored?: DocumentPlace;
 }
@@ -98,8 +100,9 @@ const toRejected = (refusal: Refusal): IntakeDocument => ({
 
 async function* readInput({ now, parser }: IngestDeps, input: Input): AsyncGenerator<ReadDocument> {
   const base = input.stored ?? toPlace(input);
-  for await (const document of parser.parse(input.bytes, { nowMs: now().getTime() })) {
-    if (!isStored(document)) yield { input: input.name, place: undefined, document };
+  const { isBrief } = input;
+  for await (const document of parser.parse(input.bytes, { nowMs: now().getTime(), isBrief })) {
+    if (!isStored(document, input)) yield { input: input.name, place: undefined, document };
     else if (input.isMail && isNothing(document))
       yield { input: input.name, place: undefined, document: { ...document, kind: 'ignored' } };
     else yield { input: input.name, ...(await locate(input, base, document)) };
@@ -107,9 +110,15 @@ async function* readInput({ now, parser }: IngestDeps, input: Input): AsyncGener
 }
 
 /** What is beside a report is not stored, nor that an input could not be read this time. */
-const isStored = (document: IntakeDocument): document is KeptDocument =>
+const isStored = (
+  document: IntakeDocument,
+  { isBrief }: Pick<Input, 'isBrief'>,
+): document is KeptDocument =>
   document.kind === 'report' ||
-  (document.kind === 'rejected' && document.refusal.reason !== 'unreadable');
+  (document.kind === 'rejected' && !isUnread(document.refusal.reason, isBrief));
+
+const isUnread = (reason: RefusalReason, isBrief = false): boolean =>
+  reason === 'unreadable' || (isBrief && reason === 'too_costly');
 
 /** The place of an input that is its own only document. */
 function toPlace({ name, bytes, sha256 }: Input): DocumentPlace {

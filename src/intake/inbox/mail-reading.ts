@@ -15,6 +15,8 @@ export class MailReading {
   isDone = false;
   /** Why it could not be read to its end this time. */
   fault: Refusal | undefined;
+  /** Whether it was given up because it is costly: it is read to its end after the others. */
+  isPostponed = false;
   readonly #counts: Partial<Record<IngestedDocument['outcome'], number>> = {};
   #documents = 0;
   #reason: string | null = null;
@@ -28,6 +30,7 @@ export class MailReading {
   add(document: IngestedDocument): void {
     const { outcome, refusal } = document;
     if (refusal?.reason === 'unreadable') this.fault = refusal;
+    if (refusal?.reason === 'too_costly' && isFirstTry(this.mail)) this.isPostponed = true;
     this.#documents += 1;
     this.#counts[outcome] = (this.#counts[outcome] ?? 0) + 1;
     if (outcome === 'rejected') this.#reason ??= refusal?.message ?? null;
@@ -37,7 +40,7 @@ export class MailReading {
 
   /** Every mail has at least one document. */
   end(): void {
-    this.isDone = this.#documents > 0 && this.fault === undefined;
+    this.isDone = this.#documents > 0 && this.fault === undefined && !this.isPostponed;
   }
 
   /** A report that was stored before a worker was killed is a duplicate at the next try, and treated as a new one. */
@@ -64,6 +67,9 @@ export class MailReading {
     };
   }
 }
+
+/** Only then it may be postponed. */
+export const isFirstTry = ({ tries }: Pick<ClaimedMail, 'tries'>): boolean => tries === 1;
 
 /** Its number in the inbox makes the name unique in lists of documents; the rest is what a person knows it by. */
 export function toInputName({

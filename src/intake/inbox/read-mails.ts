@@ -5,7 +5,7 @@ import { readContent, readSmall } from '../../store/inbox/parts.ts';
 import type { Done } from '../../store/inbox/results.ts';
 import { type IngestedDocument, type InputToRead, ingest } from '../ingest.ts';
 import type { Parser } from '../parser/parser.ts';
-import { MailReading, toInputName } from './mail-reading.ts';
+import { isFirstTry, MailReading, toInputName } from './mail-reading.ts';
 
 interface ReadMailsDeps {
   readonly db: Db;
@@ -19,6 +19,8 @@ export interface ReadMails {
   readonly done: readonly Done[];
   /** Mails that were not read to their end, because of `error` or because the reading was stopped. */
   readonly unread: readonly ClaimedMail[];
+  /** Costly mails, which are read to their end when it is their turn again. */
+  readonly postponed: readonly ClaimedMail[];
   readonly error?: unknown;
   /** Domains that have new reports, by their names. */
   readonly stored: ReadonlySet<string>;
@@ -68,7 +70,8 @@ async function loadInputs(db: Db, mails: readonly ClaimedMail[]): Promise<Loaded
       const name = toInputName(mail);
       const bytes = small.get(mail.id) ?? (await readContent(db, mail));
       const isMail = parseEnvelope(mail.envelope).kind !== 'file';
-      inputs.push({ name, read: async () => ({ name, bytes, sha256: mail.sha256, isMail }) });
+      const known = { name, bytes, sha256: mail.sha256, isMail, isBrief: isFirstTry(mail) };
+      inputs.push({ name, read: async () => known });
     } catch (error) {
       fault ??= { error };
     }
@@ -108,7 +111,10 @@ function sumUp(readings: readonly MailReading[]): Omit<ReadMails, 'error'> {
   }
   return {
     done: readings.filter(({ isDone }) => isDone).map((reading) => reading.toDone()),
-    unread: readings.filter(({ isDone }) => !isDone).map(({ mail }) => mail),
+    unread: readings
+      .filter(({ isDone, isPostponed }) => !isDone && !isPostponed)
+      .map(({ mail }) => mail),
+    postponed: readings.filter(({ isPostponed }) => isPostponed).map(({ mail }) => mail),
     stored,
     unclaimed,
   };

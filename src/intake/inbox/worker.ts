@@ -8,7 +8,7 @@ import {
   releaseMails,
   renewClaims,
 } from '../../store/inbox/claims.ts';
-import { failMails, finishMails } from '../../store/inbox/results.ts';
+import { failMails, finishMails, postponeMails } from '../../store/inbox/results.ts';
 import { trimKept } from '../../store/inbox/room.ts';
 import { tidyInbox } from '../../store/inbox/tidy.ts';
 import type { Parser } from '../parser/parser.ts';
@@ -132,12 +132,13 @@ export async function readClaimed(
 /** Alerts come before the record, so that they are evaluated when a kill in between makes the mail be read again. */
 async function record(deps: ReadClaimedDeps, read: ReadMails): Promise<void> {
   const { db, holder, logError } = deps;
-  const { done, unread } = read;
+  const { done, unread, postponed } = read;
   await deps.afterStored(read).catch((error: unknown) => {
     // The hourly evaluation makes up for it. The reports are stored.
     logError(error, 'alerts could not be evaluated');
   });
   if (done.length > 0) await finishMails(db, holder, done);
+  if (postponed.length > 0) await postponeMails(db, holder, toSeqs(postponed));
   if (unread.length === 0) return;
   if (!('error' in read)) return await releaseMails(db, holder, toSeqs(unread));
   logError(read.error, `${unread.length} mails could not be read`);

@@ -44,7 +44,7 @@ export async function parseSmall(
   options: ParseOptions,
 ): Promise<readonly IntakeDocument[] | undefined> {
   if (bytes.length > MAX_SMALL_BYTES) return undefined;
-  const budget = new Budget(bytes.length, SMALL);
+  const budget = new Budget(bytes.length, SMALL, options);
   const documents: IntakeDocument[] = [];
   for await (const document of readDocuments(bytes, { ...options, budget })) {
     if (document.kind !== 'report') return undefined;

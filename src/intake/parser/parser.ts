@@ -5,6 +5,8 @@ import type { IntakeDocument } from '../intake-document.ts';
 export interface ParseOptions {
   /** The time of receipt, in milliseconds. */
   readonly nowMs: number;
+  /** To be given up with `too_costly` at a share of the budget. */
+  readonly isBrief?: boolean | undefined;
 }
 
 /** Implementations differ in the process that parses. */
@@ -15,5 +17,6 @@ export interface Parser {
 
 /** Parses in this process: for trusted bytes, such as the demo's. */
 export const localParser: Parser = {
-  parse: (bytes, { nowMs }) => readDocuments(bytes, { nowMs, budget: new Budget(bytes.length) }),
+  parse: (bytes, options) =>
+    readDocuments(bytes, { ...options, budget: new Budget(bytes.length, {}, options) }),
 };

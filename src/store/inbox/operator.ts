@@ -43,6 +43,9 @@ export async function dropMail(db: Db, seq: number): Promise<void> {
   await deleteParts(db, id);
 }
 
+/** Of a mail that an operator waits for: a mail is postponed at its first try only. */
+const READ_AT_ONCE = 2;
+
 /** Claims a mail that is done, to read it again. After a kill the claim ends, and a worker reads the mail. */
 export async function reclaimMail(db: Db, holder: Holder, seq: number): Promise<ClaimedMail> {
   return await db.write(async (tx) => {
@@ -50,7 +53,7 @@ export async function reclaimMail(db: Db, holder: Holder, seq: number): Promise<
     const due_at = toInstant(new Date((await readClockMs(tx)) + holder.claimMs));
     const row = await tx
       .updateTable('inbox_mail')
-      .set({ state: 'waiting', claimed_by: holder.id, due_at, tries: 1, ...UNDONE })
+      .set({ state: 'waiting', claimed_by: holder.id, due_at, tries: READ_AT_ONCE, ...UNDONE })
       .where('seq', '=', seq)
       .returning(CLAIMED_COLUMNS)
       .executeTakeFirstOrThrow();

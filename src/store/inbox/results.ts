@@ -36,6 +36,23 @@ export async function failMails(
   });
 }
 
+/** So many mails of its sender a costly mail counts as: what it may cost is a hundred times what others do. */
+const POSTPONED_TURNS = 100;
+
+/** Costly mails go behind those of others, and of their sender's behind them. They can be claimed again at once. */
+export async function postponeMails(
+  db: Db,
+  holder: Holder,
+  seqs: readonly number[],
+): Promise<void> {
+  await db.write(async (tx) => {
+    const due_at = await readNow(tx);
+    await changeClaimed(tx, holder, seqs)
+      .set((eb) => ({ claimed_by: null, due_at, turn: eb('turn', '+', POSTPONED_TURNS) }))
+      .execute();
+  });
+}
+
 /** At random, so that mails that failed together are not all tried again together. */
 function toPauseMs(tries: number): number {
   const pauseMs = Math.min(FIRST_PAUSE_MS * 4 ** (tries - 1), MAX_PAUSE_MS);

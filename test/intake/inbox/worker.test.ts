@@ -1,12 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
 import { Refusal } from '../../../src/domain/reports/refusal.ts';
 import { localParser } from '../../../src/intake/parser/parser.ts';
 import { createParserProcess } from '../../../src/intake/parser/parser-process.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
-import { MAX_TRIES } from '../../../src/store/inbox/claims.ts';
+import { claimMails, MAX_TRIES } from '../../../src/store/inbox/claims.ts';
+import { postponeMails } from '../../../src/store/inbox/results.ts';
 import { aBareAccount, aDomain } from '../../support/builders.ts';
 import { caseCount } from '../../support/counts.ts';
 import { failingDb } from '../../support/failing-db.ts';
@@ -279,5 +281,64 @@ describe('a worker that is stopped', () => {
       while ((await count(db, 'report')) < i) await sleep(1);
     }
     await worker.stop();
+  });
+});
+
+/** A report in about a kilobyte. */
+const costly = (sections: number, id: string) => {
+  const padded = aReportXml(id).replace(
+    '</feedback>',
+    `${'<![CDATA[]]>'.repeat(sections)}</feedback>`,
+  );
+  return mail(base64(gzipSync(gzipSync(padded))));
+};
+
+const HOLDER = { id: 'a', claimMs: 60_000 };
+
+describe('costly mails', () => {
+  test('of many networks are given up early, and read to their end after an honest one that came last', async () => {
+    const { db } = await aStore();
+    const from = (remoteAddress: string) => ({ envelope: { remoteAddress } });
+    for (const i of [1, 2, 3])
+      await deliverMail(db, { bytes: costly(1e5, `costly ${i}`), ...from(`203.0.${i}.1`) });
+    await deliverMail(db, { bytes: costly(4e6, 'too costly'), ...from('203.0.4.1') });
+    await deliverMail(db, from('198.51.100.1'));
+    const order: boolean[] = [];
+    const parser = asProcess({
+      parse: (bytes, options) => {
+        order.push(options.isBrief === true);
+        return localParser.parse(bytes, options);
+      },
+    });
+    const { errors } = await workAll(db, { parser });
+    expect(errors).toEqual([]);
+    expect(order).toEqual([true, true, true, true, true, false, false, false, false]);
+    const rows = await listMailRows(db);
+    expect(rows.map(({ result, tries }) => `${result} ${tries}`)).toEqual([
+      ...Array.from({ length: 3 }, () => 'processed 2'),
+      ...['rejected 2', 'processed 1'],
+    ]);
+    expect(await count(db, 'report')).toBe(4);
+    expect(await count(db, 'rejection')).toBe(1);
+  });
+
+  test('count as many of their sender, whose next ones come behind', async () => {
+    const { db } = await aStore();
+    const [hostile, honest] = ['203.0.113.1', '198.51.100.1'];
+    const deliverFrom = (remoteAddress: string, bytes = aReportMail()) =>
+      deliverMail(db, { bytes, envelope: { remoteAddress } });
+    await deliverFrom(hostile, costly(1e5, 'costly'));
+    const mails = await claimMails(db, { holder: HOLDER, mails: 1, bytes: 10_000 });
+    await postponeMails(
+      db,
+      HOLDER,
+      mails.map(({ seq }) => seq),
+    );
+    for (const sender of [hostile, honest, honest]) await deliverFrom(sender);
+    const claimed = await claimMails(db, { holder: HOLDER, mails: 4, bytes: 10_000 });
+    expect(claimed.map(({ seq }) => seq)).toEqual([3, 4]);
+    expect(await claimMails(db, { holder: HOLDER, mails: 4, bytes: 10_000 })).toMatchObject([
+      { seq: 1, tries: 2 },
+    ]);
   });
 });
