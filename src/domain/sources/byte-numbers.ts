@@ -91,18 +91,6 @@ export class ByteReader {
     return byte;
   }
 
-  /** Text of ASCII characters, of this length. */
-  readText(length: number): string {
-    const start = this.#at;
-    this.#at += length;
-    return this.#bytes.toString('latin1', start, this.#at);
-  }
-
-  /** Where these bytes are next; -1 when they are not there. */
-  find(bytes: Buffer): number {
-    return this.#bytes.indexOf(bytes, this.#at);
-  }
-
   moveTo(position: number): void {
     this.#at = position;
   }

@@ -1,14 +1,15 @@
 import { crc32 } from 'node:zlib';
-import { type AddressKey, readKey, skipKey, toAddressKey, writeKey } from './address-key.ts';
+import { type AddressKey, findKey, listOthers, readKeys, writeKeys } from './address-key.ts';
 import { ByteReader, ByteWriter } from './byte-numbers.ts';
 import type { DaySources, PassCounts, SentOnDays, SourceOfDay } from './day-sources.ts';
 import { openTexts, writeTexts } from './packed-texts.ts';
 import type { Counts } from './source.ts';
 
 /*
- * The stored form of the sources of a day: a checksum of what follows; 1; texts (packed-texts.ts: patterns and names of reporters); then each address: its key, its counts, and behind their length its patterns and
- * reporters by their position among the texts. Of passed messages the failed ones are stored, which are zero for most
- * addresses; then those of its reporters are left out.
+ * The stored form of the sources of a day: a checksum of what follows; 1; the keys of its addresses (address-key.ts); texts
+ * (packed-texts.ts: patterns and names of reporters); then for each address behind its length an entry: its counts, its
+ * patterns and its reporters by their position among the texts. Of passed messages the failed ones are stored, which are
+ * zero for most addresses; then those of its reporters are left out.
  *
  * Those of a month have 2, and have two additions: the first and the last day of an address follow its counts,
  * and what it sent on each day from the first to the last comes before its patterns.
@@ -37,23 +38,38 @@ export function packSources(
     .slice(0, MAX_SOURCES[of]);
   if (kept.length === 0) return null;
   const texts = createTexts();
-  const [entries, results] = [new ByteWriter(), new ByteWriter()];
-  for (const [key, source] of kept) {
-    writeKey(entries, key);
-    writeCounts(entries, source.counts);
-    results.clear();
-    if (source.days !== undefined) writeDays(entries, results, source.days);
-    writePatterns(results, source, texts);
-    writeReporters(results, source, texts);
-    entries.writeBytes(results.bytes);
-  }
+  const [ipv4, others] = [new Entries<number>(), new Entries<string>()];
+  for (const [key, source] of kept)
+    if (typeof key === 'number') ipv4.add(key, source, texts);
+    else others.add(key, source, texts);
   const head = new ByteWriter();
   for (let i = 0; i < CHECKSUM_BYTES; i += 1) head.writeByte(0);
   head.writeByte(FORMS[of]);
+  writeKeys(head, ipv4.keys, others.keys);
   writeTexts(head, texts.list);
-  const packed = Buffer.concat([head.bytes, entries.bytes]);
+  const packed = Buffer.concat([head.bytes, ipv4.bytes, others.bytes]);
   packed.writeUInt32LE(crc32(packed.subarray(CHECKSUM_BYTES)));
   return packed;
+}
+
+class Entries<Key extends AddressKey> {
+  readonly keys: Key[] = [];
+  readonly #all = new ByteWriter();
+  readonly #entry = new ByteWriter();
+
+  get bytes(): Buffer {
+    return this.#all.bytes;
+  }
+
+  add(key: Key, source: SourceOfDay, texts: Texts): void {
+    this.keys.push(key);
+    this.#entry.clear();
+    writeCounts(this.#entry, source.counts);
+    if (source.days !== undefined) writeDays(this.#entry, source, source.days);
+    writePatterns(this.#entry, source, texts);
+    writeReporters(this.#entry, source, texts);
+    this.#all.writeBytes(this.#entry.bytes);
+  }
 }
 
 interface Texts {
@@ -83,16 +99,20 @@ function writeCounts(to: ByteWriter, { messages, aligned, dkimAligned, spfAligne
 }
 
 /** Days are in order. */
-function writeDays(to: ByteWriter, results: ByteWriter, days: SentOnDays): void {
+function writeDays(to: ByteWriter, { counts }: SourceOfDay, days: SentOnDays): void {
   const [first = 1, ...later] = days.keys();
   const last = later.at(-1) ?? first;
   to.writeByte(first);
   to.writeByte(last);
   for (let day = first; day <= last; day += 1) {
     const { messages, aligned } = days.get(day) ?? NOTHING;
-    results.writeNumber(messages);
-    results.writeNumber(messages - aligned);
+    to.writeNumber(messages);
+    if (hasFailed(counts)) to.writeNumber(messages - aligned);
   }
+}
+
+function hasFailed({ messages, aligned }: Counts): boolean {
+  return messages > aligned;
 }
 
 const NOTHING: PassCounts = { messages: 0, aligned: 0 };
@@ -118,7 +138,7 @@ function writeReporters(to: ByteWriter, { counts, reporters }: SourceOfDay, text
     if (position === undefined) continue;
     to.writeNumber(position);
     to.writeNumber(messages);
-    if (counts.messages > counts.aligned) to.writeNumber(messages - aligned);
+    if (hasFailed(counts)) to.writeNumber(messages - aligned);
   }
 }
 
@@ -136,31 +156,20 @@ export function unpackSources(bytes: Uint8Array | null): DaySources {
   const sources: DaySources = new Map();
   if (bytes === null) return sources;
   if (!isIntact(bytes)) throw new Error('The sources of a day are damaged.');
-  const { reader, ...packed } = openPacked(bytes);
-  while (reader.hasMore()) sources.set(readKey(reader), readSource(reader, packed));
+  const { reader, keys, ...packed } = openPacked(bytes);
+  for (const key of [...keys.ipv4, ...listOthers(keys)])
+    sources.set(key, readSource(reader, packed));
   return sources;
 }
 
 /** One of the sources, without unpacking the others; null when they are damaged. */
-export function unpackSource(bytes: Uint8Array, address: string): SourceOfDay | null | undefined {
+export function unpackSource(bytes: Uint8Array, key: AddressKey): SourceOfDay | null | undefined {
   if (!isIntact(bytes)) return null;
-  const { reader, ...packed } = openPacked(bytes);
-  const key = new ByteWriter();
-  writeKey(key, toAddressKey(address));
-  // Most days do not have the address. The same bytes may also be in an entry, so entries are gone through to them.
-  let found = reader.find(key.bytes);
-  while (found !== -1 && reader.hasMore()) {
-    if (reader.at === found) {
-      reader.moveTo(found + key.bytes.length);
-      return readSource(reader, packed);
-    }
-    skipKey(reader);
-    for (let count = 0; count < COUNTS; count += 1) reader.readNumber();
-    if (packed.isMonth) reader.moveTo(reader.at + FIRST_AND_LAST);
-    reader.moveTo(reader.readEnd());
-    if (reader.at > found) found = reader.find(key.bytes);
-  }
-  return undefined;
+  const { reader, keys, ...packed } = openPacked(bytes);
+  const position = findKey(keys, key);
+  if (position === -1) return undefined;
+  for (let i = 0; i < position; i += 1) reader.moveTo(reader.readEnd());
+  return readSource(reader, packed);
 }
 
 export type TakeSource = (
@@ -180,9 +189,9 @@ export type TakeSource = (
  */
 export function eachSource(bytes: Uint8Array | null, take: TakeSource): boolean {
   if (bytes === null || !isIntact(bytes)) return bytes === null;
-  const { reader, isMonth } = openPacked(bytes);
-  while (reader.hasMore()) {
-    const key = readKey(reader);
+  const { reader, keys, isMonth } = openPacked(bytes);
+  for (const key of [...keys.ipv4, ...listOthers(keys)]) {
+    const end = reader.readEnd();
     const messages = reader.readNumber();
     const aligned = messages - reader.readNumber();
     const dkimAligned = aligned - reader.readNumber();
@@ -190,39 +199,42 @@ export function eachSource(bytes: Uint8Array | null, take: TakeSource): boolean 
     const firstDay = isMonth ? reader.readByte() : 1;
     const lastDay = isMonth ? reader.readByte() : 1;
     take(key, messages, aligned, dkimAligned, spfAligned, firstDay, lastDay);
-    reader.moveTo(reader.readEnd());
+    reader.moveTo(end);
   }
   return true;
 }
 
-type Packed = Omit<ReturnType<typeof openPacked>, 'reader'>;
+type Packed = Pick<ReturnType<typeof openPacked>, 'isMonth' | 'findText'>;
 
 function readSource(reader: ByteReader, { isMonth, findText }: Packed): SourceOfDay {
-  const counts = readCounts(reader);
-  const [first, last] = isMonth ? [reader.readByte(), reader.readByte()] : [];
   const end = reader.readEnd();
-  const days = first && last ? { days: readDays(reader, first, last) } : {};
+  const counts = readCounts(reader);
+  const days = isMonth ? { days: readDays(reader, counts) } : {};
   const patterns = new Map<string, number>();
   for (let left = reader.readNumber(); left > 0; left -= 1)
     patterns.set(findText(reader.readNumber()), reader.readNumber());
   const reporters = new Map<string | null, PassCounts>();
-  const hasFailed = counts.messages > counts.aligned;
   while (reader.at < end) {
     const name = findText(reader.readNumber()) || null;
-    const messages = reader.readNumber();
-    reporters.set(name, { messages, aligned: messages - (hasFailed ? reader.readNumber() : 0) });
+    reporters.set(name, readPasses(reader, counts));
   }
   return { counts, ...days, patterns, reporters };
 }
 
-function readDays(reader: ByteReader, first: number, last: number): SentOnDays {
+function readDays(reader: ByteReader, counts: Counts): SentOnDays {
   const days = new Map<number, PassCounts>();
+  const [first, last] = [reader.readByte(), reader.readByte()];
   for (let day = first; day <= last; day += 1) {
-    const messages = reader.readNumber();
-    const aligned = messages - reader.readNumber();
-    if (messages > 0) days.set(day, { messages, aligned });
+    const passes = readPasses(reader, counts);
+    if (passes.messages > 0) days.set(day, passes);
   }
   return days;
+}
+
+/** Of a day or a reporter, of a source that has these counts in all. */
+function readPasses(reader: ByteReader, counts: Counts): PassCounts {
+  const messages = reader.readNumber();
+  return { messages, aligned: messages - (hasFailed(counts) ? reader.readNumber() : 0) };
 }
 
 export function isIntact(bytes: Uint8Array | null): boolean {
@@ -239,13 +251,9 @@ function openPacked(bytes: Uint8Array) {
   const form = reader.readNumber();
   if (form !== FORMS.day && form !== FORMS.month)
     throw new Error(`The sources of a day have the unknown form ${form}.`);
-  return { findText: openTexts(reader), reader, isMonth: form === FORMS.month };
+  const keys = readKeys(reader);
+  return { keys, findText: openTexts(reader), reader, isMonth: form === FORMS.month };
 }
-
-/** How many numbers the counts of a source are. */
-const COUNTS = 4;
-/** The bytes of the two days. */
-const FIRST_AND_LAST = 2;
 
 function readCounts(reader: ByteReader): Counts {
   const messages = reader.readNumber();

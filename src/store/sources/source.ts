@@ -1,7 +1,7 @@
 import { addUp, type Counts } from '../../domain/alerts/rate.ts';
 import type { Day, DayRange } from '../../domain/instant.ts';
 import { parsePattern } from '../../domain/reports/source-pattern.ts';
-import { toAddressKey } from '../../domain/sources/address-key.ts';
+import { type AddressKey, toAddressKey } from '../../domain/sources/address-key.ts';
 import { addDay, type DaySources, type SourceOfDay } from '../../domain/sources/day-sources.ts';
 import type { Results } from '../../domain/sources/evidence.ts';
 import { unpackSource } from '../../domain/sources/packed-sources.ts';
@@ -52,7 +52,7 @@ export async function readSource(
   const sum: DaySources = new Map();
   const damaged: Day[] = [];
   const days = parts.flatMap((part) => {
-    const source = findSource(part, address);
+    const source = findSource(part, key);
     if (source === null) damaged.push(part.day);
     if (!source) return [];
     addDay(sum, new Map([[key, source]]));
@@ -67,8 +67,8 @@ export async function readSource(
   return { days, results, otherMessages, reporters, unsummed };
 }
 
-function findSource({ sources }: DataDay, address: string) {
-  return sources === null ? undefined : unpackSource(sources, address);
+function findSource({ sources }: DataDay, key: AddressKey) {
+  return sources === null ? undefined : unpackSource(sources, key);
 }
 
 function toShown(source: SourceOfDay | undefined): Pick<SourceOfRange, 'results' | 'reporters'> {
@@ -97,10 +97,11 @@ export async function findLastDay(
   reader: Reader,
   { domainId, address }: { readonly domainId: string; readonly address: string },
 ): Promise<Day | null> {
+  const key = toAddressKey(address);
   let before = '9999-12-31';
   for (let limit = FIRST_DAYS; ; limit = Math.min(2 * limit, MAX_DAYS)) {
     const rows = await reader.readAll(daysBefore({ domainId, before, limit }));
-    const found = rows.find((row) => findSource(row, address));
+    const found = rows.find((row) => findSource(row, key));
     const last = rows.at(-1);
     if (found !== undefined || last === undefined) return found?.day ?? null;
     before = last.day;

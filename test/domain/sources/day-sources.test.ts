@@ -129,7 +129,7 @@ test('a month is the sum of its days, and has each of them', () => {
           ofDays.map(([day, { messages }]) => messages - (sent[day - 1]?.messages ?? 0)),
         ).toEqual(ofDays.map(() => 0));
         expect(ofDays.reduce((all, [, one]) => all + one.messages, 0)).toBe(messages);
-        expect(unpackSource(packed as Uint8Array, toAddress(key))).toEqual(month.get(key));
+        expect(unpackSource(packed as Uint8Array, key)).toEqual(month.get(key));
       });
     }),
   );
@@ -149,8 +149,8 @@ test.each(['0.0.0.0', '192.0.2.1', '255.255.255.255', '2001:db8::25', '::', '::1
     const day = dayOf([{ reporter: null, sources: [source(address, 5)] }]);
     const packed = packSources(day) as Uint8Array;
     expect(unpackSources(packed)).toEqual(day);
-    expect(unpackSource(packed, address)).toEqual(day.get(toAddressKey(address)));
-    expect(unpackSource(packed, '192.0.2.99')).toBeUndefined();
+    expect(unpackSource(packed, toAddressKey(address))).toEqual(day.get(toAddressKey(address)));
+    expect(unpackSource(packed, toAddressKey('192.0.2.99'))).toBeUndefined();
   },
 );
 
@@ -192,7 +192,7 @@ describe('a flood', () => {
     const day = dayOf([{ reporter: 'Provider', sources }]);
     const packed = packSources(day) as Uint8Array;
     expect(unpackSources(packed)).toEqual(day);
-    for (const [key, one] of day) expect(unpackSource(packed, toAddress(key))).toEqual(one);
+    for (const [key, one] of day) expect(unpackSource(packed, key)).toEqual(one);
   });
 
   test('of long texts takes a bounded number of bytes', () => {
