@@ -11,6 +11,7 @@ import {
   findFollowedHead,
   readFollowedPage,
 } from '../../src/store/lists/followed.ts';
+import type { Head } from '../../src/store/lists/heads.ts';
 import { findHead, parseItems, readPage } from '../../src/store/lists/page.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';
@@ -95,6 +96,26 @@ test('a domain with more alerts than one transaction deletes is removed with all
   expect((await readPage(reader, list, WHOLE)).total).toBe(0);
   expect(await db.selectFrom('alert').select('id').execute()).toEqual([]);
   expect(await db.selectFrom('list_day').select('items').execute()).toEqual([]);
+});
+
+test('the list of alerts of a removed domain begins after what went: no other row of it stays, and its cursors end', async () => {
+  const { db, reader } = await aStore();
+  const accountId = await aBareAccount(db);
+  const { id: domainId, name } = await aDomain(db, accountId);
+  const scope = { accountId, domainId };
+  const list = followAlerts(scope);
+  await anAlert(db, scope, { resolvedAt: NOW });
+  const cursor = (await findFollowedHead(reader, list, 'start')) as FollowedHead;
+  const { nonce = '' } = (await findHead(reader, alertsOf(scope))) as Head;
+  await removeDomain(db, scope.domainId);
+  const rowsOf = async (table: 'list_point' | 'list_gap') =>
+    await db.selectFrom(table).where('list_id', '=', list.id).select('position').execute();
+  expect([await rowsOf('list_point'), await rowsOf('list_gap')]).toEqual([[{ position: 2 }], []]);
+  await aDomain(db, accountId, { name });
+  await anAlert(db, scope, { resolvedAt: NOW });
+  expect(await findFollowedHead(reader, list, { position: 2, nonce })).toBe('no_point');
+  expect(await findFollowedHead(reader, list, cursor.after)).toBe('no_point');
+  expect(await findFollowedHead(reader, list, 'start')).toMatchObject({ total: 1, gaps: 1 });
 });
 
 test('whoever adds a removed domain gets it active, and the list of a paused one does not change', async () => {

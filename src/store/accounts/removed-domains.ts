@@ -3,7 +3,9 @@ import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { deleteAlerts } from '../alerts/alerts.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { touchDomainList } from '../lists/heads.ts';
+import { newVersion, touchDomainList } from '../lists/heads.ts';
+import { beginAfter } from '../lists/points.ts';
+import { alertList } from '../lists/timeline.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
 import { type DomainRow, lockDomain, selectDomain } from './domains.ts';
 import { insertIgnored } from './proposals.ts';
@@ -44,7 +46,7 @@ async function lockOwned(tx: Tx, id: string): Promise<OwnedDomain> {
   return { ...domain, accountId: domain.account_id };
 }
 
-/** Whoever adds it begins anew: not paused, and with its DNS records as they are then. */
+/** Whoever adds it begins anew: not paused, with its DNS records as they are then, and without alerts of before. */
 async function release(
   tx: Tx,
   { id, accountId, status }: OwnedDomain,
@@ -52,9 +54,16 @@ async function release(
 ): Promise<void> {
   await tx.deleteFrom('source_mark').where('domain_id', '=', id).execute();
   await tx.deleteFrom('dns_record').where('domain_id', '=', id).execute();
+  const { alerts_position } = await tx
+    .selectFrom('domain')
+    .select('alerts_position')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  const alerts_nonce = await beginAfter(tx, alertList(id), Number(alerts_position));
   await tx
     .updateTable('domain')
     .set({ account_id: null, status: 'active', watched_since: null, removed_at: now })
+    .set({ alerts_version: newVersion(), alerts_nonce })
     .where('id', '=', id)
     .execute();
   if (status === 'active') await touchDomainList(tx, accountId, -1);

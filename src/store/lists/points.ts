@@ -31,6 +31,22 @@ export const pointInserts = prepareRows<NewPoint, never>(
       .values(rows.map(({ listId, position, nonce }) => ({ list_id: listId, position, nonce }))),
 );
 
+/**
+ * A list begins after a position: gaps and points of before would take space for ever. Who has a cursor of before is told
+ * to begin anew. Returns the nonce of the position.
+ */
+export async function beginAfter(tx: Tx, listId: string, position: number): Promise<string> {
+  for (const table of ['list_gap', 'list_point'] as const)
+    await tx
+      .deleteFrom(table)
+      .where('list_id', '=', listId)
+      .where('position', '<=', position)
+      .execute();
+  const nonce = newNonce();
+  await insertPoint(tx, listId, { position, nonce });
+  return nonce;
+}
+
 /** Notes that a list has no items at some positions any more. */
 export async function insertGaps(
   tx: Tx,

@@ -93,8 +93,8 @@ export const PEOPLE = {
   },
 
   /**
-   * What was done in an account. What it was done to may be gone since; its name stays. Nothing bounds it, and nothing
-   * deletes rows.
+   * What was done in an account. What it was done to may be gone since; its name stays. An alert adds
+   * two rows, a change by a person or an operator one, and nothing deletes old rows yet.
    */
   audit: {
     columns: {

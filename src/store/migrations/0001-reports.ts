@@ -29,20 +29,20 @@ export const REPORTS = {
   document: {
     columns: {
       seq: seq(),
+      received_at: instant(),
+      input_bytes: number(),
+      /** The size of the part as it came. */
+      content_bytes: orNull(number()),
       /** Of the whole input. */
       input_sha256: bytes(),
       /** The numbers of the parts that lead to its part of the input, `2.1`; empty for the whole input. */
       path: text(),
       /** A file's path or a mail's name, as it was given. */
       input_name: text(),
-      input_bytes: number(),
       /** Names of the members that it was found in, outermost first; null when the input is the document. */
       member: orNull(text()),
-      received_at: instant(),
       /** How the content is compressed; `as_is`: not again, because it came compressed. */
       encoding: orNull(text<'as_is' | 'zstd'>()),
-      /** The size of the part as it came. */
-      content_bytes: orNull(number()),
       /** The compressed part, of a large one the first mebibyte. */
       content: orNull(bytes()),
     },
@@ -64,8 +64,8 @@ export const REPORTS = {
   },
 
   /**
-   * On PostgreSQL columns of a fixed size come first: no space is left between them. Reports and conflicts refer to their
-   * documents without a foreign key, whose check would cost every report.
+   * On PostgreSQL columns of a fixed size come first, as in `document`: no space is left between them. Reports and
+   * conflicts refer to their documents without a foreign key, whose check would cost every report.
    */
   report: {
     columns: {
@@ -75,8 +75,6 @@ export const REPORTS = {
       received_at: instant(),
       /** Its position in the order in which the domain's reports arrived or were corrected: see lists/points.ts. */
       position: count(),
-      /** Of the transaction that gave the position. */
-      nonce: text(),
       document_seq: count(),
       total_messages: count(),
       aligned_messages: count(),
@@ -84,6 +82,8 @@ export const REPORTS = {
       /** Made from the report's identity: see domain/reports/report-identity.ts. */
       id: id(),
       domain_id: id('references domain'),
+      /** Of the transaction that gave the position. */
+      nonce: text(),
       payload_sha256: bytes(),
       reporter_org: orNull(text()),
       reporter_email: orNull(text()),

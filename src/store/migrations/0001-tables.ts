@@ -122,8 +122,9 @@ export const TABLES = {
   },
 
   /**
-   * Each rule fires at most once for a day or a subject of a domain, and at most one alert for each is open. They go
-   * with their domain only, so an account gets more with each day on which something is wrong.
+   * Each rule fires at most once for a day or a subject of a domain, and at most one alert for each is open. An
+   * account gets more with each day on which something is wrong: they go when their domain is removed from it, and
+   * nothing deletes old ones yet.
    */
   alert: {
     columns: {
@@ -212,7 +213,8 @@ export const TABLES = {
   /**
    * The last position that a transaction gave to changes of a list, and the transaction's random nonce (points.ts): the
    * beginning of each list, and a change of alerts; reports have their own. Of a report that was corrected or removed, what
-   * it had. Clients can come back with any point, so rows go only while no account has the domain (retention/eviction.ts).
+   * it had. An alert has four, a correction one. Clients can come back with any point, so rows go only when no account
+   * has the domain (`beginAfter`).
    */
   list_point: {
     columns: { list_id: id(), position: count(), nonce: text() },

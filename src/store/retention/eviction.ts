@@ -5,7 +5,7 @@ import { deleteDocuments } from '../documents/originals.ts';
 import { type Measured, measureReports } from '../documents/stored-bytes.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { insertPoint, newNonce } from '../lists/points.ts';
+import { beginAfter } from '../lists/points.ts';
 import { alertList, reportList } from '../lists/timeline.ts';
 
 /* Reports of a domain without account go, the oldest first, with their conflicts and documents. */
@@ -49,9 +49,12 @@ async function evictSome(tx: Tx, { domainId, until }: Eviction): Promise<number>
   const old = await measureReports(tx, kept === -1 ? oldest : oldest.slice(0, kept));
   const some = takeSome(old);
   for (const one of some) await evict(tx, one);
+  const last = some.at(-1)?.report;
   if (some.length === oldest.length && oldest.length < REPORTS_AT_ONCE)
     await deleteDomain(tx, domainId);
-  else await beginAfter(tx, some.at(-1)?.report);
+  else if (last !== undefined)
+    // Nobody follows the list of a domain without account.
+    await beginAfter(tx, reportList(domainId), Number(last.position));
   return some.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
@@ -72,22 +75,6 @@ async function evict(tx: Tx, { report, documents, bytes }: Measured<ReportRow>):
     .execute();
   await deleteReport(tx, report, bytes);
   await deleteDocuments(tx, documents);
-}
-
-/**
- * The list begins after what went: gaps and points would take space for ever. Nobody follows the list of a domain without
- * account; who followed it before is told to begin anew.
- */
-async function beginAfter(tx: Tx, last: ReportRow | undefined): Promise<void> {
-  if (last === undefined) return;
-  const [listId, position] = [reportList(last.domain_id), Number(last.position)];
-  for (const table of ['list_gap', 'list_point'] as const)
-    await tx
-      .deleteFrom(table)
-      .where('list_id', '=', listId)
-      .where('position', '<=', position)
-      .execute();
-  await insertPoint(tx, listId, { position, nonce: newNonce() });
 }
 
 /** Its last report has gone, and its days with it. */
