@@ -1,3 +1,4 @@
+import { toMailNetwork } from '../../domain/mail-sender.ts';
 import type { Db, Queries } from '../engine/database.ts';
 import { deleteParts } from './parts.ts';
 
@@ -18,32 +19,66 @@ interface Space {
   readonly bytes: number;
 }
 
-/** Why there is no room for mails from anybody; undefined while there is. */
+/**
+ * Why there is no room for mails of a client; undefined while there is. A network may have as much of the room as it
+ * leaves to others, so however many fill it, there is some left for one that has nothing there.
+ */
 export function createRoom(
   db: Db,
   { max = INBOX, measureMs = MEASURE_MS }: { max?: Space; measureMs?: number } = {},
-): () => Promise<string | undefined> {
-  let [hasRoom, untilMs] = [true, 0];
-  return async () => {
+): (address?: string) => Promise<string | undefined> {
+  let [full, untilMs]: [ReadonlySet<string>, number] = [new Set(), 0];
+  return async (address) => {
     if (performance.now() >= untilMs) {
-      const { mails, bytes } = await measure(db, max.mails);
+      full = findFull(await measure(db, max.mails), max);
       untilMs = performance.now() + measureMs;
-      hasRoom = mails < max.mails && bytes < max.bytes;
     }
-    return hasRoom ? db.findShortage() : 'the inbox is full until some are read';
+    if (full.has(ANYBODY)) return 'the inbox is full until some are read';
+    const network = address === undefined ? '' : toMailNetwork(address, NO_FIELDS);
+    if (full.has(network)) return `the inbox has too many mails of ${network} until some are read`;
+    return db.findShortage();
   };
 }
 
-async function measure(db: Queries, maxMails: number): Promise<Space> {
-  const stored = selectStored(db).select('inbox_mail.byte_count').limit(maxMails);
-  const { mails, bytes } = await db
+const ANYBODY = '*';
+const NO_FIELDS = new Uint8Array();
+
+/** The networks that have as much as is free, and `ANYBODY` when nothing is. */
+function findFull(stored: ReadonlyMap<string, Space>, max: Space): ReadonlySet<string> {
+  const free = { ...max };
+  for (const { mails, bytes } of stored.values()) {
+    free.mails -= mails;
+    free.bytes -= bytes;
+  }
+  const isFull = ({ mails, bytes }: Space) => mails >= free.mails || bytes >= free.bytes;
+  const full = [...stored].filter(([network, space]) => network !== '' && isFull(space));
+  return new Set([...full.map(([network]) => network), ...(isFull(NONE) ? [ANYBODY] : [])]);
+}
+
+const NONE = { mails: 0, bytes: 0 };
+
+/** What each network has. */
+async function measure(db: Queries, maxMails: number): Promise<ReadonlyMap<string, Space>> {
+  const stored = selectStored(db).select(['inbox_mail.sender', 'byte_count']).limit(maxMails);
+  const rows = await db
     .selectFrom(stored.as('stored'))
     .select(({ fn }) => [
+      'sender',
       fn.countAll<number>().as('mails'),
-      fn.sum<number | null>('byte_count').as('bytes'),
+      fn.sum<number>('byte_count').as('bytes'),
     ])
-    .executeTakeFirstOrThrow();
-  return { mails, bytes: bytes ?? 0 };
+    .groupBy('sender')
+    .execute();
+  const spaces = new Map<string, Space>();
+  for (const { sender, mails, bytes } of rows) {
+    const [network = ''] = sender.split(' ', 1);
+    const known = spaces.get(network) ?? NONE;
+    spaces.set(network, {
+      mails: known.mails + mails,
+      bytes: known.bytes + bytes,
+    });
+  }
+  return spaces;
 }
 
 /** The mails that still have bytes. Most have none: the cross join makes SQLite begin with the parts. */

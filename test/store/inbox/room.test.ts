@@ -48,6 +48,36 @@ describe('the room of the inbox', () => {
     expect(await findShortage()).toBeUndefined();
   });
 
+  test.each([
+    ['mails', { mails: 8, bytes: 100 * MIB }],
+    ['bytes', { mails: 100, bytes: 8 * MIB }],
+  ])(
+    'is not one network’s alone: its %s were refused to all others when it had filled it',
+    async (_what, max) => {
+      const { db } = await aStore();
+      const findShortage = createRoom(db, { max, measureMs: 0 });
+      const [one, other, third] = ['203.0.113.7', '2001:db8:1::7', '198.51.100.1'] as const;
+      const fill = async (address: string) => {
+        let mails = 0;
+        for (; (await findShortage(address)) === undefined; mails += 1)
+          await deliverMail(db, {
+            bytes: randomBytes(MIB),
+            envelope: { remoteAddress: address },
+          });
+        return mails;
+      };
+      // Half of what is free each time.
+      expect([await fill(one), await fill(other), await fill(third)]).toEqual([4, 2, 1]);
+      expect(await findShortage('203.0.113.99')).toContain('203.0.113');
+      expect(await findShortage('2001:db8:1:2::1')).toContain('2001:db8:1::/48');
+      // One of which nothing waits, and a relay of the operator's own.
+      expect([await findShortage('192.0.2.1'), await findShortage()]).toEqual([
+        undefined,
+        undefined,
+      ]);
+    },
+  );
+
   test('is measured once for many mails', async () => {
     const { db } = await aStore();
     let reads = 0;

@@ -13,8 +13,8 @@ import type { Session, Sessions } from './sessions.ts';
 export interface SmtpDeps {
   readonly deliver: Deliver;
   readonly findAccountByToken: (token: string) => Promise<string | undefined>;
-  /** Why there is no space for more mails. Without it there always is. */
-  readonly findShortage?: () => Promise<string | undefined>;
+  /** Why there is no space for more mails of a client. Without it there always is. */
+  readonly findShortage?: (address?: string) => Promise<string | undefined>;
   readonly now: () => Date;
   readonly log: Pick<Logger, 'debug' | 'info' | 'error'>;
 }
@@ -72,18 +72,18 @@ export class Handlers {
     this.#deps.sessions.open(id, remoteAddress);
   }
 
-  async #begin({ id }: SMTPServerSession): Promise<void> {
+  async #begin({ id, remoteAddress }: SMTPServerSession): Promise<void> {
     const session = this.#require(id);
     session.messages += 1;
     session.accountId = undefined;
     if (session.messages > this.#deps.limits.maxMessages && !session.isTrusted)
       throw new Reply(421, 'Too many messages in one connection');
-    await this.#requireSpace();
+    await this.#requireSpace(session.isTrusted ? undefined : remoteAddress);
   }
 
   /** A fault of the database is not a lack of space: it is answered when the message is stored. */
-  async #requireSpace(): Promise<void> {
-    const shortage = await this.#deps.findShortage?.().catch(() => undefined);
+  async #requireSpace(address: string | undefined): Promise<void> {
+    const shortage = await this.#deps.findShortage?.(address).catch(() => undefined);
     if (shortage === undefined) return;
     this.#logShortage(shortage);
     throw noSpace();
