@@ -1,16 +1,14 @@
 import type { components } from '../../generated/v1.d.ts';
 import type { AlertType } from '../domain/alerts/registry.ts';
-import { alertsOf, followAlerts, type ListedAlert } from '../store/alerts/alert-list.ts';
+import { alertsOf, type ListedAlert } from '../store/alerts/alert-list.ts';
 import type { FollowedList } from '../store/lists/followed.ts';
-import type { PagedList } from '../store/lists/page.ts';
 import type { Handler } from './operation.ts';
 
 export const listAlerts = (({ accountId, query }) => {
   const { domain_id: domainId, changed_after: cursor, ...page } = query;
-  const scope = { accountId, domainId };
-  if (cursor === undefined) return { list: alertsOf(scope) as PagedList<ServedAlert>, page };
-  const followed = followAlerts(scope) as FollowedList<ServedAlert>;
-  return { list: { followed, parameter: 'changed_after', cursor }, page };
+  const list = alertsOf({ accountId, domainId }) as FollowedList<ServedAlert>;
+  if (cursor === undefined) return { list, page };
+  return { list: { followed: list, parameter: 'changed_after', cursor }, page };
 }) satisfies Handler<'listAlerts'>;
 
 /** The store knows that a context is an object; the rule of the alert's type has made it. */

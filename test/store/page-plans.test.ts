@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { addDays } from '../../src/domain/instant.ts';
 import { domainsOf } from '../../src/store/accounts/domains.ts';
-import { alertsOf, followAlerts } from '../../src/store/alerts/alert-list.ts';
+import { alertsOf } from '../../src/store/alerts/alert-list.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import type { BoundQuery } from '../../src/store/engine/prepared.ts';
 import type { Reader } from '../../src/store/engine/reader.ts';
@@ -16,7 +16,7 @@ import {
 import { type Head, newVersion } from '../../src/store/lists/heads.ts';
 import { findHead, type PagedList, readCurrentPage } from '../../src/store/lists/page.ts';
 import { alertList } from '../../src/store/lists/timeline.ts';
-import { followReports, reportsOf } from '../../src/store/reports/reports.ts';
+import { reportsOf } from '../../src/store/reports/reports.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { aBareAccount, aDomain, NOW } from '../support/builders.ts';
 import { explain, record } from '../support/plans.ts';
@@ -56,20 +56,18 @@ type Scope = Awaited<ReturnType<typeof fill>>;
 
 async function readPages(reader: Reader, scope: Scope): Promise<void> {
   const ofAccount = { accountId: scope.accountId, domainId: undefined };
-  const lists = [
+  const followed: FollowedList<unknown>[] = [
     reportsOf(scope),
     alertsOf(scope),
     alertsOf(ofAccount),
-    domainsOf(scope.accountId),
   ];
-  for (const list of lists as PagedList<unknown>[])
+  for (const list of [...followed, domainsOf(scope.accountId)] as PagedList<unknown>[])
     for (const offset of [0, 100]) {
       const head = (await findHead(reader, list)) as Head;
       const { items } = await readCurrentPage(reader, list, { page: { limit: 50, offset }, head });
       expect(items).toHaveLength(50);
     }
-  const followed = [followReports(scope), followAlerts(scope), followAlerts(ofAccount)];
-  for (const list of followed as FollowedList<unknown>[])
+  for (const list of followed)
     for (const start of ['start', { position: 600, nonce: NONCE }] as const)
       for (const offset of [0, 200]) {
         const head = (await findFollowedHead(reader, list, start)) as FollowedHead;

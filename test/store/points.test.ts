@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseStart, toCursor } from '../../src/domain/cursor.ts';
 import { insertGaps } from '../../src/store/lists/points.ts';
-import { followReports } from '../../src/store/reports/reports.ts';
+import { reportsOf } from '../../src/store/reports/reports.ts';
 import { aDomain, anAccount, aReport, receive } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 import { readAfter } from './read-after.ts';
@@ -15,7 +15,7 @@ test('pages behind any point are exact over thousands of positions, with gaps an
   const count = 3 * BLOCK + 100;
   const reports = Array.from({ length: count }, () => aReport({ domain: domain.name }));
   await receive(store.db, reports);
-  const list = followReports({ accountId, domainId: domain.id });
+  const list = reportsOf({ accountId, domainId: domain.id });
   const isGone = (position: number) =>
     position % 7 === 0 || (position > 1.2 * BLOCK && position < 2.2 * BLOCK);
   await store.db.write(async (tx) => {

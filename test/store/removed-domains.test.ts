@@ -3,7 +3,7 @@ import type { Point } from '../../src/domain/cursor.ts';
 import { listAudit } from '../../src/store/accounts/audit.ts';
 import { domainsOf, updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
-import { alertsOf, followAlerts } from '../../src/store/alerts/alert-list.ts';
+import { alertsOf } from '../../src/store/alerts/alert-list.ts';
 import { fireAlert } from '../../src/store/alerts/alerts.ts';
 import { updateRouteCheck } from '../../src/store/alerts/dns-records.ts';
 import {
@@ -56,10 +56,9 @@ test('a removed domain leaves its account with its alerts, marks and checks; its
   const alerts = await readPage(reader, list, WHOLE);
   expect(alerts.total).toBe(1);
   expect(parseItems(alerts).map((alert) => alert.domain_id)).toEqual([kept.id]);
-  const followed = followAlerts({ accountId: mine, domainId: undefined });
   for (const from of ['start', cursor] as const) {
-    const head = (await findFollowedHead(reader, followed, from)) as FollowedHead;
-    const page = await readFollowedPage(reader, followed, { start: from, page: WHOLE, head });
+    const head = (await findFollowedHead(reader, list, from)) as FollowedHead;
+    const page = await readFollowedPage(reader, list, { start: from, page: WHOLE, head });
     expect(page.total).toBe(1);
     expect(page.items.map((item) => JSON.parse(item).domain_id)).toEqual([kept.id]);
   }
@@ -103,7 +102,7 @@ test('the list of alerts of a removed domain begins after what went: no other ro
   const accountId = await aBareAccount(db);
   const { id: domainId, name } = await aDomain(db, accountId);
   const scope = { accountId, domainId };
-  const list = followAlerts(scope);
+  const list = alertsOf(scope);
   await anAlert(db, scope, { resolvedAt: NOW });
   const cursor = (await findFollowedHead(reader, list, 'start')) as FollowedHead;
   const { nonce = '' } = (await findHead(reader, alertsOf(scope))) as Head;

@@ -1,9 +1,9 @@
 import { expressionBuilder, type Kysely } from 'kysely';
 import { dialectOf, type JsonRow, type JsonText } from '../engine/dialect.ts';
-import { type BoundQuery, prepareColumn, prepareQuery } from '../engine/prepared.ts';
+import { prepareColumn, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type Head, headOfDomain, isVersion } from '../lists/heads.ts';
-import type { ItemsQuery, PagedList } from '../lists/page.ts';
+import type { ItemsQuery } from '../lists/page.ts';
 import { alertList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
@@ -27,33 +27,20 @@ const domainHead = headOfDomain('alerts');
 
 const OWNERS = { account: prepareFor('account'), domain: prepareFor('domain') } as const;
 
-/** By `fired_at`, then by creation, latest first. The list does not exist when the account has no such domain. */
-export function alertsOf(scope: AlertScope): PagedList<ListedAlert> {
-  const { owner, queries } = ownerOf(scope);
+/**
+ * By `fired_at`, then by creation, latest first. Followed, in the order in which they fired or resolved last. The list
+ * does not exist when the account has no such domain.
+ */
+export function alertsOf({ accountId, domainId }: AlertScope): FollowedList<ListedAlert> {
+  const owner = domainId ?? accountId;
+  const queries = OWNERS[domainId ? 'domain' : 'account'];
   return {
     id: alertList(owner),
-    head: headOf(scope),
+    head: domainId === undefined ? accountHead({ accountId }) : domainHead({ accountId, domainId }),
     items: (wanted) => queries.from({ owner, ...wanted }),
-  };
-}
-
-/** Alerts in the order in which they fired or resolved last. */
-export function followAlerts(scope: AlertScope): FollowedList<ListedAlert> {
-  const { owner, queries } = ownerOf(scope);
-  return {
-    id: alertList(owner),
-    head: headOf(scope),
-    items: (wanted) => queries.after({ owner, ...wanted }),
+    after: (wanted) => queries.after({ owner, ...wanted }),
     updates: (after) => queries.updates({ owner, after }),
   };
-}
-
-function ownerOf({ accountId, domainId }: AlertScope) {
-  return { owner: domainId ?? accountId, queries: OWNERS[domainId ? 'domain' : 'account'] };
-}
-
-function headOf({ accountId, domainId }: AlertScope): BoundQuery<Head> {
-  return domainId === undefined ? accountHead({ accountId }) : domainHead({ accountId, domainId });
 }
 
 function fieldsOf(db: Kysely<Tables>) {

@@ -3,7 +3,7 @@ import type { JsonText } from '../engine/dialect.ts';
 import { type BoundQuery, type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import type { Head } from './heads.ts';
-import type { Page, PageOf } from './page.ts';
+import type { Page, PagedList, PageOf } from './page.ts';
 
 /*
  * What came to a list after a point, oldest change first. The total is the number of positions behind the point minus
@@ -23,11 +23,10 @@ export interface FollowedItem<Item> {
   readonly position: number;
 }
 
-export interface FollowedList<Item> {
+/** A list that clients can follow. Its head is that of the whole list. */
+export interface FollowedList<Item> extends PagedList<Item> {
   readonly id: string;
-  /** The whole list's head. No row when the list does not exist for the caller. */
-  readonly head: BoundQuery<Head>;
-  readonly items: (query: ItemsAfterQuery) => BoundQuery<FollowedItem<Item>>;
+  readonly after: (query: ItemsAfterQuery) => BoundQuery<FollowedItem<Item>>;
   /** The first item at a position or behind it, as a point, where items have the nonce of their transaction. */
   readonly point?: (position: number) => BoundQuery<Point>;
   /** The sum of the nonces of items behind a position that changed in place; no query where none does. */
@@ -73,7 +72,7 @@ function* planPage<Item>(
   const { total, version } = head;
   if (offset >= total) return { total, version, items: [], point: head.after };
   const pageStart = yield* findPageStart(list.id, head, offset);
-  const rows = yield* ask(list.items({ ...pageStart, limit }));
+  const rows = yield* ask(list.after({ ...pageStart, limit }));
   const position = Number(rows.at(-1)?.position);
   const point = yield* findPoint(list, position);
   if (point === undefined) throw new Error('An item of a list has no point.');

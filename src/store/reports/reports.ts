@@ -4,7 +4,7 @@ import { dialectOf, type JsonRow, type JsonText } from '../engine/dialect.ts';
 import { prepareColumn, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type DomainOfAccount, headOfDomain, isVersion } from '../lists/heads.ts';
-import type { ItemsQuery, PagedList } from '../lists/page.ts';
+import type { ItemsQuery } from '../lists/page.ts';
 import { reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
@@ -74,23 +74,17 @@ const reportPoint = prepareQuery<{ domainId: string; position: number }, Point>(
     .limit(1),
 );
 
-/** Newest window first, then latest arrival. The list does not exist when the account does not have the domain. */
-export function reportsOf(domain: DomainOfAccount): PagedList<ReportRow> {
+/**
+ * Newest window first, then latest arrival. Followed, in the order of their arrival: a report that was corrected comes
+ * where it was corrected. The list does not exist when the account does not have the domain.
+ */
+export function reportsOf(domain: DomainOfAccount): FollowedList<ReportRow> {
   const { domainId } = domain;
   return {
     id: reportList(domainId),
     head: reportsHead(domain),
     items: (wanted) => reportsFrom({ domainId, ...wanted }),
-  };
-}
-
-/** The same reports in the order of their arrival. A report that was corrected comes where it was corrected. */
-export function followReports(domain: DomainOfAccount): FollowedList<ReportRow> {
-  const { domainId } = domain;
-  return {
-    id: reportList(domainId),
-    head: reportsHead(domain),
-    items: (wanted) => reportsAfter({ domainId, ...wanted }),
+    after: (wanted) => reportsAfter({ domainId, ...wanted }),
     point: (position) => reportPoint({ domainId, position }),
   };
 }

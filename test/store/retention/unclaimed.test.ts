@@ -11,7 +11,7 @@ import {
   findFollowedHead,
   readFollowedPage,
 } from '../../../src/store/lists/followed.ts';
-import { followReports } from '../../../src/store/reports/reports.ts';
+import { reportsOf } from '../../../src/store/reports/reports.ts';
 import { toShare, trimUnclaimed } from '../../../src/store/retention/unclaimed.ts';
 import { aBareAccount, aDomain, aReport } from '../../support/builders.ts';
 import { listMiscounts } from '../../support/recount.ts';
@@ -142,7 +142,7 @@ describe('reports of domains that no account has', () => {
     await trim(db);
     const accountId = await aBareAccount(db);
     const { id: domainId } = await aDomain(db, accountId, { name: 'late.example' });
-    const list = followReports({ domainId, accountId });
+    const list = reportsOf({ domainId, accountId });
     const head = await findFollowedHead(store.reader, list, 'start');
     expect(head).toMatchObject({ total: 2 });
     const page = { limit: 10, offset: 0 };
