@@ -7,9 +7,12 @@ import { findBroken } from '../support/prose-rules.ts';
 import { startPrism } from './prism.ts';
 
 const DOMAIN_ID = '0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e';
+const REPORT_ID = '5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d';
 const PATHS: Readonly<Record<string, string>> = {
   listDomains: '/v1/external/domains',
+  getDomain: `/v1/external/domains/${DOMAIN_ID}`,
   listReports: `/v1/external/domains/${DOMAIN_ID}/reports`,
+  listReportRecords: `/v1/external/domains/${DOMAIN_ID}/reports/${REPORT_ID}/records`,
   listAlerts: '/v1/external/alerts',
 };
 const KEY = { Authorization: 'Bearer plb_live_any' };
@@ -47,16 +50,17 @@ test.each(examples)(
     const prefer = `code=${status}, example=${name}`;
     const answer = await ask(PATHS[operationId] as string, { ...KEY, Prefer: prefer });
     expect(answer.status).toBe(Number(status));
-    if (status === '200') expect(findBroken(answer.body)).toEqual([]);
+    if (status === '200' && 'total' in answer.body) expect(findBroken(answer.body)).toEqual([]);
   },
 );
 
 describe.each(operations)('$operationId, without a preference', ({ operationId }) => {
   const path = PATHS[operationId] as string;
 
-  test('is a list that does not contradict itself', async () => {
+  test('does not contradict itself', async () => {
     const { status, body } = await ask(path, KEY);
     expect(status).toBe(200);
+    if (!('total' in body)) return;
     expect(body.data.length).toBeGreaterThan(0);
     expect(findBroken(body)).toEqual([]);
   });

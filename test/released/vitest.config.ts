@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/released/*.check.ts'],
+    testTimeout: 60_000,
     reporters: ['default', './test/support/closing-line.ts'],
   },
 });
