@@ -21,6 +21,11 @@ const VARIABLES = {
     (item) => ADDRESS.test(item),
     'e-mail addresses',
   ),
+  trustedServers: list(
+    'PLUMBLINE_MAIL_TRUSTED_SERVERS',
+    (item) => parseDomainName(item) === item,
+    'names like mx.example.com, in lower case',
+  ),
   watched: list('PLUMBLINE_WATCH', isAbsolute, 'absolute paths of folders or mailbox files'),
   watchDone: choice('PLUMBLINE_WATCH_DONE', ['move', 'leave'], 'move'),
 };
@@ -53,6 +58,8 @@ export interface MailConfig {
   readonly reportAddress?: string | undefined;
   /** Further addresses that the SMTP door accepts. */
   readonly smtpRecipients: readonly string[];
+  /** Servers whose findings about a mail are believed: names in Authentication-Results, and domains of ARC seals. */
+  readonly trustedServers: readonly string[];
   readonly watched: readonly string[];
   readonly watchDone: 'move' | 'leave';
   readonly smtp?: SmtpConfig | undefined;

@@ -40,7 +40,7 @@ export async function askInTime<T>(
   }
 }
 
-function createResolver(servers: readonly string[], timeout: number): Resolver {
+export function createResolver(servers: readonly string[], timeout: number): Resolver {
   const resolver = new Resolver({ timeout, tries: TRIES });
   if (servers.length > 0) resolver.setServers(servers);
   return resolver;

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
+import { loadOrganizationalDomains } from '../domain/dns/organizational-domain.ts';
 import { toInstant } from '../domain/instant.ts';
 import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
 import { packLargeOriginal } from '../domain/reports/original.ts';
 import { Refusal, type RefusalReason } from '../domain/reports/refusal.ts';
+import { findReporter } from '../domain/reports/reporters.ts';
 import type { DocumentPlace } from '../store/documents/document-rows.ts';
 import {
   insertReceived,
@@ -28,6 +30,8 @@ export interface Input {
   readonly isMail?: boolean;
   /** Given up early when it is costly, with a document that is not stored: `too_costly`. */
   readonly isBrief?: boolean;
+  /** The names for which a mail's signatures or its client's address vouch. Absent for a file: nobody sent it. */
+  readonly senders?: readonly string[] | undefined;
   /** What is read again: the bytes are stored for this document already. */
   readonly stored?: DocumentPlace;
 }
@@ -74,6 +78,8 @@ interface ReadDocument {
   /** Where it came in; undefined when it is not stored: something beside a report, or an input that cannot be read. */
   readonly place: DocumentPlace | undefined;
   readonly document: IntakeDocument;
+  /** As `ReceivedDocument` has it. */
+  readonly authenticated?: string | null;
 }
 
 async function* readAll(
@@ -105,8 +111,18 @@ async function* readInput({ now, parser }: IngestDeps, input: Input): AsyncGener
     if (!isStored(document, input)) yield { input: input.name, place: undefined, document };
     else if (input.isMail && isNothing(document))
       yield { input: input.name, place: undefined, document: { ...document, kind: 'ignored' } };
-    else yield { input: input.name, ...(await locate(input, base, document)) };
+    else {
+      const authenticated = await authenticate(input, document);
+      yield { input: input.name, ...(await locate(input, base, document)), authenticated };
+    }
   }
+}
+
+async function authenticate({ senders }: Input, document: KeptDocument): Promise<string | null> {
+  if (senders === undefined) return null;
+  if (senders.length === 0 || document.kind !== 'report') return '';
+  const toOrganizationalDomain = await loadOrganizationalDomains();
+  return findReporter(senders, document.report.metadata, toOrganizationalDomain) ?? '';
 }
 
 /** What is beside a report is not stored, nor that an input could not be read this time. */
@@ -196,10 +212,14 @@ async function* store(
     yield toIngested(document, received[i] && (outcomes.next().value as Outcome));
 }
 
-function toReceived({ place, document }: ReadDocument): ReceivedDocument | undefined {
+function toReceived({
+  place,
+  document,
+  authenticated,
+}: ReadDocument): ReceivedDocument | undefined {
   if (place === undefined || document.kind === 'ignored') return undefined;
   const content = document.kind === 'report' ? document.report : document.refusal;
-  return { ...place, original: document.original ?? null, content };
+  return { ...place, original: document.original ?? null, content, authenticated };
 }
 
 function toIngested(

@@ -1,9 +1,11 @@
 import type { Logger } from 'pino';
 import { evaluate } from '../alerts/evaluate.ts';
 import type { Config } from '../config/config.ts';
+import { createMailAnswers } from '../dns/mail-answers.ts';
 import { createLookUp } from '../dns/record-watch.ts';
 import { startInboxWorker } from '../intake/inbox/worker.ts';
 import type { ParserProcess } from '../intake/parser/parser-process.ts';
+import { createVerifier, type VerifyMail } from '../intake/verification/verifier.ts';
 import { findDomainIds } from '../store/accounts/domains.ts';
 import type { Store } from '../store/engine/store.ts';
 import { createDeliver } from '../store/inbox/deliver.ts';
@@ -29,7 +31,7 @@ export function startInbox(config: Config, { store, log, parser }: InboxDeps): I
   const { alertThresholds: thresholds, dnsServers, mailHost } = config;
   const claim = createClaims({ db, now, mailHost, lookUp: createLookUp(dnsServers) });
   const worker = startInboxWorker({
-    ...{ db, now, logError, parser },
+    ...{ db, now, logError, parser, verify: createMailVerifier(config) },
     afterStored: async ({ stored, unclaimed }) => {
       const names = new Set(stored);
       for (const { accountId, name } of await claim(unclaimed)) {
@@ -47,4 +49,10 @@ export function startInbox(config: Config, { store, log, parser }: InboxDeps): I
     },
     stop: worker.stop,
   };
+}
+
+/** Says who sent a mail, by the configured DNS servers. */
+export function createMailVerifier({ dnsServers, smtp, trustedServers }: Config): VerifyMail {
+  const trustedNetworks = smtp?.trusted ?? [];
+  return createVerifier({ ask: createMailAnswers(dnsServers), trustedServers, trustedNetworks });
 }

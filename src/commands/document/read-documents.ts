@@ -1,5 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { Refusal, type RefusalReason } from '../../domain/reports/refusal.ts';
+import { isMailName } from '../../intake/inbox/mail-reading.ts';
 import { type IngestedDocument, type InputToRead, ingest } from '../../intake/ingest.ts';
 import type { Parser } from '../../intake/parser/parser.ts';
 import { findDocument, type KnownDocument } from '../../store/documents/document-rows.ts';
@@ -53,7 +54,8 @@ async function* toInputs(db: Db, document: KnownDocument): AsyncGenerator<InputT
   const { name } = stored.input;
   const read = async () => {
     const bytes = await readOriginal(db, seq).catch(throwRefusal);
-    return { name, bytes, stored };
+    // What DNS says of a mail's sender today is not what it said when the mail came.
+    return { name, bytes, stored, ...(isMailName(name) && { senders: [] }) };
   };
   yield { name, read };
 }

@@ -79,6 +79,7 @@ function toShown(stored: Stored): Shown {
     domain: stored.domain,
     reporter_org: stored.reporter_org,
     reporter_email: stored.reporter_email,
+    authenticated: stored.authenticated,
     report_id: stored.report_id,
     begin_date: stored.begin_date,
     end_date: stored.end_date,

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { readConfig } from '../../config/config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { readClaimed } from '../../intake/inbox/worker.ts';
 import { createParserProcess } from '../../intake/parser/parser-process.ts';
+import { createMailVerifier } from '../../jobs/inbox.ts';
 import { findDomainIds } from '../../store/accounts/domains.ts';
 import type { Db } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
@@ -47,6 +49,7 @@ async function reread(
   await readClaimed(
     {
       ...{ db, parser, holder, now: () => receivedAt },
+      verify: createMailVerifier(readConfig(process.env)),
       afterStored: async ({ stored }) => {
         await evaluateNow(store, await findDomainIds(db, [...stored]));
       },

@@ -71,6 +71,9 @@ export class MailReading {
 /** Only then it may be postponed. */
 export const isFirstTry = ({ tries }: Pick<ClaimedMail, 'tries'>): boolean => tries === 1;
 
+/** Whether an input with this name came into the inbox. */
+export const isMailName = (name: string): boolean => /^mail-\d+ /.test(name);
+
 /** Its number in the inbox makes the name unique in lists of documents; the rest is what a person knows it by. */
 export function toInputName({
   seq,

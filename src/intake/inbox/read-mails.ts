@@ -3,14 +3,17 @@ import type { ClaimedMail } from '../../store/inbox/claims.ts';
 import { parseEnvelope } from '../../store/inbox/incoming.ts';
 import { readContent, readSmall } from '../../store/inbox/parts.ts';
 import type { Done } from '../../store/inbox/results.ts';
-import { type IngestedDocument, type InputToRead, ingest } from '../ingest.ts';
+import { type IngestedDocument, type Input, type InputToRead, ingest } from '../ingest.ts';
 import type { Parser } from '../parser/parser.ts';
+import type { VerifyMail } from '../verification/verifier.ts';
 import { isFirstTry, MailReading, toInputName } from './mail-reading.ts';
 
 interface ReadMailsDeps {
   readonly db: Db;
   readonly now: () => Date;
   readonly parser: Parser;
+  /** Without it no mail is verified: nothing is known of its sender, as of a file's. */
+  readonly verify?: VerifyMail | undefined;
   /** No mail is begun after it is aborted. */
   readonly signal?: AbortSignal;
 }
@@ -22,6 +25,8 @@ export interface ReadMails {
   /** Costly mails, which are read to their end when it is their turn again. */
   readonly postponed: readonly ClaimedMail[];
   readonly error?: unknown;
+  /** Mails whose senders DNS could not say. They were not begun. */
+  readonly unverified: readonly ClaimedMail[];
   /** Domains that have new reports, by their names. */
   readonly stored: ReadonlySet<string>;
   /** Names that came for each account by its own address, and that no account may have. */
@@ -30,15 +35,21 @@ export interface ReadMails {
 
 /** Stores the reports of mails as `plumbline ingest` does. Never throws: the mails before an error are done. */
 export async function readMails(
-  { db, now, parser, signal }: ReadMailsDeps,
+  { db, now, parser, verify, signal }: ReadMailsDeps,
   mails: readonly ClaimedMail[],
 ): Promise<ReadMails> {
   const readings = new Map(mails.map((mail) => [toInputName(mail), new MailReading(mail)]));
+  const unverified: ClaimedMail[] = [];
   const deps = { db, now, parser };
   let failed: { readonly error: unknown } | undefined;
   try {
-    const { inputs, fault } = await loadInputs(db, mails);
+    const { loaded, fault } = await loadMails(db, mails);
     failed = fault;
+    const inputs: InputToRead[] = [];
+    for (const { mail, input } of await verifyMails(loaded, { now, verify })) {
+      if (input !== undefined) inputs.push({ name: input.name, read: async () => input });
+      else if (readings.delete(toInputName(mail))) unverified.push(mail);
+    }
     for await (const document of ingest(deps, untilAborted(inputs, signal)))
       note(readings, document);
     for (const reading of readings.values()) {
@@ -48,35 +59,58 @@ export async function readMails(
   } catch (error) {
     failed = { error };
   }
-  return { ...sumUp([...readings.values()]), ...failed };
+  return { ...sumUp([...readings.values()]), unverified, ...failed };
 }
 
 interface Loaded {
-  readonly inputs: readonly InputToRead[];
-  /** The first one. */
-  readonly fault: { readonly error: unknown } | undefined;
+  readonly mail: ClaimedMail;
+  readonly bytes: Uint8Array;
 }
 
 /**
  * All bytes are in memory before the first mail is read: a fault of the database is not a fault of a mail. A mail
- * whose bytes are not there is left out.
+ * whose bytes are not there is left out. The first fault is returned.
  */
-async function loadInputs(db: Db, mails: readonly ClaimedMail[]): Promise<Loaded> {
-  const inputs: InputToRead[] = [];
-  let fault: Loaded['fault'];
+async function loadMails(db: Db, mails: readonly ClaimedMail[]) {
+  const loaded: Loaded[] = [];
+  let fault: { readonly error: unknown } | undefined;
   const small = await readSmall(db, mails);
   for (const mail of mails) {
     try {
-      const name = toInputName(mail);
-      const bytes = small.get(mail.id) ?? (await readContent(db, mail));
-      const isMail = parseEnvelope(mail.envelope).kind !== 'file';
-      const known = { name, bytes, sha256: mail.sha256, isMail, isBrief: isFirstTry(mail) };
-      inputs.push({ name, read: async () => known });
+      loaded.push({ mail, bytes: small.get(mail.id) ?? (await readContent(db, mail)) });
     } catch (error) {
       fault ??= { error };
     }
   }
-  return { inputs, fault };
+  return { loaded, fault };
+}
+
+/** How long DNS may have no answer for a mail. Then nothing says who sent it. */
+const MAX_UNANSWERED_MS = 30 * 60_000;
+
+interface VerifiedMail {
+  readonly mail: ClaimedMail;
+  /** undefined when it is verified another time. */
+  readonly input: Input | undefined;
+}
+
+/** All at once: none waits for another one's DNS. */
+function verifyMails(
+  loaded: readonly Loaded[],
+  { now, verify }: Pick<ReadMailsDeps, 'now' | 'verify'>,
+): Promise<VerifiedMail[]> {
+  return Promise.all(
+    loaded.map(async ({ mail, bytes }) => {
+      const { received_at: receivedAt, sha256 } = mail;
+      const envelope = parseEnvelope(mail.envelope);
+      const base = { name: toInputName(mail), bytes, sha256, isBrief: isFirstTry(mail) };
+      if (envelope.kind === 'file') return { mail, input: { ...base, isMail: false } };
+      const senders = verify && (await verify({ bytes, envelope, receivedAt }));
+      const isDecided = now().getTime() - Date.parse(receivedAt) > MAX_UNANSWERED_MS;
+      if (verify && senders === undefined && !isDecided) return { mail, input: undefined };
+      return { mail, input: { ...base, isMail: true, senders: senders ?? (verify && []) } };
+    }),
+  );
 }
 
 async function* untilAborted(
@@ -100,7 +134,7 @@ function note(readings: ReadonlyMap<string, MailReading>, document: IngestedDocu
   }
 }
 
-function sumUp(readings: readonly MailReading[]): Omit<ReadMails, 'error'> {
+function sumUp(readings: readonly MailReading[]): Omit<ReadMails, 'error' | 'unverified'> {
   const unclaimed = new Map<string, Set<string>>();
   const stored = new Set<string>();
   for (const { mail, names } of readings) {

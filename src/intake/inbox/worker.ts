@@ -13,6 +13,7 @@ import { trimKept } from '../../store/inbox/room.ts';
 import { tidyInbox } from '../../store/inbox/tidy.ts';
 import type { Parser } from '../parser/parser.ts';
 import type { ParserProcess } from '../parser/parser-process.ts';
+import type { VerifyMail } from '../verification/verifier.ts';
 import { type ReadMails, readMails } from './read-mails.ts';
 
 /**
@@ -26,6 +27,8 @@ const CLAIM_MS = 120_000;
 const POLL_MS = 5_000;
 /** The pause after a fault of our own: without it, all mails would use up their tries at once. */
 const REST_MS = 10_000;
+/** When mails are tried again for which DNS had no answer. Those of a sender whose DNS is down are read together. */
+const UNVERIFIED_PAUSE_MS = 300_000;
 const TIDY_MS = 3_600_000;
 const TRIM_MS = 60_000;
 /** The parser's process takes memory. It ends when nothing has come in for this time. */
@@ -39,6 +42,7 @@ interface ReadDeps {
   readonly logError: (error: unknown, message: string) => void;
   /** One that parses nothing in this process, when it serves. */
   readonly parser: ParserProcess;
+  readonly verify?: VerifyMail | undefined;
 }
 
 interface InboxWorkerDeps extends ReadDeps {
@@ -132,15 +136,17 @@ export async function readClaimed(
 /** Alerts come before the record, so that they are evaluated when a kill in between makes the mail be read again. */
 async function record(deps: ReadClaimedDeps, read: ReadMails): Promise<void> {
   const { db, holder, logError } = deps;
-  const { done, unread, postponed } = read;
+  const { done, unread, postponed, unverified } = read;
   await deps.afterStored(read).catch((error: unknown) => {
     // The hourly evaluation makes up for it. The reports are stored.
     logError(error, 'alerts could not be evaluated');
   });
   if (done.length > 0) await finishMails(db, holder, done);
   if (postponed.length > 0) await postponeMails(db, holder, toSeqs(postponed));
+  if (unverified.length > 0)
+    await releaseMails(db, holder, { seqs: toSeqs(unverified), pauseMs: UNVERIFIED_PAUSE_MS });
   if (unread.length === 0) return;
-  if (!('error' in read)) return await releaseMails(db, holder, toSeqs(unread));
+  if (!('error' in read)) return await releaseMails(db, holder, { seqs: toSeqs(unread) });
   logError(read.error, `${unread.length} mails could not be read`);
   const { error } = read;
   const why = error instanceof Error ? error.message : String(error);

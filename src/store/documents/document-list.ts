@@ -169,7 +169,7 @@ export async function findStoredConflict(db: Db, seq: number) {
     .innerJoin('domain', 'domain.id', 'c.domain_id')
     .select(['c.seq', 'c.report_id as report', 'c.document_seq', 'domain.name as domain'])
     .select(['report.report_id', 'c.begin_date', 'end_date', 'c.payload_sha256', 'c.received_at'])
-    .select(['c.reporter_org', 'c.reporter_email'])
+    .select(['c.reporter_org', 'c.reporter_email', 'c.authenticated'])
     .select(['c.record_count', 'c.total_messages', 'c.aligned_messages', 'c.content'])
     .where('c.seq', '=', seq)
     .executeTakeFirstOrThrow(() => new Failure('not_found', `No conflict has the number ${seq}.`));

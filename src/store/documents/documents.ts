@@ -30,6 +30,8 @@ export interface ReceivedDocument extends DocumentPlace {
   /** null when it is too large to be kept, or stored already. */
   readonly original: Original | null;
   readonly content: AggregateReport | Refusal;
+  /** The organisational domain as which its mail was authenticated; empty when it was not; null for a file. */
+  readonly authenticated?: string | null | undefined;
 }
 
 export type Outcome = ReportOutcome | 'rejected';
@@ -204,7 +206,9 @@ async function insertGroup(
     tx,
     stored.flatMap((one, i) => toRejectionChange(one, documents[i]?.content)),
   );
-  const added = stored.flatMap((one, i) => (one ? toAdded(plans[i], one, documents[i]) : []));
+  const added = documents.flatMap((document, i) =>
+    stored[i] === undefined ? [] : toAdded(plans[i], stored[i], document),
+  );
   await insertPlanned(tx, added, arrivals);
   return plans.map((plan) => plan?.outcome ?? 'rejected');
 }
@@ -239,10 +243,11 @@ function toRejectionChange(
 function toAdded(
   plan: PlannedReport | undefined,
   { seq: documentSeq }: StoredDocument,
-  document: ReceivedDocument | undefined,
+  { original, authenticated = null }: Pick<ReceivedDocument, 'original' | 'authenticated'>,
 ): AddedReport[] {
   if (plan?.added === undefined) return [];
   const { content } = plan.added.row;
-  const bytes = toStoredBytes(content.length, document?.original?.content.length);
-  return [{ ...plan.added, isConflict: plan.outcome === 'conflict', documentSeq, bytes }];
+  const bytes = toStoredBytes(content.length, original?.content.length);
+  const isConflict = plan.outcome === 'conflict';
+  return [{ ...plan.added, isConflict, documentSeq, authenticated, bytes }];
 }

@@ -15,6 +15,7 @@ const COLUMNS = [
   'reporter_org',
   'reporter_email',
   'report_id',
+  'authenticated',
   'begin_date',
   'end_date',
   'record_count',

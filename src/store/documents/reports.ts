@@ -23,7 +23,7 @@ export interface PlannedReport {
 }
 
 interface NewContent {
-  readonly row: Omit<NewReport, 'position' | 'nonce' | 'document_seq'>;
+  readonly row: Omit<NewReport, 'position' | 'nonce' | 'document_seq' | 'authenticated'>;
   readonly domain: ReportedDomain;
   readonly report: AggregateReport;
 }
@@ -146,6 +146,7 @@ export interface AddedReport extends NewContent {
   readonly documentSeq: number;
   /** Of all that is stored of it. */
   readonly bytes: number;
+  readonly authenticated: string | null;
 }
 
 export async function insertPlanned(
@@ -154,10 +155,11 @@ export async function insertPlanned(
   arrivals: Arrivals,
 ): Promise<void> {
   const reports = added.filter(({ isConflict }) => !isConflict);
-  const rows = reports.map(({ row, domain, report, documentSeq, bytes }) => {
+  const rows = reports.map(({ row, domain, report, documentSeq, authenticated, bytes }) => {
     const position = arrivals.nextPosition(domain);
     arrivals.add(domain, row, { sources: report.sources, bytes });
-    return { ...row, document_seq: documentSeq, position, nonce: arrivals.nonce };
+    const stored = { document_seq: documentSeq, authenticated };
+    return { ...row, ...stored, position, nonce: arrivals.nonce };
   });
   const inserted = (await runAllPrepared(tx, reportInserts(rows))).flat();
   // The domains are locked, so nobody else stored these ids. A missing row means that its `seq` exists already, as
@@ -181,9 +183,9 @@ async function findConflictPayloads(
 }
 
 /** The caller has locked the domain, and knows that there is none with this content. */
-async function insertConflict(tx: Tx, { row, documentSeq, bytes }: AddedReport) {
+async function insertConflict(tx: Tx, { row, documentSeq, authenticated, bytes }: AddedReport) {
   const { domain_id, id: report_id, begin_date } = row;
-  const report = { ...row, document_seq: documentSeq };
+  const report = { ...row, document_seq: documentSeq, authenticated };
   await tx
     .insertInto('conflict')
     .values({ domain_id, report_id, begin_date, ...toExchangedRow(report) })

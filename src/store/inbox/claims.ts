@@ -13,7 +13,7 @@ export const MAX_TRIES = 10;
 
 /** The columns of a `ClaimedMail`. A claim counts as a try. */
 export const CLAIMED_COLUMNS = [
-  ...(['seq', 'id', 'door', 'envelope', 'byte_count'] as const),
+  ...(['seq', 'id', 'door', 'envelope', 'received_at', 'byte_count'] as const),
   ...(['sha256', 'account_id', 'tries'] as const),
 ] as const;
 
@@ -142,10 +142,14 @@ export async function renewClaims(db: Db, holder: Holder, seqs: readonly number[
   });
 }
 
-/** Mails that were not read can be claimed again at once, and lose no try. */
-export async function releaseMails(db: Db, holder: Holder, seqs: readonly number[]): Promise<void> {
+/** Mails that were not read can be claimed again, at once or after a pause, and lose no try. */
+export async function releaseMails(
+  db: Db,
+  holder: Holder,
+  { seqs, pauseMs = 0 }: { readonly seqs: readonly number[]; readonly pauseMs?: number },
+): Promise<void> {
   await db.write(async (tx) => {
-    const due_at = await readNow(tx);
+    const due_at = toInstant(new Date((await readClockMs(tx)) + pauseMs));
     await changeClaimed(tx, holder, seqs)
       .set((eb) => ({ claimed_by: null, due_at, tries: eb('tries', '-', 1) }))
       .execute();

@@ -16,6 +16,8 @@ export interface Envelope {
   readonly recipients?: readonly string[] | undefined;
   /** SMTP: the client's address. */
   readonly remoteAddress?: string | undefined;
+  /** SMTP: the name that the client gave itself. */
+  readonly helo?: string | undefined;
   /** IMAP: mailbox and UID, such as `INBOX/4711`. A folder: the path of the file. */
   readonly place?: string | undefined;
   /** Put into a folder for files: without a report it is rejected, as by `plumbline ingest`. A mail is ignored. */

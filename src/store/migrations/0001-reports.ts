@@ -88,6 +88,8 @@ export const REPORTS = {
       reporter_org: orNull(text()),
       reporter_email: orNull(text()),
       report_id: orNull(text()),
+      /** The organisational domain as which its mail was authenticated; empty when it was not; null for a file. */
+      authenticated: orNull(text()),
       /** JSON: a list of `Warning`. */
       warnings: text(),
       /** Its records and what else no list shows: domain/reports/report-content.ts. */
@@ -114,6 +116,7 @@ export const REPORTS = {
       payload_sha256: bytes(),
       reporter_org: orNull(text()),
       reporter_email: orNull(text()),
+      authenticated: orNull(text()),
       warnings: text(),
       content: bytes(),
     },

@@ -15,7 +15,14 @@ export function selectStoredReports(db: Pick<Queries, 'selectFrom'>) {
     .selectFrom('report')
     .innerJoin('domain', 'domain.id', 'report.domain_id')
     .select(['report.id', 'report.seq', 'domain_id', 'domain.name as domain', 'report.received_at'])
-    .select(['reporter_org', 'reporter_email', 'report_id', 'begin_date', 'end_date'])
+    .select([
+      'reporter_org',
+      'reporter_email',
+      'report_id',
+      'authenticated',
+      'begin_date',
+      'end_date',
+    ])
     .select(['record_count', 'total_messages', 'aligned_messages', 'warnings'])
     .select(['document_seq', 'payload_sha256', 'content'])
     .select(VERSION.as('version'));

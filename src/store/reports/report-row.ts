@@ -29,10 +29,10 @@ type ExchangedRow = Omit<
  * report's place when they are exchanged.
  */
 export function toExchangedRow(row: ExchangedRow): ExchangedRow {
-  const { document_seq, payload_sha256, received_at, warnings, content } = row;
+  const { document_seq, payload_sha256, received_at, authenticated, warnings, content } = row;
   const { reporter_org, reporter_email, record_count, total_messages, aligned_messages } = row;
   return {
-    ...{ document_seq, payload_sha256, received_at, warnings, content },
+    ...{ document_seq, payload_sha256, received_at, authenticated, warnings, content },
     ...{ reporter_org, reporter_email, record_count, total_messages, aligned_messages },
   };
 }

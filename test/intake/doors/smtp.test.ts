@@ -29,6 +29,7 @@ describe('a message', () => {
           sender: 'noreply@reporter.example',
           recipients: [ADDRESS],
           remoteAddress: '127.0.0.1',
+          helo: '[127.0.0.1]',
         },
         receivedAt: '2026-03-15T04:00:00Z',
         accountId: undefined,

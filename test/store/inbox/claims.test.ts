@@ -65,7 +65,7 @@ describe('a claim', () => {
     expect(await claimAs(db, 'b')).toHaveLength(1);
     // The former holder was only asleep: it changes nothing any more.
     await renewClaims(db, holder('killed'), [1]);
-    await releaseMails(db, holder('killed'), [1]);
+    await releaseMails(db, holder('killed'), { seqs: [1] });
     expect(await finishMails(db, holder('killed'), [toDone(first as never)])).toBe(0);
     expect(await listMailRows(db)).toMatchObject([{ state: 'waiting', claimed_by: 'b', tries: 2 }]);
   });
@@ -83,7 +83,7 @@ describe('a claim', () => {
     const { db } = await aStore();
     await deliverMany(db, 2);
     await claimAs(db, 'a');
-    await releaseMails(db, holder('a'), [1, 2]);
+    await releaseMails(db, holder('a'), { seqs: [1, 2] });
     const again = await claimAs(db, 'b');
     expect(again.map(({ tries }) => tries)).toEqual([1, 1]);
   });

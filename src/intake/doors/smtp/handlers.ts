@@ -195,11 +195,13 @@ export class Handlers {
 const LOGGED_RECIPIENTS = 5;
 const LOG_AGAIN_MS = 60_000;
 
-function toEnvelope({ envelope, remoteAddress }: SMTPServerSession): Envelope {
+function toEnvelope(session: SMTPServerSession): Envelope {
+  const { envelope, remoteAddress, hostNameAppearsAs } = session;
   const { mailFrom, rcptTo } = envelope;
   return {
     sender: mailFrom === false ? '' : mailFrom.address,
     recipients: rcptTo.map(({ address }) => address),
     remoteAddress,
+    helo: hostNameAppearsAs || undefined,
   };
 }

@@ -55,11 +55,20 @@ export function renderMetadata(
       ${renderTerm('Received', html`${formatTime(received_at)}, ${renderTime(received_at, now)}`)}
       ${renderTerm('Came as', html`<bdi>${describeArrival(input)}</bdi>`)}
       ${renderTerm('In it', toText(member))}
+      ${renderTerm('Sender', renderSender(report))}
       ${renderVersions(content)}
       ${renderTerm('SHA-256', html`<code>${toHex(report.payload_sha256)}</code>`)}
     </dl>
     ${renderConflicts(conflictsAt)}
   </section>`;
+}
+
+/** A file has no sender. */
+function renderSender({ authenticated }: ReportOfAccount): Html | null {
+  if (authenticated === null) return null;
+  if (authenticated === '')
+    return html`<span class="badge warn">Not authenticated</span> Nothing proves that it is from this reporter.`;
+  return html`<span class="badge good">Authenticated</span> as ${renderText(authenticated, MAX_NAME)}`;
 }
 
 /** The part of its input that has the report, as it came. */

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { createVerifier } from '../../../src/intake/verification/verifier.ts';
+import type { Db } from '../../../src/store/engine/database.ts';
+import type { Envelope } from '../../../src/store/inbox/incoming.ts';
+import { aBareAccount, aDomain, NOW } from '../../support/builders.ts';
+import { aReportXml, deliverMail, listMailRows, makeDue } from '../../support/inbox.ts';
+import { aWorker, workAll } from '../../support/inbox-worker.ts';
+import { base64, mail } from '../../support/mail.ts';
+import { aKey, SELECTOR, signMail } from '../../support/signed-mail.ts';
+import { aStore } from '../../support/store.ts';
+
+const KEY = aKey();
+
+interface Given {
+  readonly org?: string;
+  readonly email?: string;
+  /** The domain of From and of the signature. */
+  readonly domain?: string;
+}
+
+/** A signed mail with a report that names these. */
+async function aSigned({ org, email, domain }: Required<Given>): Promise<Buffer> {
+  const xml = aReportXml()
+    .replace(/<org_name>[^<]*/, `<org_name>${org}`)
+    .replace(/<email>[^<]*/, `<email>${email}`);
+  const whole = mail(base64(xml)).toString('latin1');
+  return await signMail(
+    Buffer.from(whole.replace(/^From: .*$/m, `From: noreply@${domain}`), 'latin1'),
+    KEY,
+    { domain },
+  );
+}
+
+function aVerifier(answers: { isDown: boolean } = { isDown: false }) {
+  return createVerifier({
+    ask: async (name) => {
+      if (answers.isDown) throw Object.assign(new Error('down'), { code: 'ESERVFAIL' });
+      if (name.startsWith(`${SELECTOR}._domainkey.`)) return [[KEY.record]];
+      throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
+    },
+    ...{ trustedServers: [], trustedNetworks: [] },
+  });
+}
+
+async function readSender(db: Db, bytes: Buffer, envelope: Envelope = {}) {
+  await aDomain(db, await aBareAccount(db), { name: 'example.com' });
+  await deliverMail(db, { bytes, envelope });
+  await workAll(db, { verify: aVerifier() });
+  const rows = await db.selectFrom('report').select('authenticated').execute();
+  return rows.map(({ authenticated }) => authenticated);
+}
+
+describe('the sender of a report', () => {
+  test.each<[string, Required<Given>, string]>([
+    [
+      'is the reporter when the signature is of the domain of the report’s e-mail',
+      { org: 'A reporter', email: 'dmarc@reporter.example', domain: 'mail.reporter.example' },
+      'reporter.example',
+    ],
+    [
+      'is the reporter when it is of the domain that the organisation is called',
+      { org: 'reporter.example', email: 'dmarc@other.example', domain: 'reporter.example' },
+      'reporter.example',
+    ],
+    [
+      'is nobody when it is of another domain',
+      { org: 'A reporter', email: 'dmarc@reporter.example', domain: 'evil.example' },
+      '',
+    ],
+    [
+      'is nobody when the report has the name of a big reporter and a domain of its own',
+      { org: 'google.com', email: 'noreply@evil.example', domain: 'evil.example' },
+      '',
+    ],
+    [
+      'is nobody when a customer of the reporter signs',
+      { org: 'Yahoo', email: 'dmarchelp@yahooinc.com', domain: 'yahoo.com' },
+      '',
+    ],
+    [
+      'is a big reporter when its own servers sign',
+      { org: 'Yahoo', email: 'dmarchelp@yahooinc.com', domain: 'dmarc.yahoo.com' },
+      'yahoo.com',
+    ],
+  ])('%s', async (_what, given, authenticated) => {
+    const { db } = await aStore();
+    expect(await readSender(db, await aSigned(given))).toEqual([authenticated]);
+  });
+
+  test('is not known of a file', async () => {
+    const { db } = await aStore();
+    expect(await readSender(db, Buffer.from(aReportXml()), { kind: 'file' })).toEqual([null]);
+  });
+});
+
+const GIVEN = { org: 'A', email: 'a@reporter.example', domain: 'reporter.example' };
+
+test('a mail for which DNS has no answer waits, others do not, and it is read when DNS answers', async () => {
+  const { db } = await aStore();
+  const answers = { isDown: true };
+  const now = () => new Date(NOW);
+  await deliverMail(db, { bytes: await aSigned(GIVEN), envelope: {} });
+  await deliverMail(db, { envelope: {} });
+  const worker = aWorker(db, { verify: aVerifier(answers), now });
+  while ((await listMailRows(db)).at(1)?.state !== 'done') await new Promise(setImmediate);
+  await worker.stop();
+  expect(await listMailRows(db)).toMatchObject([
+    { state: 'waiting', tries: 0, claimed_by: null },
+    {},
+  ]);
+  answers.isDown = false;
+  await makeDue(db);
+  await workAll(db, { verify: aVerifier(answers), now });
+  const rows = await db.selectFrom('report').select('authenticated').orderBy('seq').execute();
+  expect(rows).toEqual([{ authenticated: '' }, { authenticated: 'reporter.example' }]);
+});
+
+test('a mail for which DNS had no answer for half an hour is read without', async () => {
+  const { db } = await aStore();
+  await deliverMail(db, { bytes: await aSigned(GIVEN), envelope: {} });
+  const now = () => new Date(Date.parse(NOW) + 31 * 60_000);
+  await workAll(db, { verify: aVerifier({ isDown: true }), now });
+  const rows = await db.selectFrom('report').select('authenticated').execute();
+  expect(rows).toEqual([{ authenticated: '' }]);
+});

@@ -1,0 +1,281 @@
+import arc from 'mailauth/lib/arc/index.js';
+import { describe, expect, test } from 'vitest';
+import { createVerifier } from '../../../src/intake/verification/verifier.ts';
+import type { Envelope } from '../../../src/store/inbox/incoming.ts';
+import { aReportXml } from '../../support/inbox.ts';
+import { base64, mail } from '../../support/mail.ts';
+import { aKey, SELECTOR, signMail } from '../../support/signed-mail.ts';
+
+const NOW = '2026-03-15T04:12:09Z';
+const KEY = aKey();
+const WEAK_KEY = aKey(512);
+const OTHER_KEY = aKey();
+
+const keyName = (domain: string) => `${SELECTOR}._domainkey.${domain}`;
+
+type Zone = Readonly<Record<string, string | 'servfail' | 'silent'>>;
+
+const ZONE: Zone = {
+  [keyName('reporter.example')]: KEY.record,
+  [keyName('mail.reporter.example')]: KEY.record,
+  [keyName('other.example')]: KEY.record,
+  [keyName('weak.reporter.example')]: WEAK_KEY.record,
+  [keyName('forwarder.example')]: KEY.record,
+  [keyName('late.reporter.example')]: 'silent',
+  [keyName('broken.reporter.example')]: 'servfail',
+  'reporter.example': 'v=spf1 ip4:192.0.2.7 -all',
+  'bounces.reporter.example': 'v=spf1 ip4:192.0.2.7 -all',
+  'other.example': 'v=spf1 ip4:192.0.2.7 -all',
+  'mx.reporter.example': 'v=spf1 ip4:192.0.2.7 -all',
+  'late.reporter.example': 'silent',
+};
+
+interface Given {
+  readonly zone?: Zone;
+  readonly trustedServers?: readonly string[];
+  readonly envelope?: Envelope;
+}
+
+function aVerifier({ zone = ZONE, trustedServers = [], envelope = {} }: Given = {}) {
+  const asked: string[] = [];
+  const ask = async (name: string, type: string): Promise<unknown[]> => {
+    asked.push(`${type} ${name}`);
+    const found = type === 'TXT' ? zone[name] : undefined;
+    if (found === 'silent') return await new Promise(() => undefined);
+    if (found === undefined) throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
+    if (found === 'servfail') throw Object.assign(new Error('failed'), { code: 'ESERVFAIL' });
+    return [[found]];
+  };
+  const verify = createVerifier({ ask, trustedServers, trustedNetworks: [], deadlineMs: 200 });
+  return { asked, verify: (bytes: Uint8Array) => verify({ bytes, envelope, receivedAt: NOW }) };
+}
+
+const FROM = 'From: Reports <dmarc@reporter.example>';
+
+function aMail(from: readonly string[] = [FROM]): Buffer {
+  const whole = mail(base64(aReportXml('r-1'))).toString('latin1');
+  return Buffer.from(whole.replace(/^From: .*$/m, from.join('\r\n')), 'latin1');
+}
+
+const signed = (domain?: string, from?: readonly string[]) =>
+  signMail(aMail(from), KEY, domain === undefined ? {} : { domain });
+
+const with_ = (before: string, bytes: Buffer) =>
+  Buffer.concat([Buffer.from(`${before}\r\n`), bytes]);
+
+describe('a signature', () => {
+  test.each<[string, () => Promise<Buffer>, readonly string[] | undefined]>([
+    ['of the domain of From counts', () => signed(), ['reporter.example']],
+    [
+      'of a domain with the same owner counts',
+      () => signed('mail.reporter.example'),
+      ['mail.reporter.example'],
+    ],
+    ['of another domain does not', () => signed('other.example'), []],
+    ['that is missing does not', async () => aMail(), []],
+    [
+      'of a body that was changed does not',
+      async () => Buffer.concat([await signed(), Buffer.from('one more line\r\n')]),
+      [],
+    ],
+    [
+      'of another subject does not',
+      async () =>
+        Buffer.from((await signed()).toString('latin1').replace('Report domain: x', 'y'), 'latin1'),
+      [],
+    ],
+    [
+      'of a part of the body (l=) does not',
+      async () => await signMail(aMail(), KEY, { maxBodyLength: 20 }),
+      [],
+    ],
+    [
+      'of a part of the body with other text after it does not',
+      async () => {
+        const part = await signMail(aMail(), KEY, { maxBodyLength: 20 });
+        return Buffer.concat([part, Buffer.from('one more line\r\n')]);
+      },
+      [],
+    ],
+    ['with a second From does not', async () => with_('From: a@other.example', await signed()), []],
+    [
+      'of a From with two addresses does not',
+      () => signed(undefined, ['From: dmarc@reporter.example, a@other.example']),
+      [],
+    ],
+    [
+      'by a key of 512 bits does not',
+      () => signMail(aMail(), WEAK_KEY, { domain: 'weak.reporter.example' }),
+      [],
+    ],
+    ['by another key does not', () => signMail(aMail(), OTHER_KEY), []],
+    [
+      'that had expired when the mail came does not',
+      () => signMail(aMail(), KEY, { expires: new Date('2026-03-10T00:00:00Z') }),
+      [],
+    ],
+    [
+      'that has expired since does',
+      () => signMail(aMail(), KEY, { expires: new Date('2026-03-16T00:00:00Z') }),
+      ['reporter.example'],
+    ],
+    ['without a key in DNS does not', () => signed('nokey.reporter.example'), []],
+    [
+      'whose key DNS cannot give is not decided',
+      () => signed('broken.reporter.example'),
+      undefined,
+    ],
+    ['whose key comes late is not decided', () => signed('late.reporter.example'), undefined],
+    [
+      'beside one whose key comes late counts',
+      async () => await signMail(await signed('late.reporter.example'), KEY),
+      ['reporter.example'],
+    ],
+    [
+      'of a mail whose lines end with LF counts',
+      async () =>
+        Buffer.from((await signed()).toString('latin1').replaceAll('\r\n', '\n'), 'latin1'),
+      ['reporter.example'],
+    ],
+    [
+      'beside six others does not',
+      async () => {
+        const others =
+          'DKIM-Signature: v=1; a=rsa-sha256; d=a.example; s=s; h=from; bh=AA; b=AA\r\n';
+        return Buffer.concat([Buffer.from(others.repeat(6)), await signed()]);
+      },
+      [],
+    ],
+    [
+      'below a header of 64 KiB does not',
+      async () => with_(`X-Long: ${'a'.repeat(70_000)}`, await signed()),
+      [],
+    ],
+  ])('%s', async (_what, toMail, names) => {
+    expect(await aVerifier().verify(await toMail())).toEqual(names);
+  });
+});
+
+describe('the address of the client', () => {
+  const client = { remoteAddress: '192.0.2.7', helo: 'mx.reporter.example' };
+  test.each<[string, Envelope, readonly string[] | undefined]>([
+    ['that SPF allows counts', { ...client, sender: 'a@reporter.example' }, ['reporter.example']],
+    ['counts for HELO without a sender', { ...client, sender: '' }, ['mx.reporter.example']],
+    ['of another domain does not count', { ...client, sender: 'a@other.example' }, []],
+    [
+      'that SPF does not allow does not count',
+      { sender: 'a@reporter.example', remoteAddress: '192.0.2.8' },
+      [],
+    ],
+    [
+      'of a relay is not asked for',
+      { sender: 'a@reporter.example', remoteAddress: '10.0.0.1' },
+      [],
+    ],
+    ['is not decided without DNS', { ...client, sender: 'a@late.reporter.example' }, undefined],
+  ])('%s', async (_what, envelope, names) => {
+    expect(await aVerifier({ envelope }).verify(aMail())).toEqual(names);
+  });
+});
+
+describe('what a server of the operator found', () => {
+  const trustedServers = ['mx.operator.example', 'forwarder.example'];
+  const field = (text: string) => with_(`Authentication-Results: ${text}`, aMail());
+  const passed = 'dkim=pass (2048-bit key) header.d=reporter.example header.s=s1';
+
+  test.each<[string, Buffer, readonly string[]]>([
+    ['counts', field(`mx.operator.example; ${passed}`), ['reporter.example']],
+    [
+      'counts with a version',
+      field(`mx.operator.example 1; spf=fail; ${passed}`),
+      ['reporter.example'],
+    ],
+    [
+      'counts for SPF',
+      field('mx.operator.example; spf=pass smtp.mailfrom=a@reporter.example'),
+      ['reporter.example'],
+    ],
+    [
+      'does not count when it failed',
+      field('mx.operator.example; dkim=fail header.d=reporter.example'),
+      [],
+    ],
+    ['does not count of another server', field(`mx.other.example; ${passed}`), []],
+    [
+      'does not count for another domain',
+      field('mx.operator.example; dkim=pass header.d=other.example'),
+      [],
+    ],
+    [
+      'does not count below a field of the same server',
+      with_(
+        'Authentication-Results: mx.operator.example; dkim=none',
+        field(`mx.operator.example; ${passed}`),
+      ),
+      [],
+    ],
+    [
+      'does not count with text of the sender',
+      field(`mx.operator.example; spf=fail smtp.mailfrom="x; ${passed} y"@other.example`),
+      [],
+    ],
+  ])('%s', async (_what, bytes, names) => {
+    expect(await aVerifier({ trustedServers }).verify(bytes)).toEqual(names);
+  });
+
+  test('does not count in a mail that came from outside to the SMTP door', async () => {
+    const envelope = { remoteAddress: '192.0.2.9', sender: 'a@evil.example' };
+    const bytes = field(`mx.operator.example; ${passed}`);
+    expect(await aVerifier({ trustedServers, envelope }).verify(bytes)).toEqual([]);
+  });
+
+  async function sealed(domain: string): Promise<Buffer> {
+    const seal = await arc.sealMessage(aMail(), {
+      ...{ signingDomain: domain, selector: SELECTOR, privateKey: KEY.privateKey, cv: 'none' },
+      authResults: `mx.${domain}; ${passed}`,
+    });
+    return Buffer.concat([seal, aMail()]);
+  }
+
+  test('counts under its seal (ARC), and under that of nobody else', async () => {
+    const { verify } = aVerifier({ trustedServers });
+    expect(await verify(await sealed('forwarder.example'))).toEqual(['reporter.example']);
+    expect(await verify(await sealed('other.example'))).toEqual([]);
+    const changed = Buffer.concat([await sealed('forwarder.example'), Buffer.from('more\r\n')]);
+    expect(await verify(changed)).toEqual([]);
+  });
+});
+
+test('no mail asks more than thirty questions', async () => {
+  const include = Array.from({ length: 10 }, (_, i) => `mx:m${i}.example`).join(' ');
+  const asked: string[] = [];
+  const verify = createVerifier({
+    ask: async (name, type) => {
+      asked.push(name);
+      if (type === 'TXT') return [[`v=spf1 ${include} -all`]];
+      if (type !== 'MX') return ['198.51.100.1'];
+      return Array.from({ length: 10 }, (_, i) => ({ exchange: `${i}.${name}`, priority: i }));
+    },
+    ...{ trustedServers: [], trustedNetworks: [] },
+  });
+  const envelope = { sender: 'a@reporter.example', remoteAddress: '192.0.2.7' };
+  expect(await verify({ bytes: aMail(), envelope, receivedAt: NOW })).toEqual([]);
+  expect(asked.length).toBeLessThanOrEqual(30);
+  expect(asked.length).toBeGreaterThan(20);
+});
+
+test.each([
+  ['nothing', Buffer.alloc(0)],
+  ['bytes', Buffer.from([0xff, 0, 0x0d, 0x0a, 0x0d, 0x0a])],
+  ['no fields', Buffer.from('\r\n\r\nx')],
+  ['a field without a value', Buffer.from('DKIM-Signature:\r\nFrom:\r\nARC-Seal: i=1\r\n\r\nx')],
+  [
+    'a name of 10,000 labels',
+    Buffer.from(
+      `From: a@${'a.'.repeat(10_000)}example\r\nDKIM-Signature: v=1; a=rsa-sha256; d=${'a.'.repeat(9_000)}b; s=${'s'.repeat(300)}; h=from; bh=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=; b=AA\r\n\r\n`,
+    ),
+  ],
+])('a mail with %s throws nothing', async (_what, bytes) => {
+  const envelope = { remoteAddress: '192.0.2.7', sender: '"@"@\0', helo: '[192.0.2.7]' };
+  expect(await aVerifier({ envelope, trustedServers: ['a.example'] }).verify(bytes)).toEqual([]);
+});
