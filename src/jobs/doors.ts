@@ -5,6 +5,7 @@ import type { ImapConfig, SmtpConfig } from '../config/mail.ts';
 import { Failure } from '../domain/failure.ts';
 import { describeSystemError } from '../domain/system-error.ts';
 import { watchFolder } from '../intake/doors/folder/folder-door.ts';
+import type { RunningSmtp } from '../intake/doors/smtp/smtp.ts';
 import { findAccountByToken } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/engine/store.ts';
 import { findCheckpoint, noteDoor, updateCheckpoint } from '../store/inbox/doors.ts';
@@ -75,16 +76,17 @@ export function startSmtpDoor(
   { noteMs = NOTE_MS, ...deps }: DoorDeps & { readonly noteMs?: number },
 ): Running {
   const { store, log } = deps;
-  const storing = createStoring(deps.deliver);
-  const smtpDeps = {
-    ...bindStore({ ...deps, deliver: storing.deliver }),
-    findShortage: createRoom(store.db),
-  };
+  const smtpDeps = { ...bindStore(deps), findShortage: createRoom(store.db) };
   const note = (error?: string) =>
-    smtpDeps.noteDoor('smtp', error).catch((e: unknown) => log.error(e));
+    smtpDeps.noteDoor('smtp', error).catch((e: unknown) => log.error(`smtp: ${toText(e)}`));
   return keepRunning(async (signal) => {
     const { startSmtp } = await import('../intake/doors/smtp/smtp.ts');
-    const door = await startSmtp(smtp, smtpDeps).catch(async (error: NodeJS.ErrnoException) => {
+    let door: RunningSmtp | undefined;
+    const findFault = () => door?.findFault() ?? storing.findFault();
+    const noteState = createNoting(findFault, { log, note });
+    const storing = createStoring(deps.deliver, noteState);
+    const open = startSmtp(smtp, { ...smtpDeps, deliver: storing.deliver });
+    door = await open.catch(async (error: NodeJS.ErrnoException) => {
       const text = describeClosed(smtp, error);
       log.error({ door: 'smtp' }, `smtp: ${text}`);
       if (error.code !== 'EADDRINUSE') await note(text);
@@ -92,8 +94,6 @@ export function startSmtpDoor(
     });
     if (door === undefined) return RETRY_MS;
     log.info({ door: 'smtp', port: door.port, name: smtp.name }, 'smtp: the door is open');
-    const findFault = () => door.findFault() ?? storing.findFault();
-    const noteState = createNoting(findFault, { log, note });
     await noteState();
     const noting = setInterval(noteState, noteMs);
     if (!signal.aborted) await once(signal, 'abort');
@@ -103,22 +103,29 @@ export function startSmtpDoor(
   });
 }
 
-/** Remembers why the last mail could not be stored, until one is. */
-function createStoring(deliver: Deliver) {
+/** Remembers why the last mail could not be stored, until one is. What changes is noted at once. */
+function createStoring(deliver: Deliver, noteState: () => Promise<void>) {
   let fault: string | undefined;
+  const change = (to: string | undefined) => {
+    if (to === fault) return;
+    fault = to;
+    void noteState();
+  };
   return {
     findFault: () => fault,
     deliver: async (incoming: Incoming) => {
       try {
         await deliver(incoming);
-        fault = undefined;
+        change(undefined);
       } catch (error) {
-        if (error instanceof Failure && error.code === 'unavailable') fault = error.message;
+        if (error instanceof Failure && error.code === 'unavailable') change(error.message);
         throw error;
       }
     },
   };
 }
+
+const toText = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 /** Why the door is not open. Errors of listening are the system's; any other error is of the certificate. */
 function describeClosed({ port }: SmtpConfig, error: NodeJS.ErrnoException): string {

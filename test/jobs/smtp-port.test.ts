@@ -32,14 +32,15 @@ function openDoor(
   {
     certificate,
     deliver = async () => {},
-  }: { certificate?: CertificateFiles; deliver?: Deliver } = {},
+    noteMs = 20,
+  }: { certificate?: CertificateFiles; deliver?: Deliver; noteMs?: number } = {},
 ) {
   const lines: string[] = [];
-  const note = (_about: unknown, text = '') => void lines.push(text);
+  const note = (about: unknown, text = about) => void lines.push(String(text));
   const address = { port, host: '127.0.0.1', name: 'mx.plumbline.example', recipients: [ADDRESS] };
   const smtp = { ...address, trusted: [], certificate };
   const door = startSmtpDoor(smtp, {
-    ...{ store, noteMs: 20 },
+    ...{ store, noteMs },
     deliver,
     log: { info: note, warn: note, error: note, debug: note } as never,
   });
@@ -68,7 +69,7 @@ test('an open SMTP door notes again and again that it works', async () => {
   while (await isFailing()) await sleep(5);
 });
 
-test('an SMTP door says that the disk is full until a mail is stored again', async () => {
+test('an SMTP door says at once, and logs once, that the disk is full, until a mail is stored again', async () => {
   const store = await aStore();
   const port = await aFreePort();
   let isFull = true;
@@ -76,7 +77,7 @@ test('an SMTP door says that the disk is full until a mail is stored again', asy
     for await (const _chunk of bytes as AsyncIterable<Uint8Array>);
     if (isFull) throw new Failure('unavailable', 'The mail could not be stored: disk is full');
   };
-  const lines = openDoor(store, port, { deliver });
+  const lines = openDoor(store, port, { deliver, noteMs: 3_600_000 });
   await untilSaid(lines, 'the door is open');
   const send = async () => {
     const smtp = await aTransaction(port, ADDRESS);
@@ -85,6 +86,10 @@ test('an SMTP door says that the disk is full until a mail is stored again', asy
   };
   const findFault = async () => (await listDoors(store.db))[0]?.fault;
   expect(await send()).toMatch(/^4/);
+  expect(await send()).toMatch(/^4/);
+  expect(lines.filter((line) => line.includes('messages are refused'))).toEqual([
+    'smtp: messages are refused: The mail could not be stored: disk is full',
+  ]);
   while ((await findFault()) !== 'The mail could not be stored: disk is full') await sleep(5);
   isFull = false;
   expect(await send()).toMatch(/^250/);

@@ -10,8 +10,23 @@ const MAX_CHECKPOINT_CHARS = 4_000;
 /** A door that repeats itself is noted after this time only. */
 const REPEAT_MS = 60_000;
 
+/** What the database did not take, for the pages of the same process. */
+const unwritten = new WeakMap<Db, Map<DoorName, string>>();
+
 /** Without an error, the door works. */
 export async function noteDoor(db: Db, door: DoorName, error?: string): Promise<void> {
+  const faults = unwritten.get(db) ?? new Map<DoorName, string>();
+  unwritten.set(db, faults);
+  try {
+    await writeState(db, door, error);
+    faults.delete(door);
+  } catch (fault) {
+    faults.set(door, error ?? toWriteFault(fault));
+    throw fault;
+  }
+}
+
+async function writeState(db: Db, door: DoorName, error?: string): Promise<void> {
   const nowMs = await readClockMs(db);
   const at = toInstant(new Date(nowMs));
   const last_error = error === undefined ? null : toCut(error, MAX_ERROR_CHARS);
@@ -53,7 +68,8 @@ export async function listDoors(db: Db): Promise<DoorState[]> {
   const states = await selectDoors(db).orderBy('door').execute();
   return states.map(({ door, worked_at, last_error, last_error_at }) => {
     const isSilent = (worked_at ?? '') < since && (last_error_at ?? '') < since;
-    return { door, worked_at, fault: shortage ?? last_error ?? (isSilent ? SILENT : null) };
+    const noted = unwritten.get(db)?.get(door) ?? last_error;
+    return { door, worked_at, fault: shortage ?? noted ?? (isSilent ? SILENT : null) };
   });
 }
 
@@ -65,7 +81,7 @@ export async function listFailingKinds(db: Db): Promise<DoorKind[]> {
 
 const toKind = ({ door }: DoorState) => door.split(':', 1)[0] as DoorKind;
 
-/** Doors note nothing while the database cannot be written. Returns why, by writing without a change. */
+/** For a process without doors. Returns why the database cannot be written, by writing without a change. */
 export async function findWriteFault(db: Db): Promise<string | undefined> {
   try {
     await db.write((tx) =>
@@ -76,9 +92,12 @@ export async function findWriteFault(db: Db): Promise<string | undefined> {
     );
     return undefined;
   } catch (error) {
-    return `the database cannot be written: ${error instanceof Error ? error.message : error}`;
+    return toWriteFault(error);
   }
 }
+
+const toWriteFault = (error: unknown): string =>
+  `the database cannot be written: ${error instanceof Error ? error.message : error}`;
 
 /** Of a door that is not configured any more. Throws `not_found`. */
 export async function deleteDoor(db: Db, door: string): Promise<void> {

@@ -227,13 +227,15 @@ describe('the server', () => {
     expect(await client.ask('AUTH PLAIN AGEAYg==')).toMatch(/^5\d\d /);
   });
 
-  test('says of a command that it does not need that it is not implemented, without a joke', async () => {
+  test('knows no command that it does not need, and verifies no address, without a joke', async () => {
     const { port } = await anSmtpDoor();
     const client = aRawSmtp(port);
     await client.reply();
     await client.ask('EHLO x');
-    for (const command of ['VRFY dmarc', 'EXPN dmarc', 'WIZ please', 'HELP', 'KILL', 'STARTTLS'])
-      expect(await client.ask(command)).toMatch(/^502 5\.5\.1 Error: command not recognized$/);
+    for (const command of ['EXPN dmarc', 'WIZ please', 'HELP', 'KILL', 'STARTTLS'])
+      expect(await client.ask(command)).toMatch(/^500 5\.5\.2 Error: command not recognized$/);
+    for (const command of ['VRFY dmarc', `VRFY ${ADDRESS}`, 'VRFY'])
+      expect(await client.ask(command)).toMatch(/^252 2\.1\.5 Not verified; /);
   });
 
   test('takes pipelined commands, and a second message in one connection', async () => {

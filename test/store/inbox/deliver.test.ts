@@ -1,5 +1,6 @@
 import { hash, randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { Failure } from '../../../src/domain/failure.ts';
 import {
   findAccountByToken,
   findMailToken,
@@ -8,7 +9,13 @@ import {
 import type { Db } from '../../../src/store/engine/database.ts';
 import { claimMails } from '../../../src/store/inbox/claims.ts';
 import { createDeliver } from '../../../src/store/inbox/deliver.ts';
-import { findCheckpoint, noteDoor, updateCheckpoint } from '../../../src/store/inbox/doors.ts';
+import {
+  findCheckpoint,
+  listDoors,
+  listFailingKinds,
+  noteDoor,
+  updateCheckpoint,
+} from '../../../src/store/inbox/doors.ts';
 import { MAX_INCOMING_BYTES } from '../../../src/store/inbox/incoming.ts';
 import { findResults } from '../../../src/store/inbox/mails.ts';
 import { PART_BYTES, readContent } from '../../../src/store/inbox/parts.ts';
@@ -270,6 +277,27 @@ describe('a door', () => {
     await expect(updateCheckpoint(db, 'imap', 'x'.repeat(4_001))).rejects.toMatchObject({
       code: 'limit_reached',
     });
+  });
+
+  test('a fault that the full database does not take is known in the process that met it, until it does', async () => {
+    const { db } = await aStore();
+    let isFull = false;
+    const filling: Db = {
+      ...db,
+      write: async (change) => {
+        if (isFull) throw new Failure('unavailable', 'the disk is full.');
+        return await db.write(change);
+      },
+    };
+    const listFaults = async () => (await listDoors(filling)).map(({ fault }) => fault);
+    for (const door of ['folder:/srv/drop', 'smtp'] as const) await noteDoor(filling, door);
+    isFull = true;
+    await expect(noteDoor(filling, 'smtp', 'no mail is stored')).rejects.toThrow('disk is full');
+    expect(await listFaults()).toEqual([null, 'no mail is stored']);
+    expect(await listFailingKinds(filling)).toEqual(['smtp']);
+    isFull = false;
+    await noteDoor(filling, 'smtp');
+    expect(await listFaults()).toEqual([null, null]);
   });
 
   test('notes the same error once a minute, and another one at once', async () => {

@@ -4,7 +4,7 @@ import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
 import { MAX_INCOMING_BYTES, type MailResult } from '../../../store/inbox/incoming.ts';
 import { isPseudoFolder } from '../../inputs/pseudo-file-system.ts';
-import { deliverAll } from '../delivering.ts';
+import { inGroups } from '../in-groups.ts';
 import { toPathText, toSystemPath } from './byte-path.ts';
 import { type KnownFile, KnownFiles } from './known-files.ts';
 import { type FolderKind, moveDone } from './move.ts';
@@ -37,6 +37,9 @@ export interface FolderPlace {
   readonly path: string;
   readonly kind: FolderKind;
 }
+
+type Found = readonly [name: string, file: WatchedFile];
+type Results = ReadonlyMap<string, MailResult>;
 
 /** The files of a folder, by names as byte paths. Only regular files in the folder itself count. */
 export class Folder {
@@ -101,32 +104,35 @@ export class Folder {
   async #finishRead(): Promise<void> {
     const waiting = [...this.#waiting];
     const results = await this.#watch.findResults(waiting.map(([, file]) => toKey(file)));
-    for (const [name, file] of waiting) {
-      const result = results.get(toKey(file));
-      if (result === 'waiting') continue;
+    const read = waiting.filter(([, file]) => results.get(toKey(file)) !== 'waiting');
+    for (const [name] of read) {
       this.#waiting.delete(name);
       this.#known.rest(name);
-      if (result !== undefined) await this.#finish(name, file, result);
     }
+    await this.#finishAll(read, results);
+  }
+
+  /** Files without a result are left. */
+  async #finishAll(files: readonly Found[], results: Results): Promise<void> {
+    await inGroups(files, async ([name, file]) => {
+      const result = results.get(toKey(file));
+      if (result !== undefined) await this.#finish(name, file, result);
+    });
   }
 
   async #take(names: readonly string[]): Promise<void> {
-    const files: [string, WatchedFile][] = [];
-    for (const name of names) {
+    const files: Found[] = [];
+    await inGroups(names, async (name) => {
       const file = await this.#findSettled(name);
       if (file !== undefined) files.push([name, file]);
-    }
+    });
     const results = await this.#watch.findResults(files.map(([, file]) => toKey(file)));
-    const added: typeof files = [];
-    for (const [name, file] of files) {
-      const result = results.get(toKey(file));
-      if (result === undefined) added.push([name, file]);
-      else await this.#finish(name, file, result);
-    }
+    await this.#finishAll(files, results);
+    const added = files.filter(([, file]) => !results.has(toKey(file)));
     for (const [name] of added) this.#known.lookSoon(name);
     // While the database does not store, one file is tried at a time.
     const tried = this.#unstored === undefined ? added : added.slice(0, 1);
-    await deliverAll(tried, ([name, file]) => this.#deliver(name, file)).catch(() => undefined);
+    await inGroups(tried, ([name, file]) => this.#deliver(name, file)).catch(() => undefined);
   }
 
   /** undefined when the file is done, is not settled, or is no regular file. */

@@ -6,7 +6,7 @@ import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
 import { findMessageStarts } from '../../containers/mailbox.ts';
 import { MAX_MAIL_BYTES } from '../../limits.ts';
-import { deliverAll } from '../delivering.ts';
+import { inGroups } from '../in-groups.ts';
 import { toBytePath, toPathText, toSystemPath } from './byte-path.ts';
 import { ASK_MS, MAX_IN_INBOX, type Watch } from './watch.ts';
 import {
@@ -124,7 +124,7 @@ async function deliverNew(
   }
   const results = await watch.findResults([...keys.keys()]);
   const added = [...keys].filter(([key]) => !results.has(key));
-  await deliverAll(added, ([key, { start, end }]) =>
+  await inGroups(added, ([key, { start, end }]) =>
     watch.deliver({
       door: watch.door,
       key,

@@ -1,7 +1,7 @@
 import type { FetchMessageObject } from 'imapflow';
 import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
-import { deliverAll } from '../delivering.ts';
+import { inGroups } from '../in-groups.ts';
 import { type Checkpoint, parseCheckpoint, toCheckpointText } from './checkpoint.ts';
 import type { ListedMail, MailboxConnection } from './connection.ts';
 import { DoorFault, FilingFault, MailFault, StoreFault } from './fault.ts';
@@ -122,7 +122,7 @@ export class MailboxReading {
     try {
       await this.#open.fetchMails(wanted, (mail) => void came.set(mail.uid, mail));
     } finally {
-      await deliverAll([...came.values()], async (mail) => {
+      await inGroups([...came.values()], async (mail) => {
         await this.#deliver(mail);
         settled.add(mail.uid);
       });

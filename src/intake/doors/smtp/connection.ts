@@ -4,9 +4,7 @@ import { ChunkedStream, parseChunk } from './chunked-stream.ts';
 import type { Reply } from './reply.ts';
 
 /** smtp-server knows more, of which nobody needs any to deliver a mail. */
-const COMMANDS = /^(?:HELO|EHLO|STARTTLS|MAIL|RCPT|DATA|BDAT|RSET|NOOP|QUIT)$/;
-/** smtp-server's code for every command that it does not handle. RFC 5321, 4.2.4 has one for known commands, too. */
-const [UNKNOWN_COMMAND, NOT_IMPLEMENTED] = [500, 502];
+const COMMANDS = /^(?:HELO|EHLO|STARTTLS|MAIL|RCPT|DATA|BDAT|RSET|NOOP|VRFY|QUIT)$/;
 const SEND_MESSAGE = 354;
 
 /** A connection that takes messages in chunks (CHUNKING, RFC 3030), and no command that the door does not need. */
@@ -18,11 +16,13 @@ class DoorConnection extends SMTPConnection {
   override send(...[code, data, context]: Parameters<SMTPConnection['send']>): void {
     if (code === SEND_MESSAGE && this.#parser?.isChunked) return;
     const isOffer = code === 250 && Array.isArray(data);
-    super.send(
-      code === UNKNOWN_COMMAND ? NOT_IMPLEMENTED : code,
-      isOffer ? [...data, 'CHUNKING'] : data,
-      context,
-    );
+    super.send(code, isOffer ? [...data, 'CHUNKING'] : data, context);
+  }
+
+  /** Nobody is told which addresses there are (RFC 5321, 3.5.3). */
+  override handler_VRFY(_command: Buffer, callback: () => void): void {
+    this.send(252, 'Not verified; a message to an address that exists is accepted');
+    callback();
   }
 
   /** Called by smtp-server, which has one method for each command. */

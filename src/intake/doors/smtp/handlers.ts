@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { SMTPServerOptions, SMTPServerSession } from 'smtp-server';
+import { Failure } from '../../../domain/failure.ts';
 import { toInstant } from '../../../domain/instant.ts';
 import type { Deliver, Envelope } from '../../../store/inbox/incoming.ts';
 import { toLogText } from '../log-text.ts';
@@ -31,7 +32,8 @@ export class Handlers {
   readonly #findRecipient: (address: string) => Promise<Recipient>;
   readonly #receiving: Receiving;
   readonly #storing = new Set<Promise<void>>();
-  #loggedShortageMs = Number.NEGATIVE_INFINITY;
+  /** When each fault was logged. */
+  readonly #logged = new Map<string, number>();
 
   constructor(
     { name, recipients }: { name: string; recipients: readonly string[] },
@@ -85,15 +87,17 @@ export class Handlers {
   async #requireSpace(address: string | undefined): Promise<void> {
     const shortage = await this.#deps.findShortage?.(address).catch(() => undefined);
     if (shortage === undefined) return;
-    this.#logShortage(shortage);
+    this.#logFault(shortage);
     throw noSpace();
   }
 
-  /** Once a minute: clients can ask as often as they like. */
-  #logShortage(shortage: string): void {
-    if (performance.now() - this.#loggedShortageMs < LOG_AGAIN_MS) return;
-    this.#loggedShortageMs = performance.now();
-    this.#deps.log.error(`smtp: messages are refused: ${shortage}`);
+  /** Each once a minute: clients can ask as often as they like. */
+  #logFault(why: string): void {
+    const nowMs = performance.now();
+    if (nowMs - (this.#logged.get(why) ?? Number.NEGATIVE_INFINITY) < LOG_AGAIN_MS) return;
+    if (this.#logged.size >= MAX_FAULTS) this.#logged.clear();
+    this.#logged.set(why, nowMs);
+    this.#deps.log.error(`smtp: messages are refused: ${why}`);
   }
 
   async #addRecipient(address: string, { id }: SMTPServerSession): Promise<void> {
@@ -164,7 +168,8 @@ export class Handlers {
       return undefined;
     } catch (error) {
       if (error instanceof Reply) return error;
-      if (!message.isLost) log.error({ err: error }, 'smtp: a message could not be stored');
+      if (error instanceof Failure) this.#logFault(error.message);
+      else if (!message.isLost) log.error({ err: error }, 'smtp: a message could not be stored');
       return notStored();
     } finally {
       this.#receiving.delete(message);
@@ -194,6 +199,7 @@ export class Handlers {
 
 const LOGGED_RECIPIENTS = 5;
 const LOG_AGAIN_MS = 60_000;
+const MAX_FAULTS = 20;
 
 function toEnvelope(session: SMTPServerSession): Envelope {
   const { envelope, remoteAddress, hostNameAppearsAs } = session;
