@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type OutputChunk, rolldown } from 'rolldown';
 import { type Imports, listImports } from './imports.ts';
-import { copyPackages } from './packages.ts';
+import { copyPackages, type PackageJson } from './packages.ts';
 
 /** Libraries that stay dependencies: they load native code, or start threads from files of their own. */
 export const INSTALLED: readonly string[] = [
@@ -17,7 +17,8 @@ export const INSTALLED: readonly string[] = [
   'pino-pretty',
 ];
 
-export async function joinLibraries(root: string): Promise<void> {
+/** Returns the packages that are joined, also those that libraries import. */
+export async function joinLibraries(root: string): Promise<PackageJson[]> {
   const imports = await listImports(root);
   const joined = imports.filter(({ library }) => !INSTALLED.includes(library));
   const entries = join(root, 'dist/entries');
@@ -36,8 +37,9 @@ export async function joinLibraries(root: string): Promise<void> {
   rmSync(entries, { recursive: true });
   const chunks = output.filter((file): file is OutputChunk => file.type === 'chunk');
   const modules = chunks.flatMap(({ moduleIds }) => moduleIds);
-  copyPackages(root, { imports: joined, modules });
+  const packages = copyPackages(root, { imports: joined, modules });
   await requireNames(root, joined);
+  return packages;
 }
 
 /** A module that exports what the product imports from a library. The rest of the library is left out. */

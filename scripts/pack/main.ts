@@ -18,6 +18,5 @@ async function build(): Promise<void> {
   rmSync(`${ROOT}/dist`, { recursive: true, force: true });
   execFileSync(process.execPath, ['scripts/docs/main.ts'], { cwd: ROOT, stdio: 'inherit' });
   await compile(ROOT);
-  await joinLibraries(ROOT);
-  writeManifest(ROOT);
+  writeManifest(ROOT, await joinLibraries(ROOT));
 }

@@ -1,23 +1,42 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { INSTALLED } from './libraries.ts';
+import type { PackageJson } from './packages.ts';
 
 /** Where the checkout's package.json is while npm packs the other. */
 const SAVED = 'dist/package.json.saved';
+/** Begins the names by which the package depends on joined libraries: under their own names are the checkout's. */
+const JOINED = 'joined-';
 
 /**
  * Replaces package.json by the package's own: without what only developing needs (Node itself among it), and
- * with its dependencies at the versions that were tested.
+ * with its dependencies at the versions that were tested. Of a joined library the package brings a package.json, so that
+ * `npm audit` of an installation knows it.
  */
-export function writeManifest(root: string): void {
+export function writeManifest(root: string, joined: readonly PackageJson[]): void {
   const path = join(root, 'package.json');
   const text = readFileSync(path, 'utf8');
   const { name, version, description, license, type, bin, files, engines } = JSON.parse(text);
   const versions = INSTALLED.map((library) => [library, findVersion(root, library)]);
+  const aliases = Object.fromEntries(joined.map(toAlias));
   const manifest = {
     ...{ name, version, description, license, type, bin, files, engines },
-    dependencies: Object.fromEntries(versions),
+    dependencies: { ...Object.fromEntries(versions), ...aliases },
+    bundleDependencies: Object.keys(aliases),
   };
+  for (const { name, version, license } of joined) {
+    const folder = join(root, 'node_modules', toAlias({ name, version })[0]);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, version, license }));
+  }
   writeFileSync(join(root, SAVED), text);
   writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`);
 }
@@ -27,7 +46,17 @@ export function restoreManifest(root: string): void {
   const saved = join(root, SAVED);
   if (!existsSync(saved)) return;
   renameSync(saved, join(root, 'package.json'));
+  for (const folder of globSync(`node_modules/${JOINED}*`, { cwd: root }))
+    rmSync(join(root, folder), { recursive: true });
   rmSync(join(root, 'dist'), { recursive: true });
+}
+
+/** With the version, because a library can be there twice. */
+function toAlias({ name, version }: PackageJson): [alias: string, spec: string] {
+  return [
+    `${JOINED}${name.replace('@', '').replace('/', '-')}-${version}`,
+    `npm:${name}@${version}`,
+  ];
 }
 
 function findVersion(root: string, library: string): string {

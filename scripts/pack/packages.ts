@@ -5,17 +5,17 @@ import type { Imports } from './imports.ts';
 /** The files of libraries that pages load. */
 const ASSETS = ['@picocss/pico/css/pico.min.css', 'htmx.org/dist/htmx.min.js'];
 
-interface PackageJson {
+export interface PackageJson {
   readonly name: string;
   readonly version: string;
   readonly license?: string;
 }
 
-/** Writes the package.json of each joined library, the assets, and the licences of all that is in them. */
+/** Writes the package.json of each joined library, the assets, and the licences of all that is in them. Returns these. */
 export function copyPackages(
   root: string,
   { imports, modules }: { imports: readonly Imports[]; modules: readonly string[] },
-): void {
+): PackageJson[] {
   for (const [library, entries] of Map.groupBy(imports, (given) => given.library)) {
     const exports = Object.fromEntries(entries.map(({ id }) => toExport(library, id)));
     const { name, version, license } = readPackage(join(root, 'node_modules', library));
@@ -33,6 +33,7 @@ export function copyPackages(
     join(root, 'dist/node_modules/LICENSES.txt'),
     [...folders].sort().map(renderLicense).join('\n'),
   );
+  return [...folders].map(readPackage);
 }
 
 function toExport(library: string, id: string): [string, string] {

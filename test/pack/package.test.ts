@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -11,6 +11,8 @@ import { aFolder } from '../support/command.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BIN = join(ROOT, 'bin/plumbline.js');
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+
+const LIBRARY = { name: '@scope/library', version: '1.2.3-beta', license: 'MIT' };
 
 /** A folder with what writing the package's own package.json reads. */
 async function aCheckout(): Promise<string> {
@@ -26,7 +28,7 @@ async function aCheckout(): Promise<string> {
 
 test('the package installs neither Node nor anything that only developing needs', async () => {
   const folder = await aCheckout();
-  writeManifest(folder);
+  writeManifest(folder, []);
   const manifest = readJson(join(folder, 'package.json'));
   expect(Object.keys(manifest.dependencies)).toEqual(INSTALLED);
   expect(Object.values(manifest.dependencies)).toEqual(
@@ -42,12 +44,23 @@ test('the package installs neither Node nor anything that only developing needs'
 
 test('the checkout’s package.json is put back, also after a pack that was interrupted', async () => {
   const folder = await aCheckout();
-  writeManifest(folder);
+  writeManifest(folder, [LIBRARY]);
   restoreManifest(folder);
   restoreManifest(folder);
   const path = join(folder, 'package.json');
   expect(readFileSync(path)).toEqual(readFileSync(join(ROOT, 'package.json')));
   expect(existsSync(join(folder, 'dist'))).toBe(false);
+  expect(globSync('node_modules/joined-*', { cwd: folder })).toEqual([]);
+});
+
+test('a joined library is in the package by name and version, so that npm audit knows it', async () => {
+  const folder = await aCheckout();
+  writeManifest(folder, [LIBRARY]);
+  const { dependencies, bundleDependencies } = readJson(join(folder, 'package.json'));
+  const alias = 'joined-scope-library-1.2.3-beta';
+  expect(bundleDependencies).toEqual([alias]);
+  expect(dependencies[alias]).toBe('npm:@scope/library@1.2.3-beta');
+  expect(readJson(join(folder, 'node_modules', alias, 'package.json'))).toEqual(LIBRARY);
 });
 
 test('every name that the compiled code imports from a library is found', () => {
