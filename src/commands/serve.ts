@@ -6,11 +6,11 @@ import { createLog } from '../http/log.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
 import type { Store } from '../store/engine/store.ts';
 import { parsePostgresUrl, parseWhole } from './arguments.ts';
+import { warnOfLooseFiles } from './loose-files.ts';
 import { type OutputOptions, print, printResult } from './output/output.ts';
 import { UsageError } from './output/report-error.ts';
 import { findNaming, renderFirstSteps } from './serving/first-steps.ts';
 import { openLogged, serveUntilStopped, stopOnSignal } from './serving/process.ts';
-import { warnOfLooseFiles } from './with-store.ts';
 
 export function define(command: Command): void {
   command

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { type Config, readConfig } from '../config/config.ts';
+import { readConfig } from '../config/config.ts';
 import { findDatabaseFile } from '../domain/database-address.ts';
 import { findAccountId } from '../store/accounts/find-by-name.ts';
 import type { Db } from '../store/engine/database.ts';
 import { openStore, toDatabaseError } from '../store/engine/open.ts';
-import { findLooseMode } from '../store/engine/sqlite/database-file.ts';
 import type { Store } from '../store/engine/store.ts';
+import { warnOfLooseFiles } from './loose-files.ts';
 import { hint, type OutputOptions, tell } from './output/output.ts';
 
 /** A missing database is an error, so that a wrong path does not look empty: only `withNewStore` makes one. */
@@ -49,23 +49,4 @@ async function run<T>(
   } finally {
     await store.close();
   }
-}
-
-/**
- * Other users of the machine must not read reports, addresses and hashes of passwords, nor the key of second factors.
- * A key file that was configured may be readable for the server's group.
- */
-export function warnOfLooseFiles(
-  { database, secretsKeyFile: keyFile }: Pick<Config, 'database'> & Partial<Config>,
-  warn: (text: string) => void,
-): void {
-  const check = (path: string, isForGroup: boolean) => {
-    const mode = findLooseMode(path, isForGroup);
-    const right = isForGroup ? '640' : '600';
-    if (mode !== undefined)
-      warn(`Other users can access ${path} (mode ${mode}). To end that: chmod ${right} ${path}`);
-  };
-  const file = findDatabaseFile(database);
-  if (file !== undefined) check(file, false);
-  if (keyFile !== undefined) check(keyFile.path, !keyFile.isMade);
 }

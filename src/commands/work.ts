@@ -4,9 +4,9 @@ import { readConfig } from '../config/config.ts';
 import { createLog } from '../http/log.ts';
 import { createInputParser } from '../intake/parser/input-parser.ts';
 import { startJobs } from '../jobs/jobs.ts';
+import { warnOfLooseFiles } from './loose-files.ts';
 import { hint, type OutputOptions, printResult } from './output/output.ts';
 import { openLogged, stopOnSignal } from './serving/process.ts';
-import { warnOfLooseFiles } from './with-store.ts';
 
 /** The process listens on no port. When it does not respond, its leases expire, and another process does its work. */
 export function define(command: Command): void {

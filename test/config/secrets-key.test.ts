@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { warnOfLooseFiles } from '../../src/commands/with-store.ts';
+import { warnOfLooseFiles } from '../../src/commands/loose-files.ts';
 import { createSealings } from '../../src/config/secrets-key.ts';
 import { unsealSecret } from '../../src/settings/sign-in/code-proof.ts';
 import { startApi } from '../support/api.ts';

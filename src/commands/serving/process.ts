@@ -5,7 +5,7 @@ import { createLog } from '../../http/log.ts';
 import type { RunningServer } from '../../http/server.ts';
 import { openStore } from '../../store/engine/open.ts';
 import type { Store, StoreOptions } from '../../store/engine/store.ts';
-import { warnOfLooseFiles } from '../with-store.ts';
+import { warnOfLooseFiles } from '../loose-files.ts';
 
 export function openLogged(
   { database, databaseOptions }: Config,
