@@ -2,10 +2,11 @@
  * `npm run bench`: every figure is compared with a baseline measured in the same run, because times on a
  * shared machine vary and ratios do not. `npm run bench -- api`, `-- start`, `-- intake`, `-- hostile`, `-- beside`,
  * `-- doors`, `-- folder`, `-- mail`, `-- storage` or `-- versus` runs one part; `all` leaves out mail, which needs Dovecot
- * and root, doors, folder and storage, which take long, and versus, which needs another checkout.
+ * and root, doors, folder, storage and `-- hostile fairness`, which take long, and versus, which needs another checkout.
  */
 import { benchApi } from './api.ts';
 import { benchBeside } from './beside/main.ts';
+import { benchFairness } from './doors/fairness.ts';
 import { benchDoors } from './doors/main.ts';
 import { benchFolder } from './folder.ts';
 import { benchHostile } from './hostile.ts';
@@ -21,7 +22,9 @@ const isWanted = (name: string) => part === 'all' || part === name;
 if (isWanted('api')) await benchApi(kind);
 if (isWanted('start')) await benchStart(kind);
 if (isWanted('intake')) await benchIntake();
-if (isWanted('intake') || isWanted('hostile')) await benchHostile(kind);
+const isFairness = part === 'hostile' && kind === 'fairness';
+if (isFairness) await benchFairness(args.slice(1));
+else if (isWanted('intake') || isWanted('hostile')) await benchHostile(kind);
 if (isWanted('beside')) await benchBeside(kind);
 if (part === 'folder') await benchFolder(kind === undefined ? undefined : Number(kind));
 if (part === 'mail') await benchMail(kind);

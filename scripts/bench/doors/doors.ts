@@ -80,10 +80,6 @@ async function openMbox(folder: string): Promise<OpenDoor> {
 
 async function openSmtp(): Promise<OpenDoor> {
   const port = await findFreePort();
-  const smtp = {
-    ...{ PLUMBLINE_SMTP_NAME: 'mx.example.com', PLUMBLINE_SMTP_RECIPIENTS: ADDRESS },
-    ...{ PLUMBLINE_SMTP_PORT: `${port}`, PLUMBLINE_SMTP_HOST: '127.0.0.1' },
-  };
   const bring = async (mails: number) => {
     const pool = { pool: true, maxConnections: SENDERS, maxMessages: 50 } as const;
     const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true, ...pool });
@@ -94,18 +90,27 @@ async function openSmtp(): Promise<OpenDoor> {
     await Promise.all(sent);
     transport.close();
   };
-  return { env: smtp, bring, close };
+  return { env: toSmtpEnv(port), bring, close };
 }
+
+export const toSmtpEnv = (port: number) => ({
+  ...{ PLUMBLINE_SMTP_NAME: 'mx.example.com', PLUMBLINE_SMTP_RECIPIENTS: ADDRESS },
+  ...{ PLUMBLINE_SMTP_PORT: `${port}`, PLUMBLINE_SMTP_HOST: '127.0.0.1' },
+});
 
 async function openImap(): Promise<OpenDoor> {
   const imap = await Dovecot.start();
-  const url = `imap://${USER}@127.0.0.1:${imap.ports.imap}/INBOX`;
   return {
-    env: { PLUMBLINE_IMAP_URL: url, PLUMBLINE_IMAP_PASSWORD: PASSWORD },
+    env: toImapEnv(imap),
     bring: (mails) => imap.add(Array.from({ length: mails }, (_, number) => renderMail(number))),
     close: () => imap.remove(),
   };
 }
+
+export const toImapEnv = ({ ports }: Dovecot) => ({
+  PLUMBLINE_IMAP_URL: `imap://${USER}@127.0.0.1:${ports.imap}/INBOX`,
+  PLUMBLINE_IMAP_PASSWORD: PASSWORD,
+});
 
 /** Returns their names. */
 export async function writeFiles(folder: string, kind: FileKind, count: number): Promise<string[]> {
@@ -120,11 +125,14 @@ export async function writeFiles(folder: string, kind: FileKind, count: number):
 
 const pack = (number: number) => gzipSync(renderReport({ number, records: RECORDS }));
 
-function renderMail(number: number): string {
+const renderMail = (number: number) => toMail(pack(number));
+
+/** A mail with one attachment. */
+export function toMail(content: Buffer): string {
   const lines = [
     ...['From: noreply@reporter.example', 'To: dmarc@example.com', 'MIME-Version: 1.0'],
     ...['Content-Type: application/gzip', 'Content-Transfer-Encoding: base64', ''],
-    pack(number).toString('base64').replace(/.{76}/g, '$&\r\n'),
+    content.toString('base64').replace(/.{76}/g, '$&\r\n'),
   ];
   return `${lines.join('\r\n')}\r\n`;
 }

@@ -8,7 +8,7 @@ import { makeDomains } from '../beside/domains.ts';
 import type { BenchServer } from '../postgres/server.ts';
 import { readChildrenMicros, readOwnMicros } from '../processes.ts';
 
-const BIN = fileURLToPath(new URL('../../../bin/plumbline.js', import.meta.url));
+export const BIN = fileURLToPath(new URL('../../../bin/plumbline.js', import.meta.url));
 const LOOK_MS = 300;
 /** PostgreSQL adds up a session's figures when it has been idle for a moment. */
 const FIGURES_MS = 1_500;

@@ -48,7 +48,10 @@ export async function postponeMails(
   await db.write(async (tx) => {
     const due_at = await readNow(tx);
     await changeClaimed(tx, holder, seqs)
-      .set((eb) => ({ claimed_by: null, due_at, turn: eb('turn', '+', POSTPONED_TURNS) }))
+      .set((eb) => ({
+        ...{ claimed_by: null, due_at, turn: eb('turn', '+', POSTPONED_TURNS) },
+        last_error: 'It is costly: it is read after those of others.',
+      }))
       .execute();
   });
 }

@@ -154,3 +154,25 @@ test('mails that come in another order than they have are filed after a connecti
   const next = await aReader(server, inbox);
   expect(next.filed.toSorted()).toEqual([1, 2, 3, 4]);
 });
+
+test('six hundred costly mails of a stranger keep an honest one behind them in the mailbox out no longer', async () => {
+  const inbox = new MemoryInbox();
+  const honest = 601;
+  inbox.toResult = (text) => (text === `mail ${honest}` ? 'processed' : 'waiting');
+  const server = new Server(...Array.from({ length: honest }, (_, i) => i + 1));
+  const { reader, filed } = await aReader(server, inbox);
+  await reader.readNew();
+  expect([reader.isFull(), inbox.mails.size]).toEqual([true, 500]);
+  expect(await reader.hasResults()).toBe(false);
+  inbox.toResult = (text) => (text === `mail ${honest}` ? 'processed' : 'delayed');
+  expect(await reader.hasResults()).toBe(true);
+  await reader.fileDone();
+  expect([reader.isFull(), await reader.hasResults()]).toEqual([false, false]);
+  await reader.readNew();
+  await reader.fileDone();
+  expect(filed).toEqual([honest]);
+  expect(toCheckpoint(inbox)).toMatchObject({ read: honest, filed: 0 });
+  inbox.toResult = () => 'processed';
+  await reader.fileDone();
+  expect(filed).toHaveLength(honest);
+});

@@ -1,6 +1,7 @@
 import type { FetchMessageObject } from 'imapflow';
 import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
+import type { MailResult } from '../../../store/inbox/incoming.ts';
 import { inGroups } from '../in-groups.ts';
 import { type Checkpoint, parseCheckpoint, toCheckpointText } from './checkpoint.ts';
 import type { ListedMail, MailboxConnection } from './connection.ts';
@@ -8,6 +9,7 @@ import { DoorFault, FilingFault, MailFault, StoreFault } from './fault.ts';
 import type { Fetches } from './fetches.ts';
 import type { Outcome } from './filing.ts';
 import { IMAP_DOOR, type ImapDeps, type ImapLimits, type MailboxOptions } from './options.ts';
+import { PendingMails } from './pending-mails.ts';
 
 /** When so many mails are refused one after the other, all are. */
 const MAX_REFUSED = 3;
@@ -32,8 +34,7 @@ export class MailboxReading {
   readonly #fullName: string;
   #connection: MailboxConnection | undefined;
   #checkpoint: Checkpoint | undefined;
-  /** UIDs of mails in the inbox whose outcome is not known. */
-  readonly #pending = new Set<number>();
+  readonly #pending: PendingMails;
   /** Mails from this UID on are to be listed and filed: an earlier process left them, or the server refused to file. */
   #unfiledFrom = Number.POSITIVE_INFINITY;
   #refileAtMs = 0;
@@ -42,6 +43,7 @@ export class MailboxReading {
 
   constructor({ user, host, port, mailbox }: MailboxOptions, deps: MailboxReadingDeps) {
     this.#deps = deps;
+    this.#pending = new PendingMails(deps.limits);
     this.#name = mailbox;
     this.#fullName = `${user}@${host}:${port}/${mailbox}`;
   }
@@ -70,7 +72,7 @@ export class MailboxReading {
       }
   }
 
-  isFull = (): boolean => this.#pending.size >= this.#deps.limits.maxPending;
+  isFull = (): boolean => this.#pending.isFull();
 
   async #readBatch(batch: readonly ListedMail[]): Promise<void> {
     const { fetches, signal } = this.#deps;
@@ -178,7 +180,7 @@ export class MailboxReading {
       const uids = [...results.keys()].filter((uid) => results.get(uid) === outcome);
       if (uids.length > 0) await this.#file(outcome, uids);
     }
-    for (const uid of results.keys()) this.#pending.delete(uid);
+    for (const [uid, result] of results) this.#pending.settle(uid, result);
     if (results.size > 0) await this.#save({});
   }
 
@@ -219,19 +221,19 @@ export class MailboxReading {
     }
   }
 
-  /** The outcomes of the pending mails that do not wait any more; undefined for one that is not in the inbox. */
-  async #findResults() {
-    if (this.#pending.size === 0) return new Map();
-    const uids = [...this.#pending];
+  /** What is new of the pending mails: the outcome, or a delay; undefined for one that is not in the inbox. */
+  async #findResults(): Promise<ReadonlyMap<number, MailResult | undefined>> {
+    const { uids } = this.#pending;
+    if (uids.length === 0) return new Map();
     const byKey = await this.#deps.findResults(uids.map((uid) => this.#toKey(uid)));
     const results = uids.map((uid) => [uid, byKey.get(this.#toKey(uid))] as const);
-    return new Map(results.filter(([, result]) => result !== 'waiting' && result !== 'delayed'));
+    return new Map(results.filter(([uid, result]) => this.#pending.isNew(uid, result)));
   }
 
   /** What was read is saved only up to a mail that is there: a server may be wrong about the UIDs to come. */
   async #save({ read = this.#known.read }: { read?: number | undefined }): Promise<void> {
     // A server may give mails in another order than was asked for.
-    const filed = Math.min(...this.#pending, this.#unfiledFrom, read + 1) - 1;
+    const filed = Math.min(...this.#pending.uids, this.#unfiledFrom, read + 1) - 1;
     if (read === this.#known.read && filed === this.#known.filed) return;
     this.#checkpoint = { ...this.#known, read, filed };
     this.#deps.onProgress();

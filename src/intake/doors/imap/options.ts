@@ -59,6 +59,8 @@ export const IMAP_LIMITS = {
   maxWindowUids: 10_000,
   /** Mails in the inbox whose outcome is not known yet. With more the door waits. */
   maxPending: 500,
+  /** Mails in the inbox that are read later: costly ones, and those that could not be read. With more it waits, too. */
+  maxDelayed: 5_000,
   /** A mail at which the connection was lost so often, or that was refused a quarter as often, stays and is named. */
   maxLostFetches: 20,
   /** How often the door asks for the outcome of pending mails while it waits. */
