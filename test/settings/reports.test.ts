@@ -324,7 +324,31 @@ describe('the list of reports', () => {
     expect(daysOf(unnamed.text)).toHaveLength(2);
     expect(unnamed.text.match(/Unnamed reporter<\/a>/g)).toHaveLength(2);
     const nobody = await read(`${path}?reporter=name:nobody%00`);
-    expect(nobody).toContain('This reporter sent no report that covers this range.');
+    expect(nobody).toContain('No such report covers this range.');
+  });
+
+  test('of one kind of sender has its reports only, and says which are not authenticated', async () => {
+    const path = await aList(['2026-03-08', '2026-03-09', '2026-03-10'], ['One', 'Two']);
+    const authenticate = (begin: string, authenticated: string) =>
+      api.db.write((tx) =>
+        tx
+          .updateTable('report')
+          .set({ authenticated })
+          .where('domain_id', '=', String(path.split('/')[3]))
+          .where('begin_date', '=', `${begin}T00:00:00Z`)
+          .execute(),
+      );
+    await authenticate('2026-03-08', '');
+    await authenticate('2026-03-09', 'one.example');
+    const daysFor = async (query: string) => daysOf((await browser.get(`${path}?${query}`)).text);
+    expect(await daysFor('sender=not_authenticated')).toEqual(['2026-03-08', '2026-03-08']);
+    expect(await daysFor('sender=authenticated')).toEqual(['2026-03-09', '2026-03-09']);
+    expect(await daysFor('sender=file&reporter=name:One')).toEqual(['2026-03-10']);
+    expect(await daysFor('sender=anything')).toHaveLength(6);
+    const { text } = await browser.get(path);
+    expect(text.match(/Not authenticated<\/span>/g)).toHaveLength(2);
+    const [, report = ''] = /([0-9a-f-]{36})">(?:(?!<\/a>).)*<\/a> <span/.exec(text) ?? [];
+    expect(await read(`${path}/${report}`)).toContain('Sender Not authenticated Nothing proves');
   });
 
   test('of a reporter whose name has characters that nobody sees is found, and no page has them', async () => {

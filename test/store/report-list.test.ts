@@ -35,11 +35,20 @@ async function planOf(query: BoundQuery<unknown>): Promise<string> {
   return lines.join('\n');
 }
 
+const ANY = { isAnyReporter: 1, reporter: null, sender: null } as const;
+
 test.each([
   ['a page', QUERIES.desc.all(WANTED)],
   ['a page of newer ones', QUERIES.asc.all(WANTED)],
-  ['a page of a reporter', QUERIES.desc.ofReporter({ ...WANTED, reporter: 'R' })],
-  ['a page without a reporter’s name', QUERIES.desc.ofReporter({ ...WANTED, reporter: null })],
+  [
+    'a page of a reporter',
+    QUERIES.desc.matching({ ...WANTED, ...ANY, isAnyReporter: 0, reporter: 'R' }),
+  ],
+  [
+    'a page without a reporter’s name',
+    QUERIES.desc.matching({ ...WANTED, ...ANY, isAnyReporter: 0 }),
+  ],
+  ['a page of a sender', QUERIES.desc.matching({ ...WANTED, ...ANY, sender: 'file' })],
   ['where the reports that are looked at end', QUERIES.desc.lastSearched(BOUNDS)],
   ['the reporters', reportersOf(BOUNDS)],
 ])('%s is read from the index of the list, from the range only', async (_what, query) => {

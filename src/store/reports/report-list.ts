@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Day, Instant } from '../../domain/instant.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
@@ -8,8 +8,8 @@ import type { ReportRow } from './reports.ts';
 
 /*
  * A domain's reports in a range of days, for a settings page: newest window first, then latest arrival, in the API's
- * order. A page begins after a given report, so its cost depends on its length only. The reports of one reporter are
- * searched in a limited number of reports, because organisations have no index.
+ * order. A page begins after a given report, so its cost depends on its length only. The reports of one reporter, or of one
+ * kind of sender, are searched in a limited number of reports, because they have no index.
  */
 
 /** How many reports are searched for one page of a reporter, and counted by reporter. */
@@ -24,7 +24,13 @@ export interface ReportKey {
 
 export interface ListedReport extends ReportRow {
   readonly seq: number;
+  /** The domain as which its mail was authenticated; empty when it was not; null for a file. */
+  readonly authenticated: string | null;
 }
+
+/** Reports whose mails were authenticated, those whose were not, and files. */
+export const SENDERS = ['authenticated', 'not_authenticated', 'file'] as const;
+export type Sender = (typeof SENDERS)[number];
 
 /** An organisation's name; null for reporters without one. */
 export type Reporter = string | null;
@@ -35,6 +41,8 @@ export interface ReportPageQuery {
   readonly to: Day;
   /** undefined: every reporter. */
   readonly reporter: Reporter | undefined;
+  /** undefined: every sender. */
+  readonly sender: Sender | undefined;
   /** The page has the reports that are older, or newer, than this one; without it, the newest. */
   readonly start?: { readonly direction: 'older' | 'newer'; readonly key: ReportKey } | undefined;
   readonly limit: number;
@@ -86,19 +94,21 @@ function* planRows(
   query: ReportPageQuery,
   isNewer: boolean,
 ): Plan<{ reports: readonly ListedReport[]; end: ReportKey | undefined }> {
-  const { reporter, limit } = query;
+  const { reporter = null, sender = null, limit } = query;
   const bounds = toBounds(query);
   const direction = isNewer ? 'asc' : 'desc';
   const asked = { ...bounds, limit: limit + 1 };
-  const { all, ofReporter, lastSearched } = QUERIES[direction];
+  const { all, matching, lastSearched } = QUERIES[direction];
+  const isAnyReporter = query.reporter === undefined ? 1 : 0;
+  const isFiltered = isAnyReporter === 0 || sender !== null;
   const found = yield* ask(
-    reporter === undefined ? all(asked) : ofReporter({ ...asked, reporter }),
+    isFiltered ? matching({ ...asked, isAnyReporter, reporter, sender }) : all(asked),
   );
   const page = found.slice(0, limit);
   const reports = isNewer ? page.toReversed() : page;
   const last = page.at(-1);
   if (found.length > limit && last !== undefined) return { reports, end: toKey(last) };
-  if (reporter === undefined) return { reports, end: undefined };
+  if (!isFiltered) return { reports, end: undefined };
   const [end] = yield* ask(lastSearched(bounds));
   return { reports, end };
 }
@@ -139,6 +149,7 @@ const COLUMNS = [
   'seq',
   'reporter_org',
   'reporter_email',
+  'authenticated',
   'begin_date',
   'end_date',
   'record_count',
@@ -147,6 +158,12 @@ const COLUMNS = [
 ] as const;
 
 type Direction = 'asc' | 'desc';
+
+type Wanted = { limit: number; isAnyReporter: 0 | 1; reporter: Reporter; sender: Sender | null };
+
+/** The sender of a report, in a query of reports. */
+const SENDER = sql<Sender>`case when authenticated is null then 'file'
+  when authenticated = '' then 'not_authenticated' else 'authenticated' end`;
 
 function selectBetween<P extends Bounds>(
   db: Kysely<Tables>,
@@ -171,17 +188,22 @@ function prepareRows(direction: Direction) {
     all: prepareQuery<Bounds & { limit: number }, ListedReport>((db, param) =>
       selectBetween(db, param, direction).select(COLUMNS).limit(param('limit')),
     ),
-    ofReporter: prepareQuery<Bounds & { limit: number; reporter: Reporter }, ListedReport>(
-      (db, param) =>
-        db
-          .selectFrom(
-            selectBetween(db, param, direction).select(COLUMNS).limit(MAX_SEARCHED).as('searched'),
-          )
-          .select(COLUMNS)
-          .where('reporter_org', 'is not distinct from', param('reporter'))
-          .orderBy('begin_date', direction)
-          .orderBy('seq', direction)
-          .limit(param('limit')),
+    matching: prepareQuery<Bounds & Wanted, ListedReport>((db, param) =>
+      db
+        .selectFrom(
+          selectBetween(db, param, direction).select(COLUMNS).limit(MAX_SEARCHED).as('searched'),
+        )
+        .select(COLUMNS)
+        .where(({ eb, or }) =>
+          or([
+            eb(param('isAnyReporter'), '=', 1),
+            eb('reporter_org', 'is not distinct from', param('reporter')),
+          ]),
+        )
+        .where(SENDER, '=', ({ fn }) => fn.coalesce(param('sender'), SENDER))
+        .orderBy('begin_date', direction)
+        .orderBy('seq', direction)
+        .limit(param('limit')),
     ),
     /** The last report that is searched for a page of a reporter; none when all reports were searched. */
     lastSearched: prepareQuery<Bounds, ReportKey>((db, param) =>

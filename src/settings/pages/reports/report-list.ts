@@ -12,6 +12,8 @@ import {
   type ReportPage,
   type ReportPageQuery,
   readReportPage,
+  SENDERS,
+  type Sender,
 } from '../../../store/reports/report-list.ts';
 import type { PageHandler } from '../../deps.ts';
 import { renderTrail } from '../../frame/elements.ts';
@@ -46,6 +48,7 @@ interface ListQuery {
   readonly range: DomainRange;
   /** Of the reporter alone; undefined for every reporter, null for those without a name. */
   readonly reporter: Reporter | undefined;
+  readonly sender: Sender | undefined;
   readonly isFirst: boolean;
 }
 
@@ -54,12 +57,13 @@ export const showReports: PageHandler = async ({ store: { reader }, now }, req, 
   const domain = await findDomain(reader, scope);
   const range = readRange(req, await findDataDays(reader, scope), now());
   const [reporter, start] = [readReporter(req), readStart(req)];
+  const sender = SENDERS.find((one) => one === readQuery(req, 'sender'));
   const page = await readReportPage(reader, {
-    ...{ domainId: domain.id, from: range.from, to: range.to, reporter, start },
+    ...{ domainId: domain.id, from: range.from, to: range.to, reporter, sender, start },
     limit: PER_PAGE,
   });
   const path = `/settings/domains/${domain.id}/reports`;
-  const query = { path, range, reporter, isFirst: start === undefined };
+  const query = { path, range, reporter, sender, isFirst: start === undefined };
   const title = `Reports of ${formatDomainName(domain.name)}`;
   await sendPage(res, { title, current: 'overview', main: renderMain(domain, page, query) });
 };
@@ -99,8 +103,8 @@ function toKeyValue({ begin, seq }: ReportKey): string {
 }
 
 function renderMain(domain: DomainRow, page: ReportPage, query: ListQuery): Html {
-  const { path, range, reporter } = query;
-  const other = toParameters(reporter);
+  const { path, range } = query;
+  const other = toParameters(query);
   return html`${renderTrail(domain, 'Reports')}
     <h1>Reports</h1>
     <p class="lead">${renderDomainName(domain.name)}, ${formatDay(range.from)} to ${formatDay(range.to)}</p>
@@ -114,11 +118,16 @@ function renderMain(domain: DomainRow, page: ReportPage, query: ListQuery): Html
     </section>`;
 }
 
-function toParameters(reporter: Reporter | undefined): Readonly<Record<string, string>> {
-  return reporter === undefined ? {} : { reporter: toReporterValue(reporter) };
+type Filter = Pick<ListQuery, 'reporter' | 'sender'>;
+
+function toParameters({ reporter, sender }: Filter): Readonly<Record<string, string>> {
+  return {
+    ...(reporter !== undefined && { reporter: toReporterValue(reporter) }),
+    ...(sender !== undefined && { sender }),
+  };
 }
 
-function renderChoice(page: ReportPage, { path, range, reporter }: ListQuery): Html {
+function renderChoice(page: ReportPage, { path, range, reporter, sender }: ListQuery): Html {
   const { reporters, total, hasMore } = page;
   const isListed = reporter === undefined || reporters.some((one) => one.reporter === reporter);
   const listed = isListed ? reporters : [{ reporter, reports: 0 }, ...reporters];
@@ -132,10 +141,19 @@ function renderChoice(page: ReportPage, { path, range, reporter }: ListQuery): H
       [['', `All, ${pluralize(total, 'report')}`], ...options],
       reporter === undefined ? undefined : toReporterValue(reporter),
     )}</select>
+    <label for="sender">Sender</label>
+    <select id="sender" name="sender">${renderOptions(SENDER_OPTIONS, sender)}</select>
     <button class="secondary">Show</button>
   </form>
   ${hasMore ? html`<p class="muted">Reporters are counted in the latest ${formatCount(MAX_SEARCHED)} of ${pluralize(total, 'report')}.</p>` : ''}`;
 }
+
+const SENDER_OPTIONS = [
+  ['', 'All'],
+  ['authenticated', 'Authenticated'],
+  ['not_authenticated', 'Not authenticated'],
+  ['file', 'Files'],
+] as const satisfies readonly (readonly [Sender | '', string])[];
 
 function describeReporter({ reporter, reports }: ReporterCount): string {
   const name = reporter === null ? 'Unnamed reporter' : toSafeText(reporter, MAX_CHOICE);
@@ -151,19 +169,19 @@ function renderRows(domainId: string, page: ReportPage, query: ListQuery): Html 
   ${renderPages(page, query)}`;
 }
 
-/** The reports of one reporter are searched in a part of the range; older or newer ones may have more. */
-function describeNone({ older, newer }: ReportPage, { reporter }: ListQuery): string {
-  if (reporter === undefined) return 'No report is on this page.';
+/** What is chosen is searched in a part of the range; older or newer reports may have more. */
+function describeNone({ older, newer }: ReportPage, { reporter, sender }: ListQuery): string {
+  if (reporter === undefined && sender === undefined) return 'No report is on this page.';
   const sides = [older && 'older', newer && 'newer'].filter((side) => side !== undefined);
-  if (sides.length === 0) return 'This reporter sent no report that covers this range.';
-  return `No report of this reporter is among those that were looked at, ${formatCount(MAX_SEARCHED)} at most. There may be some among ${sides.join(' and ')} ones.`;
+  if (sides.length === 0) return 'No such report covers this range.';
+  return `No such report is among those that were looked at, ${formatCount(MAX_SEARCHED)} at most. There may be some among ${sides.join(' and ')} ones.`;
 }
 
 function renderPages({ older, newer }: ReportPage, query: ListQuery): Html | '' {
-  const { path, range, reporter, isFirst } = query;
+  const { path, range, isFirst } = query;
   if (isFirst && older === undefined) return '';
   const link = (text: string, start: Readonly<Record<string, string>>) => {
-    const other = { ...toParameters(reporter), ...start };
+    const other = { ...toParameters(query), ...start };
     return html`<a href="${path}?${toRangeQuery(range, other)}">${text}</a>`;
   };
   return html`<nav class="pages" aria-label="Pages of reports">

@@ -13,7 +13,11 @@ import {
 /** Characters of an organisation's name in a list. */
 const MAX_ORG = 80;
 
-export function renderReportTable(domainId: string, reports: readonly ReportRow[]): Html {
+interface ShownReport extends ReportRow {
+  readonly authenticated?: string | null;
+}
+
+export function renderReportTable(domainId: string, reports: readonly ShownReport[]): Html {
   return renderTable(
     'reports',
     [
@@ -24,15 +28,19 @@ export function renderReportTable(domainId: string, reports: readonly ReportRow[
   );
 }
 
-function renderRow(domainId: string, report: ReportRow): Html {
+function renderRow(domainId: string, report: ShownReport): Html {
   const { id, begin_date, total_messages: messages, aligned_messages: aligned } = report;
   return html`<tr role="row">
-    <th role="rowheader" scope="row"><a href="/settings/domains/${domainId}/reports/${id}">${renderReporter(report)}</a></th>
+    <th role="rowheader" scope="row"><a href="/settings/domains/${domainId}/reports/${id}">${renderReporter(report)}</a>${renderDoubt(report)}</th>
     <td role="cell"><time datetime="${begin_date}" title="${formatTime(begin_date)}">${formatDay(begin_date)}</time></td>
     <td role="cell" data-unit="messages" class="number">${formatCount(messages)}</td>
     <td role="cell" data-unit="failed" class="number">${formatCount(messages - aligned)}</td>
     <td role="cell" data-unit="passed" class="number">${formatPassRate({ messages, aligned })}</td>
   </tr>`;
+}
+
+function renderDoubt({ authenticated }: ShownReport): Html | '' {
+  return authenticated === '' ? html` <span class="badge warn">Not authenticated</span>` : '';
 }
 
 export function renderReporter({ reporter_org }: Pick<ReportRow, 'reporter_org'>): Html {
