@@ -4,7 +4,7 @@ import type { Original } from '../../domain/reports/original.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { isOfValues } from '../engine/open.ts';
-import { type BoundQuery, runAllPrepared } from '../engine/prepared.ts';
+import { runAllPrepared } from '../engine/prepared.ts';
 import { countArrivals } from './arrival-counts.ts';
 import { Arrivals, DAY_COST, DOMAIN_COST } from './arrivals.ts';
 import {
@@ -15,7 +15,7 @@ import {
   toDocumentRow,
 } from './document-rows.ts';
 import { insertParts } from './originals.ts';
-import { rejectionDelete, rejectionUpsert } from './rejections.ts';
+import { toRejectionChange } from './rejections.ts';
 import {
   type AddedReport,
   insertPlanned,
@@ -226,19 +226,6 @@ async function planAll(
 
 const isRefusal = (content: AggregateReport | Refusal): content is Refusal =>
   content instanceof Refusal;
-
-function toRejectionChange(
-  stored: StoredDocument | undefined,
-  content: ReceivedDocument['content'] | undefined,
-): BoundQuery<never>[] {
-  if (stored === undefined) return [];
-  const { seq: documentSeq, isKnown } = stored;
-  if (content instanceof Refusal) {
-    const { reason, message, where } = content;
-    return [rejectionUpsert({ documentSeq, reason, message, where })];
-  }
-  return isKnown ? [rejectionDelete({ documentSeq })] : [];
-}
 
 function toAdded(
   plan: PlannedReport | undefined,

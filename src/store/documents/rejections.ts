@@ -1,9 +1,10 @@
 import { toBytes } from '../../domain/hex.ts';
 import type { Day, Instant } from '../../domain/instant.ts';
-import type { Refusal } from '../../domain/reports/refusal.ts';
+import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Db } from '../engine/database.ts';
-import { prepareQuery } from '../engine/prepared.ts';
-import type { DocumentPlace } from './document-rows.ts';
+import { type BoundQuery, prepareQuery } from '../engine/prepared.ts';
+import type { DocumentPlace, StoredDocument } from './document-rows.ts';
 import { deleteDocuments } from './originals.ts';
 import { measureDocuments, toStoredBytes } from './stored-bytes.ts';
 
@@ -11,8 +12,22 @@ type NewRejection = Pick<Refusal, 'reason' | 'message' | 'where'> & {
   readonly documentSeq: number;
 };
 
+/** What a document changes that was stored; nothing for one of which no row is kept. */
+export function toRejectionChange(
+  stored: StoredDocument | undefined,
+  content: AggregateReport | Refusal | undefined,
+): BoundQuery<never>[] {
+  if (stored === undefined) return [];
+  const { seq: documentSeq, isKnown } = stored;
+  if (content instanceof Refusal) {
+    const { reason, message, where } = content;
+    return [rejectionUpsert({ documentSeq, reason, message, where })];
+  }
+  return isKnown ? [rejectionDelete({ documentSeq })] : [];
+}
+
 /** A rejection of the same bytes is stored once, with the reason that was found last. */
-export const rejectionUpsert = prepareQuery<NewRejection, never>((db, param) =>
+const rejectionUpsert = prepareQuery<NewRejection, never>((db, param) =>
   db
     .insertInto('rejection')
     .values({
@@ -31,7 +46,7 @@ export const rejectionUpsert = prepareQuery<NewRejection, never>((db, param) =>
 );
 
 /** A document that is read again, with a better parser or more memory, may be a report now. */
-export const rejectionDelete = prepareQuery<{ documentSeq: number }, never>((db, param) =>
+const rejectionDelete = prepareQuery<{ documentSeq: number }, never>((db, param) =>
   db.deleteFrom('rejection').where('document_seq', '=', param('documentSeq')),
 );
 
