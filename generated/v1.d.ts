@@ -530,8 +530,7 @@ export interface components {
         readonly AlignmentRegressionContext: {
             /**
              * Format: double
-             * @description How far the pass rate fell, in percentage points. Each of the three figures is rounded by itself, so this
-             *     may differ by 0.01 from the difference of the other two.
+             * @description How far the pass rate fell, in percentage points: the difference of the two rates as they are shown.
              * @example 31.4
              */
             readonly drop_pct: number;
@@ -823,7 +822,8 @@ export interface components {
         /** @description What went wrong. */
         readonly ErrorDetail: {
             /**
-             * @description A fixed word for each kind of error, for use in programs.
+             * @description A fixed word for each kind of error, for use in programs. More may be added: treat one that you do not know
+             *     by its status.
              * @example not_found
              */
             readonly code: string;
@@ -849,7 +849,7 @@ export interface components {
             content?: never;
         };
         /**
-         * @description The API key is missing, invalid, disabled or deleted, or its account is not on the Pro plan. The answer is
+         * @description The API key is missing, invalid, disabled, expired or deleted, or its account is not on the Pro plan. The answer is
          *     the same for every cause.
          */
         readonly Unauthorized: {
@@ -882,6 +882,22 @@ export interface components {
         readonly MethodNotAllowed: {
             headers: {
                 readonly Allow: components["headers"]["Allow"];
+                readonly "Cache-Control": components["headers"]["NoStore"];
+                readonly RateLimit: components["headers"]["RateLimit"];
+                readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                readonly "X-Request-Id": components["headers"]["RequestId"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description The cursor is no longer good: an item was removed from the list since, or a backup was restored. Discard your
+         *     copy of this list, and begin again with `start`.
+         */
+        readonly CursorExpired: {
+            headers: {
                 readonly "Cache-Control": components["headers"]["NoStore"];
                 readonly RateLimit: components["headers"]["RateLimit"];
                 readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -935,6 +951,23 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorBody"];
             };
         };
+        /**
+         * @description The service can't answer for the moment, because its database restarts for example. Wait as long as `Retry-After`
+         *     says, then send the same request again.
+         */
+        readonly Unavailable: {
+            headers: {
+                readonly "Retry-After": components["headers"]["RetryAfterUnavailable"];
+                readonly "Cache-Control": components["headers"]["NoStore"];
+                readonly RateLimit: components["headers"]["RateLimit"];
+                readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                readonly "X-Request-Id": components["headers"]["RequestId"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
     };
     parameters: {
         /**
@@ -975,16 +1008,16 @@ export interface components {
          * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
          *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
          *     last report, so ask again with it until `data` is empty. A report whose content was corrected is listed again,
-         *     with the same `id`. A cursor that this list never gave out, as after a restore from a backup, is a 422 that
-         *     says to start again.
+         *     with the same `id`. A cursor that is no longer good, because a report was removed or a backup was restored, is a
+         *     410 `cursor_expired`.
          */
         readonly ReceivedAfter: string;
         /**
          * @description Only the alerts that fired or resolved after this point: a `Plumbline-Cursor` of this list, or `start` for all
          *     of them. `total` counts them. Each alert is listed once, as it is now, in the order of their last change, and
          *     the answer's cursor stands behind its last alert, so ask again with it until `data` is empty. A list with a
-         *     `domain_id` has cursors of its own. A cursor that this list never gave out, as after a restore from a backup,
-         *     is a 422 that says to start again.
+         *     `domain_id` has cursors of its own. A cursor that is no longer good, because alerts were removed with their
+         *     domain or a backup was restored, is a 410 `cursor_expired`.
          */
         readonly ChangedAfter: string;
     };
@@ -992,9 +1025,9 @@ export interface components {
     headers: {
         /**
          * @description A point in the order of arrival or of change, for `received_after` or `changed_after`. Opaque. Without one of
-         *     these parameters it is the newest point; with one of them, the point of the last item of the page, and the
-         *     parameter's own when the page is empty.
-         * @example pK3x0b9mXwAAAAAAKrl2Qe5s9Q
+         *     these parameters it is the newest point; with one of them, the point of the last item of the page. Of an empty
+         *     page it is the parameter's own, and after `start` the point before the first item.
+         * @example pK3x0b9mXwAAAAAAKrl2Qe5s9QAAAAA
          */
         readonly Cursor: string;
         /**
@@ -1036,6 +1069,11 @@ export interface components {
          * @example 60
          */
         readonly RetryAfter: 60;
+        /**
+         * @description Seconds to wait before the next request.
+         * @example 5
+         */
+        readonly RetryAfterUnavailable: number;
         /**
          * @description The request's id, your own or a new one.
          * @example nightly-sync-0042
@@ -1110,6 +1148,7 @@ export interface operations {
             readonly 422: components["responses"]["ValidationError"];
             readonly 429: components["responses"]["RateLimited"];
             readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Unavailable"];
         };
     };
     readonly getDomain: {
@@ -1160,6 +1199,7 @@ export interface operations {
             readonly 422: components["responses"]["ValidationError"];
             readonly 429: components["responses"]["RateLimited"];
             readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Unavailable"];
         };
     };
     readonly listReports: {
@@ -1181,8 +1221,8 @@ export interface operations {
                  * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
                  *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
                  *     last report, so ask again with it until `data` is empty. A report whose content was corrected is listed again,
-                 *     with the same `id`. A cursor that this list never gave out, as after a restore from a backup, is a 422 that
-                 *     says to start again.
+                 *     with the same `id`. A cursor that is no longer good, because a report was removed or a backup was restored, is a
+                 *     410 `cursor_expired`.
                  */
                 readonly received_after?: components["parameters"]["ReceivedAfter"];
             };
@@ -1229,9 +1269,11 @@ export interface operations {
             readonly 401: components["responses"]["Unauthorized"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 410: components["responses"]["CursorExpired"];
             readonly 422: components["responses"]["ValidationError"];
             readonly 429: components["responses"]["RateLimited"];
             readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Unavailable"];
         };
     };
     readonly listReportRecords: {
@@ -1300,6 +1342,7 @@ export interface operations {
             readonly 422: components["responses"]["ValidationError"];
             readonly 429: components["responses"]["RateLimited"];
             readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Unavailable"];
         };
     };
     readonly listAlerts: {
@@ -1323,8 +1366,8 @@ export interface operations {
                  * @description Only the alerts that fired or resolved after this point: a `Plumbline-Cursor` of this list, or `start` for all
                  *     of them. `total` counts them. Each alert is listed once, as it is now, in the order of their last change, and
                  *     the answer's cursor stands behind its last alert, so ask again with it until `data` is empty. A list with a
-                 *     `domain_id` has cursors of its own. A cursor that this list never gave out, as after a restore from a backup,
-                 *     is a 422 that says to start again.
+                 *     `domain_id` has cursors of its own. A cursor that is no longer good, because alerts were removed with their
+                 *     domain or a backup was restored, is a 410 `cursor_expired`.
                  */
                 readonly changed_after?: components["parameters"]["ChangedAfter"];
             };
@@ -1365,9 +1408,11 @@ export interface operations {
             readonly 401: components["responses"]["Unauthorized"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 410: components["responses"]["CursorExpired"];
             readonly 422: components["responses"]["ValidationError"];
             readonly 429: components["responses"]["RateLimited"];
             readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Unavailable"];
         };
     };
 }

@@ -5,6 +5,7 @@ export type FailureCode =
   | 'not_found'
   | 'method_not_allowed'
   | 'validation_error'
+  | 'cursor_expired'
   | 'rate_limited'
   | 'conflict'
   | 'plan_required'

@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { components } from '../../generated/v1.d.ts';
 import { Failure, type FailureCode } from '../domain/failure.ts';
+import { isOfConnection } from '../store/engine/open.ts';
 import type { ApiRequest } from './request.ts';
 import { send, toBody } from './send.ts';
 
 type ErrorBody = components['schemas']['ErrorBody'];
 
-/** The contract has no 503: a database that stays busy is a 500. */
-type Code = Exclude<FailureCode, 'unavailable'> | 'internal_error';
+type Code = FailureCode | 'internal_error';
 
 const ANSWERS: Readonly<Record<Code, { status: number; headers?: readonly string[] }>> = {
   unauthorized: { status: 401, headers: ['WWW-Authenticate', 'Bearer'] },
@@ -17,9 +17,17 @@ const ANSWERS: Readonly<Record<Code, { status: number; headers?: readonly string
   method_not_allowed: { status: 405, headers: ['Allow', 'GET, HEAD'] },
   conflict: { status: 409 },
   limit_reached: { status: 409 },
+  cursor_expired: { status: 410 },
   validation_error: { status: 422 },
   rate_limited: { status: 429, headers: ['Retry-After', '60'] },
   internal_error: { status: 500 },
+  unavailable: { status: 503, headers: ['Retry-After', '5'] },
+};
+
+/** What is said of errors that are not the caller's. */
+const MESSAGES: Readonly<Partial<Record<Code, string>>> = {
+  internal_error: 'Unexpected server error.',
+  unavailable: 'The service cannot answer at the moment. Try again in 5 seconds.',
 };
 
 /**
@@ -29,10 +37,9 @@ const ANSWERS: Readonly<Record<Code, { status: number; headers?: readonly string
 export function answerErrors(logError: (error: unknown, req: ApiRequest) => void) {
   return (error: unknown, req: ApiRequest, res: ServerResponse): boolean => {
     const code = toCode(error);
-    if (code === 'internal_error') logError(error, req);
+    if (MESSAGES[code] !== undefined) logError(error, req);
     if (res.headersSent) return false;
-    const message =
-      code === 'internal_error' ? 'Unexpected server error.' : (error as Failure).message;
+    const message = MESSAGES[code] ?? (error as Failure).message;
     const { status, headers = [] } = ANSWERS[code];
     const body: ErrorBody = { error: { code, message } };
     send(req, res, {
@@ -45,6 +52,6 @@ export function answerErrors(logError: (error: unknown, req: ApiRequest) => void
 }
 
 function toCode(error: unknown): Code {
-  if (!(error instanceof Failure) || error.code === 'unavailable') return 'internal_error';
-  return error.code;
+  if (error instanceof Failure) return error.code;
+  return isOfConnection(error) ? 'unavailable' : 'internal_error';
 }

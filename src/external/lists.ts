@@ -97,12 +97,15 @@ function toBody({ version, items, total }: ComputedPage<unknown>): ReadBody {
 }
 
 /** The newest point, in the snapshot of the page. Lists that cannot be followed have none. */
-function toNewest(listId: string | undefined, { position, nonce }: Head): string | undefined {
+function toNewest(
+  listId: string | undefined,
+  { position, nonce, generation = 0 }: Head,
+): string | undefined {
   if (listId === undefined || position === undefined || nonce === undefined) return undefined;
-  return toCursor(listId, { position, nonce });
+  return toCursor(listId, { position, nonce, generation });
 }
 
-/** Throws `validation_error` for a text that is no cursor of the list, and for one that the list never gave out. */
+/** Throws `validation_error` for what was never a cursor of the list, `cursor_expired` for one that is no longer good. */
 async function openAfter(
   reader: Reader,
   { followed, parameter, cursor }: ListAfter<unknown>,
@@ -113,9 +116,8 @@ async function openAfter(
   const head = await findFollowedHead(reader, followed, start);
   if (head === 'no_list') throw new Failure('not_found', 'No such domain.');
   if (head === 'no_point') {
-    // The database was restored from a backup, for example.
-    const cure = 'is a cursor that this list never gave out. Start again with "start".';
-    throw new Failure('validation_error', `"${parameter}" ${cure}`);
+    const cure = 'Discard what you have of this list, and begin again with "start".';
+    throw new Failure('cursor_expired', `"${parameter}" is no longer good. ${cure}`);
   }
   return {
     version: head.version,

@@ -15,6 +15,7 @@ const ANSWERS: Readonly<Record<FailureCode, readonly [status: number, title: str
   method_not_allowed: [405, 'Not found'],
   conflict: [409, 'This was not done'],
   limit_reached: [409, 'This was not done'],
+  cursor_expired: [410, 'Not found'],
   validation_error: [422, 'This was not done'],
   rate_limited: [429, 'Too many attempts'],
   unavailable: [503, 'Busy at the moment'],

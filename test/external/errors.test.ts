@@ -165,19 +165,26 @@ describe('the order of checks', () => {
   });
 });
 
-describe('500', () => {
-  test('a database that stays busy: 500, because the contract has no 503', async () => {
-    const busy = () => Promise.reject(new Failure('unavailable', 'The database is busy.'));
+describe('503', () => {
+  test.each([
+    ['stays busy', new Failure('unavailable', 'The database is busy.')],
+    ['has ended the connection', Object.assign(new Error('busy'), { code: '57P01' })],
+    ['has no connection left', Object.assign(new Error('busy'), { code: '53300' })],
+    ['refuses connections', Object.assign(new Error('busy'), { code: 'ECONNREFUSED' })],
+  ])('a database that %s', async (_what, error) => {
+    const busy = () => Promise.reject(error);
     const store = await openTestStore();
     const { key } = await anAccount(store.db);
     const reader = { ...store.reader, readAll: busy };
     const { get, logged } = await serveApi({ store: { ...store, reader } });
-    const { status, body } = await get(PATH, { key });
-    expect([status, body.error.code]).toEqual([500, 'internal_error']);
+    const { status, headers, body } = await get(PATH, { key });
+    expect([status, body.error.code, headers['retry-after']]).toEqual([503, 'unavailable', '5']);
     expect(JSON.stringify(body)).not.toContain('busy');
     expect(logged.some(({ msg }) => msg === 'unexpected error')).toBe(true);
   });
+});
 
+describe('500', () => {
   const SECRET = 'SQLITE_CORRUPT at /var/lib/secret.db, line 42';
 
   /** The real reader, which fails on demand. */

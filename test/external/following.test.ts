@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
+import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
 import { settleAlert } from '../../src/store/alerts/alerts.ts';
 import { preferConflict, removeReport } from '../../src/store/corrections/corrections.ts';
 import { openStore } from '../../src/store/engine/open.ts';
@@ -147,7 +148,7 @@ describe('GET /v1/external/domains/{domain_id}/reports?received_after', () => {
       expect(idsOf(all)).toEqual([...others, body.data[0].id]);
     });
 
-    test('a removed report is gone, and total does not count it', async () => {
+    test('of a list that a report was removed from, is what is left, page by page', async () => {
       const gone = aReport({ domain: domain.name, reportId: 'gone', payload: 'a' });
       await receive(api.db, [
         aReport({ domain: domain.name }),
@@ -159,12 +160,12 @@ describe('GET /v1/external/domains/{domain_id}/reports?received_after', () => {
         string,
         string,
       ];
-      const middle = cursorOf(await receivedAfter('start', '&limit=2'));
       await removeReport(api.db, removed, NOW);
       const all = await receivedAfter('start');
       expect([idsOf(all), all.body.total]).toEqual([[first, last], 2]);
-      // A cursor that stands at the removed report is still one that the list gave out.
-      expect(idsOf(await receivedAfter(middle))).toEqual([last]);
+      const page = await receivedAfter('start', '&limit=1');
+      expect(idsOf(await receivedAfter(cursorOf(page)))).toEqual([last]);
+      expect((await receivedAfter(cursorOf(await ask(reports)))).body.total).toBe(0);
       expect(idsOf(await receivedAfter('start', '&offset=1'))).toEqual([last]);
     });
   });
@@ -179,17 +180,78 @@ describe('GET /v1/external/domains/{domain_id}/reports?received_after', () => {
       await arrive(...DAYS);
       expect((await again()).status).toBe(200);
     });
+  });
 
-    test('when a report before the cursor is removed: the answer is the same', async () => {
-      const gone = aReport({ domain: domain.name, reportId: 'gone', payload: 'a' });
-      await receive(api.db, [gone]);
-      const cursor = cursorOf(await ask(reports));
+  describe('410', () => {
+    const EXPIRED = {
+      code: 'cursor_expired',
+      message:
+        '"received_after" is no longer good. Discard what you have of this list, and begin again with "start".',
+    };
+
+    test('for every cursor of before a removal, whatever it stands at, and not for one of after', async () => {
+      const ids = await arrive(...DAYS);
+      const before = [];
+      for (const limit of [1, 2, 3]) before.push(await receivedAfter('start', `&limit=${limit}`));
+      await removeReport(api.db, ids[2] as string, NOW);
+      for (const answer of before) {
+        const tag = { 'If-None-Match': answer.headers['etag'] as string };
+        const { status, body } = await ask(`${reports}?received_after=${cursorOf(answer)}`, tag);
+        expect([status, body.error]).toEqual([410, EXPIRED]);
+      }
+      const again = await receivedAfter('start');
+      expect(idsOf(again)).toEqual(ids.slice(0, 2));
       await arrive(...DAYS);
-      const [removed] = idsOf(await receivedAfter('start')) as [string];
-      const [near, far] = [await receivedAfter(cursor), await receivedAfter('start')];
-      await removeReport(api.db, removed, NOW);
-      expect((await receivedAfter(cursor)).headers['etag']).toBe(near.headers['etag']);
-      expect((await receivedAfter('start')).headers['etag']).not.toBe(far.headers['etag']);
+      expect((await receivedAfter(cursorOf(again))).body.total).toBe(3);
+    });
+
+    test('not when a conflict takes the place of what is removed: it is listed again', async () => {
+      const one = { domain: domain.name, reportId: 'r' };
+      const conflict = aReport({ ...one, payload: 'b', totalMessages: 7 });
+      await receive(api.db, [aReport({ ...one, payload: 'a' }), conflict]);
+      const answer = await receivedAfter('start');
+      const [id = ''] = idsOf(answer);
+      await removeReport(api.db, id, NOW);
+      expect((await receivedAfter(cursorOf(answer))).body).toMatchObject({
+        data: [{ id, total_messages: 7 }],
+        total: 1,
+      });
+    });
+
+    test('when the account lost the domain, and has it again', async () => {
+      await arrive(...DAYS);
+      const cursor = cursorOf(await ask(reports));
+      await removeDomain(api.db, domain.id);
+      expect((await receivedAfter(cursor)).status).toBe(404);
+      await aDomain(api.db, account.id, { name: domain.name });
+      expect((await receivedAfter(cursor)).status).toBe(410);
+    });
+
+    test('a cursor of reports that a restored database does not have, also when it has others', async () => {
+      const path = await aDatabase();
+      const first = await openStore(path);
+      const { id: accountId, key } = await anAccount(first.db);
+      const { id, name } = await aDomain(first.db, accountId);
+      await receive(first.db, [aReport({ domain: name })]);
+      await first.close();
+      const restore = await backUp(path);
+      const follow = async (cursor: string, ...arriving: AggregateReport[]) => {
+        const restored = await startApi({ store: await openStore(path) });
+        await receive(restored.db, arriving);
+        const list = `/v1/external/domains/${id}/reports?received_after=${cursor}`;
+        const answer = await restored.get(list, { key });
+        await restored.close();
+        return answer;
+      };
+      const kept = cursorOf(await follow('start'));
+      const lost = cursorOf(await follow(kept, aReport({ domain: name })));
+      await restore();
+      const early = await follow(lost);
+      const late = await follow(lost, aReport({ domain: name }));
+      for (const { status, body } of [early, late]) {
+        expect([status, body.error]).toEqual([410, EXPIRED]);
+      }
+      expect((await follow(kept)).body.total).toBe(1);
     });
   });
 
@@ -209,7 +271,6 @@ describe('GET /v1/external/domains/{domain_id}/reports?received_after', () => {
   describe('422', () => {
     const MALFORMED =
       '"received_after" must be "start" or a Plumbline-Cursor of this list, given once.';
-    const UNKNOWN = /^"received_after" is a cursor that this list never gave out\. Start again/;
 
     test.each([
       '',
@@ -217,7 +278,7 @@ describe('GET /v1/external/domains/{domain_id}/reports?received_after', () => {
       '1',
       'START',
       'p',
-      'x'.repeat(26),
+      'x'.repeat(31),
       'x'.repeat(65),
       '2026-03-14T00:00:00Z',
       'a b',
@@ -249,36 +310,9 @@ describe('GET /v1/external/domains/{domain_id}/reports?received_after', () => {
         const forged = Buffer.from(bytes);
         forged.writeUInt8(forged.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
         const { status } = await receivedAfter(forged.toString('base64url'));
-        expect(status, `bit ${bit}`).toBe(422);
+        // The form and the list's tag come first.
+        expect(status, `bit ${bit}`).toBe(bit < 7 * 8 ? 422 : 410);
       }
-    });
-
-    test('a cursor of reports that a restored database does not have, also when it has others', async () => {
-      const path = await aDatabase();
-      const first = await openStore(path);
-      const { id: accountId, key } = await anAccount(first.db);
-      const { id, name } = await aDomain(first.db, accountId);
-      await receive(first.db, [aReport({ domain: name })]);
-      await first.close();
-      const restore = await backUp(path);
-      const follow = async (cursor: string, ...arriving: AggregateReport[]) => {
-        const restored = await startApi({ store: await openStore(path) });
-        await receive(restored.db, arriving);
-        const list = `/v1/external/domains/${id}/reports?received_after=${cursor}`;
-        const answer = await restored.get(list, { key });
-        await restored.close();
-        return answer;
-      };
-      const kept = cursorOf(await follow('start'));
-      const lost = cursorOf(await follow(kept, aReport({ domain: name })));
-      await restore();
-      const early = await follow(lost);
-      const late = await follow(lost, aReport({ domain: name }));
-      for (const { status, body } of [early, late]) {
-        expect([status, body.error.code]).toEqual([422, 'validation_error']);
-        expect(body.error.message).toMatch(UNKNOWN);
-      }
-      expect((await follow(kept)).body.total).toBe(1);
     });
 
     test('comes before the look-up of the domain when the text is no cursor', async () => {
@@ -339,6 +373,24 @@ describe('GET /v1/external/alerts?changed_after', () => {
     const again = await changedAfter(before);
     expect(again.headers['etag']).not.toBe(first.headers['etag']);
     expect(again.body.data[0].context.drop_pct).toBe(50);
+  });
+
+  test('when a domain of the account is removed, cursors of before expire', async () => {
+    const other = await aDomain(api.db, account.id);
+    const kept = await anAlert(api.db, { accountId: account.id, domainId: other.id });
+    await fire();
+    const before = await changedAfter('start');
+    await removeDomain(api.db, domain.id);
+    const { status, body } = await changedAfter(cursorOf(before));
+    expect([status, body.error.code]).toEqual([410, 'cursor_expired']);
+    const again = await changedAfter('start');
+    expect([idsOf(again), again.body.total]).toEqual([[kept], 1]);
+    expect((await changedAfter(cursorOf(again))).body.total).toBe(0);
+    // Of the other domain nothing was removed.
+    const path = `&domain_id=${other.id}`;
+    expect((await changedAfter(cursorOf(await changedAfter('start', path)), path)).status).toBe(
+      200,
+    );
   });
 
   test('a domain has cursors of its own, and only its alerts', async () => {

@@ -68,7 +68,7 @@ async function readPages(reader: Reader, scope: Scope): Promise<void> {
       expect(items).toHaveLength(50);
     }
   for (const list of followed)
-    for (const start of ['start', { position: 600, nonce: NONCE }] as const)
+    for (const start of ['start', { position: 600, nonce: NONCE, generation: 0 }] as const)
       for (const offset of [0, 200]) {
         const head = (await findFollowedHead(reader, list, start)) as FollowedHead;
         const page = { limit: 50, offset };

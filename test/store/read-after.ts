@@ -24,7 +24,8 @@ export async function readAfter(
   const [covering] = points
     .filter(({ position }) => position >= after)
     .sort((a, b) => a.position - b.position);
-  const start = { position: after, nonce: covering?.nonce ?? '' };
+  const [{ generation = 0 } = {}] = await reader.readAll(list.head);
+  const start = { position: after, nonce: covering?.nonce ?? '', generation };
   const head = await findFollowedHead(reader, list, start);
   if (typeof head === 'string') throw new Error(head);
   const page = await readFollowedPage(reader, list, { start, page: { limit, offset }, head });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Point } from '../../src/domain/cursor.ts';
+import type { GivenPoint } from '../../src/domain/cursor.ts';
 import { listAudit } from '../../src/store/accounts/audit.ts';
 import { domainsOf, updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
@@ -39,7 +39,7 @@ test('a removed domain leaves its account with its alerts, marks and checks; its
   await updateRouteCheck(db, domainId, { checkedAt: NOW, findings: [] });
   await anAlert(db, { accountId: mine, domainId });
   const list = alertsOf({ accountId: mine, domainId: undefined });
-  const cursor = (await findHead(reader, list)) as Point;
+  const cursor = (await findHead(reader, list)) as GivenPoint;
   await anAlert(db, { accountId: mine, domainId: kept.id });
   await anAlert(db, { accountId: mine, domainId }, { resolvedAt: NOW });
   const before = await findHead(reader, domainsOf(mine));
@@ -56,12 +56,11 @@ test('a removed domain leaves its account with its alerts, marks and checks; its
   const alerts = await readPage(reader, list, WHOLE);
   expect(alerts.total).toBe(1);
   expect(parseItems(alerts).map((alert) => alert.domain_id)).toEqual([kept.id]);
-  for (const from of ['start', cursor] as const) {
-    const head = (await findFollowedHead(reader, list, from)) as FollowedHead;
-    const page = await readFollowedPage(reader, list, { start: from, page: WHOLE, head });
-    expect(page.total).toBe(1);
-    expect(page.items.map((item) => JSON.parse(item).domain_id)).toEqual([kept.id]);
-  }
+  expect(await findFollowedHead(reader, list, cursor)).toBe('no_point');
+  const head = (await findFollowedHead(reader, list, 'start')) as FollowedHead;
+  const page = await readFollowedPage(reader, list, { start: 'start', page: WHOLE, head });
+  expect(page.total).toBe(1);
+  expect(page.items.map((item) => JSON.parse(item).domain_id)).toEqual([kept.id]);
   for (const table of ['source_mark', 'dns_record'] as const)
     expect(await db.selectFrom(table).select('domain_id').execute()).toEqual([]);
   const [entry] = await listAudit(db, mine, { limit: 1 });
@@ -112,7 +111,9 @@ test('the list of alerts of a removed domain begins after what went: no other ro
   expect([await rowsOf('list_point'), await rowsOf('list_gap')]).toEqual([[{ position: 2 }], []]);
   await aDomain(db, accountId, { name });
   await anAlert(db, scope, { resolvedAt: NOW });
-  expect(await findFollowedHead(reader, list, { position: 2, nonce })).toBe('no_point');
+  expect(await findFollowedHead(reader, list, { ...cursor.after, position: 2, nonce })).toBe(
+    'no_point',
+  );
   expect(await findFollowedHead(reader, list, cursor.after)).toBe('no_point');
   expect(await findFollowedHead(reader, list, 'start')).toMatchObject({ total: 1, gaps: 1 });
 });

@@ -29,6 +29,7 @@ const OUTSIDE: Responses = {
   405: components.responses['MethodNotAllowed'] as Response,
   429: components.responses['RateLimited'] as Response,
   500: components.responses['InternalError'] as Response,
+  503: components.responses['Unavailable'] as Response,
 };
 
 /** Headers that any HTTP answer may have, and helmet's. Every other header has to be declared. */

@@ -4,7 +4,7 @@ import type { Instant } from '../../domain/instant.ts';
 import { deleteAlerts } from '../alerts/alerts.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { newVersion, touchDomainList } from '../lists/heads.ts';
-import { beginAfter } from '../lists/points.ts';
+import { beginAfter, newGeneration } from '../lists/points.ts';
 import { alertList } from '../lists/timeline.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
 import { type DomainRow, lockDomain, selectDomain } from './domains.ts';
@@ -63,7 +63,7 @@ async function release(
   await tx
     .updateTable('domain')
     .set({ account_id: null, status: 'active', watched_since: null, removed_at: now })
-    .set({ alerts_version: newVersion(), alerts_nonce })
+    .set({ alerts_version: newVersion(), alerts_nonce, reports_generation: newGeneration() })
     .where('id', '=', id)
     .execute();
   if (status === 'active') await touchDomainList(tx, accountId, -1);

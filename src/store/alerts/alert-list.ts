@@ -20,6 +20,7 @@ const accountHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
     .selectFrom('account')
     .select(['alerts_total as total', 'alerts_version as version'])
     .select(['alerts_position as position', 'alerts_nonce as nonce'])
+    .select('alerts_generation as generation')
     .where('id', '=', param('accountId')),
 );
 

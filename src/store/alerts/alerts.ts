@@ -4,7 +4,7 @@ import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import { insertAudit, plumbline } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { newVersion } from '../lists/heads.ts';
-import { insertGaps, insertPoint, newGapNonce, newNonce } from '../lists/points.ts';
+import { insertGaps, insertPoint, newGapNonce, newGeneration, newNonce } from '../lists/points.ts';
 import { alertList, countItems } from '../lists/timeline.ts';
 
 export interface NewAlert {
@@ -137,6 +137,7 @@ async function touchList(tx: Tx, { table, id }: Owner, added: number): Promise<v
   await tx
     .updateTable(table)
     .set((eb) => ({ alerts_total: eb('alerts_total', '+', added), alerts_version: newVersion() }))
+    .$if(added < 0, (update) => update.set({ alerts_generation: newGeneration() }))
     .where('id', '=', id)
     .execute();
 }

@@ -8,6 +8,7 @@ import { Arrivals } from '../documents/arrivals.ts';
 import { measureDocuments, measureReports, toStoredBytes } from '../documents/stored-bytes.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
+import { newGeneration } from '../lists/points.ts';
 import { toExchangedRow } from '../reports/report-row.ts';
 import { uncountReport } from './departures.ts';
 import {
@@ -55,8 +56,12 @@ export function removeReport(db: Db, id: string, now: Instant): Promise<Correcte
   return db.write(async (tx) => {
     const report = await lockReport(tx, { id });
     const conflict = await findOldestConflict(tx, report);
-    if (conflict === undefined) await deleteReport(tx, report, await measureReport(tx, report));
-    else {
+    if (conflict === undefined) {
+      await deleteReport(tx, report, await measureReport(tx, report));
+      const reports_generation = newGeneration();
+      const domain = tx.updateTable('domain').set({ reports_generation });
+      await domain.where('id', '=', report.domain_id).execute();
+    } else {
       await exchange(tx, report, conflict);
       // Its row has the former content now.
       await dropConflict(tx, { ...conflict, ...toExchangedRow(report) }, conflict.received_at);

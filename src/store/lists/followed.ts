@@ -1,4 +1,4 @@
-import type { Point, Start } from '../../domain/cursor.ts';
+import type { GivenPoint, Point, Start } from '../../domain/cursor.ts';
 import type { JsonText } from '../engine/dialect.ts';
 import { type BoundQuery, type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
@@ -35,11 +35,11 @@ export interface FollowedList<Item> extends PagedList<Item> {
 
 /** The head of what came after a point. Its version changes when, and only when, that changes. */
 export interface FollowedHead extends Head {
-  readonly after: Point;
+  readonly after: GivenPoint;
   readonly gaps: number;
 }
 
-/** `no_list`: not for this caller. `no_point`: the list never gave the point out. */
+/** `no_list`: not for this caller. `no_point`: the list did not give the point out, or an item was removed since. */
 export type NotFollowed = 'no_list' | 'no_point';
 
 export function findFollowedHead<Item>(
@@ -55,7 +55,7 @@ export function readFollowedPage<Item>(
   reader: Reader,
   list: FollowedList<Item>,
   { start, page, head }: { start: Start; page: Page; head: Head },
-): Promise<PageOf<Item> & { readonly point: Point }> {
+): Promise<PageOf<Item> & { readonly point: GivenPoint }> {
   return reader.readNoOlder(
     (from) => from.readPlan(() => planPage(list, start, page)),
     ({ version }) => version === head.version,
@@ -66,29 +66,37 @@ function* planPage<Item>(
   list: FollowedList<Item>,
   start: Start,
   { limit, offset }: Page,
-): Plan<PageOf<Item> & { point: Point }> {
+): Plan<PageOf<Item> & { point: GivenPoint }> {
   const head = yield* planHead(list, start);
   if (typeof head === 'string') throw new Error('The list was changed while its page was read.');
   const { total, version } = head;
+  const { generation } = head.after;
   if (offset >= total) return { total, version, items: [], point: head.after };
   const pageStart = yield* findPageStart(list.id, head, offset);
   const rows = yield* ask(list.after({ ...pageStart, limit }));
   const position = Number(rows.at(-1)?.position);
   const point = yield* findPoint(list, position);
   if (point === undefined) throw new Error('An item of a list has no point.');
-  return { total, version, items: rows.map(({ item }) => item), point: { ...point, position } };
+  return {
+    total,
+    version,
+    items: rows.map(({ item }) => item),
+    point: { ...point, position, generation },
+  };
 }
 
 function* planHead<Item>(list: FollowedList<Item>, start: Start): Plan<FollowedHead | NotFollowed> {
   const [head] = yield* ask(list.head);
   if (head === undefined) return 'no_list';
-  const { position = 0, nonce = '' } = head;
-  const after = yield* findStart(list, start);
-  if (after === undefined) return 'no_point';
+  const { position = 0, nonce = '', generation = 0 } = head;
+  if (start !== 'start' && start.generation !== generation) return 'no_point';
+  const point = yield* findStart(list, start);
+  if (point === undefined) return 'no_point';
+  const after = { ...point, generation };
   const { gaps, nonces } = yield* countGaps(list.id, after.position, position);
   const total = position - after.position - gaps;
   const updates = yield* sumUpdates(list, after.position);
-  return { total, version: [nonce, total, nonces, updates].join('.'), after, gaps };
+  return { total, version: [nonce, generation, total, nonces, updates].join('.'), after, gaps };
 }
 
 /** The start as a point that the list gave out. */

@@ -10,6 +10,8 @@ export interface Head {
   /** The newest point of a list that clients can follow (points.ts). */
   readonly position?: number;
   readonly nonce?: string;
+  /** Random, and another one after a removal: cursors of before are no longer good. */
+  readonly generation?: number;
 }
 
 export type DomainOfAccount = { readonly domainId: string; readonly accountId: string };
@@ -21,6 +23,7 @@ export function headOfDomain(list: 'reports' | 'alerts') {
       .selectFrom('domain')
       .select([`${list}_total as total`, `${list}_version as version`])
       .select([`${list}_position as position`, `${list}_nonce as nonce`])
+      .select(`${list}_generation as generation`)
       .where('id', '=', param('domainId'))
       .where('account_id', '=', param('accountId')),
   );

@@ -57,6 +57,9 @@ export async function insertGaps(
   await tx.insertInto('list_gap').values(gaps).execute();
 }
 
+/** A removed item has no later position that would tell followers of it: they begin again (decision 58). */
+export const newGeneration = newGapNonce;
+
 /** For a change without a position. The sum of these numbers behind a point distinguishes two states of the list. */
 export function newGapNonce(): number {
   return randomInt(1, 2 ** 31);
