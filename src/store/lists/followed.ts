@@ -21,6 +21,8 @@ export type ItemsAfterQuery = {
 export interface FollowedItem<Item> {
   readonly item: JsonText<Item>;
   readonly position: number;
+  /** Of its transaction, where items have it: then nothing has to be asked for its point. */
+  readonly nonce?: string;
 }
 
 /** A list that clients can follow. Its head is that of the whole list. */
@@ -74,8 +76,9 @@ function* planPage<Item>(
   if (offset >= total) return { total, version, items: [], point: head.after };
   const pageStart = yield* findPageStart(list.id, head, offset);
   const rows = yield* ask(list.after({ ...pageStart, limit }));
-  const position = Number(rows.at(-1)?.position);
-  const point = yield* findPoint(list, position);
+  const last = rows.at(-1);
+  const position = Number(last?.position);
+  const point = last?.nonce ? { nonce: last.nonce } : yield* findPoint(list, position);
   if (point === undefined) throw new Error('An item of a list has no point.');
   return {
     total,

@@ -41,7 +41,7 @@ type ReportsAfterQuery = { domainId: string } & ItemsAfterQuery;
 const reportsAfter = prepareQuery<ReportsAfterQuery, FollowedItem<ReportRow>>((db, param) =>
   db
     .selectFrom('report')
-    .select([dialectOf(db).jsonRow(fieldsOf(db)).as('item'), 'position'])
+    .select([dialectOf(db).jsonRow(fieldsOf(db)).as('item'), 'position', 'nonce'])
     .where('domain_id', '=', param('domainId'))
     .where('position', '>', param('after'))
     .orderBy('position')
