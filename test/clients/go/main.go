@@ -38,6 +38,7 @@ func main() {
 	check("an unknown alert type", unknownAlertType)
 	check("a typed context", typedContext)
 	check("only what is new", onlyNew)
+	check("a domain's policy, and a report's records", policyAndRecords)
 	check("304", notModified)
 	check("401", unauthorized)
 	check("404", notFound)
@@ -124,6 +125,25 @@ func onlyNew() {
 	}
 	whole := must(client.ListReportsWithResponse(ctx, domain.ID, nil)).JSON200
 	want(len(ids) == found && whole.Total == int64(found), "%d of %d", len(ids), found)
+}
+
+func policyAndRecords() {
+	domain := must(client.GetDomainWithResponse(ctx, findDomain("example.com").ID, nil)).JSON200
+	want(domain != nil, "no domain")
+	policy := domain.Data.PublishedPolicy.P
+	want(policy != nil && *policy == "reject", "%v", policy)
+	params := &plumbline.ListReportsParams{Limit: new(int32(1))}
+	page := must(client.ListReportsWithResponse(ctx, domain.Data.ID, params)).JSON200
+	want(page != nil && len(page.Data) == 1, "no report")
+	report := page.Data[0]
+	records := must(client.ListReportRecordsWithResponse(ctx, domain.Data.ID, report.ID, nil)).JSON200
+	want(records != nil && len(records.Data) > 0, "no records")
+	messages := int64(0)
+	for _, record := range records.Data {
+		messages += record.Count
+	}
+	want(messages == report.TotalMessages, "%d of %d messages", messages, report.TotalMessages)
+	want(records.Data[0].Identifiers.EnvelopeTo == nil, "%v", records.Data[0])
 }
 
 func notModified() {

@@ -101,6 +101,17 @@ check('only what is new', static function () use ($reports): void {
     want(count($ids) === $reports->listReports($id)->getTotal(), 'only ' . count($ids));
 });
 
+check("a domain's policy, and a report's records", static function () use ($domains, $reports): void {
+    $id = findDomain('example.com')->getId();
+    $policy = $domains->getDomain($id)->getData()->getPublishedPolicy();
+    want($policy->getP() === 'reject', (string) $policy);
+    [$report] = $reports->listReports($id, limit: 1)->getData();
+    $records = $reports->listReportRecords($id, $report->getId())->getData();
+    $counts = array_map(static fn ($record) => $record->getCount(), $records);
+    want(array_sum($counts) === $report->getTotalMessages(), 'other messages');
+    want($records[0]->getIdentifiers()->getEnvelopeTo() === null, 'a recipient');
+});
+
 check('304 # an ApiException with this code', static function () use ($domains): void {
     [, , $headers] = $domains->listDomainsWithHttpInfo();
     $tag = $headers['ETag'][0];

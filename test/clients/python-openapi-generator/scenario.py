@@ -97,6 +97,15 @@ def only_what_is_new() -> None:
     assert len(ids) == len(set(ids)) == reports.list_reports(domain.id).total, ids
 
 
+def a_policy_and_records() -> None:
+    domain = domains.get_domain(find_domain("example.com").id).data
+    assert domain.published_policy.p == "reject", domain
+    [report] = reports.list_reports(domain.id, limit=1).data
+    records = reports.list_report_records(domain.id, report.id).data
+    assert sum(record.count for record in records) == report.total_messages, records
+    assert records[0].identifiers.envelope_to is None, records
+
+
 def not_modified() -> None:
     headers = domains.list_domains_with_http_info().headers
     assert headers is not None
@@ -177,6 +186,7 @@ check("a null in a context", a_null_in_a_context)
 check("an unknown alert type", an_unknown_alert_type)
 check("a typed context", a_typed_context)
 check("only what is new", only_what_is_new)
+check("a domain's policy, and a report's records", a_policy_and_records)
 check("304 # raised as an ApiException with that status", not_modified)
 check("401", unauthorized)
 check("404", not_found)

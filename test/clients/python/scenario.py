@@ -9,17 +9,19 @@ from uuid import UUID
 
 from plumbline import AuthenticatedClient
 from plumbline.api.alerts import list_alerts
-from plumbline.api.domains import list_domains
-from plumbline.api.reports import list_reports
+from plumbline.api.domains import get_domain, list_domains
+from plumbline.api.reports import list_report_records, list_reports
 from plumbline.models import (
     Alert,
     AlertList,
     AlignmentRegressionContext,
     Domain,
+    DomainDetailsBody,
     DomainList,
     ErrorBody,
     Report,
     ReportList,
+    ReportRecordList,
 )
 from plumbline.types import Response
 
@@ -95,6 +97,19 @@ def only_what_is_new() -> None:
     assert isinstance(whole, ReportList) and len(ids) == len(set(ids)) == whole.total, ids
 
 
+def a_policy_and_records() -> None:
+    domain = get_domain.sync(find_domain("example.com").id, client=client)
+    assert isinstance(domain, DomainDetailsBody), domain
+    assert domain.data.published_policy.p == "reject", domain
+    page = list_reports.sync(domain.data.id, client=client, limit=1)
+    assert isinstance(page, ReportList), page
+    [report] = page.data
+    records = list_report_records.sync(domain.data.id, report.id, client=client)
+    assert isinstance(records, ReportRecordList), records
+    assert sum(record.count for record in records.data) == report.total_messages, records
+    assert records.data[0].identifiers.envelope_to is None, records
+
+
 def not_modified() -> None:
     etag = list_domains.sync_detailed(client=client).headers["ETag"]
     answer = list_domains.sync_detailed(client=client, if_none_match=etag)
@@ -162,6 +177,7 @@ check("a null in a context", a_null_in_a_context)
 check("an unknown alert type", an_unknown_alert_type)
 check("a typed context", a_typed_context)
 check("only what is new", only_what_is_new)
+check("a domain's policy, and a report's records", a_policy_and_records)
 check("304", not_modified)
 check("401", unauthorized)
 check("404", not_found)

@@ -108,6 +108,27 @@ await check('only what is new', async () => {
   assert.equal(new Set(ids).size, ids.length);
 });
 
+await check("a domain's policy, and a report's records", async () => {
+  const { id: domain_id } = await findDomain('example.com');
+  const domain = await plumbline.GET('/v1/external/domains/{domain_id}', {
+    params: { path: { domain_id } },
+  });
+  assert.equal(domain.data?.data.published_policy.p, 'reject');
+  const report = (await listReports(domain_id, { limit: 1 })).data?.data[0];
+  assert(report, 'no report');
+  const path = { domain_id, report_id: report.id };
+  const records = await plumbline.GET(
+    '/v1/external/domains/{domain_id}/reports/{report_id}/records',
+    { params: { path } },
+  );
+  const counts = records.data?.data.map(({ count }) => count) ?? [];
+  assert.equal(
+    counts.reduce((sum, count) => sum + count, 0),
+    report.total_messages,
+  );
+  assert.equal(records.data?.data[0]?.identifiers.envelope_to, null);
+});
+
 await check('304', async () => {
   const { response } = await plumbline.GET('/v1/external/domains');
   const header = { 'If-None-Match': response.headers.get('ETag') ?? '' };

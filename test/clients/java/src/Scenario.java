@@ -6,8 +6,10 @@ import example.plumbline.ApiException;
 import example.plumbline.api.AlertsApi;
 import example.plumbline.api.AlertsApi.APIListAlertsRequest;
 import example.plumbline.api.DomainsApi;
+import example.plumbline.api.DomainsApi.APIGetDomainRequest;
 import example.plumbline.api.DomainsApi.APIListDomainsRequest;
 import example.plumbline.api.ReportsApi;
+import example.plumbline.api.ReportsApi.APIListReportRecordsRequest;
 import example.plumbline.api.ReportsApi.APIListReportsRequest;
 import example.plumbline.model.Alert;
 import example.plumbline.model.AlignmentRegressionContext;
@@ -16,6 +18,7 @@ import example.plumbline.model.ErrorBody;
 import example.plumbline.model.ErrorDetail;
 import example.plumbline.model.Report;
 import example.plumbline.model.ReportList;
+import example.plumbline.model.ReportRecord;
 import java.lang.reflect.Method;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
@@ -40,6 +43,7 @@ final class Scenario {
     check("an unknown alert type", Scenario::anUnknownAlertType);
     check("a typed context # by the mapper's convertValue", Scenario::aTypedContext);
     check("only what is new", Scenario::onlyWhatIsNew);
+    check("a domain's policy, and a report's records", Scenario::policyAndRecords);
     check("304 # an ApiException with this code", Scenario::notModified);
     check("401", Scenario::unauthorized);
     check("404", Scenario::notFound);
@@ -116,6 +120,20 @@ final class Scenario {
     }
     require(ids.stream().distinct().count() == ids.size(), "an id twice");
     require(ids.size() == listReports(id, 1, 0).getTotal(), "only " + ids.size() + " reports");
+  }
+
+  private static void policyAndRecords() throws ApiException {
+    var id = findDomain("example.com").getId();
+    var request = APIGetDomainRequest.newBuilder().domainId(id).build();
+    var policy = new DomainsApi(CLIENT).getDomain(request).getData().getPublishedPolicy();
+    require("reject".equals(policy.getP()), "another policy: " + policy);
+    var report = listReports(id, 1, 0).getData().get(0);
+    var ofReport =
+        APIListReportRecordsRequest.newBuilder().domainId(id).reportId(report.getId()).build();
+    var records = new ReportsApi(CLIENT).listReportRecords(ofReport).getData();
+    long messages = records.stream().mapToLong(ReportRecord::getCount).sum();
+    require(messages == report.getTotalMessages(), "other messages: " + messages);
+    require(records.get(0).getIdentifiers().getEnvelopeTo() == null, "a recipient");
   }
 
   private static void notModified() throws Exception {

@@ -36,6 +36,7 @@ fun main() {
     check("an unknown alert type", ::anUnknownAlertType)
     check("a typed context # by Moshi's fromJsonValue", ::aTypedContext)
     check("only what is new", ::onlyWhatIsNew)
+    check("a domain's policy, and a report's records", ::policyAndRecords)
     check("304 # a ServerError with this code", ::notModified)
     check("401", ::unauthorized)
     check("404", ::notFound)
@@ -108,6 +109,15 @@ private fun followReports(id: UUID, cursor: String): Success<ReportList> {
     val answer = reports.listReportsWithHttpInfo(id, 200, null, null, null, cursor)
     @Suppress("UNCHECKED_CAST")
     return answer as? Success<ReportList> ?: error("status ${answer.statusCode}")
+}
+
+private fun policyAndRecords() {
+    val domain = domains.getDomain(findDomain("example.com").id).`data`
+    require(domain.publishedPolicy.p == "reject") { "another policy: $domain" }
+    val report = reports.listReports(domain.id, limit = 1).`data`.first()
+    val records = reports.listReportRecords(domain.id, report.id).`data`
+    require(records.sumOf { it.count } == report.totalMessages) { "other messages: $records" }
+    require(records.first().identifiers.envelopeTo == null) { "a recipient" }
 }
 
 private fun notModified() {

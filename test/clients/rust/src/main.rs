@@ -38,6 +38,10 @@ async fn main() -> Checked {
     print("a typed context", a_typed_context(&client).await);
     print("only what is new", only_what_is_new(&client).await);
     print(
+        "a domain's policy, and a report's records",
+        policy_and_records(&client).await,
+    );
+    print(
         "304 # an UnexpectedResponse with this status",
         not_modified(&client).await,
     );
@@ -135,6 +139,24 @@ async fn only_what_is_new(client: &Client) -> Checked {
     require(usize::try_from(whole.total)? == ids.len(), "too few")?;
     let distinct: HashSet<&Uuid> = ids.iter().collect();
     require(distinct.len() == ids.len(), "an id twice")
+}
+
+async fn policy_and_records(client: &Client) -> Checked {
+    let id = find_domain(client, "example.com").await?.id;
+    let domain = client.get_domain().domain_id(id).send().await?;
+    let policy = domain.data.published_policy.p.as_deref();
+    require(policy == Some("reject"), "another policy")?;
+    let page = client.list_reports().domain_id(id).send().await?;
+    let report = page.data.first().ok_or("no report")?;
+    let request = client.list_report_records().domain_id(id);
+    let records = request.report_id(report.id).send().await?;
+    let messages: i64 = records.data.iter().map(|record| record.count).sum();
+    require(messages == report.total_messages, "other messages")?;
+    let recipient = records
+        .data
+        .first()
+        .and_then(|record| record.identifiers.envelope_to.as_ref());
+    require(recipient.is_none(), "a recipient")
 }
 
 async fn not_modified(client: &Client) -> Checked {
