@@ -20,7 +20,7 @@ import { type ReadMails, readMails } from './read-mails.ts';
  * What is in memory at once: so many mails, with so many bytes together, or one larger mail. As many as are stored
  * together (`ingest.ts`): the more of a domain are stored at once, the less others wait for it.
  */
-const CLAIM = { mails: 200, bytes: 8 * 1024 * 1024 };
+const CLAIM = { mails: 200, bytes: 2 * 1024 * 1024 };
 /** How long a claim lasts when its worker is killed. */
 const CLAIM_MS = 120_000;
 /** How often a worker looks for mails that another process has stored. */
