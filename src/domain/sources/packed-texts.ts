@@ -6,7 +6,7 @@ import type { ByteReader, ByteWriter } from './byte-numbers.ts';
  * thousands unpacks one block. Short blocks are not compressed, which would take as long as all else.
  */
 const FORMS = { plain: 1, deflated: 2 } as const;
-const LINES = 64;
+const LINES = 32;
 const MAX_PLAIN_BYTES = 512;
 /**
  * What patterns often have, the most frequent last: it saves 30 bytes of each block, and takes no time. A change makes

@@ -1,0 +1,180 @@
+import type { AddressKey } from './address-key.ts';
+import type { ByteReader, ByteWriter } from './byte-numbers.ts';
+import type { PassCounts, SentOnDays, SourceOfDay } from './day-sources.ts';
+import type { Counts } from './source.ts';
+
+/*
+ * What packed sources have of one address: the number of its patterns with three bits that say which counts follow its
+ * messages; its messages; those that failed, and those without DKIM and without SPF, where there are any; its patterns
+ * and its reporters, each as twice the position of its text. One more than that says that all of the address's messages
+ * have the pattern, or are of the reporter; else their number follows, and those that failed where the address has any.
+ *
+ * Of a month, the first and the last day of an address and what it sent on each day from the first to the last come
+ * before its patterns.
+ */
+
+/** How many patterns, and reporters, a day keeps of one address. */
+const MAX_OF_SOURCE = 64;
+const BITS = { failed: 1, dkim: 2, spf: 4 } as const;
+const ALL_BITS = 8;
+
+/** The position of a text; undefined when there are too many. */
+export type FindPosition = (text: string) => number | undefined;
+
+export function writeEntry(to: ByteWriter, source: SourceOfDay, findPosition: FindPosition): void {
+  const { counts, days } = source;
+  const patterns = listPatterns(source, findPosition);
+  writeCounts(to, counts, patterns.length);
+  if (days !== undefined) writeDays(to, counts, days);
+  for (const [position, messages] of patterns)
+    if (writePosition(to, position, messages === counts.messages)) to.writeNumber(messages);
+  writeReporters(to, source, findPosition);
+}
+
+function writeCounts(to: ByteWriter, counts: Counts, patterns: number): void {
+  const { messages, aligned, dkimAligned, spfAligned } = counts;
+  const others = [messages - aligned, aligned - dkimAligned, aligned - spfAligned] as const;
+  const [failed, dkim, spf] = others;
+  const bits = (failed && BITS.failed) | (dkim && BITS.dkim) | (spf && BITS.spf);
+  to.writeNumber(patterns * ALL_BITS + bits);
+  to.writeNumber(messages);
+  for (const count of others) if (count > 0) to.writeNumber(count);
+}
+
+/** Days are in order. */
+function writeDays(to: ByteWriter, counts: Counts, days: SentOnDays): void {
+  const [first = 1, ...later] = days.keys();
+  const last = later.at(-1) ?? first;
+  to.writeByte(first);
+  to.writeByte(last);
+  for (let day = first; day <= last; day += 1) writePasses(to, counts, days.get(day) ?? NOTHING);
+}
+
+const NOTHING: PassCounts = { messages: 0, aligned: 0 };
+
+function writePasses(to: ByteWriter, of: Counts, { messages, aligned }: PassCounts): void {
+  to.writeNumber(messages);
+  if (hasFailed(of)) to.writeNumber(messages - aligned);
+}
+
+function hasFailed({ messages, aligned }: Counts): boolean {
+  return messages > aligned;
+}
+
+function listPatterns({ counts, patterns }: SourceOfDay, findPosition: FindPosition) {
+  const found: (readonly [position: number, messages: number])[] = [];
+  // The sum can be more than the messages, after an address was dropped, counted anew and subtracted from.
+  let room = counts.messages;
+  for (const [pattern, messages] of largest(patterns, (counted) => counted)) {
+    const kept = Math.min(messages, room);
+    const position = kept > 0 ? findPosition(pattern) : undefined;
+    if (position === undefined) continue;
+    room -= kept;
+    found.push([position, kept]);
+  }
+  return found;
+}
+
+function writeReporters(
+  to: ByteWriter,
+  { counts, reporters }: SourceOfDay,
+  findPosition: FindPosition,
+): void {
+  for (const [name, passes] of largest(reporters, (one) => one.messages)) {
+    const position = passes.messages > 0 ? findPosition(name ?? '') : undefined;
+    if (position === undefined) continue;
+    const isAll = passes.messages === counts.messages && passes.aligned === counts.aligned;
+    if (writePosition(to, position, isAll)) writePasses(to, counts, passes);
+  }
+}
+
+function largest<K, V>(
+  all: ReadonlyMap<K, V>,
+  sizeOf: (value: V) => number,
+): Iterable<readonly [K, V]> {
+  if (all.size <= MAX_OF_SOURCE) return all;
+  const sorted = [...all].sort(([, a], [, b]) => sizeOf(b) - sizeOf(a));
+  return sorted.slice(0, MAX_OF_SOURCE);
+}
+
+/** Returns whether it is not all, and what it is follows. */
+function writePosition(to: ByteWriter, position: number, isAll: boolean): boolean {
+  to.writeNumber(2 * position + (isAll ? 1 : 0));
+  return !isAll;
+}
+
+export interface Packed {
+  readonly isMonth: boolean;
+  readonly findText: (position: number) => string;
+}
+
+/** `end` is where the entry ends. */
+export function readEntry(reader: ByteReader, end: number, packed: Packed): SourceOfDay {
+  const { isMonth, findText } = packed;
+  const bits = reader.readNumber();
+  const counts = readCounts(reader, bits);
+  const days = isMonth ? { days: readDays(reader, counts) } : {};
+  const patterns = new Map<string, number>();
+  for (let left = Math.floor(bits / ALL_BITS); left > 0; left -= 1) {
+    const number = reader.readNumber();
+    const messages = number % 2 === 1 ? counts.messages : reader.readNumber();
+    patterns.set(findText(number >> 1), messages);
+  }
+  const reporters = new Map<string | null, PassCounts>();
+  while (reader.at < end) {
+    const number = reader.readNumber();
+    const { messages, aligned } = number % 2 === 1 ? counts : readPasses(reader, counts);
+    reporters.set(findText(number >> 1) || null, { messages, aligned });
+  }
+  return { counts, ...days, patterns, reporters };
+}
+
+function readCounts(reader: ByteReader, bits: number): Counts {
+  const messages = reader.readNumber();
+  const aligned = messages - readIf(reader, bits & BITS.failed);
+  const dkimAligned = aligned - readIf(reader, bits & BITS.dkim);
+  return { messages, aligned, dkimAligned, spfAligned: aligned - readIf(reader, bits & BITS.spf) };
+}
+
+function readIf(reader: ByteReader, bit: number): number {
+  return bit === 0 ? 0 : reader.readNumber();
+}
+
+function readDays(reader: ByteReader, counts: Counts): SentOnDays {
+  const days = new Map<number, PassCounts>();
+  const [first, last] = [reader.readByte(), reader.readByte()];
+  for (let day = first; day <= last; day += 1) {
+    const passes = readPasses(reader, counts);
+    if (passes.messages > 0) days.set(day, passes);
+  }
+  return days;
+}
+
+function readPasses(reader: ByteReader, of: Counts): PassCounts {
+  const messages = reader.readNumber();
+  return { messages, aligned: messages - (hasFailed(of) ? reader.readNumber() : 0) };
+}
+
+export type TakeSource = (
+  key: AddressKey,
+  messages: number,
+  aligned: number,
+  dkimAligned: number,
+  spfAligned: number,
+  /** Of a month, from 1. Of a day, both are 1. */
+  firstDay: number,
+  lastDay: number,
+) => void;
+
+/** Calls `take` with the counts of an entry: an object for each takes a third longer. Leaves the reader in the entry. */
+export function takeCounts(
+  reader: ByteReader,
+  isMonth: boolean,
+  key: AddressKey,
+  take: TakeSource,
+): void {
+  const { messages, aligned, dkimAligned, spfAligned } = readCounts(reader, reader.readNumber());
+  const firstDay = isMonth ? reader.readByte() : 1;
+  const lastDay = isMonth ? reader.readByte() : 1;
+  take(key, messages, aligned, dkimAligned, spfAligned, firstDay, lastDay);
+}
