@@ -40,14 +40,14 @@ interface Owner {
 
 /** Adds up the reports of each owner, after those that are too old have gone. */
 async function measureOwners(db: Db, before: Day, { mayGoOn }: Trim): Promise<Owner[]> {
-  const toOwnerDomain = await loadOwnerDomains();
   const until = addDays(before, -1);
   const owners = new Map<string, Owner>();
   for await (const { id: domainId, name, bytes, oldest } of listUnclaimed(db, before)) {
     if (oldest === null) continue;
     const old = { domainId, until, bytes: Number.POSITIVE_INFINITY, mayGoOn };
     const gone = oldest < before ? await evictReports(db, old) : 0;
-    const key = toOwnerDomain(name);
+    // Where no such domain is, the list of suffixes is not loaded.
+    const key = (await loadOwnerDomains())(name);
     const owner = owners.get(key) ?? { ids: [], bytes: 0, oldest };
     owners.set(key, owner);
     owner.ids.push(domainId);
