@@ -1,5 +1,5 @@
 /* How mails come in by each door. */
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { createTransport } from 'nodemailer';
@@ -26,7 +26,7 @@ export interface Door {
 interface OpenDoor {
   /** The configuration of the process that has the door. */
   readonly env: NodeJS.ProcessEnv;
-  readonly bring: (mails: number) => Promise<unknown>;
+  readonly bring: (numbers: readonly number[]) => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
 
@@ -43,15 +43,16 @@ export const DOORS: readonly Door[] = [
 async function openMaildir(folder: string): Promise<OpenDoor> {
   const maildir = join(folder, 'maildir');
   for (const name of ['', 'new', 'cur', 'tmp']) await mkdir(join(maildir, name));
-  const bring = (mails: number) =>
-    bringFiles(folder, join(maildir, 'new'), { kind: 'mail', mails });
+  const bring = (numbers: readonly number[]) =>
+    bringFiles(folder, join(maildir, 'new'), { kind: 'mail', numbers });
   return { env: { PLUMBLINE_WATCH: maildir }, bring, close };
 }
 
 async function openFolder(folder: string): Promise<OpenDoor> {
   const dropped = join(folder, 'dropped');
   await mkdir(dropped);
-  const bring = (mails: number) => bringFiles(folder, dropped, { kind: 'report', mails });
+  const bring = (numbers: readonly number[]) =>
+    bringFiles(folder, dropped, { kind: 'report', numbers });
   return { env: { PLUMBLINE_WATCH: dropped }, bring, close };
 }
 
@@ -59,34 +60,31 @@ async function openFolder(folder: string): Promise<OpenDoor> {
 async function bringFiles(
   from: string,
   to: string,
-  { kind, mails }: { readonly kind: FileKind; readonly mails: number },
+  { kind, numbers }: { readonly kind: FileKind; readonly numbers: readonly number[] },
 ): Promise<void> {
-  const names = await writeFiles(from, kind, mails);
+  const names = await writeFiles(from, kind, numbers);
   for (const name of names) await rename(join(from, name), join(to, name));
 }
 
 async function openMbox(folder: string): Promise<OpenDoor> {
   const path = join(folder, 'mbox');
   await writeFile(path, '');
-  const bring = async (mails: number) => {
-    const messages = Array.from(
-      { length: mails },
-      (_, number) => `From reporter@example.com Thu Jan  1 00:00:00 2026\n${renderMail(number)}\n`,
+  const bring = async (numbers: readonly number[]) => {
+    const messages = numbers.map(
+      (number) => `From reporter@example.com Thu Jan  1 00:00:00 2026\n${renderMail(number)}\n`,
     );
-    await writeFile(path, messages.join('').replaceAll('\r\n', '\n'));
+    await appendFile(path, messages.join('').replaceAll('\r\n', '\n'));
   };
   return { env: { PLUMBLINE_WATCH: path }, bring, close };
 }
 
 async function openSmtp(): Promise<OpenDoor> {
   const port = await findFreePort();
-  const bring = async (mails: number) => {
+  const bring = async (numbers: readonly number[]) => {
     const pool = { pool: true, maxConnections: SENDERS, maxMessages: 50 } as const;
     const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true, ...pool });
     const envelope = { from: 'noreply@reporter.example', to: [ADDRESS] };
-    const sent = Array.from({ length: mails }, (_, number) =>
-      transport.sendMail({ envelope, raw: renderMail(number) }),
-    );
+    const sent = numbers.map((number) => transport.sendMail({ envelope, raw: renderMail(number) }));
     await Promise.all(sent);
     transport.close();
   };
@@ -102,7 +100,7 @@ async function openImap(): Promise<OpenDoor> {
   const imap = await Dovecot.start();
   return {
     env: toImapEnv(imap),
-    bring: (mails) => imap.add(Array.from({ length: mails }, (_, number) => renderMail(number))),
+    bring: (numbers) => imap.add(numbers.map(renderMail)),
     close: () => imap.remove(),
   };
 }
@@ -113,9 +111,13 @@ export const toImapEnv = ({ ports }: Dovecot) => ({
 });
 
 /** Returns their names. */
-export async function writeFiles(folder: string, kind: FileKind, count: number): Promise<string[]> {
+export async function writeFiles(
+  folder: string,
+  kind: FileKind,
+  numbers: readonly number[],
+): Promise<string[]> {
   const names: string[] = [];
-  for (let number = 0; number < count; number += 1) {
+  for (const number of numbers) {
     const name = `${number}.${kind === 'mail' ? 'eml' : 'xml.gz'}`;
     await writeFile(join(folder, name), kind === 'mail' ? renderMail(number) : pack(number));
     names.push(name);

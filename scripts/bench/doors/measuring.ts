@@ -10,6 +10,7 @@ import { readChildrenMicros, readOwnMicros } from '../processes.ts';
 
 export const BIN = fileURLToPath(new URL('../../../bin/plumbline.js', import.meta.url));
 const LOOK_MS = 300;
+const REFUSED = Symbol('refused');
 /** PostgreSQL adds up a session's figures when it has been idle for a moment. */
 const FIGURES_MS = 1_500;
 
@@ -28,6 +29,8 @@ interface Figures {
 
 interface Taken {
   readonly env: NodeJS.ProcessEnv;
+  /** Brings a mail to the door that is not counted. */
+  readonly first: () => Promise<unknown>;
   /** Brings the mails to the door. */
   readonly bring: () => Promise<unknown>;
   readonly mails: number;
@@ -96,7 +99,7 @@ export class Measuring {
     return readEndedMicros() - before;
   }
 
-  async take(name: string, { env, bring, mails }: Taken): Promise<Cost> {
+  async take(name: string, { env, first, bring, mails }: Taken): Promise<Cost> {
     const database = await this.#database();
     const child = spawn(process.execPath, [BIN, 'work', '--json'], {
       env: {
@@ -111,9 +114,12 @@ export class Measuring {
     const micros = () => readOwnMicros(pid) + readChildrenMicros(pid);
     try {
       await once(child.stdout, 'data');
+      // A port is not open at once.
+      while ((await first().catch(() => REFUSED)) === REFUSED) await sleep(LOOK_MS);
+      await untilDone(database, { name, mails: 1 });
       const [before, begunMicros] = [await this.#read(), micros()];
       await bring();
-      await untilDone(database, { name, mails });
+      await untilDone(database, { name, mails: mails + 1 });
       const processMicros = micros() - begunMicros;
       return toCost(processMicros, [before, await this.#read()], mails);
     } finally {

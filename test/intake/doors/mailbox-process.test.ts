@@ -58,6 +58,26 @@ test('A process that is killed is told of, and the next one reads on', async () 
   await expect.poll(() => inbox.mails.size, PATIENT).toBe(2);
 });
 
+test('A process that a server keeps busy is ended, which is told, and the next one reads on', async () => {
+  let isFlooding = true;
+  const server = await aScriptedImap({
+    on: ({ name }, socket) => {
+      if (name === 'LOGIN' && isFlooding) flood(socket, '* 1 FETCH\r\n');
+      return undefined;
+    },
+  });
+  const limits = { ...QUICK, maxRetryMs: 50, maxCpuMs: 300 };
+  const options = {
+    ...optionsOfScripted(server, { limits }),
+    credentials: { password: 'x' },
+  };
+  const { inbox } = aMailboxProcess(options);
+  await expect.poll(() => inbox.notes.join(), PATIENT).toContain('the server keeps it busy');
+  isFlooding = false;
+  server.add(1);
+  await expect.poll(() => inbox.mails.size, PATIENT).toBe(1);
+});
+
 test('Wrong credentials and a password file that is missing are told of by the process that has the store', async () => {
   const server = await aScriptedImap({
     on: ({ name }) => (name === 'LOGIN' ? 'NO [AUTHENTICATIONFAILED] Wrong' : undefined),

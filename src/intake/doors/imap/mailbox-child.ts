@@ -8,9 +8,6 @@ import type { Answered, Asked, Logged, Question, ToChild } from './mailbox-messa
 import { QUESTIONS } from './mailbox-messages.ts';
 import { IMAP_LIMITS, type ImapDeps, type MailboxOptions } from './options.ts';
 
-/** Of CPU without a mail that is read or filed. An honest server's answers take less than a hundredth. */
-const MAX_CPU_MS = 20_000;
-
 lowerPriority();
 // A service manager or a terminal signals every process of a service. The parent says when to stop.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
@@ -32,7 +29,8 @@ process.on('message', (message: ToChild) => {
 });
 
 async function read(options: MailboxOptions): Promise<void> {
-  const onProgress = () => watchdog.start(MAX_CPU_MS, IMAP_LIMITS.maxMailBytes);
+  const { maxCpuMs, maxMailBytes } = { ...IMAP_LIMITS, ...options.limits };
+  const onProgress = () => watchdog.start(maxCpuMs, maxMailBytes);
   const questions = QUESTIONS.map((name) => [name, (...args: unknown[]) => ask(name, args)]);
   const log = Object.fromEntries(
     (['info', 'warn', 'error'] as const).map((level) => [

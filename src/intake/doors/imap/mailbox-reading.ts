@@ -147,9 +147,7 @@ export class MailboxReading {
     this.#pending.add(uid);
   }
 
-  #toKey(uid: number): string {
-    return `imap:${this.#fullName}:${this.#known.uidValidity}:${uid}`;
-  }
+  #toKey = (uid: number): string => `imap:${this.#fullName}:${this.#known.uidValidity}:${uid}`;
 
   hasResults = async (): Promise<boolean> => (await this.#findResults()).size > 0;
 

@@ -71,6 +71,8 @@ export const IMAP_LIMITS = {
   /** Silence of the server within a command, and a command without an end. */
   socketMs: 120_000,
   commandMs: 300_000,
+  /** Of CPU without a mail that is read or filed. An honest server's answers take less than a hundredth. */
+  maxCpuMs: 20_000,
   /** How long a command in progress may take when the process stops. */
   stopMs: 4_000,
   /** After a refusal to move or flag mails, the next try. */
