@@ -1,4 +1,4 @@
-import { parseAddress, toSiteNetwork } from './client-address.ts';
+import { parseAddress, toSiteNetwork } from './network-address.ts';
 
 /** Of a mail's beginning. Servers add their own fields at the top. */
 const MAX_HEAD_BYTES = 16 * 1024;

@@ -1,4 +1,5 @@
-import { toClientNetwork, toSiteNetwork } from './client-address.ts';
+import { toClientNetwork } from './client-address.ts';
+import { toSiteNetwork } from './network-address.ts';
 
 interface Place {
   /** What limits count the address under. */

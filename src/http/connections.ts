@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from '../config/config.ts';
-import { parseAddress } from '../domain/client-address.ts';
+import { parseAddress } from '../domain/network-address.ts';
 import { OpenConnections } from '../domain/open-connections.ts';
 import type { App } from './app.ts';
 

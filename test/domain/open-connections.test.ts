@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createNetworks } from '../../src/domain/client-address.ts';
+import { createNetworks } from '../../src/domain/network-address.ts';
 import { OpenConnections } from '../../src/domain/open-connections.ts';
 
 function aServer() {

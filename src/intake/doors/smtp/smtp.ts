@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { SMTPServerOptions } from 'smtp-server';
-import { createNetworks } from '../../../domain/client-address.ts';
+import { createNetworks } from '../../../domain/network-address.ts';
 import {
   type CertificateFiles,
   findExpiry,
