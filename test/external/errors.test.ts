@@ -1,11 +1,21 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
+import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
+import { removeReport } from '../../src/store/corrections/corrections.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Reader } from '../../src/store/engine/reader.ts';
 import { noteDoor } from '../../src/store/inbox/doors.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
-import { aDomain, anAccount, aReport, receive, type TestAccount } from '../support/builders.ts';
+import {
+  aDomain,
+  anAccount,
+  anAlert,
+  aReport,
+  NOW,
+  receive,
+  type TestAccount,
+} from '../support/builders.ts';
 import { aDatabase, openTestStore } from '../support/store.ts';
 
 const PATH = '/v1/external/domains';
@@ -68,6 +78,39 @@ describe('404, an unknown path', () => {
     }
   });
 });
+
+describe('410', () => {
+  const shared = shareAccount();
+
+  test('a cursor from before a report or an alert was removed', async () => {
+    const { db, get, id: accountId, key } = shared;
+    const domain = await aDomain(db, accountId);
+    const report = aReport({ domain: domain.name });
+    await receive(db, [report]);
+    await anAlert(db, { accountId, domainId: domain.id });
+    const follow = async (list: string) => {
+      const { headers } = await get(`${list}=start`, { key });
+      return () => get(`${list}=${headers['plumbline-cursor']}`, { key });
+    };
+    const again = [
+      await follow(`${PATH}/${domain.id}/reports?received_after`),
+      await follow('/v1/external/alerts?changed_after'),
+    ];
+    for (const ask of again) expect((await ask()).status).toBe(200);
+    await removeReport(db, toReportId(report), NOW);
+    await removeDomain(db, (await aDomainWithAlert(db, accountId)).id);
+    for (const ask of again) {
+      const { status, body } = await ask();
+      expect([status, body.error.code]).toEqual([410, 'cursor_expired']);
+    }
+  });
+});
+
+async function aDomainWithAlert(db: Api['db'], accountId: string) {
+  const domain = await aDomain(db, accountId);
+  await anAlert(db, { accountId, domainId: domain.id });
+  return domain;
+}
 
 describe('405', () => {
   const shared = shareAccount();
@@ -188,9 +231,9 @@ describe('500', () => {
   const SECRET = 'SQLITE_CORRUPT at /var/lib/secret.db, line 42';
 
   /** The real reader, which fails on demand. */
-  function breakable(reader: Reader, isBroken: () => boolean): Reader {
+  function breakable(reader: Reader, isBroken: () => boolean, error = new Error(SECRET)): Reader {
     const breakWhenAsked = () => {
-      if (isBroken()) throw new Error(SECRET);
+      if (isBroken()) throw error;
     };
     return {
       readAll: async (query) => {
@@ -209,14 +252,14 @@ describe('500', () => {
   }
 
   /** An API whose store answers this many reads and then fails. */
-  async function serveBroken(readsBefore: number) {
+  async function serveBroken(readsBefore: number, error?: Error) {
     const store = await openTestStore();
     const account = await anAccount(store.db);
     const domain = await aDomain(store.db, account.id);
     const report = aReport({ domain: domain.name });
     await receive(store.db, [report]);
     let reads = 0;
-    const reader = breakable(store.reader, () => ++reads > readsBefore);
+    const reader = breakable(store.reader, () => ++reads > readsBefore, error);
     const ids = { domain_id: domain.id, report_id: toReportId(report) };
     return { ...(await serveApi({ store: { ...store, reader } })), ...account, ids };
   }
@@ -253,6 +296,19 @@ describe('500', () => {
       const [line] = loggedErrors({ logged });
       expect(line?.['request_id']).toBe('broken-1');
       expect(JSON.stringify(line?.['err'])).toContain(SECRET);
+    },
+  );
+
+  test.each(LISTS)(
+    '%s, while the database cannot be reached: a 503 that says when',
+    async (list) => {
+      const refused = new Failure('unavailable', SECRET);
+      const { get, key, logged, ids } = await serveBroken(1, refused);
+      const path = list.replace(/\{(.*?)\}/g, (_, name: keyof typeof ids) => ids[name]);
+      const { status, headers, body, text } = await get(path, { key });
+      expect([status, headers['retry-after'], body.error.code]).toEqual([503, '5', 'unavailable']);
+      expect(text).not.toContain(SECRET);
+      expect(loggedErrors({ logged })).toHaveLength(1);
     },
   );
 

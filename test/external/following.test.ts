@@ -225,6 +225,7 @@ describe('GET /v1/external/domains/{domain_id}/reports?received_after', () => {
       expect((await receivedAfter(cursor)).status).toBe(404);
       await aDomain(api.db, account.id, { name: domain.name });
       expect((await receivedAfter(cursor)).status).toBe(410);
+      expect((await receivedAfter(cursorOf(await ask(reports)))).status).toBe(200);
     });
 
     test('a cursor of reports that a restored database does not have, also when it has others', async () => {

@@ -99,6 +99,8 @@ class World {
 
 interface List {
   readonly list: string;
+  /** Of a domain's list, its account; null when it has none. */
+  readonly account: string | null;
   readonly total: number;
   readonly version: string;
   readonly items: number;
@@ -109,21 +111,21 @@ interface List {
 /** Every list: the values of its head, and those computed from the rows. */
 async function readLists(db: Store['db']): Promise<List[]> {
   const lists = sql<List>`
-    select 'domains ' || a.id as list, domains_total as total, domains_version as version,
+    select 'domains ' || a.id as list, a.id as account, domains_total as total, domains_version as version,
       (select count(*) from domain where account_id = a.id and status = 'active') as items,
       (select string_agg(d.id || coalesce(cast(d.last_report_at as text), '-'), ',' order by d.id) from domain d
         where account_id = a.id and status = 'active') as shown from account a
-    union all select 'alerts ' || a.id, alerts_total, alerts_version,
+    union all select 'alerts ' || a.id, a.id, alerts_total, alerts_version,
       (select count(*) from alert where account_id = a.id),
       (select string_agg(id || coalesce(cast(resolved_at as text), '-'), ',' order by id) from alert
         where account_id = a.id)
       from account a
-    union all select 'alerts ' || d.id, alerts_total, alerts_version,
+    union all select 'alerts ' || d.id, account_id, alerts_total, alerts_version,
       (select count(*) from alert where domain_id = d.id),
       (select string_agg(id || coalesce(cast(resolved_at as text), '-'), ',' order by id) from alert
         where domain_id = d.id)
       from domain d
-    union all select 'reports ' || d.id, reports_total, reports_version,
+    union all select 'reports ' || d.id, account_id, reports_total, reports_version,
       (select count(*) from report where domain_id = d.id),
       (select string_agg(cast(id as text), ',' order by id) from report where domain_id = d.id) from domain d
   `;
@@ -132,11 +134,12 @@ async function readLists(db: Store['db']): Promise<List[]> {
 
 function holdHeads(before: readonly List[], after: readonly List[], taken: Step): void {
   const known = new Map(before.map((list) => [list.list, list]));
-  for (const { list, total, items, version, shown } of after) {
+  for (const { list, account, total, items, version, shown } of after) {
     expect(total, `total of ${list}`).toBe(items);
     const past = known.get(list);
     if (past === undefined) continue;
-    const isChanged = shown !== past.shown;
+    // The lists of a domain that its account loses begin anew: their cursors are no longer good.
+    const isChanged = shown !== past.shown || (past.account !== null && account === null);
     expect(version !== past.version, `version of ${list} after ${taken.kind}`).toBe(isChanged);
   }
   expect(new Set(after.map(({ version }) => version)).size).toBe(after.length);

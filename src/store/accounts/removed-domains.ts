@@ -63,7 +63,9 @@ async function release(
   await tx
     .updateTable('domain')
     .set({ account_id: null, status: 'active', watched_since: null, removed_at: now })
-    .set({ alerts_version: newVersion(), alerts_nonce, reports_generation: newGeneration() })
+    .set({ alerts_version: newVersion(), alerts_nonce })
+    // Pages are kept with their cursors by the version.
+    .set({ reports_version: newVersion(), reports_generation: newGeneration() })
     .where('id', '=', id)
     .execute();
   if (status === 'active') await touchDomainList(tx, accountId, -1);
