@@ -7,13 +7,7 @@ import { isOfValues } from '../engine/open.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
 import { countArrivals } from './arrival-counts.ts';
 import { Arrivals, DAY_COST, DOMAIN_COST } from './arrivals.ts';
-import {
-  type DocumentPlace,
-  insertDocuments,
-  PART_BYTES,
-  type StoredDocument,
-  toDocumentRow,
-} from './document-rows.ts';
+import { type DocumentPlace, insertDocuments, PART_BYTES, toDocumentRow } from './document-rows.ts';
 import { insertParts } from './originals.ts';
 import { toRejectionChange } from './rejections.ts';
 import {
@@ -24,7 +18,7 @@ import {
   planReports,
   type ReportOutcome,
 } from './reports.ts';
-import { toStoredBytes } from './stored-bytes.ts';
+import { measureDocuments, toStoredBytes } from './stored-bytes.ts';
 
 export interface ReceivedDocument extends DocumentPlace {
   /** null when it is too large to be kept, or stored already. */
@@ -206,9 +200,16 @@ async function insertGroup(
     tx,
     stored.flatMap((one, i) => toRejectionChange(one, documents[i]?.content)),
   );
-  const added = documents.flatMap((document, i) =>
-    stored[i] === undefined ? [] : toAdded(plans[i], stored[i], document),
-  );
+  // A document that came in before may have the original that it came with then.
+  const known = stored.flatMap((one, i) => (one?.isKnown && plans[i]?.added ? one.seq : []));
+  const measured = known.length === 0 ? NONE_MEASURED : await measureDocuments(tx, known);
+  const added = documents.flatMap((document, i) => {
+    const documentSeq = stored[i]?.seq;
+    if (documentSeq === undefined) return [];
+    const { original, authenticated = null } = document;
+    const originalBytes = measured.get(documentSeq) ?? original?.content.length;
+    return toAdded(plans[i], { documentSeq, originalBytes, authenticated });
+  });
   await insertPlanned(tx, added, arrivals);
   return plans.map((plan) => plan?.outcome ?? 'rejected');
 }
@@ -227,14 +228,17 @@ async function planAll(
 const isRefusal = (content: AggregateReport | Refusal): content is Refusal =>
   content instanceof Refusal;
 
+const NONE_MEASURED: ReadonlyMap<number, number> = new Map();
+
+interface StoredOriginal extends Pick<AddedReport, 'documentSeq' | 'authenticated'> {
+  readonly originalBytes: number | undefined;
+}
+
 function toAdded(
   plan: PlannedReport | undefined,
-  { seq: documentSeq }: StoredDocument,
-  { original, authenticated = null }: Pick<ReceivedDocument, 'original' | 'authenticated'>,
+  { originalBytes, ...document }: StoredOriginal,
 ): AddedReport[] {
   if (plan?.added === undefined) return [];
-  const { content } = plan.added.row;
-  const bytes = toStoredBytes(content.length, original?.content.length);
-  const isConflict = plan.outcome === 'conflict';
-  return [{ ...plan.added, isConflict, documentSeq, authenticated, bytes }];
+  const bytes = toStoredBytes(plan.added.row.content.length, originalBytes);
+  return [{ ...plan.added, ...document, isConflict: plan.outcome === 'conflict', bytes }];
 }
