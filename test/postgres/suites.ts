@@ -29,8 +29,9 @@ export const SLOW_ON_POSTGRES = [
   'test/alerts/{any-order,hostile,two-processes}.test.ts',
   'test/external/{followers,following}.test.ts',
   'test/postgres/*.test.ts',
-  'test/settings/{attacks,second-factor,report-reading,single-sign-on,single-sign-on-attacks}.test.ts',
-  'test/store/{histories,leases,points}.test.ts',
+  'test/settings/{api-keys,attacks,domain-route,overview,second-factor,report-reading}.test.ts',
+  'test/settings/{single-sign-on,single-sign-on-attacks}.test.ts',
+  'test/store/{api-keys,histories,leases,points}.test.ts',
   'test/store/inbox/deliver.test.ts',
 ];
 
