@@ -41,10 +41,10 @@ describe('accepted when, and only when, the changelog names it', () => {
     ['a header', 'Age', set(v1.headers('domains', 200), { Age: { schema: { type: 'integer' } } })],
     [
       'an error status',
-      '503',
+      '504',
       (tree) => {
         const { responses } = v1.operation('domains')(tree);
-        responses[503] = responses[500];
+        responses[504] = responses[500];
       },
     ],
     [
