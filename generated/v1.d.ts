@@ -253,7 +253,8 @@ export interface components {
              */
             readonly id: string;
             /**
-             * @description Organisation name as the report gives it; null when the reporter left it out.
+             * @description Organisation name as the report gives it, without white space around it, and cut after 1,000 characters;
+             *     null when the reporter left it out.
              * @example Mailbox Provider
              */
             readonly reporter_org: string | null;
@@ -1010,6 +1011,7 @@ export interface components {
          *     last report, so ask again with it until `data` is empty. A report whose content was corrected is listed again,
          *     with the same `id`. A cursor that is no longer good, because a report was removed or a backup was restored, is a
          *     410 `cursor_expired`.
+         * @example start
          */
         readonly ReceivedAfter: string;
         /**
@@ -1018,6 +1020,7 @@ export interface components {
          *     the answer's cursor stands behind its last alert, so ask again with it until `data` is empty. A list with a
          *     `domain_id` has cursors of its own. A cursor that is no longer good, because alerts were removed with their
          *     domain or a backup was restored, is a 410 `cursor_expired`.
+         * @example start
          */
         readonly ChangedAfter: string;
     };
@@ -1223,6 +1226,7 @@ export interface operations {
                  *     last report, so ask again with it until `data` is empty. A report whose content was corrected is listed again,
                  *     with the same `id`. A cursor that is no longer good, because a report was removed or a backup was restored, is a
                  *     410 `cursor_expired`.
+                 * @example start
                  */
                 readonly received_after?: components["parameters"]["ReceivedAfter"];
             };
@@ -1368,6 +1372,7 @@ export interface operations {
                  *     the answer's cursor stands behind its last alert, so ask again with it until `data` is empty. A list with a
                  *     `domain_id` has cursors of its own. A cursor that is no longer good, because alerts were removed with their
                  *     domain or a backup was restored, is a 410 `cursor_expired`.
+                 * @example start
                  */
                 readonly changed_after?: components["parameters"]["ChangedAfter"];
             };
