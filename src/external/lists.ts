@@ -1,7 +1,7 @@
 import { parseStart, toCursor } from '../domain/cursor.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Reader } from '../store/engine/reader.ts';
-import { findFollowedHead, readFollowedPage } from '../store/lists/followed.ts';
+import { findFollowedHead, type NotFollowed, readFollowedPage } from '../store/lists/followed.ts';
 import type { Head } from '../store/lists/heads.ts';
 import { findHead, type Page, type PagedList, readCurrentPage } from '../store/lists/page.ts';
 import { type Operation, toInvalid, type ValidRequest } from './contract.ts';
@@ -114,18 +114,21 @@ async function openAfter(
   const start = parseStart(followed.id, cursor);
   if (start === undefined) throw toInvalid(operation, parameter);
   const head = await findFollowedHead(reader, followed, start);
-  if (head === 'no_list') throw new Failure('not_found', 'No such domain.');
-  if (head === 'no_point') {
-    const cure = 'Discard what you have of this list, and begin again with "start".';
-    throw new Failure('cursor_expired', `"${parameter}" is no longer good. ${cure}`);
-  }
+  if (typeof head === 'string') throw toFailure(head, parameter);
   return {
     version: head.version,
     // A client asks for a cursor once: then it has the next one.
     isFirst: false,
     read: async () => {
-      const { point, ...read } = await readFollowedPage(reader, followed, { start, page, head });
-      return { ...toBody(read), cursor: toCursor(followed.id, point) };
+      const read = await readFollowedPage(reader, followed, { start, page, head });
+      if (typeof read === 'string') throw toFailure(read, parameter);
+      return { ...toBody(read), cursor: toCursor(followed.id, read.point) };
     },
   };
+}
+
+function toFailure(reason: NotFollowed, parameter: string): Failure {
+  if (reason === 'no_list') return new Failure('not_found', 'No such domain.');
+  const cure = 'Discard what you have of this list, and begin again with "start".';
+  return new Failure('cursor_expired', `"${parameter}" is no longer good. ${cure}`);
 }

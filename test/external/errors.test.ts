@@ -106,6 +106,43 @@ describe('410', () => {
   });
 });
 
+test.each([
+  ['received_after=start', 'a report of the list', 410],
+  ['received_after=start', 'the domain', 404],
+  ['offset=1', 'the domain', 404],
+])(
+  'a page of ?%s, whose head was read before %s was removed, was a 500',
+  async (query, what, wanted) => {
+    const store = await openTestStore();
+    const account = await anAccount(store.db);
+    const domain = await aDomain(store.db, account.id);
+    const reports = [aReport({ domain: domain.name }), aReport({ domain: domain.name })] as const;
+    await receive(store.db, reports);
+    const remove = () =>
+      what === 'the domain'
+        ? removeDomain(store.db, domain.id)
+        : removeReport(store.db, toReportId(reports[0]), NOW);
+    const readNoOlder: Reader['readNoOlder'] = async (...asked) => {
+      await remove();
+      return await store.reader.readNoOlder(...asked);
+    };
+    const { readAll, readPlan } = store.reader;
+    const reader = { readAll: readAll.bind(store.reader), readPlan: readPlan.bind(store.reader) };
+    const { get } = await serveApi({ store: { ...store, reader: { ...reader, readNoOlder } } });
+    const list = `${PATH}/${domain.id}/reports?`;
+    const start = query.startsWith('offset')
+      ? query
+      : query.replace('start', (await cursorAtStart(account.key)) ?? '');
+    expect((await get(`${list}${start}`, { key: account.key })).status).toBe(wanted);
+
+    async function cursorAtStart(key: string) {
+      const before = await serveApi({ store });
+      const { headers } = await before.get(`${list}received_after=start&limit=1`, { key });
+      return headers['plumbline-cursor'];
+    }
+  },
+);
+
 async function aDomainWithAlert(db: Api['db'], accountId: string) {
   const domain = await aDomain(db, accountId);
   await anAlert(db, { accountId, domainId: domain.id });

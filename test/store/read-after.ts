@@ -29,6 +29,7 @@ export async function readAfter(
   const head = await findFollowedHead(reader, list, start);
   if (typeof head === 'string') throw new Error(head);
   const page = await readFollowedPage(reader, list, { start, page: { limit, offset }, head });
+  if (typeof page === 'string') throw new Error(page);
   expect(head).toMatchObject({ total: page.total, version: page.version });
   return { ids: parseItems(page).map(({ id }) => id), total: page.total, point: page.point };
 }

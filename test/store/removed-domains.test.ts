@@ -59,6 +59,7 @@ test('a removed domain leaves its account with its alerts, marks and checks; its
   expect(await findFollowedHead(reader, list, cursor)).toBe('no_point');
   const head = (await findFollowedHead(reader, list, 'start')) as FollowedHead;
   const page = await readFollowedPage(reader, list, { start: 'start', page: WHOLE, head });
+  if (typeof page === 'string') throw new Error(page);
   expect(page.total).toBe(1);
   expect(page.items.map((item) => JSON.parse(item).domain_id)).toEqual([kept.id]);
   for (const table of ['source_mark', 'dns_record'] as const)

@@ -52,15 +52,19 @@ export function findFollowedHead<Item>(
   return reader.readPlan(() => planHead(list, start));
 }
 
+interface FollowedPage<Item> extends PageOf<Item> {
+  readonly point: GivenPoint;
+}
+
 /** `point` is behind the last item of the page. Reads from a replica, when its list is no older than the head. */
 export function readFollowedPage<Item>(
   reader: Reader,
   list: FollowedList<Item>,
   { start, page, head }: { start: Start; page: Page; head: Head },
-): Promise<PageOf<Item> & { readonly point: GivenPoint }> {
+): Promise<FollowedPage<Item> | NotFollowed> {
   return reader.readNoOlder(
     (from) => from.readPlan(() => planPage(list, start, page)),
-    ({ version }) => version === head.version,
+    (read) => typeof read !== 'string' && read.version === head.version,
   );
 }
 
@@ -68,9 +72,10 @@ function* planPage<Item>(
   list: FollowedList<Item>,
   start: Start,
   { limit, offset }: Page,
-): Plan<PageOf<Item> & { point: GivenPoint }> {
+): Plan<FollowedPage<Item> | NotFollowed> {
   const head = yield* planHead(list, start);
-  if (typeof head === 'string') throw new Error('The list was changed while its page was read.');
+  // It was removed, or an item of it, after its head was read.
+  if (typeof head === 'string') return head;
   const { total, version } = head;
   const { generation } = head.after;
   if (offset >= total) return { total, version, items: [], point: head.after };

@@ -1,3 +1,4 @@
+import { Failure } from '../../domain/failure.ts';
 import { END_OF_TIME } from '../../domain/instant.ts';
 import type { JsonText } from '../engine/dialect.ts';
 import type { BoundQuery } from '../engine/prepared.ts';
@@ -78,7 +79,8 @@ export async function readCurrentPage<Item>(
 
 function* planPage<Item>(list: PagedList<Item>, page: Page): Plan<PageOf<Item>> {
   const [head] = yield* ask(list.head);
-  if (head === undefined) throw new Error('The list was removed while its page was read.');
+  // It was there a moment ago.
+  if (head === undefined) throw new Failure('not_found', 'No such domain.');
   const start = yield* findStartOf(list, page, head);
   // The head says that nothing is left, so no query has to find it out.
   if (start === undefined) return { ...head, items: [] };
