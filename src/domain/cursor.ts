@@ -10,6 +10,8 @@ export interface Point {
 /** A point as it was given out. After a removal the list has another generation. */
 export interface GivenPoint extends Point {
   readonly generation: number;
+  /** The list's newest point then: a database that does not have it lost what the client may have seen. */
+  readonly newest: Point;
 }
 
 /** Where a client begins to follow a list: before its first change, or after a point from an earlier answer. */
@@ -19,17 +21,17 @@ export type Start = 'start' | GivenPoint;
 const FORM = 0xa4;
 /** Bytes of the list's tag, of the position and of the nonce. */
 const PART = 6;
-/** Where the generation begins, which has 4 bytes. */
-const LAST = 1 + 3 * PART;
-const BYTES = LAST + 4;
+/** Where the points begin, and the generation, which has 4 bytes. */
+const [POINT, NEWEST, GENERATION] = [1 + PART, 1 + 3 * PART, 1 + 5 * PART] as const;
+const BYTES = GENERATION + 4;
 
-/** The text of a point of a list, for clients: 31 characters of base64url. Nothing in it is secret. */
-export function toCursor(listId: string, { position, nonce, generation }: GivenPoint): string {
+/** The text of a point of a list, for clients: 47 characters of base64url. Nothing in it is secret. */
+export function toCursor(listId: string, { generation, newest, ...point }: GivenPoint): string {
   const bytes = Buffer.alloc(BYTES, FORM);
   bytes.set(toTag(listId), 1);
-  bytes.writeUIntBE(position, 1 + PART, PART);
-  bytes.write(nonce, 1 + 2 * PART, PART, 'base64url');
-  bytes.writeUInt32BE(generation, LAST);
+  writePoint(bytes, POINT, point);
+  writePoint(bytes, NEWEST, newest);
+  bytes.writeUInt32BE(generation, GENERATION);
   return bytes.toString('base64url');
 }
 
@@ -38,11 +40,21 @@ export function parseStart(listId: string, text: string): Start | undefined {
   if (text === 'start') return text;
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length !== BYTES || bytes[0] !== FORM) return undefined;
-  const position = bytes.readUIntBE(1 + PART, PART);
-  const nonce = bytes.toString('base64url', 1 + 2 * PART, LAST);
-  const point = { position, nonce, generation: bytes.readUInt32BE(LAST) };
+  const newest = readPoint(bytes, NEWEST);
+  const generation = bytes.readUInt32BE(GENERATION);
+  const point = { ...readPoint(bytes, POINT), generation, newest };
   // Also rejects other spellings of the same bytes.
   return toCursor(listId, point) === text ? point : undefined;
+}
+
+function writePoint(to: Buffer, at: number, { position, nonce }: Point): void {
+  to.writeUIntBE(position, at, PART);
+  to.write(nonce, at + PART, PART, 'base64url');
+}
+
+function readPoint(from: Buffer, at: number): Point {
+  const nonce = from.toString('base64url', at + PART, at + 2 * PART);
+  return { position: from.readUIntBE(at, PART), nonce };
 }
 
 /** How many lists' tags are cached. Every page of a list that can be followed needs the list's tag. */

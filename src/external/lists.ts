@@ -102,7 +102,8 @@ function toNewest(
   { position, nonce, generation = 0 }: Head,
 ): string | undefined {
   if (listId === undefined || position === undefined || nonce === undefined) return undefined;
-  return toCursor(listId, { position, nonce, generation });
+  const newest = { position, nonce };
+  return toCursor(listId, { ...newest, generation, newest });
 }
 
 /** Throws `validation_error` for what was never a cursor of the list, `cursor_expired` for one that is no longer good. */

@@ -28,6 +28,7 @@ const ITEMS = DAYS.length * OF_DAY;
 /** Of the domains, so many belong to the account. */
 const [DOMAINS, OWN] = [2_000, 400];
 const NONCE = 'AAAAAAAA';
+const POINT = { position: 600, nonce: NONCE };
 /** Those that get more rows with what comes in. */
 const GROWING =
   /(?:Seq Scan on|SCAN) (?:report|alert|domain|domain_day|list_day|list_point|list_gap)\b/;
@@ -68,7 +69,7 @@ async function readPages(reader: Reader, scope: Scope): Promise<void> {
       expect(items).toHaveLength(50);
     }
   for (const list of followed)
-    for (const start of ['start', { position: 600, nonce: NONCE, generation: 0 }] as const)
+    for (const start of ['start', { ...POINT, generation: 0, newest: POINT }] as const)
       for (const offset of [0, 200]) {
         const head = (await findFollowedHead(reader, list, start)) as FollowedHead;
         const page = { limit: 50, offset };

@@ -25,7 +25,8 @@ export async function readAfter(
     .filter(({ position }) => position >= after)
     .sort((a, b) => a.position - b.position);
   const [{ generation = 0 } = {}] = await reader.readAll(list.head);
-  const start = { position: after, nonce: covering?.nonce ?? '', generation };
+  const point = { position: after, nonce: covering?.nonce ?? '' };
+  const start = { ...point, generation, newest: point };
   const head = await findFollowedHead(reader, list, start);
   if (typeof head === 'string') throw new Error(head);
   const page = await readFollowedPage(reader, list, { start, page: { limit, offset }, head });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { GivenPoint } from '../../src/domain/cursor.ts';
+
 import { listAudit } from '../../src/store/accounts/audit.ts';
 import { domainsOf, updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
@@ -39,7 +39,8 @@ test('a removed domain leaves its account with its alerts, marks and checks; its
   await updateRouteCheck(db, domainId, { checkedAt: NOW, findings: [] });
   await anAlert(db, { accountId: mine, domainId });
   const list = alertsOf({ accountId: mine, domainId: undefined });
-  const cursor = (await findHead(reader, list)) as GivenPoint;
+  const newest = (await findHead(reader, list)) as Required<Head>;
+  const cursor = { ...newest, newest };
   await anAlert(db, { accountId: mine, domainId: kept.id });
   await anAlert(db, { accountId: mine, domainId }, { resolvedAt: NOW });
   const before = await findHead(reader, domainsOf(mine));

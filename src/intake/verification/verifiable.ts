@@ -14,16 +14,27 @@ const MAX_SEALS = 6;
 const SIGNATURE = /^(?:dkim-signature|arc-message-signature)[ \t]*:/gim;
 const SEAL = /^arc-seal[ \t]*:/gim;
 
-/** The mail with CR LF at the ends of lines, as it was signed; undefined for one that is beyond the bounds. */
-export function toVerifiable(mail: Uint8Array): Buffer | undefined {
+const RESULTS = /^authentication-results[ \t]*:/gim;
+
+interface Verifiable {
+  /** With CR LF at the ends of lines, as they were signed. */
+  readonly bytes: Buffer;
+  /** Whether a field of the header may say who sent the mail. */
+  readonly isSigned: boolean;
+}
+
+/** undefined for a mail that is beyond the bounds. */
+export function toVerifiable(mail: Uint8Array): Verifiable | undefined {
   if (mail.length > MAX_BYTES) return undefined;
   const bytes = toCrLf(Buffer.from(mail.buffer, mail.byteOffset, mail.length));
   if (bytes === undefined) return undefined;
   const end = bytes.subarray(0, MAX_HEADER_BYTES).indexOf('\r\n\r\n');
   if (end === -1) return undefined;
   const header = bytes.toString('latin1', 0, end);
-  if (count(header, /\n/g) > MAX_HEADER_LINES || count(header, SEAL) > MAX_SEALS) return undefined;
-  return count(header, SIGNATURE) > MAX_SIGNATURES ? undefined : bytes;
+  const [signatures, seals] = [count(header, SIGNATURE), count(header, SEAL)];
+  if (count(header, /\n/g) > MAX_HEADER_LINES || signatures > MAX_SIGNATURES || seals > MAX_SEALS)
+    return undefined;
+  return { bytes, isSigned: signatures + seals + count(header, RESULTS) > 0 };
 }
 
 const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;

@@ -77,8 +77,8 @@ function* planPage<Item>(
   // It was removed, or an item of it, after its head was read.
   if (typeof head === 'string') return head;
   const { total, version } = head;
-  const { generation } = head.after;
-  if (offset >= total) return { total, version, items: [], point: head.after };
+  const own = start === 'start' ? head.after : start;
+  if (offset >= total) return { total, version, items: [], point: own };
   const pageStart = yield* findPageStart(list.id, head, offset);
   const rows = yield* ask(list.after({ ...pageStart, limit }));
   const last = rows.at(-1);
@@ -89,7 +89,7 @@ function* planPage<Item>(
     total,
     version,
     items: rows.map(({ item }) => item),
-    point: { ...point, position, generation },
+    point: { ...head.after, nonce: point.nonce, position },
   };
 }
 
@@ -98,9 +98,10 @@ function* planHead<Item>(list: FollowedList<Item>, start: Start): Plan<FollowedH
   if (head === undefined) return 'no_list';
   const { position = 0, nonce = '', generation = 0 } = head;
   if (start !== 'start' && start.generation !== generation) return 'no_point';
-  const point = yield* findStart(list, start);
+  const newest = { position, nonce };
+  const point = yield* findStart(list, start, newest);
   if (point === undefined) return 'no_point';
-  const after = { ...point, generation };
+  const after = { ...point, generation, newest };
   const { gaps, nonces } = yield* countGaps(list.id, after.position, position);
   const total = position - after.position - gaps;
   const updates = yield* sumUpdates(list, after.position);
@@ -108,13 +109,29 @@ function* planHead<Item>(list: FollowedList<Item>, start: Start): Plan<FollowedH
 }
 
 /** The start as a point that the list gave out. */
-function* findStart<Item>(list: FollowedList<Item>, start: Start): Plan<Point | undefined> {
-  const position = start === 'start' ? 0 : start.position;
-  const covering = yield* findPoint(list, position);
-  if (covering === undefined) return undefined;
-  // Of a domain whose oldest reports went while nobody had it, the list begins later (retention/eviction.ts).
-  if (start === 'start') return { ...covering, position: Number(covering.position) };
-  return covering.nonce === start.nonce ? start : undefined;
+function* findStart<Item>(
+  list: FollowedList<Item>,
+  start: Start,
+  newest: Point,
+): Plan<Point | undefined> {
+  if (start === 'start') {
+    const first = yield* findPoint(list, 0);
+    // Of a domain whose oldest reports went while nobody had it, the list begins later (retention/eviction.ts).
+    return first && { ...first, position: Number(first.position) };
+  }
+  const isKnown =
+    (yield* hasPoint(list, start, newest)) && (yield* hasPoint(list, start.newest, newest));
+  return isKnown ? { position: start.position, nonce: start.nonce } : undefined;
+}
+
+/** Whether the list, whose newest point is given, gave a point out. */
+function* hasPoint<Item>(
+  list: FollowedList<Item>,
+  { position, nonce }: Point,
+  newest: Point,
+): Plan<boolean> {
+  if (position === newest.position) return nonce === newest.nonce;
+  return (yield* findPoint(list, position))?.nonce === nonce;
 }
 
 /** The point of the transaction that gave a position. */

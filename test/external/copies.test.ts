@@ -1,0 +1,237 @@
+import fc from 'fast-check';
+import { expect, onTestFinished, test } from 'vitest';
+import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
+import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
+import { preferConflict, removeReport } from '../../src/store/corrections/corrections.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
+import { type Answer, type Api, startApi } from '../support/api.ts';
+import {
+  aDomain,
+  anAccount,
+  anAlert,
+  aReport,
+  NOW,
+  receive,
+  resolveAlert,
+} from '../support/builders.ts';
+import { caseCount } from '../support/counts.ts';
+import { aDatabase, backUp } from '../support/store.ts';
+
+/* A partner's copy, kept by the words of the guide alone (openapi/guides/getting-started.md). */
+
+const HISTORIES = caseCount({ few: 20, full: 200, fewOnPostgres: 5, fullOnPostgres: 30 });
+const DOMAINS = 2;
+
+const which = fc.nat(9);
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('receive' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('correct' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove report' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove domain' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('pause' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('resume' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('fire' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('resolve' as const), which }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('ask' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('back up' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('restore' as const), which }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+type Ask = (path: string) => Promise<Answer>;
+
+/** One list, as a client has it. */
+class Copy {
+  readonly items = new Map<string, unknown>();
+  readonly #path: string;
+  #cursor = 'start';
+  begunAgain = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** One request. Returns whether something was new. */
+  async ask(ask: Ask): Promise<boolean> {
+    const { status, body, headers } = await ask(this.#path + this.#cursor);
+    if (status === 200) {
+      for (const item of body.data) this.items.set(item.id, item);
+      this.#cursor = headers['plumbline-cursor'] as string;
+      return body.data.length > 0;
+    }
+    // The account does not have the domain now, or an item was removed, or a backup was restored.
+    expect([404, 410]).toContain(status);
+    this.items.clear();
+    this.#cursor = 'start';
+    if (status === 410) this.begunAgain += 1;
+    return status === 410;
+  }
+}
+
+/** An account whose data two processes write, each with a store of its own. */
+class World {
+  readonly #path: string;
+  readonly #key: string;
+  readonly #accountId: string;
+  readonly #domains: readonly { readonly id: string; readonly name: string }[];
+  readonly copies: readonly Copy[];
+  #api: Api;
+  #other: Store;
+  #restore: (() => Promise<void>) | undefined;
+  #count = 0;
+
+  private constructor(path: string, api: Api, other: Store, own: Own) {
+    this.#path = path;
+    this.#api = api;
+    this.#other = other;
+    this.#key = own.key;
+    this.#accountId = own.accountId;
+    this.#domains = own.domains;
+    this.copies = [
+      ...own.domains.map(
+        ({ id }) => new Copy(`/v1/external/domains/${id}/reports?limit=2&received_after=`),
+      ),
+      new Copy('/v1/external/alerts?limit=2&changed_after='),
+    ];
+  }
+
+  static async begin(): Promise<World> {
+    const path = await aDatabase();
+    const api = await startApi({ store: await openStore(path) });
+    const { id: accountId, key } = await anAccount(api.db);
+    const domains = [];
+    for (let i = 0; i < DOMAINS; i += 1) domains.push(await aDomain(api.db, accountId));
+    return new World(path, api, await openStore(path), { accountId, key, domains });
+  }
+
+  async end(): Promise<void> {
+    await this.#other.close();
+    await this.#api.close();
+  }
+
+  get = (path: string) => this.#api.get(path, { key: this.#key });
+
+  async take({ kind, which }: Step): Promise<void> {
+    const { db } = which % 2 === 0 ? this.#api : this.#other;
+    const domain = this.#domains[which % DOMAINS] as { id: string; name: string };
+    const reports = await db.selectFrom('report').select('id').orderBy('id').execute();
+    const report = reports[which % Math.max(1, reports.length)];
+    this.#count += 1;
+    const day = `2026-03-${String(10 + which)}T00:00:00Z`;
+    const steps: Readonly<Record<Step['kind'], () => Promise<unknown>>> = {
+      receive: () =>
+        receive(db, [
+          aReport({ domain: domain.name, begin: day }),
+          aReport({ domain: domain.name, begin: NOW }),
+        ]),
+      correct: () => this.#correct(db, domain.name),
+      'remove report': async () => report && (await removeReport(db, report.id, NOW)),
+      'remove domain': () => this.#removeOrAdd(db, domain),
+      pause: () => this.#setStatus(db, domain.id, 'paused'),
+      resume: () => this.#setStatus(db, domain.id, 'active'),
+      fire: () => this.#fire(db, domain.id),
+      resolve: () => this.#resolve(db, which),
+      ask: async () => await this.copies[which % this.copies.length]?.ask(this.get),
+      'back up': () => this.#reopen(() => this.#backUp()),
+      restore: () => this.#reopen(async () => await this.#restore?.()),
+    };
+    await steps[kind]();
+  }
+
+  async #backUp(): Promise<void> {
+    const restore = await backUp(this.#path);
+    this.#restore = async () => {
+      this.#restore = undefined;
+      await restore();
+    };
+  }
+
+  async #reopen(work: () => Promise<void>): Promise<void> {
+    await this.end();
+    await work();
+    this.#api = await startApi({ store: await openStore(this.#path) });
+    this.#other = await openStore(this.#path);
+  }
+
+  /** Another content of one report comes in, and is preferred. */
+  async #correct(db: Store['db'], domain: string): Promise<void> {
+    const one = { domain, reportId: `of ${domain}`, begin: NOW };
+    const [totalMessages, payload] = [100 + this.#count, `content ${this.#count}`];
+    await receive(db, [aReport({ ...one, payload, totalMessages })]);
+    const conflicts = db.selectFrom('conflict').select('seq').orderBy('seq', 'desc').limit(1);
+    const [conflict] = await conflicts.execute();
+    if (conflict !== undefined) await preferConflict(db, conflict.seq);
+  }
+
+  async #removeOrAdd(db: Store['db'], { id, name }: { id: string; name: string }): Promise<void> {
+    if (await this.#isOwned(db, id)) return void (await removeDomain(db, id));
+    await insertDomain(db, { accountId: this.#accountId, name, now: NOW });
+  }
+
+  async #setStatus(db: Store['db'], id: string, status: 'active' | 'paused'): Promise<void> {
+    if (await this.#isOwned(db, id)) await updateDomainStatus(db, id, status);
+  }
+
+  async #fire(db: Store['db'], domainId: string): Promise<void> {
+    if (!(await this.#isOwned(db, domainId))) return;
+    await anAlert(db, { accountId: this.#accountId, domainId }, { type: `alert.${this.#count}` });
+  }
+
+  async #resolve(db: Store['db'], which: number): Promise<void> {
+    const open = db.selectFrom('alert').select('id').where('resolved_at', 'is', null);
+    const alerts = await open.orderBy('id').execute();
+    const alert = alerts[which % Math.max(1, alerts.length)];
+    if (alert !== undefined) await resolveAlert(db, alert.id, NOW);
+  }
+
+  async #isOwned(db: Store['db'], id: string): Promise<boolean> {
+    const owned = db.selectFrom('domain').select('id').where('account_id', 'is not', null);
+    return (await owned.where('id', '=', id).execute()).length > 0;
+  }
+
+  /** What the copies have to be, in their order. */
+  async readLists(): Promise<Map<string, unknown>[]> {
+    const lists = [
+      ...this.#domains.map(({ id }) => `/v1/external/domains/${id}/reports`),
+      '/v1/external/alerts',
+    ];
+    return await Promise.all(lists.map((list) => this.#readWhole(list)));
+  }
+
+  async #readWhole(list: string): Promise<Map<string, unknown>> {
+    const { status, body } = await this.get(`${list}?limit=200`);
+    if (status === 404) return new Map();
+    expect(body.data).toHaveLength(body.total);
+    return new Map(body.data.map((item: { id: string }) => [item.id, item]));
+  }
+}
+
+interface Own {
+  readonly accountId: string;
+  readonly key: string;
+  readonly domains: readonly { readonly id: string; readonly name: string }[];
+}
+
+test(`${HISTORIES} random histories: a copy that is kept by the guide's words equals the lists at the end`, async () => {
+  const begun = { again: 0, asked: 0 };
+  const worlds = new Set<World>();
+  onTestFinished(async () => {
+    for (const world of worlds) await world.end();
+  });
+  const run = async (steps: readonly Step[]): Promise<void> => {
+    const world = await World.begin();
+    worlds.add(world);
+    for (const taken of steps) await world.take(taken);
+    for (const copy of world.copies) while (await copy.ask(world.get));
+    expect(world.copies.map(({ items }) => items)).toEqual(await world.readLists());
+    begun.again += world.copies.filter(({ begunAgain }) => begunAgain > 0).length;
+    begun.asked += world.copies.length;
+    worlds.delete(world);
+    await world.end();
+  };
+  const histories = fc.array(step, { minLength: 10, maxLength: 40, size: 'max' });
+  await fc.assert(fc.asyncProperty(histories, run), { numRuns: HISTORIES, endOnFailure: true });
+  process.stdout.write(`${JSON.stringify({ histories: HISTORIES, ...begun })}\n`);
+  expect(begun.again).toBeGreaterThan(0);
+}, 600_000);
