@@ -1030,7 +1030,7 @@ export interface components {
          * @description A point in the order of arrival or of change, for `received_after` or `changed_after`. Opaque. Without one of
          *     these parameters it is the newest point; with one of them, the point of the last item of the page. Of an empty
          *     page it is the parameter's own, and after `start` the point before the first item.
-         * @example pK3x0b9mXwAAAAAAKrl2Qe5s9QAAAAA
+         * @example pNMFbRRtmQAAAAAAKyq5cEHubAAAAAAAKyq5cEHubAAAAAA
          */
         readonly Cursor: string;
         /**
