@@ -27,11 +27,12 @@ export const NOT_ON_POSTGRES = [...OF_FILES, ...OF_NO_STORE];
 /** Takes so long that only `npm run test:postgres` runs it on PostgreSQL, a step of `.ci/run`. */
 export const SLOW_ON_POSTGRES = [
   'test/alerts/{any-order,hostile,two-processes}.test.ts',
-  'test/external/{followers,following}.test.ts',
+  'test/dns/record-watch.test.ts',
+  'test/external/{authentication,copies,followers,following,list-domains}.test.ts',
   'test/postgres/*.test.ts',
-  'test/settings/{api-keys,attacks,domain-route,overview,second-factor,report-reading}.test.ts',
+  'test/settings/{api-keys,attacks,domain-route,overview,people,second-factor,report-reading}.test.ts',
   'test/settings/{single-sign-on,single-sign-on-attacks}.test.ts',
-  'test/store/{api-keys,histories,leases,points}.test.ts',
+  'test/store/{api-keys,documents,histories,leases,migrations,points}.test.ts',
   'test/store/inbox/deliver.test.ts',
 ];
 

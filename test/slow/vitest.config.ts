@@ -13,7 +13,7 @@ export const SLOW = [
   'test/http/counters/cluster.test.ts',
   'test/docs/site.test.ts',
   'test/external/{copies,following}.test.ts',
-  'test/intake/doors/{folder,folder-bounds,imap-server,mailbox-process,smtp-hostile}.test.ts',
+  'test/intake/doors/{folder,folder-bounds,imap-server,mailbox-process,smtp,smtp-hostile}.test.ts',
   'test/intake/inbox/{killed-workers,worker}.test.ts',
   'test/intake/parser-process.test.ts',
   'test/move/*.test.ts',
