@@ -90,7 +90,12 @@ async function serveInProcesses(
     warnOfLooseFiles(config, (text) => log.warn(text));
     const file = options.config === undefined ? [] : ['--config', options.config];
     const jobs = options.only === undefined ? ['work', '--quiet', ...file] : undefined;
-    const { url, stop } = await startProcesses({ count, jobs, log });
+    const { url, stop } = await startProcesses({
+      count,
+      jobs,
+      log,
+      stopDelayMs: config.stopDelayMs,
+    });
     stopOnSignal(log, stop);
     await announce(url, config, { store, options });
   } finally {

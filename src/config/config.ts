@@ -57,6 +57,7 @@ const OTHER_VARIABLES = {
   unclaimedMb: whole('PLUMBLINE_UNCLAIMED_MB', 500, { min: 1, max: 1_000_000 }),
   unclaimedDays: whole('PLUMBLINE_UNCLAIMED_DAYS', 90, { min: 1, max: 100_000 }),
   secretsKeyFile: text('PLUMBLINE_SECRETS_KEY_FILE', undefined),
+  stopDelaySeconds: whole('PLUMBLINE_STOP_DELAY_SECONDS', 0, { min: 0, max: 300 }),
 };
 
 const SIGN_ON_VARIABLES = {
@@ -85,6 +86,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     dnsChecks: others.dnsChecks === 'on',
     singleSignOn: readSingleSignOn(environment, values.baseUrl),
     redis: readRedis(environment),
+    /** How long a server that stops goes on listening. */
+    stopDelayMs: others.stopDelaySeconds * 1000,
   });
   environment.check();
   return config;

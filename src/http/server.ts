@@ -12,6 +12,7 @@ import {
 } from './client-error.ts';
 import { limitConnections } from './connections.ts';
 import { createServer } from './node-http.ts';
+import { prepareStop } from './stopping.ts';
 
 /** Counted from the start of a connection or request: a slow sender occupies a connection. */
 const HEADERS_TIMEOUT_MS = 5_000;
@@ -20,12 +21,10 @@ const TIMEOUT_CHECK_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 /** Longer than the minute for which proxies keep a connection, so that the proxy closes it. */
 const KEEP_ALIVE_MS = 65_000;
-/** How long answers in progress may take when the process stops. */
-const STOP_TIMEOUT_MS = 10_000;
 
 export interface RunningServer {
   readonly url: string;
-  /** Rejects new connections, lets answers in progress finish, and closes everything. */
+  /** Loses no request (stopping.ts). */
   readonly stop: () => Promise<void>;
 }
 
@@ -40,26 +39,21 @@ export async function startServer(
   config: Config,
   { store, log, isSandbox = false }: ServerDeps,
 ): Promise<RunningServer> {
-  let isStopping = false;
-  const app = await createApp({
-    ...{ config, store, log, isSandbox },
-    now: () => new Date(),
-    isStopping: () => isStopping,
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // Node's own error answer would have no body.
+    requireHostHeader: false,
+    // No handler waits for the end of a body that a request does not have.
+    optimizeEmptyRequests: true,
   });
-  const server = createServer(
-    {
-      maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      // Node's own error answer would have no body.
-      requireHostHeader: false,
-      // No handler waits for the end of a body that a request does not have.
-      optimizeEmptyRequests: true,
-    },
-    requireValid(app.listener),
-  );
+  const { isStopping, stop } = prepareStop(server, config.stopDelayMs);
+  const now = () => new Date();
+  const app = await createApp({ config, store, log, isSandbox, now, isStopping });
+  server.on('request', requireValid(app.listener));
   limitConnections(server, config, app.isTrusted);
   server.on('clientError', answerClientError);
   server.on('connect', answerConnect);
@@ -69,8 +63,7 @@ export async function startServer(
   return {
     url: toUrl(server.address() as AddressInfo),
     stop: async () => {
-      isStopping = true;
-      await close(server);
+      await stop();
       await app.flush();
     },
   };
@@ -88,13 +81,4 @@ function listen(server: Server, { host, port }: Config): Promise<void> {
 
 function toUrl({ address, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-}
-
-/** Idle connections are closed at once, and so are those that become idle; all others at the time limit. */
-async function close(server: Server): Promise<void> {
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
-  const deadline = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS);
-  await new Promise((resolve) => server.close(resolve));
-  clearInterval(sweep);
-  clearTimeout(deadline);
 }

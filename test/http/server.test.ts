@@ -220,12 +220,50 @@ describe('stop', () => {
     await Promise.all([stopped, busy]);
   });
 
-  test('rejects new connections at once', async () => {
+  test('rejects new connections at once, without a delay', async () => {
     const { server, answer, release, busy } = await serveWaiting();
     const stopped = server.stop();
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow(/fetch failed/);
     release();
     await Promise.all([stopped, busy, answer]);
+  });
+
+  test('a busy connection got 40 of 40 resets: every answer now says that its connection closes', async () => {
+    const { server, authorization } = await serve();
+    const clients = Array.from({ length: 40 }, () => new RawClient(server.url));
+    const started = clients.map(() => Promise.withResolvers<void>());
+    const lastAnswers = clients.map(async (client, i) => {
+      for (;;) {
+        const answer = await client.send(toRequest(PATH, authorization));
+        started[i]?.resolve();
+        if (answer?.headers['connection'] !== 'keep-alive') return answer;
+      }
+    });
+    await Promise.all(started.map(({ promise }) => promise));
+    await server.stop();
+    for (const answer of await Promise.all(lastAnswers))
+      expect(answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
+  });
+
+  test('a request that comes on an idle connection after the stop is answered', async () => {
+    const { server, client, authorization } = await serve();
+    await client.send(toRequest(PATH, authorization));
+    const stopped = server.stop();
+    await wait(200);
+    const answer = await client.send(toRequest(PATH, authorization));
+    expect(answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    await stopped;
+  });
+
+  test('for the configured delay it takes new connections and is not ready', async () => {
+    const { server, authorization } = await serve({ PLUMBLINE_STOP_DELAY_SECONDS: '2' });
+    const stopped = server.stop();
+    const ready = await new RawClient(server.url).send(toRequest('/readyz'));
+    expect(ready?.status).toBe(503);
+    const answer = await new RawClient(server.url).send(toRequest(PATH, authorization));
+    expect(answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    await stopped;
+    await expect(fetch(`${server.url}/healthz`)).rejects.toThrow(/fetch failed/);
   });
 
   // All connections are closed in the end; this test's time limit is long before that.

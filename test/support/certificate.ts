@@ -4,8 +4,8 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 function der(tag: number, ...content: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(content);
   const { length } = body;
-  const size = length < 128 ? [length] : [0x82, length >> 8, length & 255];
-  return Buffer.concat([Buffer.from([tag, ...size]), body]);
+  const short = length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255];
+  return Buffer.concat([Buffer.from([tag, ...(length < 128 ? [length] : short)]), body]);
 }
 
 const sequence = (...content: readonly Uint8Array[]) => der(0x30, ...content);

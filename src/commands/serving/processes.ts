@@ -9,7 +9,8 @@ const MIN_DELAY_MS = 100;
 const MAX_DELAY_MS = 30_000;
 /** A process that ran for this long did not end because it cannot start. */
 const STABLE_MS = 10_000;
-/** How long a process may take to stop. The server itself takes ten seconds at most. */
+
+/** How long a process may take to stop once it no longer listens. The server itself takes ten seconds at most. */
 const STOP_TIMEOUT_MS = 15_000;
 
 interface ProcessesOptions {
@@ -17,6 +18,8 @@ interface ProcessesOptions {
   /** The command line of the process that does the other work, when there is one. */
   readonly jobs: readonly string[] | undefined;
   readonly log: Logger;
+  /** How long each process goes on listening when it stops. */
+  readonly stopDelayMs: number;
 }
 
 export interface Processes {
@@ -29,7 +32,8 @@ export interface Processes {
  * Starts processes that serve one port, each with this one's command line, and one for the other work. Node ends them
  * when this process ends in any way. Throws when the first ends before it listens: the others would end as well.
  */
-export async function startProcesses({ count, jobs, log }: ProcessesOptions): Promise<Processes> {
+export async function startProcesses(options: ProcessesOptions): Promise<Processes> {
+  const { count, jobs, log, stopDelayMs } = options;
   const args = process.argv.slice(2);
   const first = forkProcess(args, log);
   const url = toUrl(await listening(first));
@@ -39,7 +43,7 @@ export async function startProcesses({ count, jobs, log }: ProcessesOptions): Pr
   return {
     url,
     stop: async () => {
-      await Promise.all(stops.map((stop) => stop()));
+      await Promise.all(stops.map((stop) => stop(stopDelayMs + STOP_TIMEOUT_MS)));
     },
   };
 }
@@ -74,7 +78,7 @@ function keepProcess(
   args: readonly string[],
   log: Logger,
   started = forkProcess(args, log),
-): () => Promise<void> {
+): (timeoutMs: number) => Promise<void> {
   let isStopping = false;
   let delayMs = MIN_DELAY_MS;
   let timer: NodeJS.Timeout | undefined;
@@ -94,10 +98,10 @@ function keepProcess(
     });
     return watched;
   }
-  return async () => {
+  return async (timeoutMs) => {
     isStopping = true;
     clearTimeout(timer);
-    await end(worker);
+    await end(worker, timeoutMs);
   };
 }
 
@@ -106,10 +110,10 @@ async function hasEnded(worker: Worker): Promise<void> {
   if (worker.process.pid !== undefined && !worker.isDead()) await once(worker.process, 'exit');
 }
 
-async function end(worker: Worker): Promise<void> {
+async function end(worker: Worker, timeoutMs: number): Promise<void> {
   const ended = hasEnded(worker);
   worker.process.kill('SIGTERM');
-  const deadline = setTimeout(() => worker.process.kill('SIGKILL'), STOP_TIMEOUT_MS);
+  const deadline = setTimeout(() => worker.process.kill('SIGKILL'), timeoutMs);
   await ended;
   clearTimeout(deadline);
 }

@@ -1,0 +1,52 @@
+import type { Server } from 'node:http';
+import { Server as NetServer } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** How long a connection without a request may still bring one, after the server no longer listens. */
+const IDLE_MS = 1_000;
+/** How long answers in progress may take, after the server no longer listens. */
+const STOP_TIMEOUT_MS = 10_000;
+const SWEEP_MS = 50;
+
+export interface Stopping {
+  readonly isStopping: () => boolean;
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * Lets a server stop without losing a request. Is called before the server gets its listener. When it stops, every answer has `Connection: close` (RFC 9112, 9.6), so that
+ * clients open their next connection elsewhere. For `delayMs` the server goes on listening, so that a load balancer sees that
+ * it is not ready. Then it listens no more. Connections without a request are closed a second later: if they were closed at
+ * once, requests that are on their way would be lost.
+ */
+export function prepareStop(server: Server, delayMs: number): Stopping {
+  let stopped: Promise<void> | undefined;
+  const isStopping = () => stopped !== undefined;
+  server.on('request', (_req, res) => {
+    if (isStopping()) res.shouldKeepAlive = false;
+  });
+  return {
+    isStopping,
+    stop: () => {
+      stopped ??= stop(server, delayMs);
+      return stopped;
+    },
+  };
+}
+
+async function stop(server: Server, delayMs: number): Promise<void> {
+  if (delayMs > 0) await wait(delayMs);
+  let sweep: NodeJS.Timeout | undefined;
+  const closeIdle = () => {
+    sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  };
+  const idle = setTimeout(closeIdle, IDLE_MS);
+  const deadline = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS);
+  // The method of an HTTP server closes idle connections at once.
+  await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
+  clearTimeout(idle);
+  clearInterval(sweep);
+  clearTimeout(deadline);
+  // Ends the timer that looks for late requests.
+  server.close();
+}
