@@ -5,6 +5,7 @@ import {
   type AuditKind,
   isAuditKind,
 } from '../../domain/access/audit-actions.ts';
+import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { addDays, type Day, isDay } from '../../domain/instant.ts';
 import {
   type AuditEntry,
@@ -20,7 +21,6 @@ import { sendPage } from '../frame/page.ts';
 import { formatTime, type Html, labelOf, toSafeText } from '../frame/text.ts';
 import { readQuery } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
-import { findAlertTitle } from './alert-texts.ts';
 
 const PATH = '/settings/audit';
 const PER_PAGE = 50;
@@ -186,7 +186,7 @@ function renderAction({ action, subject, detail }: AuditEntry): Html {
 function renderDetail(action: AuditAction, detail: string): Html | string {
   if (detail === '') return '';
   if (action.startsWith('key_')) return html` <code>${detail}…</code>`;
-  if (action.startsWith('alert_')) return `: ${findAlertTitle(detail)}`;
+  if (action.startsWith('alert_')) return `: ${findAlertText(detail).title}`;
   if (action === 'plan_changed' || action === 'account_created')
     return ` (${labelOf(PLANS, detail)})`;
   return ` (${toSafeText(detail)})`;

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { addUp } from '../../domain/alerts/rate.ts';
 import { addDays, toDay, toInstant } from '../../domain/instant.ts';
 import { findNextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
@@ -31,7 +32,7 @@ import {
   renderTime,
 } from '../frame/text.ts';
 import { domainScopeOf, visitorOf } from '../visitor.ts';
-import { findAlertTitle, renderAlert } from './alert-texts.ts';
+import { renderAlert } from './alert-view.ts';
 import { renderRoute } from './domain-route.ts';
 import { renderNextStep, type StepDomain } from './next-step-texts.ts';
 import { renderReportTable } from './reports/report-table.ts';
@@ -136,7 +137,11 @@ function renderCharts(
 
 function toFired({ type, context, ...times }: Read['past'][number]) {
   const { day } = JSON.parse(context);
-  return { ...times, title: findAlertTitle(type), day: typeof day === 'string' ? day : undefined };
+  return {
+    ...times,
+    title: findAlertText(type).title,
+    day: typeof day === 'string' ? day : undefined,
+  };
 }
 
 function renderReports({ id }: DomainRow, rows: readonly ReportRow[], total: number): Html {

@@ -27,7 +27,7 @@ import {
 } from '../frame/text.ts';
 import { readPageNumber } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
-import { renderAlert } from './alert-texts.ts';
+import { renderAlert } from './alert-view.ts';
 import { renderNextStep } from './next-step-texts.ts';
 import { renderProposals } from './proposals.ts';
 

@@ -1,30 +1,18 @@
-import { html } from 'hono/html';
-import { type AlertType, isAlertType } from '../../domain/alerts/registry.ts';
-import { addDays } from '../../domain/instant.ts';
-import { parseIpAddress } from '../../domain/ip-address.ts';
-import type { ListedAlert } from '../../store/alerts/alert-list.ts';
 import {
   formatCount,
   formatDay,
   formatPercentage,
   formatTime,
-  type Html,
   pluralize,
-  renderDomainName,
-  renderText,
-  renderTime,
   toSafeText,
-} from '../frame/text.ts';
-import { toSourcePath } from './sources/source-labels.ts';
+} from '../text.ts';
+import { type AlertType, isAlertType } from './registry.ts';
 
-/** Ten addresses fit in, and two long records. */
-const MAX_TEXT = 1_500;
+/* What pages and mails say of an alert. */
 
-const DAY = /^\d{4}-\d\d-\d\d$/;
+export type Context = Readonly<Record<string, unknown>>;
 
-type Context = Readonly<Record<string, unknown>>;
-
-interface AlertText {
+export interface AlertText {
   readonly title: string;
   readonly describe: (context: Context) => string;
 }
@@ -38,49 +26,8 @@ const TEXTS: Readonly<Record<AlertType, AlertText>> = {
   'alert.policy_weakened': { title: 'Policy weakened', describe: describePolicy },
 };
 
-export function renderAlert(alert: ListedAlert & { readonly domain?: string }, now: Date): Html {
-  const { title, describe } = findText(alert.type);
-  const isOpen = alert.resolved_at === null;
-  return html`<li class="alert ${isOpen ? 'open' : 'resolved'}">
-    <h3>
-      <span class="badge ${isOpen ? 'warn' : ''}">${isOpen ? 'Open' : 'Resolved'}</span>
-      ${title}
-      ${alert.domain !== undefined ? html`on <a href="/settings/domains/${alert.domain_id}">${renderDomainName(alert.domain)}</a>` : ''}
-    </h3>
-    <p>${renderText(describe(alert.context), MAX_TEXT)}</p>
-    ${alert.type === 'alert.new_failing_source' ? renderSourceLinks(alert) : ''}
-    <p class="when">Fired ${renderTime(alert.fired_at, now)}${
-      alert.resolved_at === null ? '' : html`, resolved ${renderTime(alert.resolved_at, now)}`
-    }</p>
-  </li>`;
-}
-
-/** The days that a link from an alert shows: the data days of a month, up to the alert's own day. */
-const LINKED_DAYS = 30;
-
-function renderSourceLinks({ domain_id, context }: ListedAlert): Html | '' {
-  const { day } = context;
-  const range =
-    typeof day === 'string' && DAY.test(day)
-      ? `?from=${addDays(day, 1 - LINKED_DAYS)}&to=${day}`
-      : '';
-  const addresses = listSources(context)
-    .map(({ ip }) => (typeof ip === 'string' ? parseIpAddress(ip) : undefined))
-    .filter((address) => address !== undefined);
-  if (addresses.length === 0) return '';
-  const links = addresses.map(
-    (address, i) =>
-      html`${i === 0 ? '' : ', '}<a href="${toSourcePath(domain_id, address)}${range}">${address}</a>`,
-  );
-  return html`<p>Look at ${links}.</p>`;
-}
-
-/** A type that this page does not know is its own title. */
-export function findAlertTitle(type: string): string {
-  return findText(type).title;
-}
-
-function findText(type: string): AlertText {
+/** A type that this version does not know is its own title. */
+export function findAlertText(type: string): AlertText {
   return isAlertType(type) ? TEXTS[type] : { title: toSafeText(type), describe: describeContext };
 }
 
@@ -113,7 +60,8 @@ function describeSource(context: Context): string {
   return `${formatNumber(context['failed_count'])} of ${formatNumber(context['message_count'])} messages from addresses not seen before failed: ${list.join(', ')}.`;
 }
 
-function listSources({ sources }: Context): readonly Context[] {
+/** Of a new failing source. */
+export function listSources({ sources }: Context): readonly Context[] {
   return Array.isArray(sources) ? (sources as Context[]) : [];
 }
 
@@ -130,7 +78,7 @@ function describePolicy(context: Context): string {
   return `The policy at ${context['record_name']} went from ${before} to ${after ?? 'absent'}.`;
 }
 
-/** The context of a type that this page does not know. */
+/** The context of a type that this version does not know. */
 function describeContext(context: Context): string {
   return Object.entries(context)
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)

@@ -1,0 +1,49 @@
+import { html } from 'hono/html';
+import { findAlertText, listSources } from '../../domain/alerts/alert-texts.ts';
+import { addDays } from '../../domain/instant.ts';
+import { parseIpAddress } from '../../domain/ip-address.ts';
+import type { ListedAlert } from '../../store/alerts/alert-list.ts';
+import { type Html, renderDomainName, renderText, renderTime } from '../frame/text.ts';
+import { toSourcePath } from './sources/source-labels.ts';
+
+/** Ten addresses fit in, and two long records. */
+const MAX_TEXT = 1_500;
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+export function renderAlert(alert: ListedAlert & { readonly domain?: string }, now: Date): Html {
+  const { title, describe } = findAlertText(alert.type);
+  const isOpen = alert.resolved_at === null;
+  return html`<li class="alert ${isOpen ? 'open' : 'resolved'}">
+    <h3>
+      <span class="badge ${isOpen ? 'warn' : ''}">${isOpen ? 'Open' : 'Resolved'}</span>
+      ${title}
+      ${alert.domain !== undefined ? html`on <a href="/settings/domains/${alert.domain_id}">${renderDomainName(alert.domain)}</a>` : ''}
+    </h3>
+    <p>${renderText(describe(alert.context), MAX_TEXT)}</p>
+    ${alert.type === 'alert.new_failing_source' ? renderSourceLinks(alert) : ''}
+    <p class="when">Fired ${renderTime(alert.fired_at, now)}${
+      alert.resolved_at === null ? '' : html`, resolved ${renderTime(alert.resolved_at, now)}`
+    }</p>
+  </li>`;
+}
+
+/** The days that a link from an alert shows: the data days of a month, up to the alert's own day. */
+const LINKED_DAYS = 30;
+
+function renderSourceLinks({ domain_id, context }: ListedAlert): Html | '' {
+  const { day } = context;
+  const range =
+    typeof day === 'string' && DAY.test(day)
+      ? `?from=${addDays(day, 1 - LINKED_DAYS)}&to=${day}`
+      : '';
+  const addresses = listSources(context)
+    .map(({ ip }) => (typeof ip === 'string' ? parseIpAddress(ip) : undefined))
+    .filter((address) => address !== undefined);
+  if (addresses.length === 0) return '';
+  const links = addresses.map(
+    (address, i) =>
+      html`${i === 0 ? '' : ', '}<a href="${toSourcePath(domain_id, address)}${range}">${address}</a>`,
+  );
+  return html`<p>Look at ${links}.</p>`;
+}
