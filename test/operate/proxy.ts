@@ -84,7 +84,9 @@ async function start(
   args: readonly string[],
   port: number,
 ): Promise<RunningProxy> {
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  // Caddy keeps its last configuration there.
+  const env = { ...process.env, XDG_CONFIG_HOME: await aFolder() };
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
   let printed = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     printed += text;
