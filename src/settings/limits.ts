@@ -75,6 +75,8 @@ const LIMITS = {
   'dns-checks': { max: 30, keyOf: personOf, counted: ALL },
   // The page of a report of 10,000 records costs some 50 ms of CPU.
   'report-readings': { max: 300, keyOf: personOf, counted: ALL },
+  // A file of 100,000 rows costs a second or two.
+  exports: { max: 60, keyOf: personOf, counted: ALL },
   // The list of a year in which each day has a thousand other addresses costs half a second.
   'source-pages': { max: 300, keyOf: personOf, counted: ALL },
   // Forms, except those about the own sign-in: they write, and the audit grows with them.

@@ -19,6 +19,13 @@ export function readQuery(req: Request, name: string): string {
   return new URLSearchParams(req.originalUrl.slice(start)).get(name) ?? '';
 }
 
+const MAX_SEARCH = 100;
+
+/** What a list is searched for; empty for everything. */
+export function readSearch(req: Request): string {
+  return readQuery(req, 'q').trim().slice(0, MAX_SEARCH).toWellFormed();
+}
+
 export function readPageNumber(req: Request): number {
   const text = readQuery(req, 'page');
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 1;

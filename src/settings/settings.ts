@@ -16,6 +16,7 @@ import {
   showApiKeys,
 } from './pages/api-keys.ts';
 import { showAudit } from './pages/audit.ts';
+import { exportAudit } from './pages/audit-export.ts';
 import { showDomain } from './pages/domain.ts';
 import { checkRoute } from './pages/domain-route.ts';
 import { showOverview } from './pages/overview.ts';
@@ -106,6 +107,7 @@ const PAGES: readonly Route[] = [
   ['get', '/domains/:id/reports/:report/original', sendOriginal, 'report-readings'],
   ['get', '/account', showAccount],
   ['get', '/audit', showAudit],
+  ['get', '/audit/csv', exportAudit, 'exports'],
   ['get', '/integrations/api-keys', showApiKeys],
   ['post', '/integrations/api-keys', createApiKey],
   ['post', '/integrations/api-keys/:id/enable', enableApiKey],

@@ -54,6 +54,35 @@ describe('the audit', () => {
     expect(verbs).toEqual(wanted);
   });
 
+  test.each([
+    ['?q=AUDITED.example&kind=domain', ['paused the domain', 'added the domain']],
+    ['?q=100%25', null],
+    ['?q=__', null],
+  ])('%s finds what contains the text, whatever its case', async (query, wanted) => {
+    const { text } = await browser.get(`/settings/audit${query}`);
+    expect(text.match(/(paused|added|resolved|fired|changed|created) (an?|the) \w+/g)).toEqual(
+      wanted,
+    );
+  });
+
+  test('is exported as it is shown, all its pages', async () => {
+    const long = await aBareAccount(api.db);
+    const visitor = await aSignedIn(api, long);
+    const entry = { account_id: long, at: NOW, actor: 'operator', detail: '=1', address: null };
+    const rows = Array.from({ length: 600 }, (_, i) => ({
+      ...entry,
+      ...({ action: 'source_marked', subject: `s${i}` } as const),
+    }));
+    await api.db.write((tx) => tx.insertInto('audit').values(rows).execute());
+    const { text, headers } = await visitor.browser.download('/settings/audit/csv?kind=source&q=s');
+    expect(headers['content-disposition']).toBe('attachment; filename="audit.csv"');
+    const lines = text.trimEnd().split('\r\n');
+    expect(lines).toHaveLength(601);
+    expect(lines[1]).toBe(`${NOW},The operator,marked the source,s599,'=1,`);
+    const page = await visitor.browser.get('/settings/audit?kind=source&q=s');
+    expect(page.text).toContain('href="/settings/audit/csv?kind=source&amp;q=s" download');
+  });
+
   test('a filter looks at ten thousand entries, and leads on behind them', async () => {
     const long = await aBareAccount(api.db);
     const visitor = await aSignedIn(api, long);

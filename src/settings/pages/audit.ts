@@ -15,15 +15,18 @@ import {
 } from '../../store/accounts/audit.ts';
 import { listPeople } from '../../store/people/people.ts';
 import type { PageHandler } from '../deps.ts';
+import { renderExport } from '../frame/csv.ts';
 import { renderTable } from '../frame/elements.ts';
 import { renderOptions } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
 import { formatTime, type Html, labelOf, toSafeText } from '../frame/text.ts';
-import { readQuery } from '../request.ts';
+import { readQuery, readSearch } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
 
 const PATH = '/settings/audit';
 const PER_PAGE = 50;
+/** Entries that a page with a filter looks at. A filter that fits nothing would else read all of them. */
+const MAX_SEARCHED = 10_000;
 /** The longest e-mail address. */
 const MAX_ACTOR_LENGTH = 254;
 
@@ -31,6 +34,7 @@ const MAX_ACTOR_LENGTH = 254;
 interface AuditForm {
   readonly kind: AuditKind | '';
   readonly actor: string;
+  readonly q: string;
   readonly from: Day | '';
   readonly until: Day | '';
 }
@@ -40,7 +44,9 @@ export const showAudit: PageHandler = async ({ store: { db } }, req, res) => {
   const form = readForm(req);
   const before = readBefore(req);
   const filter = toFilter(form);
-  const end = toQuery(form) === '' ? undefined : await findSearchEnd(db, accountId, before);
+  const query = toQuery(form);
+  const end =
+    query === '' ? undefined : await findSearchEnd(db, accountId, { before, depth: MAX_SEARCHED });
   const limit = PER_PAGE + 1;
   const read = await listAudit(db, accountId, { ...filter, limit, before, since: end?.seq });
   const entries = read.slice(0, PER_PAGE);
@@ -53,6 +59,7 @@ export const showAudit: PageHandler = async ({ store: { db } }, req, res) => {
     <p class="lead">What was done in this account, by whom, and when. Times are UTC.</p>
     ${renderFilter(form, people)}
     <section class="card" aria-label="Entries">
+      <p class="export">${renderExport(`${PATH}/csv${query === '' ? '' : `?${query}`}`, entries.length)}</p>
       ${entries.length === 0 ? html`<p class="muted">${describeNone(form, searchedTo)}</p>` : renderTable('audit cards', ['When', 'What', 'From'], entries.map(renderEntry))}
     </section>
     ${renderPaging(form, {
@@ -69,11 +76,12 @@ function readBefore(req: Request): number | undefined {
 }
 
 /** A value that is none of the form's is left out, so that a link with it shows more, not less. */
-function readForm(req: Request): AuditForm {
+export function readForm(req: Request): AuditForm {
   const kind = readQuery(req, 'kind');
   return {
     kind: isAuditKind(kind) ? kind : '',
     actor: readQuery(req, 'actor').slice(0, MAX_ACTOR_LENGTH),
+    q: readSearch(req),
     from: readDay(req, 'from'),
     until: readDay(req, 'until'),
   };
@@ -85,10 +93,11 @@ function readDay(req: Request, name: string): Day | '' {
 }
 
 /** Days are of UTC, and the last one counts too. */
-function toFilter({ kind, actor, from, until }: AuditForm): AuditFilter {
+export function toFilter({ kind, actor, q, from, until }: AuditForm): AuditFilter {
   return {
     kind: kind === '' ? undefined : kind,
     actor: actor === '' ? undefined : actor,
+    search: q === '' ? undefined : q,
     from: from === '' ? undefined : `${from}T00:00:00Z`,
     until: until === '' ? undefined : `${addDays(until, 1)}T00:00:00Z`,
   };
@@ -105,7 +114,7 @@ const KIND_LABELS = {
 
 const PLANS: Readonly<Record<string, string>> = { pro: 'Pro', free: 'Free' };
 
-const VERBS = {
+export const VERBS = {
   key_created: 'created the key',
   key_enabled: 'turned on the key',
   key_disabled: 'turned off the key',
@@ -142,13 +151,13 @@ const VERBS = {
   source_marked: 'marked the source',
 } as const satisfies Record<AuditAction, string>;
 
-const ACTORS: Readonly<Record<string, string>> = {
+export const ACTORS: Readonly<Record<string, string>> = {
   operator: 'The operator',
   plumbline: 'Plumbline',
 };
 
 function renderFilter(form: AuditForm, people: readonly { readonly email: string }[]): Html {
-  const { kind, actor, from, until } = form;
+  const { kind, actor, q, from, until } = form;
   const known = new Set([...Object.keys(ACTORS), ...people.map(({ email }) => email)]);
   if (actor !== '') known.add(actor);
   const isFiltered = toQuery(form) !== '';
@@ -163,6 +172,7 @@ function renderFilter(form: AuditForm, people: readonly { readonly email: string
         [['', 'Everybody'], ...[...known].map((one) => [one, labelOf(ACTORS, one)] as const)],
         actor || undefined,
       )}</select></div>
+    <div><label for="q">Search</label><input id="q" name="q" type="search" maxlength="100" value="${q}"></div>
     <div><label for="from">From</label><input id="from" name="from" type="date" value="${from}"></div>
     <div><label for="until">Until</label><input id="until" name="until" type="date" value="${until}"></div>
     <div class="go"><button class="secondary">Show</button>

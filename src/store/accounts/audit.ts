@@ -6,6 +6,7 @@ import {
 } from '../../domain/access/audit-actions.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { contains, toPattern } from '../lists/search.ts';
 import type { Tables } from '../tables.ts';
 
 export interface Actor {
@@ -53,10 +54,14 @@ export async function insertAudit(
 export interface AuditFilter {
   readonly kind?: AuditKind | undefined;
   readonly actor?: string | undefined;
+  /** What one of an entry's texts contains. */
+  readonly search?: string | undefined;
   readonly from?: Instant | undefined;
   /** Exclusive. */
   readonly until?: Instant | undefined;
 }
+
+const TEXTS = ['actor', 'subject', 'detail', 'address'] as const;
 
 interface AuditQuery extends AuditFilter {
   readonly limit: number;
@@ -70,29 +75,27 @@ interface AuditQuery extends AuditFilter {
 export function listAudit(
   db: Db,
   accountId: string,
-  { limit, before, since, kind, actor, from, until }: AuditQuery,
+  { limit, before, since, kind, actor, search, from, until }: AuditQuery,
 ): Promise<AuditEntry[]> {
   let query = db.selectFrom('audit').select(COLUMNS).where('account_id', '=', accountId);
   if (before !== undefined) query = query.where('seq', '<', before);
   if (since !== undefined) query = query.where('seq', '>=', since);
   if (kind !== undefined) query = query.where('action', 'in', [...AUDIT_ACTIONS[kind]]);
   if (actor !== undefined) query = query.where('actor', '=', actor);
+  if (search !== undefined) query = query.where(contains(TEXTS, toPattern(search)));
   if (from !== undefined) query = query.where('at', '>=', from);
   if (until !== undefined) query = query.where('at', '<', until);
   return query.orderBy('seq', 'desc').limit(limit).execute();
 }
 
-/** Entries that a page with a filter looks at. A filter that fits nothing would else read all of them. */
-const MAX_SEARCHED = 10_000;
-
-/** The earliest entry that a search before an entry looks at; undefined when the search looks at all entries. */
+/** The earliest entry that a search of `depth` entries looks at; undefined when it looks at all before an entry. */
 export async function findSearchEnd(
   db: Db,
   accountId: string,
-  before: number | undefined,
+  { before, depth }: { readonly before?: number | undefined; readonly depth: number },
 ): Promise<{ readonly seq: number; readonly at: Instant } | undefined> {
   const entries = db.selectFrom('audit').select(['seq', 'at']).where('account_id', '=', accountId);
   const within = before === undefined ? entries : entries.where('seq', '<', before);
-  const earliest = within.orderBy('seq', 'desc').offset(MAX_SEARCHED - 1);
+  const earliest = within.orderBy('seq', 'desc').offset(depth - 1);
   return await earliest.limit(1).executeTakeFirst();
 }

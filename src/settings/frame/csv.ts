@@ -1,0 +1,49 @@
+import { Readable } from 'node:stream';
+import { stringify } from 'csv-stringify';
+import type { Response } from 'express';
+import { html } from 'hono/html';
+import { Failure } from '../../domain/failure.ts';
+import { sendDownload } from './download.ts';
+import type { Html } from './text.ts';
+
+/** null is an empty cell. */
+export type Cell = string | number | null;
+
+interface CsvFile {
+  /** Without an ending. */
+  readonly fileName: string;
+  readonly heads: readonly string[];
+  /** How many rows there are at most; who asks for too many chooses fewer days. */
+  readonly count: number;
+  /** Is asked for the next row when the client has taken those before it. */
+  readonly rows: AsyncIterable<readonly Cell[]>;
+}
+
+export const MAX_ROWS = 100_000;
+
+/**
+ * Sends a CSV file (RFC 4180) row by row, in bounded memory. A cell whose first character would make a spreadsheet
+ * calculate it begins with an apostrophe instead. Without the byte order mark Excel does not read UTF-8.
+ */
+export async function sendCsv(res: Response, file: CsvFile): Promise<void> {
+  const { fileName, heads, count, rows } = file;
+  if (count > MAX_ROWS) throw new Failure('validation_error', `Choose fewer days: ${LIMIT}.`);
+  const layout = { bom: true, header: true, columns: [...heads], record_delimiter: '\r\n' };
+  await sendDownload(res, {
+    fileName: `${fileName}.csv`,
+    type: 'text/csv; charset=utf-8; header=present',
+    streams: [Readable.from(rows), stringify({ ...layout, ...SAFE })],
+  });
+}
+
+/** By default csv-stringify quotes no cell with a line end of another kind than the file's. */
+const SAFE = { escape_formulas: true, quoted_match: /[\r\n]/ };
+
+const LIMIT = `a file has ${MAX_ROWS.toLocaleString('en')} rows at most`;
+
+/** The link to a list as a file, or why there is none. */
+export function renderExport(path: string, count: number): Html {
+  return count > MAX_ROWS
+    ? html`<span class="muted">Choose fewer days to export them: ${LIMIT}</span>`
+    : html`<a href="${path}" download>Export as CSV</a>`;
+}

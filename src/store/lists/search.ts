@@ -1,0 +1,17 @@
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+
+/** Whether one of the columns contains a text: what `toPattern` makes of it. Case counts in no ASCII letter. */
+export function contains(
+  columns: readonly string[],
+  pattern: Expression<string> | string,
+): RawBuilder<SqlBool> {
+  const matches = columns.map(
+    (column) => sql`lower(coalesce(${sql.ref(column)}, '')) like ${pattern} escape '\\'`,
+  );
+  return sql<SqlBool>`(${sql.join(matches, sql` or `)})`;
+}
+
+/** For `contains`. Every text contains the empty one. */
+export function toPattern(text: string): string {
+  return `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+}
