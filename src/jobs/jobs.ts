@@ -6,14 +6,17 @@ import { nameShard } from '../dns/name-watch.ts';
 import { checkShard, createLookUp } from '../dns/record-watch.ts';
 import { createNameLookUp } from '../dns/reverse-lookup.ts';
 import type { ParserProcess } from '../intake/parser/parser-process.ts';
+import type { Channel } from '../notify/channel.ts';
+import { createOutbox } from '../notify/outbox.ts';
 import type { Store } from '../store/engine/store.ts';
+import { deleteOldEvents } from '../store/notify/tidy.ts';
 import { trimUnclaimed } from '../store/retention/unclaimed.ts';
 import { createLeases } from '../store/work/leases.ts';
 import { SHARDS, type ShardRun } from '../store/work/shards.ts';
 import { startFolderDoor, startImapDoor, startSmtpDoor } from './doors.ts';
 import { startInbox } from './inbox.ts';
 import { type ShardJob, startShardJob, startSingleJob } from './leased-job.ts';
-import type { Running } from './running.ts';
+import { keepRunning, type Running } from './running.ts';
 
 const HOUR_MS = 3_600_000;
 /** How often what strangers may store is brought back to its bounds. It exceeds them by what comes in meanwhile. */
@@ -47,6 +50,22 @@ interface Job extends Running {
   readonly name: string;
 }
 
+/** A delivery that was begun is finished and recorded before the process ends: else it would be made again. */
+function startOutbox(
+  channels: readonly Channel[],
+  { store, log }: Pick<JobsDeps, 'store' | 'log'>,
+): Running {
+  const logError = (error: unknown) => log.error({ err: error }, 'deliveries failed');
+  const outbox = createOutbox({ db: store.db, channels, logError });
+  const loop = keepRunning(outbox.step);
+  return {
+    stop: async () => {
+      await loop.stop();
+      await outbox.settle();
+    },
+  };
+}
+
 /** Hourly jobs handle each shard in one process. The inbox and the doors run in every process, except the mailbox. */
 function startEach(config: Config, { store, log, parser }: JobsDeps): readonly Job[] {
   const { alertThresholds: thresholds, dnsChecks, dnsServers, watched, smtp, imap } = config;
@@ -78,6 +97,7 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
   // Mails are claimed one by one, and files by their keys, so neither the inbox nor a folder needs a lease.
   const inbox = startInbox(config, { store, log, parser });
   const doors = { store, log, deliver: inbox.deliver };
+  const channels: readonly Channel[] = [];
   const jobs = [
     // Missing reports trigger no ingest.
     hourly('alerts', (run) => evaluateShard(alerts, run)),
@@ -87,6 +107,14 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
       name: 'unclaimed',
       ...startSingleJob({ name: 'unclaimed', everyMs: TRIM_MS, run: trim }, { leases, logError }),
     },
+    {
+      name: 'events',
+      ...startSingleJob(
+        { name: 'events', everyMs: HOUR_MS, run: (mayGoOn) => deleteOldEvents(store.db, mayGoOn) },
+        { leases, logError },
+      ),
+    },
+    channels.length > 0 && { name: 'outbox', ...startOutbox(channels, { store, log }) },
     // Reads the mails that the doors delivered, and each hour deletes what is not kept any longer.
     { name: 'inbox', stop: inbox.stop },
     ...watched.map((path) => ({ name: `folder ${path}`, ...startFolderDoor(path, config, doors) })),

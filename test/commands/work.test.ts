@@ -41,7 +41,7 @@ test('work fires the alerts that are due, and serve --only api does not', async 
   const worker = start('work', '--json');
   const worked = finish(worker);
   expect(JSON.parse(await printed(worker, /\n/))).toEqual({
-    jobs: ['alerts', 'unclaimed', 'inbox'],
+    jobs: ['alerts', 'unclaimed', 'events', 'inbox'],
   });
   await expect.poll(async () => (await evaluated()).length, TIMEOUT).toBe(16);
   expect((await alerts()).map(({ type }) => type)).toEqual(['alert.alignment_regression']);

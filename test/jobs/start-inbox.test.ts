@@ -63,5 +63,5 @@ test('the inbox and each door are jobs', async () => {
   };
   const jobs = startJobs(config, deps);
   onTestFinished(() => jobs.stop());
-  expect(jobs.names).toEqual(['alerts', 'unclaimed', 'inbox', `folder ${folder}`]);
+  expect(jobs.names).toEqual(['alerts', 'unclaimed', 'events', 'inbox', `folder ${folder}`]);
 });

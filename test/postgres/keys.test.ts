@@ -19,6 +19,7 @@ const WHOLE = [
   ...['second_factor', 'recovery_code', 'pending_sign_in'],
   ...['document', 'document_part', 'rejection', 'removed_payload', 'lease'],
   ...['inbox_mail', 'inbox_part', 'door_state'],
+  ...['receiver', 'event', 'delivery'],
 ];
 
 /** The columns of each unique index, which every constraint that is unique has. */

@@ -1,6 +1,6 @@
 /** Which tests run on PostgreSQL as well: those of the store, the alerts, the settings pages and the API. */
 export const SUITES = [
-  'test/{store,alerts,dns,settings,external}/**/*.test.ts',
+  'test/{store,alerts,dns,settings,external,notify}/**/*.test.ts',
   'test/postgres/**/*.test.ts',
 ];
 

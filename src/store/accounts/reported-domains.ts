@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
@@ -8,6 +8,7 @@ import { prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts
 import { newVersion } from '../lists/heads.ts';
 import { newNonce, pointInserts } from '../lists/points.ts';
 import { alertList, reportList } from '../lists/timeline.ts';
+import { hasReceivers } from '../notify/events.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
 
 /** Without an account it is unclaimed. */
@@ -17,8 +18,12 @@ export interface ReportedDomain {
   readonly accountId: string | null;
   readonly status: DomainStatus;
   readonly lastReportAt: Instant | null;
-  /** The last position of its list of reports. */
+  /** The newest point of its list of reports. */
   readonly position: number;
+  readonly nonce: string;
+  readonly generation: number;
+  /** Whether anybody receives events of its account. */
+  readonly isReceived: SqlBool;
 }
 
 /** A new name is inserted as unclaimed. */
@@ -100,7 +105,9 @@ const lockedDomains = prepareQuery<{ names: string }, ReportedDomain>((db, param
   db
     .selectFrom('domain')
     .select(['id', 'name', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
-    .select('reports_position as position')
+    .select(['reports_position as position', 'reports_nonce as nonce'])
+    .select('reports_generation as generation')
+    .select(hasReceivers(sql.ref('account_id')).as('isReceived'))
     .where(dialectOf(db).isIn(sql.ref('name'), param('names'), 'text'))
     .orderBy('name')
     .$call(dialectOf(db).locked),

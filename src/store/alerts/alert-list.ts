@@ -57,6 +57,16 @@ function fieldsOf(db: Kysely<Tables>) {
   };
 }
 
+/** An alert as the API lists it. */
+export const alertAsListed = prepareColumn<{ id: string; domainId: string }, JsonText<ListedAlert>>(
+  (db, param) =>
+    db
+      .selectFrom('alert')
+      .select(dialectOf(db).jsonRow(fieldsOf(db)).as('item'))
+      .where('id', '=', param('id'))
+      .where('domain_id', '=', param('domainId')),
+);
+
 type From = { owner: string } & ItemsQuery;
 type After = { owner: string } & ItemsAfterQuery;
 

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { Expression, InferResult } from 'kysely';
+import { type Expression, type InferResult, sql } from 'kysely';
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import { insertAudit, plumbline } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
+import { runPrepared } from '../engine/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertGaps, insertPoint, newGapNonce, newGeneration, newNonce } from '../lists/points.ts';
 import { alertList, countItems } from '../lists/timeline.ts';
+import { hasReceivers, insertEvents } from '../notify/events.ts';
+import { alertAsListed } from './alert-list.ts';
 
 export interface NewAlert {
   readonly accountId: string;
@@ -152,20 +155,24 @@ async function advanceLists(
 ): Promise<void> {
   const { id, accountId, domainId, type } = alert;
   const [domain, account] = ownersOf(alert);
-  const domain_position = await advance(tx, domain, added);
-  const account_position = await advance(tx, account, added);
+  const { position: domain_position } = await advance(tx, domain, added);
+  const { position: account_position, isReceived } = await advance(tx, account, added);
   const positions = { account_position, domain_position };
   await tx.updateTable('alert').set(positions).where('id', '=', id).execute();
   const named = tx.selectFrom('domain').select('name').where('id', '=', domainId);
   const { name: subject } = await named.executeTakeFirstOrThrow();
   const action = added === 1 ? 'alert_fired' : 'alert_resolved';
   await insertAudit(tx, plumbline(at), { accountId, action, subject, detail: type });
+  if (!isReceived) return;
+  const [data = '{}'] = await runPrepared(tx, alertAsListed({ id, domainId }));
+  const event = added === 1 ? 'alert.fired' : 'alert.resolved';
+  await insertEvents(tx, [{ accountId, type: event, at, data }]);
 }
 
 /** The update takes the lock of the owner's row, so positions become visible in their order on every engine. */
-async function advance(tx: Tx, { table, id }: Owner, added: 0 | 1): Promise<number> {
+async function advance(tx: Tx, { table, id }: Owner, added: 0 | 1) {
   const nonce = newNonce();
-  const { alerts_position: position } = await tx
+  const { position, isReceived } = await tx
     .updateTable(table)
     .set((eb) => ({
       alerts_total: eb('alerts_total', '+', added),
@@ -174,8 +181,10 @@ async function advance(tx: Tx, { table, id }: Owner, added: 0 | 1): Promise<numb
       alerts_nonce: nonce,
     }))
     .where('id', '=', id)
-    .returning('alerts_position')
+    .returning('alerts_position as position')
+    // Of a domain's id, which is no account's, there is none.
+    .returning(hasReceivers(sql.val(id)).as('isReceived'))
     .executeTakeFirstOrThrow();
   await insertPoint(tx, alertList(id), { position, nonce });
-  return position;
+  return { position, isReceived };
 }

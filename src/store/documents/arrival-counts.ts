@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { toCursor } from '../../domain/cursor.ts';
 import { type Instant, toDay } from '../../domain/instant.ts';
 import { addDay } from '../../domain/sources/day-sources.ts';
 import { isIntact, packSources, unpackSources } from '../../domain/sources/packed-sources.ts';
@@ -12,6 +13,8 @@ import {
   runAllPrepared,
 } from '../engine/prepared.ts';
 import { domainListUpdate, newVersion } from '../lists/heads.ts';
+import { reportList } from '../lists/timeline.ts';
+import { insertEvents, type NewEvent } from '../notify/events.ts';
 import type { DomainDay } from '../sources/days.ts';
 import { recountDay } from '../sources/recount.ts';
 import type { Tables } from '../tables.ts';
@@ -37,6 +40,19 @@ export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
     ...arrivals.conflicts.map(receiptUpdate),
     ...toHeadUpdates(arrivals),
   ]);
+  await insertEvents(tx, toEvents(arrivals));
+}
+
+/** One for each domain. Its cursor is the newest point that the list had before these reports. */
+function toEvents({ byDomain, receivedAt: at }: Arrivals): NewEvent[] {
+  return byDomain.flatMap(({ domain, reports }) => {
+    const { id, accountId, status, isReceived, position, nonce, generation } = domain;
+    if (accountId === null || !isReceived || status !== 'active') return [];
+    const point = { position, nonce };
+    const cursor = toCursor(reportList(id), { ...point, generation, newest: point });
+    const data = JSON.stringify({ domain_id: id, report_count: reports, cursor });
+    return { accountId, type: 'report.received', at, data };
+  });
 }
 
 type DomainDayCount = DayCount & DomainDay;

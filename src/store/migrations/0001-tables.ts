@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Plan } from '../../domain/access/api-key.ts';
 import type { Mark } from '../../domain/sources/source.ts';
 import { INBOX } from './0001-inbox.ts';
+import { NOTIFY } from './0001-notify.ts';
 import { PEOPLE } from './0001-people.ts';
 import { REPORTS } from './0001-reports.ts';
 import {
@@ -250,4 +251,5 @@ export const TABLES = {
   ...PEOPLE,
   ...REPORTS,
   ...INBOX,
+  ...NOTIFY,
 } as const;

@@ -1,0 +1,18 @@
+/** What happens in an account that people and programs can be told of. */
+export const EVENT_TYPES = [
+  'alert.fired',
+  'alert.resolved',
+  'report.received',
+  /** A person or an operator asked for it. */
+  'webhook.test',
+  /** Plumbline has turned an endpoint off. Only people are told. */
+  'webhook.disabled',
+] as const;
+
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** How a receiver is told. */
+export type ChannelName = 'webhook' | 'mail';
+
+/** Events and what became of them are kept so long. */
+export const KEPT_DAYS = 30;

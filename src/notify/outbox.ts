@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from '../store/engine/database.ts';
+import {
+  CLAIM_MS,
+  type Claim,
+  claimReceivers,
+  listDue,
+  type Result,
+  recordResults,
+  releaseReceiver,
+} from '../store/notify/claims.ts';
+import type { Channel, Outcome } from './channel.ts';
+
+/** How many receivers one process delivers to at the same time. */
+const MAX_RECEIVERS = 32;
+const POLL_MS = 1_000;
+/** After a fault of our own, such as a database that is away. */
+const REST_MS = 10_000;
+/** A batch ends well before its claim. */
+const BATCH_MS = CLAIM_MS / 2;
+/** Waits are that much longer or shorter, so that what failed together is not tried together. */
+const SPREAD = 0.2;
+
+interface OutboxDeps {
+  readonly db: Db;
+  readonly channels: readonly Channel[];
+  readonly logError: (error: unknown) => void;
+  readonly pollMs?: number;
+}
+
+export interface Outbox {
+  /** Begins deliveries to receivers that are due. Returns the wait before the next step in milliseconds. */
+  readonly step: (signal: AbortSignal) => Promise<number>;
+  /** Waits for the deliveries that were begun. */
+  readonly settle: () => Promise<void>;
+}
+
+/** Delivers what is due to receivers. Any number of processes can share one database. */
+export function createOutbox(deps: OutboxDeps): Outbox {
+  const { db, logError, pollMs = POLL_MS } = deps;
+  const holder = randomUUID();
+  const channels = new Map(deps.channels.map((channel) => [channel.name, channel]));
+  const running = new Set<Promise<void>>();
+  const begin = (claim: Claim) => {
+    const channel = channels.get(claim.channel) as Channel;
+    const delivering = deliverTo(db, channel, claim)
+      .catch(logError)
+      .finally(() => running.delete(delivering));
+    running.add(delivering);
+  };
+  const stepOnce = async (signal: AbortSignal) => {
+    const limit = MAX_RECEIVERS - running.size;
+    const wanted = { holder, channels: [...channels.keys()], limit };
+    for (const claim of limit > 0 ? await claimReceivers(db, wanted) : []) begin(claim);
+    const polled = sleep(pollMs, undefined, { signal }).catch(() => undefined);
+    await Promise.race([polled, ...running]);
+    return 0;
+  };
+  return {
+    step: (signal) =>
+      stepOnce(signal).catch((error: unknown) => {
+        logError(error);
+        return REST_MS;
+      }),
+    settle: async () => {
+      await Promise.all(running);
+    },
+  };
+}
+
+/** One batch: a receiver that has more is claimed again after others that are due. */
+async function deliverTo(db: Db, channel: Channel, claim: Claim): Promise<void> {
+  const { receiverId } = claim;
+  const counts = { delivered: 0, failed: 0 };
+  const record = async (outcomes: ReadonlyMap<Due, Outcome>) => {
+    for (const { kind } of outcomes.values())
+      if (kind !== 'postponed') counts[kind === 'delivered' ? 'delivered' : 'failed'] += 1;
+    const results = [...outcomes].map(([due, one]) => [due, toResult(channel, due, one)] as const);
+    await recordResults(db, claim, new Map(results));
+  };
+  const deliveries = await listDue(db, claim, channel.atOnce);
+  if (deliveries.length > 0) {
+    const signal = AbortSignal.timeout(BATCH_MS);
+    await channel.deliver({ receiverId, deliveries, signal, record });
+  }
+  const failingMs = await releaseReceiver(db, claim, counts);
+  if (failingMs > 0) await channel.onFailing?.(receiverId, failingMs);
+}
+
+type Due = Awaited<ReturnType<typeof listDue>>[number];
+
+function toResult({ waitsMs }: Channel, { tries }: Due, outcome: Outcome): Result {
+  const { kind, atLeastMs = 0, ...answer } = outcome;
+  if (kind === 'postponed') return { state: 'waiting', waitMs: atLeastMs, isTry: false };
+  if (kind === 'delivered') return { state: 'delivered', isTry: true, ...answer };
+  const waitMs = waitsMs[tries];
+  if (kind === 'refused' || waitMs === undefined)
+    return { state: 'failed', isTry: true, ...answer };
+  const spread = waitMs * (1 + SPREAD * (2 * Math.random() - 1));
+  return { state: 'waiting', waitMs: Math.max(spread, atLeastMs), isTry: true, ...answer };
+}

@@ -1,0 +1,83 @@
+import type { ChannelName, EventType } from '../../domain/events.ts';
+import {
+  count,
+  flag,
+  id,
+  instant,
+  number,
+  orNull,
+  orZero,
+  seq,
+  text,
+  UPDATED_IN_PLACE,
+} from './table.ts';
+
+/** Those who are told of events, and what they are told. Times that end with `_ms` are of the database's clock, since 1970. */
+export const NOTIFY = {
+  /**
+   * A webhook's endpoint or a person who gets mail: an account has at most MAX_WEBHOOKS endpoints, and one row for a
+   * person. Goes with the endpoint or the person.
+   */
+  receiver: {
+    columns: {
+      id: id('primary key'),
+      account_id: id('references account'),
+      channel: text<ChannelName>("check (channel in ('webhook', 'mail'))"),
+      /** The types of events that it gets, separated by blanks. */
+      event_types: text(),
+      enabled: flag(),
+      /** When its first waiting delivery is due; null when none waits. */
+      due_at_ms: orNull(count()),
+      /** Nobody may claim it before: a process delivers to it, or it rests after failures. */
+      free_at_ms: orZero(count()),
+      claimed_by: orNull(text()),
+      /** The first failure since the last success. */
+      failing_since_ms: orNull(count()),
+    },
+    keys: [
+      'index receiver_account (account_id)',
+      'index receiver_due (free_at_ms, due_at_ms) where due_at_ms is not null',
+    ],
+    storage: UPDATED_IN_PLACE,
+  },
+
+  /** Written where somebody receives it. Deleted after KEPT_DAYS (notify/tidy.ts), with its deliveries. */
+  event: {
+    columns: {
+      seq: seq(),
+      /** The same for all receivers and every try. */
+      id: id('unique'),
+      account_id: id('references account'),
+      type: text<EventType>(),
+      at: instant(),
+      /** JSON object. */
+      data: text(),
+    },
+    postgres: ['primary key (seq)'],
+  },
+
+  /** An event for one receiver, which may have gone since. */
+  delivery: {
+    columns: {
+      event_seq: count(),
+      receiver_id: id(),
+      /** When it is tried next; null when it is not. */
+      due_at_ms: orNull(count()),
+      state: text<'waiting' | 'delivered' | 'failed'>(),
+      tries: orZero(number()),
+      /** Of the last try. */
+      tried_at: orNull(instant()),
+      took_ms: orNull(number()),
+      /** Of HTTP or SMTP; null when there was no answer. */
+      status: orNull(number()),
+      /** The beginning of the answer, or why there is none. */
+      answer: orNull(text()),
+    },
+    keys: [
+      'index delivery_due (receiver_id, due_at_ms) where due_at_ms is not null',
+      'index delivery_list (receiver_id, event_seq)',
+    ],
+    clusteredBy: 'event_seq, receiver_id',
+    storage: UPDATED_IN_PLACE,
+  },
+} as const;

@@ -1,0 +1,170 @@
+import type { Selectable } from 'kysely';
+import type { ChannelName } from '../../domain/events.ts';
+import { toInstant } from '../../domain/instant.ts';
+import type { Db, Queries, Tx } from '../engine/database.ts';
+import { dialectOf } from '../engine/dialect.ts';
+import type { Tables } from '../tables.ts';
+import { readClockMs } from '../work/clock.ts';
+
+/*
+ * A receiver is claimed, not a delivery: so one process at a time delivers to it, and a receiver that fell behind is one
+ * row among those that are due. They take turns: the one that was released first is claimed first.
+ */
+
+/** How long a claim lasts. What a process that was killed had claimed waits so long. */
+export const CLAIM_MS = 60_000;
+/** A receiver that only fails rests for as long as it has failed, at most this long. */
+const MAX_REST_MS = 300_000;
+/** None is claimed and none rests for longer: the clock was set back. */
+const LATEST_MS = 2 * MAX_REST_MS;
+
+export interface Claim {
+  readonly receiverId: string;
+  readonly channel: ChannelName;
+  readonly holder: string;
+  readonly nowMs: number;
+}
+
+interface Wanted {
+  /** Different for each process. */
+  readonly holder: string;
+  readonly channels: readonly ChannelName[];
+  readonly limit: number;
+}
+
+/** Writes nothing when none is due. */
+export async function claimReceivers(db: Db, wanted: Wanted): Promise<Claim[]> {
+  const { holder, channels, limit } = wanted;
+  const due = await selectDue(db, await readClockMs(db), channels)
+    .limit(1)
+    .execute();
+  if (due.length === 0) return [];
+  return await db.write(async (tx) => {
+    const nowMs = await readClockMs(tx);
+    const query = selectDue(tx, nowMs, channels).limit(limit).$call(dialectOf(tx).locked);
+    const receivers = await query.execute();
+    const ids = receivers.map(({ id }) => id);
+    if (ids.length === 0) return [];
+    const held = { claimed_by: holder, free_at_ms: nowMs + CLAIM_MS };
+    await tx.updateTable('receiver').set(held).where('id', 'in', ids).execute();
+    return receivers.map(({ id, channel }) => ({ receiverId: id, channel, holder, nowMs }));
+  });
+}
+
+function selectDue(db: Queries, nowMs: number, channels: readonly ChannelName[]) {
+  return db
+    .selectFrom('receiver')
+    .select(['id', 'channel'])
+    .where('due_at_ms', '<=', nowMs)
+    .where('enabled', '=', 1)
+    .where('channel', 'in', channels)
+    .where((eb) => eb.or([eb('free_at_ms', '<=', nowMs), eb('free_at_ms', '>', nowMs + LATEST_MS)]))
+    .orderBy('free_at_ms');
+}
+
+export type DueDelivery = Pick<
+  Selectable<Tables['delivery'] & Tables['event']>,
+  'event_seq' | 'tries' | 'id' | 'account_id' | 'type' | 'at' | 'data'
+>;
+
+/** The deliveries of a claimed receiver that are due, the first due first. */
+export function listDue(db: Queries, claim: Claim, limit: number): Promise<DueDelivery[]> {
+  return db
+    .selectFrom('delivery')
+    .innerJoin('event', 'event.seq', 'delivery.event_seq')
+    .select(['event_seq', 'tries', 'id', 'account_id', 'type', 'at', 'data'])
+    .where('receiver_id', '=', claim.receiverId)
+    .where('due_at_ms', '<=', claim.nowMs)
+    .orderBy('due_at_ms')
+    .orderBy('event_seq')
+    .limit(limit)
+    .execute();
+}
+
+/** What became of one try. */
+export interface Result {
+  readonly state: 'waiting' | 'delivered' | 'failed';
+  /** When it is tried again, while it waits. */
+  readonly waitMs?: number;
+  readonly isTry: boolean;
+  readonly tookMs?: number | undefined;
+  readonly status?: number | null | undefined;
+  readonly answer?: string | null | undefined;
+}
+
+/** Changes nothing when another process has tried meanwhile, because this one was suspended for longer than its claim. */
+export async function recordResults(
+  db: Db,
+  { receiverId }: Claim,
+  results: ReadonlyMap<DueDelivery, Result>,
+): Promise<void> {
+  await db.write(async (tx) => {
+    const nowMs = await readClockMs(tx);
+    for (const [{ event_seq, tries }, result] of results)
+      await tx
+        .updateTable('delivery')
+        .set(toRow(result, { nowMs, tries }))
+        .where(({ and }) => and({ event_seq, receiver_id: receiverId, tries, state: 'waiting' }))
+        .execute();
+  });
+}
+
+function toRow(
+  { state, waitMs = 0, isTry, tookMs, status = null, answer = null }: Result,
+  { nowMs, tries }: { readonly nowMs: number; readonly tries: number },
+) {
+  const due_at_ms = state === 'waiting' ? nowMs + Math.round(waitMs) : null;
+  if (!isTry) return { state, due_at_ms };
+  const tried_at = toInstant(new Date(nowMs));
+  const took_ms = tookMs === undefined ? null : Math.round(tookMs);
+  return { state, due_at_ms, tries: tries + 1, tried_at, took_ms, status, answer };
+}
+
+/**
+ * Ends a claim. Returns for how long the receiver has done nothing but fail. An event that is written meanwhile waits for
+ * the lock of the receiver's row, or is seen here.
+ */
+export async function releaseReceiver(
+  db: Db,
+  claim: Claim,
+  { delivered, failed }: { readonly delivered: number; readonly failed: number },
+): Promise<number> {
+  return await db.write(async (tx) => {
+    const receiver = await lockClaimed(tx, claim);
+    if (receiver === undefined) return 0;
+    const nowMs = await readClockMs(tx);
+    const since = failed > 0 ? (receiver.failing_since_ms ?? nowMs) : receiver.failing_since_ms;
+    const failing_since_ms = delivered > 0 ? null : since;
+    const failingMs = failing_since_ms === null || failed === 0 ? 0 : nowMs - failing_since_ms;
+    const free_at_ms = nowMs + Math.min(Math.max(failingMs, 0), MAX_REST_MS);
+    const due_at_ms = await findFirstDue(tx, claim.receiverId);
+    await tx
+      .updateTable('receiver')
+      .set({ claimed_by: null, free_at_ms, due_at_ms, failing_since_ms })
+      .where('id', '=', claim.receiverId)
+      .execute();
+    return failingMs;
+  });
+}
+
+/** undefined when the claim has ended, or the receiver was deleted. */
+function lockClaimed(tx: Tx, { receiverId, holder }: Claim) {
+  return tx
+    .selectFrom('receiver')
+    .select('failing_since_ms')
+    .where(({ and }) => and({ id: receiverId, claimed_by: holder }))
+    .$call(dialectOf(tx).locked)
+    .executeTakeFirst();
+}
+
+async function findFirstDue(tx: Tx, receiverId: string): Promise<number | null> {
+  const first = await tx
+    .selectFrom('delivery')
+    .select('due_at_ms')
+    .where('receiver_id', '=', receiverId)
+    .where('due_at_ms', 'is not', null)
+    .orderBy('due_at_ms')
+    .limit(1)
+    .executeTakeFirst();
+  return first?.due_at_ms ?? null;
+}
