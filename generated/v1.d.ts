@@ -46,6 +46,29 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/external/domains/{domain_id}/sources": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List a domain's sources
+         * @description Who sent mail in the domain's name in a range of days, as its reports say: each source address with its messages,
+         *     added up over all reporters. A report counts for the UTC day that its window begins on. Of a day the 1,000
+         *     addresses with the most messages are kept, and of a range 100,000; `unlisted_messages` has the messages of all
+         *     others. The `ETag` changes with every report of the domain, and a new edition of the networks changes none.
+         */
+        readonly get: operations["listSources"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/external/domains/{domain_id}/reports": {
         readonly parameters: {
             readonly query?: never;
@@ -244,6 +267,76 @@ export interface components {
          * @enum {string}
          */
         readonly DomainStatus: "active" | "paused";
+        /** @description An address, and what it sent in the domain's name in the range of days. */
+        readonly Source: {
+            /**
+             * @description IPv4 or IPv6 address of the source.
+             * @example 192.0.2.10
+             */
+            readonly source_ip: string;
+            /**
+             * Format: int64
+             * @description Messages.
+             * @example 51200
+             */
+            readonly total_messages: number;
+            /**
+             * Format: int64
+             * @description Messages that passed DMARC, because DKIM or SPF passed and was aligned.
+             * @example 51130
+             */
+            readonly aligned_messages: number;
+            /**
+             * Format: int64
+             * @description Messages for which DKIM passed and was aligned.
+             * @example 51130
+             */
+            readonly dkim_aligned_messages: number;
+            /**
+             * Format: int64
+             * @description Messages for which SPF passed and was aligned.
+             * @example 48007
+             */
+            readonly spf_aligned_messages: number;
+            /**
+             * Format: date
+             * @description The first day of the range on which it sent something.
+             * @example 2026-02-14
+             */
+            readonly first_day: string;
+            /**
+             * Format: date
+             * @description The last one.
+             * @example 2026-03-15
+             */
+            readonly last_day: string;
+            /**
+             * @description What people of the account have said of it in the settings, `legitimate` or `unknown`; null when nobody has.
+             *     More values may be added.
+             * @example legitimate
+             */
+            readonly mark: string | null;
+            readonly network: components["schemas"]["SourceNetwork"];
+        };
+        /** @description The network of the address, where the operator has a database of them; null stands for what it does not say. */
+        readonly SourceNetwork: {
+            /**
+             * Format: int64
+             * @description Number of the autonomous system.
+             * @example 64500
+             */
+            readonly asn: number | null;
+            /**
+             * @description Who has the network.
+             * @example Example Networks
+             */
+            readonly organisation: string | null;
+            /**
+             * @description Two letters, ISO 3166-1.
+             * @example CH
+             */
+            readonly country: string | null;
+        };
         /** @description The figures of a DMARC aggregate report. */
         readonly Report: {
             /**
@@ -794,6 +887,23 @@ export interface components {
              */
             readonly total: number;
         };
+        /** @description A page of sources. */
+        readonly SourceList: {
+            /** @description The sources of this page, in the order that was asked for. */
+            readonly data: readonly components["schemas"]["Source"][];
+            /**
+             * Format: int64
+             * @description Total number of items available for the query, on all pages together.
+             * @example 1
+             */
+            readonly total: number;
+            /**
+             * Format: int64
+             * @description Messages of the range that belong to no address of the list, on all pages together.
+             * @example 0
+             */
+            readonly unlisted_messages: number;
+        };
         /** @description A page of the records of a report. */
         readonly ReportRecordList: {
             /** @description The records of this page, most messages first. */
@@ -1005,6 +1115,16 @@ export interface components {
          *     replaced.
          */
         readonly RequestId: string;
+        /** @description The first day, UTC. Without it, the range has 30 days; with it, at most 366. */
+        readonly From: string;
+        /** @description The last day, UTC, which is included. Without it, today. */
+        readonly Until: string;
+        /**
+         * @description `failed`: most messages that did not pass DMARC first, then most messages. `messages`: most messages first. Equal
+         *     ones are sorted by address.
+         * @example failed
+         */
+        readonly SourceOrder: "failed" | "messages";
         /**
          * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
          *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
@@ -1193,6 +1313,80 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["DomainDetailsBody"];
+                };
+            };
+            readonly 304: components["responses"]["NotModified"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 422: components["responses"]["ValidationError"];
+            readonly 429: components["responses"]["RateLimited"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Unavailable"];
+        };
+    };
+    readonly listSources: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The first day, UTC. Without it, the range has 30 days; with it, at most 366. */
+                readonly from?: components["parameters"]["From"];
+                /** @description The last day, UTC, which is included. Without it, today. */
+                readonly until?: components["parameters"]["Until"];
+                /**
+                 * @description `failed`: most messages that did not pass DMARC first, then most messages. `messages`: most messages first. Equal
+                 *     ones are sorted by address.
+                 * @example failed
+                 */
+                readonly order?: components["parameters"]["SourceOrder"];
+                /**
+                 * @description The largest number of items in the page. Decimal digits only.
+                 * @example 50
+                 */
+                readonly limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
+                 *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
+                 *     then makes a 32-bit number of it, set the type to 64 bits, as `total` has, for lists of more than 2^31 items.
+                 * @example 0
+                 */
+                readonly offset?: components["parameters"]["Offset"];
+            };
+            readonly header?: {
+                /**
+                 * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
+                 *     the answer is a 304.
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description An id of your own for this request, kept when it is 1 to 64 letters, digits, `_` or `-`, and otherwise
+                 *     replaced.
+                 */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                /**
+                 * @description A domain's `id`, taken from the domain list. Upper and lower case are the same.
+                 * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+                 */
+                readonly domain_id: components["parameters"]["DomainIdInPath"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of the domain's sources. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly Vary: components["headers"]["Vary"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SourceList"];
                 };
             };
             readonly 304: components["responses"]["NotModified"];

@@ -1,20 +1,21 @@
 import type { ServerResponse } from 'node:http';
 import type { Store } from '../store/engine/store.ts';
+import { sumMonths } from '../store/sources/months.ts';
 import { createAuthentication } from './authenticate.ts';
 import { openContract } from './contract.ts';
 import type { ContractDocument } from './contract-document.ts';
 import { answerErrors } from './errors.ts';
 import { type CreateStore, limitPerAddress, limitPerKey } from './limits.ts';
 import { openAnswer } from './lists.ts';
+import type { Given } from './operation.ts';
 import { createPages } from './pages.ts';
 import type { ApiRequest } from './request.ts';
 
-interface ApiDeps {
+interface ApiDeps extends Pick<Given, 'now' | 'findNetwork'> {
   readonly store: Store;
   readonly requestsPerIp: number;
   readonly requestsPerKey: number;
   readonly pageCacheBytes: number;
-  readonly now: () => Date;
   readonly logError: (error: unknown, req?: { id: string }) => void;
   /** openapi/v1.yaml when none is given. */
   readonly document?: ContractDocument | undefined;
@@ -30,6 +31,9 @@ export async function createExternalApi(deps: ApiDeps) {
   const validate = await openContract(deps.document);
   const sendList = createPages(deps.pageCacheBytes);
   const answerError = answerErrors(logError);
+  const keepSums: Given['keepSums'] = (months) =>
+    void sumMonths(store.db, months).catch((error) => logError(error));
+  const given = { now: deps.now, findNetwork: deps.findNetwork, keepSums };
 
   /** The checks in their order: flood, key, limit of the key, path and method, parameters, domain. */
   const answer = async (req: ApiRequest, res: ServerResponse): Promise<void> => {
@@ -37,7 +41,7 @@ export async function createExternalApi(deps: ApiDeps) {
     const { accountId, keyId } = await authenticate(req);
     await limitKey(req, keyId);
     const request = validate(req);
-    const list = await openAnswer(store.reader, request, accountId);
+    const list = await openAnswer(store.reader, request, { accountId, ...given });
     await sendList(req, res, { request, list });
   };
   const listener = async (req: ApiRequest, res: ServerResponse): Promise<void> => {

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { toRecordName } from '../domain/dns/dns-record.ts';
 import { unpackContent } from '../domain/reports/report-content.ts';
 import {
@@ -9,6 +8,7 @@ import {
 import { toDnsFacts } from '../store/alerts/dns-records.ts';
 import type { RowOfQuery } from '../store/engine/prepared.ts';
 import { askAll } from '../store/engine/reader.ts';
+import { hashVersion } from './computed-version.ts';
 import type { Handler } from './operation.ts';
 
 export const getDomain = (({ accountId, path: { domain_id: domainId } }) => ({
@@ -29,8 +29,7 @@ type NewestReport = RowOfQuery<typeof newestReport>;
 
 /** The reports' version is another one with each report. */
 function toVersion({ reports_version, status, dmarc_state }: DomainOfAccountRow): string {
-  const text = JSON.stringify([reports_version, status, toDmarcValue(dmarc_state)]);
-  return hash('sha256', text, 'base64url').slice(0, 20);
+  return hashVersion([reports_version, status, toDmarcValue(dmarc_state)]);
 }
 
 function toData(domain: DomainOfAccountRow, report: NewestReport | undefined) {

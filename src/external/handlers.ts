@@ -3,11 +3,13 @@ import { listAlerts } from './list-alerts.ts';
 import { listDomains } from './list-domains.ts';
 import { listReportRecords } from './list-report-records.ts';
 import { listReports } from './list-reports.ts';
+import { listSources } from './list-sources.ts';
 import { withDeclaredFields } from './operation.ts';
 
 export const handlers = withDeclaredFields({
   listDomains,
   getDomain,
+  listSources,
   listReports,
   listReportRecords,
   listAlerts,

@@ -1,6 +1,5 @@
 import type { KeptRecord } from '../domain/reports/record-text.ts';
 import { unpackContent } from '../domain/reports/report-content.ts';
-import type { JsonText } from '../store/engine/dialect.ts';
 import type { Page } from '../store/lists/page.ts';
 import {
   findReport,
@@ -16,8 +15,8 @@ export const listReportRecords = (({ accountId, path, query: page }) => {
   const scope = { accountId, domainId: path.domain_id, reportId: path.report_id };
   return {
     list: {
-      version: reportVersion(scope),
       missing: NO_SUCH_REPORT,
+      findVersion: async (reader) => (await reader.readAll(reportVersion(scope)))[0]?.version,
       readPage: async (reader, page): Promise<ComputedPage<Row>> =>
         toPage(await findReport(reader, scope), page),
     },
@@ -29,11 +28,7 @@ export const listReportRecords = (({ accountId, path, query: page }) => {
 function toPage(report: ReportOfAccount, { offset, limit }: Page): ComputedPage<Row> {
   const { records } = unpackContent(report.content);
   const items = records.slice(offset, offset + limit).map(toRow);
-  return {
-    version: report.version,
-    items: items.map((item) => JSON.stringify(item) as JsonText<Row>),
-    total: records.length,
-  };
+  return { version: report.version, items, total: records.length };
 }
 
 function toRow({ sourceIp, count, omitted, ...record }: KeptRecord) {

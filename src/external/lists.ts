@@ -3,10 +3,16 @@ import { Failure } from '../domain/failure.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import { findFollowedHead, type NotFollowed, readFollowedPage } from '../store/lists/followed.ts';
 import type { Head } from '../store/lists/heads.ts';
-import { findHead, type Page, type PagedList, readCurrentPage } from '../store/lists/page.ts';
+import {
+  findHead,
+  type Page,
+  type PagedList,
+  type PageOf,
+  readCurrentPage,
+} from '../store/lists/page.ts';
 import { type Operation, toInvalid, type ValidRequest } from './contract.ts';
 import { handlers } from './handlers.ts';
-import type { ComputedList, ComputedPage, ListAfter, PageRequest, Resource } from './operation.ts';
+import type { ComputedList, Given, ListAfter, PageRequest, Resource } from './operation.ts';
 
 /** What a request asks for: a list at a page, or one thing. The version is enough to decide whether it has to be read. */
 export interface OpenAnswer {
@@ -29,13 +35,14 @@ interface ReadBody {
 export async function openAnswer(
   reader: Reader,
   { operation, parameters }: ValidRequest,
-  accountId: string,
+  { accountId, ...given }: Given & { readonly accountId: string },
 ): Promise<OpenAnswer> {
   // The schemas that have validated the parameters are those that the handler's types were generated from.
   const handle = handlers[operation.operationId] as (
     call: object,
+    given: Given,
   ) => PageRequest<unknown> | Resource<unknown>;
-  const request = handle({ accountId, ...parameters });
+  const request = handle({ accountId, ...parameters }, given);
   if (!('list' in request)) return await openResource(reader, request);
   const { list, page } = request;
   if ('followed' in list) return await openAfter(reader, list, { page, operation });
@@ -62,15 +69,18 @@ async function openWhole(
 
 async function openComputed(
   reader: Reader,
-  { version, missing, readPage }: ComputedList<unknown>,
+  { missing, findVersion, readPage }: ComputedList<unknown>,
   page: Page,
 ): Promise<OpenAnswer> {
-  const [found] = await reader.readAll(version);
-  if (found === undefined) throw new Failure('not_found', missing);
+  const version = await findVersion(reader);
+  if (version === undefined) throw new Failure('not_found', missing);
   return {
-    version: found.version,
+    version,
     isFirst: page.offset === 0,
-    read: async () => toBody(await readPage(reader, page)),
+    read: async () => {
+      const { version, items, total, others } = await readPage(reader, page);
+      return { version, text: JSON.stringify({ data: items, total, ...others }) };
+    },
   };
 }
 
@@ -92,7 +102,7 @@ async function openResource(
 }
 
 /** The list envelope. */
-function toBody({ version, items, total }: ComputedPage<unknown>): ReadBody {
+function toBody({ version, items, total }: PageOf<unknown>): ReadBody {
   return { version, text: `{"data":[${items.join(',')}],"total":${total}}` };
 }
 

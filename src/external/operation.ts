@@ -1,9 +1,9 @@
 import type { operations } from '../../generated/v1.d.ts';
-import type { JsonText } from '../store/engine/dialect.ts';
-import type { BoundQuery } from '../store/engine/prepared.ts';
+import type { Network } from '../domain/sources/network.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import type { FollowedList } from '../store/lists/followed.ts';
 import type { Page, PagedList } from '../store/lists/page.ts';
+import type { MonthsOfDomain } from '../store/sources/months.ts';
 
 export type OperationId = keyof operations;
 
@@ -24,19 +24,33 @@ export interface Call<O extends OperationId> {
   readonly query: QueryOf<O>;
 }
 
+/** What handlers are given besides the request. */
+export interface Given {
+  readonly now: () => Date;
+  /** The network of an address, by the operator's offline database; undefined when there is none. */
+  readonly findNetwork?: ((address: string) => Network | undefined) | undefined;
+  /** Has months summed, so that the next page need not read their days. The answer does not wait for it. */
+  readonly keepSums: (months: MonthsOfDomain) => void;
+}
+
 /** Names the list that a request asks for, and the page; or the one thing that it asks for. */
 export type Handler<O extends OperationId> = (
   call: Call<O>,
+  given: Given,
 ) => BodyOf<O> extends { readonly total: number }
   ? PageRequest<ItemOf<O>, PageOf<QueryOf<O>>>
   : Resource<ItemOf<O>>;
 
-/** One thing, which is no list. */
-export interface Resource<Data> {
+/** What no query can list as JSON. */
+interface Computed {
   /** The message to a caller for whom it does not exist. */
   readonly missing: string;
   /** undefined when it does not exist for the caller. */
   readonly findVersion: (reader: Reader) => Promise<string | undefined>;
+}
+
+/** One thing, which is no list. */
+export interface Resource<Data> extends Computed {
   /** Both of one snapshot. */
   readonly read: (
     reader: Reader,
@@ -55,11 +69,7 @@ export interface ListAfter<Item> {
   readonly cursor: string;
 }
 
-/** A list whose items no query can list. */
-export interface ComputedList<Item> {
-  /** No row when the list does not exist for the caller, who is told so by the message. */
-  readonly version: BoundQuery<{ readonly version: string }>;
-  readonly missing: string;
+export interface ComputedList<Item> extends Computed {
   /** Throws `not_found`. */
   readonly readPage: (reader: Reader, page: Page) => Promise<ComputedPage<Item>>;
 }
@@ -67,8 +77,10 @@ export interface ComputedList<Item> {
 /** Of one snapshot. */
 export interface ComputedPage<Item> {
   readonly version: string;
-  readonly items: readonly JsonText<Item>[];
+  readonly items: readonly Item[];
   readonly total: number;
+  /** Fields of the envelope besides `data` and `total`. */
+  readonly others?: Readonly<Record<string, number>>;
 }
 
 /** What is left of a query when the list is named: no other parameter than `limit` and `offset`. */

@@ -22,6 +22,7 @@ import { listFailingKinds } from '../store/inbox/doors.ts';
 import type { Counters } from './counters/counters.ts';
 import { serveDocs } from './docs.ts';
 import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
+import { openNetworks } from './networks.ts';
 import { openSettings } from './settings.ts';
 
 type AppConfig = Pick<
@@ -63,7 +64,8 @@ export async function createApp(deps: AppDeps): Promise<App> {
     errors.error({ err: error, request_id: req && withoutKeys(req.id) }, 'unexpected error');
   const counters = await openCounters(deps);
   const createStore = counters && ((limit: string) => counters.createStore(limit));
-  const common = { ...config, store, now, logError, createStore };
+  const networks = await openNetworks(config, log);
+  const common = { ...config, store, now, logError, createStore, findNetwork: networks?.find };
   const external = await createExternalApi({ ...common, document: deps.document });
 
   const app = express();
@@ -75,8 +77,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
 
   app.use('/docs', serveDocs(deps.site));
   app.get('/', redirectBrowsersTo(isSandbox ? '/docs/' : '/settings'));
-  const settings = isSandbox ? undefined : await openSettings(common, log);
-  if (settings !== undefined) app.use('/settings', settings.router);
+  if (!isSandbox) app.use('/settings', openSettings(common));
   app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
   app.get('/readyz', answerReady(deps, counters));
   app.use(() => {
@@ -90,7 +91,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const isTrusted: IsTrusted = (address) => app.get('trust proxy fn')(address, 0);
   const flush = async () => {
     await external.flush();
-    settings?.close();
+    networks?.close();
     counters?.close();
   };
   return { listener: listen(app, external.listener, { log, isTrusted }), isTrusted, flush };

@@ -165,6 +165,7 @@ describe('405', () => {
         `${PATH}/${domain.id}`,
         `${PATH}/${domain.id}/reports`,
         `${PATH}/${domain.id}/reports/${NOBODYS}/records`,
+        `${PATH}/${domain.id}/sources`,
         '/v1/external/alerts',
       ];
       for (const path of paths) {
@@ -312,6 +313,7 @@ describe('500', () => {
     `${PATH}/{domain_id}`,
     `${PATH}/{domain_id}/reports`,
     `${PATH}/{domain_id}/reports/{report_id}/records`,
+    `${PATH}/{domain_id}/sources`,
     '/v1/external/alerts',
   ];
   const MOMENTS = [

@@ -94,6 +94,7 @@ function fuzzedRequest(known: { readonly domainId: string; readonly key: string 
     { weight: 3, arbitrary: fc.constant('/v1/external/alerts') },
     { weight: 6, arbitrary: id.map((text) => `/v1/external/domains/${text}/reports`) },
     { weight: 2, arbitrary: id.map((text) => `/v1/external/domains/${text}`) },
+    { weight: 2, arbitrary: id.map((text) => `/v1/external/domains/${text}/sources`) },
     {
       weight: 3,
       arbitrary: id.map((text) => `/v1/external/domains/${known.domainId}/reports/${text}/records`),
@@ -111,12 +112,23 @@ function fuzzedRequest(known: { readonly domainId: string; readonly key: string 
     ),
   );
   const name = fc.oneof(
-    fc.constantFrom('limit', 'offset', 'domain_id', 'limit[]', 'offset[a]', 'l%69mit', '__proto__'),
+    fc.constantFrom(
+      'limit',
+      'offset',
+      'domain_id',
+      'from',
+      'until',
+      'limit[]',
+      'offset[a]',
+      'l%69mit',
+      '__proto__',
+    ),
     fc.oneof(encoded, urlBytes(8)),
   );
   const value = fc.oneof(
     { weight: 4, arbitrary: digits },
     { weight: 2, arbitrary: fc.constant(known.domainId) },
+    fc.constantFrom('2026-03-14', '2025-02-29', '0000-01-01', '1969-12-31', '9999-12-31'),
     fc.oneof(uuid, encoded, bad, long, urlBytes(20)),
   );
   const query = fc

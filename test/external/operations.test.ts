@@ -1,13 +1,17 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { components, operations as declared } from '../../generated/v1.d.ts';
+import { addDays, toDay, toInstant } from '../../src/domain/instant.ts';
 import { handlers } from '../../src/external/handlers.ts';
 import {
   type Call,
+  type Given,
   type Handler,
   type Handlers,
   type PageRequest,
+  type Resource,
   withDeclaredFields,
 } from '../../src/external/operation.ts';
+import { createReader, runPlan } from '../../src/store/engine/reader.ts';
 import type { PagedList } from '../../src/store/lists/page.ts';
 import { operations } from '../support/contract-document.ts';
 
@@ -85,21 +89,49 @@ describe('a filter that nobody put into the cache’s key answered with the unfi
 
   test.each(filters)(
     '$operationId: with another $name, another list with a total and version of its own',
-    ({ operationId, place, name }) => {
+    async ({ operationId, place, name }) => {
       const handle = handlers[operationId as keyof Handlers] as (
         call: object,
-      ) => PageRequest<unknown>;
-      const headWith = (values: object) => {
+        given: Given,
+      ) => PageRequest<unknown> | Resource<unknown>;
+      const headWith = async (values: object) => {
         const call = { accountId: 'a', path: {}, query: page };
-        const request = handle({ ...call, [place]: { ...call[place as 'query'], ...values } });
-        if (!('list' in request)) return values;
-        const { list } = request;
-        if ('version' in list) return list.version;
+        const request = handle(
+          { ...call, [place]: { ...call[place as 'query'], ...values } },
+          { now: () => new Date(), keepSums: () => undefined },
+        );
+        const list = 'list' in request ? request.list : request;
+        if ('findVersion' in list) return await recordVersion(list.findVersion);
         return 'head' in list ? list.head : { ...list.followed.head, after: list.cursor };
       };
+      const [one, other] = VALUES[name] ?? ['x', 'y'];
       const cure = `the handler has to name a list with ${name}, with a head of its own in store/`;
-      expect(headWith({ [name]: 'x' }), cure).not.toEqual(headWith({}));
-      expect(headWith({ [name]: 'x' }), cure).not.toEqual(headWith({ [name]: 'y' }));
+      expect(await headWith({ [name]: one }), cure).not.toEqual(await headWith({}));
+      expect(await headWith({ [name]: one }), cure).not.toEqual(await headWith({ [name]: other }));
     },
   );
+
+  const VALUES: Readonly<Record<string, readonly [string, string]>> = {
+    from: [daysAgo(10), daysAgo(20)],
+    until: [daysAgo(10), daysAgo(20)],
+    order: ['failed', 'messages'],
+  };
+
+  function daysAgo(days: number): string {
+    return addDays(toDay(toInstant(new Date())), -days);
+  }
+
+  /** A version, and the queries that it was made of. */
+  async function recordVersion(findVersion: Resource<unknown>['findVersion']) {
+    const asked: object[] = [];
+    const answer = (query: object) => {
+      asked.push(query);
+      return [{ version: 'v', dmarc_state: null }] as never;
+    };
+    const reader = createReader({
+      readAll: async (query) => answer(query),
+      readPlan: async (plan) => runPlan(plan(), (queries) => queries.map(answer)),
+    });
+    return { version: await findVersion(reader), asked };
+  }
 });

@@ -11,6 +11,7 @@ const REPORT_ID = '5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d';
 const PATHS: Readonly<Record<string, string>> = {
   listDomains: '/v1/external/domains',
   getDomain: `/v1/external/domains/${DOMAIN_ID}`,
+  listSources: `/v1/external/domains/${DOMAIN_ID}/sources`,
   listReports: `/v1/external/domains/${DOMAIN_ID}/reports`,
   listReportRecords: `/v1/external/domains/${DOMAIN_ID}/reports/${REPORT_ID}/records`,
   listAlerts: '/v1/external/alerts',

@@ -68,6 +68,7 @@ const list = (wanted: Partial<Parameters<typeof readSources>[2]> = {}) =>
 describe('the sources of a domain in a range', () => {
   test('are listed by failed messages, then by messages, with what was aligned and their days', async () => {
     expect(await list()).toEqual({
+      version: expect.any(String),
       hasReports: true,
       total: 3,
       messages: 68,
@@ -122,6 +123,7 @@ describe('the sources of a domain in a range', () => {
   test('are none in a range without reports', async () => {
     const empty = { range: { from: '2020-01-01', to: '2020-12-31' } };
     expect(await list(empty)).toEqual({
+      version: expect.any(String),
       hasReports: false,
       total: 0,
       messages: 0,

@@ -39,16 +39,21 @@ function listBroken(rules: readonly Rule[], item: Item): string[] {
   return rules.filter(([, holds]) => !holds(item)).map(([says]) => says);
 }
 
-/** Domains by name; reports and alerts newest first; records with most messages first. */
+/** Domains by name; reports and alerts newest first; records with most messages first, sources with most failed. */
 function isSorted(data: readonly Item[]): boolean {
   return data.every((item, i) => {
     const before = data[i - 1];
     if (before === undefined) return true;
     if ('domain' in item) return text(before, 'domain') < text(item, 'domain');
+    if ('first_day' in item) return failed(before) >= failed(item);
     if ('source_ip' in item) return number(before, 'count') >= number(item, 'count');
     const key = 'begin_date' in item ? 'begin_date' : 'fired_at';
     return text(before, key) >= text(item, key);
   });
+}
+
+function failed(item: Item): number {
+  return number(item, 'total_messages') - number(item, 'aligned_messages');
 }
 
 /** By a field that only items of one list have. */
@@ -65,6 +70,19 @@ const LISTS: readonly (readonly [string, readonly Rule[]])[] = [
         'a report begins before it ends',
         (item) => text(item, 'begin_date') <= text(item, 'end_date'),
       ],
+    ],
+  ],
+  [
+    'first_day',
+    [
+      [
+        'what passed is aligned by DKIM or SPF',
+        (item) =>
+          number(item, 'aligned_messages') <= number(item, 'total_messages') &&
+          number(item, 'dkim_aligned_messages') <= number(item, 'aligned_messages') &&
+          number(item, 'spf_aligned_messages') <= number(item, 'aligned_messages'),
+      ],
+      ['its days are in order', (item) => text(item, 'first_day') <= text(item, 'last_day')],
     ],
   ],
   [

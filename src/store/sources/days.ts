@@ -121,9 +121,10 @@ export function toDayOf(part: Day, number: number): Day {
 
 /** Most failed messages first, then most messages, then by address. */
 export function byFailed(a: SourceSum, b: SourceSum): number {
-  return (
-    b.messages - b.aligned - (a.messages - a.aligned) ||
-    b.messages - a.messages ||
-    (a.address < b.address ? -1 : 1)
-  );
+  return b.messages - b.aligned - (a.messages - a.aligned) || byMessages(a, b);
+}
+
+/** Most messages first, then by address. */
+export function byMessages(a: SourceSum, b: SourceSum): number {
+  return b.messages - a.messages || (a.address < b.address ? -1 : 1);
 }

@@ -1,10 +1,10 @@
+import { Failure } from '../../domain/failure.ts';
 import type { Day, DayRange } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import type { Mark } from '../../domain/sources/source.ts';
-import { planDomain } from '../accounts/overview.ts';
-import { ask, type Reader } from '../engine/reader.ts';
-import type { DomainOfAccount } from '../lists/heads.ts';
-import { byFailed, type SourceSum, sumSources } from './days.ts';
+import { askAll, type Plan, type Reader } from '../engine/reader.ts';
+import { type DomainOfAccount, headOfDomain } from '../lists/heads.ts';
+import { byFailed, byMessages, type SourceSum, sumSources } from './days.ts';
 import { type Marks, marksOf, toMarks } from './marks.ts';
 import { listUnsummed, planParts } from './months.ts';
 
@@ -14,22 +14,32 @@ export interface SourceQuery {
   readonly failingOnly: boolean;
   /** Only addresses that have this mark, or none; undefined: any. */
   readonly mark?: Mark | 'unmarked' | undefined;
+  /** `failed` when none is given. */
+  readonly order?: keyof typeof ORDERS | undefined;
   readonly limit: number;
   readonly offset: number;
 }
 
-export interface SourceList {
+const ORDERS = { failed: byFailed, messages: byMessages } as const;
+
+/** What sources depend on besides their range. */
+export interface SourcesState {
+  /** Another one after each change of the domain's reports. */
+  readonly version: string;
+  readonly marks: Marks;
+}
+
+export interface SourceList extends SourcesState {
   /** Whether a report of the range is stored, also when it counts no message. */
   readonly hasReports: boolean;
   /** How many addresses match. */
   readonly total: number;
   /** All messages of the range, exactly. */
   readonly messages: number;
-  /** Most failed messages first, then most messages, then by address. */
+  /** In their order, equals by address. */
   readonly sources: readonly SourceSum[];
   /** Messages of the range that belong to no address that is kept: a day keeps its 1,000 largest. */
   readonly unlisted: number;
-  readonly marks: Marks;
   /** Months that are to be summed (months.ts). */
   readonly unsummed: readonly Day[];
 }
@@ -38,29 +48,44 @@ export interface SourceList {
 export async function readSources(
   reader: Reader,
   scope: DomainOfAccount,
-  { range, failingOnly, mark, limit, offset }: SourceQuery,
+  { range, failingOnly, mark, order = 'failed', limit, offset }: SourceQuery,
 ): Promise<SourceList> {
   const { domainId } = scope;
-  const { parts, marks } = await reader.readPlan(function* () {
-    yield* planDomain(scope);
-    const parts = yield* planParts({ domainId, ...range });
-    return { parts, marks: toMarks(yield* ask(marksOf({ domainId }))) };
+  const { version, marks, parts } = await reader.readPlan(function* () {
+    const state = yield* planState(scope);
+    if (state === undefined) throw new Failure('not_found', 'No such domain.');
+    return { ...state, parts: yield* planParts({ domainId, ...range }) };
   });
   const { sums, damaged } = await sumSources(parts);
   const isListed = ({ address, messages, aligned }: SourceSum) =>
     (!failingOnly || messages > aligned) &&
     (mark === undefined || mark === (marks.get(address)?.mark ?? 'unmarked'));
-  const matching = sums.filter(isListed).sort(byFailed);
+  const matching = sums.filter(isListed).sort(ORDERS[order]);
   const messages = sumOf(parts);
   return {
+    ...{ version, marks },
     hasReports: parts.length > 0,
     total: matching.length,
     messages,
     sources: matching.slice(offset, offset + limit),
     unlisted: Math.max(0, messages - sumOf(sums)),
-    marks,
     unsummed: listUnsummed(parts, range.from, damaged),
   };
+}
+
+/** undefined when the account has no such domain. */
+export function findSourcesState(
+  reader: Reader,
+  scope: DomainOfAccount,
+): Promise<SourcesState | undefined> {
+  return reader.readPlan(() => planState(scope));
+}
+
+const reportsHead = headOfDomain('reports');
+
+function* planState(scope: DomainOfAccount): Plan<SourcesState | undefined> {
+  const [[head], marks] = yield* askAll(reportsHead(scope), marksOf(scope));
+  return head && { version: head.version, marks: toMarks(marks) };
 }
 
 function sumOf(counts: readonly { readonly messages: number }[]): number {

@@ -24,6 +24,7 @@ export const marksOf = prepareQuery<{ domainId: string }, MarkRow>((db, param) =
     .selectFrom('source_mark')
     .select(['address', 'mark', 'marked_at', 'marked_by'])
     .where('domain_id', '=', param('domainId'))
+    .orderBy('address')
     .limit(MAX_MARKS),
 );
 

@@ -82,11 +82,13 @@ function toLastDay(month: Day): Day {
   return addDays(later, -Number(later.slice(8)));
 }
 
+export interface MonthsOfDomain {
+  readonly domainId: string;
+  readonly months: readonly Day[];
+}
+
 /** Sums months, each in a transaction of its own, which reads at most 31 days. */
-export async function sumMonths(
-  db: Db,
-  { domainId, months }: { readonly domainId: string; readonly months: readonly Day[] },
-): Promise<void> {
+export async function sumMonths(db: Db, { domainId, months }: MonthsOfDomain): Promise<void> {
   for (const month of months) await db.write((tx) => sumMonth(tx, domainId, month));
 }
 

@@ -1,0 +1,222 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { addDays } from '../../src/domain/instant.ts';
+import { toReportId } from '../../src/domain/reports/report-identity.ts';
+import { removeReport } from '../../src/store/corrections/corrections.ts';
+import { readSources } from '../../src/store/sources/list.ts';
+import { updateMark } from '../../src/store/sources/marks.ts';
+import { serveApi, walk } from '../support/api.ts';
+import {
+  aDomain,
+  anAccount,
+  aRecord,
+  aReport,
+  aReportOf,
+  aSignature,
+  NOW,
+  receive,
+  UNKNOWN_ID,
+} from '../support/builders.ts';
+import { anMmdb } from '../support/mmdb.ts';
+
+/** Of the tests' clock. */
+const TODAY = '2026-03-15';
+const PASSED = { spf: 'pass', dkim: 'pass', signatures: [aSignature()] } as const;
+const [OWN, FORGER] = ['192.0.2.10', '2001:db8::66'];
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  vi.setSystemTime(new Date(NOW));
+  onTestFinished(() => void vi.useRealTimers());
+});
+
+const pathOf = (domainId: string) => `/v1/external/domains/${domainId}/sources`;
+
+async function serveDomain(wanted: Parameters<typeof serveApi>[0] = {}) {
+  const { store, db, get } = await serveApi(wanted);
+  const { key, id: accountId } = await anAccount(db);
+  const domain = await aDomain(db, accountId);
+  const send = (day: string, records: readonly ReturnType<typeof aRecord>[], orgName = 'One') => {
+    const report = aReportOf(records, { domain: domain.name, begin: `${day}T00:00:00Z`, orgName });
+    return receive(db, [report]).then(() => report);
+  };
+  const read = (query = '', headers = {}) => get(`${pathOf(domain.id)}${query}`, { key, headers });
+  const list = async (query = '') =>
+    (await read(query)).body.data.map(({ source_ip }: { source_ip: string }) => source_ip);
+  const mark = (address: string, as: 'legitimate' | null) =>
+    updateMark(
+      db,
+      { domainId: domain.id, address, mark: as },
+      { name: 'you@example.com', accountId, address: '192.0.2.8', at: NOW },
+    );
+  return { store, db, get, key, accountId, domain, send, read, list, mark };
+}
+
+describe('GET /v1/external/domains/{domain_id}/sources', () => {
+  test('returns who sent, with what is known of them, those with most failed messages first', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'plumbline-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const ipDatabase = join(folder, 'networks.mmdb');
+    const record = { asn: 'AS64500', as_name: 'Example Networks', country_code: 'CH' };
+    writeFileSync(ipDatabase, anMmdb({ networks: { '192.0.2.0/24': record } }));
+    const { db, domain, send, read, mark } = await serveDomain({ ipDatabase });
+    const own = aRecord({ sourceIp: OWN, count: 40, ...PASSED });
+    const signed = { dkim: 'pass', signatures: [aSignature()] } as const;
+    await send('2026-03-01', [own]);
+    await send('2026-03-10', [own, aRecord({ sourceIp: OWN, count: 2, ...signed })], 'Other');
+    await send('2026-03-10', [aRecord({ sourceIp: FORGER, count: 7 })]);
+    await receive(db, [aReport({ domain: domain.name, totalMessages: 3, alignedMessages: 0 })]);
+    await mark(OWN, 'legitimate');
+    expect((await read()).body).toStrictEqual({
+      data: [
+        {
+          source_ip: FORGER,
+          total_messages: 7,
+          aligned_messages: 0,
+          dkim_aligned_messages: 0,
+          spf_aligned_messages: 0,
+          first_day: '2026-03-10',
+          last_day: '2026-03-10',
+          mark: null,
+          network: { asn: null, organisation: null, country: null },
+        },
+        {
+          source_ip: OWN,
+          total_messages: 82,
+          aligned_messages: 82,
+          dkim_aligned_messages: 82,
+          spf_aligned_messages: 80,
+          first_day: '2026-03-01',
+          last_day: '2026-03-10',
+          mark: 'legitimate',
+          network: { asn: 64500, organisation: 'Example Networks', country: 'CH' },
+        },
+      ],
+      total: 2,
+      unlisted_messages: 3,
+    });
+  });
+
+  test('a walk meets each source once, in either order', async () => {
+    const { get, key, domain, send, list } = await serveDomain();
+    const counts = [3, 9, 1, 7, 5];
+    const records = counts.map((count, i) =>
+      aRecord({ sourceIp: `192.0.2.${i}`, count, ...(count > 5 && PASSED) }),
+    );
+    await send(TODAY, records);
+    const ask = (page: string) => get(page, { key });
+    for (const [order, wanted] of [
+      ['failed', [4, 0, 2, 1, 3]],
+      ['messages', [1, 3, 4, 0, 2]],
+    ] as const) {
+      const { items, totals } = await walk(ask, `${pathOf(domain.id)}?order=${order}`, 2);
+      const addresses = items.map((item) => (item as { source_ip: string }).source_ip);
+      expect(addresses).toEqual(wanted.map((i) => `192.0.2.${i}`));
+      expect([...totals]).toEqual([5]);
+    }
+    expect(await list()).toEqual(await list('?order=failed'));
+  });
+
+  test('has the last 30 days, unless it is asked for others', async () => {
+    const { send, list } = await serveDomain();
+    const days = [0, 29, 30, 365, 366].map((ago) => addDays(TODAY, -ago));
+    for (const [i, day] of days.entries()) await send(day, [aRecord({ sourceIp: `192.0.2.${i}` })]);
+    const ofDays = (...numbers: readonly number[]) => numbers.map((i) => `192.0.2.${i}`);
+    expect(await list()).toEqual(ofDays(0, 1));
+    expect(await list(`?from=${days[3]}`)).toEqual(ofDays(0, 1, 2, 3));
+    expect(await list(`?until=${days[1]}`)).toEqual(ofDays(1, 2));
+    expect(await list(`?from=${days[4]}&until=${days[3]}`)).toEqual(ofDays(3, 4));
+    expect(await list(`?from=${days[1]}&until=${days[1]}`)).toEqual(ofDays(1));
+  });
+
+  test('the figures are those of the settings page', async () => {
+    const { store, accountId, domain, send, read } = await serveDomain();
+    await send(TODAY, [aRecord({ sourceIp: OWN, count: 5, ...PASSED }), aRecord({ count: 2 })]);
+    const range = { from: TODAY, to: TODAY };
+    const wanted = { range, failingOnly: false, limit: 50, offset: 0 };
+    const page = await readSources(store.reader, { accountId, domainId: domain.id }, wanted);
+    const { body } = await read(`?from=${TODAY}&until=${TODAY}`);
+    expect(body.data).toMatchObject(
+      page.sources.map(({ address, messages, aligned }) => ({
+        ...{ source_ip: address, total_messages: messages, aligned_messages: aligned },
+      })),
+    );
+    expect(body.total).toBe(page.total);
+  });
+
+  test('has months summed that a page read by their days', async () => {
+    const { db, send, list } = await serveDomain();
+    for (const day of [2, 3, 4, 5]) await send(`2026-01-0${day}`, [aRecord({ sourceIp: OWN })]);
+    await send(TODAY, [aRecord({ sourceIp: FORGER })]);
+    const listMonths = () => db.selectFrom('domain_month').select('first_day').execute();
+    expect(await list('?from=2026-01-01')).toHaveLength(2);
+    await vi.waitFor(
+      async () => expect(await listMonths()).toEqual([{ first_day: '2026-01-01' }]),
+      {
+        timeout: 20_000,
+      },
+    );
+    expect(await list('?from=2026-01-01')).toHaveLength(2);
+  });
+
+  test('has an entity tag that changes with the domain’s reports, with marks, and with the day', async () => {
+    const { db, send, read, mark } = await serveDomain();
+    await send('2026-03-01', [aRecord({ sourceIp: OWN })]);
+    let etag = '';
+    const isNew = async () => {
+      const answer = await read('', { 'If-None-Match': etag, 'X-Request-Id': 'mine' });
+      etag = answer.headers['etag'] ?? '';
+      return answer.status === 200;
+    };
+    expect(await isNew()).toBe(true);
+    expect(await isNew()).toBe(false);
+    const report = await send('2026-03-02', [aRecord({ sourceIp: FORGER })]);
+    expect(await isNew()).toBe(true);
+    await removeReport(db, toReportId(report), NOW);
+    expect(await isNew()).toBe(true);
+    await mark(OWN, 'legitimate');
+    expect(await isNew()).toBe(true);
+    await mark(OWN, null);
+    expect(await isNew()).toBe(true);
+    expect(await isNew()).toBe(false);
+    vi.setSystemTime(new Date('2026-03-16T00:00:00Z'));
+    expect(await isNew()).toBe(true);
+  });
+
+  describe('422', () => {
+    const RANGE = '"from" to "until" must be 1 to 366 days, both included.';
+
+    test.each([
+      ['from=2026-02-29', '"from" must be a day like 2026-03-14, given once.'],
+      ['until=yesterday', '"until" must be a day like 2026-03-14, given once.'],
+      ['until=0000-01-01', '"until" must be a day from 1970-01-01 on.'],
+      ['order=name', '"order" must be one of failed, messages, given once.'],
+      ['from=2026-03-16', RANGE],
+      ['from=2026-03-10&until=2026-03-09', RANGE],
+      ['from=2025-03-14', RANGE],
+      ['from=0000-01-01', RANGE],
+    ])('%s: %s', async (query, message) => {
+      const { status, body } = await (await serveDomain()).read(`?${query}`);
+      expect([status, body.error]).toEqual([422, { code: 'validation_error', message }]);
+    });
+  });
+
+  test.each(['1970-01-01', '9999-12-31'])('%s is a day: 200', async (day) => {
+    const { body } = await (await serveDomain()).read(`?until=${day}`);
+    expect(body).toEqual({ data: [], total: 0, unlisted_messages: 0 });
+  });
+
+  test('404 is the same for a domain that nobody has and for another account’s', async () => {
+    const { db, get, key } = await serveDomain();
+    const others = await aDomain(db, (await anAccount(db)).id);
+    for (const id of [others.id, UNKNOWN_ID]) {
+      const { status, body } = await get(pathOf(id), { key });
+      expect([status, body.error]).toEqual([
+        404,
+        { code: 'not_found', message: 'No such domain.' },
+      ]);
+    }
+  });
+});
