@@ -57,6 +57,16 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<CommandModule>
     () => import('./audit.ts'),
   ],
   [
+    'backup <file>',
+    'Copy the SQLite database into a file while it is used, and check the copy.',
+    () => import('./backup.ts'),
+  ],
+  [
+    'restore <file>',
+    'Put a backup in the place of the SQLite database.',
+    () => import('./restore.ts'),
+  ],
+  [
     'migrate',
     'Bring the database to the schema of this version, however long that takes.',
     () => import('./migrate.ts'),

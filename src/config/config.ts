@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { readBackups } from './backup.ts';
 import { findDefaultDatabase, readDatabase } from './database.ts';
 import { Environment } from './environment.ts';
 import { readMail } from './mail.ts';
@@ -78,6 +79,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** The path of a SQLite database, or the URL of a PostgreSQL database. */
     database,
     databaseOptions,
+    backups: readBackups(environment, database),
     secretsKeyFile: findSecretsKeyFile(others.secretsKeyFile, database),
     pageCacheBytes: others.pageCacheMb * 1024 * 1024,
     /** The bounds of reports of domains that no account has, and of rejected documents. */

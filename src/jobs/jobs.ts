@@ -13,6 +13,7 @@ import { deleteOldEvents } from '../store/notify/tidy.ts';
 import { trimUnclaimed } from '../store/retention/unclaimed.ts';
 import { createLeases } from '../store/work/leases.ts';
 import { SHARDS, type ShardRun } from '../store/work/shards.ts';
+import { startBackups } from './backups.ts';
 import { startFolderDoor, startImapDoor, startSmtpDoor } from './doors.ts';
 import { startInbox } from './inbox.ts';
 import { type ShardJob, startShardJob, startSingleJob } from './leased-job.ts';
@@ -68,7 +69,15 @@ function startOutbox(
 
 /** Hourly jobs handle each shard in one process. The inbox and the doors run in every process, except the mailbox. */
 function startEach(config: Config, { store, log, parser }: JobsDeps): readonly Job[] {
-  const { alertThresholds: thresholds, dnsChecks, dnsServers, watched, smtp, imap } = config;
+  const {
+    alertThresholds: thresholds,
+    dnsChecks,
+    dnsServers,
+    watched,
+    smtp,
+    imap,
+    backups,
+  } = config;
   const now = () => new Date();
   const leases = createLeases({ db: store.db, holder: randomUUID() });
   const withLog = (message: string) => ({
@@ -115,6 +124,10 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
       ),
     },
     channels.length > 0 && { name: 'outbox', ...startOutbox(channels, { store, log }) },
+    backups !== undefined && {
+      name: 'backup',
+      ...startBackups({ database: config.database, ...backups, now }, { leases, logError }),
+    },
     // Reads the mails that the doors delivered, and each hour deletes what is not kept any longer.
     { name: 'inbox', stop: inbox.stop },
     ...watched.map((path) => ({ name: `folder ${path}`, ...startFolderDoor(path, config, doors) })),

@@ -19,7 +19,7 @@ export interface ShardJob {
   readonly run: (run: ShardRun) => Promise<boolean>;
 }
 
-interface LeasedDeps {
+export interface LeasedDeps {
   readonly leases: Leases;
   readonly logError: (error: unknown) => void;
   readonly pollMs?: number;

@@ -11,6 +11,9 @@ function listCommands(page: string): string[] {
   return lines.flatMap((line) => COMMAND.exec(line.replace(/ +#.*$/, ''))?.[1] ?? []);
 }
 
+/** Commands without subcommands. */
+const LEAVES = ['serve', 'demo', 'ingest', 'audit', 'backup', 'restore', 'migrate', 'move'];
+
 test.each([
   ['README.md', 5],
   ['docs/operate.md', 10],
@@ -20,7 +23,7 @@ test.each([
   const { run } = aProgram();
   for (const command of commands) {
     const words = command.split(' ');
-    const isLeaf = ['serve', 'demo', 'ingest', 'audit', 'migrate', 'move'].includes(words[0] ?? '');
+    const isLeaf = LEAVES.includes(words[0] ?? '');
     const { status, stdout } = await run([...words.slice(0, isLeaf ? 1 : 2), '--help']);
     const wanted = `Usage: plumbline ${words.slice(0, isLeaf ? 1 : 2).join(' ')} `;
     expect([status, stdout], command).toEqual([0, expect.stringContaining(wanted)]);

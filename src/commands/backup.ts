@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import { type Config, readConfig } from '../config/config.ts';
+import { findDatabaseFile } from '../domain/database-address.ts';
+import { toSqliteError } from '../store/engine/sqlite/errors.ts';
+import { hint, type OutputOptions, printResult } from './output/output.ts';
+import { UsageError } from './output/report-error.ts';
+
+const HELP = `
+Everything may go on meanwhile. The copy is checked before it gets its name. PLUMBLINE_BACKUP_TO makes one each day.`;
+
+interface Options extends OutputOptions {
+  readonly force?: boolean;
+}
+
+export function define(command: Command): void {
+  command
+    .option('--force', 'replace a file of that name')
+    .addHelpText('after', HELP)
+    .action(async (to: string, { force = false, ...output }: Options) => {
+      const { file, secretsKeyFile } = requireSqlite(
+        'Back up PostgreSQL with its own pg_dump, or with what its host offers.',
+      );
+      const { backUp } = await import('../store/backup/backup.ts');
+      const backup = await backUp({ from: file, to, force }).catch((error) => {
+        throw toSqliteError(file, error);
+      });
+      printResult(backup, [`${backup.path} is a backup of ${file}, and is not damaged.`], output);
+      if (secretsKeyFile !== undefined) hint(describeKey(secretsKeyFile.path), output);
+    });
+}
+
+const describeKey = (path: string) =>
+  `The key of second factors is not in it: keep a copy of ${path}, where there is one, at another place.`;
+
+/** The file of the configured database. */
+export function requireSqlite(
+  otherwise: string,
+): Pick<Config, 'secretsKeyFile'> & { readonly file: string } {
+  const { database, secretsKeyFile } = readConfig(process.env);
+  const file = findDatabaseFile(database);
+  if (file === undefined) throw new UsageError(otherwise);
+  return { file, secretsKeyFile };
+}

@@ -1,0 +1,46 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { type BackupsKept, listExpiredBackups, toBackupName } from '../domain/backup-names.ts';
+import { toDay, toInstant } from '../domain/instant.ts';
+import { type LeasedDeps, startSingleJob } from './leased-job.ts';
+import type { Running } from './running.ts';
+
+/** How often a process looks whether the backup of the day is there. */
+const CHECK_MS = 3_600_000;
+
+interface BackupsOptions {
+  /** The path of a SQLite database. */
+  readonly database: string;
+  readonly folder: string;
+  readonly kept: BackupsKept;
+  readonly now: () => Date;
+}
+
+/** One that fails is made an hour later. */
+export function startBackups(options: BackupsOptions, deps: LeasedDeps): Running {
+  const run = async () => {
+    await backUpOfDay(options).catch(deps.logError);
+    return true;
+  };
+  return startSingleJob({ name: 'backup', everyMs: CHECK_MS, run }, deps);
+}
+
+/**
+ * Makes the backup of the day unless it is there, and then removes those that are kept no longer.
+ * @internal Tests call it.
+ */
+export async function backUpOfDay({ database, folder, kept, now }: BackupsOptions): Promise<void> {
+  const name = toBackupName(toDay(toInstant(now())));
+  const names = await readdir(folder);
+  if (names.includes(name)) return;
+  await backUpInThread({ from: database, to: join(folder, name) });
+  for (const expired of listExpiredBackups([...names, name], kept)) await rm(join(folder, expired));
+}
+
+function backUpInThread(workerData: { from: string; to: string }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const thread = new Worker(new URL('./backup-thread.ts', import.meta.url), { workerData });
+    thread.once('error', reject).once('exit', () => resolve());
+  });
+}

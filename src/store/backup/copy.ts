@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { Failure } from '../../domain/failure.ts';
+import { requireKnown } from '../engine/pending-steps.ts';
+import { toOpenError } from '../engine/sqlite/errors.ts';
+import { listApplied } from '../engine/sqlite/migrate.ts';
+import { requireNotMoved } from '../engine/sqlite/moved.ts';
+import { MIGRATIONS } from '../migrations/all.ts';
+
+/** Only the user that runs Plumbline reads a copy: it holds what the database does. */
+const FILE_MODE = 0o600;
+
+/**
+ * Makes a copy beside the file that it becomes, checks it and gives it its name (`publish`) when it is on the disk. So a
+ * file with that name is a whole database, whenever the process is killed.
+ */
+export async function makeCopy<T>(
+  path: string,
+  { of, fill, publish }: Making<T>,
+): Promise<{ readonly size: number; readonly result: T }> {
+  const part = `${path}.${randomUUID()}.part`;
+  try {
+    closeSync(openSync(part, 'wx', FILE_MODE));
+    await fill(part);
+    const size = checkCopy(part, of);
+    sync(part);
+    const result = await publish(part);
+    syncFolder(dirname(path));
+    return { size, result };
+  } finally {
+    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${part}${end}`, { force: true });
+  }
+}
+
+interface Making<T> {
+  /** The path of what is copied, for messages. */
+  readonly of: string;
+  readonly fill: (part: string) => void | Promise<void>;
+  readonly publish: (part: string) => T | Promise<T>;
+}
+
+/**
+ * Checks that the file is a database of Plumbline of a version that this one knows, and undamaged. From then on all of it
+ * is in the one file. Returns its size in bytes.
+ */
+function checkCopy(path: string, of: string): number {
+  const copy = new Database(path, { fileMustExist: true });
+  try {
+    copy.pragma('journal_mode = DELETE');
+    const applied = listApplied(copy);
+    if (applied.length === 0)
+      throw new Failure('conflict', `${of} is not a database of Plumbline.`);
+    requireNotMoved(of, applied);
+    requireKnown(of, applied, MIGRATIONS);
+    requireWhole(copy, of);
+    return readNumber(copy, 'page_count') * readNumber(copy, 'page_size');
+  } catch (error) {
+    throw toOpenError(of, error);
+  } finally {
+    copy.close();
+  }
+}
+
+function requireWhole(copy: Database.Database, of: string): void {
+  const damage = copy.pragma('integrity_check(1)', { simple: true });
+  const orphans = copy.pragma('foreign_key_check') as unknown[];
+  if (damage === 'ok' && orphans.length === 0) return;
+  const what = damage === 'ok' ? `${orphans.length} rows refer to rows that are missing` : damage;
+  throw new Failure('conflict', `The database ${of} is damaged: ${what}.`);
+}
+
+function readNumber(copy: Database.Database, pragma: string): number {
+  return Number(copy.pragma(pragma, { simple: true }));
+}
+
+/** A copy of an open database has its newest changes in another file. */
+export function requireClosed(path: string): void {
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  if (log === undefined || log.size === 0) return;
+  throw new Failure(
+    'conflict',
+    `${path} has a write-ahead log beside it: it is no backup, but the database of a process that runs or was killed. ` +
+      '“plumbline backup” copies such a database.',
+  );
+}
+
+function sync(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** So that the file has its name after a power cut. Windows cannot open a folder. */
+function syncFolder(path: string): void {
+  if (process.platform !== 'win32') sync(path);
+}

@@ -1,0 +1,88 @@
+import { constants, copyFileSync, existsSync, linkSync, renameSync } from 'node:fs';
+import { resolve } from 'node:path';
+import Database from 'better-sqlite3';
+import { Failure } from '../../domain/failure.ts';
+import { requireDatabaseFile } from '../engine/sqlite/database-file.ts';
+import { takeAlone } from '../engine/sqlite/migrate.ts';
+import { makeCopy, requireClosed } from './copy.ts';
+
+interface RestoreOptions {
+  /** The path of a backup. It stays as it is. */
+  readonly from: string;
+  readonly to: string;
+  /** Whether `to` may exist. It is kept under another name. */
+  readonly force?: boolean;
+  readonly now: () => Date;
+}
+
+export interface Restored {
+  readonly path: string;
+  readonly bytes: number;
+  /** Where the database is that was there before. */
+  readonly kept: string | undefined;
+}
+
+/**
+ * Puts a copy of a backup, which it checks first, in the place of a database that no process has open. A write-ahead log
+ * that is there leaves with the database that it belongs to: SQLite would read it into the new one.
+ */
+export async function restore({ from, to, force, now }: RestoreOptions): Promise<Restored> {
+  const path = resolve(to);
+  const backup = resolve(from);
+  requireDatabaseFile(backup);
+  requireClosed(backup);
+  if (path === backup) throw new Failure('conflict', 'This is the database that is in use.');
+  if (existsSync(path) && !force)
+    throw new Failure(
+      'conflict',
+      `There is a database at ${path}. With --force it is kept under another name.`,
+    );
+  const kept = `${path}.before-${now()
+    .toISOString()
+    .replaceAll(/[-:]|\.\d+/g, '')}`;
+  const { size, result: isKept } = await makeCopy(path, {
+    of: backup,
+    fill: (part) => copyFileSync(backup, part, constants.COPYFILE_FICLONE),
+    publish: (part) => exchange(part, path, kept),
+  });
+  return { path, bytes: size, kept: isKept ? kept : undefined };
+}
+
+/** Returns whether there was a database. At each moment there is one at `path`, unless there was none before. */
+function exchange(part: string, path: string, kept: string): boolean {
+  const wasThere = existsSync(path);
+  const old = wasThere ? takeWhole(path) : undefined;
+  try {
+    if (wasThere) linkSync(path, kept);
+    // Only a damaged database still has them.
+    for (const end of ['-wal', '-shm'])
+      if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${kept}${end}`);
+    renameSync(part, path);
+  } finally {
+    old?.close();
+  }
+  return wasThere;
+}
+
+/**
+ * The old database, locked, without a log. A process that waits for the lock to open it gets an error then, and does not
+ * make a log beside the new one: SQLite notices that a database without a log has another name now. undefined for a
+ * damaged database, which no process can use.
+ */
+function takeWhole(path: string): Database.Database | undefined {
+  let old: Database.Database | undefined;
+  try {
+    old = new Database(path, { fileMustExist: true });
+    takeAlone(old);
+    old.exec('commit');
+    old.pragma('journal_mode = DELETE');
+    old.exec('begin exclusive');
+    return old;
+  } catch (error) {
+    old?.close();
+    if (error instanceof Failure) throw error;
+    const code = String((error as { code?: string }).code);
+    if (/^SQLITE_(?:NOTADB|CORRUPT)/.test(code)) return undefined;
+    throw error;
+  }
+}

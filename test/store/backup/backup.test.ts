@@ -1,0 +1,170 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { backUp } from '../../../src/store/backup/backup.ts';
+import { restore } from '../../../src/store/backup/restore.ts';
+import { openStore } from '../../../src/store/engine/open.ts';
+import { aBareAccount, aDomain, aReport, receive } from '../../support/builders.ts';
+import { aFolder } from '../../support/command.ts';
+import { listMiscounts } from '../../support/recount.ts';
+
+const now = () => new Date('2026-03-15T04:12:09Z');
+
+/** A database with a report, which stays open. */
+async function aDatabase(name = 'Example') {
+  const folder = await aFolder();
+  const path = join(folder, 'plumbline.db');
+  const store = await openStore(path);
+  const accountId = await aBareAccount(store.db);
+  const { name: domain } = await aDomain(store.db, accountId);
+  await receive(store.db, [aReport({ domain, reportId: name })]);
+  return { folder, path, store, domain, to: join(folder, 'copy.db') };
+}
+
+async function countReports(path: string): Promise<number> {
+  const store = await openStore(path, { mustExist: true });
+  try {
+    expect(await listMiscounts(store.db)).toEqual({});
+    return (await store.db.selectFrom('report').select('id').execute()).length;
+  } finally {
+    await store.close();
+  }
+}
+
+describe('a backup', () => {
+  test('of an open database is one file that only its user can read, and has everything', async () => {
+    const { path, store, to, folder } = await aDatabase();
+    expect(await backUp({ from: path, to })).toEqual({ path: to, bytes: statSync(to).size });
+    expect(statSync(to).mode & 0o777).toBe(0o600);
+    await store.close();
+    expect(readdirSync(folder).sort()).toEqual(['copy.db', 'plumbline.db']);
+    expect(await countReports(to)).toBe(1);
+  });
+
+  test('has what the database had when it began, although another connection writes all the time', async () => {
+    const { path, store, to, domain } = await aDatabase();
+    let isOver = false;
+    let written = 0;
+    const writing = (async () => {
+      while (!isOver) await receive(store.db, [aReport({ domain, reportId: `n${++written}` })]);
+    })();
+    await backUp({ from: path, to });
+    isOver = true;
+    await writing;
+    await store.close();
+    expect(written).toBeGreaterThan(0);
+    expect(await countReports(to)).toBeLessThanOrEqual(1 + written);
+  });
+
+  test('replaces a file only when that is wanted, and never the database itself', async () => {
+    const { path, store, to } = await aDatabase();
+    writeFileSync(to, 'mine');
+    await expect(backUp({ from: path, to })).rejects.toThrow(/exists already/);
+    expect(readFileSync(to, 'utf8')).toBe('mine');
+    await backUp({ from: path, to, force: true });
+    await expect(backUp({ from: path, to: path, force: true })).rejects.toThrow(/of its own/);
+    await store.close();
+    expect(await countReports(to)).toBe(1);
+  });
+
+  test('of a damaged database fails, and leaves nothing behind', async () => {
+    const { path, store, to, folder } = await aDatabase();
+    await store.close();
+    const size = statSync(path).size;
+    truncateSync(path, size - 8_192 * 3);
+    appendFileSync(path, Buffer.alloc(8_192 * 3, 7));
+    await expect(backUp({ from: path, to })).rejects.toThrow(/is damaged/);
+    expect(readdirSync(folder)).toEqual(['plumbline.db']);
+  });
+});
+
+describe('restoring', () => {
+  test('puts the backup in the place of the database, and keeps what was there', async () => {
+    const { path, store, to, domain } = await aDatabase();
+    await backUp({ from: path, to });
+    await receive(store.db, [aReport({ domain, reportId: 'later' })]);
+    await store.close();
+    await expect(restore({ from: to, to: path, now })).rejects.toThrow(/There is a database/);
+    const { kept } = await restore({ from: to, to: path, force: true, now });
+    expect(kept).toBe(`${path}.before-20260315T041209Z`);
+    expect(await countReports(path)).toBe(1);
+    expect(await countReports(kept as string)).toBe(2);
+    expect(await countReports(to)).toBe(1);
+  });
+
+  test('is refused while a process has the database open, and then nothing is changed', async () => {
+    const { path, store, to, folder } = await aDatabase();
+    await backUp({ from: path, to });
+    await expect(restore({ from: to, to: path, force: true, now })).rejects.toThrow(/is in use/);
+    await store.close();
+    expect(readdirSync(folder).sort()).toEqual(['copy.db', 'plumbline.db']);
+  });
+
+  test('a log of the old database that lies beside it does not get into the restored one', async () => {
+    const { path, store, to, domain, folder } = await aDatabase();
+    await backUp({ from: path, to });
+    await receive(store.db, [aReport({ domain, reportId: 'later' })]);
+    // As a killed process leaves them; somebody then removes the database and leaves the log.
+    const other = join(folder, 'other', 'plumbline.db');
+    const killed = await aFolder();
+    for (const end of ['-wal', '-shm']) copyFileSync(`${path}${end}`, join(killed, `p.db${end}`));
+    await store.close();
+    expect(existsSync(dirname(other))).toBe(false);
+    const target = join(killed, 'p.db');
+    await restore({ from: to, to: target, now });
+    expect(readdirSync(killed).sort()).toEqual([
+      'p.db',
+      'p.db.before-20260315T041209Z-shm',
+      'p.db.before-20260315T041209Z-wal',
+    ]);
+    expect(await countReports(target)).toBe(1);
+  });
+
+  test('over a database that is damaged is possible', async () => {
+    const { path, store, to } = await aDatabase();
+    await backUp({ from: path, to });
+    await store.close();
+    writeFileSync(path, Buffer.alloc(20_000, 'not a database'));
+    const { kept } = await restore({ from: to, to: path, force: true, now });
+    expect(statSync(kept as string).size).toBe(20_000);
+    expect(await countReports(path)).toBe(1);
+  });
+
+  test('what is no backup is refused before anything changes', async () => {
+    const { path, store, to } = await aDatabase();
+    await backUp({ from: path, to });
+    const open = `${to}-open`;
+    copyFileSync(path, open);
+    writeFileSync(`${open}-wal`, 'log');
+    const text = `${to}-text`;
+    writeFileSync(text, 'hello, this is not a database at all');
+    const foreign = `${to}-foreign`;
+    new Database(foreign).exec('create table a (b)').close();
+    const newer = `${to}-newer`;
+    copyFileSync(to, newer);
+    const later = new Database(newer);
+    later.exec("insert into kysely_migration values ('9999-later', '2026-03-15')");
+    later.close();
+    await store.close();
+    for (const [from, why] of [
+      [open, /write-ahead log beside it/],
+      [text, /is not a database/],
+      [foreign, /not a database of Plumbline/],
+      [newer, /another version/],
+      [`${to}-none`, /There is no database/],
+      [dirname(to), /is a folder/],
+    ] as const)
+      await expect(restore({ from, to: path, force: true, now }), from).rejects.toThrow(why);
+    expect(await countReports(path)).toBe(1);
+  });
+});
