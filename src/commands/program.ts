@@ -45,6 +45,7 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<CommandModule>
     () => import('./domain.ts'),
   ],
   ['key', 'API keys, at most ten for each account.', () => import('./key.ts')],
+  ['mail', 'The mail that Plumbline sends.', () => import('./mail.ts')],
   ['alerts', 'Alerts, and why they are open.', () => import('./alerts.ts')],
   [
     'user',

@@ -3,6 +3,7 @@ import { readBackups } from './backup.ts';
 import { findDefaultDatabase, readDatabase } from './database.ts';
 import { Environment } from './environment.ts';
 import { readMail } from './mail.ts';
+import { readMailServer } from './mail-server.ts';
 import { readRedis } from './redis.ts';
 import { findSecretsKeyFile } from './secrets-key.ts';
 import { readThresholds } from './thresholds.ts';
@@ -76,6 +77,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   const config = Object.freeze({
     ...values,
     ...readMail(environment),
+    mailServer: readMailServer(environment, values.baseUrl),
     /** The path of a SQLite database, or the URL of a PostgreSQL database. */
     database,
     databaseOptions,

@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isPostgresUrl } from '../domain/database-address.ts';
 import type { Environment } from './environment.ts';
-import { readPasswordFile } from './secret-file.ts';
+import { createPasswordReader } from './secret-file.ts';
 import { parsed, text, whole } from './variable.ts';
 
 const NAME = 'plumbline.db';
@@ -38,7 +38,7 @@ export function readDatabase(environment: Environment) {
   const databaseOptions = {
     replica,
     /** The password when the URL has none, asked for at each new connection. */
-    password: createPasswordReader(password, passwordFile),
+    password: createPasswordReader('PLUMBLINE_DATABASE_PASSWORD_FILE', password, passwordFile),
     maxConnections,
     /** The free space of SQLite's disk below which nothing is taken in from outside; 0 for none. */
     minFreeBytes: minFreeMb * 1024 * 1024,
@@ -48,12 +48,6 @@ export function readDatabase(environment: Environment) {
 
 function parsePostgresUrl(value: string): string | undefined {
   return isPostgresUrl(value) && URL.canParse(value) ? value : undefined;
-}
-
-/** A file is read again for each connection, so that a new password needs no restart. */
-function createPasswordReader(password?: string, file?: string): (() => string) | undefined {
-  if (file !== undefined) return () => readPasswordFile('PLUMBLINE_DATABASE_PASSWORD_FILE', file);
-  return password === undefined ? undefined : () => password;
 }
 
 /**

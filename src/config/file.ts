@@ -90,6 +90,7 @@ const FILES = [
   'PLUMBLINE_SMTP_TLS_KEY',
   'PLUMBLINE_IMAP_PASSWORD_FILE',
   'PLUMBLINE_IMAP_CA',
+  'PLUMBLINE_MAIL_PASSWORD_FILE',
 ];
 
 /** A relative path in a configuration file begins at the file, wherever the command is started. */

@@ -1,7 +1,8 @@
 import { isAbsolute } from 'node:path';
 import { parseDomainName } from '../domain/domain-name.ts';
 import type { Environment } from './environment.ts';
-import { choice, decodeUrlPart, file, list, networks, parsed, text, whole } from './variable.ts';
+import { type MailUrl, parseMailUrl } from './mail-url.ts';
+import { choice, file, list, networks, parsed, text, whole } from './variable.ts';
 
 const ADDRESS = /^[^\s@,]{1,64}@[^\s@,]{1,253}$/;
 
@@ -77,12 +78,9 @@ export interface SmtpConfig {
   readonly certificate?: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
 
-interface ImapMailbox {
-  readonly host: string;
-  readonly port: number;
+interface ImapMailbox extends Pick<MailUrl, 'host' | 'port' | 'security'> {
   readonly user: string;
   readonly mailbox: string;
-  readonly security: 'tls' | 'starttls' | 'none';
 }
 
 export interface ImapConfig extends ImapMailbox {
@@ -144,32 +142,10 @@ function readImap(environment: Environment): ImapConfig | undefined {
   return { ...mailbox, credentials, caFile, done };
 }
 
-/**
- * `imaps://user@host/INBOX`; without a mailbox it is INBOX. `imap` is upgraded by STARTTLS; only on this machine it
- * stays in plain text. undefined for any other text, and for a URL with a password, which would show up in messages.
- */
+/** `imaps://user@host/INBOX`; without a mailbox it is INBOX. */
 function parseImapUrl(value: string): ImapMailbox | undefined {
-  if (!/^imaps?:\/\//i.test(value) || !URL.canParse(value)) return undefined;
-  const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(value);
-  const host = hostname.replace(/^\[(.+)\]$/, '$1').toLowerCase();
-  const [user, mailbox] = [decodeName(username), decodeName(pathname.slice(1))];
-  if (host === '' || !user || mailbox === undefined) return undefined;
-  if (`${password}${search}${hash}` !== '') return undefined;
-  const isTls = protocol === 'imaps:';
-  return {
-    ...{ host, user },
-    port: port === '' ? (isTls ? 993 : 143) : Number(port),
-    mailbox: mailbox === '' ? 'INBOX' : mailbox,
-    security: isTls ? 'tls' : isLoopback(host) ? 'none' : 'starttls',
-  };
-}
-
-/** undefined for text with control characters, which no name has. */
-function decodeName(encoded: string): string | undefined {
-  const name = decodeUrlPart(encoded);
-  return name === undefined || /\p{Cc}/u.test(name) ? undefined : name;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+  const url = parseMailUrl(value, { tls: ['imaps:', 993], starttls: ['imap:', 143] });
+  if (url?.user === undefined) return undefined;
+  const { path, user, ...server } = url;
+  return { ...server, user, mailbox: path === '' ? 'INBOX' : path };
 }

@@ -20,3 +20,13 @@ export function readSecretFile(variable: string, path: string): string {
 export function readPasswordFile(variable: string, path: string): string {
   return readSecretFile(variable, path).replace(/\r?\n$/, '');
 }
+
+/** A file is read again for each connection, so that a new password needs no restart. */
+export function createPasswordReader(
+  variable: string,
+  password?: string,
+  file?: string,
+): (() => string) | undefined {
+  if (file !== undefined) return () => readPasswordFile(variable, file);
+  return password === undefined ? undefined : () => password;
+}

@@ -85,3 +85,67 @@ describe('PLUMBLINE_SMTP_PORT', () => {
     expect(() => readConfig(env)).toThrow(message);
   });
 });
+
+describe('PLUMBLINE_MAIL_SERVER', () => {
+  const NEEDED = {
+    PLUMBLINE_MAIL_FROM: 'Plumbline <dmarc@example.com>',
+    PLUMBLINE_BASE_URL: 'https://dmarc.example.com',
+  };
+
+  test.each([
+    ['smtps://mail.example.com', 465, undefined, 'tls'],
+    ['smtps://a%40example.com@mail.example.com:10465', 10_465, 'a@example.com', 'tls'],
+    ['smtp://plumbline@mail.example.com', 587, 'plumbline', 'starttls'],
+    ['smtp://localhost:25', 25, undefined, 'none'],
+    ['smtp://[::1]:25', 25, undefined, 'none'],
+  ])('%s', (url, port, user, security) => {
+    const env = { PLUMBLINE_MAIL_SERVER: url, ...NEEDED };
+    const secret = user === undefined ? {} : { PLUMBLINE_MAIL_PASSWORD: 's3cret' };
+    const { mailServer } = readConfig({ ...env, ...secret });
+    expect(mailServer).toMatchObject({ port, user, security });
+    expect(mailServer?.password?.()).toBe(user && 's3cret');
+    expect(mailServer?.from).toEqual({ name: 'Plumbline', address: 'dmarc@example.com' });
+  });
+
+  test.each([
+    'mail.example.com',
+    'imaps://mail.example.com',
+    'smtps://plumbline:secret@mail.example.com',
+    'smtps://mail.example.com/path',
+    'smtps://mail.example.com?x',
+    'smtps://a%0d%0ab@mail.example.com',
+  ])('%s is refused, and not repeated', (url) => {
+    const read = () => readConfig({ PLUMBLINE_MAIL_SERVER: url, ...NEEDED });
+    expect(read).toThrow(/PLUMBLINE_MAIL_SERVER: must be like smtps:/);
+    expect(read).not.toThrow(/secret/);
+  });
+
+  test('needs a sender, an address for links, and a password exactly when it has a user', () => {
+    const read = (env: NodeJS.ProcessEnv) => () =>
+      readConfig({ PLUMBLINE_MAIL_SERVER: 'smtps://u@mail.example.com', ...env });
+    const password = { PLUMBLINE_MAIL_PASSWORD: 's3cret' };
+    expect(read({ ...NEEDED, ...password })).not.toThrow();
+    expect(read({ ...NEEDED })).toThrow(/needs one of PLUMBLINE_MAIL_PASSWORD, /);
+    const both = { ...password, PLUMBLINE_MAIL_PASSWORD_FILE: '/etc/plumbline/mail-password' };
+    expect(read({ ...NEEDED, ...both })).toThrow(/needs one of PLUMBLINE_MAIL_PASSWORD, /);
+    expect(read(password)).toThrow(
+      /PLUMBLINE_MAIL_FROM: is required.*\n.*PLUMBLINE_BASE_URL: is req/,
+    );
+    const server = 'smtp://localhost';
+    const alone = { ...NEEDED, ...password, PLUMBLINE_MAIL_SERVER: server };
+    expect(read(alone)).toThrow(/and without one none/);
+  });
+
+  test.each([
+    'dmarc',
+    'Plumbline dmarc@example.com',
+    '"Plumbline" <dmarc@example.com>',
+    'Plumbline <dmarc@example.com>, eve@example.net',
+    'eve@example.net <dmarc@example.com>',
+    'Plumb\nBcc: eve@example.net <dmarc@example.com>',
+    'dmarc@example.com,eve@example.net',
+  ])('the sender %j is refused', (from) => {
+    const env = { ...NEEDED, PLUMBLINE_MAIL_SERVER: 'smtp://localhost', PLUMBLINE_MAIL_FROM: from };
+    expect(() => readConfig(env)).toThrow(/PLUMBLINE_MAIL_FROM: must be an e-mail address/);
+  });
+});

@@ -10,16 +10,23 @@ export const MAX_PEOPLE_PER_ACCOUNT = 200;
 /** Invitations of owners that nobody has accepted. Each occupies an address, which no other account can invite. */
 export const MAX_OPEN_INVITATIONS = 20;
 
-/** One @, no spaces, a dot in the domain. A pattern cannot tell whether the mailbox exists. */
-const EMAIL = /^[^\s@<>]{1,64}@[^\s@<>]+\.[^\s@<>]+$/;
+/**
+ * One @, a dot in the domain, and nothing that has a meaning in a header (RFC 5322, 3.2.3): a mail goes to one address.
+ * A pattern cannot tell whether the mailbox exists.
+ */
+const EMAIL =
+  /^[^\s@<>,;:"()[\]\\\p{C}]{1,64}@[^\s@<>,;:"()[\]\\\p{C}]+\.[^\s@<>,;:"()[\]\\\p{C}]+$/u;
 const MAX_LENGTH = 254;
+
+export function isEmail(text: string): boolean {
+  return text.length <= MAX_LENGTH && EMAIL.test(text);
+}
 
 /** The address as typed, trimmed. Throws `validation_error`. */
 export function parseEmail(text: string): string {
   const email = text.trim();
-  if (email.length > MAX_LENGTH || !EMAIL.test(email)) {
+  if (!isEmail(email))
     throw new Failure('validation_error', `“${email}” is not an e-mail address.`);
-  }
   return email;
 }
 
