@@ -1,6 +1,7 @@
 import express, { type Request } from 'express';
 import { Failure } from '../domain/failure.ts';
 import { isUuid } from '../domain/uuid.ts';
+import type { Sort } from '../store/lists/search.ts';
 import type { SettingsDeps } from './deps.ts';
 
 /** The largest form contains three passwords. */
@@ -29,6 +30,16 @@ export function readSearch(req: Request): string {
 export function readPageNumber(req: Request): number {
   const text = readQuery(req, 'page');
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 1;
+}
+
+/** `?sort=messages&order=asc`; undefined when the list is in its own order. */
+export function readSort<Column extends string>(
+  req: Request,
+  columns: readonly Column[],
+): Sort<Column> | undefined {
+  const column = columns.find((known) => known === readQuery(req, 'sort'));
+  const order = readQuery(req, 'order') === 'asc' ? 'asc' : 'desc';
+  return column && { column, order };
 }
 
 /** An id in the path. Throws `not_found` when the text cannot be one. */

@@ -33,6 +33,7 @@ import {
 import { addProposed, ignoreProposed } from './pages/proposals.ts';
 import { sendOriginal } from './pages/reports/original.ts';
 import { showReport } from './pages/reports/report.ts';
+import { exportReports } from './pages/reports/report-export.ts';
 import { showReports } from './pages/reports/report-list.ts';
 import {
   confirmSetUp,
@@ -103,6 +104,7 @@ const PAGES: readonly Route[] = [
   ['get', '/domains/:id/sources/:address', showSource, 'source-pages'],
   ['post', '/domains/:id/sources/:address/mark', markSource],
   ['get', '/domains/:id/reports', showReports],
+  ['get', '/domains/:id/reports/csv', exportReports, 'exports'],
   ['get', '/domains/:id/reports/:report', showReport, 'report-readings'],
   ['get', '/domains/:id/reports/:report/original', sendOriginal, 'report-readings'],
   ['get', '/account', showAccount],

@@ -379,6 +379,81 @@ describe('the list of reports', () => {
     }
   });
 
+  describe('searched and sorted', () => {
+    /** Three reports: “Big Mail” with 10 messages and 3 failed, “small” with 2 and 2, “Ändere” with 5 and 0. */
+    async function aSortable() {
+      const { id, name } = await aDomain(api.db, accountId);
+      const figures = [
+        ['Big Mail', 7, 3],
+        ['small', 0, 2],
+        ['Ändere_%', 5, 0],
+      ] as const;
+      const reports = figures.map(([orgName, passed, failed], i) =>
+        aReport({
+          ...{
+            domain: name,
+            orgName,
+            email: 'x@y.test',
+            begin: `2026-03-0${i + 1}T00:00:00Z`,
+            reportId: `id-${i}`,
+          },
+          ...{ totalMessages: passed + failed, alignedMessages: passed },
+        }),
+      );
+      await receive(api.db, reports);
+      return `/settings/domains/${id}/reports`;
+    }
+    const orgsOf = (text: string) =>
+      [...text.matchAll(/rowheader" scope="row"><a [^>]*><bdi>([^<]+)</g)].map(([, org]) => org);
+    const orgs = async (path: string) => orgsOf((await browser.get(path)).text);
+
+    test.each([
+      ['sort=messages', ['Big Mail', 'Ändere_%', 'small']],
+      ['sort=messages&order=asc', ['small', 'Ändere_%', 'Big Mail']],
+      ['sort=failed', ['Big Mail', 'small', 'Ändere_%']],
+      ['sort=rate&order=asc', ['small', 'Big Mail', 'Ändere_%']],
+      ['sort=begin&order=asc', ['Big Mail', 'small', 'Ändere_%']],
+      ['sort=nothing', ['Ändere_%', 'small', 'Big Mail']],
+      ['q=SMALL', ['small']],
+      ['q=_%25', ['Ändere_%']],
+      ['q=%5C', []],
+      ['q=id-0', ['Big Mail']],
+      ['q=x@y&sort=messages', ['Big Mail', 'Ändere_%', 'small']],
+    ])('by %s', async (query, wanted) => {
+      expect(await orgs(`${await aSortable()}?${query}`)).toEqual(wanted);
+    });
+
+    test('has heads that sort, which keep the range and the search', async () => {
+      const path = await aSortable();
+      const { text } = await browser.get(`${path}?days=90&q=a&sort=failed&order=desc`);
+      expect(text).toMatch(
+        /aria-sort="descending"><a\s+href="[^"]*q=a&amp;sort=failed&amp;order=asc&amp;days=90"/,
+      );
+      expect(text).toContain('name="sort" value="failed"');
+    });
+
+    test('is exported as it is shown, all its pages', async () => {
+      const path = await aSortable();
+      const { text } = await browser.get(`${path}?q=m&sort=messages`);
+      const [, link = ''] = /href="([^"]+)" download/.exec(text) ?? [];
+      const file = await browser.download(link.replaceAll('&amp;', '&'));
+      const lines = file.text.trimEnd().split('\r\n');
+      expect(lines).toHaveLength(3);
+      expect(lines[1]).toMatch(
+        /^Big Mail,[^,]*,2026-03-01T00:00:00Z,[^,]*,2,10,7,3,70,,[\da-f-]{36}$/,
+      );
+      expect(lines[2]).toMatch(/^small,/);
+      const many = await aList(['2026-03-09', '2026-03-10'], Array(600).fill('A'));
+      const all = await browser.download(`${many}/csv?reporter=name:A`);
+      expect(all.text.trimEnd().split('\r\n')).toHaveLength(1201);
+    });
+
+    test('of another account is not found', async () => {
+      const { id } = await aDomain(api.db, await aBareAccount(api.db));
+      expect((await browser.get(`/settings/domains/${id}/reports/csv`)).status).toBe(404);
+    });
+  });
+
   test('takes a place that it never gave out for the first page', async () => {
     const path = await aList(['2026-03-10']);
     for (const place of ['x', '2026-03-10T00:00:00Z', '2026-03-10T00:00:00Z-9999999999999999'])

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BoundQuery } from '../../src/store/engine/prepared.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import { QUERIES, reportersOf } from '../../src/store/reports/report-list.ts';
+import { QUERIES, reportersOf, SORTED } from '../../src/store/reports/report-list-queries.ts';
 import { aBareAccount, aDomain, aReport, receive, UNKNOWN_ID } from '../support/builders.ts';
 import { explain } from '../support/plans.ts';
 import { IS_POSTGRES, openTestStore } from '../support/store.ts';
@@ -35,7 +35,7 @@ async function planOf(query: BoundQuery<unknown>): Promise<string> {
   return lines.join('\n');
 }
 
-const ANY = { isAnyReporter: 1, reporter: null, sender: null } as const;
+const ANY = { isAnyReporter: 1, reporter: null, sender: null, pattern: '%' } as const;
 
 test.each([
   ['a page', QUERIES.desc.all(WANTED)],
@@ -49,6 +49,8 @@ test.each([
     QUERIES.desc.matching({ ...WANTED, ...ANY, isAnyReporter: 0 }),
   ],
   ['a page of a sender', QUERIES.desc.matching({ ...WANTED, ...ANY, sender: 'file' })],
+  ['a page of a search', QUERIES.desc.matching({ ...WANTED, ...ANY, pattern: '%a%' })],
+  ['a sorted page', SORTED.rate.asc({ ...WANTED, ...ANY, skip: 50 })],
   ['where the reports that are looked at end', QUERIES.desc.lastSearched(BOUNDS)],
   ['the reporters', reportersOf(BOUNDS)],
 ])('%s is read from the index of the list, from the range only', async (_what, query) => {

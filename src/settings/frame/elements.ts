@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { Sort } from '../../store/lists/search.ts';
 import { type Html, renderDomainName } from './text.ts';
 
 /** Breadcrumbs: the overview, the domain, and what is below it. */
@@ -11,7 +12,15 @@ export function renderTrail(
     <a href="/settings/domains/${id}">${renderDomainName(name)}</a>${below.map((one) => html` / ${one}`)}</p>`;
 }
 
-type Head = string | Html | readonly [text: string, className: string];
+type Head = string | Html | readonly [text: string, className: string] | SortHead;
+
+interface SortHead {
+  readonly text: string;
+  readonly className: string;
+  readonly path: string;
+  /** How the table is sorted by this column. */
+  readonly order: 'asc' | 'desc' | undefined;
+}
 
 /** The cells have roles: styles that show a row as a card on a narrow screen would otherwise remove a table's. */
 export function renderTable(
@@ -26,9 +35,38 @@ export function renderTable(
 }
 
 function renderHead(head: Head): Html {
+  if (typeof head === 'object' && 'path' in head) return renderSortHead(head);
   if (!Array.isArray(head)) return html`<th role="columnheader" scope="col">${head}</th>`;
   const [text, className] = head;
   return html`<th role="columnheader" scope="col" class="${className}">${text}</th>`;
+}
+
+function renderSortHead({ text, className, path, order }: SortHead): Html {
+  const sort = order && (order === 'asc' ? 'ascending' : 'descending');
+  const arrow = order && (order === 'asc' ? ' ↑' : ' ↓');
+  return html`<th role="columnheader" scope="col" class="${className}" ${sort ? html`aria-sort="${sort}"` : ''}><a
+    href="${path}">${text}<span aria-hidden="true">${arrow ?? ''}</span></a></th>`;
+}
+
+interface SortLink<Column extends string> {
+  readonly text: string;
+  readonly column: Column;
+  readonly className?: string;
+}
+
+interface SortedTable<Column extends string> {
+  readonly sort: Sort<Column> | undefined;
+  readonly toPath: (sort: Sort<Column>) => string;
+}
+
+/** A head that is a link, which sorts by its column: numbers and days the highest first, and then the other way round. */
+export function toSortHead<Column extends string>(
+  { text, column, className = '' }: SortLink<Column>,
+  { sort, toPath }: SortedTable<Column>,
+): SortHead {
+  const order = sort?.column === column ? sort.order : undefined;
+  const path = toPath({ column, order: order === 'desc' ? 'asc' : 'desc' });
+  return { text, className, path, order };
 }
 
 interface Pages {

@@ -61,6 +61,12 @@ export function renderOptions(
   );
 }
 
+/** The field that `readSearch` reads. */
+export function renderSearch(search: string, hint: string): Html {
+  return html`<div><label for="q">Search</label>
+    <input id="q" name="q" type="search" maxlength="100" value="${search}" placeholder="${hint}"></div>`;
+}
+
 export function renderHiddenFields(fields: Readonly<Record<string, string>>): readonly Html[] {
   return Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,

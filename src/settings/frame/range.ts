@@ -70,7 +70,7 @@ function parseDays(
 
 type Parameters = Readonly<Record<string, string>>;
 
-export function toRangeParameters({ choice, from, to }: DomainRange): Parameters {
+function toRangeParameters({ choice, from, to }: DomainRange): Parameters {
   return choice === 'custom' ? { from, to } : { days: String(choice) };
 }
 
@@ -81,13 +81,8 @@ export function toRangeQuery(range: DomainRange, other: Parameters = {}): string
 
 /** The links and the form keep the page's other parameters. */
 export function renderRanges(path: string, range: DomainRange, other: Parameters = {}): Html {
-  const links = CHOICES.map((choice) => {
-    const query = toRangeQuery({ ...range, choice }, other);
-    const text = choice === 365 ? '1 year' : `${choice} days`;
-    return html`<a href="${path}?${query}" ${choice === range.choice ? html`aria-current="true"` : ''}>${text}</a>`;
-  });
   return html`<div class="range">
-    <nav class="ranges" aria-label="Range">${links}</nav>
+    ${renderChoices(path, range, other)}
     <form method="get" action="${path}" class="dates" aria-label="Any range">
       ${renderHiddenFields(other)}
       <input type="date" name="from" value="${range.from}" required aria-label="From">
@@ -96,7 +91,42 @@ export function renderRanges(path: string, range: DomainRange, other: Parameters
       <button class="secondary">Show</button>
     </form>
   </div>
-  ${range.notice === null ? '' : html`<p class="wrong" role="alert">${range.notice}</p>`}`;
+  ${renderRangeNotice(range)}`;
+}
+
+interface FilterForm {
+  /** The page's other parameters, which the links keep. */
+  readonly other: Parameters;
+  /** Those of them that the form has no field for. */
+  readonly hidden: Parameters;
+  /** Each field with its label in a `div`. */
+  readonly fields: readonly Html[];
+}
+
+/** The range of a list that has a filter: one form with all fields. */
+export function renderFilter(path: string, range: DomainRange, form: FilterForm): Html {
+  return html`<div class="range">${renderChoices(path, range, form.other)}</div>
+  <form method="get" action="${path}" class="filter">
+    ${renderHiddenFields(form.hidden)}
+    ${form.fields}
+    <div><label for="from">From</label><input id="from" type="date" name="from" value="${range.from}" required></div>
+    <div><label for="to">To</label><input id="to" type="date" name="to" value="${range.to}" required></div>
+    <div class="go"><button class="secondary">Show</button></div>
+  </form>
+  ${renderRangeNotice(range)}`;
+}
+
+function renderChoices(path: string, range: DomainRange, other: Parameters): Html {
+  const links = CHOICES.map((choice) => {
+    const query = toRangeQuery({ ...range, choice }, other);
+    const text = choice === 365 ? '1 year' : `${choice} days`;
+    return html`<a href="${path}?${query}" ${choice === range.choice ? html`aria-current="true"` : ''}>${text}</a>`;
+  });
+  return html`<nav class="ranges" aria-label="Range">${links}</nav>`;
+}
+
+function renderRangeNotice({ notice }: DomainRange): Html | '' {
+  return notice === null ? '' : html`<p class="wrong" role="alert">${notice}</p>`;
 }
 
 export function renderEmptyRange(path: string, range: DomainRange, other: Parameters = {}): Html {

@@ -17,7 +17,7 @@ import { listPeople } from '../../store/people/people.ts';
 import type { PageHandler } from '../deps.ts';
 import { renderExport } from '../frame/csv.ts';
 import { renderTable } from '../frame/elements.ts';
-import { renderOptions } from '../frame/forms.ts';
+import { renderOptions, renderSearch } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
 import { formatTime, type Html, labelOf, toSafeText } from '../frame/text.ts';
 import { readQuery, readSearch } from '../request.ts';
@@ -172,7 +172,7 @@ function renderFilter(form: AuditForm, people: readonly { readonly email: string
         [['', 'Everybody'], ...[...known].map((one) => [one, labelOf(ACTORS, one)] as const)],
         actor || undefined,
       )}</select></div>
-    <div><label for="q">Search</label><input id="q" name="q" type="search" maxlength="100" value="${q}"></div>
+    ${renderSearch(q, 'Name, address')}
     <div><label for="from">From</label><input id="from" name="from" type="date" value="${from}"></div>
     <div><label for="until">Until</label><input id="until" name="until" type="date" value="${until}"></div>
     <div class="go"><button class="secondary">Show</button>

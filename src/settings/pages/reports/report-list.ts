@@ -1,30 +1,23 @@
-import type { Request } from 'express';
 import { html } from 'hono/html';
-import { isInstant } from '../../../domain/instant.ts';
 import { findDataDays } from '../../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../../store/accounts/domains.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
 import {
-  MAX_SEARCHED,
-  type Reporter,
   type ReporterCount,
-  type ReportKey,
   type ReportPage,
-  type ReportPageQuery,
   readReportPage,
-  SENDERS,
-  type Sender,
 } from '../../../store/reports/report-list.ts';
+import { MAX_SEARCHED, type Sender } from '../../../store/reports/report-list-queries.ts';
 import type { PageHandler } from '../../deps.ts';
+import { renderExport } from '../../frame/csv.ts';
 import { renderTrail } from '../../frame/elements.ts';
-import { renderHiddenFields, renderOptions } from '../../frame/forms.ts';
+import { renderOptions, renderSearch } from '../../frame/forms.ts';
 import { sendPage } from '../../frame/page.ts';
 import {
   type DomainRange,
   readRange,
   renderEmptyRange,
-  renderRanges,
-  toRangeParameters,
+  renderFilter,
   toRangeQuery,
 } from '../../frame/range.ts';
 import {
@@ -36,71 +29,45 @@ import {
   renderDomainName,
   toSafeText,
 } from '../../frame/text.ts';
-import { readQuery } from '../../request.ts';
+import { readPageNumber } from '../../request.ts';
 import { domainScopeOf } from '../../visitor.ts';
+import {
+  type ReportFilter,
+  readFilter,
+  readStart,
+  toKeyValue,
+  toParameters,
+  toReporterValue,
+  toSortParameters,
+} from './report-filter.ts';
 import { renderReportTable } from './report-table.ts';
 
 const PER_PAGE = 50;
 const MAX_CHOICE = 60;
 
-interface ListQuery {
+interface ListQuery extends ReportFilter {
   readonly path: string;
   readonly range: DomainRange;
-  /** Of the reporter alone; undefined for every reporter, null for those without a name. */
-  readonly reporter: Reporter | undefined;
-  readonly sender: Sender | undefined;
   readonly isFirst: boolean;
+  /** Of a sorted list, from 1. */
+  readonly page: number;
 }
 
 export const showReports: PageHandler = async ({ store: { reader }, now }, req, res) => {
   const scope = domainScopeOf(req, res);
   const domain = await findDomain(reader, scope);
   const range = readRange(req, await findDataDays(reader, scope), now());
-  const [reporter, start] = [readReporter(req), readStart(req)];
-  const sender = SENDERS.find((one) => one === readQuery(req, 'sender'));
-  const page = await readReportPage(reader, {
-    ...{ domainId: domain.id, from: range.from, to: range.to, reporter, sender, start },
-    limit: PER_PAGE,
+  const { sort, ...filter } = readFilter(req);
+  const [start, page] = [readStart(req), readPageNumber(req)];
+  const found = await readReportPage(reader, {
+    ...{ domainId: domain.id, from: range.from, to: range.to, start, limit: PER_PAGE },
+    ...{ ...filter, sort: sort && { ...sort, page } },
   });
   const path = `/settings/domains/${domain.id}/reports`;
-  const query = { path, range, reporter, sender, isFirst: start === undefined };
+  const query = { path, range, ...filter, sort, isFirst: start === undefined, page };
   const title = `Reports of ${formatDomainName(domain.name)}`;
-  await sendPage(res, { title, current: 'overview', main: renderMain(domain, page, query) });
+  await sendPage(res, { title, current: 'overview', main: renderMain(domain, found, query) });
 };
-
-const UNNAMED = 'unnamed';
-const NAMED = 'name:';
-
-function readReporter(req: Request): Reporter | undefined {
-  const value = readQuery(req, 'reporter');
-  if (value === UNNAMED) return null;
-  if (!value.startsWith(NAMED)) return undefined;
-  try {
-    return decodeURIComponent(value.slice(NAMED.length));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Encoded: a name may have characters that no page of ours has, and a browser would change its line ends. */
-function toReporterValue(reporter: Reporter): string {
-  return reporter === null ? UNNAMED : `${NAMED}${encodeURIComponent(reporter.toWellFormed())}`;
-}
-
-const KEY = /^(.{20})-(\d{1,15})$/;
-
-/** A value that is not one of ours gives the first page. */
-function readStart(req: Request): ReportPageQuery['start'] {
-  for (const direction of ['older', 'newer'] as const) {
-    const [, begin = '', seq] = KEY.exec(readQuery(req, direction)) ?? [];
-    if (isInstant(begin)) return { direction, key: { begin, seq: Number(seq) } };
-  }
-  return undefined;
-}
-
-function toKeyValue({ begin, seq }: ReportKey): string {
-  return `${begin}-${seq}`;
-}
 
 function renderMain(domain: DomainRow, page: ReportPage, query: ListQuery): Html {
   const { path, range } = query;
@@ -109,43 +76,47 @@ function renderMain(domain: DomainRow, page: ReportPage, query: ListQuery): Html
     <h1>Reports</h1>
     <p class="lead">${renderDomainName(domain.name)}, ${formatDay(range.from)} to ${formatDay(range.to)}</p>
     <section class="card" aria-label="Reports">
-      ${renderRanges(path, range, other)}
+      ${renderFilter(path, range, {
+        ...{ other, hidden: toSortParameters(query) },
+        fields: renderFields(page, query),
+      })}
       ${
         page.total === 0
           ? renderEmptyRange(path, range, other)
-          : html`${renderChoice(page, query)}${renderRows(domain.id, page, query)}`
+          : html`${renderNote(page, query)}${renderRows(domain.id, page, query)}`
       }
     </section>`;
 }
 
-type Filter = Pick<ListQuery, 'reporter' | 'sender'>;
-
-function toParameters({ reporter, sender }: Filter): Readonly<Record<string, string>> {
-  return {
-    ...(reporter !== undefined && { reporter: toReporterValue(reporter) }),
-    ...(sender !== undefined && { sender }),
-  };
-}
-
-function renderChoice(page: ReportPage, { path, range, reporter, sender }: ListQuery): Html {
-  const { reporters, total, hasMore } = page;
+function renderFields(page: ReportPage, filter: ReportFilter): readonly Html[] {
+  const { reporters, total } = page;
+  const { reporter, sender, search } = filter;
   const isListed = reporter === undefined || reporters.some((one) => one.reporter === reporter);
   const listed = isListed ? reporters : [{ reporter, reports: 0 }, ...reporters];
   const options = listed.map(
     (one) => [toReporterValue(one.reporter), describeReporter(one)] as const,
   );
-  return html`<form method="get" action="${path}" class="reporter">
-    ${renderHiddenFields(toRangeParameters(range))}
-    <label for="reporter">Reporter</label>
-    <select id="reporter" name="reporter">${renderOptions(
-      [['', `All, ${pluralize(total, 'report')}`], ...options],
-      reporter === undefined ? undefined : toReporterValue(reporter),
-    )}</select>
-    <label for="sender">Sender</label>
-    <select id="sender" name="sender">${renderOptions(SENDER_OPTIONS, sender)}</select>
-    <button class="secondary">Show</button>
-  </form>
-  ${hasMore ? html`<p class="muted">Reporters are counted in the latest ${formatCount(MAX_SEARCHED)} of ${pluralize(total, 'report')}.</p>` : ''}`;
+  return [
+    html`<div><label for="reporter">Reporter</label>
+      <select id="reporter" name="reporter">${renderOptions(
+        [['', `All, ${pluralize(total, 'report')}`], ...options],
+        reporter === undefined ? undefined : toReporterValue(reporter),
+      )}</select></div>`,
+    html`<div><label for="sender">Sender</label>
+      <select id="sender" name="sender">${renderOptions(SENDER_OPTIONS, sender)}</select></div>`,
+    renderSearch(search, 'Name, e-mail or id'),
+  ];
+}
+
+/** What is looked at of a range with many reports, and the list as a file. */
+function renderNote({ total, hasMore }: ReportPage, query: ListQuery): Html {
+  const { path, range, sort } = query;
+  const latest = `the latest ${formatCount(MAX_SEARCHED)} of ${pluralize(total, 'report')}`;
+  const what = sort === undefined ? 'Reporters are counted in' : 'Sorted are';
+  return html`<div class="beside">
+    <p class="muted">${hasMore ? `${what} ${latest}.` : ''}</p>
+    <p class="export">${renderExport(`${path}/csv?${toRangeQuery(range, toParameters(query))}`, sort === undefined ? total : 0)}</p>
+  </div>`;
 }
 
 const SENDER_OPTIONS = [
@@ -161,32 +132,48 @@ function describeReporter({ reporter, reports }: ReporterCount): string {
 }
 
 function renderRows(domainId: string, page: ReportPage, query: ListQuery): Html {
+  const { path, range, sort } = query;
+  const toPath = (by: NonNullable<typeof sort>) =>
+    `${path}?${toRangeQuery(range, toParameters({ ...query, sort: by }))}`;
   return html`${
     page.reports.length > 0
-      ? renderReportTable(domainId, page.reports)
+      ? renderReportTable(domainId, page.reports, { sort, toPath })
       : html`<p class="empty">${describeNone(page, query)}</p>`
   }
   ${renderPages(page, query)}`;
 }
 
 /** What is chosen is searched in a part of the range; older or newer reports may have more. */
-function describeNone({ older, newer }: ReportPage, { reporter, sender }: ListQuery): string {
-  if (reporter === undefined && sender === undefined) return 'No report is on this page.';
+function describeNone(page: ReportPage, { reporter, sender, search, sort }: ListQuery): string {
+  const { older, newer, hasMore } = page;
+  if (reporter === undefined && sender === undefined && search === '')
+    return 'No report is on this page.';
   const sides = [older && 'older', newer && 'newer'].filter((side) => side !== undefined);
-  if (sides.length === 0) return 'No such report covers this range.';
+  if (sides.length === 0 && !(sort && hasMore)) return 'No such report covers this range.';
+  if (sort) return `No such report is among the latest ${formatCount(MAX_SEARCHED)}.`;
   return `No such report is among those that were looked at, ${formatCount(MAX_SEARCHED)} at most. There may be some among ${sides.join(' and ')} ones.`;
 }
 
-function renderPages({ older, newer }: ReportPage, query: ListQuery): Html | '' {
-  const { path, range, isFirst } = query;
-  if (isFirst && older === undefined) return '';
+function renderPages(found: ReportPage, query: ListQuery): Html | '' {
+  const { path, range, isFirst, sort, page } = query;
+  const { older, newer, hasNextPage } = found;
   const link = (text: string, start: Readonly<Record<string, string>>) => {
     const other = { ...toParameters(query), ...start };
     return html`<a href="${path}?${toRangeQuery(range, other)}">${text}</a>`;
   };
-  return html`<nav class="pages" aria-label="Pages of reports">
-    ${isFirst ? '' : link('Newest', {})}
-    ${newer === undefined ? '' : link('Newer', { newer: toKeyValue(newer) })}
-    ${older === undefined ? '' : link('Older', { older: toKeyValue(older) })}
-  </nav>`;
+  const links = sort
+    ? [
+        page > 1 && link('Previous', { page: `${page - 1}` }),
+        hasNextPage && link('Next', { page: `${page + 1}` }),
+        link('Newest first', { sort: '', order: '' }),
+      ]
+    : [
+        !isFirst && link('Newest', {}),
+        newer && link('Newer', { newer: toKeyValue(newer) }),
+        older && link('Older', { older: toKeyValue(older) }),
+      ];
+  const shown = links.filter((one) => one !== false && one !== undefined);
+  return shown.length === 0
+    ? ''
+    : html`<nav class="pages" aria-label="Pages of reports">${shown}</nav>`;
 }

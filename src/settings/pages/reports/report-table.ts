@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
+import type { SortColumn } from '../../../store/reports/report-list-queries.ts';
 import type { ReportRow } from '../../../store/reports/reports.ts';
-import { renderTable } from '../../frame/elements.ts';
+import { renderTable, toSortHead } from '../../frame/elements.ts';
 import {
   formatCount,
   formatDay,
@@ -17,13 +18,28 @@ interface ShownReport extends ReportRow {
   readonly authenticated?: string | null;
 }
 
-export function renderReportTable(domainId: string, reports: readonly ShownReport[]): Html {
+const HEADS = [
+  { text: 'Reporter', column: 'reporter' },
+  { text: 'Window begins', column: 'begin' },
+  { text: 'Messages', column: 'messages', className: 'number' },
+  { text: 'Failed', column: 'failed', className: 'number' },
+  { text: 'Pass rate', column: 'rate', className: 'number' },
+] as const satisfies readonly Parameters<typeof toSortHead<SortColumn>>[0][];
+
+type Sorted = Parameters<typeof toSortHead<SortColumn>>[1];
+
+/** Sorted, its heads are links. */
+export function renderReportTable(
+  domainId: string,
+  reports: readonly ShownReport[],
+  sorted?: Sorted,
+): Html {
+  const heads = HEADS.map((head: (typeof HEADS)[number] & { readonly className?: string }) =>
+    sorted ? toSortHead(head, sorted) : ([head.text, head.className ?? ''] as const),
+  );
   return renderTable(
     'reports',
-    [
-      ...['Reporter', 'Window begins'],
-      ...(['Messages', 'Failed', 'Pass rate'] as const).map((head) => [head, 'number'] as const),
-    ],
+    heads,
     reports.map((report) => renderRow(domainId, report)),
   );
 }

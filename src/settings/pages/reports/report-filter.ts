@@ -1,0 +1,79 @@
+import type { Request } from 'express';
+import { isInstant } from '../../../domain/instant.ts';
+import type { Sort } from '../../../store/lists/search.ts';
+import type { ReportPageQuery } from '../../../store/reports/report-list.ts';
+import {
+  type Reporter,
+  type ReportKey,
+  SENDERS,
+  type Sender,
+  SORT_COLUMNS,
+  type SortColumn,
+} from '../../../store/reports/report-list-queries.ts';
+import { readQuery, readSearch, readSort } from '../../request.ts';
+
+/** What is shown of a list of reports, besides the range, as its URL says it. */
+export interface ReportFilter {
+  /** Of the reporter alone; undefined for every reporter, null for those without a name. */
+  readonly reporter: Reporter | undefined;
+  readonly sender: Sender | undefined;
+  readonly search: string;
+  readonly sort: Sort<SortColumn> | undefined;
+}
+
+export function readFilter(req: Request): ReportFilter {
+  return {
+    reporter: readReporter(req),
+    sender: SENDERS.find((one) => one === readQuery(req, 'sender')),
+    search: readSearch(req),
+    sort: readSort(req, SORT_COLUMNS),
+  };
+}
+
+export function toParameters(filter: ReportFilter): Readonly<Record<string, string>> {
+  const { reporter, sender, search } = filter;
+  return {
+    ...(reporter !== undefined && { reporter: toReporterValue(reporter) }),
+    ...(sender !== undefined && { sender }),
+    ...(search !== '' && { q: search }),
+    ...toSortParameters(filter),
+  };
+}
+
+export function toSortParameters({ sort }: Pick<ReportFilter, 'sort'>) {
+  return sort === undefined ? {} : { sort: sort.column, order: sort.order };
+}
+
+const UNNAMED = 'unnamed';
+const NAMED = 'name:';
+
+function readReporter(req: Request): Reporter | undefined {
+  const value = readQuery(req, 'reporter');
+  if (value === UNNAMED) return null;
+  if (!value.startsWith(NAMED)) return undefined;
+  try {
+    return decodeURIComponent(value.slice(NAMED.length));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Encoded: a name may have characters that no page of ours has, and a browser would change its line ends. */
+export function toReporterValue(reporter: Reporter): string {
+  return reporter === null ? UNNAMED : `${NAMED}${encodeURIComponent(reporter.toWellFormed())}`;
+}
+
+const KEY = /^(.{20})-(\d{1,15})$/;
+
+/** A value that is not one of ours gives the first page. */
+export function readStart(req: Request): ReportPageQuery['start'] {
+  for (const direction of ['older', 'newer'] as const) {
+    const [, begin = '', seq] = KEY.exec(readQuery(req, direction)) ?? [];
+    if (isInstant(begin)) return { direction, key: { begin, seq: Number(seq) } };
+  }
+  return undefined;
+}
+
+export function toKeyValue({ begin, seq }: ReportKey): string {
+  return `${begin}-${seq}`;
+}
