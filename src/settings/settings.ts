@@ -35,6 +35,7 @@ import { sendOriginal } from './pages/reports/original.ts';
 import { showReport } from './pages/reports/report.ts';
 import { exportReports } from './pages/reports/report-export.ts';
 import { showReports } from './pages/reports/report-list.ts';
+import { sendReportAsJson, sendReportAsXml } from './pages/reports/whole-report.ts';
 import {
   confirmSetUp,
   renewCodes,
@@ -107,6 +108,8 @@ const PAGES: readonly Route[] = [
   ['get', '/domains/:id/reports/csv', exportReports, 'exports'],
   ['get', '/domains/:id/reports/:report', showReport, 'report-readings'],
   ['get', '/domains/:id/reports/:report/original', sendOriginal, 'report-readings'],
+  ['get', '/domains/:id/reports/:report/json', sendReportAsJson, 'report-readings'],
+  ['get', '/domains/:id/reports/:report/xml', sendReportAsXml, 'report-readings'],
   ['get', '/account', showAccount],
   ['get', '/audit', showAudit],
   ['get', '/audit/csv', exportAudit, 'exports'],

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { unpackContent } from '../../src/domain/reports/report-content.ts';
 import { toSizeText } from '../../src/domain/size.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
@@ -142,7 +143,7 @@ describe('of another account', () => {
     const { id, domainId } = await aPlainReport({ owner: other });
     const { domainId: own } = await aPlainReport();
     const none = '00000000-0000-8000-8000-000000000000';
-    for (const end of ['', '/original']) {
+    for (const end of ['', '/original', '/json', '/xml']) {
       const [theirs, unknown, mine, missing] = await Promise.all(
         [
           `/settings/domains/${domainId}/reports/${id}${end}`,
@@ -234,6 +235,48 @@ describe('the original', () => {
     const { path } = await aPlainReport();
     const answer = await request(`http://127.0.0.1:${api.port}`).get(`${path}/original`);
     expect(answer.status).toBe(303);
+  });
+});
+
+describe('a whole report', () => {
+  test('as XML is read again as the same report', async () => {
+    const evil = '&lt;a&gt; &amp;amp; &#13;x';
+    const from = PLAIN.replace(/<extra_contact_info>[^<]*/, `<extra_contact_info>${evil}`);
+    const { path, domainId, name } = await aPlainReport({ from });
+    const { text, headers } = await browser.download(`${path}/xml`);
+    expect(headers['content-disposition']).toMatch(/^attachment; filename="[^"]+\.xml"$/);
+    expect(text).toContain('<extra_contact_info>&lt;a&gt; &amp;amp; &#13;x<');
+    const other = `again-${name}`;
+    const { id } = await aDomain(api.db, accountId, { name: other });
+    await takeIn(api, text.replaceAll(`<domain>${name}<`, `<domain>${other}<`));
+    const contents = await Promise.all(
+      [domainId, id].map((one) =>
+        api.db
+          .selectFrom('report')
+          .select('content')
+          .where('domain_id', '=', one)
+          .executeTakeFirstOrThrow(),
+      ),
+    );
+    const [first, again] = contents.map(({ content }) => unpackContent(content));
+    expect(again?.records).toEqual(first?.records);
+    expect({ ...again?.policyPublished, domain: name }).toEqual(first?.policyPublished);
+    expect(again?.extraContactInfo).toBe(first?.extraContactInfo);
+  });
+
+  test('as JSON has the standard’s names', async () => {
+    const { path, name } = await aPlainReport();
+    const { text, headers } = await browser.download(`${path}/json`);
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+    const report = JSON.parse(text);
+    expect(report.report_metadata).toMatchObject({
+      ...{ org_name: 'Example Mail', report_id: '2026-0001' },
+      date_range: { begin: 1767225600, end: 1767311999 },
+    });
+    expect(report.policy_published).toMatchObject({ domain: name, p: 'quarantine', pct: 50 });
+    expect(report.record).toHaveLength(2);
+    expect(report.record[0].row).toMatchObject({ source_ip: '192.0.2.1', count: 7 });
+    expect(report.records_missing).toBe(0);
   });
 });
 

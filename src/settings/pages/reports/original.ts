@@ -25,7 +25,7 @@ export const sendOriginal: PageHandler = async ({ store }, req, res) => {
 };
 
 /** Without an ending. */
-function toFileName({ domain, begin_date, id }: ReportOfAccount): string {
+export function toFileName({ domain, begin_date, id }: ReportOfAccount): string {
   return `${domain.slice(0, 100)}-${toDay(begin_date)}-${id.slice(0, 8)}`;
 }
 

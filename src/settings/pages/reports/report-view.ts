@@ -71,10 +71,14 @@ function renderSender({ authenticated }: ReportOfAccount): Html | null {
   return html`<span class="badge good">Authenticated</span> as ${renderText(authenticated, MAX_NAME)}`;
 }
 
-/** The part of its input that has the report, as it came. */
+/** The part of its input that has the report, as it came; and the report as it was understood. */
 function renderDownload({ domain_id, id }: ReportOfAccount, bytes: number | null): Html {
-  if (bytes === null) return html`<span class="muted">The original was not kept</span>`;
-  return html`<a href="/settings/domains/${domain_id}/reports/${id}/original" download>Download the original, ${toSizeText(bytes)}</a>`;
+  const path = `/settings/domains/${domain_id}/reports/${id}`;
+  const original =
+    bytes === null
+      ? html`<span class="muted">The original was not kept</span>`
+      : html`<a href="${path}/original" download>Download the original, ${toSizeText(bytes)}</a>`;
+  return html`<p class="export">${original} · <a href="${path}/xml" download>XML</a> · <a href="${path}/json" download>JSON</a></p>`;
 }
 
 function renderVersions({ generator, errors, version, xmlNamespace }: ReportContent): Html {
