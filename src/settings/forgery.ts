@@ -40,6 +40,6 @@ export const requireFormToken: RequestHandler = (req, res, next) => {
 function notOurForm(): Failure {
   return new Failure(
     'forbidden',
-    'This form did not come from a page of your session. Go back, load the page again, and retry.',
+    'This form did not come from a page of your session: you may have signed in again since. Load the page again, and retry.',
   );
 }

@@ -187,6 +187,73 @@ test('a field that the browser or an extension has styled is replaced without an
   expect(wrong).toEqual([]);
 });
 
+describe('an answer without the part that was asked for', () => {
+  async function start() {
+    const { server, store } = await runServer();
+    const { email } = await aPerson(store, await aBareAccount(store.db));
+    const { page } = await openWindow(server.url, { width: 1440 });
+    const signIn = async (tab: typeof page) => {
+      await tab.goto(KEYS);
+      await tab.getByLabel('E-mail').fill(email);
+      await tab.getByLabel('Password').fill(PASSWORD);
+      await tab.keyboard.press('Enter');
+      await tab.getByRole('heading', { name: 'API keys' }).waitFor();
+    };
+    await signIn(page);
+    await page.getByLabel('Name').fill('first');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Your new key “first”' }).waitFor();
+    await toSettle(page);
+    await page.getByLabel('Name').fill('typed');
+    return { page, signIn };
+  }
+  type Page = Awaited<ReturnType<typeof start>>['page'];
+
+  async function expectToStay(page: Page, message: RegExp): Promise<void> {
+    await page.getByRole('status').getByText(message).waitFor();
+    expect(await page.getByLabel('Name').inputValue()).toBe('typed');
+    expect(await page.getByRole('switch', { name: /first/ }).isVisible()).toBe(true);
+    expect(await page.getByRole('dialog').isVisible()).toBe(false);
+  }
+  const ACTIONS = [
+    ['Create key', (page: Page) => page.getByRole('button', { name: 'Create key' }).click()],
+    ['a switch', (page: Page) => page.getByRole('switch', { name: /first/ }).click()],
+    ['Delete', (page: Page) => page.getByRole('link', { name: 'Delete “first”' }).click()],
+  ] as const;
+
+  test.each(ACTIONS)(
+    'from a proxy, on %s, leaves the page as it is and says so',
+    async (_what, act) => {
+      const { page } = await start();
+      await page.route('**/api-keys**', (route) =>
+        route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad Gateway</h1>' }),
+      );
+      await act(page);
+      await expectToStay(page, /No usable answer came back \(502\)/);
+    },
+  );
+
+  test.each(ACTIONS)('because there is no connection, on %s, is a message', async (_what, act) => {
+    const { page } = await start();
+    await page.context().setOffline(true);
+    await act(page);
+    await expectToStay(page, /The service cannot be reached/);
+  });
+
+  test('because of another session in another tab is the reason in place', async () => {
+    const { page, signIn } = await start();
+    const tab = await page.context().newPage();
+    await tab.goto(KEYS);
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    await tab.getByLabel('E-mail').waitFor();
+    await signIn(tab);
+    for (const [, act] of ACTIONS.slice(0, 2)) {
+      await act(page);
+      await expectToStay(page, /did not come from a page of your session/);
+    }
+  });
+});
+
 test('the program at the path is a browser', () => {
   expect(browser.version()).toMatch(/^\d+\./);
 });

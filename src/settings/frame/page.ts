@@ -10,6 +10,8 @@ export interface View {
   readonly title: string;
   readonly main: Html;
   readonly current?: PageName;
+  /** Whether forms of the page replace a part of it with scripts. */
+  readonly hasParts?: boolean;
   /** Default 200. */
   readonly status?: number;
 }
@@ -45,7 +47,7 @@ const HTMX = JSON.stringify({
 
 export async function sendPage(
   res: Response,
-  { title, main, current, status }: View,
+  { title, main, current, status, hasParts = false }: View,
 ): Promise<void> {
   const visitor = findVisitor(res);
   const body = visitor === undefined ? renderBare(main) : renderFramed(visitor, main, current);
@@ -57,11 +59,11 @@ export async function sendPage(
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="color-scheme" content="light dark">
     <meta name="robots" content="noindex">
-    <meta name="htmx-config" content="${HTMX}">
+    ${hasParts ? html`<meta name="htmx-config" content="${HTMX}">` : ''}
     <link rel="icon" type="image/svg+xml" href="${assetPath('icon')}">
     <link rel="stylesheet" href="${assetPath('pico')}">
     <link rel="stylesheet" href="${assetPath('style')}">
-    <script src="${assetPath('htmx')}" defer></script>
+    ${hasParts ? html`<script src="${assetPath('htmx')}" defer></script>` : ''}
     <script src="${assetPath('script')}" defer></script>
   </head>
   ${body}

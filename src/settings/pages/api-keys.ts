@@ -101,5 +101,5 @@ async function sendApiKeys(
       ${renderKeys(keys, visitor, now)}
     </div>`;
   const status = refused === undefined ? 200 : statusOf(refused.failure);
-  await sendPage(res, { title: 'API keys', current: 'api-keys', status, main });
+  await sendPage(res, { title: 'API keys', current: 'api-keys', status, main, hasParts: true });
 }

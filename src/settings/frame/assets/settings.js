@@ -16,6 +16,20 @@ document.addEventListener('htmx:afterSwap', ({ target }) => {
   if (target.id === 'dialog') target.showModal();
 });
 
+// An answer without the part that was asked for would empty the page: a proxy's own page, or a refusal.
+document.addEventListener('htmx:beforeSwap', ({ detail }) => {
+  const answer = new DOMParser().parseFromString(detail.serverResponse, 'text/html');
+  if (answer.querySelector(detail.requestConfig.elt.getAttribute('hx-select'))) return;
+  detail.shouldSwap = false;
+  const refusal = answer.querySelector('.refusal p')?.textContent;
+  const none = `No usable answer came back (${detail.xhr.status}). ${UNKNOWN}`;
+  announce(refusal ?? none);
+});
+document.addEventListener('htmx:sendError', () =>
+  announce(`The service cannot be reached. ${UNKNOWN}`),
+);
+const UNKNOWN = 'Try again in a moment; load the page again to see what was done.';
+
 // Removes keys when a page is left, because browsers keep pages for going back.
 addEventListener('pagehide', () => {
   for (const secret of document.querySelectorAll('[data-secret]')) secret.remove();
