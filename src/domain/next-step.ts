@@ -26,11 +26,14 @@ export interface DomainFacts {
   /** The first and the newest day that a report begins on. */
   readonly oldest: Day | null;
   readonly newest: Day | null;
-  /** Of the 30 days that end with the newest one. */
+  /** Of the 30 days that end with the newest one, without what failed of sources that people do not know. */
   readonly counts: Counts;
   /** How many of these have messages. */
   readonly dataDays: number;
-  /** The confirmed DMARC record; undefined while no check of DNS has confirmed one. */
+  /**
+   * The confirmed DMARC record; while no check of DNS has confirmed one, the tags that reports state of it; undefined when
+   * none do.
+   */
   readonly record: RecordValue | undefined;
   /** The types of the open alerts. */
   readonly openAlerts: readonly string[];
@@ -123,16 +126,19 @@ function findSubdomains({ record = null }: DomainFacts): NextStep {
 }
 
 function findFailing({ counts }: DomainFacts): NextStep | undefined {
-  const { messages, aligned } = counts;
-  const isGood = BigInt(aligned) * 100n > BigInt(messages) * BigInt(GOOD_PERCENT);
-  return messages > 0 && !isGood ? { kind: 'failing', counts } : undefined;
+  return isGood(counts) ? undefined : { kind: 'failing', counts };
 }
 
-function findTooFewData({ counts, dataDays, oldest, newest }: DomainFacts): NextStep | undefined {
+/** Whether nearly all pass, or there are none. */
+export function isGood({ messages, aligned }: Counts): boolean {
+  return messages === 0 || BigInt(aligned) * 100n > BigInt(messages) * BigInt(GOOD_PERCENT);
+}
+
+export function findTooFewData({ counts, dataDays, oldest, newest }: DomainFacts) {
   const { messages } = counts;
   const isLong = oldest !== null && newest !== null && oldest <= addDays(newest, 1 - WINDOW_DAYS);
   const isEnough = isLong && dataDays >= MIN_DATA_DAYS && messages >= MIN_MESSAGES;
-  return isEnough ? undefined : { kind: 'wait', dataDays, messages };
+  return isEnough ? undefined : { kind: 'wait' as const, dataDays, messages };
 }
 
 /** One step at a time: `none`, then `quarantine`, then `reject`. */

@@ -3,8 +3,18 @@ import { UNKNOWN_RECORD } from '../../src/domain/dns/dns-watch.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
+import { updateMark } from '../../src/store/sources/marks.ts';
 import { type Api, serveApi } from '../support/api.ts';
-import { aBareAccount, aDomain, anAlert, aReport, NOW, receive } from '../support/builders.ts';
+import {
+  aBareAccount,
+  aDomain,
+  anAlert,
+  aReport,
+  aReportOf,
+  NOW,
+  receive,
+  recordsOf,
+} from '../support/builders.ts';
 import { aVisitor, type Browser, toReadable } from '../support/visitor.ts';
 
 let api: Api;
@@ -102,10 +112,12 @@ describe('the overview', () => {
       });
     const pages = ['/settings/overview', `/settings/domains/${id}`];
     const steps = async () => await Promise.all(pages.map(read));
-    for (const text of await steps()) expect(text).toContain('If the DMARC record asks for p=none');
-    await confirm('v=DMARC1; p=none');
+    // That of the reports, until DNS was checked.
     for (const text of await steps())
       expect(text).toContain('change p=none in the DMARC record to p=quarantine');
+    await confirm('v=DMARC1; p=quarantine');
+    for (const text of await steps())
+      expect(text).toContain('change p=quarantine in the DMARC record to p=reject');
     await confirm('v=DMARC1; p=reject');
     for (const text of await steps())
       expect(text).toContain('Nothing to do: mail that fails is rejected.');
@@ -164,6 +176,35 @@ describe('the overview', () => {
 });
 
 describe('a domain’s page', () => {
+  test('of a domain that others forge says that it can go to p=reject', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
+    const records = [...recordsOf('192.0.2.1', 500, 500), ...recordsOf('203.0.113.9', 20)];
+    const days = Array.from({ length: 40 }, (_, i) => addDays('2026-03-14', -i));
+    const policy = { p: 'quarantine' };
+    await receive(
+      api.db,
+      days.map((begin) => aReportOf(records, { begin: `${begin}T00:00:00Z`, policy })),
+    );
+    const path = `/settings/domains/${id}`;
+    const before = await read(path);
+    expect(before).toContain('Policy p=quarantine (by the reports of 14 Mar 2026)');
+    expect(before).toContain(
+      'Not yet. 600 messages failed from 1 sender of which nobody has said whether they are yours',
+    );
+    for (const [address, mark] of [
+      ['192.0.2.1', 'legitimate'],
+      ['203.0.113.9', 'unknown'],
+    ] as const) {
+      const change = { domainId: id, address, mark };
+      await updateMark(api.db, change, { accountId, name: 'somebody', at: NOW, address: null });
+    }
+    const after = await read(path);
+    expect(after).toContain('Can I go to p=reject? Yes. Nearly all mail of yours passes');
+    expect(after).toContain('change p=quarantine in the DMARC record to p=reject');
+    expect(after).toContain('messages that failed: 600 delivered');
+    expect(after).toContain('Who reported failures');
+  });
+
   test('has charts of its days, and the same as a table', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
     await receive(api.db, [day('2026-03-13', 50, 50), day('2026-03-14', 100, 25)]);

@@ -87,6 +87,30 @@ export function findPolicyTag(value: RecordValue, tag: 'p' | 'sp'): Policy | nul
   return toKnownPolicy(text) ?? null;
 }
 
+/**
+ * The policy that a report states, as the tags of a record; null when it states none that receivers know. What is no
+ * keyword or percentage is left out, so it is short.
+ */
+export function toPolicyTags({ p, sp, pct, testing }: StatedPolicy): string | null {
+  const policy = toKnownPolicy(p ?? '');
+  if (policy === undefined) return null;
+  const ofSubdomains = toKnownPolicy(sp ?? '');
+  const tags = [
+    `p=${policy}`,
+    ...(ofSubdomains === undefined ? [] : [`sp=${ofSubdomains}`]),
+    ...(pct !== null && pct >= 0 && pct < 100 ? [`pct=${Math.trunc(pct)}`] : []),
+    ...(testing?.toLowerCase() === 'y' ? ['t=y'] : []),
+  ];
+  return tags.join('; ');
+}
+
+interface StatedPolicy {
+  readonly p: string | null;
+  readonly sp: string | null;
+  readonly pct: number | null;
+  readonly testing: string | null;
+}
+
 /** The first tag of each name. undefined when there is no record, or more than one. */
 function toTags(value: RecordValue): ReadonlyMap<string, string> | undefined {
   if (value === null || value.includes('\n')) return undefined;

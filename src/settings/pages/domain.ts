@@ -2,7 +2,9 @@ import { html } from 'hono/html';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { addUp } from '../../domain/alerts/rate.ts';
 import { addDays, toDay, toInstant } from '../../domain/instant.ts';
-import { findNextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
+import { findNextStep, type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
+import { judgeMail, listObstacles, toOwnCounts } from '../../domain/readiness.ts';
+import { toMailResults } from '../../domain/sources/mail-results.ts';
 import { findDataDays } from '../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../store/accounts/domains.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
@@ -10,6 +12,7 @@ import { readDomain } from '../../store/accounts/overview.ts';
 import { alertsOf, type ListedAlert } from '../../store/alerts/alert-list.ts';
 import { parseItems, readPage } from '../../store/lists/page.ts';
 import { type ReportRow, reportsOf } from '../../store/reports/reports.ts';
+import { listMarked, type MailOfDays, readMail } from '../../store/sources/mail.ts';
 import type { PageHandler } from '../deps.ts';
 import { toColumns } from '../frame/charts/columns.ts';
 import { renderIncidents, renderPassRate, toIncidents } from '../frame/charts/pass-rate.ts';
@@ -34,7 +37,9 @@ import {
 import { domainScopeOf, visitorOf } from '../visitor.ts';
 import { renderAlert } from './alert-view.ts';
 import { renderRoute } from './domain-route.ts';
+import { renderFailures } from './failures-view.ts';
 import { renderNextStep, type StepDomain } from './next-step-texts.ts';
+import { renderPolicy, renderReadiness } from './readiness-view.ts';
 import { renderReportTable } from './reports/report-table.ts';
 import { renderFailingSources } from './sources/failing-sources.ts';
 
@@ -49,16 +54,26 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const visitor = visitorOf(res);
   const scope = domainScopeOf(req, res);
   const range = readRange(req, await findDataDays(reader, scope), at);
-  const read = await readDomain(reader, scope, { ...range, window: toWindow(range, at) });
+  const window = toWindow(range, at);
+  const read = await readDomain(reader, scope, { ...range, window });
   const { domain } = read;
+  const mail = await readMail(reader, { domainId: scope.domainId, range: window });
   const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
   const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
   const [address] = await listReportAddresses(db, visitor.accountId, deps);
-  const main = html`${renderHead(domain, at)}
-    ${renderStep(read, range, { ...domain, address, now: at })}
-    ${renderAlerts(parseItems(alerts), at)}
+  const results = toMailResults(mail.sources);
+  const judged = judge(read, mail, { range, now: at });
+  const { resolved = [], open = [] } = Object.groupBy(parseItems(alerts), (alert) =>
+    alert.resolved_at === null ? 'open' : 'resolved',
+  );
+  const main = html`${renderHead(read, at)}
+    ${renderStep(findNextStep(judged.facts), { ...domain, address })}
+    ${renderAlerts(open, alerts.total, at)}
     ${renderTraffic(read, range)}
+    ${renderReadiness({ ...read, ...judged, ...results, domainId: domain.id })}
     ${await renderFailingSources(deps, scope, range)}
+    ${renderFailures(results)}
+    ${renderResolved(resolved, at)}
     ${renderReports(domain, parseItems(reports), reports.total)}
     ${await renderRoute(deps, domain, visitor)}`;
   await sendPage(res, { title: formatDomainName(domain.name), current: 'overview', main });
@@ -70,43 +85,55 @@ function toWindow({ newest }: DomainRange, now: Date) {
   return { from: addDays(to, 1 - WINDOW_DAYS), to };
 }
 
-function renderStep(
+/** What the next step and the readiness depend on: both count the same mail. */
+function judge(
   { domain: { status }, latest, openAlerts, record }: Read,
-  { oldest, newest }: DomainRange,
-  { now, ...domain }: StepDomain & { readonly now: Date },
-): Html {
+  sources: MailOfDays,
+  { range: { oldest, newest }, now }: { readonly range: DomainRange; readonly now: Date },
+) {
+  const all = addUp(latest);
+  const mail = judgeMail(listMarked(sources), all);
   const today = toDay(toInstant(now));
   const dataDays = latest.filter(({ messages }) => messages > 0).length;
-  const figures = { oldest, newest, counts: addUp(latest), dataDays };
-  const step = findNextStep({ status, today, ...figures, record, openAlerts });
+  const counts = toOwnCounts(all, mail.foreign);
+  const facts = { status, today, oldest, newest, counts, dataDays, record, openAlerts };
+  return { facts, mail, obstacles: listObstacles(facts, mail) };
+}
+
+function renderStep(step: NextStep, domain: StepDomain): Html {
   return html`<section class="card step" aria-labelledby="next">
     <h2 id="next">Next step</h2>
     <p>${renderNextStep(step, domain)}</p>
   </section>`;
 }
 
-function renderHead({ name, status, last_report_at }: DomainRow, now: Date): Html {
+function renderHead({ domain: { name, status, last_report_at }, ...known }: Read, now: Date): Html {
   return html`<p class="trail"><a href="/settings/overview">Overview</a> / Domain</p>
     <h1 class="domain-name">${renderDomainName(name)}${status === 'paused' ? html` <span class="badge">Paused</span>` : ''}</h1>
     <p class="lead">${
       last_report_at === null
         ? 'No report was received yet.'
-        : html`Last report ${renderTime(last_report_at, now)}.`
+        : html`${renderPolicy(known)} Last report received ${renderTime(last_report_at, now)}.`
     }</p>`;
 }
 
-function renderAlerts(alerts: readonly ListedAlert[], now: Date): Html {
-  const openFirst = alerts.toSorted(
-    (a, b) => Number(a.resolved_at !== null) - Number(b.resolved_at !== null),
-  );
+function renderAlerts(open: readonly ListedAlert[], total: number, now: Date): Html {
   return html`<section class="card" aria-labelledby="alerts">
-    <h2 id="alerts">Alerts</h2>
+    <h2 id="alerts">Open alerts</h2>
     ${
-      alerts.length === 0
-        ? html`<p class="muted">No alert has fired yet. <a href="/docs/">What the API says of alerts</a></p>`
-        : html`<ul class="alerts">${openFirst.map((alert) => renderAlert(alert, now))}</ul>`
+      open.length === 0
+        ? html`<p class="muted">${total === 0 ? 'No alert has fired yet.' : 'No alert is open.'} <a href="/docs/">What the API says of alerts</a></p>`
+        : html`<ul class="alerts">${open.map((alert) => renderAlert(alert, now))}</ul>`
     }
   </section>`;
+}
+
+/** Of the latest alerts. */
+function renderResolved(resolved: readonly ListedAlert[], now: Date): Html | '' {
+  if (resolved.length === 0) return '';
+  return html`<details class="card"><summary>${pluralize(resolved.length, 'alert')} that resolved</summary>
+    <ul class="alerts">${resolved.map((alert) => renderAlert(alert, now))}</ul>
+  </details>`;
 }
 
 function renderTraffic(read: Read, range: DomainRange): Html {

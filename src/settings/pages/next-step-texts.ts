@@ -92,7 +92,7 @@ function describeStep(step: NextStep, { name, address }: StepDomain): StepText {
       return describeStronger(step);
     case 'policy_unknown':
       return {
-        text: `More than 99% passed for ${WINDOW_DAYS} days. If the DMARC record asks for p=none, publish p=quarantine; with p=quarantine, publish p=reject.`,
+        text: `More than 99% passed for ${WINDOW_DAYS} days, but no report says which policy is published: look it up in DNS.`,
       };
     case 'nothing':
       return { text: 'Nothing to do: mail that fails is rejected.' };

@@ -86,7 +86,9 @@ function summarise(read: Read, today: Day): Summary[] {
     const openAlerts = (types.get(domain.id) ?? []).map(({ type }) => type);
     const dataDays = month.filter(({ messages }) => messages > 0).length;
     const figures = { oldest, newest, counts: addUp(month), dataDays };
-    const record = parseRecord(states.get(domain.id));
+    const stated = days.get(domain.id)?.findLast(({ policy }) => policy !== null)?.policy;
+    const confirmed = parseRecord(states.get(domain.id));
+    const record = confirmed === undefined ? (stated ?? undefined) : confirmed;
     const { status } = domain;
     const step = findNextStep({ status, today, ...figures, record, openAlerts });
     return { domain, newest, columns: month, step };

@@ -26,8 +26,9 @@ const daysOfPage = prepareQuery((db, param: Param<PageOfAccount & { since: Day }
   db
     .selectFrom(pageIds(db, param))
     .innerJoin('domain_day', 'domain_day.domain_id', 'page.id')
-    .select(['domain_id', 'day', 'messages', 'aligned'])
-    .where('day', '>=', param('since')),
+    .select(['domain_id', 'day', 'messages', 'aligned', 'policy'])
+    .where('day', '>=', param('since'))
+    .orderBy('day'),
 );
 
 /**
@@ -125,10 +126,11 @@ function requireDomain([domain]: readonly DomainRow[]): DomainRow {
 const daysOfDomain = prepareQuery((db, param: Param<{ domainId: string; from: Day; to: Day }>) =>
   db
     .selectFrom('domain_day')
-    .select(['domain_id', 'day', 'messages', 'aligned'])
+    .select(['domain_id', 'day', 'messages', 'aligned', 'policy'])
     .where('domain_id', '=', param('domainId'))
     .where('day', '>=', param('from'))
-    .where('day', '<=', param('to')),
+    .where('day', '<=', param('to'))
+    .orderBy('day'),
 );
 
 function selectAlerts(db: Kysely<Tables>, domainId: Expression<string>) {
@@ -188,12 +190,15 @@ export async function readDomain(
       listDnsRecords({ domainId }),
     ),
   );
-  const record = toDnsFacts(dns).dmarc?.confirmed?.value;
+  const confirmed = toDnsFacts(dns).dmarc?.confirmed ?? undefined;
+  const stated = latest.findLast(({ policy }) => policy !== null);
+  const record = confirmed === undefined ? (stated?.policy ?? undefined) : confirmed.value;
   const openAlerts = [...new Set(open.map(({ type }) => type))];
   // Also those that lasted into the range.
   const lasted = earlier.filter(({ resolved_at }) => resolved_at !== null && resolved_at >= from);
   const past = [...fired, ...lasted, ...open.filter(({ fired_at }) => fired_at < from)];
   // Earlier alerts may exist that were not read.
   const isPastCut = fired.length === MAX_ALERTS || earlier.length === MAX_EARLIER;
-  return { domain: requireDomain(found), days, latest, past, isPastCut, openAlerts, record };
+  const known = { openAlerts, record, statedOn: confirmed === undefined ? stated?.day : undefined };
+  return { domain: requireDomain(found), days, latest, past, isPastCut, ...known };
 }

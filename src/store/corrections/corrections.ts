@@ -1,3 +1,4 @@
+import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toDay } from '../../domain/instant.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
@@ -136,6 +137,8 @@ async function exchange(tx: Tx, report: ReportRow, conflict: ConflictRow): Promi
     .where(({ and }) => and(toKey(conflict)))
     .execute();
   await uncountReport(tx, report, { replacedAt: conflict.received_at, bytes });
-  arrivals.add(domain, { ...report, ...exchanged }, { sources: countSources(records), bytes });
+  const policy = toPolicyTags(policyPublished);
+  const content = { sources: countSources(records), policy, bytes };
+  arrivals.add(domain, { ...report, ...exchanged }, content);
   await countArrivals(tx, arrivals);
 }

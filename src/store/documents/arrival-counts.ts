@@ -70,13 +70,13 @@ async function addStoredSources(tx: Tx, days: readonly DomainDayCount[]): Promis
     days.map(({ domainId, day }) => sourcesOfDay({ domainId, day })),
   );
   const rows: DayRow[] = [];
-  for (const [i, { domainId, day, reports, messages, aligned, sources }] of days.entries()) {
+  for (const [i, { domainId, day, sources, ...counts }] of days.entries()) {
     const known = stored[i]?.[0] ?? null;
     // The added reports are stored already.
     const all = isIntact(known) ? unpackSources(known) : await recountDay(tx, { domainId, day });
     if (isIntact(known)) addDay(all, sources);
     const packed = packSources(all);
-    rows.push({ domain_id: domainId, day, reports, messages, aligned, sources: packed });
+    rows.push({ domain_id: domainId, day, ...counts, sources: packed });
   }
   return rows;
 }
@@ -91,7 +91,7 @@ export const sourcesOfDay = prepareColumn<DomainDay, Uint8Array | null>((db, par
 );
 
 const dayUpserts = prepareRows<DayRow, never>(
-  ['domain_id', 'day', 'reports', 'messages', 'aligned', 'sources'],
+  ['domain_id', 'day', 'reports', 'messages', 'aligned', 'policy', 'sources'],
   (db, rows) =>
     db
       .insertInto('domain_day')
@@ -101,6 +101,7 @@ const dayUpserts = prepareRows<DayRow, never>(
           reports: eb('domain_day.reports', '+', eb.ref('excluded.reports')),
           messages: addedSafely('domain_day.messages', 'excluded.messages'),
           aligned: addedSafely('domain_day.aligned', 'excluded.aligned'),
+          policy: eb.fn.coalesce('excluded.policy', 'domain_day.policy'),
           sources: eb.ref('excluded.sources'),
         })),
       ),

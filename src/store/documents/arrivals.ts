@@ -25,7 +25,18 @@ export interface DayCount {
   reports: number;
   messages: number;
   aligned: number;
+  /** Of the last report that states one. */
+  policy: string | null;
   readonly sources: DaySources;
+}
+
+const NOTHING = { reports: 0, messages: 0, aligned: 0, policy: null };
+
+interface ArrivedContent {
+  readonly sources?: readonly SourceTally[] | undefined;
+  /** As tags of a record. */
+  readonly policy: string | null;
+  readonly bytes: number;
 }
 
 export interface DomainArrivals {
@@ -94,7 +105,7 @@ export class Arrivals {
   add(
     domain: ReportedDomain,
     report: ArrivedReport,
-    { sources = [], bytes }: { sources?: readonly SourceTally[] | undefined; bytes: number },
+    { sources = [], policy, bytes }: ArrivedContent,
   ): void {
     const added = this.#findAdded(domain);
     const { days } = added;
@@ -102,11 +113,12 @@ export class Arrivals {
     added.bytes += bytes;
     const day = toDay(report.begin_date);
     if (!days.has(day)) this.countCost += DAY_COST;
-    const count = days.get(day) ?? { reports: 0, messages: 0, aligned: 0, sources: new Map() };
+    const count = days.get(day) ?? { ...NOTHING, sources: new Map() };
     days.set(day, count);
     count.reports += 1;
     count.messages = addSafely(count.messages, report.total_messages);
     count.aligned = addSafely(count.aligned, report.aligned_messages);
+    count.policy = policy ?? count.policy;
     addReport(count.sources, { reporter: report.reporter_org, sources });
     this.countCost += sources.length;
   }

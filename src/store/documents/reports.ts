@@ -1,3 +1,4 @@
+import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import { toBytes, toHex } from '../../domain/hex.ts';
 import { toDay } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
@@ -157,7 +158,9 @@ export async function insertPlanned(
   const reports = added.filter(({ isConflict }) => !isConflict);
   const rows = reports.map(({ row, domain, report, documentSeq, authenticated, bytes }) => {
     const position = arrivals.nextPosition(domain);
-    arrivals.add(domain, row, { sources: report.sources, bytes });
+    // Anybody can send a mail that states a policy.
+    const policy = authenticated === '' ? null : toPolicyTags(report.policyPublished);
+    arrivals.add(domain, row, { sources: report.sources, policy, bytes });
     const stored = { document_seq: documentSeq, authenticated };
     return { ...row, ...stored, position, nonce: arrivals.nonce };
   });

@@ -1,0 +1,78 @@
+import { addUp, type Counts } from './alerts/rate.ts';
+import { type DomainFacts, findTooFewData, isGood } from './next-step.ts';
+import type { Mark } from './sources/source.ts';
+
+/*
+ * Whether a domain can have a stronger policy: only mail of its owner counts, because failures of others are what the
+ * policy is for (decision 125).
+ */
+
+/** Whose messages of a source are that fail. */
+export type Standing = 'own' | 'undecided' | 'foreign';
+
+/**
+ * A mark decides. Without one, a source is the owner's when some of its messages pass: nobody else can sign as the
+ * domain, or sends from where its SPF record allows it.
+ */
+export function toStanding({ mark, aligned }: JudgedSource): Standing {
+  if (mark !== undefined) return mark === 'legitimate' ? 'own' : 'foreign';
+  return aligned > 0 ? 'own' : 'undecided';
+}
+
+export interface JudgedSource extends Counts {
+  readonly mark: Mark | undefined;
+}
+
+export interface MailOfStanding extends Counts {
+  /** Addresses. */
+  readonly sources: number;
+}
+
+export type MailByStanding = Readonly<Record<Standing, MailOfStanding>>;
+
+/** Of the messages in `all` that belong to no source, those that passed are the owner's. */
+export function judgeMail(sources: readonly JudgedSource[], all: Counts): MailByStanding {
+  const by = Map.groupBy(sources, toStanding);
+  const rest = subtract(all, addUp(sources));
+  const sum = (standing: Standing, others: Counts): MailOfStanding => {
+    const own = by.get(standing) ?? [];
+    return { ...addUp([...own, others]), sources: own.length };
+  };
+  return {
+    own: sum('own', { messages: rest.aligned, aligned: rest.aligned }),
+    undecided: sum('undecided', { messages: rest.messages - rest.aligned, aligned: 0 }),
+    foreign: sum('foreign', { messages: 0, aligned: 0 }),
+  };
+}
+
+/** Counts of sources may be too small, and never too large. */
+function subtract(all: Counts, some: Counts): Counts {
+  const aligned = Math.max(0, all.aligned - some.aligned);
+  return { messages: Math.max(aligned, all.messages - some.messages), aligned };
+}
+
+/** Without the failures of senders that people do not know: what a stronger policy can harm. */
+export function toOwnCounts(all: Counts, { messages, aligned }: Counts): Counts {
+  const forged = messages - aligned;
+  return { messages: Math.max(all.aligned, all.messages - forged), aligned: all.aligned };
+}
+
+/** Why not, the most important reason first. */
+export type Obstacle =
+  | { readonly kind: 'own' | 'undecided'; readonly mail: MailOfStanding }
+  | { readonly kind: 'few_data'; readonly dataDays: number; readonly messages: number };
+
+/** What keeps a domain from a stronger policy; empty when nothing does. `facts.counts` are `toOwnCounts`. */
+export function listObstacles(facts: DomainFacts, mail: MailByStanding): readonly Obstacle[] {
+  const few = findTooFewData(facts);
+  const failing = (['own', 'undecided'] as const)
+    .filter((kind) => mail[kind].messages > mail[kind].aligned)
+    .map((kind) => ({ kind, mail: mail[kind] }))
+    .sort((a, b) => failedOf(b.mail) - failedOf(a.mail));
+  return [
+    ...(isGood(facts.counts) ? [] : failing),
+    ...(few === undefined ? [] : [{ ...few, kind: 'few_data' as const }]),
+  ];
+}
+
+const failedOf = ({ messages, aligned }: Counts) => messages - aligned;

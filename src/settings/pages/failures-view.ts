@@ -1,0 +1,66 @@
+import { html } from 'hono/html';
+import type { Counts } from '../../domain/alerts/rate.ts';
+import { WINDOW_DAYS } from '../../domain/next-step.ts';
+import type { MailResults, SignatureResults } from '../../domain/sources/mail-results.ts';
+import { renderTable } from '../frame/elements.ts';
+import { formatCount, formatPassRate, type Html, renderText } from '../frame/text.ts';
+import { renderName } from './sources/source-labels.ts';
+
+/** Which signatures did not verify, and who reported failures. */
+export function renderFailures({ signatures, reporters }: MailResults): Html {
+  const bySignature = {
+    ...{ id: 'signatures', title: 'Signatures that do not verify', head: 'DKIM signature' },
+    rows: signatures.map((one) => ({ ...one, name: renderSignature(one) })),
+  };
+  const byReporter = {
+    ...{ id: 'reporters', title: 'Who reported failures', head: 'Reporter' },
+    rows: reporters.map(({ name, ...counts }) => ({
+      ...counts,
+      name: name === null ? 'Unnamed reporter' : renderText(name, MAX_REPORTER),
+    })),
+  };
+  return html`${renderRows(bySignature)}${renderRows(byReporter)}`;
+}
+
+const MAX_REPORTER = 80;
+
+function renderSignature({ domain, selector }: SignatureResults): Html {
+  return html`${renderName(domain ?? 'not stated')}${selector ? html` selector ${renderName(selector)}` : ''}`;
+}
+
+/** So many of each, those with most failures. */
+const SHOWN = 8;
+
+interface FailureRow extends Counts {
+  readonly name: Html | string;
+}
+
+interface Failures {
+  readonly id: string;
+  readonly title: string;
+  readonly head: string;
+  readonly rows: readonly FailureRow[];
+}
+
+/** Nothing when nothing failed. */
+function renderRows({ id, title, head, rows }: Failures): Html | '' {
+  const failing = rows.filter(({ messages, aligned }) => messages > aligned);
+  if (failing.length === 0) return '';
+  return html`<section class="card" aria-labelledby="${id}">
+    <h2 id="${id}">${title} <span class="muted">${WINDOW_DAYS} days${failing.length > SHOWN ? `, the ${SHOWN} with most failures of ${failing.length}` : ''}</span></h2>
+    ${renderTable(
+      'cards',
+      [head, ['Messages', 'number'], ['Failed', 'number'], ['Passed', 'number']],
+      failing.slice(0, SHOWN).map(renderFailureRow),
+    )}
+  </section>`;
+}
+
+function renderFailureRow({ name, messages, aligned }: FailureRow): Html {
+  return html`<tr role="row">
+    <th role="rowheader" scope="row">${name}</th>
+    <td role="cell" class="number" data-label="Messages">${formatCount(messages)}</td>
+    <td role="cell" class="number wrong" data-label="Failed">${formatCount(messages - aligned)}</td>
+    <td role="cell" class="number" data-label="Passed">${formatPassRate({ messages, aligned })}</td>
+  </tr>`;
+}

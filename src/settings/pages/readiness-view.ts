@@ -1,0 +1,137 @@
+import { html } from 'hono/html';
+import {
+  findPolicyTag,
+  findTestTags,
+  type Policy,
+  toPolicies,
+} from '../../domain/dns/dns-record.ts';
+import type { Day } from '../../domain/instant.ts';
+import { WINDOW_DAYS } from '../../domain/next-step.ts';
+import type { MailByStanding, MailOfStanding, Obstacle, Standing } from '../../domain/readiness.ts';
+import { renderTable } from '../frame/elements.ts';
+import { formatCount, formatDay, formatPassRate, type Html, pluralize } from '../frame/text.ts';
+
+interface Known {
+  readonly record: string | null | undefined;
+  /** The day of the reports that state it; undefined when it is of DNS. */
+  readonly statedOn: Day | undefined;
+}
+
+/** Where people look for it: with what keeps it from some of the mail. */
+export function renderPolicy({ record, statedOn }: Known): Html {
+  if (record === undefined) return html`Its policy is not known yet.`;
+  if (record === null) return html`No DMARC record in DNS.`;
+  const tags = [toPolicyText(record), ...findTestTags(record)];
+  const source = statedOn === undefined ? 'in DNS' : `by the reports of ${formatDay(statedOn)}`;
+  return html`Policy <b class="policy">${tags.join(', ')}</b> <span class="muted">(${source})</span>.`;
+}
+
+/** “p=none”, and the one of subdomains where it differs. */
+export function toPolicyText(record: string): string {
+  const { p, sp } = toPolicies(record);
+  return p === sp || p === 'absent' ? `p=${p}` : `p=${p}, sp=${sp}`;
+}
+
+export interface Readiness extends Known {
+  readonly domainId: string;
+  readonly mail: MailByStanding;
+  readonly obstacles: readonly Obstacle[];
+  /** What receivers did with messages that failed. */
+  readonly applied: ReadonlyMap<string | null, number>;
+}
+
+export function renderReadiness(readiness: Readiness): Html {
+  const { mail, record, applied } = readiness;
+  return html`<section class="card" aria-labelledby="readiness">
+    <h2 id="readiness">Can I go to p=reject?</h2>
+    <p>${renderAnswer(readiness)}</p>
+    ${renderTable(
+      'cards readiness',
+      [
+        `Mail of ${WINDOW_DAYS} days`,
+        ['Messages', 'number'],
+        ['Passed', 'number'],
+        ['Would be stopped', 'number'],
+      ],
+      STANDINGS.map((standing) => renderMail(standing, mail[standing])),
+    )}
+    <p class="muted">Would be stopped: held back as spam with p=quarantine, refused with p=reject.</p>
+    ${renderApplied(applied, record)}
+  </section>`;
+}
+
+function renderAnswer({ record, obstacles, domainId }: Readiness): Html {
+  const policy = record === undefined ? undefined : toPolicies(record).p;
+  if (policy === 'reject' && findTestTags(record ?? null).length === 0)
+    return html`<b>It is there.</b> Receivers are asked to refuse mail that fails, so a forger gets nothing through. Keep an eye on your own mail below.`;
+  if (obstacles.length === 0) return html`<b>Yes.</b> ${describeWay(policy, record)}`;
+  return html`<b>Not yet.</b> ${obstacles.map((one, i) => html`${i === 0 ? '' : ' '}${renderObstacle(one, domainId)}`)}`;
+}
+
+function describeWay(policy: Policy | undefined, record: Known['record']): string {
+  const tags = findTestTags(record ?? null);
+  if (policy === 'absent')
+    return 'Nearly all mail of yours passes. Publish a DMARC record with p=none first, so that reports go on.';
+  if (policy !== undefined && policy !== 'none' && tags.length > 0)
+    return `Nearly all mail of yours passes. Remove ${tags.join(' and ')} from the DMARC record first.`;
+  if (policy === 'quarantine') return 'Nearly all mail of yours passes: publish p=reject.';
+  return 'Nearly all mail of yours passes. Publish p=quarantine now, and p=reject when it stays so for a month.';
+}
+
+function renderObstacle(obstacle: Obstacle, domainId: string): Html {
+  const sources = `/settings/domains/${domainId}/sources?days=${WINDOW_DAYS}&failing=1`;
+  if (obstacle.kind === 'few_data')
+    return html`There are too few reports to say so: ${pluralize(obstacle.dataDays, 'day')} of ${WINDOW_DAYS}, with ${pluralize(obstacle.messages, 'message')}.`;
+  const { mail } = obstacle;
+  const failed = formatCount(mail.messages - mail.aligned);
+  if (obstacle.kind === 'own')
+    return html`${failed} of ${pluralize(mail.messages, 'message')} of senders that are yours failed: <a href="${sources}">set these senders up</a>.`;
+  const from = mail.sources === 0 ? '' : ` from ${pluralize(mail.sources, 'sender')}`;
+  return html`${failed} messages failed${from} of which nobody has said whether they are yours: <a href="${sources}&mark=unmarked">say it</a>.`;
+}
+
+const STANDINGS = ['own', 'undecided', 'foreign'] as const satisfies readonly Standing[];
+const LABELS: Readonly<Record<Standing, readonly [string, string]>> = {
+  own: ['Yours', 'some of it passes, or you marked it as legitimate'],
+  undecided: ['Not decided', 'nothing passes, and nobody marked it'],
+  foreign: ['Not yours', 'you marked it as unknown: the policy is there to stop it'],
+};
+
+function renderMail(standing: Standing, { messages, aligned, sources }: MailOfStanding): Html {
+  const [label, meaning] = LABELS[standing];
+  const failed = formatCount(messages - aligned);
+  const wrong = standing !== 'foreign' && messages > aligned ? ' wrong' : '';
+  return html`<tr role="row">
+    <th role="rowheader" scope="row">${label} <small>${meaning}; ${pluralize(sources, 'sender')}</small></th>
+    <td role="cell" class="number" data-label="Messages">${formatCount(messages)}</td>
+    <td role="cell" class="number" data-label="Passed">${formatPassRate({ messages, aligned })}</td>
+    <td role="cell" class="number${wrong}" data-label="Would be stopped">${failed}</td>
+  </tr>`;
+}
+
+const DONE: readonly (readonly [disposition: string, text: string])[] = [
+  ['none', 'delivered'],
+  ['pass', 'delivered'],
+  ['quarantine', 'put into quarantine'],
+  ['reject', 'refused'],
+];
+
+/** Receivers may do other than the policy asks: for forwarded mail, or by rules of their own. */
+function renderApplied(applied: Readiness['applied'], record: Known['record']): Html | '' {
+  const total = [...applied.values()].reduce((sum, messages) => sum + messages, 0);
+  if (total === 0) return '';
+  const sums = new Map<string, number>();
+  for (const [disposition, messages] of applied) {
+    const text = DONE.find(([known]) => known === disposition)?.[1] ?? 'not stated';
+    sums.set(text, (sums.get(text) ?? 0) + messages);
+  }
+  const parts = [...sums].map(([text, messages]) => `${formatCount(messages)} ${text}`);
+  const policy = findPolicyTag(record ?? null, 'p');
+  const delivered = sums.get('delivered') ?? 0;
+  const differs = (policy === 'reject' || policy === 'quarantine') && delivered > 0;
+  return html`<p class="muted">What receivers did with the messages that failed: ${parts.join(', ')}.${
+    differs
+      ? ` The policy asked for ${policy} when they were last reported; receivers may deliver mail that was forwarded, and a policy counts from the day it is published.`
+      : ''
+  }</p>`;
+}
