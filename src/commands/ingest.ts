@@ -1,5 +1,7 @@
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
+import { readConfig } from '../config/config.ts';
+import { toFirstKept } from '../domain/retention.ts';
 import { type InputToRead, ingest } from '../intake/ingest.ts';
 import { listFiles, readFile, readInput } from '../intake/inputs/files.ts';
 import { createInputParser } from '../intake/parser/input-parser.ts';
@@ -51,7 +53,10 @@ async function ingestPaths(
   const parser = createInputParser();
   try {
     const inputs = await withProgress(paths, options);
-    const deps = { db: store.db, now: () => new Date(), parser };
+    const { kept } = readConfig(process.env);
+    const now = () => new Date();
+    const keptFrom = () => toFirstKept(now(), kept.reportsDays);
+    const deps = { db: store.db, now, parser, keptFrom };
     const documents = ingest(deps, whileSpace(store.db, inputs));
     return await printAndEvaluate(store, documents, { options, paths });
   } finally {

@@ -68,6 +68,11 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<CommandModule>
     () => import('./restore.ts'),
   ],
   [
+    'prune',
+    'Delete the reports and the entries of the audit that are older than they are kept.',
+    () => import('./prune.ts'),
+  ],
+  [
     'migrate',
     'Bring the database to the schema of this version, however long that takes.',
     () => import('./migrate.ts'),

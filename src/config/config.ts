@@ -22,6 +22,7 @@ interface SingleSignOn {
 export const MAX_PROCESSES = 64;
 
 const LIMIT = { min: 1, max: 1_000_000_000 };
+const KEPT_DAYS = { min: 30, max: 100_000 };
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 const VARIABLES = {
@@ -59,6 +60,8 @@ const OTHER_VARIABLES = {
   unclaimedMb: whole('PLUMBLINE_UNCLAIMED_MB', 500, { min: 1, max: 1_000_000 }),
   unclaimedDays: whole('PLUMBLINE_UNCLAIMED_DAYS', 90, { min: 1, max: 100_000 }),
   secretsKeyFile: text('PLUMBLINE_SECRETS_KEY_FILE', undefined),
+  keepReportsDays: whole('PLUMBLINE_KEEP_REPORTS_DAYS', undefined, KEPT_DAYS),
+  keepAuditDays: whole('PLUMBLINE_KEEP_AUDIT_DAYS', undefined, KEPT_DAYS),
   stopDelaySeconds: whole('PLUMBLINE_STOP_DELAY_SECONDS', 0, { min: 0, max: 300 }),
 };
 
@@ -86,6 +89,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     pageCacheBytes: others.pageCacheMb * 1024 * 1024,
     /** The bounds of reports of domains that no account has, and of rejected documents. */
     unclaimed: { bytes: others.unclaimedMb * 1024 * 1024, days: others.unclaimedDays },
+    /** For how many days reports of accounts and what the audit says are kept; undefined for ever. */
+    kept: { reportsDays: others.keepReportsDays, auditDays: others.keepAuditDays },
     alertThresholds: readThresholds(environment),
     dnsChecks: others.dnsChecks === 'on',
     singleSignOn: readSingleSignOn(environment, values.baseUrl),

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { loadOrganizationalDomains } from '../domain/dns/organizational-domain.ts';
-import { toInstant } from '../domain/instant.ts';
+import { type Day, toDay, toInstant } from '../domain/instant.ts';
 import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
 import { packLargeOriginal } from '../domain/reports/original.ts';
 import { Refusal, type RefusalReason } from '../domain/reports/refusal.ts';
@@ -54,10 +54,12 @@ export interface IngestedDocument {
   readonly refusal: Refusal | null;
 }
 
-interface IngestDeps {
+export interface IngestDeps {
   readonly db: Db;
   readonly now: () => Date;
   readonly parser: Parser;
+  /** The first day of which reports are kept; undefined when they are kept for ever. */
+  readonly keptFrom?: (() => Day | undefined) | undefined;
 }
 
 /**
@@ -104,10 +106,15 @@ const toRejected = (refusal: Refusal): IntakeDocument => ({
   refusal,
 });
 
-async function* readInput({ now, parser }: IngestDeps, input: Input): AsyncGenerator<ReadDocument> {
+async function* readInput(
+  { now, parser, keptFrom }: IngestDeps,
+  input: Input,
+): AsyncGenerator<ReadDocument> {
   const base = input.stored ?? toPlace(input);
   const { isBrief } = input;
-  for await (const document of parser.parse(input.bytes, { nowMs: now().getTime(), isBrief })) {
+  const firstDay = keptFrom?.();
+  for await (const parsed of parser.parse(input.bytes, { nowMs: now().getTime(), isBrief })) {
+    const document = refuseOld(parsed, firstDay);
     if (!isStored(document, input)) yield { input: input.name, place: undefined, document };
     else if (input.isMail && isNothing(document))
       yield { input: input.name, place: undefined, document: { ...document, kind: 'ignored' } };
@@ -116,6 +123,16 @@ async function* readInput({ now, parser }: IngestDeps, input: Input): AsyncGener
       yield { input: input.name, ...(await locate(input, base, document)), authenticated };
     }
   }
+}
+
+/** A report that went by age does not come back (store/retention/old-reports.ts). */
+function refuseOld(document: IntakeDocument, firstDay: Day | undefined): IntakeDocument {
+  if (document.kind !== 'report' || firstDay === undefined) return document;
+  const { report, ...place } = document;
+  const day = toDay(toInstant(new Date(report.metadata.begin * 1000)));
+  if (day >= firstDay) return document;
+  const message = `Its window begins on ${day}. Reports of days before ${firstDay} are not kept.`;
+  return { ...place, kind: 'rejected', refusal: new Refusal('too_old', message) };
 }
 
 async function authenticate({ senders }: Input, document: KeptDocument): Promise<string | null> {

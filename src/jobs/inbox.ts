@@ -3,6 +3,7 @@ import { evaluate } from '../alerts/evaluate.ts';
 import type { Config } from '../config/config.ts';
 import { createMailAnswers } from '../dns/mail-answers.ts';
 import { createLookUp } from '../dns/record-watch.ts';
+import { toFirstKept } from '../domain/retention.ts';
 import { startInboxWorker } from '../intake/inbox/worker.ts';
 import type { ParserProcess } from '../intake/parser/parser-process.ts';
 import { createVerifier, type VerifyMail } from '../intake/verification/verifier.ts';
@@ -32,6 +33,7 @@ export function startInbox(config: Config, { store, log, parser }: InboxDeps): I
   const claim = createClaims({ db, now, mailHost, lookUp: createLookUp(dnsServers) });
   const worker = startInboxWorker({
     ...{ db, now, logError, parser, verify: createMailVerifier(config) },
+    keptFrom: () => toFirstKept(now(), config.kept.reportsDays),
     afterStored: async ({ stored, unclaimed }) => {
       const names = new Set(stored);
       for (const { accountId, name } of await claim(unclaimed)) {

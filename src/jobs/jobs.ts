@@ -17,6 +17,7 @@ import { startBackups } from './backups.ts';
 import { startFolderDoor, startImapDoor, startSmtpDoor } from './doors.ts';
 import { startInbox } from './inbox.ts';
 import { type ShardJob, startShardJob, startSingleJob } from './leased-job.ts';
+import { prune } from './retention.ts';
 import { keepRunning, type Running } from './running.ts';
 
 const HOUR_MS = 3_600_000;
@@ -77,6 +78,7 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
     smtp,
     imap,
     backups,
+    kept,
   } = config;
   const now = () => new Date();
   const leases = createLeases({ db: store.db, holder: randomUUID() });
@@ -103,6 +105,10 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
   };
   const trim = (mayGoOn: ShardRun['mayGoOn']) =>
     trimUnclaimed(store.db, { ...config.unclaimed, mayGoOn });
+  const pruneOld = async (mayGoOn: ShardRun['mayGoOn']) => {
+    await prune({ db: store.db, kept, thresholds, now, mayGoOn });
+    return await mayGoOn();
+  };
   // Mails are claimed one by one, and files by their keys, so neither the inbox nor a folder needs a lease.
   const inbox = startInbox(config, { store, log, parser });
   const doors = { store, log, deliver: inbox.deliver };
@@ -115,6 +121,13 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
     {
       name: 'unclaimed',
       ...startSingleJob({ name: 'unclaimed', everyMs: TRIM_MS, run: trim }, { leases, logError }),
+    },
+    (kept.reportsDays !== undefined || kept.auditDays !== undefined) && {
+      name: 'retention',
+      ...startSingleJob(
+        { name: 'retention', everyMs: HOUR_MS, run: pruneOld },
+        { leases, logError },
+      ),
     },
     {
       name: 'events',

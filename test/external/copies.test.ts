@@ -5,6 +5,7 @@ import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
 import { preferConflict, removeReport } from '../../src/store/corrections/corrections.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { pruneReports } from '../../src/store/retention/old-reports.ts';
 import { type Answer, type Api, startApi } from '../support/api.ts';
 import {
   aDomain,
@@ -29,6 +30,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('correct' as const), which }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove report' as const), which }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove domain' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('prune' as const), which }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('pause' as const), which }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('resume' as const), which }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('fire' as const), which }) },
@@ -80,6 +82,8 @@ class World {
   #other: Store;
   #restore: (() => Promise<void>) | undefined;
   #count = 0;
+  /** Reports of earlier days may have gone by age. */
+  prunedBefore = '';
 
   private constructor(path: string, api: Api, other: Store, own: Own) {
     this.#path = path;
@@ -128,6 +132,7 @@ class World {
       correct: () => this.#correct(db, domain.name),
       'remove report': async () => report && (await removeReport(db, report.id, NOW)),
       'remove domain': () => this.#removeOrAdd(db, domain),
+      prune: () => this.#prune(db, day.slice(0, 10)),
       pause: () => this.#setStatus(db, domain.id, 'paused'),
       resume: () => this.#setStatus(db, domain.id, 'active'),
       fire: () => this.#fire(db, domain.id),
@@ -167,6 +172,11 @@ class World {
   async #removeOrAdd(db: Store['db'], { id, name }: { id: string; name: string }): Promise<void> {
     if (await this.#isOwned(db, id)) return void (await removeDomain(db, id));
     await insertDomain(db, { accountId: this.#accountId, name, now: NOW });
+  }
+
+  async #prune(db: Store['db'], before: string): Promise<void> {
+    await pruneReports(db, { before, daysKept: 1, mayGoOn: async () => true });
+    if (before > this.prunedBefore) this.prunedBefore = before;
   }
 
   async #setStatus(db: Store['db'], id: string, status: 'active' | 'paused'): Promise<void> {
@@ -224,7 +234,9 @@ test(`${HISTORIES} random histories: a copy that is kept by the guide's words eq
     worlds.add(world);
     for (const taken of steps) await world.take(taken);
     for (const copy of world.copies) while (await copy.ask(world.get));
-    expect(world.copies.map(({ items }) => items)).toEqual(await world.readLists());
+    const lists = await world.readLists();
+    for (const [i, { items }] of world.copies.entries())
+      expect(withoutOld(items, lists[i], world.prunedBefore)).toEqual(lists[i]);
     begun.again += world.copies.filter(({ begunAgain }) => begunAgain > 0).length;
     begun.asked += world.copies.length;
     worlds.delete(world);
@@ -235,3 +247,13 @@ test(`${HISTORIES} random histories: a copy that is kept by the guide's words eq
   process.stdout.write(`${JSON.stringify({ histories: HISTORIES, ...begun })}\n`);
   expect(begun.again).toBeGreaterThan(0);
 }, 600_000);
+
+/** What a client deletes from its copy by date: nothing tells it that a report went by age. */
+function withoutOld(
+  items: ReadonlyMap<string, unknown>,
+  list: ReadonlyMap<string, unknown> | undefined,
+  before: string,
+): Map<string, unknown> {
+  const isOld = (item: unknown) => ((item as { begin_date?: string }).begin_date ?? '~') < before;
+  return new Map([...items].filter(([id, item]) => list?.has(id) || !isOld(item)));
+}

@@ -5,6 +5,7 @@ import {
   removeReport,
 } from '../../src/store/corrections/corrections.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { pruneReports } from '../../src/store/retention/old-reports.ts';
 import { aRecord, aReportOf, NOW, receive, recordsOf } from './builders.ts';
 
 /** Of two registered domains and one that is not. */
@@ -38,12 +39,17 @@ export const step = fc.oneof(
     kind: fc.constantFrom('prefer' as const, 'removeReport' as const, 'removeConflict' as const),
     which: fc.nat(20),
   }),
+  fc.record({ kind: fc.constant('prune' as const), before: fc.constantFrom(...BEGINS) }),
 );
 export type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 /** Takes a step; a step without a matching row changes nothing. */
 export async function take({ db }: Store, taken: Step): Promise<void> {
   if (taken.kind === 'receive') return void (await receive(db, taken.contents, taken.at));
+  if (taken.kind === 'prune') {
+    const before = taken.before.slice(0, 10);
+    return void (await pruneReports(db, { before, daysKept: 1, mayGoOn: async () => true }));
+  }
   const reports = await db.selectFrom('report').select('id').orderBy('seq').execute();
   const conflicts = await db.selectFrom('conflict').select('seq').orderBy('seq').execute();
   const report = reports[taken.which % Math.max(1, reports.length)];

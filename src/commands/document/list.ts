@@ -29,6 +29,7 @@ const REASON_TEXTS: Readonly<Record<RefusalReason, string>> = {
   bad_field: 'a value is not valid',
   count_too_large: 'too many messages',
   window_in_future: 'from the future',
+  too_old: 'older than reports are kept',
   too_costly: 'takes too long to read',
   reader_failed: 'the reader failed',
   unreadable: 'not readable',

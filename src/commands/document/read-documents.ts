@@ -1,17 +1,18 @@
 import { Failure } from '../../domain/failure.ts';
 import { Refusal, type RefusalReason } from '../../domain/reports/refusal.ts';
 import { isMailName } from '../../intake/inbox/mail-reading.ts';
-import { type IngestedDocument, type InputToRead, ingest } from '../../intake/ingest.ts';
-import type { Parser } from '../../intake/parser/parser.ts';
+import {
+  type IngestDeps,
+  type IngestedDocument,
+  type InputToRead,
+  ingest,
+} from '../../intake/ingest.ts';
 import { findDocument, type KnownDocument } from '../../store/documents/document-rows.ts';
 import { readOriginal } from '../../store/documents/originals.ts';
 import { deleteOtherRejections } from '../../store/documents/rejections.ts';
 import type { Db } from '../../store/engine/database.ts';
 
-interface RereadDeps {
-  readonly db: Db;
-  readonly parser: Parser;
-}
+type RereadDeps = Omit<IngestDeps, 'now'>;
 
 /** Reasons for which the rest was not read, so that nothing is known of it. */
 const CUT_SHORT: ReadonlySet<RefusalReason> = new Set([
@@ -33,11 +34,11 @@ export async function* readDocuments(
 }
 
 async function* readDocument(
-  { db, parser }: RereadDeps,
+  { db, ...others }: RereadDeps,
   document: KnownDocument,
 ): AsyncGenerator<IngestedDocument> {
   const receivedAt = new Date(document.receivedAt);
-  const deps = { db, now: () => receivedAt, parser };
+  const deps = { db, now: () => receivedAt, ...others };
   const rejected = new Set<string>();
   let isWhole = true;
   for await (const found of ingest(deps, toInputs(db, document))) {

@@ -1,4 +1,6 @@
 import { Argument, type Command } from 'commander';
+import { readConfig } from '../../config/config.ts';
+import { toFirstKept } from '../../domain/retention.ts';
 import { createInputParser } from '../../intake/parser/input-parser.ts';
 import {
   type DocumentId,
@@ -39,7 +41,9 @@ export function addReread(document: Command): void {
       const reading = withStore(async (store) => {
         const { db } = store;
         const seqs = ids.length === 0 ? listDocumentSeqs(db, options) : findEach(db, ids);
-        const documents = readDocuments({ db, parser }, seqs);
+        const { kept } = readConfig(process.env);
+        const keptFrom = () => toFirstKept(new Date(), kept.reportsDays);
+        const documents = readDocuments({ db, parser, keptFrom }, seqs);
         return await printAndEvaluate(store, documents, { options, paths: [] });
       });
       const { counts, unreadable } = await reading.finally(() => parser.close());

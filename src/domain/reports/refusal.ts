@@ -12,6 +12,7 @@ export type RefusalReason =
   | 'bad_field'
   | 'count_too_large'
   | 'window_in_future'
+  | 'too_old'
   | 'too_costly'
   | 'reader_failed'
   | 'unreadable';

@@ -3,15 +3,17 @@ import type { ClaimedMail } from '../../store/inbox/claims.ts';
 import { parseEnvelope } from '../../store/inbox/incoming.ts';
 import { readContent, readSmall } from '../../store/inbox/parts.ts';
 import type { Done } from '../../store/inbox/results.ts';
-import { type IngestedDocument, type Input, type InputToRead, ingest } from '../ingest.ts';
-import type { Parser } from '../parser/parser.ts';
+import {
+  type IngestDeps,
+  type IngestedDocument,
+  type Input,
+  type InputToRead,
+  ingest,
+} from '../ingest.ts';
 import type { VerifyMail } from '../verification/verifier.ts';
 import { isFirstTry, MailReading, toInputName } from './mail-reading.ts';
 
-interface ReadMailsDeps {
-  readonly db: Db;
-  readonly now: () => Date;
-  readonly parser: Parser;
+interface ReadMailsDeps extends IngestDeps {
   /** Without it no mail is verified: nothing is known of its sender, as of a file's. */
   readonly verify?: VerifyMail | undefined;
   /** No mail is begun after it is aborted. */
@@ -35,12 +37,12 @@ export interface ReadMails {
 
 /** Stores the reports of mails as `plumbline ingest` does. Never throws: the mails before an error are done. */
 export async function readMails(
-  { db, now, parser, verify, signal }: ReadMailsDeps,
+  { verify, signal, ...deps }: ReadMailsDeps,
   mails: readonly ClaimedMail[],
 ): Promise<ReadMails> {
   const readings = new Map(mails.map((mail) => [toInputName(mail), new MailReading(mail)]));
   const unverified: ClaimedMail[] = [];
-  const deps = { db, now, parser };
+  const { db, now } = deps;
   let failed: { readonly error: unknown } | undefined;
   try {
     const { loaded, fault } = await loadMails(db, mails);

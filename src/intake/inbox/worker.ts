@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Db } from '../../store/engine/database.ts';
 import {
   type ClaimedMail,
   claimMails,
@@ -11,6 +10,7 @@ import {
 import { failMails, finishMails, postponeMails } from '../../store/inbox/results.ts';
 import { trimKept } from '../../store/inbox/room.ts';
 import { tidyInbox } from '../../store/inbox/tidy.ts';
+import type { IngestDeps } from '../ingest.ts';
 import type { Parser } from '../parser/parser.ts';
 import type { ParserProcess } from '../parser/parser-process.ts';
 import type { VerifyMail } from '../verification/verifier.ts';
@@ -36,9 +36,7 @@ const TRIM_MS = 60_000;
 /** The parser's process takes memory. It ends when nothing has come in for this time. */
 const IDLE_MS = 60_000;
 
-interface ReadDeps {
-  readonly db: Db;
-  readonly now: () => Date;
+interface ReadDeps extends Pick<IngestDeps, 'db' | 'now' | 'keptFrom'> {
   /** Evaluates alerts, and gives accounts the domains that are theirs, after reports were stored. */
   readonly afterStored: (read: Pick<ReadMails, 'stored' | 'unclaimed'>) => Promise<void>;
   readonly logError: (error: unknown, message: string) => void;

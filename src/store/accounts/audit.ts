@@ -71,6 +71,26 @@ interface AuditQuery extends AuditFilter {
   readonly since?: number | undefined;
 }
 
+/** In one transaction. Entries are written in the order of their moments, but for clocks that differ. */
+const LOOKED_AT = 500;
+
+/** Deletes what was done before a moment, in bounded transactions. Returns how many entries that were. */
+export async function deleteOldAudit(
+  db: Db,
+  before: Instant,
+  mayGoOn: () => Promise<boolean>,
+): Promise<number> {
+  let deleted = 0;
+  for (let count = 1; count > 0 && (await mayGoOn()); deleted += count)
+    count = await db.write(async (tx) => {
+      const first = tx.selectFrom('audit').select(['seq', 'at']).orderBy('seq').limit(LOOKED_AT);
+      const seqs = (await first.execute()).filter(({ at }) => at < before).map(({ seq }) => seq);
+      if (seqs.length > 0) await tx.deleteFrom('audit').where('seq', 'in', seqs).execute();
+      return seqs.length;
+    });
+  return deleted;
+}
+
 /** Latest first. */
 export function listAudit(
   db: Db,

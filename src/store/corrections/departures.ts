@@ -2,9 +2,11 @@ import { type RawBuilder, sql } from 'kysely';
 import { type Instant, toDay } from '../../domain/instant.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
+import { addSafely } from '../../domain/safe-sum.ts';
 import { addReport, type DaySources, subtractDay } from '../../domain/sources/day-sources.ts';
 import { isIntact, unpackSources } from '../../domain/sources/packed-sources.ts';
 import { sourcesOfDay } from '../documents/arrival-counts.ts';
+import type { Measured } from '../documents/stored-bytes.ts';
 import type { Tx } from '../engine/database.ts';
 import { runPrepared } from '../engine/prepared.ts';
 import { newVersion, touchDomainList } from '../lists/heads.ts';
@@ -14,7 +16,7 @@ import { type DomainDay, updateSources } from '../sources/days.ts';
 import { deleteMonth } from '../sources/months.ts';
 import type { ReportRow } from './rows.ts';
 
-/* Subtracts one report from every count that arrival-counts.ts adds it to. */
+/* Subtracts reports from every count that arrival-counts.ts adds them to. */
 
 interface Departure {
   readonly replacedAt: Instant | null;
@@ -31,80 +33,109 @@ export async function uncountReport(
   report: ReportRow,
   { replacedAt, bytes }: Departure,
 ): Promise<void> {
-  const at = { domainId: report.domain_id, day: toDay(report.begin_date) };
-  await uncountDay(tx, at, report);
-  await uncountSources(tx, at, report);
-  await deleteMonth(tx, at);
-  await uncountReceipt(tx, report, bytes);
-  await correctLastReport(tx, report, replacedAt);
-  await leavePosition(tx, report);
-  await shortenReportList(tx, at.domainId);
-}
-
-/** Clients may come back with a cursor of the position that the report had. */
-async function leavePosition(tx: Tx, { domain_id, position, nonce }: ReportRow): Promise<void> {
+  await uncountReports(tx, [{ report, bytes }], replacedAt);
+  // Clients may come back with a cursor of the position that the report had.
+  const { domain_id, position, nonce } = report;
   await insertGaps(tx, reportList(domain_id), [position]);
   await insertPoint(tx, reportList(domain_id), { position, nonce });
 }
 
-/** A day without reports must have no rows. */
-async function uncountDay(tx: Tx, { domainId, day }: DomainDay, report: ReportRow): Promise<void> {
+/** The same for reports of one day of a domain, which leave no gaps. */
+export async function uncountReports(
+  tx: Tx,
+  departed: readonly Pick<Measured<ReportRow>, 'report' | 'bytes'>[],
+  replacedAt: Instant | null = null,
+): Promise<void> {
+  const reports = departed.map(({ report }) => report);
+  const [newest] = reports.toSorted((a, b) => (a.received_at > b.received_at ? -1 : 1));
+  if (newest === undefined) return;
+  const at = { domainId: newest.domain_id, day: toDay(newest.begin_date) };
+  if (await uncountDay(tx, at, reports)) await uncountSources(tx, at, reports);
+  await deleteMonth(tx, at);
+  await uncountReceipts(tx, at.domainId, departed);
+  await correctLastReport(tx, newest, replacedAt);
+  await shortenReportList(tx, at.domainId, reports.length);
+}
+
+/** Returns whether the day has other reports. One without reports must have no row. */
+async function uncountDay(
+  tx: Tx,
+  { domainId, day }: DomainDay,
+  reports: readonly ReportRow[],
+): Promise<boolean> {
   const counted = await tx
     .updateTable('domain_day')
     .set((eb) => ({
-      reports: eb('reports', '-', 1),
-      messages: withoutReport(report, 'messages', 'total_messages'),
-      aligned: withoutReport(report, 'aligned', 'aligned_messages'),
+      reports: eb('reports', '-', reports.length),
+      messages: withoutReports(reports, 'messages', 'total_messages'),
+      aligned: withoutReports(reports, 'aligned', 'aligned_messages'),
     }))
     .where('domain_id', '=', domainId)
     .where('day', '=', day)
     .returning('reports')
     .executeTakeFirst();
-  if (counted === undefined || counted.reports > 0) return;
+  if (counted === undefined || counted.reports > 0) return counted !== undefined;
   const none = tx.deleteFrom('domain_day').where('domain_id', '=', domainId);
   await none.where('day', '=', day).execute();
+  return false;
 }
 
 /**
- * A day's sum without one report. A sum that stopped at 2^53 − 1 does not include all that was added, so subtracting
- * from it is wrong: the sum is computed again from the day's other reports.
+ * A day's sum without some of its reports. A sum that stopped at 2^53 − 1 does not include all that was added, so
+ * subtracting from it is wrong: the sum is computed again from the day's other reports.
  */
-function withoutReport(
-  report: ReportRow,
+function withoutReports(
+  reports: readonly ReportRow[],
   sum: 'messages' | 'aligned',
   of: 'total_messages' | 'aligned_messages',
 ): RawBuilder<number> {
+  const [first] = reports as readonly [ReportRow];
   const [column, max] = [sql.ref(sum), sql.lit(Number.MAX_SAFE_INTEGER)];
   const total = sql`coalesce(sum(${sql.ref(of)}), 0)`;
-  const day = toDay(report.begin_date);
+  const day = toDay(first.begin_date);
   const others = sql`(
     select case when ${total} > ${max} then ${max} else ${total} end from report
-    where domain_id = ${report.domain_id} and seq <> ${report.seq}
+    where domain_id = ${first.domain_id} and seq not in (${sql.join(reports.map(({ seq }) => seq))})
       and begin_date >= ${day} and begin_date <= ${`${day}T23:59:59Z`})`;
-  return sql<number>`case when ${column} >= ${max} then ${others} else ${column} - ${report[of]} end`;
+  const gone = reports.reduce((all, report) => addSafely(all, Number(report[of])), 0);
+  return sql<number>`case when ${column} >= ${max} then ${others} else ${column} - ${gone} end`;
 }
 
 /** A count may be too small, and is never too large or negative. What is damaged stays so until it is read or added to. */
-async function uncountSources(tx: Tx, at: DomainDay, report: ReportRow): Promise<void> {
+async function uncountSources(tx: Tx, at: DomainDay, reports: readonly ReportRow[]): Promise<void> {
   const [stored = null] = await runPrepared(tx, sourcesOfDay(at));
   if (!isIntact(stored)) return;
   const sources = unpackSources(stored);
   const departed: DaySources = new Map();
-  const { records } = unpackContent(report.content);
-  addReport(departed, { reporter: report.reporter_org, sources: countSources(records) });
+  for (const { content, reporter_org: reporter } of reports)
+    addReport(departed, { reporter, sources: countSources(unpackContent(content).records) });
   subtractDay(sources, departed);
   await updateSources(tx, at, sources);
 }
 
+async function uncountReceipts(
+  tx: Tx,
+  domainId: string,
+  departed: readonly Pick<Measured<ReportRow>, 'report' | 'bytes'>[],
+): Promise<void> {
+  const byDay = Map.groupBy(departed, ({ report }) => toDay(report.received_at));
+  for (const [day, gone] of byDay) {
+    const bytes = gone.reduce((sum, one) => sum + one.bytes, 0);
+    await uncountReceipt(tx, { domainId, day }, { reports: gone.length, bytes });
+  }
+}
+
 async function uncountReceipt(
   tx: Tx,
-  { domain_id, received_at }: ReportRow,
-  bytes: number,
+  { domainId: domain_id, day }: DomainDay,
+  gone: { readonly reports: number; readonly bytes: number },
 ): Promise<void> {
-  const day = toDay(received_at);
   const receipts = tx.updateTable('domain_receipt').where('domain_id', '=', domain_id);
   await receipts
-    .set((eb) => ({ reports: eb('reports', '-', 1), bytes: eb('bytes', '-', bytes) }))
+    .set((eb) => ({
+      reports: eb('reports', '-', gone.reports),
+      bytes: eb('bytes', '-', gone.bytes),
+    }))
     .where('day', '=', day)
     .execute();
   const none = tx.deleteFrom('domain_receipt').where('domain_id', '=', domain_id);
@@ -112,8 +143,8 @@ async function uncountReceipt(
 }
 
 /**
- * When a domain's newest report was received, after `report` was removed, or was exchanged for what came in at
- * `replacedAt`. The counts of receipts must be right already.
+ * When a domain's newest report was received, after `report`, the newest of several, was removed, or was exchanged for
+ * what came in at `replacedAt`. The counts of receipts must be right already.
  */
 async function correctLastReport(
   tx: Tx,
@@ -168,10 +199,10 @@ function later(a: Instant | null, b: Instant | null): Instant | null {
   return a > b ? a : b;
 }
 
-async function shortenReportList(tx: Tx, domainId: string): Promise<void> {
+async function shortenReportList(tx: Tx, domainId: string, by: number): Promise<void> {
   await tx
     .updateTable('domain')
-    .set((eb) => ({ reports_total: eb('reports_total', '-', 1), reports_version: newVersion() }))
+    .set((eb) => ({ reports_total: eb('reports_total', '-', by), reports_version: newVersion() }))
     .where('id', '=', domainId)
     .execute();
 }

@@ -121,7 +121,25 @@ function* findStart<Item>(
   }
   const isKnown =
     (yield* hasPoint(list, start, newest)) && (yield* hasPoint(list, start.newest, newest));
-  return isKnown ? { position: start.position, nonce: start.nonce } : undefined;
+  if (isKnown) return { position: start.position, nonce: start.nonce };
+  return yield* findForgotten(list, start, newest);
+}
+
+/**
+ * The beginning of a list for a point before it: what was there went by age (retention/old-reports.ts), and its points
+ * with it. What the client saw behind the beginning must still be there.
+ */
+function* findForgotten<Item>(
+  list: FollowedList<Item>,
+  start: GivenPoint,
+  newest: Point,
+): Plan<Point | undefined> {
+  const [first] = yield* ask(pointFrom({ listId: list.id, position: 0 }));
+  if (first === undefined || start.position > Number(first.position)) return undefined;
+  const begin = { nonce: first.nonce, position: Number(first.position) };
+  const isKnown =
+    start.newest.position <= begin.position || (yield* hasPoint(list, start.newest, newest));
+  return isKnown ? begin : undefined;
 }
 
 /** Whether the list, whose newest point is given, gave a point out. */

@@ -13,8 +13,8 @@ import {
 
 /*
  * Documents with the bytes in which they came, what became of them, and what a domain's reports count. What came in bounds
- * them all; of domains without account, and of rejections, retention/ does. Of other domains only an operator deletes
- * reports and conflicts, and documents stay.
+ * them all; of domains without account, and of rejections, retention/ does. Of other domains reports go by age
+ * (`PLUMBLINE_KEEP_REPORTS_DAYS`), or an operator deletes reports and conflicts, and then documents stay.
  */
 
 /** The order of a domain's reports, and on PostgreSQL their key (decision 90). */

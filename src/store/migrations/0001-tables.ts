@@ -218,8 +218,8 @@ export const TABLES = {
   /**
    * The last position that a transaction gave to changes of a list, and the transaction's random nonce (points.ts): the
    * beginning of each list, and a change of alerts; reports have their own. Of a report that was corrected or removed, what
-   * it had. An alert has four, a correction one. Clients can come back with any point, so rows go only when no account
-   * has the domain (`beginAfter`).
+   * it had. An alert has four, a correction one. Clients can come back with any point, so rows go only with the
+   * oldest reports, or when no account has the domain (`beginAfter`).
    */
   list_point: {
     columns: { list_id: id(), position: count(), nonce: text() },
@@ -228,7 +228,8 @@ export const TABLES = {
 
   /**
    * A position of a list whose item was removed or has a later position. One a correction, two a resolved or removed
-   * alert. Rows go as points do, because totals behind a point are counted with them.
+   * alert. Also of a report that went by age before an older
+   * one did. Rows go as points do, because totals behind a point are counted with them.
    */
   list_gap: {
     columns: { list_id: id(), position: count(), nonce: count() },

@@ -1,0 +1,196 @@
+import { addDays, type Day } from '../../domain/instant.ts';
+import { lockDomain } from '../accounts/domains.ts';
+import { uncountReports } from '../corrections/departures.ts';
+import type { ReportRow } from '../corrections/rows.ts';
+import { deleteDocuments } from '../documents/originals.ts';
+import { measureReports } from '../documents/stored-bytes.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { beginAfter, insertGaps, insertPoint } from '../lists/points.ts';
+import { reportList } from '../lists/timeline.ts';
+
+/*
+ * Reports of the domains of accounts go by age, the days before a given one, with their conflicts and documents. Cursors
+ * stay good: who follows a list never meets a report that has gone, and is not told of it (the contract, "Cursors").
+ */
+
+/** In one transaction. */
+const REPORTS_AT_ONCE = 100;
+const BYTES_AT_ONCE = 32 * 1024 * 1024;
+const DOMAINS_AT_ONCE = 500;
+
+interface Retention {
+  /** Reports of earlier days go. */
+  readonly before: Day;
+  /** So many of a domain's newest days with reports stay, whatever their age: alerts compare with them. */
+  readonly daysKept: number;
+  readonly mayGoOn: () => Promise<boolean>;
+}
+
+export interface Pruned {
+  readonly reports: number;
+  /** Of their contents and originals. */
+  readonly bytes: number;
+}
+
+/** Each transaction takes reports of one day of one domain. Doing it twice does no harm. */
+export async function pruneReports(db: Db, retention: Retention): Promise<Pruned> {
+  let [reports, bytes] = [0, 0];
+  for await (const { domainId, until } of listPrunable(db, retention)) {
+    for (;;) {
+      if (!(await retention.mayGoOn())) return { reports, bytes };
+      const gone = await db.write((tx) => pruneSome(tx, domainId, until));
+      if (gone.reports === 0) break;
+      reports += gone.reports;
+      bytes += gone.bytes;
+    }
+  }
+  return { reports, bytes };
+}
+
+/** What would go. */
+export async function measurePrunable(db: Db, retention: Retention): Promise<Pruned> {
+  let [reports, bytes] = [0, 0];
+  for await (const { domainId, until } of listPrunable(db, retention)) {
+    const days = db.selectFrom('domain_day').where('domain_id', '=', domainId);
+    const old = days.select(({ fn }) => fn.sum('reports').as('reports')).where('day', '<=', until);
+    const count = Number((await old.executeTakeFirst())?.reports ?? 0);
+    reports += count;
+    bytes += count * (await measureAverage(db, domainId));
+  }
+  return { reports, bytes: Math.round(bytes) };
+}
+
+async function measureAverage(db: Db, domainId: string): Promise<number> {
+  const { reports, bytes } = await db
+    .selectFrom('domain_receipt')
+    .select(({ fn }) => [fn.sum('reports').as('reports'), fn.sum('bytes').as('bytes')])
+    .where('domain_id', '=', domainId)
+    .executeTakeFirstOrThrow();
+  return Number(bytes) / Math.max(1, Number(reports));
+}
+
+/** The domains of accounts that have a day that may go, with the last such day. */
+async function* listPrunable(db: Db, { before, daysKept }: Retention) {
+  const domains = db
+    .selectFrom('domain')
+    .select(['id', 'name'])
+    .where('account_id', 'is not', null)
+    .where('reports_total', '>', 0)
+    .orderBy('name')
+    .limit(DOMAINS_AT_ONCE);
+  let rows = await domains.execute();
+  while (rows.length > 0) {
+    for (const { id: domainId } of rows) {
+      const until = await findLastOldDay(db, { domainId, before, daysKept });
+      if (until !== undefined) yield { domainId, until };
+    }
+    rows = await domains.where('name', '>', rows.at(-1)?.name ?? '').execute();
+  }
+}
+
+async function findLastOldDay(
+  db: Db,
+  { domainId, before, daysKept }: Pick<Retention, 'before' | 'daysKept'> & { domainId: string },
+): Promise<Day | undefined> {
+  const days = db.selectFrom('domain_day').select('day').where('domain_id', '=', domainId);
+  const first = await days.orderBy('day').limit(1).executeTakeFirst();
+  if (first === undefined || first.day >= before) return undefined;
+  const oldestKept = await days
+    .orderBy('day', 'desc')
+    .offset(daysKept - 1)
+    .limit(1)
+    .executeTakeFirst();
+  if (oldestKept === undefined) return undefined;
+  const until = addDays(oldestKept.day < before ? oldestKept.day : before, -1);
+  return first.day <= until ? until : undefined;
+}
+
+async function pruneSome(tx: Tx, domainId: string, until: Day): Promise<Pruned> {
+  await lockDomain(tx, domainId);
+  const oldest = await tx
+    .selectFrom('domain_day')
+    .select('day')
+    .where('domain_id', '=', domainId)
+    .orderBy('day')
+    .limit(1)
+    .executeTakeFirst();
+  if (oldest === undefined || oldest.day > until) return { reports: 0, bytes: 0 };
+  const rows = await tx
+    .selectFrom('report')
+    .selectAll()
+    .where('domain_id', '=', domainId)
+    .where('begin_date', '>=', oldest.day)
+    .where('begin_date', '<=', `${oldest.day}T23:59:59Z`)
+    .orderBy('begin_date')
+    .orderBy('seq')
+    .limit(REPORTS_AT_ONCE)
+    .execute();
+  const departed = takeSome(await measureReports(tx, rows));
+  const reports = departed.map(({ report }) => report);
+  await deleteReports(tx, reports);
+  await uncountReports(tx, departed);
+  await leavePositions(tx, domainId, reports);
+  await deleteDocuments(
+    tx,
+    departed.flatMap(({ documents }) => documents),
+  );
+  const bytes = departed.reduce((sum, one) => sum + one.bytes, 0);
+  return { reports: reports.length, bytes };
+}
+
+function takeSome<One extends { readonly bytes: number }>(all: readonly One[]): readonly One[] {
+  let sum = 0;
+  const end = all.findIndex(({ bytes }) => {
+    sum += bytes;
+    return sum > BYTES_AT_ONCE;
+  });
+  return end === -1 ? all : all.slice(0, Math.max(1, end));
+}
+
+async function deleteReports(tx: Tx, reports: readonly ReportRow[]): Promise<void> {
+  const [first] = reports as readonly [ReportRow];
+  const ids = reports.map(({ id }) => id);
+  // The whole key of reports and conflicts (decision 90).
+  const dates = reports.map(({ begin_date }) => begin_date);
+  for (const [table, column] of [
+    ['conflict', 'report_id'],
+    ['report', 'id'],
+  ] as const)
+    await tx
+      .deleteFrom(table)
+      .where('domain_id', '=', first.domain_id)
+      .where('begin_date', 'in', dates)
+      .where(column, 'in', ids)
+      .execute();
+}
+
+/**
+ * Positions before the first that is left are forgotten, so that neither gaps nor points grow with the years. The others
+ * become gaps, with their points.
+ */
+async function leavePositions(
+  tx: Tx,
+  domainId: string,
+  reports: readonly ReportRow[],
+): Promise<void> {
+  const list = reportList(domainId);
+  // There is one: the newest days stay.
+  const first = await tx
+    .selectFrom('report')
+    .select('position')
+    .where('domain_id', '=', domainId)
+    .orderBy('position')
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  const begin = Number(first.position) - 1;
+  const left = reports.filter(({ position }) => Number(position) > begin);
+  if (left.length > 0)
+    await insertGaps(
+      tx,
+      list,
+      left.map(({ position }) => Number(position)),
+    );
+  for (const { position, nonce } of left)
+    await insertPoint(tx, list, { position: Number(position), nonce });
+  if (left.length < reports.length) await beginAfter(tx, list, begin);
+}
