@@ -3,12 +3,16 @@ import type { CookieOptions, Request, Response } from 'express';
 import { PENDING_SIGN_IN_MS } from '../store/people/pending-sign-ins.ts';
 import { SESSION_MS } from '../store/people/sessions.ts';
 
-/** `flow`: the state of a sign-in at the OpenID provider. `pending`: the token of one that waits for its code. */
-type CookieName = 'session' | 'flow' | 'pending';
+/**
+ * `flow`: the state of a sign-in at the OpenID provider. `pending`: the token of one that waits for its code. `lost`: what
+ * was typed in a form after its session had ended.
+ */
+type CookieName = 'session' | 'flow' | 'pending' | 'lost';
 
 const MAX_AGE_SECONDS: Readonly<Record<CookieName, number>> = {
   session: SESSION_MS / 1000,
   flow: 10 * 60,
+  lost: 10 * 60,
   pending: PENDING_SIGN_IN_MS / 1000,
 };
 

@@ -9,6 +9,8 @@ import { findSession, type OpenSession, updateSession } from '../store/people/se
 import { readCookie } from './cookies.ts';
 import type { SettingsDeps } from './deps.ts';
 import { addressOf, idOf } from './request.ts';
+import { keepLostForm, takeLostForm } from './sign-in/lost-form.ts';
+import { toOwnPage, toPageOfForm } from './sign-in/own-page.ts';
 
 export interface Visitor extends OpenSession {
   /** The token in each of the person's forms (forgery.ts). */
@@ -24,6 +26,7 @@ export function recogniseVisitor(deps: SettingsDeps): RequestHandler {
     const session = token && (await findSession(store.reader, token, toInstant(at)));
     if (token && session) {
       res.locals['visitor'] = { ...session, formToken: toFormToken(token) };
+      if (req.method === 'GET') takeLostForm(req, res);
       await recordSeen(req, session, deps);
     }
     next();
@@ -97,11 +100,12 @@ export function visitorOf(res: Response): Visitor {
 /** Redirects a person who is not signed in to the sign-in page, and back afterwards. */
 export const requireVisitor: RequestHandler = (req, res, next) => {
   if (findVisitor(res) !== undefined) return next();
-  const signIn =
-    req.method === 'GET' ? `/settings/sign-in?next=${req.baseUrl}${req.path}` : '/settings/sign-in';
-  // htmx would follow a redirect and search the sign-in page for the requested part.
-  if (req.headers['hx-request'] === 'true') res.set('HX-Redirect', '/settings/sign-in').end();
-  else res.redirect(303, signIn);
+  // htmx would follow a redirect and search the sign-in page for the wanted part; settings.js sends the form without it.
+  if (req.headers['hx-request'] === 'true') return void res.status(401).end();
+  const isForm = req.method === 'POST';
+  if (isForm) keepLostForm(req, res);
+  const page = isForm ? toPageOfForm(req) : toOwnPage(req.originalUrl);
+  res.redirect(303, `/settings/sign-in?next=${encodeURIComponent(page)}`);
 };
 
 const SET_UP = '/settings/second-factor';

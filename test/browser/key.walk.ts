@@ -254,6 +254,35 @@ describe('an answer without the part that was asked for', () => {
   });
 });
 
+test.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
+  'a session that ends in the middle of a form leads back to its page, with what was typed: %o',
+  async (look) => {
+    const { server, store } = await runServer();
+    const { email } = await aPerson(store, await aBareAccount(store.db));
+    const { page } = await openWindow(server.url, { width: 360, ...look });
+    const signIn = async () => {
+      await page.getByLabel('E-mail').fill(email);
+      await page.getByLabel('Password').fill(PASSWORD);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'API keys' }).waitFor();
+    };
+    await page.goto(KEYS);
+    await signIn();
+    await page.getByLabel('Name').fill('nightly');
+    await page.getByLabel('Expires').selectOption('30');
+    await store.db.write((tx) => tx.deleteFrom('session').execute());
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('Your session has ended, so the form was not sent').waitFor();
+    await signIn();
+    await page.getByRole('status').getByText('You had entered “nightly”').waitFor();
+    if (look.javaScriptEnabled)
+      expect([
+        await page.getByLabel('Name').inputValue(),
+        await page.getByLabel('Expires').inputValue(),
+      ]).toEqual(['nightly', '30']);
+  },
+);
+
 test('the program at the path is a browser', () => {
   expect(browser.version()).toMatch(/^\d+\./);
 });

@@ -152,7 +152,7 @@ describe('signing in with a second factor', () => {
   test('asks for a code on a second page, and leads to the page that was wanted', async () => {
     const { email, secret } = await aPersonWithFactor();
     const { browser, answer } = await aPending(email, '/settings/audit');
-    expect(answer.headers['location']).toBe(`${CODE}?next=/settings/audit`);
+    expect(answer.headers['location']).toBe(`${CODE}?next=%2Fsettings%2Faudit`);
     expect((await browser.get('/settings/account')).status).toBe(303);
     expect(toReadable((await browser.get(`${CODE}?next=/settings/audit`)).text)).toContain(email);
     const done = await browser.post(CODE, { code: codeOf(secret), next: '/settings/audit' });

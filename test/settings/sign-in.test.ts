@@ -1,9 +1,10 @@
 import { verify } from '@node-rs/argon2';
+import request from 'supertest';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { updateDisabled } from '../../src/store/people/person-changes.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, NOW } from '../support/builders.ts';
-import { aPerson, aVisitor, Browser, KEYS, PASSWORD } from '../support/visitor.ts';
+import { aPerson, aVisitor, Browser, KEYS, PASSWORD, toReadable } from '../support/visitor.ts';
 
 /** The library itself, with its calls recorded. */
 vi.mock('@node-rs/argon2', async (importOriginal) => {
@@ -91,7 +92,17 @@ describe('POST /settings/sign-in', () => {
 
   test.each([
     ['/settings/integrations/api-keys', '/settings/integrations/api-keys'],
+    ['/settings/audit?kind=key&q=a%26b', '/settings/audit?kind=key&q=a%26b'],
+    [
+      '/settings/domains/d/sources/192.0.2.1?days=90#x',
+      '/settings/domains/d/sources/192.0.2.1?days=90',
+    ],
+    ['/settings/domains/d/sources/2001:db8::1', '/settings/domains/d/sources/2001:db8::1'],
     ['/settings', '/settings/overview'],
+    ['/settings/../sign-out', '/settings/overview'],
+    ['javascript:alert(1)', '/settings/overview'],
+    ['/docs/', '/settings/overview'],
+    [`/settings/audit?q=${'x'.repeat(2_000)}`, '/settings/overview'],
     ['https://evil.example/', '/settings/overview'],
     ['//evil.example/', '/settings/overview'],
     ['/settings/../..//evil.example', '/settings/overview'],
@@ -223,19 +234,80 @@ describe('a session', () => {
     expect(await isIn(browser)).toBe(false);
   });
 
-  test('without a session every page redirects to the sign-in, and back afterwards', async () => {
+  test('without a session every page redirects to the sign-in, and back afterwards with its query', async () => {
     const browser = new Browser(api);
-    const { status, headers } = await browser.get(KEYS);
-    expect([status, headers['location']]).toEqual([303, `/settings/sign-in?next=${KEYS}`]);
-    const { text } = await browser.get(headers['location'] as string);
-    expect(text).toContain(`name="next" value="${KEYS}"`);
+    const page = '/settings/domains/d/sources/192.0.2.1?days=90&failing=1';
+    const { status, headers } = await browser.get(page);
+    const signIn = `/settings/sign-in?next=${encodeURIComponent(page)}`;
+    expect([status, headers['location']]).toEqual([303, signIn]);
+    const { text } = await browser.get(signIn);
+    expect(text).toContain(`name="next" value="${page.replaceAll('&', '&amp;')}"`);
+    expect(toReadable(text)).not.toContain('has ended');
     expect((await browser.get('/settings/nothing')).status).toBe(303);
-    expect((await browser.post(KEYS, { name: 'x' })).headers['location']).toBe('/settings/sign-in');
   });
 
-  test('htmx gets a redirect to the sign-in page instead of its content', async () => {
-    const { headers, text } = await new Browser(api).get(KEYS, { 'HX-Request': 'true' });
-    expect([headers['hx-redirect'], text]).toEqual(['/settings/sign-in', '']);
+  test('a script gets no page of another kind, but 401', async () => {
+    const { status, text } = await new Browser(api).get(KEYS, { 'HX-Request': 'true' });
+    expect([status, text]).toEqual([401, '']);
+  });
+
+  test('that has ended is named on the sign-in page', async () => {
+    const { browser } = await aVisitor(api, accountId);
+    await api.db.write((tx) => tx.deleteFrom('session').execute());
+    const { headers } = await browser.get(KEYS);
+    expect(toReadable((await browser.get(headers['location'] ?? '')).text)).toContain(
+      'Your session has ended. Sign in to go on where you were.',
+    );
+  });
+
+  test('that ends in the middle of a form gives back what was typed, and no password', async () => {
+    const { email } = await aPerson(api, accountId);
+    const post = async (path: string, form: Readonly<Record<string, string>>, cookie: string) =>
+      await request(`http://127.0.0.1:${api.port}`)
+        .post(path)
+        .set({ 'Sec-Fetch-Site': 'same-origin', Cookie: cookie })
+        .set('Referer', `http://127.0.0.1:${api.port}${KEYS}?a=b`)
+        .type('form')
+        .send(form);
+    const form = { name: 'nightly "<b>', expires: '30', password: 'secret', code: '123456' };
+    const lost = await post(KEYS, form, 'plumbline-session=gone');
+    const signIn = `/settings/sign-in?next=${encodeURIComponent(`${KEYS}?a=b`)}`;
+    expect([lost.status, lost.headers['location']]).toEqual([303, signIn]);
+    const [kept = ''] = String(lost.headers['set-cookie']).split(';');
+    expect(kept).toMatch(/^plumbline-lost=/);
+    const page = await request(`http://127.0.0.1:${api.port}`).get(signIn).set('Cookie', kept);
+    expect(page.text).toContain('so the form was not sent');
+    const entered = await post(
+      '/settings/sign-in',
+      { email, password: PASSWORD, next: `${KEYS}?a=b` },
+      kept,
+    );
+    expect(entered.headers['location']).toBe(`${KEYS}?a=b`);
+    const [session = ''] = String(entered.headers['set-cookie']).split(';');
+    const first = await request(`http://127.0.0.1:${api.port}`)
+      .get(`${KEYS}?a=b`)
+      .set('Cookie', `${session}; ${kept}`);
+    expect(toReadable(first.text)).toContain(
+      'nothing was done. You had entered “nightly "&lt;b&gt;”. Please send the form again.',
+    );
+    expect(first.text).toContain(
+      'data-typed="{&quot;name&quot;:&quot;nightly \\&quot;&lt;b&gt;&quot;,&quot;expires&quot;:&quot;30&quot;}"',
+    );
+    expect(first.text).not.toMatch(/secret|123456/);
+    expect(String(first.headers['set-cookie'])).toContain('plumbline-lost=; Max-Age=0');
+  });
+
+  test.each([
+    'x',
+    Buffer.from('[1]').toString('base64url'),
+    Buffer.from('{"password":"p"}').toString('base64url'),
+  ])('a cookie that is none of ours gives nothing back: %s', async (value) => {
+    const { browser } = await aVisitor(api, accountId);
+    const { text, status } = await browser.get(KEYS, {
+      Cookie: `${browser.cookie}; plumbline-lost=${value}`,
+    });
+    expect(status).toBe(200);
+    expect(text).not.toMatch(/data-typed="\{&/);
   });
 });
 

@@ -102,7 +102,7 @@ describe('the callback of single sign-on', () => {
     const { status, headers } = (await comeBack()) ?? {};
     expect([status, headers?.['location']]).toEqual([
       303,
-      '/settings/sign-in/code?next=/settings/overview',
+      '/settings/sign-in/code?next=%2Fsettings%2Foverview',
     ]);
     const cookies = String(headers?.['set-cookie']);
     expect(cookies).toMatch(/plumbline-pending=[\w-]{43}\.[\w-]+;/);

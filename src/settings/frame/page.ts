@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import { html } from 'hono/html';
+import { renderLostForm } from '../sign-in/lost-form.ts';
 import { findVisitor, type Visitor } from '../visitor.ts';
 import { assetPath } from './assets.ts';
 import { renderFormToken } from './forms.ts';
@@ -50,7 +51,9 @@ export async function sendPage(
   { title, main, current, status, hasParts = false }: View,
 ): Promise<void> {
   const visitor = findVisitor(res);
-  const body = visitor === undefined ? renderBare(main) : renderFramed(visitor, main, current);
+  const notices = html`${renderLostForm(res)}${renderNotice(visitor?.notice ?? null)}`;
+  const body =
+    visitor === undefined ? renderBare(main) : renderFramed(visitor, { main, current, notices });
   const page = await html`<!doctype html>
 <html lang="en">
   <head>
@@ -82,7 +85,13 @@ function renderBare(main: Html): Html {
   </body>`;
 }
 
-function renderFramed(visitor: Visitor, main: Html, current: PageName | undefined): Html {
+interface Framed {
+  readonly main: Html;
+  readonly current: PageName | undefined;
+  readonly notices: Html;
+}
+
+function renderFramed(visitor: Visitor, { main, current, notices }: Framed): Html {
   return html`<body class="framed">
     <a class="skip" href="#main">Skip to content</a>
     <header>
@@ -95,7 +104,7 @@ function renderFramed(visitor: Visitor, main: Html, current: PageName | undefine
     </header>
     <nav aria-label="Settings">${Object.entries(MENU).map(([group, links]) => renderGroup(group, linksOf(links, visitor), current))}</nav>
     <main id="main" tabindex="-1">${main}</main>
-    <div id="notice" role="status">${renderNotice(visitor.notice)}</div>
+    <div id="notice" role="status">${notices}</div>
     <dialog id="dialog" aria-labelledby="dialog-title"></dialog>
   </body>`;
 }

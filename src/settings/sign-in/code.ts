@@ -11,7 +11,8 @@ import { sendPage } from '../frame/page.ts';
 import type { Html } from '../frame/text.ts';
 import { readField, readQuery } from '../request.ts';
 import { findCodeProof } from './code-proof.ts';
-import { browserOf, toOwnPage } from './sign-in.ts';
+import { toOwnPage } from './own-page.ts';
+import { browserOf } from './sign-in.ts';
 
 const PATH = '/settings/sign-in/code';
 

@@ -17,17 +17,23 @@ import { sendPage } from '../frame/page.ts';
 import type { Html } from '../frame/text.ts';
 import { addressOf, readField, readQuery } from '../request.ts';
 import { findVisitor } from '../visitor.ts';
+import { hasLostForm } from './lost-form.ts';
+import { HOME, toOwnPage } from './own-page.ts';
 import { findByPassword } from './password.ts';
 
-const HOME = '/settings/overview';
 const CODE_PAGE = '/settings/sign-in/code';
-/** Only paths of this site, so that the parameter cannot redirect to another one. */
-const OWN_PAGE = /^\/settings(\/[a-z0-9-]+)+$/;
 
 export const showSignIn: PageHandler = async (deps, req, res) => {
   if (findVisitor(res) !== undefined) res.redirect(303, HOME);
-  else await sendSignIn(deps, res, { next: readQuery(req, 'next') });
+  else await sendSignIn(deps, res, { next: readQuery(req, 'next'), ended: findEnded(req) });
 };
+
+/** A browser that has a session's cookie had a session. */
+function findEnded(req: Request): string | undefined {
+  if (hasLostForm(req))
+    return 'Your session has ended, so the form was not sent. Sign in to send it again.';
+  return readCookie(req, 'session') && 'Your session has ended. Sign in to go on where you were.';
+}
 
 /** One answer for every cause, after the same time, so that it does not show who has an account. */
 export const signIn: PageHandler = async (deps, req, res) => {
@@ -67,7 +73,7 @@ export async function askForCode(
 ): Promise<void> {
   const token = await insertPendingSignIn(db, { ...person, now: toInstant(now()) });
   setCookie(req, res, 'pending', token);
-  res.redirect(303, `${CODE_PAGE}?next=${next}`);
+  res.redirect(303, `${CODE_PAGE}?next=${encodeURIComponent(next)}`);
 }
 
 /** Always a new session with a new token. The browser's former session ends. */
@@ -108,10 +114,8 @@ interface Attempt {
   readonly next: string;
   readonly email?: string;
   readonly isWrong?: boolean;
-}
-
-export function toOwnPage(next: string): string {
-  return OWN_PAGE.test(next) ? next : HOME;
+  /** Why the person has to sign in again. */
+  readonly ended?: string | undefined;
 }
 
 async function sendSignIn(deps: SettingsDeps, res: Response, attempt: Attempt): Promise<void> {
@@ -121,12 +125,13 @@ async function sendSignIn(deps: SettingsDeps, res: Response, attempt: Attempt): 
 }
 
 function renderSignIn(
-  { next, email = '', isWrong = false }: Attempt,
+  { next, email = '', isWrong = false, ended }: Attempt,
   hasSso: boolean,
   token: Html | '',
 ): Html {
   return html`<section class="card">
     <h1>Sign in</h1>
+    ${ended ? html`<p role="status">${ended}</p>` : ''}
     ${isWrong ? html`<p class="wrong" role="alert">The e-mail address or the password is wrong.</p>` : ''}
     <form method="post" action="/settings/sign-in">
       ${token}

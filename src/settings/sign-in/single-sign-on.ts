@@ -6,7 +6,8 @@ import { findSignedOn, type SignedOn } from '../../store/people/single-sign-on.t
 import { readCookie, setCookie } from '../cookies.ts';
 import type { SettingsDeps } from '../deps.ts';
 import { addressOf, readQuery } from '../request.ts';
-import { askForCode, openSession, toOwnPage } from './sign-in.ts';
+import { toOwnPage } from './own-page.ts';
+import { askForCode, openSession } from './sign-in.ts';
 
 type ProviderDeps = SettingsDeps & NonNullable<SettingsDeps['singleSignOn']>;
 

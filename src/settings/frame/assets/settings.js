@@ -18,8 +18,16 @@ document.addEventListener('htmx:afterSwap', ({ target }) => {
 
 // An answer without the part that was asked for would empty the page: a proxy's own page, or a refusal.
 document.addEventListener('htmx:beforeSwap', ({ detail }) => {
+  const { elt } = detail.requestConfig;
+  // The session has ended: the sign-in page is a page of its own, and the server keeps what was typed.
+  if (detail.xhr.status === 401) {
+    detail.shouldSwap = false;
+    if (elt.matches('form')) elt.submit();
+    else location.assign(elt.href);
+    return;
+  }
   const answer = new DOMParser().parseFromString(detail.serverResponse, 'text/html');
-  if (answer.querySelector(detail.requestConfig.elt.getAttribute('hx-select'))) return;
+  if (answer.querySelector(elt.getAttribute('hx-select'))) return;
   detail.shouldSwap = false;
   const refusal = answer.querySelector('.refusal p')?.textContent;
   const none = `No usable answer came back (${detail.xhr.status}). ${UNKNOWN}`;
@@ -36,6 +44,18 @@ addEventListener('pagehide', () => {
 });
 
 prepare(document);
+giveBack();
+
+/** What was typed in a form whose session had ended. */
+function giveBack() {
+  const note = document.querySelector('[data-typed]');
+  for (const [name, text] of Object.entries(JSON.parse(note?.dataset.typed ?? '{}'))) {
+    const field = document.querySelector(
+      `main form[method=post] [name="${name}"]:not([type=hidden])`,
+    );
+    if (field) field.value = text;
+  }
+}
 
 /** How far a key goes from a column of a chart; from no column, it goes to the last one. */
 const STEPS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };

@@ -1,0 +1,65 @@
+import type { Request, Response } from 'express';
+import { html } from 'hono/html';
+import { readCookie, setCookie } from '../cookies.ts';
+import { type Html, toSafeText } from '../frame/text.ts';
+import { readField } from '../request.ts';
+
+/*
+ * A form that is sent after its session has ended is refused. What was typed in it is kept by the browser, in a cookie,
+ * while the person signs in by any way, and given back on the page that they come to.
+ */
+
+/** Names of fields that people type in, and of those that they choose. No password, code or link is among them. */
+const TYPED = ['name', 'email', 'url'] as const;
+const GIVEN_BACK = [...TYPED, 'role', 'expires', 'last_day'] as const;
+/** The longest e-mail address. */
+const MAX_VALUE = 254;
+/** Browsers refuse cookies of more than 4,096 bytes. */
+const MAX_COOKIE = 3_500;
+
+type Typed = Readonly<Record<string, string>>;
+
+const NOTHING = Buffer.from('{}').toString('base64url');
+
+/** Also when nothing was typed: the person has to know that nothing was done. */
+export function keepLostForm(req: Request, res: Response): void {
+  const typed = GIVEN_BACK.map((name) => [name, readField(req, name).slice(0, MAX_VALUE)] as const);
+  const json = JSON.stringify(Object.fromEntries(typed.filter(([, value]) => value !== '')));
+  const cookie = Buffer.from(json).toString('base64url');
+  setCookie(req, res, 'lost', cookie.length <= MAX_COOKIE ? cookie : NOTHING);
+}
+
+export function hasLostForm(req: Request): boolean {
+  return readCookie(req, 'lost') !== undefined;
+}
+
+/** For the first page after signing in. */
+export function takeLostForm(req: Request, res: Response): void {
+  const cookie = readCookie(req, 'lost');
+  if (cookie === undefined) return;
+  setCookie(req, res, 'lost', '');
+  res.locals['lost'] = parseTyped(cookie);
+}
+
+function parseTyped(cookie: string): Typed {
+  try {
+    const typed = JSON.parse(Buffer.from(cookie, 'base64url').toString()) as Typed;
+    const known = GIVEN_BACK.map((name) => [name, typed[name]] as const);
+    return Object.fromEntries(
+      known.filter((entry): entry is [(typeof entry)[0], string] => typeof entry[1] === 'string'),
+    );
+  } catch {
+    return {};
+  }
+}
+
+/** With scripts, the fields of the page's form get the text again (settings.js). */
+export function renderLostForm(res: Response): Html | '' {
+  const typed = res.locals['lost'] as Typed | undefined;
+  if (typed === undefined) return '';
+  const texts = TYPED.flatMap((name) => typed[name] ?? []).map(
+    (text) => `“${toSafeText(text, MAX_VALUE)}”`,
+  );
+  const had = texts.length === 0 ? '' : ` You had entered ${texts.join(', ')}.`;
+  return html`<p data-typed="${JSON.stringify(typed)}">Your session had ended, so nothing was done.${had} Please send the form again.</p>`;
+}
