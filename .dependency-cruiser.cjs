@@ -31,7 +31,12 @@ module.exports = {
     imports('domain', []),
     imports('store', ['domain']),
     ...MIDDLE.map((name) =>
-      imports(name, name === 'external' ? ['domain', 'store', 'generated'] : ['domain', 'store']),
+      imports(
+        name,
+        ['external', 'notify'].includes(name)
+          ? ['domain', 'store', 'generated']
+          : ['domain', 'store'],
+      ),
     ),
     imports('demo', ['domain', 'store', 'intake', 'alerts']),
     imports('config', ['domain']),

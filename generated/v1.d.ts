@@ -574,6 +574,81 @@ export interface components {
             readonly resolved_at: string | null;
             readonly context: components["schemas"]["AlertContext"];
         };
+        /** @description What a webhook is sent when an alert fires or resolves. */
+        readonly AlertEvent: {
+            /**
+             * @description The event.
+             * @example alert.fired
+             * @enum {string}
+             */
+            readonly type: "alert.fired" | "alert.resolved";
+            /**
+             * Format: date-time
+             * @description When it happened. Deliveries come in no promised order.
+             * @example 2026-03-15T04:12:10Z
+             */
+            readonly timestamp: string;
+            readonly data: components["schemas"]["Alert"];
+        };
+        /** @description What a webhook is sent when reports about a domain were received. */
+        readonly ReportEvent: {
+            /**
+             * @description The event.
+             * @example report.received
+             * @enum {string}
+             */
+            readonly type: "report.received";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-15T04:12:09Z
+             */
+            readonly timestamp: string;
+            /** @description Where the reports are. */
+            readonly data: {
+                /**
+                 * Format: uuid
+                 * @description Domain that the reports are about.
+                 * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+                 */
+                readonly domain_id: string;
+                /**
+                 * Format: int32
+                 * @description How many reports there are.
+                 * @example 3
+                 */
+                readonly report_count: number;
+                /**
+                 * @description The point before them. As `received_after` of `listReports` it lists these reports, and what came since.
+                 * @example pPRckDAbOQAAAAAAAvV3e1Qn8cYAAAAAAAL1d3tUJ_HGAAAAAA
+                 */
+                readonly cursor: string;
+            };
+        };
+        /** @description What a webhook is sent for a test. */
+        readonly TestEvent: {
+            /**
+             * @description The event.
+             * @example webhook.test
+             * @enum {string}
+             */
+            readonly type: "webhook.test";
+            /**
+             * Format: date-time
+             * @description When somebody asked for it.
+             * @example 2026-03-15T04:12:09Z
+             */
+            readonly timestamp: string;
+            /** @description Which endpoint was tested. */
+            readonly data: {
+                /**
+                 * Format: uuid
+                 * @description Identifier of the endpoint.
+                 * @example 7d1f7a52-95e5-4a0a-8a55-0d6c2f8b9a10
+                 */
+                readonly webhook_id: string;
+            };
+        };
         /**
          * @description Figures that belong to the alert's type. Read them by the schema that `type` names; further keys may be
          *     added, and a value may be null. A type that is not listed has keys that this contract does not know.
@@ -1081,6 +1156,15 @@ export interface components {
         };
     };
     parameters: {
+        /** @description Names the event. It stays the same when a delivery is tried again, and for every endpoint. */
+        readonly WebhookId: string;
+        /** @description When this delivery was sent, in seconds since 1970. */
+        readonly WebhookTimestamp: number;
+        /**
+         * @description `v1,` and the HMAC-SHA256 of id, timestamp and body in Base64. Two of them, separated by a blank, for 24 hours
+         *     after the secret was rotated.
+         */
+        readonly WebhookSignature: string;
         /**
          * @description The largest number of items in the page. Decimal digits only.
          * @example 50

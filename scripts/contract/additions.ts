@@ -1,3 +1,4 @@
+import { WEBHOOK_PATH } from './comparable.ts';
 import { argumentsOf, type Change } from './oasdiff.ts';
 
 /** The names with which the changelog has to mention an addition; undefined when this change is a break. */
@@ -9,7 +10,7 @@ type ToNames = (change: Change) => readonly string[] | undefined;
  * or default, or the removal of an optional field or an error status.
  */
 export const ADDITIONS: Readonly<Record<string, ToNames>> = {
-  'endpoint-added': ({ path = '' }) => [path],
+  'endpoint-added': ({ path = '' }) => [path.replace(WEBHOOK_PATH, '')],
   'endpoint-deprecated-with-sunset': nameOperation,
   // After its sunset, an operation may be removed.
   'api-path-removed-with-deprecation': nameOperation,

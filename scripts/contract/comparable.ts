@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 
 interface Contract {
+  readonly paths: Record<string, object>;
+  readonly 'x-webhooks'?: Readonly<Record<string, { readonly post: Webhook }>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+interface Webhook {
+  readonly operationId: string;
+  readonly parameters: readonly object[];
+  readonly requestBody: { readonly content: object };
 }
 interface Schema {
   readonly 'x-schema-by-type'?: Readonly<Record<string, object>>;
@@ -31,8 +38,12 @@ export function withComparable<T>(
   }
 }
 
+/** Where oasdiff finds what is sent to endpoints. */
+export const WEBHOOK_PATH = '/x-webhooks/';
+
 /**
- * oasdiff follows only references. So each schema that `x-schema-by-type` names is added where it applies, as
+ * oasdiff follows only references, and no extension. So what is sent to endpoints becomes an answer, which its receiver
+ * reads as it reads one. And each schema that `x-schema-by-type` names is added where it applies, as
  * a field named for its type.
  */
 function toComparable(text: string): string {
@@ -40,6 +51,11 @@ function toComparable(text: string): string {
   for (const schema of Object.values(contract.components.schemas)) {
     const { 'x-schema-by-type': byType } = schema;
     if (byType !== undefined) schema.properties = byType;
+  }
+  for (const [type, { post }] of Object.entries(contract['x-webhooks'] ?? {})) {
+    const { operationId, parameters, requestBody } = post;
+    const responses = { 200: { description: type, content: requestBody.content } };
+    contract.paths[`${WEBHOOK_PATH}${type}`] = { get: { operationId, parameters, responses } };
   }
   return JSON.stringify(contract);
 }

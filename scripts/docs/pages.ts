@@ -15,6 +15,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'errors', title: 'Errors' },
   { slug: 'limits', title: 'Limits' },
   { slug: 'keys', title: 'API keys' },
+  { slug: 'webhooks', title: 'Webhooks' },
   { slug: 'versioning', title: 'Versioning' },
   { slug: 'clients', title: 'Generated clients' },
   { slug: 'changelog', title: 'Changelog' },

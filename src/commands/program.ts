@@ -46,6 +46,12 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<CommandModule>
   ],
   ['key', 'API keys, at most ten for each account.', () => import('./key.ts')],
   ['mail', 'The mail that Plumbline sends.', () => import('./mail.ts')],
+  [
+    'webhook',
+    'Endpoints that are told of events, at most five for each account.',
+    () => import('./webhook.ts'),
+  ],
+  ['delivery', 'What endpoints were sent, and how they answered.', () => import('./delivery.ts')],
   ['alerts', 'Alerts, and why they are open.', () => import('./alerts.ts')],
   [
     'user',

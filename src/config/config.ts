@@ -36,6 +36,8 @@ const VARIABLES = {
   maxConnectionsPerIp: whole('PLUMBLINE_MAX_CONNECTIONS_PER_IP', 100, LIMIT),
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   trustedProxies: networks('PLUMBLINE_TRUSTED_PROXIES'),
+  /** Addresses and networks that webhooks may call though they are not public. */
+  webhookAllow: networks('PLUMBLINE_WEBHOOK_ALLOW'),
   logLevel: choice('PLUMBLINE_LOG_LEVEL', LEVELS, 'info'),
   /** Empty for the system's servers. */
   dnsServers: list(

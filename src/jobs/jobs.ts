@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { evaluate, evaluateShard } from '../alerts/evaluate.ts';
 import type { Config } from '../config/config.ts';
+import { createSealings } from '../config/secrets-key.ts';
+import { createHostLookUp } from '../dns/host-lookup.ts';
 import { nameShard } from '../dns/name-watch.ts';
 import { checkShard, createLookUp } from '../dns/record-watch.ts';
 import { createNameLookUp } from '../dns/reverse-lookup.ts';
 import type { ParserProcess } from '../intake/parser/parser-process.ts';
 import type { Channel } from '../notify/channel.ts';
 import { createOutbox } from '../notify/outbox.ts';
+import { createWebhookChannel } from '../notify/webhooks/webhook-channel.ts';
 import type { Store } from '../store/engine/store.ts';
 import { deleteOldEvents } from '../store/notify/tidy.ts';
 import { trimUnclaimed } from '../store/retention/unclaimed.ts';
@@ -50,6 +53,17 @@ export function startJobs(config: Config, deps: JobsDeps): Jobs {
 
 interface Job extends Running {
   readonly name: string;
+}
+
+/** Without a key, which PostgreSQL needs a file for, nobody can make a webhook. */
+function createChannels(config: Config, { db }: Store): readonly Channel[] {
+  const { secretsKeyFile, webhookAllow: allowed, dnsServers, baseUrl } = config;
+  if (secretsKeyFile === undefined) return [];
+  const openSealing = createSealings(secretsKeyFile);
+  const lookUp = createHostLookUp(dnsServers);
+  return [
+    createWebhookChannel({ db, now: () => new Date(), openSealing, allowed, lookUp, baseUrl }),
+  ];
 }
 
 /** A delivery that was begun is finished and recorded before the process ends: else it would be made again. */
@@ -112,7 +126,7 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
   // Mails are claimed one by one, and files by their keys, so neither the inbox nor a folder needs a lease.
   const inbox = startInbox(config, { store, log, parser });
   const doors = { store, log, deliver: inbox.deliver };
-  const channels: readonly Channel[] = [];
+  const channels = createChannels(config, store);
   const jobs = [
     // Missing reports trigger no ingest.
     hourly('alerts', (run) => evaluateShard(alerts, run)),

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { toInstant } from '../../src/domain/instant.ts';
-import { updatePlan } from '../../src/store/accounts/accounts.ts';
+import { updatePlan } from '../../src/store/accounts/plan-change.ts';
 import { updateRouteCheck } from '../../src/store/alerts/dns-records.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { insertOneTimeLink } from '../../src/store/people/passwords.ts';

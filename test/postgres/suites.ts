@@ -19,6 +19,7 @@ const OF_NO_STORE = [
   'test/settings/frame/*.test.ts',
   'test/alerts/{contexts,schedule}.test.ts',
   'test/dns/reverse-lookup.test.ts',
+  'test/notify/hostile-addresses.test.ts',
   'test/settings/ip-database.test.ts',
 ];
 

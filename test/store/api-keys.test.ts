@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { insertAccount, updatePlan } from '../../src/store/accounts/accounts.ts';
+import { insertAccount } from '../../src/store/accounts/accounts.ts';
 import {
   deleteApiKey,
   findKeyHolder,
@@ -7,6 +7,7 @@ import {
   listApiKeys,
   updateApiKey,
 } from '../../src/store/accounts/api-keys.ts';
+import { updatePlan } from '../../src/store/accounts/plan-change.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { putBrake } from '../support/brake.ts';
 import { aBareAccount, aKey, anAccount, NOW, UNKNOWN_ID } from '../support/builders.ts';

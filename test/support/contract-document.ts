@@ -19,17 +19,27 @@ export interface Response {
   readonly content?: Readonly<Record<string, { schema: Schema; examples?: Examples }>>;
 }
 export type Schema = Readonly<Record<string, unknown>>;
+interface Webhook {
+  readonly parameters: readonly Parameter[];
+  readonly requestBody: Response;
+}
 type Examples = Readonly<Record<string, { readonly value: unknown }>>;
 
 const document = toResolved(
   parse(readFileSync(new URL('../../openapi/v1.yaml', import.meta.url), 'utf8')),
 ) as {
   paths: Readonly<Record<string, { get: Operation }>>;
+  'x-webhooks': Readonly<Record<string, { post: Webhook }>>;
   components: { responses: Responses; schemas: Readonly<Record<string, Schema>> };
 };
 
 export const { components } = document;
 export const operations = Object.values(document.paths).map(({ get }) => get);
+
+/** What is sent to endpoints, by the type of the event. */
+export const webhooks = new Map(
+  Object.entries(document['x-webhooks']).map(([type, { post }]) => [type, post]),
+);
 
 /** The operation of a path, whatever the method. The path may have a query. */
 export function findOperation(path: string): Operation | undefined {

@@ -11,6 +11,7 @@ import {
   type Response,
   type Responses,
   type Schema,
+  webhooks,
 } from './contract-document.ts';
 
 export interface Exchange {
@@ -56,6 +57,21 @@ export function holdToErrorShape(body: string): void {
   if (wrong !== undefined) throw new Error(`not an error body: ${wrong}\n${body.slice(0, 500)}`);
 }
 
+/** Throws when a delivery in the standard format is not what the contract describes for its type. */
+export function holdToWebhook({ headers, body }: Pick<Exchange, 'headers' | 'body'>): void {
+  const type = (parseJson(body) as { type?: string } | undefined)?.type ?? '';
+  const { parameters = [], requestBody } = webhooks.get(type) ?? {};
+  const wrongHeader = parameters.find(({ name, schema }) => {
+    const value = headers[name];
+    return findWrong(schema, schema['type'] === 'integer' ? Number(value) : value) !== undefined;
+  });
+  const wrong =
+    requestBody === undefined
+      ? 'an event that is not declared'
+      : (wrongHeader?.name ?? findWrongBody({ method: 'POST', headers, body }, requestBody));
+  if (wrong !== undefined) throw new Error(`webhook ${type}: ${wrong}\n${body.slice(0, 500)}`);
+}
+
 /** Every example of a body in the contract: its place, and its error, if any. */
 export function listExamples() {
   const owners: [string, Responses][] = [
@@ -63,6 +79,10 @@ export function listExamples() {
     ...operations.map((operation): [string, Responses] => [
       operation.operationId,
       operation.responses,
+    ]),
+    ...[...webhooks].map(([type, { requestBody }]): [string, Responses] => [
+      type,
+      { sent: requestBody },
     ]),
   ];
   return owners.flatMap(([owner, responses]) =>
@@ -97,7 +117,10 @@ function findWrongHeader({ headers }: Exchange, { headers: declared = {} }: Resp
   return undeclared && `${undeclared} is not declared`;
 }
 
-function findWrongBody({ method, headers, body }: Exchange, { content }: Response) {
+function findWrongBody(
+  { method, headers, body }: Omit<Exchange, 'path' | 'status'>,
+  { content }: Response,
+) {
   const isBodiless = method === 'HEAD' || content === undefined;
   if (isBodiless) return body === '' ? undefined : 'a body where none is allowed';
   const type = headers['content-type'] ?? 'none';

@@ -34,6 +34,18 @@ export const AUDIT_ACTIONS = {
   ],
   alert: ['alert_fired', 'alert_resolved'],
   source: ['source_marked'],
+  webhook: [
+    'webhook_created',
+    'webhook_enabled',
+    'webhook_disabled',
+    'webhook_disabled_by_plan',
+    'webhook_disabled_as_gone',
+    'webhook_disabled_as_failing',
+    'webhook_rotated',
+    'webhook_deleted',
+    'webhook_tested',
+    'delivery_resent',
+  ],
 } as const;
 
 export type AuditKind = keyof typeof AUDIT_ACTIONS;

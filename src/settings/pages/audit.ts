@@ -110,6 +110,7 @@ const KIND_LABELS = {
   domain: 'Domains',
   alert: 'Alerts',
   source: 'Sources',
+  webhook: 'Webhooks',
 } as const satisfies Record<AuditKind, string>;
 
 const PLANS: Readonly<Record<string, string>> = { pro: 'Pro', free: 'Free' };
@@ -149,6 +150,16 @@ export const VERBS = {
   alert_fired: 'fired an alert of',
   alert_resolved: 'resolved an alert of',
   source_marked: 'marked the source',
+  webhook_created: 'made the webhook to',
+  webhook_enabled: 'turned on the webhook to',
+  webhook_disabled: 'turned off the webhook to',
+  webhook_disabled_by_plan: 'turned off, by leaving Pro, the webhook to',
+  webhook_disabled_as_gone: 'turned off, because it answered 410, the webhook to',
+  webhook_disabled_as_failing: 'turned off, because it failed for five days, the webhook to',
+  webhook_rotated: 'made a new secret for the webhook to',
+  webhook_deleted: 'deleted the webhook to',
+  webhook_tested: 'sent a test to',
+  delivery_resent: 'sent an event again to',
 } as const satisfies Record<AuditAction, string>;
 
 export const ACTORS: Readonly<Record<string, string>> = {

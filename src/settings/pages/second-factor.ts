@@ -9,13 +9,13 @@ import {
   toTotpUri,
 } from '../../domain/access/second-factor.ts';
 import { Failure } from '../../domain/failure.ts';
+import { openToSeal } from '../../store/accounts/sealed-secrets.ts';
 import { findCredentials } from '../../store/people/people.ts';
 import {
   type CodeProof,
   confirmSecondFactor,
   deleteSecondFactor,
   findSecondFactor,
-  hasSecondFactors,
   renewRecoveryCodes,
   startSecondFactor,
 } from '../../store/people/second-factors.ts';
@@ -50,11 +50,9 @@ export const startSetUp: PageHandler = async (deps, _req, res) => {
   res.redirect(303, FACTOR_PATH);
 };
 
-/** The key is read again: nothing may be encrypted with one whose file is lost. */
 async function openForSecret({ store, openSealing }: SettingsDeps): Promise<Sealing> {
   if (openSealing === undefined) throw new Failure('forbidden', 'None can be set up here.');
-  const mayMake = async () => !(await hasSecondFactors(store.db));
-  return await openSealing({ isFresh: true, mayMake }).catch((cause: unknown) => {
+  return await openToSeal(store.db, openSealing).catch((cause: unknown) => {
     const message =
       'A second factor cannot be set up at the moment. The operator of this service finds the reason in its log.';
     throw new Failure('unavailable', message, { cause });

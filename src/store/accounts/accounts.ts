@@ -11,7 +11,7 @@ import { newVersion } from '../lists/heads.ts';
 import { insertPoint, newNonce } from '../lists/points.ts';
 import { alertList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
-import { type Actor, insertAudit, operator } from './audit.ts';
+import { insertAudit, operator } from './audit.ts';
 
 export type Account = Readonly<Pick<Selectable<Tables['account']>, (typeof COLUMNS)[number]>>;
 
@@ -87,31 +87,4 @@ function selectAccount(db: Queries, id: string) {
 
 export function noAccount(id: string): Failure {
   return new Failure('not_found', `No account has the id ${id}.`);
-}
-
-/**
- * Leaving Pro disables all of the account's keys in the same transaction, and returns their names; returning to Pro
- * enables none.
- */
-export function updatePlan(db: Db, accountId: string, plan: Plan, by: Actor = operator()) {
-  return db.write(async (tx) => {
-    const account = await lockAccount(tx, accountId);
-    await tx.updateTable('account').set({ plan }).where('id', '=', accountId).execute();
-    const entry = { accountId, subject: account.name, detail: plan };
-    if (account.plan !== plan) await insertAudit(tx, by, { ...entry, action: 'plan_changed' });
-    const disabledKeys = plan === 'pro' ? [] : await disableApiKeys(tx, accountId, by);
-    return { ...account, plan, disabledKeys };
-  });
-}
-
-async function disableApiKeys(tx: Tx, accountId: string, by: Actor): Promise<string[]> {
-  const keys = await tx
-    .updateTable('api_key')
-    .set({ enabled: 0 })
-    .where(({ and }) => and({ account_id: accountId, enabled: 1 }))
-    .returning(['name', 'prefix'])
-    .execute();
-  for (const { name: subject, prefix: detail } of keys)
-    await insertAudit(tx, by, { accountId, action: 'key_disabled_by_plan', subject, detail });
-  return keys.map(({ name }) => name);
 }

@@ -96,6 +96,14 @@ export async function findDomainIds(db: Queries, names: readonly string[]): Prom
 }
 
 /** Repeating it changes nothing. Throws `not_found` for a domain without account. */
+export async function findDomainName(
+  db: Queries,
+  { domainId, accountId }: { readonly domainId: string; readonly accountId: string },
+): Promise<string | undefined> {
+  const name = db.selectFrom('domain').select('name').where('id', '=', domainId);
+  return (await name.where('account_id', '=', accountId).executeTakeFirst())?.name;
+}
+
 export async function updateDomainStatus(
   db: Db,
   id: string,

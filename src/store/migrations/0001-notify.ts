@@ -1,4 +1,5 @@
 import type { ChannelName, EventType } from '../../domain/events.ts';
+import type { Format, OffReason } from '../../domain/webhooks/webhook.ts';
 import {
   count,
   flag,
@@ -39,6 +40,26 @@ export const NOTIFY = {
       'index receiver_due (free_at_ms, due_at_ms) where due_at_ms is not null',
     ],
     storage: UPDATED_IN_PLACE,
+  },
+
+  /** The endpoint of a receiver. An account has at most MAX_WEBHOOKS; people and operators delete them. */
+  webhook: {
+    columns: {
+      id: id('primary key references receiver'),
+      url: text(),
+      format: text<Format>("check (format in ('standard', 'slack'))"),
+      /** Empty for none. */
+      description: text(),
+      /** Encrypted (decision 100), about its id. */
+      sealed_secret: text(),
+      /** The one from before the last rotation. */
+      old_sealed_secret: orNull(text()),
+      /** Until when both sign. */
+      old_until: orNull(instant()),
+      /** Why Plumbline turned it off; null when a person did, and while it is on. */
+      off_reason: orNull(text<OffReason>()),
+      created_at: instant(),
+    },
   },
 
   /** Written where somebody receives it. Deleted after KEPT_DAYS (notify/tidy.ts), with its deliveries. */

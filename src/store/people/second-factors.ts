@@ -26,12 +26,6 @@ export async function findSecondFactor(db: Db, personId: string) {
     .executeTakeFirst();
 }
 
-/** Whether the database has any secret, in use or waiting for its first code. */
-export async function hasSecondFactors(db: Db): Promise<boolean> {
-  const row = await db.selectFrom('second_factor').select('person_id').limit(1).executeTakeFirst();
-  return row !== undefined;
-}
-
 /** Stores a secret that waits for its first code, in place of one that waits. Throws `conflict` if one is in use. */
 export async function startSecondFactor(
   db: Db,

@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import { toInstant } from '../domain/instant.ts';
+import { operator } from '../store/accounts/audit.ts';
+import { type Delivery, listDeliveries, resend } from '../store/notify/deliveries.ts';
+import { findWebhook } from '../store/notify/webhooks.ts';
+import { parseId, parseWhole } from './arguments.ts';
+import { type OutputOptions, printList, printResult } from './output/output.ts';
+import { withStore } from './with-store.ts';
+
+export function define(delivery: Command): void {
+  delivery
+    .command('list')
+    .argument('<webhook-id>', 'as listed', parseId)
+    .description('List what an endpoint was sent in the last 30 days, latest first.')
+    .option('--limit <n>', 'how many', parseWhole(10_000), 50)
+    .action(async (id: string, options: OutputOptions & { readonly limit: number }) => {
+      const deliveries = await withStore(async ({ db }) => {
+        await findWebhook(db, id);
+        return await listDeliveries(db, id, options);
+      });
+      const none = 'The endpoint was sent nothing yet: plumbline webhook test <webhook-id>';
+      printList(deliveries.map(toOutput), { none, toColumns }, options);
+    });
+  delivery
+    .command('resend')
+    .argument('<webhook-id>', 'as listed', parseId)
+    .argument('<event-id>', 'as listed', parseId)
+    .description('Send an event to an endpoint again.')
+    .action(async (id: string, event: string, options: OutputOptions) => {
+      await withStore(({ db }) => resend(db, id, event, operator()));
+      printResult({ event }, `The event ${event} is sent again.`, options);
+    });
+}
+
+function toOutput({ id: event, type, at, state, tries, ...last }: Delivery) {
+  const { tried_at, took_ms, status, answer, due_at_ms } = last;
+  const next_try_at = due_at_ms === null ? null : toInstant(new Date(due_at_ms));
+  return { event, type, at, state, tries, tried_at, took_ms, status, answer, next_try_at };
+}
+
+function toColumns({ event, type, at, state, tries, status }: ReturnType<typeof toOutput>) {
+  return { event, type, at, state, tries, status };
+}

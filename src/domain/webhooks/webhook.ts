@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import type { Plan } from '../access/api-key.ts';
+import type { EventType } from '../events.ts';
+import { Failure } from '../failure.ts';
+import { createJudge, findLiteralAddress, mayCall } from './address.ts';
+
+/** Those that are off count. */
+export const MAX_WEBHOOKS = 5;
+/** How long the secret from before a rotation signs too. */
+export const OLD_SECRET_MS = 24 * 3_600_000;
+
+export const FORMATS = ['standard', 'slack'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** The events that an endpoint can choose. A test is sent to any. */
+export const WEBHOOK_EVENTS = ['alert.fired', 'alert.resolved', 'report.received'] as const;
+export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number] & EventType;
+
+/** Why Plumbline has turned an endpoint off. */
+export type OffReason = 'gone' | 'failing' | 'plan';
+
+/** As Standard Webhooks writes it: 256 random bits. */
+export function createWebhookSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
+}
+
+const MAX_URL = 1_000;
+
+/** The address of an endpoint as it is stored. A name is judged each time when it is called. */
+export function parseWebhookUrl(text: string, allowed: readonly string[]): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || text.length > MAX_URL || !/^https?:$/.test(url.protocol))
+    throw new Failure(
+      'validation_error',
+      `An endpoint has an address like https://example.com/hook, of at most ${MAX_URL} characters.`,
+    );
+  if (url.username !== '' || url.password !== '')
+    throw new Failure('validation_error', 'The address of an endpoint has no name or password.');
+  const address = findLiteralAddress(url);
+  if (address !== undefined && !mayCall(url, createJudge(allowed)(address)))
+    throw new Failure('validation_error', `Plumbline does not call ${address}: it is not public.`);
+  if (url.protocol === 'http:' && allowed.length === 0)
+    throw new Failure('validation_error', 'The address of an endpoint begins with https://.');
+  url.hash = '';
+  return url.href;
+}
+
+export function parseWebhookEvents(names: readonly string[]): readonly WebhookEvent[] {
+  const events = WEBHOOK_EVENTS.filter((event) => names.includes(event));
+  if (events.length > 0 && events.length === new Set(names).size) return events;
+  throw new Failure(
+    'validation_error',
+    `Choose one or more of these events: ${WEBHOOK_EVENTS.join(', ')}.`,
+  );
+}
+
+const MAX_DESCRIPTION = 100;
+
+/** Trimmed; empty for none. */
+export function parseDescription(text: string): string {
+  const description = text.trim().toWellFormed();
+  if (description.length <= MAX_DESCRIPTION && !/\p{Cc}/u.test(description)) return description;
+  throw new Failure(
+    'validation_error',
+    `A description has at most ${MAX_DESCRIPTION} characters, none of them a control character.`,
+  );
+}
+
+/** Why an account cannot have a new endpoint, or cannot turn one on (with a count of 0). */
+export function findWebhookRefusal(plan: Plan, count: number): Failure | undefined {
+  if (plan !== 'pro')
+    return new Failure(
+      'plan_required',
+      'Webhooks are part of the Pro plan; this account is not on it.',
+    );
+  if (count < MAX_WEBHOOKS) return undefined;
+  return new Failure(
+    'limit_reached',
+    `An account has at most ${MAX_WEBHOOKS} endpoints, those that are off included. Delete one to make room.`,
+  );
+}

@@ -1,0 +1,153 @@
+import type { LookupFunction } from 'node:net';
+import { Webhook as Signer } from 'standardwebhooks';
+import { Agent, type Dispatcher, request } from 'undici';
+import { findLiteralAddress, type JudgeAddress, mayCall } from '../../domain/webhooks/address.ts';
+import type { Outcome } from '../channel.ts';
+
+/** For connecting and answering together. */
+const TIMEOUT_MS = 15_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+const KEPT_ANSWER_BYTES = 500;
+/** A receiver cannot put an event off for longer. */
+const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
+
+/** Rejects when nobody answers, with the reason. */
+export type LookUpAddresses = (name: string) => Promise<readonly string[]>;
+
+export interface Message {
+  readonly url: string;
+  readonly id: string;
+  readonly body: string;
+  /** `whsec_…`. Each signs. */
+  readonly secrets: readonly string[];
+}
+
+interface SendDeps {
+  readonly judge: JudgeAddress;
+  readonly lookUp: LookUpAddresses;
+  readonly now: () => Date;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Sends a message once, by a connection of its own. Never rejects. */
+export async function send(
+  deps: SendDeps,
+  message: Message,
+  signal: AbortSignal,
+): Promise<Outcome & { readonly isGone: boolean }> {
+  const begunAt = performance.now();
+  const timeout = AbortSignal.timeout(deps.timeoutMs ?? TIMEOUT_MS);
+  const url = new URL(message.url);
+  const agent = new Agent({ connect: { lookup: createLookUp(url, deps) } });
+  const outcome = await post(url, message, {
+    ...deps,
+    dispatcher: agent,
+    signal: AbortSignal.any([signal, timeout]),
+  }).catch((error: unknown) => ({ kind: 'failed' as const, answer: describe(error) }));
+  await agent.destroy();
+  const isGone = 'status' in outcome && outcome.status === 410;
+  return { ...outcome, isGone, tookMs: performance.now() - begunAt };
+}
+
+interface PostDeps extends SendDeps {
+  readonly dispatcher: Dispatcher;
+  readonly signal: AbortSignal;
+}
+
+async function post(
+  url: URL,
+  { body, ...message }: Message,
+  { judge, now, dispatcher, signal }: PostDeps,
+): Promise<Outcome> {
+  const literal = findLiteralAddress(url);
+  if (literal !== undefined && !mayCall(url, judge(literal))) throw new Refused(literal);
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'Plumbline',
+    ...sign(message, body, now()),
+  };
+  // No redirect is followed: that would need an interceptor.
+  const options = { method: 'POST', headers, body, dispatcher, signal } as const;
+  const response = await request(url, options);
+  const answer = await readBeginning(response.body);
+  return toOutcome(response.statusCode, response.headers['retry-after'], { answer, now: now() });
+}
+
+function sign({ id, secrets }: Omit<Message, 'body'>, body: string, at: Date) {
+  const signatures = secrets.map((secret) => new Signer(secret).sign(id, at, body));
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': signatures.join(' '),
+  };
+}
+
+class Refused extends Error {
+  constructor(address: string) {
+    super(`Plumbline does not call ${address}: it is not public.`);
+  }
+}
+
+/** Judges every address of a name each time when it connects: a name can have another one at any time. */
+function createLookUp(url: URL, { lookUp, judge }: SendDeps): LookupFunction {
+  const find = async (name: string) => {
+    const addresses = await lookUp(name);
+    const refused = addresses.find((address) => !mayCall(url, judge(address)));
+    if (refused !== undefined) throw new Refused(refused);
+    if (addresses.length === 0) throw new Error(`${name} has no address.`);
+    return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  };
+  return (name, { all }, callback) => {
+    find(name).then(
+      (found) => {
+        if (all) callback(null, found);
+        else callback(null, found[0]?.address ?? '', found[0]?.family);
+      },
+      (error: Error) => callback(error, '', 0),
+    );
+  };
+}
+
+/** Reads no more than it must: an answer may never end. */
+async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    if (size < KEPT_ANSWER_BYTES) chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) break;
+  }
+  return Buffer.concat(chunks).subarray(0, KEPT_ANSWER_BYTES).toString('utf8');
+}
+
+interface Answered {
+  readonly answer: string;
+  readonly now: Date;
+}
+
+function toOutcome(
+  status: number,
+  retryAfter: string | string[] | undefined,
+  { answer, now }: Answered,
+): Outcome {
+  if (status >= 200 && status < 300) return { kind: 'delivered', status, answer };
+  if (status === 410) return { kind: 'refused', status, answer };
+  const mayWait = (status === 429 || status === 503) && typeof retryAfter === 'string';
+  const atLeastMs = mayWait ? parseRetryAfter(retryAfter, now) : 0;
+  return { kind: 'failed', status, answer, atLeastMs };
+}
+
+/** Seconds or a date (RFC 9110, 10.2.3); 0 for anything else. */
+function parseRetryAfter(text: string, now: Date): number {
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now.getTime();
+  return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
+}
+
+/** For the owner of the endpoint. The reason that the library wraps says more than its own message. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return 'It did not answer in time.';
+  const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
+  const { message } = inner instanceof Error ? inner : error;
+  return message.slice(0, KEPT_ANSWER_BYTES);
+}

@@ -1,0 +1,215 @@
+import { randomUUID } from 'node:crypto';
+import type { Selectable } from 'kysely';
+import type { AuditAction } from '../../domain/access/audit-actions.ts';
+import type { Sealing } from '../../domain/access/sealing.ts';
+import { Failure } from '../../domain/failure.ts';
+import { type Instant, later } from '../../domain/instant.ts';
+import {
+  createWebhookSecret,
+  type Format,
+  findWebhookRefusal,
+  type OffReason,
+  OLD_SECRET_MS,
+  type WebhookEvent,
+} from '../../domain/webhooks/webhook.ts';
+import { findAccount, lockAccount } from '../accounts/accounts.ts';
+import { type Actor, insertAudit, plumbline } from '../accounts/audit.ts';
+import type { Db, Queries, Tx } from '../engine/database.ts';
+import type { Tables } from '../tables.ts';
+import { insertEvents } from './events.ts';
+
+/* Each change is recorded with its actor in one transaction. A person finds no endpoints of other accounts. */
+
+export interface NewWebhook {
+  readonly accountId: string;
+  /** What `parseWebhookUrl` returned. */
+  readonly url: string;
+  readonly events: readonly WebhookEvent[];
+  readonly format: Format;
+  readonly description: string;
+}
+
+/** The result is the only place that has the secret in the clear. */
+export async function insertWebhook(
+  db: Db,
+  { accountId, url, events, format, description }: NewWebhook,
+  { sealing, by }: { readonly sealing: Sealing; readonly by: Actor },
+): Promise<Webhook & { readonly secret: string }> {
+  const id = randomUUID();
+  const secret = createWebhookSecret();
+  const sealed_secret = sealing.seal(secret, id);
+  const receiver = { id, account_id: accountId, channel: 'webhook' as const, enabled: 1 as const };
+  return await db.write(async (tx) => {
+    const { plan } = await lockAccount(tx, accountId);
+    const refusal = findWebhookRefusal(
+      plan,
+      (await selectWebhooks(tx, accountId).execute()).length,
+    );
+    if (refusal !== undefined) throw refusal;
+    await tx
+      .insertInto('receiver')
+      .values({ ...receiver, event_types: events.join(' ') })
+      .execute();
+    const row = { id, url, format, description, sealed_secret, created_at: by.at };
+    await tx.insertInto('webhook').values(row).execute();
+    const webhook = await findWebhook(tx, id, by);
+    await auditWebhook(tx, by, 'webhook_created', webhook);
+    return { ...webhook, secret };
+  });
+}
+
+export async function listWebhooks(db: Queries, accountId: string): Promise<Webhook[]> {
+  await findAccount(db, accountId);
+  return (await selectWebhooks(db, accountId).execute()).map(toWebhook);
+}
+
+/** Throws `not_found`, also when the endpoint belongs to another account. */
+export async function findWebhook(
+  db: Queries,
+  id: string,
+  { accountId }: Pick<Actor, 'accountId'> = {},
+): Promise<Webhook> {
+  const row = selectWebhooks(db, accountId).where('webhook.id', '=', id);
+  const none = () => new Failure('not_found', `No webhook has the id ${id}.`);
+  return toWebhook(await row.executeTakeFirstOrThrow(none));
+}
+
+/** Throws `plan_required` when it may not be on. What waited meanwhile is sent. */
+export function updateWebhook(db: Db, id: string, isEnabled: boolean, by: Actor): Promise<Webhook> {
+  return change(db, id, by, async (tx, webhook, plan) => {
+    const refusal = isEnabled ? findWebhookRefusal(plan, 0) : undefined;
+    if (refusal !== undefined) throw refusal;
+    if (webhook.enabled === isEnabled) return webhook;
+    if (isEnabled) await turnOn(tx, id);
+    else await turnOff(tx, id, null);
+    await auditWebhook(tx, by, isEnabled ? 'webhook_enabled' : 'webhook_disabled', webhook);
+    return await findWebhook(tx, id);
+  });
+}
+
+const OFF_ACTIONS = {
+  gone: 'webhook_disabled_as_gone',
+  failing: 'webhook_disabled_as_failing',
+  plan: 'webhook_disabled_by_plan',
+} as const satisfies Record<OffReason, AuditAction>;
+
+/** What Plumbline does by itself. Owners can be told of it. */
+export async function disableWebhook(
+  db: Db,
+  id: string,
+  { reason, at }: { readonly reason: Exclude<OffReason, 'plan'>; readonly at: Instant },
+): Promise<void> {
+  const by = plumbline(at);
+  await change(db, id, by, async (tx, webhook) => {
+    if (!webhook.enabled) return;
+    await turnOff(tx, id, reason);
+    await auditWebhook(tx, by, OFF_ACTIONS[reason], webhook);
+    const data = JSON.stringify({ webhook_id: id, url: webhook.url, reason });
+    await insertEvents(tx, [{ accountId: webhook.accountId, type: 'webhook.disabled', at, data }]);
+  });
+}
+
+/** In the transaction in which the account leaves Pro. */
+export async function disableWebhooks(tx: Tx, accountId: string, by: Actor): Promise<void> {
+  for (const webhook of (await selectWebhooks(tx, accountId).execute()).map(toWebhook)) {
+    if (!webhook.enabled) continue;
+    await turnOff(tx, webhook.id, 'plan');
+    await auditWebhook(tx, by, OFF_ACTIONS.plan, webhook);
+  }
+}
+
+/** Returns the new secret. The one before signs too for OLD_SECRET_MS; one from before that does not any more. */
+export function rotateWebhook(
+  db: Db,
+  id: string,
+  { sealing, by }: { readonly sealing: Sealing; readonly by: Actor },
+): Promise<Webhook & { readonly secret: string }> {
+  const secret = createWebhookSecret();
+  const sealed_secret = sealing.seal(secret, id);
+  return change(db, id, by, async (tx, webhook) => {
+    const old_until = later(by.at, OLD_SECRET_MS);
+    await tx
+      .updateTable('webhook')
+      .set((eb) => ({ sealed_secret, old_sealed_secret: eb.ref('sealed_secret'), old_until }))
+      .where('id', '=', id)
+      .execute();
+    await auditWebhook(tx, by, 'webhook_rotated', webhook);
+    return { ...webhook, oldUntil: old_until, secret };
+  });
+}
+
+/** Its deliveries go with their events. */
+export function deleteWebhook(db: Db, id: string, by: Actor): Promise<Webhook> {
+  return change(db, id, by, async (tx, webhook) => {
+    await tx.deleteFrom('webhook').where('id', '=', id).execute();
+    await tx.deleteFrom('receiver').where('id', '=', id).execute();
+    await auditWebhook(tx, by, 'webhook_deleted', webhook);
+    return webhook;
+  });
+}
+
+export async function auditWebhook(
+  tx: Tx,
+  by: Actor,
+  action: AuditAction,
+  { accountId, url, description }: Webhook,
+): Promise<void> {
+  const subject = new URL(url).host;
+  await insertAudit(tx, by, { accountId, action, subject, detail: description });
+}
+
+/** Locks the account, and so the endpoint against other changes. */
+export async function change<T>(
+  db: Db,
+  id: string,
+  by: Actor,
+  work: (tx: Tx, webhook: Webhook, plan: Selectable<Tables['account']>['plan']) => Promise<T>,
+): Promise<T> {
+  return await db.write(async (tx) => {
+    const { plan } = await lockAccount(tx, (await findWebhook(tx, id, by)).accountId);
+    return await work(tx, await findWebhook(tx, id, by), plan);
+  });
+}
+
+async function turnOn(tx: Tx, id: string): Promise<void> {
+  const anew = { enabled: 1 as const, failing_since_ms: null };
+  await tx.updateTable('receiver').set(anew).where('id', '=', id).execute();
+  await tx.updateTable('webhook').set({ off_reason: null }).where('id', '=', id).execute();
+}
+
+async function turnOff(tx: Tx, id: string, off_reason: OffReason | null): Promise<void> {
+  await tx.updateTable('receiver').set({ enabled: 0 }).where('id', '=', id).execute();
+  await tx.updateTable('webhook').set({ off_reason }).where('id', '=', id).execute();
+}
+
+function selectWebhooks(db: Queries, accountId: string | undefined) {
+  return db
+    .selectFrom('webhook')
+    .innerJoin('receiver', 'receiver.id', 'webhook.id')
+    .selectAll('webhook')
+    .select(['account_id', 'enabled', 'event_types'])
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId as string))
+    .orderBy('created_at')
+    .orderBy('webhook.id');
+}
+
+export type Webhook = Readonly<ReturnType<typeof toWebhook>>;
+
+type Row = Awaited<ReturnType<ReturnType<typeof selectWebhooks>['executeTakeFirstOrThrow']>>;
+
+function toWebhook(row: Row) {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    url: row.url,
+    format: row.format,
+    description: row.description,
+    events: row.event_types.split(' ') as WebhookEvent[],
+    enabled: row.enabled === 1,
+    offReason: row.off_reason,
+    createdAt: row.created_at,
+    oldUntil: row.old_until,
+    sealedSecret: row.sealed_secret,
+    oldSealedSecret: row.old_sealed_secret,
+  };
+}

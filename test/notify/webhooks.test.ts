@@ -1,0 +1,303 @@
+import { describe, expect, test } from 'vitest';
+import { operator } from '../../src/store/accounts/audit.ts';
+import { updatePlan } from '../../src/store/accounts/plan-change.ts';
+import type { Store } from '../../src/store/engine/store.ts';
+import { insertTest, listDeliveries, resend } from '../../src/store/notify/deliveries.ts';
+import {
+  deleteWebhook,
+  findWebhook,
+  listWebhooks,
+  rotateWebhook,
+  updateWebhook,
+} from '../../src/store/notify/webhooks.ts';
+import { aBareAccount, aDomain, anAlert, aReport, NOW, receive } from '../support/builders.ts';
+import { aReceiver, deliverAll, forgetWaits } from '../support/outbox.ts';
+import { aStore } from '../support/store.ts';
+import { anEndpoint, aWebhook, aWebhookChannel, sealing, verify } from '../support/webhooks.ts';
+
+async function aWorld() {
+  const { db } = await aStore();
+  const accountId = await aBareAccount(db);
+  const domain = await aDomain(db, accountId);
+  const owner = { accountId, domainId: domain.id };
+  return { db, accountId, name: domain.name, owner, channel: aWebhookChannel(db) };
+}
+
+const listActions = async (db: Store['db']) =>
+  (await db.selectFrom('audit').select('action').orderBy('seq').execute()).map(
+    ({ action }) => action,
+  );
+
+describe('a delivery', () => {
+  test('of each event is signed, and is what the contract says', async () => {
+    const { db, accountId, owner, name, channel } = await aWorld();
+    const { url, got } = await anEndpoint();
+    const { id, secret } = await aWebhook(db, accountId, url);
+    await anAlert(db, owner, { resolvedAt: NOW });
+    await receive(db, [aReport({ domain: name })]);
+    await insertTest(db, id, operator());
+    await deliverAll(db, channel);
+    const types = got.map((one) => (verify(secret, one) as { type: string }).type);
+    expect(types.toSorted()).toEqual([
+      ...['alert.fired', 'alert.resolved', 'report.received', 'webhook.test'],
+    ]);
+    for (const { headers, body } of got) {
+      expect(headers['webhook-id']).not.toContain('.');
+      expect(Buffer.byteLength(body)).toBeLessThan(20_000);
+    }
+  });
+
+  test('with a changed body, another secret or an old time is not accepted', async () => {
+    const { db, accountId, owner, channel } = await aWorld();
+    const { url, got } = await anEndpoint();
+    const { secret } = await aWebhook(db, accountId, url);
+    await anAlert(db, owner);
+    await deliverAll(db, channel);
+    const [one] = got;
+    if (one === undefined) throw new Error('Nothing was delivered.');
+    const other = await aWebhook(db, accountId, url);
+    const old = {
+      ...one.headers,
+      'webhook-timestamp': String(Math.floor(Date.now() / 1000) - 600),
+    };
+    expect(() => verify(secret, { ...one, body: `${one.body} ` })).toThrow('No matching signature');
+    expect(() => verify(other.secret, one)).toThrow('No matching signature');
+    expect(() => verify(secret, { ...one, headers: old })).toThrow('too old');
+  });
+
+  test.each([
+    ['a redirect', 302, 'waiting'],
+    ['a fault', 500, 'waiting'],
+    ['too many', 429, 'waiting'],
+    ['created', 201, 'delivered'],
+    ['gone', 410, 'failed'],
+  ])('that is answered with %s, %i, is %s', async (_what, status, state) => {
+    const { db, accountId, owner, channel } = await aWorld();
+    const target = await anEndpoint();
+    const { url } = await anEndpoint((res) =>
+      res.writeHead(status, { location: target.url, 'retry-after': '3600' }).end('x'.repeat(900)),
+    );
+    const { id } = await aWebhook(db, accountId, url);
+    await anAlert(db, owner);
+    await deliverAll(db, channel);
+    const [delivery] = await listDeliveries(db, id, { limit: 9 });
+    expect(delivery).toMatchObject({ state, status, tries: 1, answer: 'x'.repeat(500) });
+    const waitMs = (delivery?.due_at_ms ?? 0) - Date.now();
+    if (status === 429) expect(waitMs).toBeGreaterThan(3_500_000);
+    if (status === 302) expect(waitMs).toBeLessThan(60_000);
+    expect(target.got).toEqual([]);
+    expect((await findWebhook(db, id)).enabled).toBe(status !== 410);
+  });
+
+  test.each([
+    ['hangs', () => {}],
+    [
+      'answers a byte at a time',
+      (res: { write: (text: string) => unknown }) => {
+        const timer = setInterval(() => res.write('x'), 20);
+        timer.unref();
+      },
+    ],
+  ])('to an endpoint that %s ends in time', async (_what, answer) => {
+    const { db, accountId, owner } = await aWorld();
+    const { url } = await anEndpoint(answer);
+    const { id } = await aWebhook(db, accountId, url);
+    await anAlert(db, owner);
+    await deliverAll(db, aWebhookChannel(db, { timeoutMs: 300 }));
+    expect(await listDeliveries(db, id, { limit: 9 })).toMatchObject([
+      { state: 'waiting', tries: 1, answer: 'It did not answer in time.' },
+    ]);
+  });
+
+  test('reads only the beginning of an answer that does not end', async () => {
+    const { db, accountId, owner, channel } = await aWorld();
+    let written = 0;
+    const { url } = await anEndpoint((res) => {
+      const more = () => {
+        while (!res.destroyed && written < 1e9) {
+          written += 65_536;
+          if (!res.write(Buffer.alloc(65_536, 120))) return void res.once('drain', more);
+        }
+      };
+      more();
+    });
+    const { id } = await aWebhook(db, accountId, url);
+    await anAlert(db, owner);
+    await deliverAll(db, channel);
+    expect(await listDeliveries(db, id, { limit: 9 })).toMatchObject([
+      { state: 'delivered', answer: 'x'.repeat(500) },
+    ]);
+    expect(written).toBeLessThan(100e6);
+  });
+
+  test('in the format of chats is a sentence with a link, which calls nobody', async () => {
+    const { db, accountId, owner, channel } = await aWorld();
+    const { url, got } = await anEndpoint();
+    const { secret } = await aWebhook(db, accountId, url, { format: 'slack' });
+    const type = 'alert.dns_record_changed';
+    const context = {
+      ...{ record_type: 'DMARC', record_name: '_dmarc.example.com', change: 'added' },
+      current_value: '<!channel> & @all <https://evil.example|here>',
+    };
+    await anAlert(db, owner, { type, context });
+    await deliverAll(db, channel);
+    const [one] = got;
+    if (one === undefined) throw new Error('Nothing was delivered.');
+    const { text } = verify(secret, one) as { text: string };
+    expect(text).toMatch(/^DNS record changed on d\d+\.example: The DMARC record at/);
+    expect(text).toContain('&lt;!channel&gt; &amp; @\u200ball');
+    expect(text).toContain(`https://dmarc.example.com/settings/domains/${owner.domainId}`);
+    expect(text).not.toMatch(/[<>]/);
+  });
+});
+
+describe('a secret', () => {
+  test('that was rotated signs together with the new one, for a day', async () => {
+    const { db, accountId, owner, channel } = await aWorld();
+    const { url, got } = await anEndpoint();
+    const { id, secret } = await aWebhook(db, accountId, url);
+    const { secret: renewed } = await rotateWebhook(db, id, { sealing, by: operator() });
+    await anAlert(db, owner);
+    await deliverAll(db, channel);
+    for (const one of got) for (const each of [secret, renewed]) verify(each, one);
+    const tomorrow = () => new Date(Date.now() + 25 * 3_600_000);
+    await resend(db, id, got[0]?.headers['webhook-id'] ?? '', operator());
+    await deliverAll(db, aWebhookChannel(db, { now: tomorrow }));
+    expect(got).toHaveLength(2);
+    expect(got[1]?.headers['webhook-signature']).not.toContain(' ');
+  });
+
+  test('is not in the database in the clear', async () => {
+    const { db, accountId } = await aWorld();
+    const { secret } = await aWebhook(db, accountId, 'https://example.com/hook');
+    const rows = await db.selectFrom('webhook').selectAll().execute();
+    expect(JSON.stringify(rows)).not.toContain(secret.slice('whsec_'.length, 20));
+  });
+});
+
+describe('an endpoint', () => {
+  test('that is off gets nothing, and what waited when it is on again', async () => {
+    const { db, accountId, owner, channel } = await aWorld();
+    const { url, got } = await anEndpoint();
+    const { id } = await aWebhook(db, accountId, url);
+    await anAlert(db, owner, { type: 'alert.before' });
+    await updateWebhook(db, id, false, operator());
+    await anAlert(db, owner, { type: 'alert.meanwhile' });
+    await deliverAll(db, channel);
+    expect(got).toEqual([]);
+    await updateWebhook(db, id, true, operator());
+    await deliverAll(db, channel);
+    expect(got.map(({ body }) => JSON.parse(body).data.type)).toEqual(['alert.before']);
+  });
+
+  test('that has failed for five days is turned off, and owners can be told', async () => {
+    const { db, accountId, owner, channel } = await aWorld();
+    const { url } = await anEndpoint((res) => res.writeHead(500).end());
+    const { id } = await aWebhook(db, accountId, url);
+    await aReceiver(db, accountId, { channel: 'mail', types: ['webhook.disabled'] });
+    await anAlert(db, owner);
+    const since = { failing_since_ms: Date.now() - 5 * 864e5 };
+    await db.write((tx) => tx.updateTable('receiver').set(since).where('id', '=', id).execute());
+    await deliverAll(db, channel);
+    expect(await findWebhook(db, id)).toMatchObject({ enabled: false, offReason: 'failing' });
+    expect(await listActions(db)).toContain('webhook_disabled_as_failing');
+    const events = await db.selectFrom('event').select(['type', 'data']).execute();
+    expect(events.map(({ type }) => type)).toEqual(['alert.fired', 'webhook.disabled']);
+  });
+
+  test('that has failed for less is on', async () => {
+    const { db, accountId, owner, channel } = await aWorld();
+    const { url } = await anEndpoint((res) => res.writeHead(500).end());
+    const { id } = await aWebhook(db, accountId, url);
+    await anAlert(db, owner);
+    const since = { failing_since_ms: Date.now() - 4.9 * 864e5 };
+    await db.write((tx) => tx.updateTable('receiver').set(since).execute());
+    await deliverAll(db, channel);
+    expect((await findWebhook(db, id)).enabled).toBe(true);
+  });
+
+  test('of an account that leaves Pro is off, and cannot be turned on or added', async () => {
+    const { db, accountId } = await aWorld();
+    const { id } = await aWebhook(db, accountId, 'https://example.com/hook');
+    await updatePlan(db, accountId, 'free');
+    expect(await findWebhook(db, id)).toMatchObject({ enabled: false, offReason: 'plan' });
+    await expect(updateWebhook(db, id, true, operator())).rejects.toThrow('part of the Pro plan');
+    await expect(aWebhook(db, accountId, 'https://example.com/')).rejects.toThrow('Pro plan');
+    await updatePlan(db, accountId, 'pro');
+    expect((await findWebhook(db, id)).enabled).toBe(false);
+  });
+
+  test('is one of five at most, however many are made at the same time', async () => {
+    const { db, accountId } = await aWorld();
+    const made = Array.from({ length: 9 }, () => aWebhook(db, accountId, 'https://example.com/'));
+    const results = await Promise.allSettled(made);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+    expect(await listWebhooks(db, accountId)).toHaveLength(5);
+  });
+
+  test('of another account is not found', async () => {
+    const { db, accountId } = await aWorld();
+    const { id } = await aWebhook(db, accountId, 'https://example.com/hook');
+    const by = { ...operator(), accountId: await aBareAccount(db) };
+    const tries = [
+      () => findWebhook(db, id, by),
+      () => updateWebhook(db, id, false, by),
+      () => rotateWebhook(db, id, { sealing, by }),
+      () => deleteWebhook(db, id, by),
+      () => insertTest(db, id, by),
+      () => resend(db, id, id, by),
+    ];
+    for (const one of tries) await expect(one()).rejects.toThrow('No webhook has the id');
+    expect((await findWebhook(db, id)).enabled).toBe(true);
+  });
+
+  test('that was deleted while it was called stops nothing', async () => {
+    const { db, accountId, owner, channel } = await aWorld();
+    const { url, got } = await anEndpoint((res) => {
+      void deleteWebhook(db, id, operator()).finally(() => res.writeHead(410).end());
+    });
+    const { id } = await aWebhook(db, accountId, url);
+    await anAlert(db, owner);
+    await deliverAll(db, channel);
+    expect(got).toHaveLength(1);
+    expect(await db.selectFrom('receiver').selectAll().execute()).toEqual([]);
+  });
+
+  test('every change is in the audit', async () => {
+    const { db, accountId, owner, channel } = await aWorld();
+    const { url, got } = await anEndpoint();
+    const { id } = await aWebhook(db, accountId, url, { description: 'chat' });
+    await updateWebhook(db, id, false, operator());
+    await updateWebhook(db, id, true, operator());
+    await rotateWebhook(db, id, { sealing, by: operator() });
+    await insertTest(db, id, operator());
+    await anAlert(db, owner);
+    await deliverAll(db, channel);
+    await resend(db, id, got[0]?.headers['webhook-id'] ?? '', operator());
+    await deleteWebhook(db, id, operator());
+    expect((await listActions(db)).filter((one) => /webhook|delivery/.test(one))).toEqual([
+      ...['webhook_created', 'webhook_disabled', 'webhook_enabled', 'webhook_rotated'],
+      ...['webhook_tested', 'delivery_resent', 'webhook_deleted'],
+    ]);
+  });
+
+  test('that rests is tested at once', async () => {
+    const { db, accountId, owner } = await aWorld();
+    let status = 500;
+    const { url, got } = await anEndpoint((res) => res.writeHead(status).end());
+    const { id } = await aWebhook(db, accountId, url);
+    await anAlert(db, owner);
+    const since = { failing_since_ms: Date.now() - 864e5 };
+    await db.write((tx) => tx.updateTable('receiver').set(since).execute());
+    await deliverAll(db, aWebhookChannel(db));
+    status = 200;
+    await insertTest(db, id, operator());
+    await deliverAll(db, aWebhookChannel(db));
+    expect(got).toHaveLength(2);
+    await forgetWaits(db);
+    await deliverAll(db, aWebhookChannel(db));
+    expect((await listDeliveries(db, id, { limit: 9 })).map(({ state }) => state)).toEqual([
+      ...['delivered', 'delivered'],
+    ]);
+  });
+});
