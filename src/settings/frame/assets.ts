@@ -31,7 +31,18 @@ const own = (name: string) => new URL(`./assets/${name}`, import.meta.url);
 /** The order matters: later rules override earlier ones. */
 const STYLE = [
   ...['palette', 'pico', 'brand', 'unseen', 'frame'],
-  ...['text', 'forms', 'lists', 'drawings', 'ranges', 'reports', 'people', 'sources', 'over'],
+  ...[
+    'text',
+    'forms',
+    'lists',
+    'drawings',
+    'ranges',
+    'reports',
+    'people',
+    'sources',
+    'over',
+    'print',
+  ],
 ];
 
 const ASSETS = {

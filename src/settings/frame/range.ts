@@ -4,7 +4,7 @@ import { addDays, countDays, type Day, isDay, toDay, toInstant } from '../../dom
 import type { DataDays } from '../../store/accounts/domain-reports.ts';
 import { readQuery } from '../request.ts';
 import { renderHiddenFields } from './forms.ts';
-import { formatDay, type Html, pluralize } from './text.ts';
+import { formatDay, formatPeriod, type Html, pluralize } from './text.ts';
 
 /** In days. Each range ends with the newest day that has data. */
 const CHOICES = [7, 30, 90, 365] as const;
@@ -91,7 +91,7 @@ export function renderRanges(path: string, range: DomainRange, other: Parameters
       <button class="secondary">Show</button>
     </form>
   </div>
-  ${renderRangeNotice(range)}`;
+  ${renderDays(range)}`;
 }
 
 interface FilterForm {
@@ -113,7 +113,7 @@ export function renderFilter(path: string, range: DomainRange, form: FilterForm)
     <div><label for="to">To</label><input id="to" type="date" name="to" value="${range.to}" required></div>
     <div class="go"><button class="secondary">Show</button></div>
   </form>
-  ${renderRangeNotice(range)}`;
+  ${renderDays(range)}`;
 }
 
 function renderChoices(path: string, range: DomainRange, other: Parameters): Html {
@@ -125,8 +125,10 @@ function renderChoices(path: string, range: DomainRange, other: Parameters): Htm
   return html`<nav class="ranges" aria-label="Range">${links}</nav>`;
 }
 
-function renderRangeNotice({ notice }: DomainRange): Html | '' {
-  return notice === null ? '' : html`<p class="wrong" role="alert">${notice}</p>`;
+function renderDays(range: DomainRange): Html {
+  const { notice } = range;
+  return html`${notice === null ? '' : html`<p class="wrong" role="alert">${notice}</p>`}
+  <p class="muted days">${formatPeriod(range)}. Days are UTC; a report counts on the day on which it begins.</p>`;
 }
 
 export function renderEmptyRange(path: string, range: DomainRange, other: Parameters = {}): Html {

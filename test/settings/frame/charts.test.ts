@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addDays, daysBetween } from '../../../src/domain/instant.ts';
 import { findColumn, toColumns } from '../../../src/settings/frame/charts/columns.ts';
-import { toIncidents } from '../../../src/settings/frame/charts/pass-rate.ts';
+import { renderPassRate, toIncidents } from '../../../src/settings/frame/charts/pass-rate.ts';
 import { toCountAxis, toDateTicks, toRateAxis } from '../../../src/settings/frame/charts/plot.ts';
 import { renderVolume } from '../../../src/settings/frame/charts/volume.ts';
 
@@ -105,6 +105,35 @@ describe('axes', () => {
     [1, ['14 Mar']],
   ])('of %i days', (count, wanted) => {
     expect(texts(toDateTicks(toColumns([], last(count)).columns))).toEqual(wanted);
+  });
+});
+
+describe('the line', () => {
+  const lineOf = (messages: Readonly<Record<string, number>>) => {
+    const days = Object.entries(messages).map(([day, count]) => ({
+      day,
+      messages: count,
+      aligned: count,
+    }));
+    return String(renderPassRate(toColumns(days, last(5)), []));
+  };
+
+  test('shows a day between gaps, and a first day, as a point', () => {
+    const text = lineOf({ '2026-03-10': 1, '2026-03-12': 1, '2026-03-13': 1 });
+    expect(text.match(/<circle class="alone" cx="([^"]+)" cy="0%"/g)).toEqual([
+      '<circle class="alone" cx="10%" cy="0%"',
+    ]);
+    expect(lineOf({ '2026-03-12': 1 })).toContain('<circle class="alone" cx="50%"');
+  });
+
+  test('says where its axis begins when that is not at 0', () => {
+    const high = lineOf({ '2026-03-10': 1 });
+    expect(high).toContain('Pass rate by day, from 90%</figcaption>');
+    expect(high).toContain('class="break"');
+    const days = [{ day: DAY, messages: 10, aligned: 1 }];
+    const low = String(renderPassRate(toColumns(days, last(5)), []));
+    expect(low).toContain('Pass rate by day</figcaption>');
+    expect(low).not.toContain('class="break"');
   });
 });
 

@@ -21,6 +21,12 @@ export function renderPassRate({ unit, columns }: Columns, incidents: readonly I
     const y = rate === undefined ? 1 : axis.toY(rate);
     return renderSign({ x: (at + 0.5) / columns.length, y, kind, number: incident.number });
   };
+  const isGap = (i: number) => rates[i] === undefined;
+  const alone = rates.map((rate, i) =>
+    rate === undefined || !isGap(i - 1) || !isGap(i + 1)
+      ? ''
+      : html`<circle class="alone" cx="${toPercent((i + 0.5) / columns.length)}" cy="${toPercent(axis.toY(rate))}" r="0.2em"/>`,
+  );
   const signs = incidents.flatMap((incident) => [
     renderBand(columns, incident),
     incident.begins === null ? html`` : toSign(incident, incident.begins, 'fired'),
@@ -29,11 +35,12 @@ export function renderPassRate({ unit, columns }: Columns, incidents: readonly I
   const all = describePassed(addUp(columns));
   return renderPlot({
     ...{
-      caption: `Pass rate by ${unit}`,
+      caption: `Pass rate by ${unit}${axis.from === 0 ? '' : `, from ${axis.from}%`}`,
       summary: `Pass rate by ${unit}; in all ${all}`,
       total: all,
     },
-    ...{ columns, axis, signs },
+    // A line of one point would be two pixels long.
+    ...{ columns, axis, signs: [html`${alone}`, ...signs] },
     shapes: html`<path class="line" d="${path ?? ''}"/>`,
     describe: (column) => `${formatPeriod(column)}: ${describePassed(column)}`,
   });

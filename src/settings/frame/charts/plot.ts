@@ -32,6 +32,7 @@ export function renderPlot({ caption, summary, total, columns, axis, ...rest }: 
     <svg class="plot" role="img" aria-label="${summary}" tabindex="0" data-chart>
       <text class="value total" x="100%" y="-0.75em">${total}</text>
       ${axis.ticks.map(renderLine)}
+      ${axis.from === 0 ? '' : html`<text class="break" x="0" y="100%" aria-hidden="true">≈</text>`}
       ${toDateTicks(columns).map(renderDate)}
       <svg viewBox="0 0 ${columns.length} 100" preserveAspectRatio="none">${shapes}</svg>
       ${signs}
@@ -68,6 +69,8 @@ export interface Tick {
 /** A value's height, from 0 (top) to 1, and the labels beside the axis. */
 export interface Axis {
   readonly toY: (value: number) => number;
+  /** Its lowest value. Where that is not 0, the axis has a sign that says so. */
+  readonly from: number;
   readonly ticks: readonly Tick[];
 }
 
@@ -78,13 +81,17 @@ const FLOORS = [90, 80, 50];
 export function toRateAxis(rates: readonly number[]): Axis {
   const floor = FLOORS.find((known) => rates.every((rate) => rate >= known)) ?? 0;
   const scale = scaleLinear([floor, 100], [1, 0]);
-  return { toY: scale, ticks: scale.ticks(TICKS).map((at) => ({ at: scale(at), text: `${at}%` })) };
+  const ticks = scale.ticks(TICKS).map((at) => ({ at: scale(at), text: `${at}%` }));
+  return { toY: scale, from: floor, ticks };
 }
 
 export function toCountAxis(counts: readonly number[]): Axis {
   const scale = scaleLinear([0, Math.max(1, ...counts)], [1, 0]).nice(TICKS - 1);
   const ticks = scale.ticks(TICKS - 1).filter(Number.isInteger);
-  return { toY: scale, ticks: ticks.map((at) => ({ at: scale(at), text: formatShortCount(at) })) };
+  return {
+    ...{ toY: scale, from: 0 },
+    ticks: ticks.map((at) => ({ at: scale(at), text: formatShortCount(at) })),
+  };
 }
 
 /**
