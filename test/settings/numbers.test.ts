@@ -65,7 +65,7 @@ async function readFigures(id: string) {
       /fell by ([\d.]+) points, from ([\d.]+%) to ([\d.]+%)\. ([\d,]+) of ([\d,]+) messages/,
     ),
     headline: find(/DMARC/) && find(/ ([\d.]+%) of ([\d,]+) messages passed DMARC/),
-    total: find(/Pass rate by day ([\d.]+%) of ([\d,]+) messages passed/),
+    total: find(/Pass rate by day(?:, from \d+%)? ([\d.]+%) of ([\d,]+) messages passed/),
     explained: explained.exec(said.join(' '))?.slice(1),
     context: alerts.body.data[0]?.context,
   };
