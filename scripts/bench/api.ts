@@ -11,7 +11,7 @@ import { findPeers, startPlain } from './peers.ts';
 import { benchApiOnPostgres } from './postgres/api.ts';
 import { print } from './print.ts';
 import { compare, startBare, startPlumbline } from './race.ts';
-import { SCENARIOS, type Scenario, toLoad } from './scenarios.ts';
+import { SCENARIOS, type Scenario, toFollowed, toLoad } from './scenarios.ts';
 
 /** The size of the scenarios that do not say another one. */
 const REPORTS = 200_000;
@@ -34,7 +34,8 @@ async function benchApiOnSqlite(wanted: string): Promise<void> {
 
 async function race(database: BenchDatabase, scenario: Scenario): Promise<void> {
   const plumbline = await startPlumbline(database, scenario.pageCacheMb);
-  const load = toLoad(database, scenario);
+  const { url } = plumbline.server;
+  const load = await toFollowed(url, toLoad(database, scenario), database, scenario);
   const bare = await startBare(plumbline, scenario, load);
   const peers = scenario.isWithPeers ? await findPeers(database, plumbline) : [];
   const contenders = [bare, plumbline, ...peers];

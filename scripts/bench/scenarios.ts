@@ -12,6 +12,8 @@ export interface Scenario {
   readonly encoding?: 'gzip';
   readonly reports?: number;
   readonly isWithPeers?: boolean;
+  /** The list is followed by a cursor behind which are so many reports. */
+  readonly newReports?: number;
 }
 
 const AFRESH = { pageCacheMb: '0' } as const;
@@ -21,6 +23,9 @@ const PEERS = { isWithPeers: true } as const;
 
 export const SCENARIOS: readonly Scenario[] = [
   { name: '304', goal: 3, page: 'first', isKnown: true, ...KEPT, ...PEERS },
+  { name: 'nothing new', goal: 4, page: 'first', newReports: 0, ...KEPT },
+  { name: 'nothing new, 304', goal: 4, page: 'first', newReports: 0, isKnown: true, ...KEPT },
+  { name: 'ten new', goal: 6, page: 'first', newReports: 10, ...AFRESH },
   { name: 'repeated page', goal: 5, page: 'first', ...KEPT },
   { name: 'first page afresh', goal: 8, page: 'first', ...AFRESH, ...PEERS },
   { name: 'middle page afresh', page: 'middle', ...AFRESH },
@@ -56,6 +61,22 @@ export function toLoad(
     paths: toPaths(`/v1/external/domains/${domainId}/reports`, page, reports),
     headers: { authorization: `Bearer ${key}`, 'accept-encoding': encoding ?? 'identity' },
   };
+}
+
+/** The load, or one that asks for what is behind the scenario's cursor, which a server gives out. */
+export async function toFollowed(
+  server: string,
+  load: Load,
+  { reports }: BenchDatabase,
+  { newReports }: Scenario,
+): Promise<Load> {
+  if (newReports === undefined) return load;
+  const { paths, headers } = load;
+  const last = `received_after=start&limit=1&offset=${reports - newReports - 1}`;
+  const answer = await fetch(`${server}${paths.path}?${last}`, { headers });
+  await answer.arrayBuffer();
+  const path = `${paths.path}?received_after=${answer.headers.get('plumbline-cursor')}`;
+  return { headers, paths: { ...paths, path } };
 }
 
 function toPaths(list: string, page: Scenario['page'], reports: number): Paths {

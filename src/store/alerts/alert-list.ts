@@ -96,6 +96,9 @@ function prepareFor(owner: 'account' | 'domain') {
         .select(`${owner}_position as position`)
         .where(`${owner}_id`, '=', param('owner'))
         .where(`${owner}_position`, '>', param('after'))
+        .where(
+          isVersion(owner, 'alerts_version', { id: param('owner'), version: param('version') }),
+        )
         .orderBy(`${owner}_position`)
         .limit(param('limit'))
         .offset(param('skip')),

@@ -44,6 +44,9 @@ const reportsAfter = prepareQuery<ReportsAfterQuery, FollowedItem<ReportRow>>((d
     .select([dialectOf(db).jsonRow(fieldsOf(db)).as('item'), 'position', 'nonce'])
     .where('domain_id', '=', param('domainId'))
     .where('position', '>', param('after'))
+    .where(
+      isVersion('domain', 'reports_version', { id: param('domainId'), version: param('version') }),
+    )
     .orderBy('position')
     .limit(param('limit'))
     .offset(param('skip')),

@@ -4,8 +4,10 @@ import {
   CompiledQuery,
   type DatabaseConnection,
   type Driver,
+  type QueryCompiler,
   SqliteDialect,
   SqliteDriver,
+  SqliteQueryCompiler,
 } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { Failure } from '../../../domain/failure.ts';
@@ -62,8 +64,23 @@ export class PlumblineSqliteDialect extends SqliteDialect {
     return new PlumblineSqliteAdapter();
   }
 
+  override createQueryCompiler(): QueryCompiler {
+    return new StablePlanCompiler();
+  }
+
   override createDriver(): Driver {
     return new WaitingDriver(this.#connection);
+  }
+}
+
+/**
+ * SQLite prepares a statement anew when a parameter gets another value that might change its plan: one of `limit`, or
+ * one that an ordered query compares with. That took longer than a page of ten reports. Behind a `+`, which does
+ * nothing, a parameter is no such one; no plan here depends on values.
+ */
+class StablePlanCompiler extends SqliteQueryCompiler {
+  protected override getCurrentParameterPlaceholder(): string {
+    return '+?';
   }
 }
 
