@@ -1,5 +1,6 @@
 import express, { type Request } from 'express';
 import { Failure } from '../domain/failure.ts';
+import { type Day, isDay } from '../domain/instant.ts';
 import { isUuid } from '../domain/uuid.ts';
 import type { Sort } from '../store/lists/search.ts';
 import type { SettingsDeps } from './deps.ts';
@@ -32,6 +33,12 @@ export function readPageNumber(req: Request): number {
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 1;
 }
 
+/** Empty when it is no day. */
+export function readDay(req: Request, name: string): Day | '' {
+  const text = readQuery(req, name);
+  return isDay(text) && text < '9999' ? text : '';
+}
+
 /** `?sort=messages&order=asc`; undefined when the list is in its own order. */
 export function readSort<Column extends string>(
   req: Request,
@@ -40,6 +47,11 @@ export function readSort<Column extends string>(
   const column = columns.find((known) => known === readQuery(req, 'sort'));
   const order = readQuery(req, 'order') === 'asc' ? 'asc' : 'desc';
   return column && { column, order };
+}
+
+/** What `readSort` reads. */
+export function toSortParameters(sort: Sort<string> | undefined) {
+  return sort === undefined ? {} : { sort: sort.column, order: sort.order };
 }
 
 /** An id in the path. Throws `not_found` when the text cannot be one. */

@@ -7,6 +7,7 @@ import { refuseForeignForms, requireFormToken } from './forgery.ts';
 import { serveAssets } from './frame/assets.ts';
 import { createLimits, type LimitName, type Limits } from './limits.ts';
 import { showAccount } from './pages/account.ts';
+import { exportAlerts, showAlerts } from './pages/alerts.ts';
 import {
   askToDelete,
   createApiKey,
@@ -111,6 +112,8 @@ const PAGES: readonly Route[] = [
   ['get', '/domains/:id/reports/:report/json', sendReportAsJson, 'report-readings'],
   ['get', '/domains/:id/reports/:report/xml', sendReportAsXml, 'report-readings'],
   ['get', '/account', showAccount],
+  ['get', '/alerts', showAlerts],
+  ['get', '/alerts/csv', exportAlerts, 'exports'],
   ['get', '/audit', showAudit],
   ['get', '/audit/csv', exportAudit, 'exports'],
   ['get', '/integrations/api-keys', showApiKeys],

@@ -18,7 +18,10 @@ export interface View {
 }
 
 const MENU = {
-  Monitoring: { overview: ['/settings/overview', 'Overview'] },
+  Monitoring: {
+    overview: ['/settings/overview', 'Overview'],
+    alerts: ['/settings/alerts', 'Alerts'],
+  },
   Integrations: {
     'api-keys': ['/settings/integrations/api-keys', 'API keys'],
     docs: ['/docs/', 'API docs'],

@@ -6,7 +6,7 @@ import {
   isAuditKind,
 } from '../../domain/access/audit-actions.ts';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
-import { addDays, type Day, isDay } from '../../domain/instant.ts';
+import { addDays, type Day } from '../../domain/instant.ts';
 import {
   type AuditEntry,
   type AuditFilter,
@@ -20,7 +20,7 @@ import { renderTable } from '../frame/elements.ts';
 import { renderOptions, renderSearch } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
 import { formatTime, type Html, labelOf, toSafeText } from '../frame/text.ts';
-import { readQuery, readSearch } from '../request.ts';
+import { readDay, readQuery, readSearch } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
 
 const PATH = '/settings/audit';
@@ -85,11 +85,6 @@ export function readForm(req: Request): AuditForm {
     from: readDay(req, 'from'),
     until: readDay(req, 'until'),
   };
-}
-
-function readDay(req: Request, name: string): Day | '' {
-  const text = readQuery(req, name);
-  return isDay(text) && text < '9999' ? text : '';
 }
 
 /** Days are of UTC, and the last one counts too. */

@@ -10,7 +10,7 @@ import {
   SORT_COLUMNS,
   type SortColumn,
 } from '../../../store/reports/report-list-queries.ts';
-import { readQuery, readSearch, readSort } from '../../request.ts';
+import { readQuery, readSearch, readSort, toSortParameters } from '../../request.ts';
 
 /** What is shown of a list of reports, besides the range, as its URL says it. */
 export interface ReportFilter {
@@ -31,17 +31,13 @@ export function readFilter(req: Request): ReportFilter {
 }
 
 export function toParameters(filter: ReportFilter): Readonly<Record<string, string>> {
-  const { reporter, sender, search } = filter;
+  const { reporter, sender, search, sort } = filter;
   return {
     ...(reporter !== undefined && { reporter: toReporterValue(reporter) }),
     ...(sender !== undefined && { sender }),
     ...(search !== '' && { q: search }),
-    ...toSortParameters(filter),
+    ...toSortParameters(sort),
   };
-}
-
-export function toSortParameters({ sort }: Pick<ReportFilter, 'sort'>) {
-  return sort === undefined ? {} : { sort: sort.column, order: sort.order };
 }
 
 const UNNAMED = 'unnamed';

@@ -29,7 +29,7 @@ import {
   renderDomainName,
   toSafeText,
 } from '../../frame/text.ts';
-import { readPageNumber } from '../../request.ts';
+import { readPageNumber, toSortParameters } from '../../request.ts';
 import { domainScopeOf } from '../../visitor.ts';
 import {
   type ReportFilter,
@@ -38,7 +38,6 @@ import {
   toKeyValue,
   toParameters,
   toReporterValue,
-  toSortParameters,
 } from './report-filter.ts';
 import { renderReportTable } from './report-table.ts';
 
@@ -77,7 +76,7 @@ function renderMain(domain: DomainRow, page: ReportPage, query: ListQuery): Html
     <p class="lead">${renderDomainName(domain.name)}, ${formatDay(range.from)} to ${formatDay(range.to)}</p>
     <section class="card" aria-label="Reports">
       ${renderFilter(path, range, {
-        ...{ other, hidden: toSortParameters(query) },
+        ...{ other, hidden: toSortParameters(query.sort) },
         fields: renderFields(page, query),
       })}
       ${

@@ -1,0 +1,171 @@
+import type { Request } from 'express';
+import { html } from 'hono/html';
+import { findAlertText } from '../../domain/alerts/alert-texts.ts';
+import { addDays } from '../../domain/instant.ts';
+import {
+  ALERT_COLUMNS,
+  type AlertColumn,
+  type AlertSearch,
+  hasMoreAlerts,
+  listFoundAlerts,
+  MAX_SEARCHED,
+} from '../../store/alerts/alert-search.ts';
+import type { AlertOfAccount } from '../../store/alerts/alerts.ts';
+import type { Sort } from '../../store/lists/search.ts';
+import type { PageHandler } from '../deps.ts';
+import { renderExport, sendCsv } from '../frame/csv.ts';
+import { renderTable, toSortHead } from '../frame/elements.ts';
+import { renderHiddenFields, renderOptions, renderSearch } from '../frame/forms.ts';
+import { sendPage } from '../frame/page.ts';
+import { formatCount, type Html, renderDomainName, renderText, renderTime } from '../frame/text.ts';
+import {
+  readDay,
+  readPageNumber,
+  readQuery,
+  readSearch,
+  readSort,
+  toSortParameters,
+} from '../request.ts';
+import { visitorOf } from '../visitor.ts';
+
+const PATH = '/settings/alerts';
+const PER_PAGE = 50;
+const MAX_TEXT = 1_500;
+
+const STATES = { open: 'Open', resolved: 'Resolved' } as const;
+const LATEST_FIRST: Sort<AlertColumn> = { column: 'fired', order: 'desc' };
+
+/** What is shown, as the URL says it; empty where nothing was chosen. */
+interface AlertForm {
+  readonly state: keyof typeof STATES | '';
+  readonly q: string;
+  readonly from: string;
+  readonly until: string;
+  readonly sort: Sort<AlertColumn> | undefined;
+}
+
+export const showAlerts: PageHandler = async ({ store: { db }, now }, req, res) => {
+  const { accountId } = visitorOf(res);
+  const [form, page] = [readForm(req), readPageNumber(req)];
+  const search = toSearch(form);
+  const found = await listFoundAlerts(db, accountId, {
+    ...{ ...search, sort: form.sort ?? LATEST_FIRST },
+    ...{ limit: PER_PAGE + 1, skip: (page - 1) * PER_PAGE },
+  });
+  const alerts = found.slice(0, PER_PAGE);
+  const isCut = await hasMoreAlerts(db, accountId, search);
+  const main = html`<h1>Alerts</h1>
+    <p class="lead">What Plumbline noticed about this account’s domains. Days are UTC.</p>
+    ${renderForm(form)}
+    <section class="card" aria-label="Alerts">
+      <div class="beside">
+        <p class="muted">${isCut ? `Of the latest ${formatCount(MAX_SEARCHED)} alerts of these days.` : ''}</p>
+        <p class="export">${renderExport(`${PATH}/csv?${toQuery(form)}`, alerts.length)}</p>
+      </div>
+      ${alerts.length === 0 ? html`<p class="empty">${describeNone(form)}</p>` : renderAlerts(alerts, form, now())}
+      ${renderPaging(form, page, found.length > PER_PAGE)}
+    </section>`;
+  await sendPage(res, { title: 'Alerts', current: 'alerts', main });
+};
+
+const HEADS = ['Type', 'Domain', 'Fired (UTC)', 'Resolved (UTC)', 'What happened'];
+
+/** What the page with the same query shows, all pages of it. */
+export const exportAlerts: PageHandler = async ({ store: { db } }, req, res) => {
+  const { accountId } = visitorOf(res);
+  const { sort = LATEST_FIRST, ...form } = readForm(req);
+  const found = await listFoundAlerts(db, accountId, {
+    ...toSearch(form),
+    ...{ sort, limit: MAX_SEARCHED, skip: 0 },
+  });
+  const rows = async function* () {
+    yield* found.map(toRow);
+  };
+  await sendCsv(res, { fileName: 'alerts', heads: HEADS, count: found.length, rows: rows() });
+};
+
+function toRow({ type, domain, fired_at, resolved_at, context }: AlertOfAccount) {
+  const { title, describe } = findAlertText(type);
+  return [title, domain, fired_at, resolved_at, describe(JSON.parse(context))];
+}
+
+function readForm(req: Request): AlertForm {
+  const state = readQuery(req, 'state');
+  return {
+    state: state === 'open' || state === 'resolved' ? state : '',
+    q: readSearch(req),
+    from: readDay(req, 'from'),
+    until: readDay(req, 'until'),
+    sort: readSort(req, ALERT_COLUMNS),
+  };
+}
+
+/** The last day counts too. */
+function toSearch({ state, q, from, until }: Omit<AlertForm, 'sort'>): AlertSearch {
+  return {
+    state: state === '' ? undefined : state,
+    search: q,
+    from: from === '' ? undefined : `${from}T00:00:00Z`,
+    until: until === '' ? undefined : `${addDays(until, 1)}T00:00:00Z`,
+  };
+}
+
+function renderForm({ state, q, from, until, sort }: AlertForm): Html {
+  const isFiltered = `${state}${q}${from}${until}` !== '';
+  return html`<form method="get" action="${PATH}" class="card filter">
+    ${renderHiddenFields(toSortParameters(sort))}
+    <div><label for="state">State</label>
+      <select id="state" name="state">${renderOptions([['', 'All'], ...Object.entries(STATES)], state)}</select></div>
+    ${renderSearch(q, 'Domain, address')}
+    <div><label for="from">From</label><input id="from" name="from" type="date" value="${from}"></div>
+    <div><label for="until">Until</label><input id="until" name="until" type="date" value="${until}"></div>
+    <div class="go"><button class="secondary">Show</button>
+      ${isFiltered ? html`<a href="${PATH}">Show all</a>` : ''}</div>
+  </form>`;
+}
+
+const COLUMNS = [
+  { text: 'Alert', column: 'type' },
+  { text: 'Domain', column: 'domain' },
+  { text: 'Fired', column: 'fired' },
+] as const;
+
+function renderAlerts(alerts: readonly AlertOfAccount[], form: AlertForm, now: Date): Html {
+  const toPath = (sort: Sort<AlertColumn>) => `${PATH}?${toQuery({ ...form, sort })}`;
+  const sorted = { sort: form.sort ?? LATEST_FIRST, toPath };
+  const heads = COLUMNS.map((head) => toSortHead<AlertColumn>(head, sorted));
+  return renderTable(
+    'alert-table cards',
+    [...heads, 'Resolved'],
+    alerts.map((alert) => renderRow(alert, now)),
+  );
+}
+
+function renderRow(alert: AlertOfAccount, now: Date): Html {
+  const { type, domain_id, domain, fired_at, resolved_at, context } = alert;
+  const { title, describe } = findAlertText(type);
+  return html`<tr role="row">
+    <th role="rowheader" scope="row">${title}<p class="muted">${renderText(describe(JSON.parse(context)), MAX_TEXT)}</p></th>
+    <td role="cell" data-label="Domain" class="name"><a href="/settings/domains/${domain_id}">${renderDomainName(domain)}</a></td>
+    <td role="cell" data-label="Fired">${renderTime(fired_at, now)}</td>
+    <td role="cell" data-label="Resolved">${resolved_at === null ? html`<span class="badge warn">Open</span>` : renderTime(resolved_at, now)}</td>
+  </tr>`;
+}
+
+function describeNone(form: AlertForm): string {
+  return toQuery(form) === '' ? 'No alert has fired yet.' : 'No such alert.';
+}
+
+function renderPaging(form: AlertForm, page: number, hasNext: boolean): Html | '' {
+  if (page === 1 && !hasNext) return '';
+  const link = (to: number, text: string) =>
+    html`<a href="${PATH}?${toQuery(form)}&page=${to}">${text}</a>`;
+  return html`<nav class="pages" aria-label="Pages of alerts">
+    ${page > 1 ? link(page - 1, 'Previous') : ''}<span>Page ${page}</span>${hasNext ? link(page + 1, 'Next') : ''}
+  </nav>`;
+}
+
+function toQuery({ sort, ...fields }: AlertForm): string {
+  const chosen = Object.entries(fields).filter(([, value]) => value !== '');
+  return new URLSearchParams([...chosen, ...Object.entries(toSortParameters(sort))]).toString();
+}
