@@ -5,8 +5,13 @@ export const EVENT_TYPES = [
   'report.received',
   /** A person or an operator asked for it. */
   'webhook.test',
-  /** Plumbline has turned an endpoint off. Only people are told. */
+  /** Plumbline has turned an endpoint off. Only people are told, as of all that follow. */
   'webhook.disabled',
+  'key.created',
+  /** A person's own sign-in: only that person is told. */
+  'person.changed',
+  /** It is Monday. */
+  'summary.due',
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];

@@ -13,6 +13,7 @@ import { createOutbox } from '../notify/outbox.ts';
 import { createWebhookChannel } from '../notify/webhooks/webhook-channel.ts';
 import type { Store } from '../store/engine/store.ts';
 import { deleteOldEvents } from '../store/notify/tidy.ts';
+import { updateMailServer } from '../store/people/person-mail.ts';
 import { trimUnclaimed } from '../store/retention/unclaimed.ts';
 import { createLeases } from '../store/work/leases.ts';
 import { SHARDS, type ShardRun } from '../store/work/shards.ts';
@@ -20,6 +21,7 @@ import { startBackups } from './backups.ts';
 import { startFolderDoor, startImapDoor, startSmtpDoor } from './doors.ts';
 import { startInbox } from './inbox.ts';
 import { type ShardJob, startShardJob, startSingleJob } from './leased-job.ts';
+import { startMail } from './mail.ts';
 import { prune } from './retention.ts';
 import { keepRunning, type Running } from './running.ts';
 
@@ -93,6 +95,7 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
     imap,
     backups,
     kept,
+    mailServer,
   } = config;
   const now = () => new Date();
   const leases = createLeases({ db: store.db, holder: randomUUID() });
@@ -127,6 +130,10 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
   const inbox = startInbox(config, { store, log, parser });
   const doors = { store, log, deliver: inbox.deliver };
   const channels = createChannels(config, store);
+  const tidyEvents = async (mayGoOn: ShardRun['mayGoOn']) => {
+    if (mailServer === undefined) await updateMailServer(store.db, undefined);
+    return await deleteOldEvents(store.db, mayGoOn);
+  };
   const jobs = [
     // Missing reports trigger no ingest.
     hourly('alerts', (run) => evaluateShard(alerts, run)),
@@ -146,11 +153,15 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
     {
       name: 'events',
       ...startSingleJob(
-        { name: 'events', everyMs: HOUR_MS, run: (mayGoOn) => deleteOldEvents(store.db, mayGoOn) },
+        { name: 'events', everyMs: HOUR_MS, run: tidyEvents },
         { leases, logError },
       ),
     },
     channels.length > 0 && { name: 'outbox', ...startOutbox(channels, { store, log }) },
+    mailServer && {
+      name: 'mail',
+      ...startMail(mailServer, { baseUrl: config.baseUrl, store, log }),
+    },
     backups !== undefined && {
       name: 'backup',
       ...startBackups({ database: config.database, ...backups, now }, { leases, logError }),

@@ -29,5 +29,7 @@ export interface SettingsDeps extends ReportAddresses {
   readonly createStore?: ((limit: string) => LimitStore) | undefined;
   /** Encrypts what the database must not contain in the clear. Without it, nobody can set up a second factor. */
   readonly openSealing?: OpenSealing | undefined;
+  /** Sends mail to people. Without one, links are shown to whoever hands them over. */
+  readonly mailServer?: { readonly host: string } | undefined;
   readonly logError: (error: unknown, req: { id: string }) => void;
 }

@@ -20,6 +20,7 @@ import { showAudit } from './pages/audit.ts';
 import { exportAudit } from './pages/audit-export.ts';
 import { showDomain } from './pages/domain.ts';
 import { checkRoute } from './pages/domain-route.ts';
+import { chooseMail, confirmMail, leaveOut, showMail, takeIn } from './pages/mail.ts';
 import { showOverview } from './pages/overview.ts';
 import {
   disablePerson,
@@ -49,8 +50,10 @@ import { markSource, showSource } from './pages/sources/source.ts';
 import { showSources } from './pages/sources/sources.ts';
 import { parseForm } from './request.ts';
 import { checkCode, requirePending, showCode } from './sign-in/code.ts';
+import { sendLink, showForgotten } from './sign-in/forgotten.ts';
 import { showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
 import { createSingleSignOn } from './sign-in/single-sign-on.ts';
+import { showUnsubscribe, unsubscribe } from './sign-in/unsubscribe.ts';
 import { choosePassword, showWelcome } from './sign-in/welcome.ts';
 import {
   recogniseVisitor,
@@ -79,6 +82,9 @@ const SIGN_IN: readonly Route[] = [
   ['get', '/sign-in/code', showCode],
   ['post', '/sign-in/code', checkCode, 'failed-by-address-code', 'failed-codes'],
   ['post', '/sign-out', signOut],
+  ['get', '/forgotten', showForgotten],
+  ['post', '/forgotten', sendLink, 'links-by-address', 'links-by-email'],
+  ['get', '/unsubscribe', showUnsubscribe, 'unsubscribed'],
   ['get', '/welcome', showWelcome],
   ['post', '/welcome', choosePassword],
 ];
@@ -114,6 +120,11 @@ const PAGES: readonly Route[] = [
   ['get', '/account', showAccount],
   ['get', '/alerts', showAlerts],
   ['get', '/alerts/csv', exportAlerts, 'exports'],
+  ['get', '/mail', showMail],
+  ['post', '/mail', chooseMail],
+  ['post', '/mail/confirm', confirmMail],
+  ['post', '/mail/left-out', leaveOut],
+  ['post', '/mail/left-out/:id/delete', takeIn],
   ['get', '/audit', showAudit],
   ['get', '/audit/csv', exportAudit, 'exports'],
   ['get', '/integrations/api-keys', showApiKeys],
@@ -148,7 +159,10 @@ export function createSettings(deps: SettingsDeps): Router {
   };
   router.use(pageHeaders);
   router.use('/assets', serveAssets());
-  router.use(forbidCaching, refuseForeignForms(deps.baseUrl), parseForm);
+  router.use(forbidCaching);
+  // Before the check of origins: mailbox providers send it too.
+  addRoutes([['post', '/unsubscribe', unsubscribe, 'unsubscribed']]);
+  router.use(refuseForeignForms(deps.baseUrl), parseForm);
   router.use(recogniseVisitor(deps), requireFormToken);
   router.use('/sign-in/code', requirePending(deps));
   addRoutes(SIGN_IN);

@@ -20,6 +20,7 @@ const WHOLE = [
   ...['document', 'document_part', 'rejection', 'removed_payload', 'lease'],
   ...['inbox_mail', 'inbox_part', 'door_state'],
   ...['receiver', 'event', 'delivery'],
+  ...['person_mail', 'mail_left_out', 'mail_server'],
 ];
 
 /** The columns of each unique index, which every constraint that is unique has. */

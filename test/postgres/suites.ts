@@ -21,6 +21,7 @@ const OF_NO_STORE = [
   'test/dns/reverse-lookup.test.ts',
   'test/notify/hostile-addresses.test.ts',
   'test/settings/ip-database.test.ts',
+  'test/notify/mailer.test.ts',
 ];
 
 export const NOT_ON_POSTGRES = [...OF_FILES, ...OF_NO_STORE];

@@ -29,7 +29,9 @@ export interface Answer {
 }
 
 interface Wanted
-  extends Partial<Pick<Config, 'redis' | 'baseUrl' | 'singleSignOn' | 'secretsKeyFile'>> {
+  extends Partial<
+    Pick<Config, 'redis' | 'baseUrl' | 'singleSignOn' | 'secretsKeyFile' | 'mailServer'>
+  > {
   readonly store?: Store;
   readonly requestsPerIp?: number;
   readonly requestsPerKey?: number;

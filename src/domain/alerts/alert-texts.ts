@@ -15,20 +15,48 @@ export type Context = Readonly<Record<string, unknown>>;
 export interface AlertText {
   readonly title: string;
   readonly describe: (context: Context) => string;
+  /** What to do next. */
+  readonly advice: string;
 }
 
 /** The title and text of each alert type (`Alert.type` in openapi/v1.yaml). A type without them does not compile. */
 const TEXTS: Readonly<Record<AlertType, AlertText>> = {
-  'alert.alignment_regression': { title: 'Alignment regression', describe: describeRegression },
-  'alert.reports_missing': { title: 'Reports missing', describe: describeMissing },
-  'alert.new_failing_source': { title: 'New failing source', describe: describeSource },
-  'alert.dns_record_changed': { title: 'DNS record changed', describe: describeRecord },
-  'alert.policy_weakened': { title: 'Policy weakened', describe: describePolicy },
+  'alert.alignment_regression': {
+    title: 'Alignment regression',
+    describe: describeRegression,
+    advice: 'The pass rate fell: find out who fails since.',
+  },
+  'alert.reports_missing': {
+    title: 'Reports missing',
+    describe: describeMissing,
+    advice: 'Reports have stopped: make sure that DNS still asks for them.',
+  },
+  'alert.new_failing_source': {
+    title: 'New failing source',
+    describe: describeSource,
+    advice: 'Addresses that are new here send mail that fails: find out whether it is yours.',
+  },
+  'alert.dns_record_changed': {
+    title: 'DNS record changed',
+    describe: describeRecord,
+    advice: 'A DNS record changed: make sure that this was meant.',
+  },
+  'alert.policy_weakened': {
+    title: 'Policy weakened',
+    describe: describePolicy,
+    advice: 'The DMARC policy became weaker: make sure that this was meant.',
+  },
 };
 
 /** A type that this version does not know is its own title. */
 export function findAlertText(type: string): AlertText {
-  return isAlertType(type) ? TEXTS[type] : { title: toSafeText(type), describe: describeContext };
+  return isAlertType(type)
+    ? TEXTS[type]
+    : {
+        title: toSafeText(type),
+        describe: describeContext,
+        advice: 'An alert is open: look at it.',
+      };
 }
 
 function describeRegression(context: Context): string {

@@ -30,12 +30,15 @@ export interface Mailer {
   readonly close: () => void;
 }
 
-/** A server that stalls keeps one of the connections so long. */
-const MAX_MS = 60_000;
-const MAX_CONNECTIONS = 5;
+/** A server that stalls keeps one of the connections so long. Less than half of a claim (store/notify/claims.ts). */
+const MAX_MS = 25_000;
+const MAX_CONNECTIONS = 8;
 
 /** Connects when there is something to send. nodemailer is loaded then, so nothing is without mail. */
-export function createMailer(server: MailServer, { maxMs = MAX_MS } = {}): Mailer {
+export function createMailer(
+  server: MailServer,
+  { maxMs = MAX_MS }: { readonly maxMs?: number | undefined } = {},
+): Mailer {
   let transport: Promise<Transporter> | undefined;
   const close = () => {
     transport?.then((opened) => opened.close()).catch(() => {});
@@ -70,7 +73,7 @@ async function openTransport(server: MailServer): Promise<Transporter> {
     ...(user !== undefined && { auth: { user, pass: password?.() ?? '' } }),
     // What is tried again is the caller's to say: a second try here could be a second mail.
     maxRequeues: 0,
-    ...{ connectionTimeout: 15_000, greetingTimeout: 15_000, socketTimeout: 45_000 },
+    ...{ connectionTimeout: 15_000, greetingTimeout: 15_000, socketTimeout: MAX_MS },
     // Before the server does so, as that would fail the next mail.
     idleTimeout: 20_000,
     ...{ disableFileAccess: true, disableUrlAccess: true },

@@ -30,6 +30,7 @@ const MENU = {
     account: ['/settings/account', 'Account'],
     people: ['/settings/people', 'People'],
     security: ['/settings/security', 'Sign-in & sessions'],
+    mail: ['/settings/mail', 'Mail'],
     audit: ['/settings/audit', 'Audit'],
   },
 } as const;

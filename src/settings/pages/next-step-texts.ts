@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import type { AlertType } from '../../domain/alerts/registry.ts';
 import { toFirstRecord } from '../../domain/dns/records-to-publish.ts';
 import { type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
@@ -30,28 +31,12 @@ export function renderNextStep(step: NextStep, domain: StepDomain): Html {
 
 const SOURCES = ['/sources?failing=1', 'See who failed'] as const;
 const ROUTE = ['#route', 'What DNS needs'] as const;
-const ALERTS: Readonly<Record<AlertType, StepText>> = {
-  'alert.new_failing_source': {
-    text: 'Addresses that are new here send mail that fails: find out whether it is yours.',
-    link: SOURCES,
-  },
-  'alert.alignment_regression': {
-    text: 'The pass rate fell: find out who fails since.',
-    link: SOURCES,
-  },
-  'alert.policy_weakened': {
-    text: 'The DMARC policy became weaker: make sure that this was meant.',
-    link: ['#alerts', 'See the change'],
-  },
-  'alert.dns_record_changed': {
-    text: 'A DNS record changed: make sure that this was meant.',
-    link: ['#alerts', 'See the change'],
-  },
-  'alert.reports_missing': {
-    text: 'Reports have stopped: make sure that DNS still asks for them.',
-    link: ROUTE,
-  },
-};
+/** Where an alert of a type is looked into. Of any other: where it is shown. */
+const ALERT_LINKS: Partial<Record<string, NonNullable<StepText['link']>>> = {
+  'alert.new_failing_source': SOURCES,
+  'alert.alignment_regression': SOURCES,
+  'alert.reports_missing': ROUTE,
+} satisfies Partial<Record<AlertType, StepText['link']>>;
 
 function describeStep(step: NextStep, { name, address }: StepDomain): StepText {
   switch (step.kind) {
@@ -67,12 +52,10 @@ function describeStep(step: NextStep, { name, address }: StepDomain): StepText {
         link: ROUTE,
       };
     case 'alert':
-      return (
-        ALERTS[step.type as AlertType] ?? {
-          text: 'An alert is open: look at it.',
-          link: ['#alerts', 'See it'],
-        }
-      );
+      return {
+        text: findAlertText(step.type).advice,
+        link: ALERT_LINKS[step.type] ?? ['#alerts', 'See it'],
+      };
     case 'silent':
       return {
         text: `No report covers a day after ${formatDay(step.newest)}: make sure that DNS still asks for them.`,

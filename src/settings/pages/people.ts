@@ -17,7 +17,7 @@ import { statusOf } from '../errors.ts';
 import { renderTable } from '../frame/elements.ts';
 import { renderAction, renderCopyable, renderFormToken } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
-import { formatCount, type Html, renderText, renderTime } from '../frame/text.ts';
+import { formatCount, type Html, renderText, renderTime, toSafeText } from '../frame/text.ts';
 import { baseUrlOf, idOf, readField } from '../request.ts';
 import { actorOf, redirectWithNotice, type Visitor, visitorOf } from '../visitor.ts';
 
@@ -27,7 +27,7 @@ export const showPeople: PageHandler = async (deps, req, res) => {
   await sendPeople(deps, req, res);
 };
 
-/** Adds a person and shows their link in the answer itself: Plumbline sends no mail, and stores only its hash. */
+/** Adds a person. Without mail the answer itself shows their link, of which only the hash is stored. */
 export const invite: PageHandler = async (deps, req, res) => {
   const email = readField(req, 'email');
   const by = actorOf(req, res, deps);
@@ -119,25 +119,37 @@ async function sendPeople(
   const main = html`<p class="trail">Settings / Account</p>
     <h1>People</h1>
     <p class="lead">Who can sign in and see this account. You are an owner: you invite people and disable them.</p>
-    ${link === undefined ? '' : renderLink(link.email, `${welcome}?link=${link.token}`)}
-    ${renderInvitation(visitor, refused)}
+    ${link === undefined ? '' : renderNewLink(deps, link.email, `${welcome}?link=${link.token}`)}
+    ${renderInvitation(deps, visitor, refused)}
     ${renderList(people, visitor, now)}
     ${renderRequirement(visitor)}`;
   const status = refused === undefined ? 200 : statusOf(refused.failure);
   await sendPage(res, { title: 'People', current: 'people', status, main });
 }
 
+/** A link that is mailed is not shown: the person's mailbox then proves who uses it. */
+function renderNewLink({ mailServer }: SettingsDeps, email: string, url: string): Html {
+  if (mailServer === undefined) return renderLink(email, url);
+  return html`<section class="card new-key" role="status">
+    <p>${renderText(email, 254)} gets a mail with a link. It works once, within 24 hours.</p>
+  </section>`;
+}
+
 /** The only page that shows a link. */
 function renderLink(email: string, url: string): Html {
   return html`<section class="card new-key" aria-labelledby="link-title" data-secret>
     <h2 id="link-title">Give this link to ${renderText(email, 254)}</h2>
-    <p><strong>Copy it now: it will not be shown again.</strong> It works once, within 24 hours. Plumbline sends no mail: hand it
+    <p><strong>Copy it now: it will not be shown again.</strong> It works once, within 24 hours. Hand it
       over yourself, and to this person only, because anyone who has it can sign in.</p>
     ${renderCopyable({ id: 'link', label: 'Link', text: url, rows: 2 })}
   </section>`;
 }
 
-function renderInvitation(visitor: Visitor, refused: RefusedInvitation | undefined): Html {
+function renderInvitation(
+  { mailServer }: SettingsDeps,
+  visitor: Visitor,
+  refused: RefusedInvitation | undefined,
+): Html {
   const isWrong = refused !== undefined;
   return html`<section class="card" aria-labelledby="invite">
     <h2 id="invite">Invite a person</h2>
@@ -151,7 +163,7 @@ function renderInvitation(visitor: Visitor, refused: RefusedInvitation | undefin
       </div>
       <small id="email-help" ${isWrong ? html`role="alert"` : ''}>${
         refused?.failure.message ??
-        'You get a link with which this person chooses a password. An invitation stays open until you withdraw it.'
+        `${mailServer ? 'This person gets a mail with a link to choose a password' : 'You get a link with which this person chooses a password'}. An invitation stays open until you withdraw it.`
       }</small>
     </form>
   </section>`;
@@ -185,11 +197,15 @@ function renderPerson(person: ListedPerson, visitor: Visitor, now: Date): Html {
   </tr>`;
 }
 
-function renderBadges({ id, role, isDisabled, isInvited }: ListedPerson, visitor: Visitor): Html {
+function renderBadges(
+  { id, role, isDisabled, isInvited, refusal }: ListedPerson,
+  visitor: Visitor,
+): Html {
   return html`<span class="badges">${id === visitor.personId ? html`<span class="badge good">You</span>` : ''}
     ${role === 'owner' ? html`<span class="badge">Owner</span>` : ''}
     ${isDisabled ? html`<span class="badge warn">Disabled</span>` : ''}
-    ${isInvited && !isDisabled ? html`<span class="badge">Invited</span>` : ''}</span>`;
+    ${isInvited && !isDisabled ? html`<span class="badge">Invited</span>` : ''}
+    ${refusal === null ? '' : html`<span class="badge warn" title="${toSafeText(refusal)}">Mail refused</span>`}</span>`;
 }
 
 function renderActions(person: ListedPerson, visitor: Visitor): Html | string {

@@ -120,13 +120,13 @@ interface Attempt {
 
 async function sendSignIn(deps: SettingsDeps, res: Response, attempt: Attempt): Promise<void> {
   const status = attempt.isWrong ? 401 : 200;
-  const main = renderSignIn(attempt, deps.singleSignOn !== undefined, renderTokenIfAny(res));
+  const main = renderSignIn(attempt, deps, renderTokenIfAny(res));
   await sendPage(res, { title: 'Sign in', status, main });
 }
 
 function renderSignIn(
   { next, email = '', isWrong = false, ended }: Attempt,
-  hasSso: boolean,
+  { singleSignOn, mailServer }: SettingsDeps,
   token: Html | '',
 ): Html {
   return html`<section class="card">
@@ -142,7 +142,11 @@ function renderSignIn(
       <input id="password" name="password" type="password" required autocomplete="current-password" ${isWrong ? html`autofocus` : ''}>
       <button>Sign in</button>
     </form>
-    ${hasSso ? html`<a class="wide secondary" role="button" href="/settings/single-sign-on?next=${encodeURIComponent(next)}">Single sign-on</a>` : ''}
-    <p class="muted">No password, or forgotten it? The operator of this Plumbline can send you a link.</p>
+    ${singleSignOn ? html`<a class="wide secondary" role="button" href="/settings/single-sign-on?next=${encodeURIComponent(next)}">Single sign-on</a>` : ''}
+    <p class="muted">${
+      mailServer
+        ? html`<a href="/settings/forgotten">Forgot your password?</a>`
+        : 'No password, or forgotten it? The operator of this Plumbline can send you a link.'
+    }</p>
   </section>`;
 }

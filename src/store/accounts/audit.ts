@@ -7,6 +7,7 @@ import {
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { contains, toPattern } from '../lists/search.ts';
+import { insertNotice } from '../notify/notices.ts';
 import type { Tables } from '../tables.ts';
 
 export interface Actor {
@@ -41,7 +42,7 @@ interface NewEntry {
 const COLUMNS = ['seq', 'at', 'actor', 'action', 'subject', 'detail', 'address'] as const;
 export type AuditEntry = Readonly<Pick<Selectable<Tables['audit']>, (typeof COLUMNS)[number]>>;
 
-/** Runs in the transaction that makes the change. */
+/** Runs in the transaction that makes the change. Whom it concerns is told by mail. */
 export async function insertAudit(
   tx: Tx,
   { name: actor, address, at }: Pick<Actor, 'name' | 'address' | 'at'>,
@@ -49,6 +50,7 @@ export async function insertAudit(
 ): Promise<void> {
   const entry = { account_id, actor, address, at, action, subject, detail };
   await tx.insertInto('audit').values(entry).execute();
+  await insertNotice(tx, entry);
 }
 
 export interface AuditFilter {

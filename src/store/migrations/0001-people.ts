@@ -48,13 +48,15 @@ export const PEOPLE = {
     keys: ['index session_person (person_id)'],
   },
 
-  /** At most one for each person: a new link replaces the old one. Its use deletes it, a new password too. */
+  /** At most one that was shown and one that was mailed for each person. A new password deletes both. */
   one_time_link: {
     columns: {
       sha256: bytes('primary key'),
-      person_id: id('unique references person'),
+      person_id: id('references person'),
+      mailed: flag(),
       expires_at: instant(),
     },
+    keys: ['unique (person_id, mailed)'],
   },
 
   /**

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Plan } from '../../domain/access/api-key.ts';
 import type { Mark } from '../../domain/sources/source.ts';
 import { INBOX } from './0001-inbox.ts';
+import { MAIL } from './0001-mail.ts';
 import { NOTIFY } from './0001-notify.ts';
 import { PEOPLE } from './0001-people.ts';
 import { REPORTS } from './0001-reports.ts';
@@ -253,4 +254,5 @@ export const TABLES = {
   ...REPORTS,
   ...INBOX,
   ...NOTIFY,
+  ...MAIL,
 } as const;

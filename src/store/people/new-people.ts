@@ -13,6 +13,7 @@ import { type Actor, insertAudit, operator } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { addLink } from './passwords.ts';
 import { listPeople, PERSON_COLUMNS, type Person, requireOwner, toPerson } from './people.ts';
+import { insertPersonMail } from './person-mail.ts';
 
 interface NewPerson {
   readonly accountId: string;
@@ -41,7 +42,7 @@ export async function invitePerson(
 ): Promise<Person & { readonly token: string }> {
   return await db.write(async (tx) => {
     const added = await addPerson(tx, { ...person, passwordHash: null }, by);
-    return { ...added, token: await addLink(tx, added.id, person.now) };
+    return { ...added, token: await addLink(tx, added.id, { now: person.now }) };
   });
 }
 
@@ -75,6 +76,7 @@ async function addPerson(tx: Tx, person: NewPerson, by: Actor): Promise<Person> 
     .executeTakeFirstOrThrow(
       () => new Failure('conflict', `Another person has the e-mail address ${email}.`),
     );
+  await insertPersonMail(tx, toPerson(added));
   const action = passwordHash === null ? 'person_invited' : 'person_added';
   await insertAudit(tx, by, { accountId, action, subject: email, detail: role });
   return toPerson(added);

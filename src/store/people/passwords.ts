@@ -4,13 +4,20 @@ import { type Instant, later } from '../../domain/instant.ts';
 import { type Actor, operator } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { auditPerson, letNobodyIn, lockPerson, lockPersonRow, type Person } from './people.ts';
+import {
+  auditPerson,
+  findCredentials,
+  letNobodyIn,
+  lockPerson,
+  lockPersonRow,
+  type Person,
+} from './people.ts';
 import { requireProof, signInHasChanged } from './sessions.ts';
 import { spendToken } from './tokens.ts';
 
 /* How a person gets a password: by a one-time link (an invitation, a reset), or in place of the one they have. */
 
-const LINK_MS = 24 * 3_600_000;
+export const LINK_MS = 24 * 3_600_000;
 
 /**
  * Creates a one-time link for choosing a password, and returns its token; an earlier link becomes invalid. An owner
@@ -25,8 +32,40 @@ export async function insertOneTimeLink(
   return await db.write(async (tx) => {
     const person = await lockPerson(tx, personId, by);
     if (by.personId !== undefined && !person.isInvited) throw toNotInvited(person);
+    await tx.deleteFrom('one_time_link').where('person_id', '=', personId).execute();
     await auditPerson(tx, by, person, 'person_link_made');
-    return await addLink(tx, personId, now);
+    return await addLink(tx, personId, { now });
+  });
+}
+
+/**
+ * A link for a mail that is about to be sent: what waits to be sent has none, so that it is stored nowhere. It replaces
+ * one that was mailed. undefined for a person who is disabled.
+ */
+export async function insertMailedLink(
+  db: Db,
+  personId: string,
+  now: Instant,
+): Promise<string | undefined> {
+  return await db.write(async (tx) => {
+    const { isDisabled } = await lockPersonRow(tx, personId);
+    return isDisabled ? undefined : await addLink(tx, personId, { now, isMailed: true });
+  });
+}
+
+/** Has a link mailed to whoever has the address and a password, or an invitation. Links from before stay valid. */
+export async function requestLink(
+  db: Db,
+  email: string,
+  { now: at, address }: { readonly now: Instant; readonly address: string },
+): Promise<void> {
+  const { personId } = (await findCredentials(db, email)) ?? {};
+  if (personId === undefined) return;
+  await db.write(async (tx) => {
+    const person = await lockPersonRow(tx, personId);
+    // Whoever signs in at a provider has no password there that this address could replace.
+    if (person.isDisabled || !(person.hasPassword || person.isInvited)) return;
+    await auditPerson(tx, { name: person.email, address, at }, person, 'person_link_made');
   });
 }
 
@@ -36,13 +75,17 @@ function toNotInvited({ hasPassword }: Person): Failure {
   return new Failure('forbidden', message);
 }
 
-export async function addLink(tx: Tx, personId: string, now: Instant): Promise<string> {
+export async function addLink(
+  tx: Tx,
+  personId: string,
+  { now, isMailed = false }: { readonly now: Instant; readonly isMailed?: boolean },
+): Promise<string> {
   const { token, sha256 } = createSecret();
   const link = { sha256, expires_at: later(now, LINK_MS) };
   await tx
     .insertInto('one_time_link')
-    .values({ ...link, person_id: personId })
-    .onConflict((oc) => oc.column('person_id').doUpdateSet(link))
+    .values({ ...link, person_id: personId, mailed: isMailed ? 1 : 0 })
+    .onConflict((oc) => oc.columns(['person_id', 'mailed']).doUpdateSet(link))
     .execute();
   return token;
 }

@@ -135,7 +135,8 @@ export async function listPeopleOverview(db: Db, accountId: string, now: Instant
   const rows = await db
     .selectFrom('person')
     .leftJoin('second_factor', 'second_factor.person_id', 'person.id')
-    .select([...PERSON_COLUMNS, 'last_signed_in_at', 'confirmed_at'])
+    .innerJoin('person_mail', 'person_mail.person_id', 'person.id')
+    .select([...PERSON_COLUMNS, 'last_signed_in_at', 'confirmed_at', 'refusal'])
     .select((eb) =>
       eb
         .selectFrom('session')
@@ -154,6 +155,7 @@ export async function listPeopleOverview(db: Db, accountId: string, now: Instant
     ...toPerson(row),
     lastSignedInAt: row.last_signed_in_at,
     sessions: row.sessions,
+    refusal: row.refusal,
     hasSecondFactor: row.confirmed_at !== null,
   }));
 }

@@ -10,6 +10,7 @@ import {
   lockPerson,
   type Person,
 } from './people.ts';
+import { deletePersonMail, refreshReceiver } from './person-mail.ts';
 import { removeSecondFactor } from './second-factors.ts';
 
 /*
@@ -31,6 +32,7 @@ export async function updateDisabled(
     if (isDisabled) await shutOut(tx, person, { by, keepsOwner });
     const disabled = isDisabled ? 1 : 0;
     await tx.updateTable('person').set({ disabled }).where('id', '=', id).execute();
+    await refreshReceiver(tx, id);
     await auditPerson(tx, by, person, isDisabled ? 'person_disabled' : 'person_enabled');
     return { ...person, isDisabled };
   });
@@ -59,6 +61,7 @@ export async function updateRole(
     if (person.role === role) return person;
     if (role === 'member') await requireOtherOwner(tx, person);
     await tx.updateTable('person').set({ role }).where('id', '=', id).execute();
+    await refreshReceiver(tx, id);
     const { accountId, email: subject } = person;
     const action = 'person_role_changed';
     await insertAudit(tx, by, { accountId, action, subject, detail: role });
@@ -92,6 +95,7 @@ export async function deletePerson(
     if (isOwner(person)) await requireOtherOwner(tx, person, { mayBeAlone: true });
     await letNobodyIn(tx, id);
     await removeSecondFactor(tx, id);
+    await deletePersonMail(tx, id);
     await tx.deleteFrom('person').where('id', '=', id).execute();
     await auditPerson(tx, by, person, 'person_deleted');
     return person;

@@ -1,0 +1,50 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Role } from './access/person.ts';
+import type { EventType } from './events.ts';
+
+/** When a person gets mail about alerts. */
+export const ALERT_MAILS = ['at_once', 'daily', 'none'] as const;
+export type AlertMail = (typeof ALERT_MAILS)[number];
+
+/** Domains that a person leaves out. */
+export const MAX_LEFT_OUT = 200;
+
+/** After so many refusals in a row an address gets no more mail, until its person confirms it. */
+export const MAX_REFUSALS = 3;
+
+export const defaultAlertMail = (role: Role): AlertMail => (role === 'owner' ? 'at_once' : 'none');
+
+/** The events that a person is told of. What concerns only the person comes besides. */
+export function listMailedEvents(role: Role, alerts: AlertMail): readonly EventType[] {
+  return [
+    ...(alerts === 'none' ? [] : (['alert.fired', 'alert.resolved'] as const)),
+    ...(role === 'owner' ? (['key.created', 'webhook.disabled'] as const) : []),
+  ];
+}
+
+/** What a link in a mail can end. */
+export const SUBSCRIPTIONS = ['alerts', 'summary'] as const;
+export type Subscription = (typeof SUBSCRIPTIONS)[number];
+
+/** `<subscription>.<person>.<signature>`: whoever has it can end that subscription, and nothing else. */
+export function toUnsubscribeToken(subscription: Subscription, personId: string, key: Uint8Array) {
+  return `${subscription}.${personId}.${sign(`${subscription}.${personId}`, key)}`;
+}
+
+/** Whom a token names. It is to be verified with their key. */
+export function parseUnsubscribeToken(token: string) {
+  const [, name, personId = ''] = /^(\w+)\.([0-9a-f-]{36})\.[\w-]{43}$/.exec(token) ?? [];
+  const subscription = SUBSCRIPTIONS.find((one) => one === name);
+  return subscription && { subscription, personId };
+}
+
+export function isSignedToken(token: string, key: Uint8Array): boolean {
+  const [subscription, personId, signature = ''] = token.split('.');
+  const expected = Buffer.from(sign(`${subscription}.${personId}`, key));
+  const given = Buffer.from(signature);
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+function sign(text: string, key: Uint8Array): string {
+  return createHmac('sha256', key).update(text).digest('base64url');
+}

@@ -1,0 +1,229 @@
+import { type Instant, later } from '../../domain/instant.ts';
+import { type Subscription, toUnsubscribeToken } from '../../domain/mail-choice.ts';
+import type { Db } from '../../store/engine/database.ts';
+import type { DueDelivery } from '../../store/notify/claims.ts';
+import {
+  findDomainNames,
+  findMailbox,
+  forgetRefusals,
+  type Mailbox,
+  type Pace,
+  recordRefusal,
+  updatePace,
+} from '../../store/notify/mailbox.ts';
+import type { Notice } from '../../store/notify/notices.ts';
+import { insertMailedLink, LINK_MS } from '../../store/people/passwords.ts';
+import type { Batch, Channel, Outcome } from '../channel.ts';
+import { type AlertChange, toAlertLetter, toListLetter } from './alert-letters.ts';
+import { type Letter, renderLetter } from './letter.ts';
+import { findRefusal, type Mailer } from './mailer.ts';
+import { findDailyTime, msUntilDaily, planMail } from './pace.ts';
+import { toChangeLetter, toKeyLetter, toLinkLetter, toWebhookLetter } from './person-letters.ts';
+
+interface MailDeps {
+  readonly db: Db;
+  readonly mailer: Pick<Mailer, 'send'>;
+  readonly baseUrl: string;
+  readonly now: () => Instant;
+}
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+/** Five days, as mail servers try. */
+const WAITS_MS = [
+  ...[10 * SECOND, 60 * SECOND, 300 * SECOND, HOUR / 2],
+  ...[1, 2, 4, 8, 12, 12, 24, 24, 24].map((hours) => hours * HOUR),
+];
+/** What waited longer, because an address was stopped or there was no server, is no news any more. */
+const MAX_AGE_MS = 5 * 24 * HOUR;
+
+/** Tells people by mail. The deliveries of one person come together, so several can be one mail. */
+export function createMailChannel(deps: MailDeps): Channel {
+  return {
+    ...{ name: 'mail', atOnce: 200, waitsMs: WAITS_MS },
+    deliver: async (batch) => {
+      const mailbox = await findMailbox(deps.db, batch.receiverId);
+      if (mailbox === undefined) return;
+      await new MailBatch(deps, batch, mailbox).deliver();
+    },
+  };
+}
+
+interface Sending {
+  readonly letter: Letter;
+  readonly id: string;
+  readonly inReplyTo?: string;
+  readonly subscription?: Subscription;
+}
+
+class MailBatch {
+  readonly #deps: MailDeps;
+  readonly #batch: Batch;
+  readonly #mailbox: Mailbox;
+  /** Set by a failure that is not about one mail: the others would fail as well. */
+  #isEnded = false;
+
+  constructor(deps: MailDeps, batch: Batch, mailbox: Mailbox) {
+    this.#deps = deps;
+    this.#batch = batch;
+    this.#mailbox = mailbox;
+  }
+
+  async deliver(): Promise<void> {
+    const { deliveries } = this.#batch;
+    const isOld = ({ at }: DueDelivery) => at < later(this.#deps.now(), -MAX_AGE_MS);
+    await this.#drop(deliveries.filter(isOld), 'It waited for too long.');
+    const fresh = deliveries.filter((one) => !isOld(one));
+    const isAlert = ({ type }: DueDelivery) => type === 'alert.fired' || type === 'alert.resolved';
+    for (const due of fresh.filter((one) => !isAlert(one))) {
+      if (this.#mustEnd()) return;
+      await this.#sendNotice(due);
+    }
+    await this.#deliverAlerts(fresh.filter(isAlert));
+  }
+
+  #mustEnd(): boolean {
+    return this.#isEnded || this.#batch.signal.aborted;
+  }
+
+  /** What is not sent, and not tried again. */
+  async #drop(dropped: readonly DueDelivery[], answer: string): Promise<void> {
+    await this.#record(dropped, { kind: 'delivered', answer });
+  }
+
+  async #record(deliveries: readonly DueDelivery[], outcome: Outcome): Promise<void> {
+    if (deliveries.length > 0)
+      await this.#batch.record(new Map(deliveries.map((one) => [one, outcome])));
+  }
+
+  async #sendNotice(due: DueDelivery): Promise<void> {
+    const letter = await this.#toNotice(due);
+    if (letter === undefined) return await this.#drop([due], 'There is nothing to say any more.');
+    await this.#send([due], { letter, id: `${due.id}.${this.#mailbox.personId}` });
+  }
+
+  async #toNotice({ type, data, at }: DueDelivery): Promise<Letter | undefined> {
+    const { db, baseUrl, now } = this.#deps;
+    const { accountName: account, personId } = this.#mailbox;
+    const frame = { baseUrl, account, at };
+    if (type === 'webhook.disabled') return toWebhookLetter(JSON.parse(data), frame);
+    const notice = JSON.parse(data) as Notice;
+    if (type === 'key.created') return toKeyLetter(notice, frame);
+    if (type !== 'person.changed') return undefined;
+    if (notice.action !== 'person_invited' && notice.action !== 'person_link_made')
+      return toChangeLetter(notice, frame);
+    // A link that is mailed later than the one that was shown ends would surprise.
+    const isLate = now() > later(at, LINK_MS);
+    const token = isLate ? undefined : await insertMailedLink(db, personId, now());
+    return token === undefined ? undefined : toLinkLetter(notice, token, frame);
+  }
+
+  async #deliverAlerts(deliveries: readonly DueDelivery[]): Promise<void> {
+    const { alerts, leftOut } = this.#mailbox;
+    const isWanted = (due: DueDelivery) => alerts !== 'none' && !leftOut.has(parse(due).domain_id);
+    await this.#drop(
+      deliveries.filter((due) => !isWanted(due)),
+      'The person wants no mail about it.',
+    );
+    const wanted = deliveries.filter(isWanted);
+    const { now } = this.#deps;
+    const isPostponed = ({ at }: DueDelivery) => alerts === 'daily' && at >= findDailyTime(now());
+    const atLeastMs = msUntilDaily(now());
+    await this.#record(wanted.filter(isPostponed), { kind: 'postponed', atLeastMs });
+    await this.#sendAlerts(wanted.filter((due) => !isPostponed(due)));
+  }
+
+  async #sendAlerts(deliveries: readonly DueDelivery[]): Promise<void> {
+    const changes = await this.#toChanges(deliveries);
+    let pace: Pace = this.#mailbox;
+    for (let at = 0; at < deliveries.length && !this.#mustEnd(); ) {
+      const rest = deliveries.slice(at);
+      const plan = planMail(pace, rest.length, this.#deps.now());
+      if (plan.kind === 'wait')
+        return await this.#record(rest, { kind: 'postponed', atLeastMs: plan.ms });
+      const isList = plan.kind === 'list' || this.#mailbox.alerts === 'daily';
+      const end = isList ? deliveries.length : at + 1;
+      const sending = this.#toSending(changes.slice(at, end), plan.isLastToday);
+      await this.#send(deliveries.slice(at, end), sending);
+      if (this.#isEnded) return;
+      await updatePace(this.#deps.db, this.#mailbox.personId, plan.pace);
+      pace = plan.pace;
+      at = end;
+    }
+  }
+
+  async #toChanges(deliveries: readonly DueDelivery[]): Promise<AlertChange[]> {
+    const ids = new Set(deliveries.map((due) => parse(due).domain_id));
+    const names = await findDomainNames(this.#deps.db, [...ids]);
+    return deliveries.map((due) => {
+      const { id, domain_id: domainId, type, context, fired_at, resolved_at } = parse(due);
+      return {
+        ...{
+          eventId: due.id,
+          isResolved: due.type === 'alert.resolved',
+          id,
+          domainId,
+          type,
+          context,
+        },
+        ...{ domain: names.get(domainId) ?? '', firedAt: fired_at, resolvedAt: resolved_at },
+      };
+    });
+  }
+
+  /** The id of a list has its first and its last event: one with more is another mail. */
+  #toSending(changes: readonly AlertChange[], isLastToday: boolean): Sending {
+    const { accountName: account, personId } = this.#mailbox;
+    const frame = { baseUrl: this.#deps.baseUrl, account, isLastToday };
+    const [first, last] = [changes[0], changes.at(-1)] as [AlertChange, AlertChange];
+    const subscription = 'alerts';
+    if (changes.length > 1) {
+      const id = `${first.eventId}.${last.eventId}.${personId}`;
+      return { letter: toListLetter(changes, frame), id, subscription };
+    }
+    const firing = `fired.${first.id}.${personId}`;
+    const letter = toAlertLetter(first, frame);
+    if (!first.isResolved) return { letter, id: firing, subscription };
+    return { letter, id: `resolved.${first.id}.${personId}`, inReplyTo: firing, subscription };
+  }
+
+  async #send(deliveries: readonly DueDelivery[], sending: Sending): Promise<void> {
+    const started = performance.now();
+    const outcome = await this.#try(sending);
+    await this.#record(deliveries, { ...outcome, tookMs: performance.now() - started });
+  }
+
+  async #try({ letter, id, inReplyTo, subscription }: Sending): Promise<Outcome> {
+    const { mailer, db, baseUrl } = this.#deps;
+    const { email: to, personId, linkKey } = this.#mailbox;
+    const token = subscription && toUnsubscribeToken(subscription, personId, linkKey);
+    const unsubscribe = token && `${baseUrl}/settings/unsubscribe?token=${token}`;
+    try {
+      const answer = await mailer.send({ to, id, inReplyTo, unsubscribe, ...renderLetter(letter) });
+      await forgetRefusals(db, this.#mailbox);
+      return { kind: 'delivered', status: Number(answer.slice(0, 3)), answer };
+    } catch (error) {
+      const { responseCode: status = null, message } = error as Error & { responseCode?: number };
+      const refusal = findRefusal(error);
+      if (refusal === undefined) {
+        this.#isEnded = true;
+        return { kind: 'failed', status, answer: message };
+      }
+      await recordRefusal(db, personId, refusal);
+      return { kind: 'refused', status, answer: refusal };
+    }
+  }
+}
+
+interface AlertData {
+  readonly id: string;
+  readonly domain_id: string;
+  readonly type: string;
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly fired_at: Instant;
+  readonly resolved_at: Instant | null;
+}
+
+function parse({ data }: DueDelivery): AlertData {
+  return JSON.parse(data) as AlertData;
+}

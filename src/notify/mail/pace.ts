@@ -1,0 +1,50 @@
+import { type Instant, later, toDay } from '../../domain/instant.ts';
+import type { Pace } from '../../store/notify/mailbox.ts';
+
+/* When mails about alerts go: nobody gets more than they can read, and nothing is left out. */
+
+const MAX_A_DAY = 50;
+/** In BURST_MS, one mail for each change. What comes besides is one mail with all of them. */
+const MAX_BURST = 10;
+const BURST_MS = 10 * 60_000;
+const DAY_MS = 86_400_000;
+/** The daily mail and the summary go at this hour, UTC. */
+const DAILY_HOUR = 7;
+
+export type Plan =
+  | { readonly kind: 'single' | 'list'; readonly isLastToday: boolean; readonly pace: Pace }
+  | { readonly kind: 'wait'; readonly ms: number };
+
+/** What becomes of the first of the changes that wait for a person who is told at once. */
+export function planMail(pace: Pace, waiting: number, now: Instant): Plan {
+  const today = toDay(now);
+  const sent = pace.sentOn === today ? pace.sent : 0;
+  if (sent >= MAX_A_DAY)
+    return { kind: 'wait', ms: msUntil(later(`${today}T00:00:00Z`, DAY_MS), now) };
+  const isBurst = pace.burstSince !== null && now < later(pace.burstSince, BURST_MS);
+  const burstSince = isBurst ? pace.burstSince : now;
+  const burst = isBurst ? pace.burst : 0;
+  const isList = waiting > Math.min(MAX_BURST - burst, MAX_A_DAY - sent);
+  if (isList && isBurst && sent < MAX_A_DAY - 1)
+    return { kind: 'wait', ms: msUntil(later(burstSince as Instant, BURST_MS), now) };
+  return {
+    kind: isList ? 'list' : 'single',
+    isLastToday: sent + 1 === MAX_A_DAY,
+    pace: { sentOn: today, sent: sent + 1, burstSince, burst: burst + 1 },
+  };
+}
+
+/** The newest time for daily mails: what happened before it is due. */
+export function findDailyTime(now: Instant): Instant {
+  const time = `${toDay(now)}T${String(DAILY_HOUR).padStart(2, '0')}:00:00Z`;
+  return time <= now ? time : later(time, -DAY_MS);
+}
+
+/** For something that happened after that time. */
+export function msUntilDaily(now: Instant): number {
+  return msUntil(later(findDailyTime(now), DAY_MS), now);
+}
+
+function msUntil(instant: Instant, now: Instant): number {
+  return Math.max(Date.parse(instant) - Date.parse(now), 0);
+}

@@ -1,0 +1,275 @@
+import { describe, expect, test } from 'vitest';
+import { later } from '../../src/domain/instant.ts';
+import { MAX_REFUSALS } from '../../src/domain/mail-choice.ts';
+import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
+import { insertEvents } from '../../src/store/notify/events.ts';
+import { invitePerson } from '../../src/store/people/new-people.ts';
+import { insertOneTimeLink } from '../../src/store/people/passwords.ts';
+import { updateDisabled, updateRole } from '../../src/store/people/person-changes.ts';
+import {
+  confirmAddress,
+  findPersonMail,
+  insertLeftOut,
+  updateMailChoice,
+  updateMailServer,
+} from '../../src/store/people/person-mail.ts';
+import { findTokenHolder } from '../../src/store/people/tokens.ts';
+import {
+  aBareAccount,
+  aDomain,
+  anAlert,
+  NOW,
+  resolveAlert,
+  UNKNOWN_ID,
+} from '../support/builders.ts';
+import { aMailChannel, BASE_URL } from '../support/mail-channel.ts';
+import { listFields, refusal } from '../support/mail-server.ts';
+import { aStore } from '../support/store.ts';
+import { aPerson } from '../support/visitor.ts';
+
+/** An account with an owner, a member and a domain, and a real mail server. */
+async function aWorld(given: Parameters<typeof aMailChannel>[1] = {}) {
+  const { db } = await aStore();
+  const accountId = await aBareAccount(db);
+  const { id: domainId, name } = await aDomain(db, accountId, { name: 'mail.example' });
+  const mail = await aMailChannel(db, given);
+  const owner = await aPerson({ db }, accountId, 'owner@example.com');
+  const member = await aPerson({ db }, accountId, 'member@example.com');
+  const fire = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => anAlert(db, { accountId, domainId })));
+  return { ...mail, db, accountId, domainId, name, owner, member, fire };
+}
+
+const ALERT = 'Alignment regression on mail.example';
+
+describe('mails about alerts', () => {
+  test('come at once to owners and not to members, a resolution in the thread of its firing', async () => {
+    const { db, deliver, received, fire, domainId } = await aWorld();
+    const [id = ''] = await fire(1);
+    await deliver();
+    await resolveAlert(db, id, later(NOW, 30_000));
+    await deliver();
+    expect(received.map(({ to }) => to)).toEqual([['owner@example.com'], ['owner@example.com']]);
+    expect(received.map(({ subject }) => subject)).toEqual([ALERT, `Re: ${ALERT}`]);
+    const [fired, resolved] = received.map(({ raw }) => listFields(raw));
+    const messageId = fired?.find((field) => field.startsWith('Message-ID: '));
+    expect(resolved).toContain(`In-Reply-To: ${messageId?.slice('Message-ID: '.length)}`);
+    const [first] = received;
+    for (const part of [first?.text, first?.html]) {
+      expect(part).toContain('from 98.74% to 67.34%');
+      expect(part).toContain('find out who fails since');
+      expect(part).toContain(`${BASE_URL}/settings/domains/${domainId}#alerts`);
+    }
+    expect(received[1]?.text).toContain('This alert is resolved.');
+    expect(first?.html).not.toMatch(/<(img|link|script|iframe)|src=|url\(|@import/);
+  });
+
+  test('are not written at all without a mail server', async () => {
+    const { db, fire } = await aWorld();
+    await updateMailServer(db, undefined);
+    await fire(2);
+    expect(await db.selectFrom('event').select('id').execute()).toEqual([]);
+  });
+
+  test('of more than ten changes are one mail with a list; those after it wait for ten minutes', async () => {
+    let now = later(NOW, 60_000);
+    const { deliver, fire, takeSubjects } = await aWorld({ now: () => now });
+    await fire(12);
+    await deliver();
+    expect(takeSubjects('owner@example.com')).toEqual(['12 alerts fired and 0 resolved']);
+    await fire(3);
+    await deliver();
+    expect(takeSubjects('owner@example.com')).toEqual([ALERT, ALERT, ALERT]);
+    await fire(9);
+    await deliver();
+    expect(takeSubjects('owner@example.com')).toEqual([]);
+    now = later(now, 11 * 60_000);
+    await deliver({ all: true });
+    expect(takeSubjects('owner@example.com')).toHaveLength(9);
+  });
+
+  test('are fifty a day at most, and the last one says so', async () => {
+    let now = later(NOW, 60_000);
+    const { deliver, fire, received } = await aWorld({ now: () => now });
+    for (let i = 0; i < 6; i += 1) {
+      await fire(10);
+      await deliver({ all: true });
+      now = later(now, 11 * 60_000);
+    }
+    await deliver({ all: true });
+    expect(received).toHaveLength(50);
+    const saysSo = received.map(({ text }) => text.includes('last mail about alerts for today'));
+    expect(saysSo.indexOf(true)).toBe(49);
+    now = later(now, 86_400_000);
+    await deliver({ all: true });
+    const subjects = received.map(({ subject }) => subject);
+    expect(subjects.slice(50)).toEqual(Array.from({ length: 10 }, () => ALERT));
+  });
+
+  test('once a day are one mail after seven o’clock', async () => {
+    let now = later(NOW, 60_000);
+    const { db, deliver, fire, member, takeSubjects } = await aWorld({ now: () => now });
+    await updateMailChoice(db, member.id, { alerts: 'daily' });
+    await fire(3);
+    await deliver();
+    expect(takeSubjects('member@example.com')).toEqual([]);
+    now = '2026-03-15T07:00:30Z';
+    await deliver({ all: true });
+    expect(takeSubjects('member@example.com')).toEqual(['3 alerts fired and 0 resolved']);
+  });
+
+  test('do not come about a domain that is left out', async () => {
+    const { db, deliver, fire, owner, accountId, name, received } = await aWorld();
+    await insertLeftOut(db, { personId: owner.id, accountId, name });
+    const other = await aDomain(db, accountId, { name: 'other.example' });
+    await fire(1);
+    await anAlert(db, { accountId, domainId: other.id });
+    await deliver();
+    expect(received.map(({ subject }) => subject)).toEqual([
+      'Alignment regression on other.example',
+    ]);
+  });
+
+  test('a domain of another account cannot be left out', async () => {
+    const { db, owner, accountId } = await aWorld();
+    const { name } = await aDomain(db, await aBareAccount(db));
+    const leaving = insertLeftOut(db, { personId: owner.id, accountId, name });
+    await expect(leaving).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('have the same Message-ID in each try', async () => {
+    let isAway = true;
+    const ids: (string | undefined)[] = [];
+    const { deliver, fire, received } = await aWorld({
+      answer: ({ raw }) => {
+        ids.push(listFields(raw).find((field) => field.startsWith('Message-ID')));
+        return isAway ? refusal(451, 'Later') : null;
+      },
+    });
+    await fire(1);
+    await deliver();
+    isAway = false;
+    await deliver({ all: true });
+    expect(received).toHaveLength(1);
+    expect([ids.length, new Set(ids).size]).toEqual([2, 1]);
+  });
+});
+
+describe('an address that the server refuses for good', () => {
+  test('is shown at the person, and gets no more mail after three, until it is confirmed', async () => {
+    let isKnown = false;
+    const { db, deliver, fire, owner, received } = await aWorld({
+      answerTo: () => (isKnown ? null : refusal(550, 'No such person')),
+    });
+    for (let i = 0; i < MAX_REFUSALS; i += 1) {
+      await fire(1);
+      await deliver({ all: true });
+    }
+    const mail = await findPersonMail(db, owner.id);
+    expect(mail).toMatchObject({
+      isStopped: true,
+      refusal: expect.stringMatching(/No such person/),
+    });
+    isKnown = true;
+    await fire(1);
+    await deliver({ all: true });
+    expect(received).toEqual([]);
+    await confirmAddress(db, owner.id);
+    await fire(1);
+    await deliver({ all: true });
+    expect(received).toHaveLength(1);
+    expect(await findPersonMail(db, owner.id)).toMatchObject({ isStopped: false, refusal: null });
+  });
+
+  test('does not count when the server refuses the sender', async () => {
+    const { db, deliver, fire, owner } = await aWorld({
+      onMailFrom: (_address, _session, done) => done(refusal(550, 'Not you')),
+    });
+    await fire(1);
+    await deliver();
+    expect(await findPersonMail(db, owner.id)).toMatchObject({ isStopped: false, refusal: null });
+  });
+});
+
+describe('mails about a person’s own sign-in', () => {
+  test('an invitation has a link that is stored nowhere before it is sent, beside the one that was shown', async () => {
+    const { db, accountId, deliver, received } = await aWorld();
+    const invited = await invitePerson(db, { accountId, email: 'new@example.com', now: NOW });
+    const stored = JSON.stringify(await db.selectFrom('event').selectAll().execute());
+    expect(stored).toContain('new@example.com');
+    await deliver();
+    const [{ subject, text } = { subject: '', text: '' }] = received;
+    expect(subject).toBe('Your invitation to Example');
+    const [, token = ''] = /\/settings\/welcome\?link=([\w-]{43})/.exec(text) ?? [];
+    expect(stored).not.toContain(token);
+    for (const link of [token, invited.token]) {
+      const holder = await findTokenHolder(db, 'one_time_link', { token: link, now: NOW });
+      expect(holder?.email).toBe('new@example.com');
+    }
+  });
+
+  test('a link that an operator makes is mailed too, and those from before end', async () => {
+    const { db, member, deliver, received } = await aWorld();
+    const first = await insertOneTimeLink(db, member.id, NOW);
+    await deliver();
+    await insertOneTimeLink(db, member.id, NOW);
+    await deliver();
+    const tokens = received.map(({ text }) => /link=([\w-]{43})/.exec(text)?.[1] ?? '');
+    const find = (token: string) => findTokenHolder(db, 'one_time_link', { token, now: NOW });
+    expect(await find(first)).toBeUndefined();
+    expect(await find(tokens[0] ?? '')).toBeUndefined();
+    expect((await find(tokens[1] ?? ''))?.email).toBe('member@example.com');
+  });
+
+  test('come to that person alone, and to owners when a key is made', async () => {
+    const { db, accountId, member, deliver, takeSubjects } = await aWorld();
+    await updateRole(db, member.id, 'owner');
+    await insertApiKey(db, { accountId, name: 'nightly\r\nBcc: eve', now: NOW }).catch(() => {});
+    await insertApiKey(db, { accountId, name: 'nightly sync', now: NOW });
+    await deliver();
+    const key = 'An API key was created: nightly sync';
+    expect(takeSubjects('member@example.com')).toEqual([
+      'You are an owner of the account now',
+      key,
+    ]);
+    expect(takeSubjects('owner@example.com')).toEqual([key]);
+  });
+
+  test('come to owners when a webhook was turned off', async () => {
+    const { db, accountId, deliver, received } = await aWorld();
+    const data = JSON.stringify({
+      webhook_id: UNKNOWN_ID,
+      url: 'https://hooks.example/',
+      reason: 'gone',
+    });
+    const event = { accountId, type: 'webhook.disabled' as const, at: NOW, data };
+    await db.write((tx) => insertEvents(tx, [event]));
+    await deliver();
+    expect(received.map(({ to, subject }) => [to, subject])).toEqual([
+      [['owner@example.com'], 'A webhook was turned off'],
+    ]);
+    expect(received[0]?.text).toContain('https://hooks.example/. It answered that it is gone');
+  });
+
+  test('a person who is disabled gets none', async () => {
+    const { db, member, fire, deliver, received } = await aWorld();
+    await updateMailChoice(db, member.id, { alerts: 'at_once' });
+    await updateDisabled(db, member.id, true);
+    await fire(1);
+    await deliver();
+    expect(received.flatMap(({ to }) => to)).toEqual(['owner@example.com']);
+  });
+});
+
+test('a mail that the server stalls for delays nobody else', async () => {
+  const { db, deliver, fire, member, received } = await aWorld({
+    answer: ({ to }) => (to.includes('owner@example.com') ? 'never' : null),
+    maxMs: 2_000,
+  });
+  await updateMailChoice(db, member.id, { alerts: 'at_once' });
+  await fire(3);
+  const delivering = deliver();
+  await expect.poll(() => received.length, { timeout: 10_000 }).toBe(3);
+  expect(received.flatMap(({ to }) => to)).not.toContain('owner@example.com');
+  await delivering;
+});

@@ -1,0 +1,202 @@
+import request from 'supertest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { toInstant } from '../../src/domain/instant.ts';
+import { toUnsubscribeToken } from '../../src/domain/mail-choice.ts';
+import { invitePerson } from '../../src/store/people/new-people.ts';
+import { findPersonMail, updateMailChoice } from '../../src/store/people/person-mail.ts';
+import { type Api, serveApi } from '../support/api.ts';
+import { aBareAccount, aDomain, NOW } from '../support/builders.ts';
+import { aMailChannel, BASE_URL } from '../support/mail-channel.ts';
+import { aPerson, aSignedIn, Browser, PASSWORD, toReadable } from '../support/visitor.ts';
+
+const MAIL = '/settings/mail';
+const FORGOTTEN = '/settings/forgotten';
+const SERVER = {
+  ...{ host: '127.0.0.1', port: 25, security: 'none' as const, user: undefined },
+  ...{ password: undefined, from: { name: '', address: 'plumbline@example.com' } },
+};
+
+let api: Api;
+let accountId: string;
+
+beforeEach(async () => {
+  api = await serveApi({ mailServer: SERVER, baseUrl: BASE_URL });
+  accountId = await aBareAccount(api.db);
+});
+
+describe('a forgotten password', () => {
+  const ask = (email: string) => new Browser(api).post(FORGOTTEN, { email });
+
+  test('is answered alike for known and unknown addresses, and mailed to the known one only', async () => {
+    const now = () => toInstant(new Date());
+    const { deliver, received } = await aMailChannel(api.db, { now });
+    const { email } = await aPerson(api, accountId, 'ada@example.com');
+    const known = await ask(email);
+    const unknown = await ask('eve@example.net');
+    const none = await ask('no address');
+    const strip = ({ status, headers, text }: typeof known) => {
+      const { date, 'x-request-id': id, ...rest } = headers;
+      return { status, text, ...rest };
+    };
+    expect(strip(unknown)).toEqual(strip(known));
+    expect(strip(none)).toEqual(strip(known));
+    expect(known.status).toBe(200);
+    await expect
+      .poll(async () => (await api.db.selectFrom('event').select('id').execute()).length)
+      .toBe(1);
+    await deliver();
+    expect(received.map(({ to }) => to)).toEqual([['ada@example.com']]);
+    const [, path = ''] =
+      /dmarc\.example\.com(\/settings\/welcome\S+)/.exec(received[0]?.text ?? '') ?? [];
+    expect(toReadable((await new Browser(api).get(path)).text)).toContain(email);
+  });
+
+  test('leaves the password valid until a new one is chosen', async () => {
+    const { email } = await aPerson(api, accountId);
+    await aMailChannel(api.db);
+    await ask(email);
+    expect((await new Browser(api).signIn(email, PASSWORD)).status).toBe(303);
+  });
+
+  test('can be asked for three times in four hours, whoever has the address', async () => {
+    const { email } = await aPerson(api, accountId);
+    for (const address of [email, 'eve@example.net']) {
+      const statuses: number[] = [];
+      for (let i = 0; i < 4; i += 1) statuses.push((await ask(address)).status);
+      expect(statuses).toEqual([200, 200, 200, 429]);
+    }
+  });
+
+  test('has no page without a mail server', async () => {
+    const without = await serveApi();
+    const browser = new Browser(without);
+    expect((await browser.get(FORGOTTEN)).status).toBe(404);
+    expect((await browser.post(FORGOTTEN, { email: 'ada@example.com' })).status).toBe(404);
+    expect((await browser.get('/settings/sign-in')).text).not.toContain(FORGOTTEN);
+    expect((await new Browser(api).get('/settings/sign-in')).text).toContain(FORGOTTEN);
+  });
+});
+
+describe('the page of a person’s mail', () => {
+  test('begins with alerts at once for an owner, and stores what is chosen', async () => {
+    const { browser, email } = await aSignedIn(api, accountId);
+    const { text } = await browser.get(MAIL);
+    expect(text).toMatch(/value="at_once" checked/);
+    expect(text).not.toContain('not configured');
+    const saved = await browser.post(MAIL, { alerts: 'daily', summary: 'yes' });
+    expect([saved.status, saved.headers['location']]).toEqual([303, MAIL]);
+    const after = (await browser.get(MAIL)).text;
+    expect(after).toMatch(/value="daily" checked/);
+    expect(after).toMatch(/value="yes" checked/);
+    expect(email).toMatch(/@/);
+    expect((await browser.post(MAIL, { alerts: 'hourly' })).status).toBe(422);
+  });
+
+  test('leaves domains of the account out, and takes them in again', async () => {
+    const { browser } = await aSignedIn(api, accountId);
+    const { id, name } = await aDomain(api.db, accountId);
+    const { name: foreign } = await aDomain(api.db, await aBareAccount(api.db));
+    expect((await browser.post(`${MAIL}/left-out`, { domain: foreign })).status).toBe(404);
+    await browser.post(`${MAIL}/left-out`, { domain: ` ${name.toUpperCase()}. ` });
+    expect((await browser.get(MAIL)).text).toContain(`${MAIL}/left-out/${id}/delete`);
+    await browser.post(`${MAIL}/left-out/${id}/delete`);
+    expect((await browser.get(MAIL)).text).toContain('every domain of the account');
+  });
+
+  test('says that mail is not configured', async () => {
+    const without = await serveApi();
+    const { browser } = await aSignedIn(without, await aBareAccount(without.db));
+    expect((await browser.get(MAIL)).text).toContain('Mail is not configured');
+  });
+
+  test('shows a refusal, and lets the person confirm the address', async () => {
+    const { browser, id: personId } = await aSignedIn(api, accountId);
+    const refused = { refusals: 3, refusal: '550 <b>No such person' };
+    await api.db.write((tx) => tx.updateTable('person_mail').set(refused).execute());
+    const { text } = await browser.get(MAIL);
+    expect(text).toContain('550 &lt;b&gt;No such person');
+    await browser.post(`${MAIL}/confirm`);
+    expect(await findPersonMail(api.db, personId)).toMatchObject({ isStopped: false });
+  });
+});
+
+describe('the link that ends a subscription', () => {
+  async function aSubscriber() {
+    const { id } = await aPerson(api, accountId);
+    await updateMailChoice(api.db, id, { summary: 1 });
+    const { link_key } = await api.db
+      .selectFrom('person_mail')
+      .select('link_key')
+      .where('person_id', '=', id)
+      .executeTakeFirstOrThrow();
+    return { id, token: toUnsubscribeToken('alerts', id, link_key) };
+  }
+  const send = (method: 'get' | 'post', token: string) =>
+    request(`http://127.0.0.1:${api.port}`)[method](`/settings/unsubscribe?token=${token}`);
+  /** As RFC 8058 says: without a cookie, an origin or a page of ours. */
+  const postOneClick = (token: string) =>
+    send('post', token).type('form').send('List-Unsubscribe=One-Click');
+
+  test('ends that one by one POST without signing in, and no other', async () => {
+    const { id, token } = await aSubscriber();
+    expect((await postOneClick(token)).status).toBe(200);
+    expect(await findPersonMail(api.db, id)).toMatchObject({ alerts: 'none', hasSummary: true });
+    expect((await postOneClick(token)).status).toBe(200);
+  });
+
+  test('shows a page, and ends nothing, when a program opens it', async () => {
+    const { id, token } = await aSubscriber();
+    const { status, text } = await send('get', token);
+    expect([status, text]).toEqual([200, expect.stringContaining('End mail about alerts?')]);
+    expect(await findPersonMail(api.db, id)).toMatchObject({ alerts: 'at_once' });
+  });
+
+  test('does nothing when it was changed', async () => {
+    const { id, token } = await aSubscriber();
+    const other = await aPerson(api, accountId);
+    const forged = [
+      token.replace('alerts', 'summary'),
+      token.replace(id, other.id),
+      `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`,
+      token.slice(0, -1),
+      'alerts',
+      '',
+      '%00',
+    ];
+    for (const one of forged) expect((await postOneClick(one)).status, one).toBe(404);
+    const mails = await Promise.all([id, other.id].map((one) => findPersonMail(api.db, one)));
+    expect(mails.map(({ alerts }) => alerts)).toEqual(['at_once', 'none']);
+  });
+});
+
+describe('an invitation with a mail server', () => {
+  test('shows no link to the owner, and the person gets it', async () => {
+    const { deliver, received } = await aMailChannel(api.db);
+    const { browser } = await aSignedIn(api, accountId);
+    const { text } = await browser.post('/settings/people', { email: 'new@example.com' });
+    expect(text).toContain('gets a mail with a link');
+    expect(text).not.toContain('welcome?link=');
+    await deliver();
+    expect(received.map(({ to }) => to)).toEqual([['new@example.com']]);
+  });
+
+  test('shows it without one', async () => {
+    const without = await serveApi();
+    const { browser } = await aSignedIn(without, await aBareAccount(without.db));
+    const { text } = await browser.post('/settings/people', { email: 'new@example.com' });
+    expect(text).toContain('welcome?link=');
+  });
+
+  test('that the server refuses is shown on the page of people', async () => {
+    const { browser } = await aSignedIn(api, accountId);
+    const { id } = await invitePerson(api.db, { accountId, email: 'new@example.com', now: NOW });
+    await api.db.write((tx) =>
+      tx
+        .updateTable('person_mail')
+        .set({ refusal: '550 No' })
+        .where('person_id', '=', id)
+        .execute(),
+    );
+    expect((await browser.get('/settings/people')).text).toContain('Mail refused');
+  });
+});
