@@ -35,16 +35,28 @@ export interface DomainFacts {
    * none do.
    */
   readonly record: RecordValue | undefined;
-  /** The types of the open alerts. */
-  readonly openAlerts: readonly string[];
+  /** Of the thirty days before, in the same way. */
+  readonly before: Counts;
+  readonly openAlerts: readonly OpenAlert[];
+}
+
+export interface OpenAlert {
+  readonly type: string;
+  /** That it is about. */
+  readonly day: Day | undefined;
 }
 
 export type NextStep =
   | { readonly kind: 'resume' | 'first_reports' | 'publish_record' | 'one_record' | 'nothing' }
-  | { readonly kind: 'alert'; readonly type: string }
+  | ({ readonly kind: 'alert' } & OpenAlert)
   | { readonly kind: 'silent'; readonly newest: Day }
   | { readonly kind: 'wait'; readonly dataDays: number; readonly messages: number }
-  | { readonly kind: 'failing'; readonly counts: Counts }
+  /** `since`: why no alert is open, which tells of changes only. */
+  | {
+      readonly kind: 'failing';
+      readonly counts: Counts;
+      readonly since: 'first_report' | 'before' | undefined;
+    }
   /** The policy is published, and these tags keep it from all or some of the mail. */
   | { readonly kind: 'enforce'; readonly policy: Policy; readonly tags: readonly string[] }
   | {
@@ -93,8 +105,8 @@ const URGENCY: Readonly<Record<AlertType, number>> = {
 const urgencyOf = (type: string): number => URGENCY[type as AlertType] ?? Number.MAX_SAFE_INTEGER;
 
 function findAlert({ openAlerts }: DomainFacts): NextStep | undefined {
-  const [type] = openAlerts.toSorted((a, b) => urgencyOf(a) - urgencyOf(b));
-  return type === undefined ? undefined : { kind: 'alert', type };
+  const [first] = openAlerts.toSorted((a, b) => urgencyOf(a.type) - urgencyOf(b.type));
+  return first && { kind: 'alert', ...first };
 }
 
 function findSilence({ newest, today }: DomainFacts): NextStep | undefined {
@@ -125,8 +137,11 @@ function findSubdomains({ record = null }: DomainFacts): NextStep {
   return { kind: 'stronger', tag: 'sp', from: findPolicyTag(record, 'sp'), to: 'reject' };
 }
 
-function findFailing({ counts }: DomainFacts): NextStep | undefined {
-  return isGood(counts) ? undefined : { kind: 'failing', counts };
+function findFailing({ counts, before }: DomainFacts): NextStep | undefined {
+  if (isGood(counts)) return undefined;
+  const isNew = before.messages === 0;
+  const since = isNew ? 'first_report' : isGood(before) ? undefined : 'before';
+  return { kind: 'failing', counts, since };
 }
 
 /** Whether nearly all pass, or there are none. */
@@ -148,3 +163,11 @@ function findStronger(facts: DomainFacts): NextStep | undefined {
   const to = policy === 'quarantine' ? 'reject' : 'quarantine';
   return { kind: 'stronger', tag: 'p', from: findPolicyTag(facts.record ?? null, 'p'), to };
 }
+
+/** What a person has to look at first has the least number. */
+const RANKS: Readonly<Record<NextStep['kind'], number>> = {
+  ...{ alert: 0, failing: 1, one_record: 1, publish_record: 1, silent: 2, enforce: 3, stronger: 3 },
+  ...{ policy_unknown: 4, first_reports: 5, wait: 6, nothing: 7, resume: 8 },
+};
+
+export const rankOf = ({ kind }: NextStep): number => RANKS[kind];

@@ -9,29 +9,45 @@ const GOOD: DomainFacts = {
   newest: '2026-03-14',
   counts: { messages: 10_000, aligned: 10_000 },
   dataDays: 30,
+  before: { messages: 10_000, aligned: 10_000 },
   record: 'v=DMARC1; p=none; rua=mailto:dmarc@reports.example.net',
   openAlerts: [],
 };
+
+const FAILING = { messages: 10_000, aligned: 6_400 };
 
 const step = (facts: Partial<DomainFacts>) => findNextStep({ ...GOOD, ...facts });
 
 describe('the next step of a domain', () => {
   test.each<[string, Partial<DomainFacts>, object]>([
-    ['paused', { status: 'paused', openAlerts: ['alert.x'] }, { kind: 'resume' }],
+    [
+      'paused',
+      { status: 'paused', openAlerts: [{ type: 'alert.x', day: undefined }] },
+      { kind: 'resume' },
+    ],
     ['no report yet', { oldest: null, newest: null }, { kind: 'first_reports' }],
     [
       'an open alert comes before the rate',
-      { openAlerts: ['alert.reports_missing'], counts: { messages: 10, aligned: 0 } },
+      {
+        openAlerts: [{ type: 'alert.reports_missing', day: undefined }],
+        counts: { messages: 10, aligned: 0 },
+      },
       { kind: 'alert', type: 'alert.reports_missing' },
     ],
     [
       'of several alerts, who fails comes first',
-      { openAlerts: ['alert.policy_weakened', 'alert.tomorrow', 'alert.new_failing_source'] },
+      {
+        openAlerts: [
+          { type: 'alert.policy_weakened', day: undefined },
+          { type: 'alert.tomorrow', day: undefined },
+          { type: 'alert.new_failing_source', day: undefined },
+        ],
+      },
       { kind: 'alert', type: 'alert.new_failing_source' },
     ],
     [
       'an alert of a type of tomorrow',
-      { openAlerts: ['alert.tomorrow'] },
+      { openAlerts: [{ type: 'alert.tomorrow', day: undefined }] },
       { kind: 'alert', type: 'alert.tomorrow' },
     ],
     ['seven days without a report', { newest: '2026-03-08' }, { kind: 'stronger' }],
@@ -46,6 +62,17 @@ describe('the next step of a domain', () => {
       { counts: { messages: 10_000, aligned: 9_900 } },
       { kind: 'failing', counts: { messages: 10_000, aligned: 9_900 } },
     ],
+    [
+      'failures from the first report on, of which no alert tells',
+      { counts: FAILING, before: { messages: 0, aligned: 0 } },
+      { kind: 'failing', since: 'first_report' },
+    ],
+    [
+      'failures as in the days before',
+      { counts: FAILING, before: FAILING },
+      { kind: 'failing', since: 'before' },
+    ],
+    ['failures that are new', { counts: FAILING }, { kind: 'failing', since: undefined }],
     [
       'over 99 %, with p=none',
       { counts: { messages: 10_000, aligned: 9_901 } },

@@ -15,6 +15,7 @@ const FACTS: DomainFacts = {
   oldest: '2025-01-01',
   newest: '2026-03-14',
   counts: { messages: 0, aligned: 0 },
+  before: { messages: 0, aligned: 0 },
   dataDays: 30,
   record: 'p=quarantine',
   openAlerts: [],

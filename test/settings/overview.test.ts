@@ -54,8 +54,9 @@ describe('the overview', () => {
       day('2026-02-12', 1000, 0),
     ]);
     const { text } = await browser.get('/settings/overview');
-    expect(toReadable(text)).toMatch(/example\.com Last report 7 hours ago 80% /);
-    expect(toReadable(text)).toMatch(/silent\.example No report yet – /);
+    expect(toReadable(text)).toContain('Messages 100 Passed 80% Failed 20 Change in points +80');
+    expect(toReadable(text)).toMatch(/example\.com Last report 7 hours ago 100 80% \+80 p=none /);
+    expect(toReadable(text)).toMatch(/silent\.example No report yet 0 – – – /);
     expect(text).not.toContain('paused.example');
     expect(text).toContain(
       'aria-label="Pass rate of example.com, 30 days: 80% of 100 messages passed"',
@@ -68,7 +69,7 @@ describe('the overview', () => {
     await aDomain(api.db, accountId, { name: 'example.com' });
     await receive(api.db, [day('2024-06-12', 90, 80)]);
     expect(await read('/settings/overview')).toContain(
-      'The newest report is of 12 Jun 2024 No report covers a day after 12 Jun 2024',
+      'Last report 7 hours ago , of 12 Jun 2024 90 88.89% new p=none No report covers a day after 12 Jun 2024',
     );
   });
 
@@ -91,7 +92,7 @@ describe('the overview', () => {
     await anAlert(api.db, { accountId, domainId: failing.id }, { resolvedAt: NOW });
     const { text } = await browser.get('/settings/overview');
     expect(toReadable(text)).toContain(
-      '3 of 10 messages failed in 30 days (70% passed): find out who sent them. See who failed',
+      '3 of 10 messages failed in 30 days (70% passed): find out who sent them. It was so from the first report on, and alerts tell of changes. See who failed',
     );
     expect(text).toContain(`<a href="/settings/domains/${failing.id}/sources?failing=1">`);
     expect(toReadable(text)).toContain('Addresses that are new here send mail that fails');
@@ -154,11 +155,69 @@ describe('the overview', () => {
     await anAlert(api.db, owner);
     const text = await read('/settings/overview');
     expect(text).toContain('1 open alert');
-    expect(text.indexOf('1 open alert')).toBeLessThan(text.indexOf('Domains'));
+    expect(text.indexOf('1 open alert')).toBeLessThan(text.indexOf('1 domain'));
+  });
+
+  const listNames = async (query = '') => {
+    const { text } = await browser.get(`/settings/overview${query}`);
+    return [...text.matchAll(/href="\/settings\/domains\/[0-9a-f-]{36}">([a-z]+)\.example/g)].map(
+      ([, name]) => name,
+    );
+  };
+
+  test('ranks domains by what needs a person first, and sorts and searches them', async () => {
+    for (const name of ['alerted', 'better', 'calm', 'dead', 'worst'])
+      await aDomain(api.db, accountId, { name: `${name}.example` });
+    const { id } = await aDomain(api.db, accountId, { name: 'forged.example' });
+    const days = Array.from({ length: 30 }, (_, i) => addDays('2026-03-14', -i));
+    const of = (name: string, passed: number, failed: number, p = 'none') =>
+      days.map((begin) => {
+        const records = [
+          ...recordsOf('192.0.2.1', passed, passed),
+          ...recordsOf('192.0.2.2', failed),
+        ];
+        const wanted = { begin: `${begin}T00:00:00Z`, policy: { p } };
+        return aReportOf(records, { ...wanted, domain: `${name}.example` });
+      });
+    await receive(api.db, [
+      ...[...of('better', 98, 2), ...of('worst', 64, 36), ...of('calm', 50, 50, 'reject')],
+      ...[...of('alerted', 100, 0), ...of('forged', 200, 800, 'quarantine')],
+    ]);
+    const alerted = await api.db
+      .selectFrom('domain')
+      .select('id')
+      .where('name', '=', 'alerted.example')
+      .executeTakeFirstOrThrow();
+    await anAlert(api.db, { accountId, domainId: alerted.id }, { context: { day: '2026-03-14' } });
+    const ranked = ['alerted', 'forged', 'worst', 'better', 'dead', 'calm'];
+    // The open alert names its domain too.
+    expect(await listNames()).toEqual(['alerted', ...ranked]);
+    const change = { domainId: id, address: '192.0.2.2', mark: 'unknown' } as const;
+    await updateMark(api.db, change, { accountId, name: 'somebody', at: NOW, address: null });
+    expect((await listNames()).slice(1)).toEqual([
+      'alerted',
+      'worst',
+      'better',
+      'forged',
+      'dead',
+      'calm',
+    ]);
+    const rate = ['alerted', 'better', 'worst', 'calm', 'forged', 'dead'];
+    expect(await listNames('?sort=rate&order=desc')).toEqual(rate);
+    expect(await listNames('?sort=name&order=asc')).toEqual(ranked.toSorted());
+    expect((await listNames('?sort=policy&order=desc'))[0]).toBe('calm');
+    expect(await listNames('?q=ERT')).toEqual(['alerted']);
+    expect(await read('/settings/overview?q=nothing%00')).toContain(
+      'No domain of the account is here',
+    );
+    const { text } = await browser.get('/settings/overview');
+    expect(text).toContain(
+      `/settings/domains/${alerted.id}/sources?failing=1&amp;from=2026-03-14&amp;to=2026-03-14`,
+    );
   });
 
   test('many domains are shown page by page, each once', async () => {
-    for (let i = 0; i < 30; i++) await aDomain(api.db, accountId);
+    for (let i = 0; i < 60; i++) await aDomain(api.db, accountId);
     const pages = [
       await browser.get('/settings/overview'),
       await browser.get('/settings/overview?page=2'),
@@ -166,8 +225,8 @@ describe('the overview', () => {
     const ids = pages.flatMap(({ text }) => [
       ...text.matchAll(/href="\/settings\/domains\/([0-9a-f-]{36})"/g),
     ]);
-    expect(new Set(ids.map(([, id]) => id)).size).toBe(30);
-    expect(ids).toHaveLength(30);
+    expect(new Set(ids.map(([, id]) => id)).size).toBe(60);
+    expect(ids).toHaveLength(60);
     expect(await read('/settings/overview?page=2')).toContain('Page 2 of 2');
     for (const page of ['0', '-1', 'x', '99999999999999999999']) {
       expect((await browser.get(`/settings/overview?page=${page}`)).status).toBe(200);

@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest';
 import { findDataDays } from '../../src/store/accounts/domain-reports.ts';
-import { readDomain, readOverview } from '../../src/store/accounts/overview.ts';
+import { readDomain } from '../../src/store/accounts/overview.ts';
+import { daysOfDomains, readWorklist, sumsOfDomains } from '../../src/store/accounts/worklist.ts';
 import type { BoundQuery } from '../../src/store/engine/prepared.ts';
 import { type Plan, type Reader, runPlan } from '../../src/store/engine/reader.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
 import { aStore, IS_POSTGRES } from '../support/store.ts';
 
-const WANTED = { since: '2026-02-01', alertLimit: 10, limit: 25, offset: 0 };
+const WANTED = { accountId: 'a', today: '2026-03-15', days: 30 };
 const RANGE = { from: '2026-02-13', to: '2026-03-14' };
+
+const OF_DOMAINS = { ids: '["d"]', ...RANGE };
 
 /** What a read asks, without answers. */
 async function findQueries(read: (reader: Reader) => Promise<unknown>) {
@@ -33,11 +36,15 @@ test.skipIf(IS_POSTGRES)(
     const { reader } = await aStore();
     const scope = { accountId: 'a', domainId: 'd' };
     const queries = [
-      ...(await findQueries((asked) => readOverview(asked, 'a', WANTED))),
+      ...(await findQueries((asked) => readWorklist(asked, WANTED))),
+      ...(await findQueries((asked) => asked.readAll(daysOfDomains(OF_DOMAINS)))),
+      ...(await findQueries((asked) =>
+        asked.readAll(sumsOfDomains({ ...OF_DOMAINS, before: '2026-01-14' })),
+      )),
       ...(await findQueries((asked) => readDomain(asked, scope, { ...RANGE, window: RANGE }))),
       ...(await findQueries((asked) => findDataDays(asked, scope))),
     ];
-    expect(queries).toHaveLength(16);
+    expect(queries).toHaveLength(15);
     for (const query of queries) {
       const explained: BoundQuery<{ detail: string }> = {
         params: query.params,
@@ -48,7 +55,7 @@ test.skipIf(IS_POSTGRES)(
       };
       const steps = await reader.readAll(explained);
       const scans = steps.map(({ detail }) => detail).filter((detail) => /^SCAN/.test(detail));
-      expect(scans.filter((detail) => detail !== 'SCAN page')).toEqual([]);
+      expect(scans.filter((detail) => !detail.startsWith('SCAN json_each '))).toEqual([]);
     }
   },
 );
@@ -68,6 +75,31 @@ test('the first and the newest day are those of one domain of the account', asyn
   expect(await findDataDays(reader, { accountId, domainId })).toEqual(known);
   const other = await aBareAccount(db);
   expect(await findDataDays(reader, { accountId: other, domainId })).toEqual(none);
-  const { spans } = await readOverview(reader, accountId, WANTED);
-  expect(spans).toEqual([{ domain_id: domainId, ...known }]);
+  const { states, range } = await readWorklist(reader, { ...WANTED, accountId });
+  expect(states).toMatchObject([{ id: domainId, ...known }]);
+  expect(range).toEqual(RANGE);
+});
+
+test('a worklist adds up the days of each domain, and those before', async () => {
+  const { db, reader } = await aStore();
+  const accountId = await aBareAccount(db);
+  const { id } = await aDomain(db, accountId, { name: 'example.com' });
+  const { id: other } = await aDomain(db, accountId, { name: 'huge.example' });
+  await aDomain(db, await aBareAccount(db), { name: 'foreign.example' });
+  const report = (day: string, totalMessages: number, domain = 'example.com') =>
+    aReport({ begin: `${day}T00:00:00Z`, totalMessages, alignedMessages: 1, domain });
+  const max = Number.MAX_SAFE_INTEGER;
+  await receive(db, [
+    ...[report('2026-03-14', 10), report('2026-02-13', 20), report('2026-02-12', 40)],
+    ...[report('2026-01-14', 80), report('2026-01-13', 160)],
+    ...[report('2026-03-13', max, 'huge.example'), report('2026-03-12', max, 'huge.example')],
+    report('2026-03-15', 1, 'foreign.example'),
+  ]);
+  const { sums } = await readWorklist(reader, { ...WANTED, accountId });
+  const byDomain = new Map(sums.map(({ domain_id, ...sum }) => [domain_id, sum]));
+  expect(byDomain.get(id)).toEqual({
+    ...{ messages: 30, aligned: 2, messagesBefore: 120, alignedBefore: 2, dataDays: 2 },
+  });
+  expect(byDomain.get(other)).toMatchObject({ messages: max, aligned: 2, messagesBefore: 0 });
+  expect(byDomain.size).toBe(2);
 });

@@ -52,6 +52,8 @@ interface SortLink<Column extends string> {
   readonly text: string;
   readonly column: Column;
   readonly className?: string;
+  /** By what is clicked first. */
+  readonly first?: 'asc' | 'desc';
 }
 
 interface SortedTable<Column extends string> {
@@ -59,13 +61,14 @@ interface SortedTable<Column extends string> {
   readonly toPath: (sort: Sort<Column>) => string;
 }
 
-/** A head that is a link, which sorts by its column: numbers and days the highest first, and then the other way round. */
+/** A head that is a link, which sorts by its column: the highest first unless `first` says otherwise, and then the other way round. */
 export function toSortHead<Column extends string>(
-  { text, column, className = '' }: SortLink<Column>,
+  { text, column, className = '', first = 'desc' }: SortLink<Column>,
   { sort, toPath }: SortedTable<Column>,
 ): SortHead {
   const order = sort?.column === column ? sort.order : undefined;
-  const path = toPath({ column, order: order === 'desc' ? 'asc' : 'desc' });
+  const next = order === undefined ? first : order === 'desc' ? 'asc' : 'desc';
+  const path = toPath({ column, order: next });
   return { text, className, path, order };
 }
 

@@ -1,15 +1,13 @@
 import { html } from 'hono/html';
 import { findAlertText, listSources } from '../../domain/alerts/alert-texts.ts';
-import { addDays } from '../../domain/instant.ts';
+import { addDays, isDay } from '../../domain/instant.ts';
 import { parseIpAddress } from '../../domain/ip-address.ts';
 import type { ListedAlert } from '../../store/alerts/alert-list.ts';
-import { type Html, renderDomainName, renderText, renderTime } from '../frame/text.ts';
+import { formatDay, type Html, renderDomainName, renderText, renderTime } from '../frame/text.ts';
 import { toSourcePath } from './sources/source-labels.ts';
 
 /** Ten addresses fit in, and two long records. */
 const MAX_TEXT = 1_500;
-
-const DAY = /^\d{4}-\d\d-\d\d$/;
 
 export function renderAlert(alert: ListedAlert & { readonly domain?: string }, now: Date): Html {
   const { title, describe } = findAlertText(alert.type);
@@ -22,10 +20,17 @@ export function renderAlert(alert: ListedAlert & { readonly domain?: string }, n
     </h3>
     <p>${renderText(describe(alert.context), MAX_TEXT)}</p>
     ${alert.type === 'alert.new_failing_source' ? renderSourceLinks(alert) : ''}
+    ${alert.type === 'alert.alignment_regression' ? renderDayLink(alert) : ''}
     <p class="when">Fired ${renderTime(alert.fired_at, now)}${
       alert.resolved_at === null ? '' : html`, resolved ${renderTime(alert.resolved_at, now)}`
     }</p>
   </li>`;
+}
+
+/** To the sources that failed on the day that the alert is about. */
+function renderDayLink({ domain_id, context: { day } }: ListedAlert): Html | '' {
+  if (typeof day !== 'string' || !isDay(day)) return '';
+  return html`<p><a href="${toSourcePath(domain_id)}?failing=1&from=${day}&to=${day}">See who failed on ${formatDay(day)}</a></p>`;
 }
 
 /** The days that a link from an alert shows: the data days of a month, up to the alert's own day. */
@@ -34,9 +39,7 @@ const LINKED_DAYS = 30;
 function renderSourceLinks({ domain_id, context }: ListedAlert): Html | '' {
   const { day } = context;
   const range =
-    typeof day === 'string' && DAY.test(day)
-      ? `?from=${addDays(day, 1 - LINKED_DAYS)}&to=${day}`
-      : '';
+    typeof day === 'string' && isDay(day) ? `?from=${addDays(day, 1 - LINKED_DAYS)}&to=${day}` : '';
   const addresses = listSources(context)
     .map(({ ip }) => (typeof ip === 'string' ? parseIpAddress(ip) : undefined))
     .filter((address) => address !== undefined);

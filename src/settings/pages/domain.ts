@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { addUp } from '../../domain/alerts/rate.ts';
-import { addDays, toDay, toInstant } from '../../domain/instant.ts';
+import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
 import { findNextStep, type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
 import { judgeMail, listObstacles, toOwnCounts } from '../../domain/readiness.ts';
 import { toMailResults } from '../../domain/sources/mail-results.ts';
@@ -55,14 +55,15 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const scope = domainScopeOf(req, res);
   const range = readRange(req, await findDataDays(reader, scope), at);
   const window = toWindow(range, at);
-  const read = await readDomain(reader, scope, { ...range, window });
+  const compared = { ...window, from: addDays(window.from, -WINDOW_DAYS) };
+  const read = await readDomain(reader, scope, { ...range, window: compared });
   const { domain } = read;
   const mail = await readMail(reader, { domainId: scope.domainId, range: window });
   const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
   const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
   const [address] = await listReportAddresses(db, visitor.accountId, deps);
   const results = toMailResults(mail.sources);
-  const judged = judge(read, mail, { range, now: at });
+  const judged = judge(read, mail, { range, window, now: at });
   const { resolved = [], open = [] } = Object.groupBy(parseItems(alerts), (alert) =>
     alert.resolved_at === null ? 'open' : 'resolved',
   );
@@ -85,18 +86,29 @@ function toWindow({ newest }: DomainRange, now: Date) {
   return { from: addDays(to, 1 - WINDOW_DAYS), to };
 }
 
+interface Judged {
+  readonly range: DomainRange;
+  /** The last thirty days; those before are for comparison. */
+  readonly window: DayRange;
+  readonly now: Date;
+}
+
 /** What the next step and the readiness depend on: both count the same mail. */
 function judge(
   { domain: { status }, latest, openAlerts, record }: Read,
   sources: MailOfDays,
-  { range: { oldest, newest }, now }: { readonly range: DomainRange; readonly now: Date },
+  { range: { oldest, newest }, window, now }: Judged,
 ) {
-  const all = addUp(latest);
+  const { true: days = [], false: earlier = [] } = Object.groupBy(latest, ({ day }) =>
+    day >= window.from ? 'true' : 'false',
+  );
+  const all = addUp(days);
+  const before = addUp(earlier);
   const mail = judgeMail(listMarked(sources), all);
   const today = toDay(toInstant(now));
-  const dataDays = latest.filter(({ messages }) => messages > 0).length;
+  const dataDays = days.filter(({ messages }) => messages > 0).length;
   const counts = toOwnCounts(all, mail.foreign);
-  const facts = { status, today, oldest, newest, counts, dataDays, record, openAlerts };
+  const facts = { status, today, oldest, newest, counts, dataDays, before, record, openAlerts };
   return { facts, mail, obstacles: listObstacles(facts, mail) };
 }
 

@@ -2,7 +2,8 @@ import { html } from 'hono/html';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import type { AlertType } from '../../domain/alerts/registry.ts';
 import { toFirstRecord } from '../../domain/dns/records-to-publish.ts';
-import { type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
+import type { Day } from '../../domain/instant.ts';
+import { type NextStep, type OpenAlert, WINDOW_DAYS } from '../../domain/next-step.ts';
 import { formatCount, formatDay, formatPassRate, type Html, pluralize } from '../frame/text.ts';
 
 interface StepText {
@@ -30,6 +31,14 @@ export function renderNextStep(step: NextStep, domain: StepDomain): Html {
 }
 
 const SOURCES = ['/sources?failing=1', 'See who failed'] as const;
+
+/** Those of the alert's own day. */
+function toSources(day: Day | undefined): NonNullable<StepText['link']> {
+  return day === undefined
+    ? SOURCES
+    : [`/sources?failing=1&from=${day}&to=${day}`, `See who failed on ${formatDay(day)}`];
+}
+
 const ROUTE = ['#route', 'What DNS needs'] as const;
 /** Where an alert of a type is looked into. Of any other: where it is shown. */
 const ALERT_LINKS: Partial<Record<string, NonNullable<StepText['link']>>> = {
@@ -52,10 +61,7 @@ function describeStep(step: NextStep, { name, address }: StepDomain): StepText {
         link: ROUTE,
       };
     case 'alert':
-      return {
-        text: findAlertText(step.type).advice,
-        link: ALERT_LINKS[step.type] ?? ['#alerts', 'See it'],
-      };
+      return describeAlert(step);
     case 'silent':
       return {
         text: `No report covers a day after ${formatDay(step.newest)}: make sure that DNS still asks for them.`,
@@ -66,7 +72,7 @@ function describeStep(step: NextStep, { name, address }: StepDomain): StepText {
         text: `Wait for more reports: ${pluralize(step.dataDays, 'day')} of ${WINDOW_DAYS} have data, with ${pluralize(step.messages, 'message')}.`,
       };
     case 'failing':
-      return describeFailing(step.counts);
+      return describeFailing(step);
     case 'enforce':
       return {
         text: `More than 99% passed for ${WINDOW_DAYS} days: remove ${step.tags.join(' and ')} from the DMARC record, so that p=${step.policy} applies to all mail.`,
@@ -82,6 +88,11 @@ function describeStep(step: NextStep, { name, address }: StepDomain): StepText {
   }
 }
 
+function describeAlert({ type, day }: OpenAlert): StepText {
+  const link = ALERT_LINKS[type] ?? (['#alerts', 'See it'] as const);
+  return { text: findAlertText(type).advice, link: link === SOURCES ? toSources(day) : link };
+}
+
 function describeFirstReports(address: string | undefined, name: string): StepText {
   if (address === undefined)
     return { text: 'No report has come in yet: ask the operator where reports are to be sent.' };
@@ -94,10 +105,16 @@ function describeMissingRecord(address: string | undefined, name: string): StepT
   return { text, code: address === undefined ? 'v=DMARC1; p=none' : toFirstRecord(address) };
 }
 
-function describeFailing(counts: Parameters<typeof formatPassRate>[0]): StepText {
+const SINCE = {
+  first_report: 'from the first report on',
+  before: `in the ${WINDOW_DAYS} days before, too`,
+} as const;
+
+function describeFailing({ counts, since }: Extract<NextStep, { kind: 'failing' }>): StepText {
   const failed = formatCount(counts.messages - counts.aligned);
+  const why = since === undefined ? '' : ` It was so ${SINCE[since]}, and alerts tell of changes.`;
   return {
-    text: `${failed} of ${pluralize(counts.messages, 'message')} failed in ${WINDOW_DAYS} days (${formatPassRate(counts)} passed): find out who sent them.`,
+    text: `${failed} of ${pluralize(counts.messages, 'message')} failed in ${WINDOW_DAYS} days (${formatPassRate(counts)} passed): find out who sent them.${why}`,
     link: SOURCES,
   };
 }

@@ -1,127 +1,149 @@
 import { html } from 'hono/html';
 import { addUp } from '../../domain/alerts/rate.ts';
-import { addDays, type Day, toDay, toInstant } from '../../domain/instant.ts';
-import { findNextStep, type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
-import type { DomainRow } from '../../store/accounts/domains.ts';
+import { WINDOW_DAYS } from '../../domain/next-step.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
-import { readOverview } from '../../store/accounts/overview.ts';
-import type { AlertOfAccount } from '../../store/alerts/alerts.ts';
-import {
-  type DoorOverview,
-  type InboxOverview,
-  readInboxOverview,
-} from '../../store/inbox/doors.ts';
+import { daysOfDomains } from '../../store/accounts/worklist.ts';
+import { readInboxOverview } from '../../store/inbox/doors.ts';
+import type { Sort } from '../../store/lists/search.ts';
 import type { PageHandler } from '../deps.ts';
-import { type ChartDay, type Column, toColumns } from '../frame/charts/columns.ts';
-import { renderPages, renderTable } from '../frame/elements.ts';
+import { renderPages, renderTable, toSortHead } from '../frame/elements.ts';
+import { renderHiddenFields, renderSearch } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
-import {
-  describePassed,
-  formatDay,
-  formatDomainName,
-  formatPassRate,
-  type Html,
-  pluralize,
-  renderDomainName,
-  renderTime,
-} from '../frame/text.ts';
-import { readPageNumber } from '../request.ts';
+import { formatCount, formatDay, formatPassRate, type Html, pluralize } from '../frame/text.ts';
+import { readPageNumber, readSearch, readSort } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
 import { renderAlert } from './alert-view.ts';
-import { renderNextStep } from './next-step-texts.ts';
+import { renderInbox } from './inbox-view.ts';
 import { renderProposals } from './proposals.ts';
+import { renderChange, renderWorkItem, type WorkItemView } from './work-item-view.ts';
+import {
+  findWork,
+  searchWork,
+  sortWork,
+  WORK_COLUMNS,
+  type Work,
+  type WorkColumn,
+  type WorkItem,
+} from './worklist.ts';
 
 const MAX_ALERTS = 10;
-const DOMAINS_PER_PAGE = 25;
-/** The month of a domain ends with its newest day, which may be this long ago. */
-const READ_DAYS = 90;
+const DOMAINS_PER_PAGE = 50;
 
-type Read = Awaited<ReturnType<typeof readOverview>>;
+interface Choice {
+  readonly search: string;
+  readonly sort: Sort<WorkColumn> | undefined;
+  /** From 1. */
+  readonly page: number;
+}
 
 export const showOverview: PageHandler = async (deps, req, res) => {
-  const { store, now } = deps;
-  const at = now();
+  const { store } = deps;
+  const now = deps.now();
   const visitor = visitorOf(res);
   const { accountId } = visitor;
-  const page = readPageNumber(req);
-  const today = toDay(toInstant(at));
-  const read = await readOverview(store.reader, accountId, {
-    since: addDays(today, 1 - READ_DAYS),
-    alertLimit: MAX_ALERTS,
-    limit: DOMAINS_PER_PAGE,
-    offset: (page - 1) * DOMAINS_PER_PAGE,
-  });
+  const choice = {
+    search: readSearch(req),
+    sort: readSort(req, WORK_COLUMNS),
+    page: readPageNumber(req),
+  };
+  const work = await findWork(store.reader, { accountId, now });
+  const found = choose(work.items, choice);
+  const shown = found.slice((choice.page - 1) * DOMAINS_PER_PAGE, choice.page * DOMAINS_PER_PAGE);
+  const ids = JSON.stringify(shown.map(({ id }) => id));
+  const days = await store.reader.readAll(daysOfDomains({ ids, ...work.range }));
   const [address] = await listReportAddresses(store.db, accountId, deps);
-  const rows = summarise(read, today).map((row) => renderDomain(row, address, at));
+  const daysById = Map.groupBy(days, ({ domain_id }) => domain_id);
+  const toView = (item: WorkItem): WorkItemView => ({
+    ...{ item, range: work.range, days: daysById.get(item.id) ?? [], address, now },
+  });
+  const isFirst = toPath(choice) === OVERVIEW;
   const main = html`<h1>Overview</h1>
-    ${page === 1 ? renderProposals(read.proposals, visitor, at) : ''}
-    ${page === 1 && read.total > 0 ? renderAlerts(read.alerts, at) : ''}
-    ${renderDomains(rows, deps.mailHost !== undefined)}
-    ${renderPages({
-      label: 'Pages of domains',
-      page,
-      pages: Math.ceil(read.total / DOMAINS_PER_PAGE),
-      toPath: (number) => `/settings/overview?page=${number}`,
-    })}
-    ${page === 1 ? renderInbox(await readInboxOverview(store.db), at) : ''}`;
+    ${isFirst ? renderProposals(work.proposals, visitor, now) : ''}
+    ${renderBand(work)}
+    ${isFirst && work.items.length > 0 ? renderAlerts(work, now) : ''}
+    ${
+      work.items.length === 0
+        ? renderNoDomain(deps.mailHost !== undefined)
+        : renderDomains(found.length, shown.map(toView), choice)
+    }
+    ${isFirst ? renderInbox(await readInboxOverview(store.db), now) : ''}`;
   await sendPage(res, { title: 'Overview', current: 'overview', main });
 };
 
-interface Summary {
-  readonly domain: DomainRow;
-  readonly newest: Day | null;
-  /** Empty when the newest day is too long ago. */
-  readonly columns: readonly Column[];
-  readonly step: NextStep;
+function choose(items: readonly WorkItem[], { search, sort }: Choice): readonly WorkItem[] {
+  const found = search === '' ? items : searchWork(items, search);
+  return sort === undefined ? found : sortWork(found, sort);
 }
 
-function summarise(read: Read, today: Day): Summary[] {
-  const days = Map.groupBy(read.days, ({ domain_id }) => domain_id);
-  const types = Map.groupBy(read.openTypes, ({ domain_id }) => domain_id);
-  const spans = new Map(read.spans.map((span) => [span.domain_id, span]));
-  const states = new Map(read.records.map(({ domain_id, state }) => [domain_id, state]));
-  return read.domains.map((domain) => {
-    const { oldest = null, newest = null } = spans.get(domain.id) ?? {};
-    const month = findMonth(days.get(domain.id) ?? [], newest, today);
-    const openAlerts = (types.get(domain.id) ?? []).map(({ type }) => type);
-    const dataDays = month.filter(({ messages }) => messages > 0).length;
-    const figures = { oldest, newest, counts: addUp(month), dataDays };
-    const stated = days.get(domain.id)?.findLast(({ policy }) => policy !== null)?.policy;
-    const confirmed = parseRecord(states.get(domain.id));
-    const record = confirmed === undefined ? (stated ?? undefined) : confirmed;
-    const { status } = domain;
-    const step = findNextStep({ status, today, ...figures, record, openAlerts });
-    return { domain, newest, columns: month, step };
+const OVERVIEW = '/settings/overview';
+
+function toPath({ search, sort, page }: Choice): string {
+  const parameters = new URLSearchParams({
+    ...(search !== '' && { q: search }),
+    ...(sort !== undefined && { sort: sort.column, order: sort.order }),
+    ...(page > 1 && { page: String(page) }),
   });
+  return parameters.size === 0 ? OVERVIEW : `${OVERVIEW}?${parameters}`;
 }
 
-function findMonth(days: readonly ChartDay[], newest: Day | null, today: Day): readonly Column[] {
-  if (newest === null) return [];
-  const from = addDays(newest, 1 - WINDOW_DAYS);
-  // Its days were not read.
-  if (from < addDays(today, 1 - READ_DAYS)) return [];
-  return toColumns(days, { from, to: newest }).columns;
-}
-
-function parseRecord(state: string | undefined): string | null | undefined {
-  return state === undefined ? undefined : JSON.parse(state).confirmed?.value;
-}
-
-function renderAlerts(alerts: readonly AlertOfAccount[], now: Date): Html {
-  if (alerts.length === 0) {
-    return html`<section class="card calm"><p>No alert is open. Those that have resolved are on the pages of their domains.</p></section>`;
-  }
-  return html`<section class="card" aria-labelledby="alerts">
-    <h2 id="alerts">${pluralize(alerts.length, 'open alert')}${alerts.length === MAX_ALERTS ? ' (the latest)' : ''}</h2>
-    <ul class="alerts">${alerts.map((alert) => renderAlert({ ...alert, context: JSON.parse(alert.context) }, now))}</ul>
+/** All domains, whatever is shown of them. */
+function renderBand({ items, range }: Work): Html | '' {
+  const counts = addUp(items.map((item) => item.counts));
+  const before = addUp(items.map((item) => item.before));
+  if (counts.messages === 0) return '';
+  return html`<section class="card" aria-label="All domains"><dl class="band">
+    <div><dt>Messages</dt><dd>${formatCount(counts.messages)}</dd></div>
+    <div><dt>Passed</dt><dd>${formatPassRate(counts)}</dd></div>
+    <div><dt>Failed</dt><dd>${formatCount(counts.messages - counts.aligned)}</dd></div>
+    <div><dt>Change in points</dt><dd>${renderChange({ counts, before })}</dd></div>
+    </dl>
+    <p class="muted">${WINDOW_DAYS} days, ${formatDay(range.from)} to ${formatDay(range.to)}, compared with the ${WINDOW_DAYS} days before. Days are in UTC.</p>
   </section>`;
 }
 
-function renderDomains(rows: readonly Html[], hasOwnAddress: boolean): Html {
-  if (rows.length === 0) return renderNoDomain(hasOwnAddress);
+function renderAlerts({ alerts }: Work, now: Date): Html {
+  if (alerts.length === 0) {
+    return html`<section class="card calm"><p>No alert is open. Those that have resolved are on the pages of their domains.</p></section>`;
+  }
+  const shown = alerts.slice(0, MAX_ALERTS);
+  return html`<section class="card" aria-labelledby="alerts">
+    <h2 id="alerts">${pluralize(alerts.length, 'open alert')}${shown.length < alerts.length ? `, the latest ${MAX_ALERTS}` : ''}</h2>
+    <ul class="alerts">${shown.map((alert) => renderAlert({ ...alert, context: JSON.parse(alert.context) }, now))}</ul>
+  </section>`;
+}
+
+const HEADS = [
+  { text: 'Domain', column: 'name', first: 'asc' },
+  { text: 'Messages', column: 'messages', className: 'number' },
+  { text: 'Passed', column: 'rate', className: 'number' },
+  { text: 'Change in points', column: 'change', className: 'number' },
+  { text: 'Policy', column: 'policy' },
+] as const satisfies readonly { column: WorkColumn; [name: string]: string }[];
+
+function renderDomains(total: number, views: readonly WorkItemView[], choice: Choice): Html {
+  const { search, sort, page } = choice;
+  const sorted = {
+    sort,
+    toPath: (by: Sort<WorkColumn>) => toPath({ ...choice, sort: by, page: 1 }),
+  };
+  const heads = [...HEADS.map((head) => toSortHead<WorkColumn>(head, sorted)), 'Next step'];
+  const order = sort && { sort: sort.column, order: sort.order };
   return html`<section class="card" aria-labelledby="domains">
-    <h2 id="domains">Domains</h2>
-    ${renderTable('domains cards', ['Domain', `Pass rate, ${WINDOW_DAYS} days`, 'Next step'], rows)}
+    <div class="beside"><h2 id="domains">${search === '' ? pluralize(total, 'domain') : `${pluralize(total, 'domain')} found`}</h2>
+      ${sort === undefined ? '' : html`<a href="${toPath({ ...choice, sort: undefined, page: 1 })}">What needs you first</a>`}</div>
+    ${
+      total > 1 || search !== ''
+        ? html`<form method="get" action="${OVERVIEW}" class="filter">${renderHiddenFields(order ?? {})}
+            ${renderSearch(search, 'part of a name')}<div class="go"><button class="secondary">Search</button></div></form>`
+        : ''
+    }
+    ${views.length === 0 ? html`<p class="empty">No domain of the account is here.</p>` : renderTable('domains cards', heads, views.map(renderWorkItem))}
+    ${renderPages({
+      label: 'Pages of domains',
+      page,
+      pages: Math.ceil(total / DOMAINS_PER_PAGE),
+      toPath: (number) => toPath({ ...choice, page: number }),
+    })}
   </section>`;
 }
 
@@ -134,81 +156,4 @@ function renderNoDomain(hasOwnAddress: boolean): Html {
     <p>The operator of this Plumbline adds domains. Their reports and pass rates appear here.</p>
     ${hasOwnAddress ? own : html`<p>They need to know <a href="/settings/account">this account’s id</a>.</p>`}
   </section>`;
-}
-
-function renderDomain(
-  { domain, newest, columns, step }: Summary,
-  address: string | undefined,
-  now: Date,
-): Html {
-  const { id, name, last_report_at } = domain;
-  return html`<tr role="row">
-    <th role="rowheader" scope="row"><a href="/settings/domains/${id}">${renderDomainName(name)}</a>
-      <p class="muted">${last_report_at === null ? 'No report yet' : html`Last report ${renderTime(last_report_at, now)}`}</p></th>
-    <td role="cell">${columns.length > 0 ? renderRate(columns, name) : renderNoRate(newest)}</td>
-    <td role="cell" class="step">${renderNextStep(step, { id, name, address })}</td>
-  </tr>`;
-}
-
-function renderRate(columns: readonly Column[], name: string): Html {
-  const text = formatPassRate(addUp(columns));
-  return html`<span class="rate">${renderSparkline(columns, formatDomainName(name))}<b>${text}</b></span>`;
-}
-
-function renderNoRate(newest: Day | null): Html {
-  if (newest === null) return html`<span class="muted none">–</span>`;
-  return html`<span class="muted">The newest report is of ${formatDay(newest)}</span>`;
-}
-
-/** The least height of failures in a column, in hundredths, so that one in a thousand is visible. */
-const MIN_FAILED = 4;
-
-function renderSparkline(columns: readonly Column[], name: string): Html {
-  const bars = columns.map(({ messages, aligned }, i) => {
-    if (messages === 0) return renderBar('none', i, [96, 4]);
-    const share = ((messages - aligned) / messages) * 100;
-    const failed = aligned === messages ? 0 : Math.round(Math.max(MIN_FAILED, share) * 10) / 10;
-    return html`${renderBar('failed', i, [0, failed])}${renderBar('passed', i, [failed, 100 - failed])}`;
-  });
-  const summary = `Pass rate of ${name}, ${columns.length} days: ${describePassed(addUp(columns))}`;
-  return html`<svg class="spark" viewBox="0 0 ${columns.length} 100" preserveAspectRatio="none" role="img" aria-label="${summary}">${bars}</svg>`;
-}
-
-function renderBar(kind: string, i: number, [y, height]: readonly [number, number]): Html | '' {
-  if (height <= 0) return '';
-  return html`<rect class="${kind}" x="${i}" y="${y}" width="0.7" height="${height}"/>`;
-}
-
-const DOORS = {
-  smtp: 'Mail to Plumbline (SMTP)',
-  imap: 'A mailbox (IMAP)',
-  folder: 'Files in a folder',
-} as const;
-
-/** Nothing when reports come by `plumbline ingest` alone. */
-function renderInbox({ doors, waiting, stuck }: InboxOverview, now: Date): Html | '' {
-  if (doors.length === 0) return '';
-  return html`<section class="card" aria-labelledby="inbox">
-    <h2 id="inbox">How reports come in</h2>
-    ${renderTable(
-      'cards',
-      ['Door', 'Last mail or file', 'State'],
-      doors.map((door) => renderDoor(door, now)),
-    )}
-    <p class="muted">${pluralize(waiting, 'mail')} to be read.${
-      stuck === 0 ? '' : ` ${pluralize(stuck, 'mail')} cannot be read: tell the operator.`
-    }</p>
-  </section>`;
-}
-
-function renderDoor({ kind, lastMailAt, failing }: DoorOverview, now: Date): Html {
-  return html`<tr role="row">
-    <th role="rowheader" scope="row">${DOORS[kind]}</th>
-    <td role="cell" data-label="Last mail or file">${lastMailAt === null ? 'none yet' : renderTime(lastMailAt, now)}</td>
-    <td role="cell" data-label="State">${
-      failing === undefined
-        ? html`<span class="badge good">Works</span>`
-        : html`<span class="badge">Fails</span>${failing.workedAt === null ? '' : html` since ${renderTime(failing.workedAt, now)}`}: tell the operator`
-    }</td>
-  </tr>`;
 }

@@ -141,11 +141,7 @@ export const domainsHead = prepareQuery<{ accountId: string }, Head>((db, param)
     .where('id', '=', param('accountId')),
 );
 
-export const domainsPage = prepareQuery<PageOfAccount, DomainRow>((db, param) =>
-  selectPage(db, param).select(DOMAIN_COLUMNS),
-);
-
-export function selectPage(db: Kysely<Tables>, param: Param<PageOfAccount>) {
+function selectPage(db: Kysely<Tables>, param: Param<PageOfAccount>) {
   return db
     .selectFrom('domain')
     .where('account_id', '=', param('accountId'))

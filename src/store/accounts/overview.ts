@@ -1,104 +1,12 @@
 import type { Expression, Kysely } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
-import { addDays, BEGIN_OF_TIME, type Day, type Instant } from '../../domain/instant.ts';
-import { selectAccountAlerts } from '../alerts/alerts.ts';
+import { addDays, BEGIN_OF_TIME, type Day, type Instant, isDay } from '../../domain/instant.ts';
 import { listDnsRecords, toDnsFacts } from '../alerts/dns-records.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask, askAll, type Plan, type Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
-import type { Page } from '../lists/page.ts';
 import type { Tables } from '../tables.ts';
-import {
-  DOMAIN_COLUMNS,
-  type DomainRow,
-  domainsHead,
-  domainsPage,
-  type PageOfAccount,
-  selectPage,
-} from './domains.ts';
-import { openProposals } from './proposals.ts';
-
-function pageIds(db: Kysely<Tables>, param: Param<PageOfAccount>) {
-  return selectPage(db, param).select('id').as('page');
-}
-
-const daysOfPage = prepareQuery((db, param: Param<PageOfAccount & { since: Day }>) =>
-  db
-    .selectFrom(pageIds(db, param))
-    .innerJoin('domain_day', 'domain_day.domain_id', 'page.id')
-    .select(['domain_id', 'day', 'messages', 'aligned', 'policy'])
-    .where('day', '>=', param('since'))
-    .orderBy('day'),
-);
-
-/**
- * The first and the newest day that a domain's reports begin on. Two look-ups in the index for each domain: `min` and
- * `max` of one query would read all of its days on SQLite.
- */
-const spansOfPage = prepareQuery((db, param: Param<PageOfAccount>) =>
-  db.selectFrom(pageIds(db, param)).select((eb) => {
-    const days = eb.selectFrom('domain_day').whereRef('domain_day.domain_id', '=', 'page.id');
-    return [
-      'page.id as domain_id',
-      days.select(({ fn }) => fn.min('day').as('day')).as('oldest'),
-      days.select(({ fn }) => fn.max('day').as('day')).as('newest'),
-    ];
-  }),
-);
-
-/** Types of open alerts, each once for a domain. */
-const openTypesOfPage = prepareQuery((db, param: Param<PageOfAccount>) =>
-  db
-    .selectFrom(pageIds(db, param))
-    .innerJoin('alert', 'alert.domain_id', 'page.id')
-    .select(['domain_id', 'type'])
-    .where('resolved_at', 'is', null)
-    .distinct(),
-);
-
-/** What DNS checks know of DMARC records: JSON of a `DnsRecordState`. */
-const recordsOfPage = prepareQuery((db, param: Param<PageOfAccount>) =>
-  db
-    .selectFrom(pageIds(db, param))
-    .innerJoin('dns_record', 'dns_record.domain_id', 'page.id')
-    .select(['domain_id', 'state'])
-    .where('record_type', '=', 'dmarc'),
-);
-
-const openAlerts = prepareQuery((db, param: Param<{ accountId: string; limit: number }>) =>
-  selectAccountAlerts(db, param('accountId'))
-    .where('alert.resolved_at', 'is', null)
-    .limit(param('limit')),
-);
-
-interface OverviewQuery extends Page {
-  readonly since: Day;
-  /** How many open alerts, the latest first. */
-  readonly alertLimit: number;
-}
-
-/** A page of an account's active domains, what their next steps depend on, its open alerts and proposals: one snapshot. */
-export async function readOverview(
-  reader: Reader,
-  accountId: string,
-  { since, alertLimit, ...page }: OverviewQuery,
-) {
-  const ofPage = { accountId, ...page };
-  const [[head], domains, days, spans, openTypes, records, alerts, proposals] =
-    await reader.readPlan(() =>
-      askAll(
-        domainsHead({ accountId }),
-        domainsPage(ofPage),
-        daysOfPage({ since, ...ofPage }),
-        spansOfPage(ofPage),
-        openTypesOfPage(ofPage),
-        recordsOfPage(ofPage),
-        openAlerts({ accountId, limit: alertLimit }),
-        openProposals({ accountId }),
-      ),
-    );
-  return { total: head?.total ?? 0, domains, days, spans, openTypes, records, alerts, proposals };
-}
+import { DOMAIN_COLUMNS, type DomainRow } from './domains.ts';
 
 const oneDomain = prepareQuery((db, param: Param<DomainOfAccount>) =>
   db
@@ -167,7 +75,7 @@ interface DomainQuery {
   /** The days of its charts, both included. */
   readonly from: Day;
   readonly to: Day;
-  /** The days that its next step depends on. */
+  /** The days that its next step depends on, with as many before. */
   readonly window: { readonly from: Day; readonly to: Day };
 }
 
@@ -193,7 +101,7 @@ export async function readDomain(
   const confirmed = toDnsFacts(dns).dmarc?.confirmed ?? undefined;
   const stated = latest.findLast(({ policy }) => policy !== null);
   const record = confirmed === undefined ? (stated?.policy ?? undefined) : confirmed.value;
-  const openAlerts = [...new Set(open.map(({ type }) => type))];
+  const openAlerts = open.map(({ type, context }) => ({ type, day: findDay(context) }));
   // Also those that lasted into the range.
   const lasted = earlier.filter(({ resolved_at }) => resolved_at !== null && resolved_at >= from);
   const past = [...fired, ...lasted, ...open.filter(({ fired_at }) => fired_at < from)];
@@ -201,4 +109,10 @@ export async function readDomain(
   const isPastCut = fired.length === MAX_ALERTS || earlier.length === MAX_EARLIER;
   const known = { openAlerts, record, statedOn: confirmed === undefined ? stated?.day : undefined };
   return { domain: requireDomain(found), days, latest, past, isPastCut, ...known };
+}
+
+/** The day that an alert is about, by its context: JSON. */
+export function findDay(context: string): Day | undefined {
+  const { day } = JSON.parse(context);
+  return typeof day === 'string' && isDay(day) ? day : undefined;
 }

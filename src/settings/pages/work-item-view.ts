@@ -1,0 +1,83 @@
+import { html } from 'hono/html';
+import { addUp, type Counts } from '../../domain/alerts/rate.ts';
+import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
+import { type ChartDay, type Column, toColumns } from '../frame/charts/columns.ts';
+import {
+  describePassed,
+  formatCount,
+  formatDay,
+  formatDomainName,
+  formatPassRate,
+  type Html,
+  renderDomainName,
+  renderTime,
+} from '../frame/text.ts';
+import { renderNextStep } from './next-step-texts.ts';
+import { toPolicyText } from './readiness-view.ts';
+import { toChange, type WorkItem } from './worklist.ts';
+
+export interface WorkItemView {
+  readonly item: WorkItem;
+  readonly range: DayRange;
+  readonly days: readonly ChartDay[];
+  readonly address: string | undefined;
+  readonly now: Date;
+}
+
+export function renderWorkItem({ item, range, days, address, now }: WorkItemView): Html {
+  const { id, name, counts, step } = item;
+  return html`<tr role="row">
+    <th role="rowheader" scope="row"><a href="/settings/domains/${id}">${renderDomainName(name)}</a>
+      <p class="muted">${renderLastReport(item, now)}</p></th>
+    <td role="cell" class="number" data-label="Messages">${formatCount(counts.messages)}</td>
+    <td role="cell" class="number" data-label="Passed">${counts.messages === 0 ? html`<span class="muted none">–</span>` : renderRate(toColumns(days, range).columns, item)}</td>
+    <td role="cell" class="number" data-label="Change in points">${renderChange(item)}</td>
+    <td role="cell" data-label="Policy">${renderPolicy(item)}</td>
+    <td role="cell" class="step">${renderNextStep(step, { id, name, address })}</td>
+  </tr>`;
+}
+
+/** So many days after its day, a report is received as late as most. */
+const LAG_DAYS = 7;
+
+function renderLastReport({ lastReportAt, newest }: WorkItem, now: Date): Html {
+  if (lastReportAt === null) return html`No report yet`;
+  const isOld = newest !== null && newest < addDays(toDay(toInstant(now)), -LAG_DAYS);
+  return html`Last report ${renderTime(lastReportAt, now)}${isOld ? `, of ${formatDay(newest)}` : ''}`;
+}
+
+/** In points; “new” without messages before. */
+export function renderChange(of: { readonly counts: Counts; readonly before: Counts }): Html {
+  const change = toChange(of);
+  if (change === undefined) return html`${of.counts.messages === 0 ? '–' : 'new'}`;
+  const text = change === 0 ? '0' : `${change > 0 ? '+' : '−'}${Math.abs(change)}`;
+  return html`<span ${change < 0 ? html`class="wrong"` : ''}>${text}</span>`;
+}
+
+function renderPolicy({ record }: WorkItem): Html | string {
+  if (record === undefined) return html`<span class="muted none">–</span>`;
+  return record === null ? 'no record' : toPolicyText(record);
+}
+
+function renderRate(columns: readonly Column[], { name, counts }: WorkItem): Html {
+  return html`<span class="rate">${renderSparkline(columns, formatDomainName(name))}<b>${formatPassRate(counts)}</b></span>`;
+}
+
+/** The least height of failures in a column, in hundredths, so that one in a thousand is visible. */
+const MIN_FAILED = 4;
+
+function renderSparkline(columns: readonly Column[], name: string): Html {
+  const bars = columns.map(({ messages, aligned }, i) => {
+    if (messages === 0) return renderBar('none', i, [96, 4]);
+    const share = ((messages - aligned) / messages) * 100;
+    const failed = aligned === messages ? 0 : Math.round(Math.max(MIN_FAILED, share) * 10) / 10;
+    return html`${renderBar('failed', i, [0, failed])}${renderBar('passed', i, [failed, 100 - failed])}`;
+  });
+  const summary = `Pass rate of ${name}, ${columns.length} days: ${describePassed(addUp(columns))}`;
+  return html`<svg class="spark" viewBox="0 0 ${columns.length} 100" preserveAspectRatio="none" role="img" aria-label="${summary}">${bars}</svg>`;
+}
+
+function renderBar(kind: string, i: number, [y, height]: readonly [number, number]): Html | '' {
+  if (height <= 0) return '';
+  return html`<rect class="${kind}" x="${i}" y="${y}" width="0.7" height="${height}"/>`;
+}
