@@ -8,6 +8,7 @@ import { type DemoAccount, ingestDemo, insertDemoAccount, openEmpty } from '../d
 import { hashPassword } from '../domain/access/password.ts';
 import { findDatabaseFile, toShownDatabase } from '../domain/database-address.ts';
 import { toInstant } from '../domain/instant.ts';
+import { tellDocs } from '../http/docs.ts';
 import { toDatabaseError } from '../store/engine/open.ts';
 import type { Store } from '../store/engine/store.ts';
 import { insertPerson } from '../store/people/new-people.ts';
@@ -64,7 +65,8 @@ async function serveDemo(
   try {
     const shown = { ...(await fillStore(store, new Date())), database: toShownDatabase(database) };
     const { url } = await serveUntilStopped(config, store);
-    printResult({ url, ...shown }, renderWelcome(url, shown), options);
+    const docs = await tellDocs(`${url}/docs/`);
+    printResult({ url, ...shown }, renderWelcome(url, shown, docs), options);
   } catch (error) {
     await close();
     throw toDatabaseError(database, error);
@@ -89,6 +91,7 @@ async function fillStore(store: Store, today: Date): Promise<Demo> {
 function renderWelcome(
   url: string,
   { key, email, password, domains, database }: Demo & { database: string },
+  docs: string,
 ): string {
   const get = (path: string) =>
     `  curl -H "Authorization: Bearer ${key}" "${url}/v1/external${path}"`;
@@ -113,7 +116,7 @@ ${get('/domains')}
 ${get(`/domains/${domains[0]?.id}/reports?limit=5`)}
 ${get('/alerts')}
 
-What partners read is at ${url}/docs/
+What partners read is ${docs}
 
 Ctrl+C ends the demo.
 `;

@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { type Command, Option } from 'commander';
 import { type Config, MAX_PROCESSES, readConfig } from '../config/config.ts';
 import type { DemoAccount } from '../demo/demo-data.ts';
+import { tellDocs } from '../http/docs.ts';
 import { createLog } from '../http/log.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
 import type { Store } from '../store/engine/store.ts';
@@ -107,10 +108,11 @@ async function serveSandbox(config: Config, options: ServeOptions): Promise<void
   const { openSandbox } = await import('../demo/sandbox.ts');
   const { store, account } = await openSandbox(new Date(), options.database);
   const { url } = await serveUntilStopped(config, store, { isSandbox: true });
-  printResult({ url, ...account }, renderSandbox(url, account), options);
+  const docs = await tellDocs(`${url}/docs/getting-started`);
+  printResult({ url, ...account }, renderSandbox(url, account, docs), options);
 }
 
-function renderSandbox(url: string, { key, domains }: DemoAccount): string {
+function renderSandbox(url: string, { key, domains }: DemoAccount, docs: string): string {
   return `
 Plumbline's sandbox listens on ${url}. Its data is made up, and is created in
 memory at each start. The key is published, and works in a sandbox only:
@@ -121,7 +123,7 @@ memory at each start. The key is published, and works in a sandbox only:
 
   curl -H "Authorization: Bearer $PLUMBLINE_API_KEY" "$PLUMBLINE_BASE_URL/v1/external/domains"
 
-What to do with it is at ${url}/docs/getting-started
+What to do with it is ${docs}
 
 Ctrl+C ends the sandbox.
 `;

@@ -28,11 +28,20 @@ function serve(folder: string, setHeaders: (res: Response, path: string) => void
   return express.static(folder, { ...WHOLE, extensions: ['html'], redirect: false, setHeaders });
 }
 
+/** Where a page is, for the end of a sentence: a checkout has the site only once it was built. */
+export async function tellDocs(address: string, site: string = SITE): Promise<string> {
+  if (await isBuilt(site)) return `at ${address}`;
+  return 'in the docs, which are not built here: npm run docs builds them.';
+}
+
+async function isBuilt(site: string): Promise<boolean> {
+  return (await stat(join(site, 'index.html')).catch(() => undefined)) !== undefined;
+}
+
 /** The site may be built while the server runs. */
 function requireSite(site: string): RequestHandler {
   return async (_req, _res, next) => {
-    const isBuilt = await stat(join(site, 'index.html')).catch(() => undefined);
-    if (isBuilt !== undefined) return next();
+    if (await isBuilt(site)) return next();
     throw new Failure('not_found', 'The docs are not built here: `npm run docs` builds them.');
   };
 }

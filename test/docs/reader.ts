@@ -16,8 +16,8 @@ type Finish = (clear: OnTestFinishedHandler) => void;
 
 /** Lines that are not run here, and why. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
-  'npm ci': 'it installs: the first step of .ci/run',
-  'npm start -- --sandbox': 'it runs until it is stopped: every sample here is run against one',
+  'npm install --global ./plumbline-*.tgz && plumbline serve --sandbox':
+    'it runs until it is stopped: every sample here is run against one',
 };
 
 /** The program of a step for a reader of one language; shell programs are for every reader. */

@@ -9,6 +9,7 @@ import { findDeadLinks } from '../../scripts/docs/links.ts';
 import { renderMarkdown } from '../../scripts/docs/markdown.ts';
 import { GUIDES, PAGES, readChanges } from '../../scripts/docs/pages.ts';
 import { buildSite, type Site, writeSite } from '../../scripts/docs/site.ts';
+import { tellDocs } from '../../src/http/docs.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { holdToErrorShape } from '../support/contract.ts';
 import { RawClient } from '../support/raw-http.ts';
@@ -229,6 +230,12 @@ describe('the served site', () => {
     const answer = await api.send('/docs/errors', { method: 'POST' });
     expect(answer.status).toBe(404);
   });
+});
+
+test('a command names a page of the site only where the site is built', async () => {
+  const address = 'http://127.0.0.1:8080/docs/';
+  expect(await tellDocs(address, join(folder, 'site'))).toBe(`at ${address}`);
+  expect(await tellDocs(address, join(folder, 'nothing'))).toContain('npm run docs');
 });
 
 test('a site that was not built is a 404 that says how to build it', async () => {

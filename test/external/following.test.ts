@@ -1,5 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { evaluate } from '../../src/alerts/evaluate.ts';
+import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
+import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
 import { settleAlert } from '../../src/store/alerts/alerts.ts';
 import { preferConflict, removeReport } from '../../src/store/corrections/corrections.ts';
@@ -418,4 +421,22 @@ describe('GET /v1/external/alerts?changed_after', () => {
       expect([idsOf(page), page.body.total]).toEqual([expected.slice(offset), 60]);
     }
   });
+});
+
+test('who follows a paused domain gets its reports and no alert, and open alerts resolve after it was resumed', async () => {
+  const evaluateAt = (now: string) =>
+    evaluate({ store: api.store, thresholds: DEFAULT_THRESHOLDS, now: () => new Date(now) }, [
+      domain.id,
+    ]);
+  const id = await anAlert(api.db, { accountId: account.id, domainId: domain.id });
+  const cursors = { reports: cursorOf(await ask(reports)), alerts: cursorOf(await ask(ALERTS)) };
+  await updateDomainStatus(api.db, domain.id, 'paused');
+  await receive(api.db, [aReport({ domain: domain.name })], '2026-03-16T00:00:00Z');
+  expect(await evaluateAt('2026-04-01T00:00:00Z')).toMatchObject({ fired: 0, resolved: 0 });
+  expect((await receivedAfter(cursors.reports)).body.total).toBe(1);
+  expect((await changedAfter(cursors.alerts)).body.total).toBe(0);
+  await updateDomainStatus(api.db, domain.id, 'active', '2026-04-02T00:00:00Z');
+  await evaluateAt('2026-04-02T01:00:00Z');
+  const { body } = await changedAfter(cursors.alerts);
+  expect(body.data).toMatchObject([{ id, context: { resolution: 'paused' } }]);
 });
