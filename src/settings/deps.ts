@@ -31,5 +31,7 @@ export interface SettingsDeps extends ReportAddresses {
   readonly openSealing?: OpenSealing | undefined;
   /** Sends mail to people. Without one, links are shown to whoever hands them over. */
   readonly mailServer?: { readonly host: string } | undefined;
+  /** Networks that webhooks may call though they are not public. */
+  readonly webhookAllow?: readonly string[];
   readonly logError: (error: unknown, req: { id: string }) => void;
 }

@@ -48,6 +48,17 @@ import {
 import { changePassword, endOtherSessions, endSession, showSecurity } from './pages/security.ts';
 import { markSource, showSource } from './pages/sources/source.ts';
 import { showSources } from './pages/sources/sources.ts';
+import {
+  askToDeleteWebhook,
+  disableWebhook,
+  enableWebhook,
+  removeWebhook,
+  renewSecret,
+  resendEvent,
+  showWebhook,
+  testWebhook,
+} from './pages/webhooks/webhook.ts';
+import { createWebhook, showWebhooks } from './pages/webhooks/webhooks.ts';
 import { parseForm } from './request.ts';
 import { checkCode, requirePending, showCode } from './sign-in/code.ts';
 import { sendLink, showForgotten } from './sign-in/forgotten.ts';
@@ -133,6 +144,16 @@ const PAGES: readonly Route[] = [
   ['post', '/integrations/api-keys/:id/disable', disableApiKey],
   ['get', '/integrations/api-keys/:id/delete', askToDelete],
   ['post', '/integrations/api-keys/:id/delete', removeApiKey],
+  ['get', '/integrations/webhooks', showWebhooks],
+  ['post', '/integrations/webhooks', createWebhook],
+  ['get', '/integrations/webhooks/:id', showWebhook],
+  ['post', '/integrations/webhooks/:id/test', testWebhook],
+  ['post', '/integrations/webhooks/:id/enable', enableWebhook],
+  ['post', '/integrations/webhooks/:id/disable', disableWebhook],
+  ['post', '/integrations/webhooks/:id/secret', renewSecret],
+  ['get', '/integrations/webhooks/:id/delete', askToDeleteWebhook],
+  ['post', '/integrations/webhooks/:id/delete', removeWebhook],
+  ['post', '/integrations/webhooks/:id/events/:event', resendEvent],
 ];
 
 /** For owners only. */

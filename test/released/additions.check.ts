@@ -40,6 +40,22 @@ describe('accepted when, and only when, the changelog names it', () => {
     ],
     ['a header', 'Age', set(v1.headers('domains', 200), { Age: { schema: { type: 'integer' } } })],
     [
+      'a webhook',
+      'alert.changed',
+      (tree) => {
+        const { post } = tree['x-webhooks']['alert.fired'];
+        tree['x-webhooks']['alert.changed'] = { post: { ...post, operationId: 'onAlertChanged' } };
+      },
+    ],
+    [
+      'a field of what a webhook is sent',
+      'report_ids',
+      (tree) =>
+        Object.assign(v1.sent('ReportEvent')(tree).properties.data.properties, {
+          report_ids: WHEN,
+        }),
+    ],
+    [
       'an error status',
       '504',
       (tree) => {

@@ -42,6 +42,16 @@ const ANSWERED: readonly [string, ...Plant[]][] = [
     'a header has another pattern',
     (tree) => Object.assign(v1.header('alerts', 200, 'ETag')(tree).schema, { pattern: '^"' }),
   ],
+  ['a webhook is removed', (tree) => delete tree['x-webhooks']['alert.fired']],
+  ['a webhook lacks a header', (tree) => tree['x-webhooks']['alert.fired'].post.parameters.pop()],
+  [
+    'what a webhook is sent lacks a field',
+    (tree) => delete v1.sent('ReportEvent')(tree).properties.data.properties.cursor,
+  ],
+  [
+    'what a webhook is sent has another type',
+    set((tree) => v1.sent('TestEvent')(tree).properties.timestamp, { type: 'integer' }),
+  ],
   ['an error status is removed', (tree) => delete v1.operation('reports')(tree).responses[404]],
   ['the 304 is removed', (tree) => delete v1.operation('reports')(tree).responses[304]],
   [

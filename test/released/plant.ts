@@ -69,6 +69,12 @@ export const item =
     return look(v1, look(v1, properties.data).items);
   };
 
+/** What an endpoint is sent. */
+export const sent =
+  (name: 'AlertEvent' | 'ReportEvent' | 'TestEvent'): Find =>
+  ({ components }) =>
+    components.schemas[name];
+
 export const field =
   (list: List, name: string): Find =>
   (v1) =>

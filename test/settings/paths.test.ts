@@ -22,7 +22,7 @@ describe.each(['x', UNKNOWN_ID, `${UNKNOWN_ID}0`, `{${UNKNOWN_ID}}`, '%00', '%F0
     test.each([
       ...[`domains/${id}`, `domains/${id}/sources`, `domains/${id}/sources/192.0.2.1`],
       ...[`domains/${id}/reports`, `domains/${id}/reports/${UNKNOWN_ID}`],
-      `integrations/api-keys/${id}/delete`,
+      ...[`integrations/api-keys/${id}/delete`, `integrations/webhooks/${id}`],
     ])('GET %s', async (path) => {
       expect((await browser.get(`/settings/${path}`)).status).toBe(404);
     });
@@ -30,6 +30,7 @@ describe.each(['x', UNKNOWN_ID, `${UNKNOWN_ID}0`, `{${UNKNOWN_ID}}`, '%00', '%F0
     test.each([
       ...[`domains/${id}/check`, `domains/${id}/sources/192.0.2.1/mark`],
       ...[`integrations/api-keys/${id}/enable`, `integrations/api-keys/${id}/delete`],
+      ...[`integrations/webhooks/${id}/test`, `integrations/webhooks/${id}/delete`],
       ...[`people/${id}/link`, `people/${id}/withdraw`, `people/${id}/enable`],
       ...[`people/${id}/disable`, `people/${id}/sign-out`, `security/sessions/${id}`],
     ])('POST %s', async (path) => {

@@ -24,6 +24,7 @@ const MENU = {
   },
   Integrations: {
     'api-keys': ['/settings/integrations/api-keys', 'API keys'],
+    webhooks: ['/settings/integrations/webhooks', 'Webhooks'],
     docs: ['/docs/', 'API docs'],
   },
   Account: {

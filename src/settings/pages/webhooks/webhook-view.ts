@@ -1,0 +1,103 @@
+import { html } from 'hono/html';
+import { toInstant } from '../../../domain/instant.ts';
+import type { OffReason } from '../../../domain/webhooks/webhook.ts';
+import type { Delivery } from '../../../store/notify/deliveries.ts';
+import type { Webhook } from '../../../store/notify/webhooks.ts';
+import { renderTable } from '../../frame/elements.ts';
+import { renderAction, renderFormToken } from '../../frame/forms.ts';
+import { formatCount, type Html, labelOf, renderText, renderTime } from '../../frame/text.ts';
+import type { Visitor } from '../../visitor.ts';
+import {
+  type CreatedWebhook,
+  describeState,
+  EVENT_NAMES,
+  renderSecret,
+  toShownUrl,
+  WEBHOOKS_PATH,
+} from './webhooks-view.ts';
+
+const OFF_REASONS: Readonly<Record<OffReason, string>> = {
+  gone: 'Plumbline turned it off: the endpoint answered 410, which says that it wants no more.',
+  failing: 'Plumbline turned it off: for five days every delivery failed.',
+  plan: 'It was turned off when the account left the Pro plan.',
+};
+
+interface View {
+  readonly webhook: Webhook;
+  readonly deliveries: readonly Delivery[];
+  /** The last event of this page, when there are older ones. */
+  readonly older: number | undefined;
+  readonly created: CreatedWebhook | undefined;
+  readonly now: Date;
+}
+
+export function renderWebhookPage(visitor: Visitor, view: View): Html {
+  const { webhook, created, now } = view;
+  const { id, url, description, events, enabled, offReason, oldUntil, format } = webhook;
+  const path = `${WEBHOOKS_PATH}/${id}`;
+  const isOldGood = oldUntil !== null && oldUntil > toInstant(now);
+  return html`<p class="trail">Settings / Integrations / <a href="${WEBHOOKS_PATH}">Webhooks</a></p>
+    <h1>${toShownUrl(url)}</h1>
+    <p class="lead">${description}</p>
+    ${created === undefined ? '' : renderSecret(created)}
+    <section class="card" aria-labelledby="state">
+      <h2 id="state">The endpoint is ${enabled ? 'on' : 'off'}</h2>
+      ${enabled ? '' : html`<p role="status">${offReason === null ? 'Nothing is sent to it.' : OFF_REASONS[offReason]}</p>`}
+      <p>It is told when: ${events.map((event) => EVENT_NAMES[event].toLowerCase()).join(', ')}${format === 'slack' ? ', as a sentence for a chat' : ''}.</p>
+      ${isOldGood ? html`<p>Its secret before signs too, until ${renderTime(oldUntil, now)}.</p>` : ''}
+      <div class="choices">
+        ${enabled ? renderAction(visitor, { path: `${path}/test`, text: 'Send a test' }) : ''}
+        ${renderAction(visitor, enabled ? { path: `${path}/disable`, text: 'Turn off', look: 'secondary' } : { path: `${path}/enable`, text: 'Turn on' })}
+        ${renderAction(visitor, { path: `${path}/secret`, text: 'New secret', look: 'secondary' })}
+      </div>
+      <p><a href="${path}/delete">Delete this endpoint</a></p>
+    </section>
+    ${renderDeliveries(visitor, view, path)}`;
+}
+
+function renderDeliveries(
+  visitor: Visitor,
+  { webhook, deliveries, older, now }: View,
+  path: string,
+): Html {
+  const rows = deliveries.map((delivery) => renderDelivery(visitor, delivery, { webhook, now }));
+  return html`<section class="card" aria-labelledby="deliveries">
+    <h2 id="deliveries">Deliveries of the last 30 days</h2>
+    ${rows.length === 0 ? html`<p class="muted">None yet.</p>` : renderTable('cards', ['Event', 'Result', 'Answer', html`<span class="unseen">Again</span>`], rows)}
+    ${older === undefined ? '' : html`<p><a href="${path}?before=${older}">Older</a></p>`}
+  </section>`;
+}
+
+/** As much of an answer as is kept. */
+const MAX_ANSWER = 500;
+
+function renderDelivery(
+  visitor: Visitor,
+  delivery: Delivery,
+  { webhook, now }: Pick<View, 'webhook' | 'now'>,
+): Html {
+  const { id, type, at, tries, took_ms, answer, due_at_ms } = delivery;
+  const name = labelOf(EVENT_NAMES, type);
+  const next = due_at_ms === null ? undefined : toInstant(new Date(due_at_ms));
+  const action = `${WEBHOOKS_PATH}/${webhook.id}/events/${id}`;
+  return html`<tr role="row">
+    <th role="rowheader" scope="row" class="event">${name}<br><small>${renderTime(at, now)}</small></th>
+    <td role="cell" data-label="Result">${describeState(delivery)}${
+      tries > 0 ? html`<br><small>try ${tries}, ${formatCount(took_ms ?? 0)} ms</small>` : ''
+    }${next !== undefined && tries > 0 ? html`<br><small>next try ${renderTime(next, now)}</small>` : ''}</td>
+    <td role="cell" class="answer" data-label="Answer">${answer ? html`<code>${renderText(answer, MAX_ANSWER)}</code>` : html`<span class="muted">empty</span>`}</td>
+    <td role="cell">${webhook.enabled ? renderAction(visitor, { path: action, text: 'Resend', look: 'quiet', label: `Resend: ${name}, ${at}` }) : ''}</td>
+  </tr>`;
+}
+
+export function renderDeletion({ id, url }: Webhook, visitor: Visitor): Html {
+  return html`<section class="card" id="confirm">
+    <h1 id="dialog-title">Delete this endpoint?</h1>
+    <p>Nothing more is sent to <code>${toShownUrl(url)}</code>, and what waits for it is dropped. Its secret is lost.</p>
+    <form method="post" action="${WEBHOOKS_PATH}/${id}/delete" class="choices">
+      ${renderFormToken(visitor)}
+      <a href="${WEBHOOKS_PATH}/${id}" role="button" class="secondary">Keep it</a>
+      <button class="danger">Delete endpoint</button>
+    </form>
+  </section>`;
+}
