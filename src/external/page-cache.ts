@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { type Compression, compress, toBrotli } from '../domain/content-coding.ts';
 
 /** How many pages that were asked for once are remembered, by their keys alone. */
 const MAX_ASKED = 4_000;
@@ -52,3 +53,10 @@ export function toOwnBytes(bytes: Uint8Array): Buffer {
   own.set(bytes);
   return own;
 }
+
+/** With more effort, for a body that is kept and sent again and again. The work is done in another thread. */
+export async function compressWell(body: Buffer, compression: Compression): Promise<Buffer> {
+  return toOwnBytes(await compress(body, compression, GOOD[compression]));
+}
+
+const GOOD = { gzip: { level: 6 }, br: toBrotli(5) } as const;

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { Compression } from '../domain/content-coding.ts';
-import { chooseCompression, compressOnce, compressWell } from './compression.ts';
+import { type Compression, chooseCompression, compressOnce } from '../domain/content-coding.ts';
 import type { Operation, ValidRequest } from './contract.ts';
 import type { OpenAnswer } from './lists.ts';
-import { PageCache, toOwnBytes } from './page-cache.ts';
+import { compressWell, PageCache, toOwnBytes } from './page-cache.ts';
 import type { ApiRequest } from './request.ts';
 import { type Body, send } from './send.ts';
 

@@ -17,7 +17,7 @@ const ANSWERS: Readonly<Record<FailureCode, readonly [status: number, title: str
   limit_reached: [409, 'This was not done'],
   cursor_expired: [410, 'Not found'],
   validation_error: [422, 'This was not done'],
-  rate_limited: [429, 'Too many attempts'],
+  rate_limited: [429, 'Please wait'],
   unavailable: [503, 'Busy at the moment'],
 };
 

@@ -1,7 +1,6 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { Request, RequestHandler } from 'express';
 import { Failure } from '../domain/failure.ts';
-import { findVisitor } from './visitor.ts';
+import { findVisitor, isFormToken } from './visitor.ts';
 
 /* Two checks reject requests that other sites forge: the origin that the browser sends, and a token in our pages. */
 
@@ -30,9 +29,7 @@ function isOwn({ headers, host }: Request, ownHost: string | undefined): boolean
 export const requireFormToken: RequestHandler = (req, res, next) => {
   const visitor = findVisitor(res);
   if (visitor !== undefined && !SAFE_METHODS.has(req.method)) {
-    const sent = Buffer.from(String(req.body?.['form_token'] ?? ''));
-    const expected = Buffer.from(visitor.formToken);
-    if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) throw notOurForm();
+    if (!isFormToken(String(req.body?.['form_token'] ?? ''), req)) throw notOurForm();
   }
   next();
 };

@@ -53,6 +53,8 @@ interface Limit {
   readonly counted: Counted;
   /** Default 15 minutes. */
   readonly windowMs?: number;
+  /** What there are too many of. Default: attempts. */
+  readonly what?: string;
 }
 
 const LIMITS = {
@@ -77,17 +79,17 @@ const LIMITS = {
   // Each request may cause a request to the provider.
   'single-sign-on': { max: SUCCESSES_PER_ADDRESS, keyOf: addressOf, counted: ALL },
   // Each check sends queries to DNS servers of others, and may wait for ten seconds.
-  'dns-checks': { max: 30, keyOf: personOf, counted: ALL },
+  'dns-checks': { max: 30, keyOf: personOf, counted: ALL, what: 'checks' },
   // The page of a report of 10,000 records costs some 50 ms of CPU.
-  'report-readings': { max: 300, keyOf: personOf, counted: ALL },
+  'report-readings': { max: 300, keyOf: personOf, counted: ALL, what: 'pages' },
   // A file of 100,000 rows costs a second or two.
-  exports: { max: 60, keyOf: personOf, counted: ALL },
+  exports: { max: 60, keyOf: personOf, counted: ALL, what: 'files' },
   // The list of a year in which each day has a thousand other addresses costs half a second.
-  'source-pages': { max: 300, keyOf: personOf, counted: ALL },
+  'source-pages': { max: 300, keyOf: personOf, counted: ALL, what: 'pages' },
   // Forms, except those about the own sign-in: they write, and the audit grows with them.
-  changes: { max: 600, keyOf: personOf, counted: ALL },
+  changes: { max: 600, keyOf: personOf, counted: ALL, what: 'changes' },
   // Refused ones included: a refusal says that somebody has the address.
-  invitations: { max: 50, keyOf: accountOf, counted: ALL, windowMs: DAY_MS },
+  invitations: { max: 50, keyOf: accountOf, counted: ALL, what: 'invitations', windowMs: DAY_MS },
 } as const satisfies Readonly<Record<string, Limit>>;
 
 export type LimitName = keyof typeof LIMITS;
@@ -109,7 +111,7 @@ export function leaveCodeUncounted(res: Response): void {
 
 /** Counts each request on arrival and subtracts it later when it need not count, so concurrent requests count too. */
 function createLimit(
-  { max, keyOf, counted, windowMs = 15 * MINUTE_MS }: Limit,
+  { max, keyOf, counted, windowMs = 15 * MINUTE_MS, what = 'attempts' }: Limit,
   store: Partial<Options> | undefined,
 ): RequestHandler {
   return rateLimit({
@@ -123,7 +125,12 @@ function createLimit(
     handler: (req, res, next) => {
       const leftMs = findLeftMs(req) ?? windowMs;
       res.set('Retry-After', String(Math.ceil(leftMs / 1000)));
-      next(new Failure('rate_limited', `Too many attempts. Try again in ${formatWait(leftMs)}.`));
+      next(
+        new Failure(
+          'rate_limited',
+          `Too many ${what} in a short time. Try again in ${formatWait(leftMs)}.`,
+        ),
+      );
     },
   });
 }

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import { Failure } from '../domain/failure.ts';
@@ -33,9 +33,20 @@ export function recogniseVisitor(deps: SettingsDeps): RequestHandler {
   };
 }
 
-/** Made from the session's token, which is not stored: the contents of the database are not enough to make it. */
-function toFormToken(sessionToken: string): string {
-  return createHmac('sha256', sessionToken).update('form').digest('base64url');
+const SALT_CHARS = 12;
+
+/**
+ * Made from the session's token, which is not stored: the contents of the database are not enough to make it. The salt
+ * makes it another one on each page: pages are compressed, and their length must not tell a token that stays the same.
+ */
+function toFormToken(sessionToken: string, salt = randomBytes(9).toString('base64url')): string {
+  return salt + createHmac('sha256', sessionToken).update(`form ${salt}`).digest('base64url');
+}
+
+export function isFormToken(sent: string, req: Request): boolean {
+  const own = toFormToken(readCookie(req, 'session') ?? '', sent.slice(0, SALT_CHARS));
+  const [expected, given] = [Buffer.from(own), Buffer.from(sent)];
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
 /** How long a page waits for this write, in milliseconds. An ingest holds the write lock for 250 at the most. */

@@ -124,7 +124,7 @@ describe.each(LOOKS)('every page at $width pixels', (look) => {
     await check('overview');
     await visit('domain', `/settings/domains/${domain.id}`);
     await page.getByRole('heading', { name: 'Do reports come in?' }).waitFor();
-    await page.getByText('The same in numbers').click();
+    await page.getByText('Show these numbers as a table').click();
     await check('domain-numbers');
     for (const range of ['days=365', 'from=2017-01-01&to=2026-12-31', 'days=x'])
       await visit(`domain-${range.slice(0, 9)}`, `/settings/domains/${domain.id}?${range}`);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compressWell } from '../../src/external/compression.ts';
-import { PageCache, toOwnBytes } from '../../src/external/page-cache.ts';
+import { compressWell, PageCache, toOwnBytes } from '../../src/external/page-cache.ts';
 
 const page = (bytes = 10) => ({ bytes: Buffer.alloc(bytes) });
 

@@ -60,6 +60,27 @@ describe('forged requests', () => {
     expect(status).toBe(403);
   });
 
+  test('pages are compressed, and the token in them is another one each time', async () => {
+    const { browser } = await aVisitor(api, accountId);
+    const pages = await Promise.all(
+      ['gzip', 'br', 'identity'].map((coding) => browser.get(KEYS, { 'Accept-Encoding': coding })),
+    );
+    expect(pages.map(({ headers }) => headers['content-encoding'])).toEqual([
+      'gzip',
+      'br',
+      undefined,
+    ]);
+    expect(pages[0]?.headers['vary']).toContain('Accept-Encoding');
+    const [first = '', , last = ''] = pages.map(
+      ({ text }) => /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? '',
+    );
+    expect(first).not.toBe(last);
+    for (const token of [first, last])
+      expect(
+        (await browser.post(KEYS, { name: token.slice(0, 5), form_token: token })).status,
+      ).toBe(200);
+  });
+
   test('a form of our own is accepted: by Sec-Fetch-Site, and by Origin on plain HTTP', async () => {
     const { browser } = await aVisitor(api, accountId);
     expect((await browser.post(KEYS, { name: 'a' })).status).toBe(200);

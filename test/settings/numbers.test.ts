@@ -116,8 +116,8 @@ test('chart, text, table, API and explanation show the same figures of any histo
       expect(figures).toMatchObject({
         chart: [`${curr}%`, messages],
         bar: [messages, failed],
-        table: [messages, failed, `${curr}%`],
-        report: [messages, failed, `${curr}%`],
+        table: [messages, failed, `${curr.toFixed(2)}%`],
+        report: [messages, failed, `${curr.toFixed(2)}%`],
         alert: [`${drop}`, `${prev}%`, `${curr}%`, failed, messages],
         explained: [`${curr}`, `${bad.messages}`, `${drop}`, `${prev}`],
       });

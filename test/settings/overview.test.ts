@@ -270,7 +270,7 @@ describe('a domain’s page', () => {
     const { text } = await browser.get(`/settings/domains/${id}`);
     expect(toReadable(text)).toContain('50% of 150 messages passed DMARC');
     expect(toReadable(text)).toContain(
-      'Day Messages Failed Pass rate 14 Mar 2026 100 75 25% 13 Mar 2026 50 0 100%',
+      'Day Messages Failed Pass rate 14 Mar 2026 100 75 25.00% 13 Mar 2026 50 0 100.00%',
     );
     // Thirty columns end on the 14th; the line goes from all passed to a quarter.
     expect(text).toContain('d="M28.5,0L29.5,75"');
@@ -363,8 +363,8 @@ describe('a domain’s page', () => {
     await receive(api.db, [aReport({ orgName: null }), aReport({ orgName: 'Mailbox Provider' })]);
     const text = await read(`/settings/domains/${id}`);
     expect(text).toContain('All of 2 reports.');
-    expect(text).toContain('Mailbox Provider 14 Mar 2026 10 3 70%');
-    expect(text).toContain('Unnamed reporter');
+    expect(text).toContain('Mailbox Provider 14 Mar 2026 10 3 70.00%');
+    expect(text).toContain('provider.example 14 Mar 2026');
   });
 
   test('of a paused domain stays readable', async () => {

@@ -99,6 +99,13 @@ describe('inviting', () => {
     expect([status, toReadable(text)]).toEqual([403, expect.stringContaining('single sign-on')]);
   });
 
+  test('somebody who is invited already is in the list, and the refusal says so', async () => {
+    await invite('twice@invited.example');
+    const { status, text } = await invite('Twice@INVITED.example');
+    expect(status).toBe(409);
+    expect(toReadable(text)).toContain('This person is in the list below.');
+  });
+
   test('an address that somebody has is refused in words that do not say where', async () => {
     const other = await aPerson(api, await aBareAccount(api.db));
     const { status, text } = await invite(other.email);

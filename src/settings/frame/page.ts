@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import { html } from 'hono/html';
+import { chooseCompression, compressOnce } from '../../domain/content-coding.ts';
 import { renderLostForm } from '../sign-in/lost-form.ts';
 import { findVisitor, type Visitor } from '../visitor.ts';
 import { assetPath } from './assets.ts';
@@ -80,7 +81,11 @@ export async function sendPage(
   res
     .status(status ?? 200)
     .type('html')
-    .send(toSafePage(String(page)));
+    .vary('Accept-Encoding');
+  const bytes = Buffer.from(toSafePage(String(page)));
+  const compression = chooseCompression(res.req, bytes.length);
+  if (compression === undefined) return void res.send(bytes);
+  res.set('Content-Encoding', compression).send(await compressOnce(bytes, compression));
 }
 
 function renderBare(main: Html): Html {

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Counts } from '../../domain/alerts/rate.ts';
+import { type Counts, toPassRate } from '../../domain/alerts/rate.ts';
 import type { Day, Instant } from '../../domain/instant.ts';
 import {
   findUnicode,
@@ -77,10 +77,21 @@ export function formatPeriod({ from, to }: { readonly from: Day; readonly to: Da
   return `${begin} – ${formatDay(to)}`;
 }
 
+/** In a column, where numbers with as many decimals can be compared: “98.90%”. */
+export function formatRateInColumn(counts: Counts): string {
+  return counts.messages === 0 ? '–' : `${toPassRate(counts).toFixed(2)}%`;
+}
+
 /** “98.04% of 816 messages passed”. */
 export function describePassed(counts: Counts): string {
   if (counts.messages === 0) return 'no messages';
   return `${formatPassRate(counts)} of ${pluralize(counts.messages, 'message')} passed`;
+}
+
+/** “98.04% of 816 messages passed DMARC”, as a page's headline. */
+export function renderPassed(counts: Counts): Html {
+  const { messages } = counts;
+  return html`<b>${formatPassRate(counts)}</b> of <b>${formatCount(messages)}</b> ${messages === 1 ? 'message' : 'messages'} passed DMARC`;
 }
 
 /** “816 messages, 16 failed”. */

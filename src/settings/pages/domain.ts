@@ -26,12 +26,11 @@ import {
   toRangeQuery,
 } from '../frame/range.ts';
 import {
-  formatCount,
   formatDomainName,
-  formatPassRate,
   type Html,
   pluralize,
   renderDomainName,
+  renderPassed,
   renderTime,
 } from '../frame/text.ts';
 import { domainScopeOf, visitorOf } from '../visitor.ts';
@@ -165,7 +164,7 @@ function renderCharts(
   const total = addUp(days);
   const columns = toColumns(days, range);
   const { incidents, more } = toIncidents(past.map(toFired), range);
-  return html`<p class="figures"><b>${formatPassRate(total)}</b> of <b>${formatCount(total.messages)}</b> messages passed DMARC.
+  return html`<p class="figures">${renderPassed(total)}.
       <a href="${path}/sources?${toRangeQuery(range)}">See who sent them</a></p>
     ${renderPassRate(columns, incidents)}
     ${renderIncidents(incidents, { count: more, isAll: !isPastCut })}

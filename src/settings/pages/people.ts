@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { html } from 'hono/html';
-import { MAX_PEOPLE_PER_ACCOUNT } from '../../domain/access/person.ts';
+import { MAX_PEOPLE_PER_ACCOUNT, toEmailKey } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { invitePerson } from '../../store/people/new-people.ts';
@@ -8,6 +8,7 @@ import { insertOneTimeLink } from '../../store/people/passwords.ts';
 import {
   findPerson,
   type ListedPerson,
+  listPeople,
   listPeopleOverview,
   updateSecondFactorRequired,
 } from '../../store/people/people.ts';
@@ -37,17 +38,23 @@ export const invite: PageHandler = async (deps, req, res) => {
     await sendPeople(deps, req, res, { link: { email: invited, token } });
   } catch (error) {
     if (!(error instanceof Failure) || !REFUSALS.has(error.code)) throw error;
-    await sendPeople(deps, req, res, { refused: { failure: hideOwner(error), email } });
+    const own = await listPeople(deps.store.db, by.accountId);
+    const failure = hideOwner(
+      error,
+      own.some((one) => one.email === toEmailKey(email)),
+    );
+    await sendPeople(deps, req, res, { refused: { failure, email } });
   }
 };
 
 const REFUSALS: ReadonlySet<string> = new Set(['validation_error', 'conflict', 'limit_reached']);
 
 /** An owner must not learn which addresses other accounts have. Their own people are on the page. */
-function hideOwner(failure: Failure): Failure {
+function hideOwner(failure: Failure, isOwn: boolean): Failure {
   if (failure.code !== 'conflict') return failure;
-  const message =
-    'This address cannot be invited: somebody has it already. The operator of this Plumbline can help.';
+  const message = isOwn
+    ? 'This person is in the list below. Somebody who is invited and lost the link gets a new one there.'
+    : 'This address cannot be invited: somebody has it already. The operator of this Plumbline can help.';
   return new Failure('conflict', message);
 }
 

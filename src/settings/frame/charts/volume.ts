@@ -1,6 +1,12 @@
 import { html } from 'hono/html';
 import { addUp } from '../../../domain/alerts/rate.ts';
-import { describeFailed, formatCount, formatPassRate, formatPeriod, type Html } from '../text.ts';
+import {
+  describeFailed,
+  formatCount,
+  formatPeriod,
+  formatRateInColumn,
+  type Html,
+} from '../text.ts';
 import type { Columns } from './columns.ts';
 import { renderPlot, toCountAxis } from './plot.ts';
 
@@ -57,11 +63,11 @@ export function renderNumbers({ unit, columns }: Columns): Html {
       (column) => html`<tr>
         <th scope="row">${formatPeriod(column)}</th>
         <td>${formatCount(column.messages)}</td><td>${formatCount(column.messages - column.aligned)}</td>
-        <td>${formatPassRate(column)}</td>
+        <td>${formatRateInColumn(column)}</td>
       </tr>`,
     );
   return html`<details>
-    <summary>The same in numbers</summary>
+    <summary>Show these numbers as a table</summary>
     <table class="numbers">
       <thead><tr><th scope="col">${HEADS[unit]}</th><th scope="col">Messages</th><th scope="col">Failed</th><th scope="col">Pass rate</th></tr></thead>
       <tbody>${rows}</tbody>

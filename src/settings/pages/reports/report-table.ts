@@ -5,7 +5,7 @@ import { renderTable, toSortHead } from '../../frame/elements.ts';
 import {
   formatCount,
   formatDay,
-  formatPassRate,
+  formatRateInColumn,
   formatTime,
   type Html,
   renderText,
@@ -51,7 +51,7 @@ function renderRow(domainId: string, report: ShownReport): Html {
     <td role="cell"><time datetime="${begin_date}" title="${formatTime(begin_date)}">${formatDay(begin_date)}</time></td>
     <td role="cell" data-unit="messages" class="number">${formatCount(messages)}</td>
     <td role="cell" data-unit="failed" class="number">${formatCount(messages - aligned)}</td>
-    <td role="cell" data-unit="passed" class="number">${formatPassRate({ messages, aligned })}</td>
+    <td role="cell" data-unit="passed" class="number">${formatRateInColumn({ messages, aligned })}</td>
   </tr>`;
 }
 
@@ -59,6 +59,13 @@ function renderDoubt({ authenticated }: ShownReport): Html | '' {
   return authenticated === '' ? html` <span class="badge warn">Not authenticated</span>` : '';
 }
 
-export function renderReporter({ reporter_org }: Pick<ReportRow, 'reporter_org'>): Html {
-  return reporter_org === null ? html`Unnamed reporter` : renderText(reporter_org, MAX_ORG);
+type Named = Pick<ReportRow, 'reporter_org' | 'reporter_email'>;
+
+export function renderReporter(report: Named): Html {
+  return renderText(nameReporter(report), MAX_ORG);
+}
+
+/** Its organisation, or else the domain of its e-mail address. */
+export function nameReporter({ reporter_org, reporter_email }: Named): string {
+  return reporter_org ?? reporter_email?.split('@').at(-1) ?? 'Unnamed reporter';
 }

@@ -12,11 +12,11 @@ import {
 } from '../../../store/reports/report-of-account.ts';
 import {
   formatCount,
-  formatPassRate,
   formatTime,
   type Html,
   labelOf,
   pluralize,
+  renderPassed,
   renderText,
   renderTime,
   toSafeText,
@@ -45,7 +45,7 @@ export function renderMetadata(
       <h2 id="metadata">Metadata</h2>
       ${renderDownload(report, originalBytes)}
     </div>
-    <p class="figures"><b>${formatPassRate({ messages, aligned })}</b> of <b>${formatCount(messages)}</b> messages passed DMARC</p>
+    <p class="figures">${renderPassed({ messages, aligned })}</p>
     <dl class="facts">
       ${renderTerm('Reporter', toText(report.reporter_org, MAX_NAME) ?? 'not named')}
       ${renderTerm('E-mail', toText(report.reporter_email, MAX_NAME))}

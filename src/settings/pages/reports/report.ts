@@ -9,11 +9,17 @@ import {
 import type { PageHandler } from '../../deps.ts';
 import { renderTrail } from '../../frame/elements.ts';
 import { sendPage } from '../../frame/page.ts';
-import { formatDomainName, type Html, renderDomainName } from '../../frame/text.ts';
+import {
+  formatDay,
+  formatDomainName,
+  type Html,
+  renderDomainName,
+  toSafeText,
+} from '../../frame/text.ts';
 import { idOf, readQuery } from '../../request.ts';
 import { domainScopeOf } from '../../visitor.ts';
 import { renderRecords } from './records-view.ts';
-import { renderReporter } from './report-table.ts';
+import { nameReporter, renderReporter } from './report-table.ts';
 import { renderMetadata, renderPolicy, renderWarnings } from './report-view.ts';
 
 export const showReport: PageHandler = async ({ store: { reader }, now }, req, res) => {
@@ -25,9 +31,12 @@ export const showReport: PageHandler = async ({ store: { reader }, now }, req, r
     ${renderPolicy(content.policyPublished)}
     ${renderRecords(report, content, parseFirstRecord(readQuery(req, 'from')))}
     ${renderWarnings(report.warnings)}`;
-  const title = `Report of ${formatDomainName(report.domain)}`;
+  const reporter = toSafeText(nameReporter(report), MAX_TITLE);
+  const title = `${reporter}, ${formatDay(report.begin_date)} · ${formatDomainName(report.domain)}`;
   await sendPage(res, { title, current: 'overview', main });
 };
+
+const MAX_TITLE = 60;
 
 /** The report that a path names, which may be another account's: the store compares all ids. */
 export function reportScopeOf(req: Request, res: Response) {

@@ -24,12 +24,11 @@ import { renderFormToken } from '../../frame/forms.ts';
 import { sendPage } from '../../frame/page.ts';
 import { type DomainRange, readRange, renderRanges, toRangeQuery } from '../../frame/range.ts';
 import {
-  formatCount,
   formatDay,
   formatDomainName,
-  formatPassRate,
   type Html,
   pluralize,
+  renderPassed,
   renderText,
   renderTime,
 } from '../../frame/text.ts';
@@ -159,7 +158,7 @@ function renderAdvice(advice: readonly Advice[]): Html | '' {
 function renderTraffic(days: readonly SourceDay[], range: DomainRange): Html {
   const total = addUp(days);
   const columns = toColumns(days, range);
-  return html`<p class="figures"><b>${formatPassRate(total)}</b> of <b>${formatCount(total.messages)}</b> messages passed DMARC</p>
+  return html`<p class="figures">${renderPassed(total)}</p>
     ${renderVolume(columns)}
     <p class="legend"><span class="passed">Passed</span><span class="failed">Failed</span></p>
     ${renderNumbers(columns)}`;
