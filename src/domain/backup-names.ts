@@ -1,4 +1,4 @@
-import type { Day } from './instant.ts';
+import { type Day, toMonday } from './instant.ts';
 
 /** How many backups stay: of the last days, weeks and months that have one, the newest of each. */
 export interface BackupsKept {
@@ -33,10 +33,4 @@ function listNewest(days: readonly Day[], count: number, toPeriod: (day: Day) =>
   const newest = new Map<string, Day>();
   for (const day of days) if (!newest.has(toPeriod(day))) newest.set(toPeriod(day), day);
   return [...newest.values()].slice(0, count);
-}
-
-function toMonday(day: Day): string {
-  const date = new Date(day);
-  date.setUTCDate(date.getUTCDate() - ((date.getUTCDay() + 6) % 7));
-  return date.toISOString().slice(0, 10);
 }

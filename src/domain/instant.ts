@@ -41,6 +41,11 @@ export function addDays(day: Day, days: number): Day {
   return toDay(new Date(Date.parse(day) + days * DAY_MS).toISOString());
 }
 
+/** The Monday of a day's week. */
+export function toMonday(day: Day): Day {
+  return addDays(day, -((new Date(day).getUTCDay() + 6) % 7));
+}
+
 export function daysBetween(from: Day, to: Day): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 }

@@ -13,7 +13,6 @@ import { createOutbox } from '../notify/outbox.ts';
 import { createWebhookChannel } from '../notify/webhooks/webhook-channel.ts';
 import type { Store } from '../store/engine/store.ts';
 import { deleteOldEvents } from '../store/notify/tidy.ts';
-import { updateMailServer } from '../store/people/person-mail.ts';
 import { trimUnclaimed } from '../store/retention/unclaimed.ts';
 import { createLeases } from '../store/work/leases.ts';
 import { SHARDS, type ShardRun } from '../store/work/shards.ts';
@@ -21,7 +20,7 @@ import { startBackups } from './backups.ts';
 import { startFolderDoor, startImapDoor, startSmtpDoor } from './doors.ts';
 import { startInbox } from './inbox.ts';
 import { type ShardJob, startShardJob, startSingleJob } from './leased-job.ts';
-import { startMail } from './mail.ts';
+import { startMail, tidyMail } from './mail.ts';
 import { prune } from './retention.ts';
 import { keepRunning, type Running } from './running.ts';
 
@@ -130,10 +129,8 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
   const inbox = startInbox(config, { store, log, parser });
   const doors = { store, log, deliver: inbox.deliver };
   const channels = createChannels(config, store);
-  const tidyEvents = async (mayGoOn: ShardRun['mayGoOn']) => {
-    if (mailServer === undefined) await updateMailServer(store.db, undefined);
-    return await deleteOldEvents(store.db, mayGoOn);
-  };
+  const tidyEvents = async (mayGoOn: ShardRun['mayGoOn']) =>
+    (await tidyMail({ mailServer, store }, mayGoOn)) && deleteOldEvents(store.db, mayGoOn);
   const jobs = [
     // Missing reports trigger no ingest.
     hourly('alerts', (run) => evaluateShard(alerts, run)),
@@ -160,7 +157,7 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
     channels.length > 0 && { name: 'outbox', ...startOutbox(channels, { store, log }) },
     mailServer && {
       name: 'mail',
-      ...startMail(mailServer, { baseUrl: config.baseUrl, store, log }),
+      ...startMail(mailServer, { ...config, baseUrl: config.baseUrl ?? '', store, log }),
     },
     backups !== undefined && {
       name: 'backup',

@@ -1,30 +1,34 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { toInstant } from '../domain/instant.ts';
-import { createMailChannel } from '../notify/mail/channel.ts';
-import { createMailer } from '../notify/mail/mailer.ts';
-import { createOutbox } from '../notify/outbox.ts';
+import { findMonday } from '../notify/mail/pace.ts';
+import type { Outbox } from '../notify/outbox.ts';
+import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/engine/store.ts';
+import { insertSummaries } from '../store/notify/summaries.ts';
 import { updateMailServer } from '../store/people/person-mail.ts';
+import type { ShardRun } from '../store/work/shards.ts';
 import { keepRunning, type Running } from './running.ts';
 
+type MailServer = NonNullable<Config['mailServer']>;
+
+interface MailDeps extends ReportAddresses {
+  readonly store: Store;
+  readonly log: Logger;
+  /** For links in mails. */
+  readonly baseUrl: string;
+}
+
 const REST_MS = 10_000;
+const now = () => toInstant(new Date());
 
 /** Sends mail to people, by an outbox of its own: a mail server that stalls delays no webhook. */
-export function startMail(
-  server: NonNullable<Config['mailServer']>,
-  { baseUrl = '', store: { db }, log }: Pick<Config, 'baseUrl'> & { store: Store; log: Logger },
-): Running {
-  const logError = (error: unknown) => log.error({ err: error }, 'mail could not be sent');
-  const mailer = createMailer(server);
-  const now = () => toInstant(new Date());
-  const channel = createMailChannel({ db, mailer, baseUrl, now });
-  const outbox = createOutbox({ db, channels: [channel], logError });
-  let areReceivers = false;
+export function startMail(server: MailServer, deps: MailDeps): Running {
+  const logError = (error: unknown) => deps.log.error({ err: error }, 'mail could not be sent');
+  let opened: Awaited<ReturnType<typeof openMail>> | undefined;
   const step = async (signal: AbortSignal) => {
-    if (!areReceivers) await updateMailServer(db, server.host);
-    areReceivers = true;
-    return await outbox.step(signal);
+    opened ??= await openMail(server, { ...deps, logError });
+    return await opened.outbox.step(signal);
   };
   const loop = keepRunning((signal) =>
     step(signal).catch((error: unknown) => {
@@ -35,8 +39,51 @@ export function startMail(
   return {
     stop: async () => {
       await loop.stop();
-      await outbox.settle();
-      mailer.close();
+      await opened?.outbox.settle();
+      opened?.close();
     },
   };
+}
+
+/** Loads what only an installation with a mail server needs. */
+async function openMail(
+  server: MailServer,
+  { logError, ...deps }: MailDeps & { readonly logError: (error: unknown) => void },
+): Promise<{ readonly outbox: Outbox; readonly close: () => void }> {
+  const { createMailChannel } = await import('../notify/mail/channel.ts');
+  const { createMailer } = await import('../notify/mail/mailer.ts');
+  const { createOutbox } = await import('../notify/outbox.ts');
+  const { store, baseUrl } = deps;
+  await updateMailServer(store.db, server.host);
+  const mailer = createMailer(server);
+  const describeSteps = (accountId: string) => findSteps(deps, accountId);
+  const channel = createMailChannel({ store, mailer, baseUrl, now, describeSteps });
+  const outbox = createOutbox({ db: store.db, channels: [channel], logError });
+  return { outbox, close: mailer.close };
+}
+
+/** What the overview says to do next for each domain of an account. */
+async function findSteps({ store, ...addresses }: MailDeps, accountId: string) {
+  const { findWork } = await import('../settings/pages/worklist.ts');
+  const { describeStep } = await import('../settings/pages/next-step-texts.ts');
+  const [address] = await listReportAddresses(store.db, accountId, addresses);
+  const { items } = await findWork(store.reader, { accountId, now: new Date() });
+  const byId = new Map(items.map((item) => [item.id, item]));
+  return (domainId: string) => {
+    const item = byId.get(domainId);
+    if (item === undefined) return undefined;
+    const { text, code = '' } = describeStep(item.step, { ...item, address });
+    return `${text} ${code}`.trim();
+  };
+}
+
+/** Each hour: on Mondays it writes the summaries, and without a server it ends what waits for one. */
+export async function tidyMail(
+  { mailServer, store: { db } }: Pick<Config, 'mailServer'> & Pick<MailDeps, 'store'>,
+  mayGoOn: ShardRun['mayGoOn'],
+): Promise<boolean> {
+  if (mailServer !== undefined)
+    return await insertSummaries(db, { monday: findMonday(now()), now: now() }, mayGoOn);
+  await updateMailServer(db, undefined);
+  return true;
 }

@@ -3,6 +3,7 @@ import { later } from '../../src/domain/instant.ts';
 import { MAX_REFUSALS } from '../../src/domain/mail-choice.ts';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
 import { insertEvents } from '../../src/store/notify/events.ts';
+import { insertSummaries } from '../../src/store/notify/summaries.ts';
 import { invitePerson } from '../../src/store/people/new-people.ts';
 import { insertOneTimeLink } from '../../src/store/people/passwords.ts';
 import { updateDisabled, updateRole } from '../../src/store/people/person-changes.ts';
@@ -18,7 +19,10 @@ import {
   aBareAccount,
   aDomain,
   anAlert,
+  aReportOf,
   NOW,
+  receive,
+  recordsOf,
   resolveAlert,
   UNKNOWN_ID,
 } from '../support/builders.ts';
@@ -29,15 +33,16 @@ import { aPerson } from '../support/visitor.ts';
 
 /** An account with an owner, a member and a domain, and a real mail server. */
 async function aWorld(given: Parameters<typeof aMailChannel>[1] = {}) {
-  const { db } = await aStore();
+  const store = await aStore();
+  const { db } = store;
   const accountId = await aBareAccount(db);
   const { id: domainId, name } = await aDomain(db, accountId, { name: 'mail.example' });
-  const mail = await aMailChannel(db, given);
+  const mail = await aMailChannel(store, given);
   const owner = await aPerson({ db }, accountId, 'owner@example.com');
   const member = await aPerson({ db }, accountId, 'member@example.com');
   const fire = (count: number) =>
     Promise.all(Array.from({ length: count }, () => anAlert(db, { accountId, domainId })));
-  return { ...mail, db, accountId, domainId, name, owner, member, fire };
+  return { ...mail, store, db, accountId, domainId, name, owner, member, fire };
 }
 
 const ALERT = 'Alignment regression on mail.example';
@@ -258,6 +263,50 @@ describe('mails about a person’s own sign-in', () => {
     await fire(1);
     await deliver();
     expect(received.flatMap(({ to }) => to)).toEqual(['owner@example.com']);
+  });
+});
+
+describe('the summary on Mondays', () => {
+  const MONDAY = '2026-03-16';
+  const at = (day: string) => ({ monday: day, now: `${day}T07:00:00Z` });
+
+  test('says what a domain’s week was, what is new, what is open, and what to do', async () => {
+    const { db, member, name, fire, deliver, received } = await aWorld({
+      now: () => '2026-03-16T07:00:10Z',
+    });
+    await updateMailChoice(db, member.id, { summary: 1 });
+    const of = (day: string, ip: string, messages: number, aligned: number) =>
+      aReportOf(recordsOf(ip, messages, aligned), { domain: name, begin: `${day}T00:00:00Z` });
+    await receive(db, [
+      of('2026-02-20', '192.0.2.1', 10, 10),
+      of('2026-03-03', '192.0.2.1', 100, 100),
+      of('2026-03-10', '192.0.2.1', 90, 90),
+      of('2026-03-11', '192.0.2.2', 10, 0),
+    ]);
+    await fire(1);
+    await insertSummaries(db, at('2026-03-09'));
+    await insertSummaries(db, at(MONDAY));
+    await insertSummaries(db, at(MONDAY));
+    await deliver();
+    const own = received.filter(({ to }) => to.includes('member@example.com'));
+    expect(own.map(({ subject }) => subject)).toEqual(['The week to 15 Mar 2026: Example']);
+    const [{ text, raw } = { text: '', raw: '' }] = own;
+    expect(text).toContain(
+      '100 messages, 90% passed, 10 points less than in the week before. 1 source sent for the first time in a month.',
+    );
+    expect(text).toContain('Open: Alignment regression.');
+    expect(text).toContain('Do something next.');
+    expect(raw).toContain('unsubscribe?token=summary.');
+  });
+
+  test('comes to nobody who does not want it, or does not want it any more', async () => {
+    const { db, member, deliver, received } = await aWorld();
+    await updateMailChoice(db, member.id, { summary: 1 });
+    await insertSummaries(db, at('2026-03-09'));
+    await insertSummaries(db, at(MONDAY));
+    await updateMailChoice(db, member.id, { summary: 0 });
+    await deliver();
+    expect(received).toEqual([]);
   });
 });
 

@@ -29,7 +29,7 @@ describe('a forgotten password', () => {
 
   test('is answered alike for known and unknown addresses, and mailed to the known one only', async () => {
     const now = () => toInstant(new Date());
-    const { deliver, received } = await aMailChannel(api.db, { now });
+    const { deliver, received } = await aMailChannel(api.store, { now });
     const { email } = await aPerson(api, accountId, 'ada@example.com');
     const known = await ask(email);
     const unknown = await ask('eve@example.net');
@@ -53,7 +53,7 @@ describe('a forgotten password', () => {
 
   test('leaves the password valid until a new one is chosen', async () => {
     const { email } = await aPerson(api, accountId);
-    await aMailChannel(api.db);
+    await aMailChannel(api.store);
     await ask(email);
     expect((await new Browser(api).signIn(email, PASSWORD)).status).toBe(303);
   });
@@ -171,7 +171,7 @@ describe('the link that ends a subscription', () => {
 
 describe('an invitation with a mail server', () => {
   test('shows no link to the owner, and the person gets it', async () => {
-    const { deliver, received } = await aMailChannel(api.db);
+    const { deliver, received } = await aMailChannel(api.store);
     const { browser } = await aSignedIn(api, accountId);
     const { text } = await browser.post('/settings/people', { email: 'new@example.com' });
     expect(text).toContain('gets a mail with a link');

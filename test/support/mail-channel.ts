@@ -11,14 +11,18 @@ export const BASE_URL = 'https://dmarc.example.com';
 
 /** People of a database are told by a real mail server. */
 export async function aMailChannel(
-  db: Store['db'],
+  store: Pick<Store, 'db' | 'reader'>,
   { maxMs, now = () => '2026-03-15T04:13:00Z' as Instant, ...given }: Given = {},
 ) {
+  const { db } = store;
   const server = await aMailServer(given);
   await updateMailServer(db, '127.0.0.1');
   const mailer = createMailer(server.config, { maxMs });
   onTestFinished(mailer.close);
-  const channel = createMailChannel({ db, mailer, baseUrl: BASE_URL, now });
+  const channel = createMailChannel({
+    ...{ store: store as Store, mailer, baseUrl: BASE_URL, now },
+    describeSteps: async () => () => 'Do something next.',
+  });
   return {
     ...{ channel, received: server.received },
     /** Delivers all that is due, and what is tried again or postponed when `all` is set. */

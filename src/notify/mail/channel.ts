@@ -1,6 +1,5 @@
 import { type Instant, later } from '../../domain/instant.ts';
-import { type Subscription, toUnsubscribeToken } from '../../domain/mail-choice.ts';
-import type { Db } from '../../store/engine/database.ts';
+import { toUnsubscribeToken } from '../../domain/mail-choice.ts';
 import type { DueDelivery } from '../../store/notify/claims.ts';
 import {
   findDomainNames,
@@ -11,20 +10,15 @@ import {
   recordRefusal,
   updatePace,
 } from '../../store/notify/mailbox.ts';
-import type { Notice } from '../../store/notify/notices.ts';
-import { insertMailedLink, LINK_MS } from '../../store/people/passwords.ts';
 import type { Batch, Channel, Outcome } from '../channel.ts';
 import { type AlertChange, toAlertLetter, toListLetter } from './alert-letters.ts';
-import { type Letter, renderLetter } from './letter.ts';
+import { findSending, type LetterDeps, type Sending } from './event-letters.ts';
+import { renderLetter } from './letter.ts';
 import { findRefusal, type Mailer } from './mailer.ts';
 import { findDailyTime, msUntilDaily, planMail } from './pace.ts';
-import { toChangeLetter, toKeyLetter, toLinkLetter, toWebhookLetter } from './person-letters.ts';
 
-interface MailDeps {
-  readonly db: Db;
+interface MailDeps extends LetterDeps {
   readonly mailer: Pick<Mailer, 'send'>;
-  readonly baseUrl: string;
-  readonly now: () => Instant;
 }
 
 const SECOND = 1_000;
@@ -42,18 +36,11 @@ export function createMailChannel(deps: MailDeps): Channel {
   return {
     ...{ name: 'mail', atOnce: 200, waitsMs: WAITS_MS },
     deliver: async (batch) => {
-      const mailbox = await findMailbox(deps.db, batch.receiverId);
+      const mailbox = await findMailbox(deps.store.db, batch.receiverId);
       if (mailbox === undefined) return;
       await new MailBatch(deps, batch, mailbox).deliver();
     },
   };
-}
-
-interface Sending {
-  readonly letter: Letter;
-  readonly id: string;
-  readonly inReplyTo?: string;
-  readonly subscription?: Subscription;
 }
 
 class MailBatch {
@@ -77,7 +64,7 @@ class MailBatch {
     const isAlert = ({ type }: DueDelivery) => type === 'alert.fired' || type === 'alert.resolved';
     for (const due of fresh.filter((one) => !isAlert(one))) {
       if (this.#mustEnd()) return;
-      await this.#sendNotice(due);
+      await this.#sendOther(due);
     }
     await this.#deliverAlerts(fresh.filter(isAlert));
   }
@@ -96,26 +83,10 @@ class MailBatch {
       await this.#batch.record(new Map(deliveries.map((one) => [one, outcome])));
   }
 
-  async #sendNotice(due: DueDelivery): Promise<void> {
-    const letter = await this.#toNotice(due);
-    if (letter === undefined) return await this.#drop([due], 'There is nothing to say any more.');
-    await this.#send([due], { letter, id: `${due.id}.${this.#mailbox.personId}` });
-  }
-
-  async #toNotice({ type, data, at }: DueDelivery): Promise<Letter | undefined> {
-    const { db, baseUrl, now } = this.#deps;
-    const { accountName: account, personId } = this.#mailbox;
-    const frame = { baseUrl, account, at };
-    if (type === 'webhook.disabled') return toWebhookLetter(JSON.parse(data), frame);
-    const notice = JSON.parse(data) as Notice;
-    if (type === 'key.created') return toKeyLetter(notice, frame);
-    if (type !== 'person.changed') return undefined;
-    if (notice.action !== 'person_invited' && notice.action !== 'person_link_made')
-      return toChangeLetter(notice, frame);
-    // A link that is mailed later than the one that was shown ends would surprise.
-    const isLate = now() > later(at, LINK_MS);
-    const token = isLate ? undefined : await insertMailedLink(db, personId, now());
-    return token === undefined ? undefined : toLinkLetter(notice, token, frame);
+  async #sendOther(due: DueDelivery): Promise<void> {
+    const sending = await findSending(this.#deps, this.#mailbox, due);
+    if (sending === undefined) await this.#drop([due], 'There is nothing to say any more.');
+    else await this.#send([due], sending);
   }
 
   async #deliverAlerts(deliveries: readonly DueDelivery[]): Promise<void> {
@@ -146,7 +117,7 @@ class MailBatch {
       const sending = this.#toSending(changes.slice(at, end), plan.isLastToday);
       await this.#send(deliveries.slice(at, end), sending);
       if (this.#isEnded) return;
-      await updatePace(this.#deps.db, this.#mailbox.personId, plan.pace);
+      await updatePace(this.#deps.store.db, this.#mailbox.personId, plan.pace);
       pace = plan.pace;
       at = end;
     }
@@ -154,7 +125,7 @@ class MailBatch {
 
   async #toChanges(deliveries: readonly DueDelivery[]): Promise<AlertChange[]> {
     const ids = new Set(deliveries.map((due) => parse(due).domain_id));
-    const names = await findDomainNames(this.#deps.db, [...ids]);
+    const names = await findDomainNames(this.#deps.store.db, [...ids]);
     return deliveries.map((due) => {
       const { id, domain_id: domainId, type, context, fired_at, resolved_at } = parse(due);
       return {
@@ -194,13 +165,13 @@ class MailBatch {
   }
 
   async #try({ letter, id, inReplyTo, subscription }: Sending): Promise<Outcome> {
-    const { mailer, db, baseUrl } = this.#deps;
+    const { mailer, store, baseUrl } = this.#deps;
     const { email: to, personId, linkKey } = this.#mailbox;
     const token = subscription && toUnsubscribeToken(subscription, personId, linkKey);
     const unsubscribe = token && `${baseUrl}/settings/unsubscribe?token=${token}`;
     try {
       const answer = await mailer.send({ to, id, inReplyTo, unsubscribe, ...renderLetter(letter) });
-      await forgetRefusals(db, this.#mailbox);
+      await forgetRefusals(store.db, this.#mailbox);
       return { kind: 'delivered', status: Number(answer.slice(0, 3)), answer };
     } catch (error) {
       const { responseCode: status = null, message } = error as Error & { responseCode?: number };
@@ -209,7 +180,7 @@ class MailBatch {
         this.#isEnded = true;
         return { kind: 'failed', status, answer: message };
       }
-      await recordRefusal(db, personId, refusal);
+      await recordRefusal(store.db, personId, refusal);
       return { kind: 'refused', status, answer: refusal };
     }
   }

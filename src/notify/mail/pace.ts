@@ -1,4 +1,4 @@
-import { type Instant, later, toDay } from '../../domain/instant.ts';
+import { type Day, type Instant, later, toDay, toMonday } from '../../domain/instant.ts';
 import type { Pace } from '../../store/notify/mailbox.ts';
 
 /* When mails about alerts go: nobody gets more than they can read, and nothing is left out. */
@@ -43,6 +43,11 @@ export function findDailyTime(now: Instant): Instant {
 /** For something that happened after that time. */
 export function msUntilDaily(now: Instant): number {
   return msUntil(later(findDailyTime(now), DAY_MS), now);
+}
+
+/** The newest Monday whose summary is due. */
+export function findMonday(now: Instant): Day {
+  return toMonday(toDay(findDailyTime(now)));
 }
 
 function msUntil(instant: Instant, now: Instant): number {

@@ -47,7 +47,7 @@ const ALERT_LINKS: Partial<Record<string, NonNullable<StepText['link']>>> = {
   'alert.reports_missing': ROUTE,
 } satisfies Partial<Record<AlertType, StepText['link']>>;
 
-function describeStep(step: NextStep, { name, address }: StepDomain): StepText {
+export function describeStep(step: NextStep, { name, address }: StepDomain): StepText {
   switch (step.kind) {
     case 'resume':
       return { text: 'The domain is paused: the operator of this Plumbline can resume it.' };

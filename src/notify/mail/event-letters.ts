@@ -1,0 +1,70 @@
+import { type Day, type Instant, later } from '../../domain/instant.ts';
+import type { Subscription } from '../../domain/mail-choice.ts';
+import type { Store } from '../../store/engine/store.ts';
+import type { DueDelivery } from '../../store/notify/claims.ts';
+import type { Mailbox } from '../../store/notify/mailbox.ts';
+import type { Notice } from '../../store/notify/notices.ts';
+import { readWeek } from '../../store/notify/summaries.ts';
+import { insertMailedLink, LINK_MS } from '../../store/people/passwords.ts';
+import type { Letter } from './letter.ts';
+import { toChangeLetter, toKeyLetter, toLinkLetter, toWebhookLetter } from './person-letters.ts';
+import { toSummaryLetter } from './summary-letter.ts';
+
+export interface LetterDeps {
+  readonly store: Store;
+  readonly baseUrl: string;
+  readonly now: () => Instant;
+  /** Says what to do next for a domain of an account. */
+  readonly describeSteps: (accountId: string) => Promise<(domainId: string) => string | undefined>;
+}
+
+/** A letter, and what its mail needs besides. */
+export interface Sending {
+  readonly letter: Letter;
+  readonly id: string;
+  readonly inReplyTo?: string;
+  /** What the mail's link ends. */
+  readonly subscription?: Subscription;
+}
+
+/** The mail for an event that is no alert; undefined when there is nothing to say any more. */
+export async function findSending(
+  deps: LetterDeps,
+  mailbox: Mailbox,
+  due: DueDelivery,
+): Promise<Sending | undefined> {
+  const isSummary = due.type === 'summary.due';
+  const letter = await (isSummary ? findSummary : findNotice)(deps, mailbox, due);
+  const id = `${due.id}.${mailbox.personId}`;
+  return letter && { letter, id, ...(isSummary && { subscription: 'summary' }) };
+}
+
+async function findSummary(
+  { store, baseUrl, describeSteps }: LetterDeps,
+  { accountId, accountName: account, summary }: Mailbox,
+  { data }: DueDelivery,
+): Promise<Letter | undefined> {
+  if (summary === 0) return undefined;
+  const { monday } = JSON.parse(data) as { monday: Day };
+  const week = await readWeek(store, accountId, monday);
+  const describeStep = await describeSteps(accountId);
+  return toSummaryLetter({ ...week, monday, baseUrl, account, describeStep });
+}
+
+async function findNotice(
+  { store, baseUrl, now }: LetterDeps,
+  { accountName: account, personId }: Mailbox,
+  { type, data, at }: DueDelivery,
+): Promise<Letter | undefined> {
+  const frame = { baseUrl, account, at };
+  if (type === 'webhook.disabled') return toWebhookLetter(JSON.parse(data), frame);
+  const notice = JSON.parse(data) as Notice;
+  if (type === 'key.created') return toKeyLetter(notice, frame);
+  if (type !== 'person.changed') return undefined;
+  if (notice.action !== 'person_invited' && notice.action !== 'person_link_made')
+    return toChangeLetter(notice, frame);
+  // A link that comes later than the one that was shown ends would surprise.
+  const isLate = now() > later(at, LINK_MS);
+  const token = isLate ? undefined : await insertMailedLink(store.db, personId, now());
+  return token === undefined ? undefined : toLinkLetter(notice, token, frame);
+}
