@@ -131,6 +131,9 @@ describe.each(LOOKS)('every page at $width pixels', (look) => {
     await visit('domain-empty', `/settings/domains/${domain.id}?from=2001-01-01&to=2001-12-31`);
     await page.getByRole('link', { name: /days up to then/ }).click();
     await page.getByRole('img', { name: /^Pass rate by / }).waitFor();
+    await visit('alerts', '/settings/alerts');
+    await visit('alerts-sorted', '/settings/alerts?sort=domain&order=asc&q=example');
+    await visit('audit-searched', '/settings/audit?q=example');
     await visit('keys', KEYS);
     await page.getByLabel('Name').fill('New key');
     await page.keyboard.press('Enter');

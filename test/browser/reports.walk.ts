@@ -97,6 +97,7 @@ describe.each(LOOKS)(
       await page.getByRole('button', { name: 'Show' }).last().click();
       await page.getByRole('cell', { name: '28 Dec 2025' }).first().waitFor();
       await visit('reports-of-one', `${path}?days=90&reporter=unnamed`);
+      await visit('reports-sorted', `${path}?days=90&sort=failed&q=e`);
       await visit('reports-empty', `${path}?from=2020-01-01&to=2020-01-31`);
       await page.goto(`${path}?days=90`);
       await page.getByRole('link', { name: 'Older' }).click();

@@ -305,6 +305,11 @@ describe('a mark', () => {
       expect([status, headers['location']]).toEqual([303, place]);
       return await read(place);
     };
+    const inRange = await browser.post(`${place}/mark?days=90&x=y`, { mark: 'none' });
+    expect(inRange.headers['location']).toBe(`${place}?days=90`);
+    expect((await browser.get(`${place}?days=90`)).text).toContain(
+      `action="${place}/mark?days=90"`,
+    );
     const marked = await mark('legitimate');
     expect(marked).toContain(`${MAILER} is marked as legitimate.`);
     expect(marked).toMatch(/person-\d+@example\.com marked it as legitimate just now \./);
@@ -351,6 +356,7 @@ describe('the page of a domain', () => {
     await receive(api.db, [aReportOf(many, { domain: 'many.example' })]);
     const page = await read(`/settings/domains/${id}`);
     expect(page).toContain('2 more failing sources');
+    expect(page).toContain('25 of the 28 messages that failed are from these addresses.');
     expect(page).not.toContain('203.0.113.1 ');
   });
 

@@ -22,7 +22,9 @@ export function renderAlert(alert: ListedAlert & { readonly domain?: string }, n
     ${alert.type === 'alert.new_failing_source' ? renderSourceLinks(alert) : ''}
     ${alert.type === 'alert.alignment_regression' ? renderDayLink(alert) : ''}
     <p class="when">Fired ${renderTime(alert.fired_at, now)}${
-      alert.resolved_at === null ? '' : html`, resolved ${renderTime(alert.resolved_at, now)}`
+      alert.resolved_at === null
+        ? ''
+        : html`, resolved ${renderTime(alert.resolved_at, now)}; its figures are as known then`
     }</p>
   </li>`;
 }

@@ -71,7 +71,7 @@ export const showDomain: PageHandler = async (deps, req, res) => {
     ${renderAlerts(open, alerts.total, at)}
     ${renderTraffic(read, range)}
     ${renderReadiness({ ...read, ...judged, ...results, domainId: domain.id })}
-    ${await renderFailingSources(deps, scope, range)}
+    ${await renderFailingSources(deps, scope, { range, days: read.days })}
     ${renderFailures(results)}
     ${renderResolved(resolved, at)}
     ${renderReports(domain, parseItems(reports), reports.total)}

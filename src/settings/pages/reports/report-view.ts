@@ -50,7 +50,7 @@ export function renderMetadata(
       ${renderTerm('Reporter', toText(report.reporter_org, MAX_NAME) ?? 'not named')}
       ${renderTerm('E-mail', toText(report.reporter_email, MAX_NAME))}
       ${renderTerm('Contact', toText(content.extraContactInfo))}
-      ${renderTerm('Report id', toText(report.report_id, 512) ?? 'none')}
+      ${renderTerm('Report id', toText(report.report_id, 512) ?? 'not stated')}
       ${renderTerm('Window', `${formatTime(report.begin_date)} to ${formatTime(report.end_date)}`)}
       ${renderTerm('Received', html`${formatTime(received_at)}, ${renderTime(received_at, now)}`)}
       ${renderTerm('Came as', html`<bdi>${describeArrival(input)}</bdi>`)}

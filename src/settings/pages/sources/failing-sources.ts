@@ -1,10 +1,12 @@
 import { html } from 'hono/html';
+import { addUp, type Counts } from '../../../domain/alerts/rate.ts';
 import { addDays, daysBetween } from '../../../domain/instant.ts';
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
 import { readSources } from '../../../store/sources/list.ts';
 import type { SettingsDeps } from '../../deps.ts';
+import type { ChartDay } from '../../frame/charts/columns.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
-import { formatDay, type Html, pluralize } from '../../frame/text.ts';
+import { formatCount, formatDay, type Html, pluralize } from '../../frame/text.ts';
 import { describe } from './find-sources.ts';
 import { toSourcePath } from './source-labels.ts';
 import { renderSourceTable } from './sources-view.ts';
@@ -18,9 +20,10 @@ const LAST_DAYS = 30;
 export async function renderFailingSources(
   deps: SettingsDeps,
   scope: DomainOfAccount,
-  ofPage: DomainRange,
+  { range: ofPage, days }: { readonly range: DomainRange; readonly days: readonly ChartDay[] },
 ): Promise<Html> {
   const range = shorten(ofPage);
+  const failed = addUp(days.filter(({ day }) => day >= range.from && day <= range.to));
   const wanted = { range, failingOnly: true, limit: SHOWN, offset: 0 };
   const found = await readSources(deps.store.reader, scope, wanted);
   const sources = await describe(deps, scope, found);
@@ -31,9 +34,17 @@ export async function renderFailingSources(
       <h2 id="failing">Failing sources${range === ofPage ? '' : html` <span class="muted">${formatDay(range.from)} to ${formatDay(range.to)}</span>`}</h2>
       <a href="${path}?${toRangeQuery(ofPage)}">All sources</a>
     </div>
-    ${sources.length === 0 ? html`<p class="muted">No address had failed messages in this range.</p>` : renderSourceTable(sources, scope.domainId, range)}
+    ${sources.length === 0 ? html`<p class="muted">No address had failed messages in this range.</p>` : html`${renderSourceTable(sources, scope.domainId, range)}${describeShare(addUp(sources), failed)}`}
     ${more > 0 ? html`<p class="muted"><a href="${path}?${toRangeQuery(range, { failing: '1' })}">${pluralize(more, 'more failing source')}</a></p>` : ''}
   </section>`;
+}
+
+/** The others failed at other addresses, or came without one. */
+function describeShare(listed: Counts, all: Counts): Html {
+  const [own, total] = [listed, all].map(({ messages, aligned }) =>
+    formatCount(messages - aligned),
+  );
+  return html`<p class="muted">${own} of the ${total} messages that failed are from these addresses.</p>`;
 }
 
 function shorten(range: DomainRange): DomainRange {

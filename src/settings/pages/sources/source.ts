@@ -32,7 +32,7 @@ import {
   renderText,
   renderTime,
 } from '../../frame/text.ts';
-import { idOf, readField } from '../../request.ts';
+import { idOf, readField, readQuery } from '../../request.ts';
 import { actorOf, domainScopeOf, redirectWithNotice, visitorOf } from '../../visitor.ts';
 import { renderReporters, renderResults } from './results-view.ts';
 import { listKnown, renderMarkBadge, renderPhrase, toSourcePath } from './source-labels.ts';
@@ -56,20 +56,20 @@ export const showSource: PageHandler = async (deps, req, res) => {
     <h1 class="domain-name">${address}${renderMarkBadge(mark?.mark)}</h1>
     <p class="lead">${known.map((text) => html`${text} · `)}${describeDays(days, range)}</p>
     ${renderAdvice(await findAdvice(deps, { domain, results, mark }))}
+    <section class="card" aria-labelledby="mark">
+      <h2 id="mark">Do you know this source?</h2>
+      <p>${describeMark(mark, deps.now())}</p>
+      <form method="post" action="${path}/mark?${toRangeQuery(range)}" class="choices start">
+        ${renderFormToken(visitorOf(res))}
+        ${renderMarkButtons(mark?.mark ?? 'none')}
+      </form>
+    </section>
     <section class="card" aria-labelledby="traffic">
       <h2 id="traffic">Traffic</h2>
       ${renderRanges(path, range)}
       ${days.length === 0 ? renderNoTraffic(path, await findLastDay(reader, { domainId: domain.id, address })) : renderTraffic(days, range)}
     </section>
-    ${days.length === 0 ? '' : html`${renderResults(results, otherMessages)}${renderReporters(reporters)}`}
-    <section class="card" aria-labelledby="mark">
-      <h2 id="mark">Do you know this source?</h2>
-      <p>${describeMark(mark, deps.now())}</p>
-      <form method="post" action="${path}/mark" class="choices start">
-        ${renderFormToken(visitorOf(res))}
-        ${renderMarkButtons(mark?.mark ?? 'none')}
-      </form>
-    </section>`;
+    ${days.length === 0 ? '' : html`${renderResults(results, otherMessages)}${renderReporters(reporters)}`}`;
   const title = `${address} · ${formatDomainName(domain.name)}`;
   await sendPage(res, { title, current: 'overview', main });
 };
@@ -89,8 +89,15 @@ export const markSource: PageHandler = async (deps, req, res) => {
   const mark = choice === 'none' ? null : choice;
   await updateMark(deps.store.db, { domainId, address, mark }, actorOf(req, res, deps));
   const notice = `${address} ${MARKS[choice].notice}`;
-  await redirectWithNotice(deps, res, { path: toSourcePath(domainId, address), notice });
+  const query = toQuery(['days', 'from', 'to'].map((name) => [name, readQuery(req, name)]));
+  await redirectWithNotice(deps, res, { path: toSourcePath(domainId, address) + query, notice });
 };
+
+/** The range that the page had; its values are checked where the page reads them. */
+function toQuery(parameters: string[][]): string {
+  const chosen = new URLSearchParams(parameters.filter(([, value]) => value !== ''));
+  return chosen.size === 0 ? '' : `?${chosen}`;
+}
 
 function isMarkChoice(text: string): text is keyof typeof MARKS {
   return Object.hasOwn(MARKS, text);
