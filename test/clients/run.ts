@@ -5,7 +5,7 @@
  *
  * Each client has a folder here. Its build.sh installs the pinned generator, generates from openapi/v1.yaml into
  * build/ and compiles with the language's strict settings. Its run.sh goes through the checks of scenario.txt
- * against PLUMBLINE_BASE_URL with PLUMBLINE_API_KEY, and prints one line for each check, which is one of
+ * against PLUMBLINE_BASE_URL with PLUMBLINE_API_KEY, and PLUMBLINE_UNAVAILABLE_URL for the 503, and prints one line for each check, which is one of
  *
  *     ok 304
  *     ok 304 # what this client does differently, in a few words
@@ -14,6 +14,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -40,6 +42,19 @@ if (!CLIENTS.includes(name))
   throw new Error(`no client “${name}”; there are ${CLIENTS.join(', ')}`);
 const folder = toPath(`${name}/`);
 
+const unavailable = createServer((_req, res) => {
+  const error = { code: 'unavailable', message: 'The service cannot answer at the moment.' };
+  res
+    .writeHead(503, {
+      'Content-Type': 'application/json',
+      'Retry-After': '5',
+      'Cache-Control': 'no-store',
+      RateLimit: '"ip";r=199;t=60, "key";r=59;t=60',
+      'RateLimit-Policy': '"ip";q=200;w=60, "key";q=60;w=60',
+      'X-Request-Id': 'unavailable-1',
+    })
+    .end(JSON.stringify({ error }));
+});
 await build();
 const results = [await runOn('memory', undefined)];
 if (values.postgres) {
@@ -78,10 +93,22 @@ async function build(): Promise<void> {
 async function run(server: string | undefined) {
   const { url, key, stop } = await servePlumbline(['serve', '--sandbox'], {}, server);
   try {
-    return await runProgram({ PLUMBLINE_BASE_URL: url, PLUMBLINE_API_KEY: key });
+    return await runProgram({
+      PLUMBLINE_BASE_URL: url,
+      PLUMBLINE_API_KEY: key,
+      PLUMBLINE_UNAVAILABLE_URL: await startUnavailable(),
+    });
   } finally {
     await stop();
+    unavailable.close();
   }
+}
+
+/** What a server answers whose database restarts, which a sandbox has in memory. */
+async function startUnavailable(): Promise<string> {
+  unavailable.listen(0, '127.0.0.1');
+  await once(unavailable, 'listening');
+  return `http://127.0.0.1:${(unavailable.address() as AddressInfo).port}`;
 }
 
 async function runProgram(given: Readonly<Record<string, string>>) {

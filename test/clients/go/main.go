@@ -22,12 +22,16 @@ var (
 )
 
 func connect(key string) *plumbline.ClientWithResponses {
+	return connectTo("PLUMBLINE_BASE_URL", key)
+}
+
+func connectTo(server, key string) *plumbline.ClientWithResponses {
 	authorize := func(_ context.Context, req *http.Request) error {
 		req.Header.Set("Authorization", "Bearer "+key)
 		return nil
 	}
 	return must(plumbline.NewClientWithResponses(
-		os.Getenv("PLUMBLINE_BASE_URL"), plumbline.WithRequestEditorFn(authorize)))
+		os.Getenv(server), plumbline.WithRequestEditorFn(authorize)))
 }
 
 func main() {
@@ -39,10 +43,13 @@ func main() {
 	check("a typed context", typedContext)
 	check("only what is new", onlyNew)
 	check("a domain's policy, and a report's records", policyAndRecords)
+	check("a domain's sources", domainSources)
 	check("304", notModified)
 	check("401", unauthorized)
 	check("404", notFound)
+	check("410", cursorExpired)
 	check("422", validationError)
+	check("503", unavailable)
 	check("429", rateLimited)
 }
 
@@ -146,6 +153,18 @@ func policyAndRecords() {
 	want(records.Data[0].Identifiers.EnvelopeTo == nil, "%v", records.Data[0])
 }
 
+func domainSources() {
+	order := plumbline.ListSourcesParamsOrderMessages
+	params := &plumbline.ListSourcesParams{Order: &order, Limit: new(int32(1))}
+	page := must(client.ListSourcesWithResponse(ctx, findDomain("example.com").ID, params)).JSON200
+	want(page != nil && len(page.Data) == 1 && page.Total > 1, "no sources")
+	want(page.UnlistedMessages == 0, "%d unlisted", page.UnlistedMessages)
+	source := page.Data[0]
+	want(source.AlignedMessages > 0, "%v", source)
+	want(!source.FirstDay.After(source.LastDay.Time), "%v", source)
+	want(source.Mark == nil && source.Network.Asn == nil, "%v", source)
+}
+
 func notModified() {
 	first := must(client.ListDomainsWithResponse(ctx, nil))
 	params := &plumbline.ListDomainsParams{IfNoneMatch: &first.Headers200.ETag}
@@ -166,12 +185,34 @@ func notFound() {
 	want(answer.JSON404.Error.Code == "not_found", "%v", answer.JSON404.Error)
 }
 
+func cursorExpired() {
+	domain := findDomain("example.com")
+	cursor := []byte(must(client.ListReportsWithResponse(ctx, domain.ID, nil)).Headers200.PlumblineCursor)
+	if cursor[43] == 'B' {
+		cursor[43] = 'C'
+	} else {
+		cursor[43] = 'B'
+	}
+	params := &plumbline.ListReportsParams{ReceivedAfter: new(string(cursor))}
+	answer := must(client.ListReportsWithResponse(ctx, domain.ID, params))
+	want(answer.JSON410 != nil, "status %d", answer.StatusCode())
+	want(answer.JSON410.Error.Code == "cursor_expired", "%v", answer.JSON410.Error)
+}
+
 func validationError() {
 	params := &plumbline.ListReportsParams{Limit: new(int32(201))}
 	answer := must(client.ListReportsWithResponse(ctx, nobody, params))
 	want(answer.JSON422 != nil, "status %d", answer.StatusCode())
 	want(answer.JSON422.Error.Code == "validation_error", "%v", answer.JSON422.Error)
 	want(strings.Contains(answer.JSON422.Error.Message, `"limit"`), "%v", answer.JSON422.Error)
+}
+
+func unavailable() {
+	busy := connectTo("PLUMBLINE_UNAVAILABLE_URL", "plb_live_any")
+	answer := must(busy.ListDomainsWithResponse(ctx, nil))
+	want(answer.JSON503 != nil, "status %d", answer.StatusCode())
+	want(answer.JSON503.Error.Code == "unavailable", "%v", answer.JSON503.Error)
+	want(answer.Headers503.RetryAfter == 5, "Retry-After: %d", answer.Headers503.RetryAfter)
 }
 
 func rateLimited() {

@@ -29,9 +29,9 @@ set_error_handler(static function (int $_, string $message, string $file, int $l
 
 const NOBODYS = 'f0000000-0000-4000-8000-00000000000f';
 
-function connect(string $key): Configuration
+function connect(string $key, string $server = 'PLUMBLINE_BASE_URL'): Configuration
 {
-    return (new Configuration())->setHost(getenv('PLUMBLINE_BASE_URL'))->setAccessToken($key);
+    return (new Configuration())->setHost(getenv($server))->setAccessToken($key);
 }
 
 $configuration = connect(getenv('PLUMBLINE_API_KEY'));
@@ -112,6 +112,15 @@ check("a domain's policy, and a report's records", static function () use ($doma
     want($records[0]->getIdentifiers()->getEnvelopeTo() === null, 'a recipient');
 });
 
+check("a domain's sources", static function () use ($domains): void {
+    $page = $domains->listSources(findDomain('example.com')->getId(), order: 'messages', limit: 1);
+    [$source] = $page->getData();
+    want($page->getTotal() > 1 && $page->getUnlistedMessages() === 0, 'another total');
+    want($source->getAlignedMessages() > 0, 'nothing aligned');
+    want($source->getFirstDay() <= $source->getLastDay(), 'days out of order');
+    want($source->getMark() === null && $source->getNetwork()->getAsn() === null, 'something known');
+});
+
 check('304 # an ApiException with this code', static function () use ($domains): void {
     [, , $headers] = $domains->listDomainsWithHttpInfo();
     $tag = $headers['ETag'][0];
@@ -128,6 +137,15 @@ check('404', static function () use ($reports): void {
     wantError(refusal(static fn () => $reports->listReports(NOBODYS)), 404, 'not_found');
 });
 
+check('410', static function () use ($reports): void {
+    $id = findDomain('example.com')->getId();
+    [, , $headers] = $reports->listReportsWithHttpInfo($id);
+    $cursor = $headers['Plumbline-Cursor'][0];
+    $cursor[43] = $cursor[43] === 'B' ? 'C' : 'B';
+    $refusal = refusal(static fn () => $reports->listReports($id, received_after: $cursor));
+    wantError($refusal, 410, 'cursor_expired');
+});
+
 check('422 # refused before it is sent; here sent past the client’s own check', static function () use ($reports): void {
     try {
         $reports->listReports(NOBODYS, limit: 201);
@@ -138,6 +156,13 @@ check('422 # refused before it is sent; here sent past the client’s own check'
     $refusal = refusal(static fn () => $reports->listReports('no-uuid'));
     $error = wantError($refusal, 422, 'validation_error');
     want(str_contains($error->getMessage(), '"domain_id"'), $error->getMessage());
+});
+
+check('503', static function (): void {
+    $domains = new DomainsApi(config: connect('plb_live_any', 'PLUMBLINE_UNAVAILABLE_URL'));
+    $refusal = refusal(static fn () => $domains->listDomains());
+    wantError($refusal, 503, 'unavailable');
+    want($refusal->getResponseHeaders()['Retry-After'] === ['5'], 'another Retry-After');
 });
 
 check('429', static function () use ($domains): void {

@@ -28,8 +28,10 @@ NOBODY = UUID("f0000000-0000-4000-8000-00000000000f")
 KEY = os.environ["PLUMBLINE_API_KEY"]
 
 
-def connect(key: str, retries: int | None = None) -> ApiClient:
-    host = os.environ["PLUMBLINE_BASE_URL"]
+def connect(
+    key: str, retries: int | None = None, server: str = "PLUMBLINE_BASE_URL"
+) -> ApiClient:
+    host = os.environ[server]
     return ApiClient(Configuration(host=host, access_token=key, retries=retries))
 
 
@@ -106,6 +108,14 @@ def a_policy_and_records() -> None:
     assert records[0].identifiers.envelope_to is None, records
 
 
+def a_domains_sources() -> None:
+    page = domains.list_sources(find_domain("example.com").id, order="messages", limit=1)
+    [source] = page.data
+    assert page.total > 1 and page.unlisted_messages == 0, page
+    assert source.aligned_messages > 0 and source.first_day <= source.last_day, source
+    assert source.mark is None and source.network.asn is None, source
+
+
 def not_modified() -> None:
     headers = domains.list_domains_with_http_info().headers
     assert headers is not None
@@ -123,6 +133,16 @@ def not_found() -> None:
     assert to_error(answer, 404).error.code == "not_found"
 
 
+def cursor_expired() -> None:
+    domain = find_domain("example.com")
+    headers = reports.list_reports_with_http_info(domain.id).headers
+    assert headers is not None
+    cursor = headers["Plumbline-Cursor"]
+    other = cursor[:43] + ("C" if cursor[43] == "B" else "B") + cursor[44:]
+    answer = refused(lambda: reports.list_reports(domain.id, received_after=other))
+    assert to_error(answer, 410).error.code == "cursor_expired"
+
+
 def validation_error() -> None:
     try:
         reports.list_reports(NOBODY, limit=201)
@@ -133,6 +153,13 @@ def validation_error() -> None:
     answer = refused(lambda: list_unchecked(reports, NOBODY, limit=201))
     error = to_error(answer, 422).error
     assert error.code == "validation_error" and '"limit"' in error.message, error
+
+
+def unavailable() -> None:
+    busy = DomainsApi(connect("plb_live_any", 0, "PLUMBLINE_UNAVAILABLE_URL"))
+    answer = refused(busy.list_domains)
+    assert to_error(answer, 503).error.code == "unavailable"
+    assert answer.headers is not None and int(answer.headers["Retry-After"]) == 5
 
 
 def rate_limited() -> None:
@@ -187,8 +214,11 @@ check("an unknown alert type", an_unknown_alert_type)
 check("a typed context", a_typed_context)
 check("only what is new", only_what_is_new)
 check("a domain's policy, and a report's records", a_policy_and_records)
+check("a domain's sources", a_domains_sources)
 check("304 # raised as an ApiException with that status", not_modified)
 check("401", unauthorized)
 check("404", not_found)
+check("410", cursor_expired)
 check("422 # refused before it is sent; here sent past the client's own check", validation_error)
+check("503", unavailable)
 check("429 # it waits as Retry-After says, and tries again; retries=0 raises at once", rate_limited)

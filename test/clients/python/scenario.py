@@ -9,7 +9,7 @@ from uuid import UUID
 
 from plumbline import AuthenticatedClient
 from plumbline.api.alerts import list_alerts
-from plumbline.api.domains import get_domain, list_domains
+from plumbline.api.domains import get_domain, list_domains, list_sources
 from plumbline.api.reports import list_report_records, list_reports
 from plumbline.models import (
     Alert,
@@ -19,17 +19,19 @@ from plumbline.models import (
     DomainDetailsBody,
     DomainList,
     ErrorBody,
+    ListSourcesOrder,
     Report,
     ReportList,
     ReportRecordList,
+    SourceList,
 )
 from plumbline.types import Response
 
 NOBODY = UUID("f0000000-0000-4000-8000-00000000000f")
 
 
-def connect(key: str) -> AuthenticatedClient:
-    return AuthenticatedClient(base_url=os.environ["PLUMBLINE_BASE_URL"], token=key)
+def connect(key: str, server: str = "PLUMBLINE_BASE_URL") -> AuthenticatedClient:
+    return AuthenticatedClient(base_url=os.environ[server], token=key)
 
 
 client = connect(os.environ["PLUMBLINE_API_KEY"])
@@ -110,6 +112,16 @@ def a_policy_and_records() -> None:
     assert records.data[0].identifiers.envelope_to is None, records
 
 
+def a_domains_sources() -> None:
+    id = find_domain("example.com").id
+    page = list_sources.sync(id, client=client, order=ListSourcesOrder.MESSAGES, limit=1)
+    assert isinstance(page, SourceList), page
+    [source] = page.data
+    assert page.total > 1 and page.unlisted_messages == 0, page
+    assert source.aligned_messages > 0 and source.first_day <= source.last_day, source
+    assert source.mark is None and source.network.asn is None, source
+
+
 def not_modified() -> None:
     etag = list_domains.sync_detailed(client=client).headers["ETag"]
     answer = list_domains.sync_detailed(client=client, if_none_match=etag)
@@ -127,10 +139,25 @@ def not_found() -> None:
     assert to_error(answer, HTTPStatus.NOT_FOUND) == "not_found"
 
 
+def cursor_expired() -> None:
+    id = find_domain("example.com").id
+    cursor = list_reports.sync_detailed(id, client=client).headers["Plumbline-Cursor"]
+    other = cursor[:43] + ("C" if cursor[43] == "B" else "B") + cursor[44:]
+    answer = list_reports.sync_detailed(id, client=client, received_after=other)
+    assert to_error(answer, HTTPStatus.GONE) == "cursor_expired"
+
+
 def validation_error() -> None:
     answer = list_reports.sync_detailed(NOBODY, client=client, limit=201)
     assert to_error(answer, HTTPStatus.UNPROCESSABLE_ENTITY) == "validation_error"
     assert isinstance(answer.parsed, ErrorBody) and '"limit"' in answer.parsed.error.message
+
+
+def unavailable() -> None:
+    busy = connect("plb_live_any", "PLUMBLINE_UNAVAILABLE_URL")
+    answer = list_domains.sync_detailed(client=busy)
+    assert to_error(answer, HTTPStatus.SERVICE_UNAVAILABLE) == "unavailable"
+    assert int(answer.headers["Retry-After"]) == 5
 
 
 def rate_limited() -> None:
@@ -178,8 +205,11 @@ check("an unknown alert type", an_unknown_alert_type)
 check("a typed context", a_typed_context)
 check("only what is new", only_what_is_new)
 check("a domain's policy, and a report's records", a_policy_and_records)
+check("a domain's sources", a_domains_sources)
 check("304", not_modified)
 check("401", unauthorized)
 check("404", not_found)
+check("410", cursor_expired)
 check("422", validation_error)
+check("503", unavailable)
 check("429", rate_limited)

@@ -10,11 +10,11 @@ type AlignmentRegressionContext = components['schemas']['AlignmentRegressionCont
 
 type ReportsQuery = NonNullable<operations['listReports']['parameters']['query']>;
 
-const baseUrl = process.env['PLUMBLINE_BASE_URL'] ?? '';
+const { PLUMBLINE_BASE_URL = '', PLUMBLINE_UNAVAILABLE_URL = '' } = process.env;
 const plumbline = connect(process.env['PLUMBLINE_API_KEY'] ?? '');
 const nobodys = 'f0000000-0000-4000-8000-00000000000f';
 
-function connect(key: string) {
+function connect(key: string, baseUrl = PLUMBLINE_BASE_URL) {
   return createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${key}` } });
 }
 
@@ -129,6 +129,19 @@ await check("a domain's policy, and a report's records", async () => {
   assert.equal(records.data?.data[0]?.identifiers.envelope_to, null);
 });
 
+await check("a domain's sources", async () => {
+  const { id: domain_id } = await findDomain('example.com');
+  const query = { order: 'messages', limit: 1 } as const;
+  const { data } = await plumbline.GET('/v1/external/domains/{domain_id}/sources', {
+    params: { path: { domain_id }, query },
+  });
+  const [source] = data?.data ?? [];
+  assert(data && source && data.total > 1, 'no sources');
+  assert.equal(data.unlisted_messages, 0);
+  assert(source.aligned_messages > 0 && source.first_day <= source.last_day);
+  assert.deepEqual([source.mark, source.network.asn], [null, null]);
+});
+
 await check('304', async () => {
   const { response } = await plumbline.GET('/v1/external/domains');
   const header = { 'If-None-Match': response.headers.get('ETag') ?? '' };
@@ -147,10 +160,30 @@ await check('404', async () => {
   assert.deepEqual([response.status, error?.error.code], [404, 'not_found']);
 });
 
+await check('410', async () => {
+  const { id } = await findDomain('example.com');
+  const { response: first } = await listReports(id);
+  const received_after = toExpired(first.headers.get('Plumbline-Cursor') ?? '');
+  const { error, response } = await listReports(id, { received_after });
+  assert.deepEqual([response.status, error?.error.code], [410, 'cursor_expired']);
+});
+
+/** A cursor of another generation of the list. */
+function toExpired(cursor: string): string {
+  return cursor.slice(0, 43) + (cursor[43] === 'B' ? 'C' : 'B') + cursor.slice(44);
+}
+
 await check('422', async () => {
   const { error, response } = await listReports(nobodys, { limit: 201 });
   assert.deepEqual([response.status, error?.error.code], [422, 'validation_error']);
   assert.match(error?.error.message ?? '', /"limit"/);
+});
+
+await check('503', async () => {
+  const busy = connect('plb_live_any', PLUMBLINE_UNAVAILABLE_URL);
+  const { error, response } = await busy.GET('/v1/external/domains');
+  assert.deepEqual([response.status, error?.error.code], [503, 'unavailable']);
+  assert.equal(Number(response.headers.get('Retry-After')), 5);
 });
 
 await check('429', async () => {

@@ -8,6 +8,7 @@ import example.plumbline.api.AlertsApi.APIListAlertsRequest;
 import example.plumbline.api.DomainsApi;
 import example.plumbline.api.DomainsApi.APIGetDomainRequest;
 import example.plumbline.api.DomainsApi.APIListDomainsRequest;
+import example.plumbline.api.DomainsApi.APIListSourcesRequest;
 import example.plumbline.api.ReportsApi;
 import example.plumbline.api.ReportsApi.APIListReportRecordsRequest;
 import example.plumbline.api.ReportsApi.APIListReportsRequest;
@@ -44,10 +45,13 @@ final class Scenario {
     check("a typed context # by the mapper's convertValue", Scenario::aTypedContext);
     check("only what is new", Scenario::onlyWhatIsNew);
     check("a domain's policy, and a report's records", Scenario::policyAndRecords);
+    check("a domain's sources", Scenario::domainSources);
     check("304 # an ApiException with this code", Scenario::notModified);
     check("401", Scenario::unauthorized);
     check("404", Scenario::notFound);
+    check("410", Scenario::cursorExpired);
     check("422", Scenario::validationError);
+    check("503", Scenario::unavailable);
     check("429", Scenario::rateLimited);
   }
 
@@ -136,6 +140,17 @@ final class Scenario {
     require(records.get(0).getIdentifiers().getEnvelopeTo() == null, "a recipient");
   }
 
+  private static void domainSources() throws ApiException {
+    var id = findDomain("example.com").getId();
+    var request = APIListSourcesRequest.newBuilder().domainId(id).order("messages").limit(1);
+    var page = new DomainsApi(CLIENT).listSources(request.build());
+    require(page.getTotal() > 1 && page.getUnlistedMessages() == 0, "another total: " + page);
+    var source = page.getData().get(0);
+    require(source.getAlignedMessages() > 0, "nothing aligned: " + source);
+    require(!source.getFirstDay().isAfter(source.getLastDay()), "days out of order: " + source);
+    require(source.getMark() == null && source.getNetwork().getAsn() == null, "known: " + source);
+  }
+
   private static void notModified() throws Exception {
     var api = new DomainsApi(CLIENT);
     var first = api.listDomainsWithHttpInfo(APIListDomainsRequest.newBuilder().build());
@@ -156,10 +171,29 @@ final class Scenario {
     requireError(refusal(() -> listReports(NOBODYS, 50, 0)), 404, "not_found");
   }
 
+  private static void cursorExpired() throws Exception {
+    var id = findDomain("example.com").getId();
+    var reports = new ReportsApi(CLIENT);
+    var first = reports.listReportsWithHttpInfo(APIListReportsRequest.newBuilder().domainId(id).build());
+    var cursor = new StringBuilder(first.getHeaders().get("plumbline-cursor").get(0));
+    cursor.setCharAt(43, cursor.charAt(43) == 'B' ? 'C' : 'B');
+    var other =
+        APIListReportsRequest.newBuilder().domainId(id).receivedAfter(cursor.toString()).build();
+    requireError(refusal(() -> reports.listReports(other)), 410, "cursor_expired");
+  }
+
   private static void validationError() throws Exception {
     var refusal = refusal(() -> listReports(NOBODYS, 201, 0));
     var error = requireError(refusal, 422, "validation_error");
     require(error.getMessage().contains("\"limit\""), error.getMessage());
+  }
+
+  private static void unavailable() throws Exception {
+    var domains = new DomainsApi(connectTo("PLUMBLINE_UNAVAILABLE_URL", "plb_live_any"));
+    var refusal = refusal(() -> domains.listDomains(APIListDomainsRequest.newBuilder().build()));
+    requireError(refusal, 503, "unavailable");
+    var retryAfter = refusal.getResponseHeaders().firstValueAsLong("Retry-After");
+    require(retryAfter.orElse(0) == 5, "Retry-After: " + retryAfter);
   }
 
   private static void rateLimited() throws Exception {
@@ -174,8 +208,12 @@ final class Scenario {
   }
 
   private static ApiClient connect(String key) {
+    return connectTo("PLUMBLINE_BASE_URL", key);
+  }
+
+  private static ApiClient connectTo(String server, String key) {
     var client = new ApiClient();
-    client.updateBaseUri(System.getenv("PLUMBLINE_BASE_URL"));
+    client.updateBaseUri(System.getenv(server));
     client.setRequestInterceptor(request -> request.header("Authorization", "Bearer " + key));
     return client;
   }

@@ -37,10 +37,13 @@ fun main() {
     check("a typed context # by Moshi's fromJsonValue", ::aTypedContext)
     check("only what is new", ::onlyWhatIsNew)
     check("a domain's policy, and a report's records", ::policyAndRecords)
+    check("a domain's sources", ::domainSources)
     check("304 # a ServerError with this code", ::notModified)
     check("401", ::unauthorized)
     check("404", ::notFound)
+    check("410", ::cursorExpired)
     check("422", ::validationError)
+    check("503 # a ServerError with this code", ::unavailable)
     check("429", ::rateLimited)
 }
 
@@ -120,6 +123,16 @@ private fun policyAndRecords() {
     require(records.first().identifiers.envelopeTo == null) { "a recipient" }
 }
 
+private fun domainSources() {
+    val id = findDomain("example.com").id
+    val page = domains.listSources(id, order = DomainsApi.OrderListSources.messages, limit = 1)
+    require(page.total > 1 && page.unlistedMessages == 0L) { "another total: $page" }
+    val source = page.`data`.first()
+    require(source.alignedMessages > 0) { "nothing aligned: $source" }
+    require(source.firstDay <= source.lastDay) { "days out of order: $source" }
+    require(source.mark == null && source.network.asn == null) { "something known: $source" }
+}
+
 private fun notModified() {
     val first = domains.listDomainsWithHttpInfo(null, null, null, null)
     val tag = first.headers["etag"]?.first() ?: error("no etag in ${first.headers}")
@@ -141,10 +154,26 @@ private fun notFound() {
     requireError(refusal { reports.listReports(nobodys) }, 404, "not_found")
 }
 
+private fun cursorExpired() {
+    val id = findDomain("example.com").id
+    val cursor = followReports(id, "start").headers["plumbline-cursor"]?.first() ?: error("no cursor")
+    val other = cursor.replaceRange(43, 44, if (cursor[43] == 'B') "C" else "B")
+    requireError(refusal { reports.listReports(id, receivedAfter = other) }, 410, "cursor_expired")
+}
+
 private fun validationError() {
     val refused = refusal { reports.listReports(nobodys, limit = 201) }
     val error = requireError(refused, 422, "validation_error")
     require("\"limit\"" in error.message) { error.message }
+}
+
+private fun unavailable() {
+    val busy = DomainsApi(System.getenv("PLUMBLINE_UNAVAILABLE_URL"))
+    val answer = busy.listDomainsWithHttpInfo(null, null, null, null)
+    require(answer is ServerError<*> && answer.statusCode == 503) { "status ${answer.statusCode}" }
+    val error = moshi.adapter(ErrorBody::class.java).fromJson(answer.body as String)?.error
+    require(error?.code == "unavailable") { "code ${error?.code}" }
+    require(answer.headers["retry-after"] == listOf("5")) { "${answer.headers}" }
 }
 
 private fun rateLimited() {

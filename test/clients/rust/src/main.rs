@@ -41,13 +41,16 @@ async fn main() -> Checked {
         "a domain's policy, and a report's records",
         policy_and_records(&client).await,
     );
+    print("a domain's sources", domain_sources(&client).await);
     print(
         "304 # an UnexpectedResponse with this status",
         not_modified(&client).await,
     );
     print("401", unauthorized().await);
     print("404", not_found(&client).await);
+    print("410", cursor_expired(&client).await);
     print("422", validation_error(&client).await);
+    print("503", unavailable().await);
     print("429", rate_limited(&client).await);
     Ok(())
 }
@@ -159,6 +162,21 @@ async fn policy_and_records(client: &Client) -> Checked {
     require(recipient.is_none(), "a recipient")
 }
 
+async fn domain_sources(client: &Client) -> Checked {
+    let id = find_domain(client, "example.com").await?.id;
+    let request = client.list_sources().domain_id(id);
+    let page = request
+        .order(types::ListSourcesOrder::Messages)
+        .send()
+        .await?;
+    require(page.total > 1 && page.unlisted_messages == 0, "another total")?;
+    let source = page.data.first().ok_or("no source")?;
+    require(source.aligned_messages > 0, "nothing aligned")?;
+    require(source.first_day <= source.last_day, "days out of order")?;
+    let is_unknown = source.mark.is_none() && source.network.asn.is_none();
+    require(is_unknown, "something known")
+}
+
 async fn not_modified(client: &Client) -> Checked {
     let first = client.list_domains().send().await?;
     let tag = first.headers()[header::ETAG].to_str()?;
@@ -181,6 +199,16 @@ async fn not_found(client: &Client) -> Checked {
     require_error(answer, 404, "not_found").map(drop)
 }
 
+async fn cursor_expired(client: &Client) -> Checked {
+    let id = find_domain(client, "example.com").await?.id;
+    let first = client.list_reports().domain_id(id).send().await?;
+    let cursor = first.headers()["plumbline-cursor"].to_str()?;
+    let other = if &cursor[43..44] == "B" { "C" } else { "B" };
+    let cursor = format!("{}{other}{}", &cursor[..43], &cursor[44..]);
+    let request = client.list_reports().domain_id(id).received_after(cursor);
+    require_error(request.send().await, 410, "cursor_expired").map(drop)
+}
+
 async fn validation_error(client: &Client) -> Checked {
     let answer = client
         .list_reports()
@@ -192,6 +220,16 @@ async fn validation_error(client: &Client) -> Checked {
     require(
         error.error.message.contains("\"limit\""),
         &error.error.message,
+    )
+}
+
+async fn unavailable() -> Checked {
+    let busy = connect_to("PLUMBLINE_UNAVAILABLE_URL", "plb_live_any")?;
+    let answer = busy.list_domains().send().await;
+    let error = require_error(answer, 503, "unavailable")?;
+    require(
+        error.headers()[header::RETRY_AFTER] == "5",
+        "another Retry-After",
     )
 }
 
@@ -211,15 +249,16 @@ async fn rate_limited(client: &Client) -> Checked {
 }
 
 fn connect(key: &str) -> Result<Client, Box<dyn Error>> {
+    connect_to("PLUMBLINE_BASE_URL", key)
+}
+
+fn connect_to(server: &str, key: &str) -> Result<Client, Box<dyn Error>> {
     let authorization = format!("Bearer {key}").try_into()?;
     let headers = HeaderMap::from_iter([(header::AUTHORIZATION, authorization)]);
     let http = reqwest::Client::builder()
         .default_headers(headers)
         .build()?;
-    Ok(Client::new_with_client(
-        &env::var("PLUMBLINE_BASE_URL")?,
-        http,
-    ))
+    Ok(Client::new_with_client(&env::var(server)?, http))
 }
 
 async fn find_domain(client: &Client, name: &str) -> Result<types::Domain, Box<dyn Error>> {
