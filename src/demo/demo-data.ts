@@ -11,8 +11,9 @@ import { insertDomain } from '../store/accounts/domains.ts';
 import type { Db } from '../store/engine/database.ts';
 import { openStore } from '../store/engine/open.ts';
 import type { Store } from '../store/engine/store.ts';
+import { updateMark } from '../store/sources/marks.ts';
 import { type DemoDay, demoDays } from './reports.ts';
-import { DOMAINS } from './traffic.ts';
+import { DOMAINS, MARKS } from './traffic.ts';
 
 export interface DemoAccount {
   readonly account_id: string;
@@ -61,16 +62,21 @@ export async function insertDemoAccount(
   return { account_id: accountId, key, domains };
 }
 
-/** Ingests ninety days of reports and evaluates the alerts, with the same code as real data. */
+/** Ingests ninety days of reports, evaluates the alerts, and marks sources, with the same code as real data. */
 export async function ingestDemo(
   store: Store,
-  { domains }: DemoAccount,
+  { domains, account_id: accountId }: DemoAccount,
   today: Date,
 ): Promise<void> {
   const domainIds = domains.map(({ id }) => id);
   for (const day of demoDays(today)) {
     await ingestDay(store, day);
     await evaluate({ store, thresholds, now: () => day.receivedAt }, domainIds);
+  }
+  const by = { accountId, name: 'demo@example.com', at: toInstant(today), address: null };
+  for (const { domain: name, ...mark } of MARKS) {
+    const domainId = domains.find(({ domain }) => domain === name)?.id as string;
+    await updateMark(store.db, { domainId, ...mark }, by);
   }
 }
 

@@ -4,6 +4,7 @@ import {
   type DemoDomain,
   type DemoRecord,
   DOMAINS,
+  findPolicy,
   listRecords,
   REPORTERS,
   type Reporter,
@@ -38,6 +39,7 @@ function toFile(domain: DemoDomain, reporter: Reporter, when: { day: Date; daysA
     reporter,
     begin,
     end,
+    policy: findPolicy(domain, when.daysAgo),
     records: listRecords(domain, reporter, when.daysAgo),
   });
   const name = `${reporter.domain}!${domain.name}!${begin}!${end}.xml`;
@@ -56,11 +58,12 @@ interface ReportToRender {
   readonly reporter: Reporter;
   readonly begin: number;
   readonly end: number;
+  readonly policy: string;
   readonly records: readonly DemoRecord[];
 }
 
 /** The XML of RFC 7489, appendix C, as most reporters write it. */
-function renderReport({ domain, reporter, begin, end, records }: ReportToRender): string {
+function renderReport({ domain, reporter, begin, end, policy, records }: ReportToRender): string {
   return `<?xml version="1.0" encoding="UTF-8"?>
 <feedback>
   <report_metadata>
@@ -71,16 +74,16 @@ function renderReport({ domain, reporter, begin, end, records }: ReportToRender)
   </report_metadata>
   <policy_published>
     <domain>${domain.name}</domain><adkim>r</adkim><aspf>r</aspf>
-    <p>${domain.policy}</p><sp>${domain.policy}</sp><pct>100</pct>
+    <p>${policy}</p><sp>${policy}</sp><pct>100</pct>
   </policy_published>
 ${records.map((record) => renderRecord(record, domain)).join('\n')}
 </feedback>
 `;
 }
 
-function renderRecord({ ip, count, dkim, spf }: DemoRecord, { name, policy }: DemoDomain): string {
+function renderRecord(record: DemoRecord, { name }: DemoDomain): string {
+  const { ip, count, dkim, spf, policy } = record;
   const disposition = dkim === 'pass' || spf === 'pass' ? 'none' : policy;
-  const signature = dkim === 'pass' ? name : 'unrelated.example';
   return `  <record>
     <row>
       <source_ip>${ip}</source_ip><count>${count}</count>
@@ -88,10 +91,23 @@ function renderRecord({ ip, count, dkim, spf }: DemoRecord, { name, policy }: De
     </row>
     <identifiers><header_from>${name}</header_from></identifiers>
     <auth_results>
-      <dkim><domain>${signature}</domain><selector>s1</selector><result>${dkim}</result></dkim>
-      <spf><domain>${spf === 'pass' ? name : 'bounce.example'}</domain><result>pass</result></spf>
+${renderSignature(record, name)}      ${renderSpf(record, name)}
     </auth_results>
   </record>`;
+}
+
+/** A signature of another domain verifies, and is not aligned. */
+function renderSignature({ dkim, signature, isBroken }: DemoRecord, name: string): string {
+  if (signature === null) return '';
+  const [domain, selector] = signature ?? [name, 's1'];
+  const result = dkim === 'pass' || (domain !== name && !isBroken) ? 'pass' : 'fail';
+  return `      <dkim><domain>${domain}</domain><selector>${selector}</selector><result>${result}</result></dkim>\n`;
+}
+
+function renderSpf({ spf, bounce = 'bounce.example' }: DemoRecord, name: string): string {
+  const isOwn = spf === 'pass' || bounce === 'own';
+  const result = spf === 'pass' || !isOwn ? 'pass' : 'softfail';
+  return `<spf><domain>${isOwn ? name : bounce}</domain><result>${result}</result></spf>`;
 }
 
 function renderMail(name: string, { domain }: Reporter, report: Buffer): Buffer {

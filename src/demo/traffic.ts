@@ -25,66 +25,143 @@ export const REPORTERS: readonly Reporter[] = [
   { org: undefined, domain: 'alpine.example', share: 0.08, delivery: 'plain' },
 ];
 
+/** What a record of a sender says; `null` for a signature of nobody. */
 interface Sender {
   readonly ip: string;
   readonly messagesPerDay: number;
   readonly dkim: 'pass' | 'fail';
   readonly spf: 'pass' | 'fail';
+  /** Who signs, by which selector: by default the domain itself. */
+  readonly signature?: readonly [domain: string, selector: string] | null;
+  /** The domain of MAIL FROM where SPF is not aligned; `own` for the domain itself, whose record does not allow the address. */
+  readonly bounce?: string;
   /** Days before today on which its signatures are broken: first and last. */
   readonly broken?: readonly [number, number];
   /** Days before today on which it sends, unless it sends every day: first and last. */
   readonly seen?: readonly [number, number];
 }
 
+type Policy = 'none' | 'quarantine' | 'reject';
+
 export interface DemoDomain {
   readonly name: string;
-  readonly policy: 'none' | 'quarantine' | 'reject';
+  /** From so many days before today on. */
+  readonly policies: readonly (readonly [daysAgo: number, policy: Policy])[];
   readonly senders: readonly Sender[];
 }
 
+/** A forger with many addresses, each with few messages, who uses the name of the domain and nothing else. */
+const FORGER: readonly Sender[] = Array.from({ length: 24 }, (_, i) => ({
+  ...{ ip: `203.0.113.${130 + i}`, messagesPerDay: 4, dkim: 'fail', spf: 'fail' },
+  ...{ signature: null, bounce: 'parcel-notice.example' },
+}));
+
 export const DOMAINS: readonly DemoDomain[] = [
   {
+    // On its way: every service is set up, so the policy could be raised.
     name: 'example.com',
-    policy: 'reject',
+    policies: [
+      [DEMO_DAYS, 'none'],
+      [60, 'quarantine'],
+      [25, 'reject'],
+    ],
     senders: [
       { ip: '192.0.2.10', messagesPerDay: 1_400, dkim: 'pass', spf: 'pass' },
       // The newsletter service, whose new key was not published for some days.
-      { ip: '198.51.100.25', messagesPerDay: 900, dkim: 'pass', spf: 'fail', broken: [40, 37] },
+      {
+        ...{ ip: '198.51.100.25', messagesPerDay: 900, dkim: 'pass', spf: 'fail' },
+        ...{ signature: ['example.com', 'news2'], bounce: 'newsletter.example', broken: [40, 37] },
+      },
+      // Two addresses of the help desk.
+      ...['198.51.100.40', '198.51.100.41'].map(
+        (ip): Sender => ({
+          ...{ ip, messagesPerDay: 110, dkim: 'pass', spf: 'fail' },
+          ...{ signature: ['example.com', 'desk'], bounce: 'helpdesk.example' },
+        }),
+      ),
+      // Payroll has a bounce domain below the company's, and signs as itself.
+      {
+        ...{ ip: '198.51.100.60', messagesPerDay: 35, dkim: 'fail', spf: 'pass' },
+        signature: ['payroll.example', 'p1'],
+      },
       // Forwarded mail: the address is not the sender's any more, but the signature is valid.
-      { ip: '203.0.113.7', messagesPerDay: 60, dkim: 'pass', spf: 'fail' },
-      { ip: '203.0.113.66', messagesPerDay: 25, dkim: 'fail', spf: 'fail' },
+      {
+        ...{ ip: '203.0.113.7', messagesPerDay: 60, dkim: 'pass', spf: 'fail' },
+        bounce: 'alumni.example',
+      },
+      // A mailing list, which changes what it forwards.
+      {
+        ...{ ip: '203.0.113.12', messagesPerDay: 12, dkim: 'fail', spf: 'fail' },
+        ...{ signature: ['example.com', 's1'], bounce: 'lists.example' },
+      },
+      {
+        ...{ ip: '203.0.113.66', messagesPerDay: 25, dkim: 'fail', spf: 'fail' },
+        signature: null,
+      },
       // An attacker who forged the company's name for three days.
-      { ip: '203.0.113.201', messagesPerDay: 90, dkim: 'fail', spf: 'fail', seen: [20, 18] },
+      {
+        ...{ ip: '203.0.113.201', messagesPerDay: 90, dkim: 'fail', spf: 'fail' },
+        ...{ signature: null, seen: [20, 18] },
+      },
     ],
   },
   {
     name: 'shop.example',
-    policy: 'none',
+    policies: [[DEMO_DAYS, 'none']],
     senders: [
       { ip: '2001:db8:10::25', messagesPerDay: 500, dkim: 'pass', spf: 'pass' },
       // A new invoicing tool that is not in the SPF record.
-      { ip: '198.51.100.77', messagesPerDay: 260, dkim: 'pass', spf: 'fail', broken: [2, 1] },
-      { ip: '203.0.113.99', messagesPerDay: 15, dkim: 'fail', spf: 'fail' },
+      {
+        ...{ ip: '198.51.100.77', messagesPerDay: 260, dkim: 'pass', spf: 'fail' },
+        ...{ signature: ['shop.example', 'inv1'], bounce: 'invoices.example', broken: [2, 1] },
+      },
+      // A service for reviews that nobody has set up: it signs and sends as itself.
+      {
+        ...{ ip: '198.51.100.90', messagesPerDay: 40, dkim: 'fail', spf: 'fail' },
+        ...{ signature: ['reviews.example', 'k1'], bounce: 'reviews.example' },
+      },
+      // An old server that nobody remembers: no signature, and not in the SPF record.
+      {
+        ...{ ip: '192.0.2.180', messagesPerDay: 9, dkim: 'fail', spf: 'fail' },
+        ...{ signature: null, bounce: 'own' },
+      },
+      ...FORGER,
     ],
   },
 ];
 
-export interface DemoRecord extends Pick<Sender, 'ip' | 'dkim' | 'spf'> {
+/** What people have said of some of them. */
+export const MARKS = [
+  { domain: 'example.com', address: '192.0.2.10', mark: 'legitimate' },
+  { domain: 'example.com', address: '203.0.113.66', mark: 'unknown' },
+] as const;
+
+export interface DemoRecord extends Pick<Sender, 'ip' | 'dkim' | 'spf' | 'signature' | 'bounce'> {
   readonly count: number;
+  readonly policy: Policy;
+  /** The signature is of the domain itself, and does not verify. */
+  readonly isBroken: boolean;
 }
 
 export function listRecords(domain: DemoDomain, reporter: Reporter, daysAgo: number): DemoRecord[] {
   const isQuiet = QUIET_DAYS.has(daysAgo % DAYS_OF_WEEK);
+  const policy = findPolicy(domain, daysAgo);
   return domain.senders
     .filter(({ seen }) => seen === undefined || isBetween(daysAgo, seen))
-    .map(({ ip, messagesPerDay, dkim, spf, broken }) => {
+    .map(({ broken, seen: _, messagesPerDay, ...sender }) => {
+      const { ip } = sender;
       const chance =
         0.85 + 0.3 * chanceOf(domain.name, reporter.org ?? reporter.domain, ip, daysAgo);
       const count = Math.round(messagesPerDay * reporter.share * chance * (isQuiet ? 0.45 : 1));
       const isBroken = broken !== undefined && isBetween(daysAgo, broken);
-      return { ip, count, dkim: isBroken ? ('fail' as const) : dkim, spf };
+      const dkim = isBroken ? ('fail' as const) : sender.dkim;
+      return { ...sender, count, dkim, policy, isBroken };
     })
     .filter(({ count }) => count > 0);
+}
+
+export function findPolicy({ policies }: DemoDomain, daysAgo: number): Policy {
+  return policies.findLast(([from]) => daysAgo <= from)?.[1] ?? 'none';
 }
 
 function isBetween(daysAgo: number, [first, last]: readonly [number, number]): boolean {

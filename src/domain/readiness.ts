@@ -14,7 +14,7 @@ export type Standing = 'own' | 'undecided' | 'foreign';
  * A mark decides. Without one, a source is the owner's when some of its messages pass: nobody else can sign as the
  * domain, or sends from where its SPF record allows it.
  */
-export function toStanding({ mark, aligned }: JudgedSource): Standing {
+function toStanding({ mark, aligned }: JudgedSource): Standing {
   if (mark !== undefined) return mark === 'legitimate' ? 'own' : 'foreign';
   return aligned > 0 ? 'own' : 'undecided';
 }

@@ -134,7 +134,7 @@ export async function updateDomainStatus(
 
 export type PageOfAccount = { accountId: string } & Page;
 
-export const domainsHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
+const domainsHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
   db
     .selectFrom('account')
     .select(['domains_total as total', 'domains_version as version'])

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { ingestDemo, insertDemoAccount } from '../../src/demo/demo-data.ts';
+import { runServer } from '../support/running-server.ts';
+import { aPerson, PASSWORD } from '../support/visitor.ts';
+import { expectToFit, findBarriers, openWindow, shoot, WIDTHS } from './chromium.ts';
+
+test.each(WIDTHS)(
+  'the demo says in three clicks who fails, whether it is mine, and what to do, at %i pixels',
+  async (width) => {
+    const { server, store } = await runServer();
+    const today = new Date();
+    const account = await insertDemoAccount(store.db, { today });
+    await ingestDemo(store, account, today);
+    const { email } = await aPerson({ db: store.db }, account.account_id);
+    const { page, wrong } = await openWindow(server.url, { width });
+    await page.goto('/settings/sign-in');
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    const readMain = () => page.innerText('main');
+    // The domain that needs a person comes first, and its alert is open.
+    expect(await page.innerText('table.domains tbody tr:first-child')).toContain('shop.example');
+
+    await page.click('table.domains tbody tr:first-child th a');
+    await page.getByRole('heading', { name: 'shop.example' }).waitFor();
+    expect(await readMain()).toMatch(/Can I go to p=reject\?\s+Not yet\./);
+    expect(await findBarriers(page)).toEqual([]);
+    await expectToFit(page);
+    await shoot(page, `demo-domain-${width}`);
+
+    await page.click('.alert a');
+    await page.getByRole('link', { name: '198.51.100.77' }).click();
+    await page.getByRole('heading', { name: '198.51.100.77' }).waitFor();
+    const source = await readMain();
+    expect(source).toContain('The signature does not verify');
+    expect(source).toContain('inv1');
+    expect(source).toContain('Do you know this source?');
+    expect(wrong).toEqual([]);
+  },
+);
